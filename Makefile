@@ -44,7 +44,7 @@ docs: $(INSTALLED_DEV) ## write the generated pages and the generated parts of t
 refresh-golden: $(INSTALLED_DEV) ## write what the tests now see into tests/golden
 	$(PYTEST) --refresh-golden
 
-bench: $(INSTALLED_DEV) ## measure, and write the tables of docs/benchmarks.md
+bench: $(INSTALLED_DEV) ## measure, and write the tables of docs/internals/benchmarks.md
 	@set -e; for name in $(BENCHMARKS); do \
 		echo "== $$name"; $(BIN)/python benchmarks/$$name.py --json benchmarks/results/$$name.json; \
 	done

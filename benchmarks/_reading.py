@@ -67,19 +67,19 @@ def read_alike(path: Path) -> Answer:
         application = read_application(apk)
         components = frozenset(
             (
-                one.kind,
-                application.qualified_name(one),
-                tuple(sorted(action for part in one.filters for action in part.actions)),
+                component.kind,
+                application.qualified_name(component),
+                tuple(sorted(action for part in component.filters for action in part.actions)),
             )
-            for one in application.components
-            if one.kind != "application"
+            for component in application.components
+            if component.kind != "application"
         )
         files = [
             _descriptor_of(application, held)
-            for one in application.components
-            for held in (*one.meta_data, *one.properties)
+            for component in application.components
+            for held in (*component.meta_data, *component.properties)
         ]
-        sizes = sorted(_count(parse_xml(one.text.encode(), path=path.name)) for one in files if one)
+        sizes = sorted(_count(parse_xml(file.text.encode(), path=path.name)) for file in files if file)
         return Answer(
             application.package or "",
             application.label,
@@ -109,11 +109,13 @@ def read_androguard(path: Path) -> Answer:
     manifest = apk.get_android_manifest_xml()
     package: str = apk.get_package()
     components = frozenset(
-        (kind, _qualified(one.get(f"{ANDROID}name") or "", package), tuple(sorted(_actions_of(one))))
+        (kind, _qualified(element.get(f"{ANDROID}name") or "", package), tuple(sorted(_actions_of(element))))
         for tag, kind in COMPONENT_TAGS.items()
-        for one in manifest.iter(tag)
+        for element in manifest.iter(tag)
     )
-    signers = frozenset(hashlib.sha256(one.dump()).hexdigest() for one in apk.get_certificates())
+    signers = frozenset(
+        hashlib.sha256(certificate.dump()).hexdigest() for certificate in apk.get_certificates()
+    )
     files = [root for held in manifest.iter("meta-data", "property") for root in _roots_of(apk, held)]
     return Answer(package, apk.get_app_name(), components, signers, tuple(sorted(map(_count, files))))
 
@@ -207,10 +209,10 @@ def measure_reading(table: Table, what: str, paths: Sequence[Path]) -> None:
         alike += sum(ours is not None and ours == theirs for ours, theirs in pairs)
     size = sum(path.stat().st_size for path in paths) / MEBIBYTE
     theirs = taken.get(THEIRS)
-    for name, one in taken.items():
-        times = "" if theirs is None else f"{theirs.seconds / one.seconds:.1f}"
+    for name, item in taken.items():
+        times = "" if theirs is None else f"{theirs.seconds / item.seconds:.1f}"
         equal = str(alike) if theirs is not None and name == OURS else ""
-        table.add(what, len(paths), size, name, one.files / one.seconds, times, one.answered, equal)
+        table.add(what, len(paths), size, name, item.files / item.seconds, times, item.answered, equal)
 
 
 def _read_all(read: Read, paths: Sequence[Path], taken: Taken) -> list[Any]:

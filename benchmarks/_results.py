@@ -1,4 +1,4 @@
-"""What a benchmark measures: printed row by row, and written as JSON for docs/benchmarks.md."""
+"""What a benchmark measures: printed row by row, and written as JSON for docs/internals/benchmarks.md."""
 
 from __future__ import annotations
 
@@ -69,7 +69,7 @@ class Results:
         """Begin a table, and print its headings."""
         table = self.tables[name] = Table(columns)
         print(f"\n{name}")
-        print("  ".join(_cell(one, how and "s", one) for one, how in columns.items()), flush=True)
+        print("  ".join(_cell(item, how and "s", item) for item, how in columns.items()), flush=True)
         return table
 
     def write(self) -> None:

@@ -53,7 +53,7 @@ def read_ours(path: Path) -> Facts:
                     application.resources.read_file(held.resource)
         elements = next(apk.manifest.child_elements("application"))
         aliases = len(list(elements.child_elements("activity-alias")))
-        kinds = [one.kind for one in application.components]
+        kinds = [other.kind for other in application.components]
         return Facts(
             apk.package, application.label, kinds.count("service"), kinds.count("activity") - aliases
         )
@@ -94,8 +94,8 @@ def read_pyaxmlparser(path: Path) -> Facts:
 
 def _read_like_androguard(apk: object, printer: type) -> Facts:
     services, activities = apk.get_services(), apk.get_activities()  # type: ignore[attr-defined]
-    for one in services:
-        apk.get_intent_filters("service", one)  # type: ignore[attr-defined]
+    for service in services:
+        apk.get_intent_filters("service", service)  # type: ignore[attr-defined]
     resources = apk.get_android_resources()  # type: ignore[attr-defined]
     manifest = apk.get_android_manifest_xml()  # type: ignore[attr-defined]
     for held in (*manifest.iter("meta-data"), *manifest.iter("property")):
@@ -115,7 +115,7 @@ def read_aapt2(path: Path) -> Facts:
     lines = badging.splitlines()
     package = lines[0].partition("name='")[2].partition("'")[0]
     label = badging.partition("\napplication: label='")[2].partition("'")[0]
-    starts = [one.split()[1] for one in tree.splitlines() if one.lstrip().startswith("E:")]
+    starts = [line.split()[1] for line in tree.splitlines() if line.lstrip().startswith("E:")]
     return Facts(package, label or None, starts.count("service"), starts.count("activity"))
 
 
@@ -168,7 +168,7 @@ def many_strings(source: Path) -> Path:
         folder = source / f"res/values{locale}"
         folder.mkdir(parents=True)
         strings = "".join(
-            f'<string name="s{one}">Text {one} of {locale or "default"}</string>' for one in range(STRINGS)
+            f'<string name="s{item}">Text {item} of {locale or "default"}</string>' for item in range(STRINGS)
         )
         (folder / "strings.xml").write_text(f"<resources>{strings}</resources>", encoding="utf-8")
     return with_manifest(source, '<application android:label="@string/s7" />')
@@ -177,9 +177,9 @@ def many_strings(source: Path) -> Path:
 def many_activities(source: Path) -> Path:
     """Write an app with many components."""
     activities = "".join(
-        f'<activity android:name=".Activity{one}" android:exported="true"><intent-filter>'
-        f'<action android:name="dev.droidgate.ACTION_{one}" /></intent-filter></activity>'
-        for one in range(ACTIVITIES)
+        f'<activity android:name=".Activity{item}" android:exported="true"><intent-filter>'
+        f'<action android:name="dev.droidgate.ACTION_{item}" /></intent-filter></activity>'
+        for item in range(ACTIVITIES)
     )
     return with_manifest(source, f'<application android:label="Many">{activities}</application>')
 

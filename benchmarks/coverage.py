@@ -67,8 +67,15 @@ def multiply(catalog: Catalog, folder: Path, wanted: int) -> Catalog:
     with made.open("w", encoding="utf-8", newline="") as file:
         rows = csv.writer(file)
         rows.writerow(["number", "id", "description", "parameters"])
-        for number, one in enumerate(made_capabilities(times * catalog.rows["capabilities"]), 1):
-            rows.writerow([number, one.name.rpartition("#")[2], one.description, one.parameters])
+        for number, made_capability in enumerate(made_capabilities(times * catalog.rows["capabilities"]), 1):
+            rows.writerow(
+                [
+                    number,
+                    made_capability.name.rpartition("#")[2],
+                    made_capability.description,
+                    made_capability.parameters,
+                ]
+            )
     connection = catalog.connect()
     counts = {}
     for table in TABLES:
@@ -178,9 +185,9 @@ def main() -> int:
     with tempfile.TemporaryDirectory() as temporary:
         folder = Path(temporary)
         make_ecosystem(chosen.apps, seed=seed, folder=folder / "made")
-        truth = [one for one in read_truth(folder / "made") if one.outcome == "read"]
-        speaking = [folder / "made" / one.file for one in truth if one.protocols]
-        made = [folder / "made" / one.file for one in truth]
+        truth = [item for item in read_truth(folder / "made") if item.outcome == "read"]
+        speaking = [folder / "made" / item.file for item in truth if item.protocols]
+        made = [folder / "made" / item.file for item in truth]
         shipped = list(shipped_apks(folder / "shipped"))
         table = results.table("reading", READING_COLUMNS)
         for what, paths in (

@@ -59,8 +59,8 @@ def running_phone(packages: int) -> Iterator[Device]:
 
 def whole_bytes(device: Device) -> int:
     """Return the length of all APKs together: what a full pull would carry."""
-    paths = [one.path for one in list_packages(device)]
-    return sum(one.size for one in file_statuses(device, paths).values())
+    paths = [package.path for package in list_packages(device)]
+    return sum(file_status.size for file_status in file_statuses(device, paths).values())
 
 
 def discover(device: Device, *, every_app: bool) -> tuple[PhoneReading, float]:
@@ -88,7 +88,7 @@ def measure_discovery(results: Results, device: Device) -> None:
             os.environ[HOME_VARIABLE] = home
             for turn in ("first", "second"):
                 found, seconds = discover(device, every_app=every_app)
-                providers = sum(len(one.providers) for one in found.apps)
+                providers = sum(len(app.providers) for app in found.apps)
                 counts = (len(found.apps) - found.kept, found.kept, providers)
                 table.add(f"{name}, {turn}", seconds, *counts, found.bytes_read, found.requests)
     results.table("full pull", {"bytes of all APKs": ","}).add(whole_bytes(device))

@@ -44,7 +44,7 @@ def made_capabilities(count: int) -> Iterator[CapabilityText]:
             protocol=protocol,
             name=name,
             description=made.description,
-            parameters=", ".join(f"{one.name}:{one.kind}" for one in made.parameters),
+            parameters=", ".join(f"{parameter.name}:{parameter.kind}" for parameter in made.parameters),
         )
 
 
@@ -54,8 +54,8 @@ def memory_and_work(since: float = 0.0) -> tuple[float, float]:
 
     What the second process takes is not in the first: a new process counts the memory of the one it is from.
     """
-    own, waited_for = (resource.getrusage(one) for one in (resource.RUSAGE_SELF, resource.RUSAGE_CHILDREN))
-    worked = sum(one.ru_utime + one.ru_stime for one in (own, waited_for))
+    own, waited_for = (resource.getrusage(item) for item in (resource.RUSAGE_SELF, resource.RUSAGE_CHILDREN))
+    worked = sum(item.ru_utime + item.ru_stime for item in (own, waited_for))
     return own.ru_maxrss / 1024, worked - since
 
 

@@ -149,7 +149,7 @@ def _as_approved(target: Target) -> Installed:
 
 def measure_java(table: Table, folder: Path, javac: str, java: str) -> bool:
     """Measure one call of the Java engine once it is warm; return whether it was answered correctly."""
-    sources = [str(one) for one in CORE.rglob("*.java")]
+    sources = [str(path) for path in CORE.rglob("*.java")]
     compiler = [
         javac,
         "--release",
@@ -175,12 +175,12 @@ def measure_java(table: Table, folder: Path, javac: str, java: str) -> bool:
     asked: list[dict[str, Any]] = [call]
     for vector in (call, {"op": "parse", "text": texts}):
         asked += [{"op": "bench", "vector": vector, "times": times} for times in (20_000, 20_000, 20_000)]
-    lines = "".join(f"{one_line_json(one)}\n" for one in asked)
+    lines = "".join(f"{one_line_json(item)}\n" for item in asked)
     run = subprocess.run(
         [java, "-cp", str(folder), RUNNER], input=lines, capture_output=True, text=True, check=True
     )
     first, *told = map(json.loads, run.stdout.splitlines())
-    ours, least = (one["cpu_nanoseconds"] / 1e6 for one in (told[2], told[5]))
+    ours, least = (item["cpu_nanoseconds"] / 1e6 for item in (told[2], told[5]))
     table.add("engine in Java, warm", ours, ours / least, 0.05)
     return first["token"] is None
 
@@ -226,14 +226,16 @@ def measure_build(table: Table, folder: Path, rounds: int) -> bool:
     apps = read_source_apps([str(path)])
     (built,) = build_shims(apps, ShimOptions(), key)
     with zipfile.ZipFile(io.BytesIO(built.apk)) as archive:
-        entries = {one.filename: archive.read(one) for one in archive.infolist()}
+        entries = {item.filename: archive.read(item) for item in archive.infolist()}
 
     def floor() -> None:
         # What no builder can leave out: each entry deflated, digested twice, and one signature.
         with zipfile.ZipFile(io.BytesIO(), "w", zipfile.ZIP_DEFLATED) as written:
             for name, data in entries.items():
                 written.writestr(name, data)
-        key.sign(b"".join(hashlib.sha256(hashlib.sha256(one).digest()).digest() for one in entries.values()))
+        key.sign(
+            b"".join(hashlib.sha256(hashlib.sha256(entry).digest()).digest() for entry in entries.values())
+        )
 
     ours = cpu_milliseconds(lambda: build_shims(apps, ShimOptions(), key), rounds, 3)
     least = cpu_milliseconds(floor, rounds, 3)
@@ -359,8 +361,8 @@ def measure_calls(results: Results, folder: Path, rounds: int) -> bool:
                     text = request_text(capability, arguments, dialect="S0")
                     calls = [phone.call(tool, transport, text) for _ in range(rounds + 1)][1:]
                     right &= all('"success"' in answer for _, _, answer in calls)
-                    there = statistics.median(one for one, _, _ in calls)
-                    back = statistics.median(one for _, one, _ in calls)
+                    there = statistics.median(item for item, _, _ in calls)
+                    back = statistics.median(item for _, item, _ in calls)
                     found = statistics.median(searches[1:])
                     table.add(way, transport, pattern, found, there, back)
     finally:

@@ -62,7 +62,7 @@ def main() -> None:
     table = results.table("floods", COLUMNS)
     for name, facts in _LINE.findall(run.stdout):
         of = dict(fact.split("=") for fact in facts.split())
-        figures = [float(of[one]) for one in ("call_ms_median", "call_ms_p95", "call_ms_max")]
+        figures = [float(of[item]) for item in ("call_ms_median", "call_ms_p95", "call_ms_max")]
         longest = float(of["longest_slice_ms"])
         counts = int(of["requests"]), int(of["answered"]), float(of["seconds"]), longest, int(of["calls"])
         table.add(name, *counts, *figures)

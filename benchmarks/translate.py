@@ -80,7 +80,7 @@ def descriptor_of(source: Format, provider: Provider) -> SourceFile:
     (translation,) = translate([provider], source, source.dialect())
     artifacts = translation.writing.artifacts
     roles = ("document", "descriptor") if source.id == "mmcp" else ("descriptor", "document")
-    chosen = next(one for role in roles for one in artifacts if one.role == role)
+    chosen = next(artifact for role in roles for artifact in artifacts if artifact.role == role)
     return SourceFile(chosen.path, chosen.text.encode())
 
 
@@ -123,7 +123,7 @@ def cross(source: Format, file: SourceFile, target: Format) -> None:
 def measure_pairs(results: Results, formats: Mapping[str, Format], rounds: int) -> None:
     """Measure each ordered pair."""
     provider = typical_provider(CAPABILITIES_IN_PROVIDER)
-    files = {name: descriptor_of(one, provider) for name, one in formats.items()}
+    files = {name: descriptor_of(format_, provider) for name, format_ in formats.items()}
     columns = {"from": "", "to": "", "capabilities per second": ",.0f", "times the floor": ".1f"}
     table = results.table("pairs", columns)
     for source_id, source in formats.items():
@@ -138,7 +138,7 @@ def measure_pairs(results: Results, formats: Mapping[str, Format], rounds: int) 
 def measure_memory(results: Results, formats: Mapping[str, Format], total: int) -> None:
     """Measure how much the process grew while it translated many capabilities, all formats in turn."""
     provider = typical_provider(CAPABILITIES_IN_PROVIDER)
-    files = {name: descriptor_of(one, provider) for name, one in formats.items()}
+    files = {name: descriptor_of(format_, provider) for name, format_ in formats.items()}
     pairs = [(source, target) for source in formats for target in formats]
     rounds = total // CAPABILITIES_IN_PROVIDER
     table = results.table("memory", {"capabilities": ",", "most memory, MiB": ",.0f"})
@@ -175,7 +175,7 @@ def main() -> None:
     """Run all measurements."""
     chosen = parser(__doc__).parse_args()
     results, rounds = Results(chosen), 1 if chosen.quick else 7
-    formats = {name: one for name, one in load_formats().items() if one.write is not None}
+    formats = {name: format_ for name, format_ in load_formats().items() if format_.write is not None}
     measure_pairs(results, formats, rounds)
     measure_memory(results, formats, 1_000 if chosen.quick else TOTAL_FOR_MEMORY)
     measure_processes(results, formats, rounds)

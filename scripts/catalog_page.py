@@ -1,4 +1,4 @@
-"""The page about catalogs, docs/catalog.md: its words, and the tables as the code has them."""
+"""The page about catalogs, docs/reference/catalog.md: its words, and the tables as the code has them."""
 
 from __future__ import annotations
 
@@ -126,14 +126,14 @@ taken as four bytes of UTF-8.
 def catalog_page() -> str:
     """Return the page."""
     introduction = _INTRODUCTION.replace("{schema}", CATALOG_SCHEMA).replace("{log}", LOG_FILE)
-    return "\n".join([introduction, *(_table_part(one) for one in TABLES.values())])
+    return "\n".join([introduction, *(_table_part(item) for item in TABLES.values())])
 
 
 def _table_part(table: Table) -> str:
-    key = ", ".join(f"`{one}`" for one in table.key)
+    key = ", ".join(f"`{item}`" for item in table.key)
     lines = [f"### {table.name}", "", f"{table.meaning} Key: {key}.", "", "| column | type | meaning |"]
     lines.append("|---|---|---|")
-    for one in table.columns:
-        kind = one.type + (" or null" if one.nullable else "")
-        lines.append(f"| `{one.name}` | {kind} | {one.meaning} |")
+    for column in table.columns:
+        kind = column.type + (" or null" if column.nullable else "")
+        lines.append(f"| `{column.name}` | {kind} | {column.meaning} |")
     return "\n".join([*lines, ""])

@@ -85,7 +85,7 @@ def _resolve(lock: Path, extras: Sequence[str], constraints: Sequence[str], *, u
     more += [] if lock.stem in _WITHOUT_BUILD else stated["build-system"]["requires"]
     with tempfile.TemporaryDirectory() as temporary:
         requirements = Path(temporary) / "requirements.in"
-        requirements.write_text("".join(f"{one}\n" for one in more), encoding="utf-8")
+        requirements.write_text("".join(f"{item}\n" for item in more), encoding="utf-8")
         output = Path(temporary) / "lock.txt"
         if lock.exists() and not upgrade:
             output.write_text(lock.read_text(encoding="utf-8"), encoding="utf-8")

@@ -1,6 +1,6 @@
 """Measures the marks on phrases with the labelled texts of `tests/text_safety/labelled_texts.jsonl`.
 
-    python scripts/measure_text_marks.py            print the tables of docs/text-marks.md
+    python scripts/measure_text_marks.py            print the tables of docs/concepts/text-marks.md
     python scripts/measure_text_marks.py --wrong    print each text that is marked or missed by mistake
 
 Each line of the file is an object: `part` (`development`, `held-out` or `another author`), `label`
@@ -56,13 +56,13 @@ def measured() -> str:
     totals = [
         "| texts | injected | benign | marked by mistake | missed | precision | recall |",
         "| --- | --- | --- | --- | --- | --- | --- |",
-        *(_total(part, [one for one in texts if one.part == part]) for part in PARTS),
+        *(_total(part, [text for text in texts if text.part == part]) for part in PARTS),
     ]
-    classes = dict.fromkeys((one.is_injected, one.kind) for one in sorted(texts, key=_injected_first))
+    classes = dict.fromkeys((text.is_injected, text.kind) for text in sorted(texts, key=_injected_first))
     rows = [
         f"| class | should be marked | {' | '.join(f'marked in {part}' for part in PARTS)} |",
         f"| --- | --- |{' --- |' * len(PARTS)}",
-        *(_row(texts, *one) for one in classes),
+        *(_row(texts, *class_) for class_ in classes),
     ]
     return "\n".join([*totals, "", *rows, ""])
 
@@ -72,8 +72,8 @@ def _injected_first(one: LabelledText) -> bool:
 
 
 def _total(part: str, texts: Sequence[LabelledText]) -> str:
-    injected = [one.is_marked for one in texts if one.is_injected]
-    benign = [one.is_marked for one in texts if not one.is_injected]
+    injected = [text.is_marked for text in texts if text.is_injected]
+    benign = [text.is_marked for text in texts if not text.is_injected]
     right, wrong = sum(injected), sum(benign)
     cells = (
         part,
@@ -89,9 +89,9 @@ def _total(part: str, texts: Sequence[LabelledText]) -> str:
 
 def _row(texts: Iterable[LabelledText], is_injected: bool, kind: str) -> str:  # noqa: FBT001
     counts = []
-    members = [one for one in texts if (one.is_injected, one.kind) == (is_injected, kind)]
+    members = [text for text in texts if (text.is_injected, text.kind) == (is_injected, kind)]
     for part in PARTS:
-        marks = [one.is_marked for one in members if one.part == part]
+        marks = [member.is_marked for member in members if member.part == part]
         counts.append(f"{sum(marks)} of {len(marks)}" if marks else "")
     return f"| {kind} | {'yes' if is_injected else 'no'} | {' | '.join(counts)} |"
 
@@ -101,10 +101,11 @@ def main(arguments: Sequence[str]) -> None:
     if "--wrong" not in arguments:
         print(measured(), end="")
         return
-    for one in labelled_texts():
-        if one.is_marked != one.is_injected:
-            word = "missed" if one.is_injected else "marked"
-            print(f"{word}  {one.part}  {one.kind}  {one.language}  {visible(one.text)!a:.200}")
+    for labelled_text in labelled_texts():
+        if labelled_text.is_marked != labelled_text.is_injected:
+            word = "missed" if labelled_text.is_injected else "marked"
+            about = (labelled_text.part, labelled_text.kind, labelled_text.language)
+            print("  ".join([word, *about, f"{visible(labelled_text.text)!a:.200}"]))
 
 
 if __name__ == "__main__":

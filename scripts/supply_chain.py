@@ -60,7 +60,7 @@ class Audit:
             ):
                 continue
             self.checked.add(pin)
-            self.vulnerable += [_line_about(pin, one) for one in package["vulns"]]
+            self.vulnerable += [_line_about(pin, item) for item in package["vulns"]]
 
     def conclusion(self) -> tuple[int, list[str]]:
         """Return the exit code and the lines to print."""
@@ -108,11 +108,11 @@ def _without_second_versions(pins: Sequence[Pin]) -> list[list[Pin]]:
     """Return lists in which each name occurs once: a lock may hold one version for each Python."""
     lists: list[dict[str, str]] = []
     for name, version in pins:
-        free = next((one for one in lists if name not in one), None)
+        free = next((list_ for list_ in lists if name not in list_), None)
         if free is None:
             lists.append(free := {})
         free[name] = version
-    return [list(one.items()) for one in lists]
+    return [list(list_.items()) for list_ in lists]
 
 
 def _ask(database: str, pins: Sequence[Pin], result: Audit) -> None:
@@ -136,7 +136,7 @@ def _ask(database: str, pins: Sequence[Pin], result: Audit) -> None:
         result.reasons.append(f"{database}: {last}")
         return
     result.add_report(report)
-    skipped = {one["skip_reason"] for one in report["dependencies"] if "skip_reason" in one}
+    skipped = {item["skip_reason"] for item in report["dependencies"] if "skip_reason" in item}
     if skipped:
         result.reasons.append(f"{database}: {len(skipped)} packages skipped, for example: {min(skipped)}")
 

@@ -21,6 +21,7 @@ import tempfile
 from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass
 from pathlib import Path
+from typing import Any, Final
 
 import typer
 
@@ -51,7 +52,7 @@ NOTE = "<!-- Written by scripts/write_docs.py. -->\n"
 _FINDINGS_INTRODUCTION = """\
 # Findings
 
-Every finding has a stable code. [levels.md](levels.md) says what the levels of reading and conversion mean.
+Every finding has a stable code. [Levels](../concepts/levels.md) explains reading and conversion levels.
 Levels of `lint`: `note`, `warning`, `error`. Weights of `diff`: `text-only`, `compatible`, `breaking`,
 `security`.
 """
@@ -65,14 +66,14 @@ _MATRIX_INTRODUCTION = """\
 # Support matrix
 
 What becomes of each feature when it is written in a dialect: `yes`, or the level of its finding
-([levels.md](levels.md)) and what is written instead.
+([levels.md](../concepts/levels.md)) and what is written instead.
 """
 _CLI_INTRODUCTION = """\
 # Commands
 
 Data goes to standard output; progress, warnings and errors go to standard error. On a terminal, pages are
 drawn; in a pipe, they are plain text. `NO_COLOR` is respected. Exit codes: [exit-codes.md](exit-codes.md).
-What `--json` prints has a JSON Schema in [schemas](schemas), which `--json-schema` prints as well.
+What `--json` prints has a JSON Schema in [schemas](../schemas), which `--json-schema` prints as well.
 
 An error is one line with its place, and a line that begins with `hint:`. With `DROIDGATE_TRACEBACK=1` the
 Python traceback is printed too.
@@ -105,17 +106,18 @@ def pages() -> dict[str, str]:
     """Return path below docs/ to text, for every generated page."""
     import_everything()
     made: dict[str, Callable[[], str]] = {
-        "catalog.md": lambda: f"{NOTE}\n{catalog_page()}",
-        "cli.md": cli_page,
-        "divergences.md": divergences_page,
-        "exit-codes.md": exit_codes_page,
-        "findings.md": findings_page,
-        "shim-vectors.md": shim_vectors_page,
-        "support-matrix.md": support_matrix_page,
+        "reference/catalog.md": lambda: f"{NOTE}\n{catalog_page()}",
+        "reference/cli.md": cli_page,
+        "reference/divergences.md": divergences_page,
+        "reference/exit-codes.md": exit_codes_page,
+        "reference/findings.md": findings_page,
+        "internals/shim-vectors.md": shim_vectors_page,
+        "reference/support-matrix.md": support_matrix_page,
     }
     written = {name: page() for name, page in made.items()}
     for name, document in PUBLISHED.items():
         written[f"schemas/{name}.schema.json"] = json_text(schema_of(document))
+    written["images/architecture.svg"] = _run_script("architecture")["draw_layers"]()
     return written
 
 
@@ -134,14 +136,14 @@ def findings_page() -> str:
     """Return the page about finding codes."""
     parts = [NOTE, _FINDINGS_INTRODUCTION]
     areas: dict[str, list[FindingCode]] = {}
-    for code in sorted(FINDING_CODES.values(), key=lambda one: one.code):
+    for code in sorted(FINDING_CODES.values(), key=lambda item: item.code):
         areas.setdefault(_area(code.module), []).append(code)
     order = [*dict.fromkeys(_AREAS.values()), *sorted(areas.keys() - set(_AREAS.values()))]
     for area in order:
         if area in areas:
             parts += [
                 f"## {area}\n",
-                _table(("code", "meaning"), [(f"`{one.code}`", one.meaning) for one in areas[area]]),
+                _table(("code", "meaning"), [(f"`{other.code}`", other.meaning) for other in areas[area]]),
             ]
     return "\n".join(parts)
 
@@ -190,30 +192,15 @@ def formats_part() -> str:
     """Return the table of formats and dialects."""
     rows = [
         (
-            f"`{one.id}+{dialect.id}`",
+            f"`{format_.id}+{dialect.id}`",
             "yes" if dialect.readable else f"no: {dialect.not_read_because}",
-            "yes" if can_write(one, dialect.id) else f"no: {dialect.not_written_because}",
+            "yes" if can_write(format_, dialect.id) else f"no: {dialect.not_written_because}",
             dialect.summary,
         )
-        for one in load_formats().values()
-        for dialect in one.dialects
+        for format_ in load_formats().values()
+        for dialect in format_.dialects
     ]
     return _table(("dialect", "read", "written", "what it is"), rows)
-
-
-def protocols_part() -> str:
-    """Return the table of formats, each with the dialects that are read and written."""
-    rows = []
-    for one in load_formats().values():
-        read = [f"`{dialect.id}`" for dialect in one.dialects if dialect.readable]
-        written = [f"`{dialect.id}`" for dialect in one.dialects if can_write(one, dialect.id)]
-        rows.append((one.title, f"`{one.id}`", ", ".join(read), ", ".join(written) or "-"))
-    return _table(("protocol", "id", "read", "written"), rows)
-
-
-def default_matrix_part() -> str:
-    """Return the support matrix of each format's default dialect."""
-    return _matrix(make_matrix(load_formats().values(), only_defaults=True))
 
 
 def _matrix(matrix: Matrix) -> str:
@@ -233,7 +220,7 @@ def exit_codes_page() -> str:
 
 def exit_codes_part() -> str:
     """Return the table of exit codes."""
-    return _table(("code", "meaning"), [(str(int(one)), one.meaning) for one in ExitCode])
+    return _table(("code", "meaning"), [(str(int(item)), item.meaning) for item in ExitCode])
 
 
 def cli_page() -> str:
@@ -262,16 +249,8 @@ def command_helps() -> dict[str, str]:
         lines = (line.rstrip() for line in command.get_help(context).strip("\n").splitlines())
         helps[path] = "\n".join(lines)
         inner = getattr(command, "commands", {})
-        pending += [(f"{path} {name}", one, context) for name, one in inner.items() if not one.hidden]
+        pending += [(f"{path} {name}", item, context) for name, item in inner.items() if not item.hidden]
     return helps
-
-
-def commands_part() -> str:
-    """Return the table of commands."""
-    root = typer.main.get_command(build_app())
-    commands = getattr(root, "commands", {})
-    rows = [(f"`droidgate {name}`", one.get_short_help_str(WIDTH)) for name, one in commands.items()]
-    return _table(("command", "what it does"), rows)
 
 
 def _table(columns: Sequence[str], rows: Iterable[Sequence[str]]) -> str:
@@ -290,7 +269,9 @@ def _row(cells: Sequence[str]) -> str:
 def _cell(text: str) -> str:
     """Return a text as a table's cell; what looks like HTML outside backticks is shown as it is."""
     spans = re.split(r"(`[^`]*`)", " ".join(text.split()))
-    escaped = (one if one.startswith("`") else one.replace("<", "&lt;").replace(">", "&gt;") for one in spans)
+    escaped = (
+        span if span.startswith("`") else span.replace("<", "&lt;").replace(">", "&gt;") for span in spans
+    )
     return "".join(escaped).replace("|", "\\|")
 
 
@@ -347,7 +328,7 @@ TOUR: dict[str, Step] = {
     "files": Step((f"droidgate coverage out/july --since out/june {_FILES} > out/july.txt",), remarks=True),
     "changes": Step(("sed -n '/^Since/,$p' out/july.txt",)),
 }
-"""The tour of README.md and docs/tour.md; its steps are taken in this order, in one folder."""
+"""The commands of the README and the guides; the steps are taken in this order, in one folder."""
 
 
 @functools.cache
@@ -418,40 +399,72 @@ def _tour_part(step: str, *, shown: int | None = None) -> str:
     return shell_block(take_tour()[step], shown=shown)
 
 
-def _reach_part() -> str:
-    """Return the beginning of a report: what there is, the protocols, and who reaches which capabilities."""
-    ((command, printed),) = take_tour()["coverage"]
-    end_of_third = [number for number, line in enumerate(printed) if not line][2]
-    return shell_block([(command, printed)], shown=end_of_third)
+_PHONE_COMMANDS: Final = {
+    "devices": "droidgate devices",
+    "discover": "droidgate discover",
+    "install": "droidgate shim install --from adb:/dev.droidgate.sample.weather",
+    "call": 'droidgate shim call currentWeather --args \'{"location": "Berlin"}\'',
+}
 
 
-def phone_part() -> str:
-    """Return what `discover` prints of a virtual phone; its ports are written as a user might choose them."""
-    command = "droidgate discover"
+@functools.cache
+def ask_phone() -> dict[str, str]:
+    """Run the commands of the guides on one virtual phone; return a block of Markdown for each.
+
+    Raises:
+        RuntimeError: a command fails.
+    """
     inherited = {
         name: value for name, value in os.environ.items() if not name.startswith(("ADB_", "ANDROID_"))
     }
+    blocks = {}
     with tempfile.TemporaryDirectory() as folder, start_phone(server_port=0) as phone:
-        run = subprocess.run(
-            [sys.executable, "-m", "droidgate", *shlex.split(command)[1:]],
-            env={**inherited, "DROIDGATE_HOME": folder, "ANDROID_ADB_SERVER_PORT": str(phone.server_port)},
-            capture_output=True,
-            text=True,
-            check=False,
-        )
-        lines = run.stdout.replace(phone.serial, "127.0.0.1:5600").splitlines()
-    typed = ["$ droidgate phone start --port 5600 --server-port 5601", "..."]
-    typed += [
+        ports = {"DROIDGATE_HOME": folder, "ANDROID_ADB_SERVER_PORT": str(phone.server_port)}
+        for name, command in _PHONE_COMMANDS.items():
+            run = subprocess.run(
+                [sys.executable, "-m", "droidgate", *shlex.split(command)[1:]],
+                env={**inherited, **ports},
+                stdin=subprocess.DEVNULL,
+                capture_output=True,
+                text=True,
+                check=False,
+            )
+            if run.returncode != ExitCode.OK:
+                raise RuntimeError(f"{command} ended with {run.returncode}: {run.stderr}")
+            shown = run.stdout.replace(phone.serial, "127.0.0.1:5600").replace(folder, "~/.config/droidgate")
+            blocks[name] = shell_block([(command, [line.rstrip() for line in shown.splitlines()])])
+    return blocks
+
+
+def _phone_block(name: str) -> str:
+    return ask_phone()[name]
+
+
+def phone_part() -> str:
+    """Return how to start a virtual phone, and what `discover` prints of it."""
+    typed = [
+        "```",
+        "$ droidgate phone start --port 5600 --server-port 5601",
+        "...",
         "$ export ANDROID_ADB_SERVER_PORT=5601    # or, with adb: adb connect 127.0.0.1:5600",
-        f"$ {command}",
     ]
-    return "\n".join(["```", *typed, *(line.rstrip() for line in lines), "```", ""])
+    return "\n".join([*typed, ask_phone()["discover"].removeprefix("```\n")])
+
+
+def packages_part() -> str:
+    """Return the table of packages, the top layer first, with what each is for."""
+    script = _run_script("architecture")
+    rows = [(f"`{name}`", script["purpose_of"](name)) for row in script["layers"]() for name in row]
+    return _table(("package", "what it is for"), rows)
 
 
 def text_marks_part() -> str:
     """Return the measured precision and recall of the marks on phrases."""
-    script = runpy.run_path(str(CHECKOUT / "scripts" / "measure_text_marks.py"))
-    return str(script["measured"]())
+    return str(_run_script("measure_text_marks")["measured"]())
+
+
+def _run_script(name: str) -> dict[str, Any]:
+    return runpy.run_path(str(CHECKOUT / "scripts" / f"{name}.py"))
 
 
 def benchmark_part(path: Path, table: str) -> str:
@@ -477,13 +490,10 @@ def _benchmark_parts() -> dict[str, Callable[[], str]]:
 
 PARTS: dict[str, Callable[[], str]] = {
     "tour: discover": phone_part,
+    **{f"phone: {name}": functools.partial(_phone_block, name) for name in _PHONE_COMMANDS},
+    "packages": packages_part,
     **{f"tour: {step}": functools.partial(_tour_part, step) for step in TOUR},
     "tour: migrate": functools.partial(_tour_part, "migrate", shown=21),
-    "tour: reach": _reach_part,
-    "support matrix": default_matrix_part,
-    "protocols": protocols_part,
-    "commands": commands_part,
-    "exit codes": exit_codes_part,
     "text marks": text_marks_part,
     **_benchmark_parts(),
 }
@@ -491,9 +501,13 @@ PARTS: dict[str, Callable[[], str]] = {
 
 PAGES_WITH_PARTS = (
     CHECKOUT / "README.md",
-    CHECKOUT / "docs" / "benchmarks.md",
-    CHECKOUT / "docs" / "tour.md",
-    CHECKOUT / "docs" / "text-marks.md",
+    CHECKOUT / "docs" / "get-started.md",
+    CHECKOUT / "docs" / "guides" / "expose-apps.md",
+    CHECKOUT / "docs" / "guides" / "migrate-an-app.md",
+    CHECKOUT / "docs" / "guides" / "compare-an-ecosystem.md",
+    CHECKOUT / "docs" / "internals" / "architecture.md",
+    CHECKOUT / "docs" / "internals" / "benchmarks.md",
+    CHECKOUT / "docs" / "concepts" / "text-marks.md",
 )
 
 

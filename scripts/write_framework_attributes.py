@@ -60,7 +60,7 @@ def _keep_final_types(framework: Framework) -> None:
     final: dict[str, int] = {}
     for resource_id in sorted(framework.is_public):
         final.setdefault(framework.names[resource_id].partition("/")[0], resource_id >> 16)
-    framework.is_public = {one for one in framework.is_public if one >> 16 in final.values()}
+    framework.is_public = {item for item in framework.is_public if item >> 16 in final.values()}
 
 
 def _read_package(data: bytes, start: int, end: int, framework: Framework) -> None:
@@ -109,7 +109,7 @@ def _read_type(
             framework.is_public.add(resource_id)
         if entry_flags & _COMPLEX and types[type_id - 1] == "attr":
             number = struct.unpack_from("<I", data, place + 12)[0]
-            pairs = (struct.unpack_from("<IHBBI", data, place + size + 12 * one) for one in range(number))
+            pairs = (struct.unpack_from("<IHBBI", data, place + size + 12 * item) for item in range(number))
             framework.attributes.setdefault(resource_id, [(pair[0], pair[4]) for pair in pairs])
 
 

@@ -41,7 +41,7 @@ _TABLES: Final = {
     "HIDDEN": ("Characters that nobody sees, or that change how others are seen.", f"[{''.join(_HIDDEN)}]"),
     "JOINING": (
         "Letters, marks and digits of the scripts whose words are written with joiners (UAX 31).",
-        "[[" + "".join(f"\\p{{Script={one}}}" for one in _JOINING_SCRIPTS) + r"]&&[\p{L}\p{M}\p{Nd}]]",
+        "[[" + "".join(f"\\p{{Script={item}}}" for item in _JOINING_SCRIPTS) + r"]&&[\p{L}\p{M}\p{Nd}]]",
     ),
     "EMOJI": ("Characters with the property Emoji (UTS 51).", r"\p{Emoji}"),
     "PICTOGRAPHS": (
@@ -82,7 +82,7 @@ def _wrapped(text: str) -> str:
             lines.append(line)
             line = ""
         line += f"{word} "
-    return "".join(f'    "{one}"\n' for one in [*lines, line.rstrip()])
+    return "".join(f'    "{other}"\n' for other in [*lines, line.rstrip()])
 
 
 def main() -> None:
@@ -105,7 +105,7 @@ def main() -> None:
         listed = " ".join(f"{a:X}" if a == b else f"{a:X}-{b:X}" for a, b in ranges[name])
         parts.append(f'\n{name}: Final = (\n{_wrapped(listed)})\n"""{meaning}"""\n')
     sources = " ".join(
-        f"{one.upper()}={'+'.join(re.findall(r'{([0-9a-f]+)}', to)).upper()}" for one, to in pairs
+        f"{item.upper()}={'+'.join(re.findall(r'{([0-9a-f]+)}', to)).upper()}" for item, to in pairs
     )
     meaning = "Each confusable character and what it looks like."
     parts.append(f'\nCONFUSABLES: Final = (\n{_wrapped(sources)})\n"""{meaning}"""\n')

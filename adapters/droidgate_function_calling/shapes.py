@@ -1,4 +1,4 @@
-"""The shapes of tool lists, and which vendor's API takes each (docs/formats/function-calling.md)."""
+"""The shapes of tool lists and the vendors that take them (docs/reference/formats/function-calling.md)."""
 
 from __future__ import annotations
 

@@ -226,9 +226,9 @@ class Format:
         """
         if dialect_id is None:
             return self.dialects[0]
-        for one in self.dialects:
-            if one.id == dialect_id:
-                return one
+        for other in self.dialects:
+            if other.id == dialect_id:
+                return other
         known = [dialect.id for dialect in self.dialects]
         message = f"{self.id} has no dialect {dialect_id!r}"
         raise UsageError(message, hint=suggest_name(dialect_id, known))
@@ -258,8 +258,8 @@ def lazily(target: str) -> Callable[..., Any]:
 
 def load_linters() -> None:
     """Import the linters of every format, so that the codes of their findings are declared."""
-    for one in load_formats().values():
-        for lint in (one.lint_file, one.lint_application):
+    for format_ in load_formats().values():
+        for lint in (format_.lint_file, format_.lint_application):
             if isinstance(lint, _Lazy):
                 lint.load()
 
@@ -272,7 +272,7 @@ def load_formats() -> Mapping[str, Format]:
         UsageError: two packages register the same id.
     """
     loaded: dict[str, Format] = {}
-    for entry in sorted(entry_points(group=ENTRY_POINT_GROUP), key=lambda one: one.name):
+    for entry in sorted(entry_points(group=ENTRY_POINT_GROUP), key=lambda entry_point: entry_point.name):
         one: Format = entry.load()
         if one.id in loaded:
             message = f"two packages register the format {one.id!r}"
@@ -298,6 +298,6 @@ def find_format(spelled: str) -> tuple[Format, DialectTable]:
 def detect_format(source: SourceFile, formats: Iterable[Format] | None = None) -> Format | None:
     """Return the format that is surest of a file, None where none claims it."""
     candidates = list(load_formats().values() if formats is None else formats)
-    scored = [(one.detect(source), one) for one in candidates]
+    scored = [(candidate.detect(source), candidate) for candidate in candidates]
     best = max(scored, key=lambda pair: pair[0], default=None)
     return best[1] if best is not None and best[0] > 0 else None

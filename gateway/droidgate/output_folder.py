@@ -71,7 +71,7 @@ def path_below(folder: Path, relative: str) -> Path:
 
 
 def _status(path: Path, data: bytes) -> Status:
-    in_the_way = next((one for one in path.parents if one.exists() and not one.is_dir()), None)
+    in_the_way = next((parent for parent in path.parents if parent.exists() and not parent.is_dir()), None)
     if in_the_way is not None or path.is_dir():
         message = (
             "a folder is in the way of a file" if in_the_way is None else "a file is in the way of a folder"

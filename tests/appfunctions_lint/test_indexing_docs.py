@@ -5,7 +5,7 @@ from droidgate.app_search import REASONS
 from droidgate_mappings.app_functions import load_indexing
 from requirements_of_tests import CHECKOUT
 
-PAGE = (CHECKOUT / "docs" / "formats" / "appfunctions-indexing.md").read_text(encoding="utf-8")
+PAGE = (CHECKOUT / "docs" / "reference" / "formats" / "appfunctions-indexing.md").read_text(encoding="utf-8")
 
 
 def test_the_table_of_releases_is_the_datas() -> None:

@@ -1,7 +1,7 @@
 """What a descriptor declares, in a form that all four protocols share, and its leaves by JSON Pointer.
 
 The readers of this folder fill it from the specifications alone; nothing in it comes from droidgate. The
-pointers are those of docs/findings.md, so that a leaf and a finding can be compared.
+pointers are those of docs/reference/findings.md, so that a leaf and a finding can be compared.
 """
 
 from __future__ import annotations

@@ -1,4 +1,4 @@
-"""Findings as docs/findings.md describes them, and how pointers relate."""
+"""Findings as docs/reference/findings.md describes them, and how pointers relate."""
 
 from __future__ import annotations
 

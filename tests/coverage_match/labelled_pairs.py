@@ -78,7 +78,7 @@ def labelled_pairs(half: str) -> tuple[Pair, ...]:
 
 
 def row_of_use_cases(title: str, answers: Iterable[tuple[set[str], set[str]]]) -> str:
-    """Return the row of docs/matching.md for answers: use cases told, and those meant, of each capability."""
+    """Return the row of docs/internals/matching.md for answers: use cases found and meant."""
     right = wrong = missed = 0
     for told, meant in answers:
         right += len(told & meant)

@@ -19,7 +19,7 @@ from droidgate.model.errors import InputError, UsageError
 from requirements_of_tests import CHECKOUT
 from synthetic_ecosystem.names import Names
 
-DOCUMENT = CHECKOUT / "docs/matching.md"
+DOCUMENT = CHECKOUT / "docs/internals/matching.md"
 
 
 def _capability(

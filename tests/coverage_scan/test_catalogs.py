@@ -521,7 +521,7 @@ def test_a_query_that_is_not_utf_8_is_refused(catalog: Catalog, capsys: pytest.C
 
 
 def test_the_documented_columns_are_those_of_the_files(catalog: Catalog) -> None:
-    page = (CHECKOUT / "docs/catalog.md").read_text(encoding="utf-8").partition("## Tables")[2]
+    page = (CHECKOUT / "docs/reference/catalog.md").read_text(encoding="utf-8").partition("## Tables")[2]
     told = {part.partition("\n")[0]: part for part in page.split("### ")[1:]}
     assert list(told) == list(TABLES)
     for name, part in told.items():

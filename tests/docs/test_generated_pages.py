@@ -73,7 +73,11 @@ def _parameters() -> list[tuple[str, str]]:
 @pytest.mark.parametrize(("command", "option"), _parameters())
 def test_every_option_is_documented(command: str, option: str) -> None:
     sections = dict(
-        re.findall(r"^## (.+?)\n(.*?)(?=^## |\Z)", (DOCS / "cli.md").read_text(), re.DOTALL | re.MULTILINE)
+        re.findall(
+            r"^## (.+?)\n(.*?)(?=^## |\Z)",
+            (DOCS / "reference" / "cli.md").read_text(),
+            re.DOTALL | re.MULTILINE,
+        )
     )
     assert re.search(rf"(?<![\w-]){re.escape(option)}(?![\w-])", sections[command]), HOW
 
@@ -88,7 +92,7 @@ def test_every_option_and_command_has_words() -> None:
 
 def test_every_finding_code_is_documented() -> None:
     write_docs.import_everything()
-    text = (DOCS / "findings.md").read_text()
+    text = (DOCS / "reference" / "findings.md").read_text()
     assert sorted(re.findall(r"^\| `([^`]+)` \|", text, re.MULTILINE)) == sorted(FINDING_CODES)
 
 
@@ -100,7 +104,7 @@ def test_codes_are_words_joined_by_hyphens_and_meanings_have_no_period() -> None
 
 @pytest.mark.parametrize("format_id", load_formats())
 def test_every_dialect_and_feature_is_in_the_support_matrix(format_id: str) -> None:
-    text = (DOCS / "support-matrix.md").read_text()
+    text = (DOCS / "reference" / "support-matrix.md").read_text()
     for dialect in load_formats()[format_id].dialects:
         assert f"`{format_id}+{dialect.id}`" in text
     for feature in FEATURES:
@@ -108,12 +112,12 @@ def test_every_dialect_and_feature_is_in_the_support_matrix(format_id: str) -> N
 
 
 def test_every_divergence_is_documented() -> None:
-    text = (DOCS / "divergences.md").read_text()
+    text = (DOCS / "reference" / "divergences.md").read_text()
     assert {row for row in load_divergences() if f"| `{row}`" not in text} == set()
 
 
 def test_every_exit_code_is_documented() -> None:
-    assert re.findall(r"^\| (\d+) \|", (DOCS / "exit-codes.md").read_text(), re.MULTILINE) == [
+    assert re.findall(r"^\| (\d+) \|", (DOCS / "reference" / "exit-codes.md").read_text(), re.MULTILINE) == [
         str(int(one)) for one in ExitCode
     ]
 
@@ -172,14 +176,12 @@ def test_published_schemas_are_json_schemas(path: Path) -> None:
 
 
 def test_parts_of_a_page_are_filled_in() -> None:
-    text = (
-        "before\n<!-- exit codes -->\nstale\n<!-- end of exit codes -->\nafter\n<!-- commands -->\nno end\n"
-    )
+    text = "before\n<!-- packages -->\nstale\n<!-- end of packages -->\nafter\n<!-- commands -->\nno end\n"
     filled = write_docs.with_parts(text)
     assert "stale" not in filled
-    assert "| 130 | Stopped by Ctrl-C |" in filled
-    assert filled.startswith("before\n<!-- exit codes -->\n")
-    assert filled.endswith("<!-- end of exit codes -->\nafter\n<!-- commands -->\nno end\n")
+    assert "| `droidgate.cli` |" in filled
+    assert filled.startswith("before\n<!-- packages -->\n")
+    assert filled.endswith("<!-- end of packages -->\nafter\n<!-- commands -->\nno end\n")
     assert write_docs.with_parts(filled) == filled
 
 

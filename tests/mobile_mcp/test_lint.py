@@ -279,7 +279,7 @@ def test_what_we_write_in_1_0_keeps_every_must(dialect: str) -> None:
 
 
 def test_the_table_in_the_docs_names_every_rule() -> None:
-    text = (CHECKOUT / "docs" / "formats" / "mobile-mcp.md").read_text(encoding="utf-8")
+    text = (CHECKOUT / "docs" / "reference" / "formats" / "mobile-mcp.md").read_text(encoding="utf-8")
     missing = [rule for rule in RULES if f"`{rule}`" not in text]
     assert not missing
 

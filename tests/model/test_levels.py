@@ -1,4 +1,4 @@
-"""The level of each loss follows from the values that the target accepts (docs/levels.md)."""
+"""The level of each loss follows from the values that the target accepts (docs/concepts/levels.md)."""
 
 from __future__ import annotations
 

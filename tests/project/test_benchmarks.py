@@ -45,9 +45,9 @@ def test_every_published_table_is_of_a_whole_run() -> None:
 
 
 def _published(name: str) -> set[str]:
-    """Return the tables of a benchmark that docs/benchmarks.md shows."""
+    """Return the tables of a benchmark that docs/internals/benchmarks.md shows."""
     start = f"<!-- benchmark: {name} "
-    page = (CHECKOUT / "docs" / "benchmarks.md").read_text(encoding="utf-8")
+    page = (CHECKOUT / "docs" / "internals" / "benchmarks.md").read_text(encoding="utf-8")
     return {
         line.removeprefix(start).removesuffix(" -->") for line in page.splitlines() if line.startswith(start)
     }

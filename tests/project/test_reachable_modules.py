@@ -21,7 +21,7 @@ NOT_REACHED = {
     "droidgate.devices.activities",
     "droidgate_appfunctions.shell_output",
     "droidgate_mcp.wire",
-    # Optional, for Python programs alone (docs/matching.md).
+    # Optional, for Python programs alone (docs/internals/matching.md).
     "droidgate.coverage.match.vectors",
 }
 

@@ -1,11 +1,11 @@
-"""Each source that a comment cites is a row of docs/sources.md."""
+"""Each source that a comment cites is a row of docs/internals/sources.md."""
 
 import re
 import subprocess
 
 from requirements_of_tests import CHECKOUT
 
-PAGE = CHECKOUT / "docs" / "sources.md"
+PAGE = CHECKOUT / "docs" / "internals" / "sources.md"
 ANCHORS = set(re.findall(r'<a id="([^"]+)"></a>', PAGE.read_text(encoding="utf-8")))
 NAMES = sorted(anchor for anchor in ANCHORS if f"{anchor}-" in "".join(ANCHORS))
 _NUMBER = r"(?:\d+(?:\.[0-9a-z]+)?|[A-Z])\b"

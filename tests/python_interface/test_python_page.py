@@ -1,4 +1,4 @@
-"""docs/python.md: each snippet runs as it is written, and prints something."""
+"""docs/guides/use-from-python.md: each snippet runs as it is written, and prints something."""
 
 import os
 import re
@@ -15,7 +15,7 @@ from droidgate_phone.sample_apps import sample_apps_directory
 from droidgate_phone.sample_packages import sample_packages
 from requirements_of_tests import CHECKOUT
 
-PAGE = (CHECKOUT / "docs/python.md").read_text(encoding="utf-8")
+PAGE = (CHECKOUT / "docs/guides/use-from-python.md").read_text(encoding="utf-8")
 SNIPPETS = re.findall(r"^```python\n(.*?)^```", PAGE, re.DOTALL | re.MULTILINE)
 NEEDS_A_PHONE = "open_device"
 

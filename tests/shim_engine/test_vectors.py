@@ -152,7 +152,7 @@ def test_a_source_names_something_that_exists(source: str) -> None:
     reference = REFERENCE.fullmatch(source)
     if reference is not None:
         row = f'<a id="{reference["document"]}-{reference["place"]}"></a>'
-        assert row in (CHECKOUT / "docs" / "sources.md").read_text(encoding="utf-8")
+        assert row in (CHECKOUT / "docs" / "internals" / "sources.md").read_text(encoding="utf-8")
         return
     found = [
         check(match["place"]) for form, check in SOURCES.items() if (match := re.fullmatch(form, source))

@@ -8,7 +8,7 @@ from droidgate.cli.program import build_app
 from droidgate_shim.host.doctor import CHECKS
 from requirements_of_tests import CHECKOUT
 
-PAGE = (CHECKOUT / "docs" / "device-checklist.md").read_text(encoding="utf-8")
+PAGE = (CHECKOUT / "docs" / "guides" / "prove-on-a-phone.md").read_text(encoding="utf-8")
 ROWS = dict(re.findall(r"^\| (\d+) \| [^|]+ \| (?:`([a-z-]+)`)? ?\| ", PAGE, re.MULTILINE))
 
 

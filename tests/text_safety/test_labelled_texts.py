@@ -32,7 +32,7 @@ def test_the_set_has_injections_in_many_languages_and_beyond_the_longest_resourc
 @pytest.mark.slow
 def test_the_docs_state_what_the_rules_do_with_the_set() -> None:
     measured = runpy.run_path(str(CHECKOUT / "scripts" / "measure_text_marks.py"))["measured"]()
-    page = (CHECKOUT / "docs" / "text-marks.md").read_text(encoding="utf-8")
+    page = (CHECKOUT / "docs" / "concepts" / "text-marks.md").read_text(encoding="utf-8")
     assert f"<!-- text marks -->\n{measured}<!-- end of text marks -->\n" in page
 
 

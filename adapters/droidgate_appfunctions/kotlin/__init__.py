@@ -1,7 +1,7 @@
 """Kotlin sources that declare AppFunctions, read without running anything.
 
 Jetpack's compiler makes the functions files of an app from these sources. Most apps keep only the sources in
-their tree, so the same declarations are read from them (docs/formats/appfunctions-kotlin.md).
+their tree, so the same declarations are read from them (docs/reference/formats/appfunctions-kotlin.md).
 """
 
 from __future__ import annotations

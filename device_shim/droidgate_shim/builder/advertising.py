@@ -72,11 +72,11 @@ class Advertisement:
 
     def add(self, artifacts: Iterable[Artifact]) -> None:
         """Take over files, and merge manifests."""
-        for one in artifacts:
-            if one.path == MANIFEST_PATH:
-                self.manifest = merge_manifest(self.manifest, one.text, path=MANIFEST_PATH)
-            elif one.role != "document":
-                self.files[one.path] = one.text
+        for artifact in artifacts:
+            if artifact.path == MANIFEST_PATH:
+                self.manifest = merge_manifest(self.manifest, artifact.text, path=MANIFEST_PATH)
+            elif artifact.role != "document":
+                self.files[artifact.path] = artifact.text
 
 
 def advertise(plan: RoutePlan, facts: ShimFacts, manifest: str, kinds: Iterable[str]) -> Advertisement:
@@ -119,11 +119,13 @@ def _add_mobile_mcp(made: Advertisement, plan: RoutePlan, facts: ShimFacts) -> N
         package=facts.application_id,
         name=facts.label,
         description=facts.description,
-        capabilities=tuple(one.declared for one in plan.routes),
+        capabilities=tuple(route.declared for route in plan.routes),
     )
     written = write_mobile_mcp(provider, _dialect(MOBILE_MCP_TABLES.dialects[0], TOOL_SERVICE))
     made.add(written.artifacts)
-    made.findings.extend(one for one in written.findings if one.pointer.startswith("/capabilities/"))
+    made.findings.extend(
+        finding for finding in written.findings if finding.pointer.startswith("/capabilities/")
+    )
 
 
 def _offered(plan: RoutePlan, facts: ShimFacts, capabilities: Sequence[Capability]) -> Provider:
@@ -140,9 +142,9 @@ def _offered(plan: RoutePlan, facts: ShimFacts, capabilities: Sequence[Capabilit
 def _write_mmcp(made: Advertisement, plan: RoutePlan, facts: ShimFacts) -> Writing | None:
     """Return the mMCP manifest with the tools that fit into it, None where none does."""
     dialect = _with_ids_of_routes(_dialect(MMCP_TABLES.dialects[0], _MMCP_ACTIVITY))
-    whole = fit_mmcp(_offered(plan, facts, [one.offered for one in plan.routes]), dialect)
+    whole = fit_mmcp(_offered(plan, facts, [other.offered for other in plan.routes]), dialect)
     kept = fitting_tools(whole.provider)
-    told = [one for one in whole.findings if one.pointer.startswith("/capabilities/")]
+    told = [finding for finding in whole.findings if finding.pointer.startswith("/capabilities/")]
     for position, route in enumerate(plan.routes):
         if position not in kept:
             message = (
@@ -150,10 +152,10 @@ def _write_mmcp(made: Advertisement, plan: RoutePlan, facts: ShimFacts) -> Writi
                 f"of which {REFUSED_BY} take {MAX_META_DATA:,} characters"
             )
             told.append(_of_route(TOOL_LEFT_OUT, position, message, _ROOM_HINT))
-    made.findings.extend(one for one in told if one not in made.findings)
+    made.findings.extend(item for item in told if item not in made.findings)
     if not kept:
         return None
-    return write_mmcp(_offered(plan, facts, [plan.routes[one].offered for one in kept]), dialect)
+    return write_mmcp(_offered(plan, facts, [plan.routes[item].offered for item in kept]), dialect)
 
 
 def _add_mmcp(made: Advertisement, plan: RoutePlan, facts: ShimFacts) -> None:
@@ -174,7 +176,7 @@ def _add_broadcast(made: Advertisement, plan: RoutePlan, facts: ShimFacts) -> No
         meta_data={MMCP_NAMES["manifest_meta_data"]: write_json(write_manifest(provider))},
     )
     made.add([Artifact(MANIFEST_PATH, write_android_manifest(provider, component), "manifest")])
-    capacity = next(one.capacity for one in MMCP_TABLES.dialects if one.id == BROADCAST)
+    capacity = next(dialect.capacity for dialect in MMCP_TABLES.dialects if dialect.id == BROADCAST)
     rule = None if capacity is None or capacity.id_rule is None else capacity.id_rule.rule()
     for position, route in enumerate(plan.routes):
         if rule is not None and not rule.permits(route.id):
@@ -184,14 +186,14 @@ def _add_broadcast(made: Advertisement, plan: RoutePlan, facts: ShimFacts) -> No
 
 def _add_functions(made: Advertisement, plan: RoutePlan, facts: ShimFacts) -> None:
     dialect = _dialect(FUNCTION_TABLES.dialects[0], _FUNCTION_SERVICE)
-    whole = write_functions(_offered(plan, facts, [one.offered for one in plan.routes]), dialect)
-    renamed = {one.pointer for one in whole.names if "/properties/" in one.pointer}
+    whole = write_functions(_offered(plan, facts, [other.offered for other in plan.routes]), dialect)
+    renamed = {name.pointer for name in whole.names if "/properties/" in name.pointer}
     definitions_renamed = any(pointer.startswith("/definitions/") for pointer in renamed)
     kept: dict[int, Capability] = {}
     for position, route in enumerate(plan.routes):
         pointer = f"/capabilities/{position}/"
         reaches = definitions_renamed and _has_references(route.offered)
-        if reaches or any(one.startswith(pointer) for one in renamed):
+        if reaches or any(item.startswith(pointer) for item in renamed):
             message = f"{route.id!r} has names that no app function can have, and is not advertised as one"
             made.findings.append(_of_route(FUNCTION_LEFT_OUT, position, message))
         else:
@@ -207,16 +209,16 @@ def _add_functions(made: Advertisement, plan: RoutePlan, facts: ShimFacts) -> No
 
 def _has_references(capability: Capability) -> bool:
     types = [capability.input, *([] if capability.output is None else [capability.output])]
-    return any(True for one in types for _ in references_of(one))
+    return any(True for type_ in types for _ in references_of(type_))
 
 
 def _of_routes(findings: Iterable[Finding], positions: Sequence[int]) -> Iterator[Finding]:
     """Yield what was told of capabilities, by the positions that they have among the routes."""
-    for one in findings:
-        inside = split_pointer(one.pointer)
+    for finding in findings:
+        inside = split_pointer(finding.pointer)
         if inside is not None:
             pointer = f"/capabilities/{positions[inside[0]]}{inside[1]}"
-            yield one if pointer == one.pointer else one.model_copy(update={"pointer": pointer})
+            yield finding if pointer == finding.pointer else finding.model_copy(update={"pointer": pointer})
 
 
 def _of_route(code: str, position: int, message: str, hint: str | None = None) -> Finding:

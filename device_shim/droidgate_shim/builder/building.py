@@ -168,7 +168,7 @@ def unused_apps(
         built: The shims.
         only: What was chosen; everything where it is empty.
     """
-    used = {package for one in built for package in one.packages}
+    used = {package for item in built for package in item.packages}
     if only:
-        used.update(one.package for one in apps if any(provider.capabilities for provider in one.providers))
-    return tuple(one for one in apps if one.package not in used)
+        used.update(app.package for app in apps if any(provider.capabilities for provider in app.providers))
+    return tuple(app for app in apps if app.package not in used)

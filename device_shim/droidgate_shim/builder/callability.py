@@ -100,14 +100,14 @@ def call_conditions(application: Application, provider: Provider) -> Iterator[Fi
         message = f"{name} can be called on one condition: {condition}"
         yield _of_provider(CALLED_UNDER_CONDITIONS, Level.NOTE, provider, message)
     interface = interface_of(provider)
-    for one in provider.capabilities:
-        for condition in capability_verdict(one.access, interface).conditions:
+    for capability in provider.capabilities:
+        for condition in capability_verdict(capability.access, interface).conditions:
             yield Finding(
                 code=CALLED_UNDER_CONDITIONS,
                 level=Level.NOTE,
-                pointer=capability_pointer(provider, one),
-                message=f"{one.id} can be called on one condition: {condition}",
-                source=one.source or provider.source,
+                pointer=capability_pointer(provider, capability),
+                message=f"{capability.id} can be called on one condition: {condition}",
+                source=capability.source or provider.source,
             )
 
 
@@ -119,13 +119,13 @@ def unknown_parameters(provider: Provider) -> Iterator[Finding]:
     """Yield a finding for each function whose file says nothing of its parameters."""
     if provider.protocol != APP_FUNCTIONS or provider.dialect != V1:
         return
-    for one in provider.capabilities:
+    for capability in provider.capabilities:
         yield Finding(
             code=PARAMETERS_UNKNOWN,
             level=Level.WARNING,
-            pointer=f"{capability_pointer(provider, one)}/input",
-            message=f"the file of {one.id} does not tell its parameters; agents are told of none",
-            source=one.source or provider.source,
+            pointer=f"{capability_pointer(provider, capability)}/input",
+            message=f"the file of {capability.id} does not tell its parameters; agents are told of none",
+            source=capability.source or provider.source,
             hint="Files of the second form (Android 16 QPR2) tell them",
         )
 
@@ -136,7 +136,7 @@ def capability_pointer(provider: Provider, capability: Capability) -> str:
 
 
 def _wire_dialect(provider: Provider) -> bool:
-    return any(one.served for one in WIRE_OF_DIALECT.get(provider.dialect or "", ()))
+    return any(item.served for item in WIRE_OF_DIALECT.get(provider.dialect or "", ()))
 
 
 def _of_provider(code: str, level: Level, provider: Provider, message: str) -> Finding:

@@ -39,46 +39,46 @@ _NOT_IN_ROUTES: Final = frozenset({"extensions", "description", "format", "impli
 """Facts of a type that decide nothing in a call."""
 
 
-def resolved(one: Type, definitions: Definitions) -> Type:
+def resolved(type_: Type, definitions: Definitions) -> Type:
     """Return the type behind references and choices of one; it may be null where one on the way may.
 
     A reference that leads nowhere is any value, one that goes in a circle stays.
     """
     seen: set[str] = set()
-    nullable, description = one.nullable, one.description
+    nullable, description = type_.nullable, type_.description
     while True:
-        if isinstance(one, RefType) and one.name not in seen:
-            seen.add(one.name)
-            one = definitions.get(one.name, AnyType())
-        elif isinstance(one, OneOfType) and len(one.alternatives) == 1:
-            one = one.alternatives[0]
+        if isinstance(type_, RefType) and type_.name not in seen:
+            seen.add(type_.name)
+            type_ = definitions.get(type_.name, AnyType())
+        elif isinstance(type_, OneOfType) and len(type_.alternatives) == 1:
+            type_ = type_.alternatives[0]
         else:
             break
-        nullable = nullable or one.nullable
-        description = description or one.description
-    nullable = nullable and not isinstance(one, AnyType)
-    return one.changed({"nullable": nullable, "description": description})
+        nullable = nullable or type_.nullable
+        description = description or type_.description
+    nullable = nullable and not isinstance(type_, AnyType)
+    return type_.changed({"nullable": nullable, "description": description})
 
 
-def with_resolved_properties(one: ObjectType, definitions: Definitions) -> ObjectType:
+def with_resolved_properties(object_type: ObjectType, definitions: Definitions) -> ObjectType:
     """Return an object whose properties are no references."""
     properties = {
         name: held.changed({"type": resolved(held.type, definitions)})
-        for name, held in one.properties.items()
+        for name, held in object_type.properties.items()
     }
-    return one.changed({"properties": properties})
+    return object_type.changed({"properties": properties})
 
 
-def without_dangling(one: Type, definitions: Definitions) -> Type:
+def without_dangling(type_: Type, definitions: Definitions) -> Type:
     """Return a type whose references lead to definitions; others are any value."""
-    if isinstance(one, RefType):
-        return one if one.name in definitions else AnyType(description=one.description)
-    return _with_parts(one, lambda part: without_dangling(part, definitions))
+    if isinstance(type_, RefType):
+        return type_ if type_.name in definitions else AnyType(description=type_.description)
+    return _with_parts(type_, lambda part: without_dangling(part, definitions))
 
 
-def without_hidden_texts(one: Type) -> Type:
+def without_hidden_texts(type_: Type) -> Type:
     """Return a type whose descriptions, inside too, hold no characters that people cannot see."""
-    kept = _with_parts(one, without_hidden_texts)
+    kept = _with_parts(type_, without_hidden_texts)
     return (
         kept if kept.description is None else kept.changed({"description": without_hidden(kept.description)})
     )
@@ -101,35 +101,35 @@ def dangling_references(types: Iterable[Type], definitions: Definitions) -> set[
     return missing
 
 
-def renamed_references(one: Type, names: Mapping[str, str]) -> Type:
+def renamed_references(type_: Type, names: Mapping[str, str]) -> Type:
     """Return a type whose references have the names that definitions got."""
-    if isinstance(one, RefType):
-        return one.changed({"name": names.get(one.name, one.name)})
-    return _with_parts(one, lambda part: renamed_references(part, names))
+    if isinstance(type_, RefType):
+        return type_.changed({"name": names.get(type_.name, type_.name)})
+    return _with_parts(type_, lambda part: renamed_references(part, names))
 
 
-def _with_parts(one: Type, change: Callable[[Type], Type]) -> Type:
+def _with_parts(type_: Type, change: Callable[[Type], Type]) -> Type:
     """Return a type whose parts, one level down, are changed."""
-    if isinstance(one, ObjectType):
+    if isinstance(type_, ObjectType):
         properties = {
-            name: held.changed({"type": change(held.type)}) for name, held in one.properties.items()
+            name: held.changed({"type": change(held.type)}) for name, held in type_.properties.items()
         }
-        return one.changed({"properties": properties})
-    if isinstance(one, ArrayType) and one.items is not None:
-        return one.changed({"items": change(one.items)})
-    if isinstance(one, AllOfType):
-        return one.changed({"members": tuple(map(change, one.members))})
-    if isinstance(one, OneOfType):
-        return one.changed({"alternatives": tuple(map(change, one.alternatives))})
-    return one
+        return type_.changed({"properties": properties})
+    if isinstance(type_, ArrayType) and type_.items is not None:
+        return type_.changed({"items": change(type_.items)})
+    if isinstance(type_, AllOfType):
+        return type_.changed({"members": tuple(map(change, type_.members))})
+    if isinstance(type_, OneOfType):
+        return type_.changed({"alternatives": tuple(map(change, type_.alternatives))})
+    return type_
 
 
-def type_json(one: Frozen) -> dict[str, Json]:
+def type_json(frozen: Frozen) -> dict[str, Json]:
     """Return a type as routes.json holds it: the model's own fields, defaults left out, members in order."""
     return {
         name: _written(value)
-        for name, default in _written_fields(type(one))
-        if (value := getattr(one, name)) != default or name == "kind"
+        for name, default in _written_fields(type(frozen))
+        if (value := getattr(frozen, name)) != default or name == "kind"
     }
 
 
@@ -171,7 +171,7 @@ def engine_refuses(value: Json, depth: int = 0) -> str | None:
     if isinstance(value, dict) and len(value) > _MAX_KEYS:
         return f"an object of its types has more than {_MAX_KEYS} members"
     parts = [*value, *value.values()] if isinstance(value, dict) else value
-    return next((reason for one in parts if (reason := engine_refuses(one, depth + 1))), None)
+    return next((reason for part in parts if (reason := engine_refuses(part, depth + 1))), None)
 
 
 def _fits_a_number(value: Decimal) -> bool:

@@ -118,8 +118,8 @@ class RoutePlan:
         """Return the content of `assets/routes.json`."""
         return {
             "format": TABLE_FORMAT,
-            "definitions": {name: type_json(one) for name, one in self.definitions.items()},
-            "routes": [dict(one.document) for one in self.routes],
+            "definitions": {name: type_json(definition) for name, definition in self.definitions.items()},
+            "routes": [dict(route.document) for route in self.routes],
         }
 
 
@@ -129,9 +129,9 @@ def check_selection(apps: Sequence[SourceApp], only: Collection[str]) -> None:
     Raises:
         UsageError: one is not.
     """
-    known = {name for app in apps for one in _candidates([app]) for name in one.names()}
+    known = {name for app in apps for candidate in _candidates([app]) for name in candidate.names()}
     for name in sorted(set(only) - known):
-        ids = sorted({one.capability.id for one in _candidates(apps)})
+        ids = sorted({candidate.capability.id for candidate in _candidates(apps)})
         shown = ", ".join(ids[:10]) + (f" and {len(ids) - 10} more" if len(ids) > 10 else "")  # noqa: PLR2004
         message = f"no capability is called {name!r}"
         raise UsageError(message, hint=f"There are: {shown or 'none'}")
@@ -150,15 +150,17 @@ def plan_routes(
     candidates = list(_candidates(apps))
     id_rule = _capacity().id_rule
     rule = NameRule(allowed=r"[\s\S]") if id_rule is None else id_rule.rule()
-    ids = map_names([(one.capability.id, one.key) for one in candidates], rule)
+    ids = map_names([(candidate.capability.id, candidate.key) for candidate in candidates], rule)
     planner = _Planner(deadline_ms)
-    for one in candidates:
-        if only and not set(only) & one.names():
+    for candidate in candidates:
+        if only and not set(only) & candidate.names():
             continue
-        shim_id = ids[one.key]
-        if shim_id != one.capability.id:
-            planner.tell_renamed(one, shim_id)
-        planner.groups.setdefault((one.app.package, one.provider_key), []).append((one, shim_id))
+        shim_id = ids[candidate.key]
+        if shim_id != candidate.capability.id:
+            planner.tell_renamed(candidate, shim_id)
+        planner.groups.setdefault((candidate.app.package, candidate.provider_key), []).append(
+            (candidate, shim_id)
+        )
     return planner.plan()
 
 
@@ -208,12 +210,12 @@ class _Scope:
     def __init__(self, names: Mapping[str, str], declared: Mapping[str, Type]) -> None:
         self._names = names
         self._declared = declared
-        self.definitions = {names[name]: self.own(one) for name, one in declared.items()}
+        self.definitions = {names[name]: self.own(item) for name, item in declared.items()}
         self._refusals: dict[str, str | None] = {}
 
-    def own(self, one: Type) -> Type:
+    def own(self, type_: Type) -> Type:
         """Return a type of the provider whose references are the table's; those to nothing are any value."""
-        kept = without_hidden_texts(without_dangling(one, self._declared))
+        kept = without_hidden_texts(without_dangling(type_, self._declared))
         return renamed_references(kept, self._names)
 
     def refusal(self, capability: Capability) -> str | None:
@@ -252,9 +254,13 @@ class _Planner:
             scope = _Scope({name: names[first.provider_key, name] for name in own}, own)
             made = self.routes_of(members, scope)
             routes.extend(made)
-            reached = {name for one in made for name in reachable_definitions(one.offered, scope.definitions)}
-            definitions.update({name: one for name, one in scope.definitions.items() if name in reached})
-        by_id = {one.id: one for one in routes}
+            reached = {
+                name for item in made for name in reachable_definitions(item.offered, scope.definitions)
+            }
+            definitions.update(
+                {name: definition for name, definition in scope.definitions.items() if name in reached}
+            )
+        by_id = {route.id: route for route in routes}
         for known, other in look_alikes(by_id):
             place = by_id[other].source.source
             pointer = f"/capabilities/{routes.index(by_id[other])}/id"
@@ -264,22 +270,24 @@ class _Planner:
     def findings(self) -> Iterator[Finding]:
         """Yield what was told; of a capability that is left out only why."""
         positions = {key: position for position, key in enumerate(self.offered)}
-        for one, pointer, finding in self.told:
-            if one is None:
+        for item, pointer, finding in self.told:
+            if item is None:
                 yield finding
-            elif one.key in positions:
-                whole = f"/capabilities/{positions[one.key]}{pointer}"
+            elif item.key in positions:
+                whole = f"/capabilities/{positions[item.key]}{pointer}"
                 yield finding.model_copy(update={"pointer": whole})
             elif finding.code == ROUTE_REFUSED:
-                yield finding.model_copy(update={"pointer": capability_pointer(one.provider, one.capability)})
+                yield finding.model_copy(
+                    update={"pointer": capability_pointer(item.provider, item.capability)}
+                )
 
     def definition_names(self) -> dict[tuple[str, str], str]:
         """Return provider and definition -> its name in the table; two that differ are both renamed."""
         contents: dict[str, set[str]] = {}
         providers = {members[0][0].provider_key: members[0][0].provider for members in self.groups.values()}
         for provider in providers.values():
-            for name, one in provider.definitions.items():
-                contents.setdefault(name, set()).add(canonical_json(type_json(one)))
+            for name, definition in provider.definitions.items():
+                contents.setdefault(name, set()).add(canonical_json(type_json(definition)))
         return {
             (key, name): name if len(contents[name]) == 1 else f"{name}_{name_suffix(f'{key}/{name}')}"
             for key, provider in providers.items()
@@ -289,26 +297,30 @@ class _Planner:
     def routes_of(self, members: Sequence[tuple[_Candidate, str]], scope: _Scope) -> list[Route]:
         """Return the routes of one provider's capabilities."""
         first = members[0][0]
-        prepared = [self.prepare(one, shim_id, scope) for one, shim_id in members]
-        reached = {name for one in prepared for name in reachable_definitions(one.offered, scope.definitions)}
+        prepared = [self.prepare(item, shim_id, scope) for item, shim_id in members]
+        reached = {
+            name for item in prepared for name in reachable_definitions(item.offered, scope.definitions)
+        }
         fitted = fit_provider(
             Provider(
                 protocol=SOURCE,
                 package=first.app.package,
                 source=first.provider.source,
-                definitions={name: one for name, one in scope.definitions.items() if name in reached},
-                capabilities=tuple(_without_void(one.offered) for one in prepared),
+                definitions={
+                    name: definition for name, definition in scope.definitions.items() if name in reached
+                },
+                capabilities=tuple(_without_void(item.offered) for item in prepared),
             ),
             _capacity(),
             MOBILE_MCP,
             _MOBILE_MCP_1_0.id,
         )
-        self.told.extend(_told_of(fitted.findings, [one for one, _ in members]))
+        self.told.extend(_told_of(fitted.findings, [item for item, _ in members]))
         routes = []
-        for (candidate, _), one, declared in zip(
+        for (candidate, _), item, declared in zip(
             members, prepared, fitted.provider.capabilities, strict=True
         ):
-            route = self.route(candidate, one, declared)
+            route = self.route(candidate, item, declared)
             reason = _refusal(route) or scope.refusal(route.offered)
             if reason is None:
                 routes.append(route)
@@ -317,16 +329,16 @@ class _Planner:
                 self.refuse(candidate, reason)
         return routes
 
-    def prepare(self, one: _Candidate, shim_id: str, scope: _Scope) -> _Prepared:
+    def prepare(self, candidate: _Candidate, shim_id: str, scope: _Scope) -> _Prepared:
         """Return a capability with types that both the engine and the descriptor tell alike."""
-        capability, definitions = one.capability, scope.definitions
+        capability, definitions = candidate.capability, scope.definitions
         types = [capability.input, *([] if capability.output is None else [capability.output])]
-        missing = dangling_references(types, one.provider.definitions)
+        missing = dangling_references(types, candidate.provider.definitions)
         if missing:
             self.tell(
                 REFERENCE_DROPPED,
                 Level.WIDENED,
-                one,
+                candidate,
                 "/input",
                 f"{', '.join(sorted(missing))} is defined nowhere, and may be anything",
             )
@@ -337,11 +349,13 @@ class _Planner:
         taken = own(capability.input)
         if isinstance(taken, ObjectType):
             taken = with_resolved_properties(taken, definitions).changed({"nullable": False})
-        outputs, output = self.outputs_of(one, None if capability.output is None else own(capability.output))
+        outputs, output = self.outputs_of(
+            candidate, None if capability.output is None else own(capability.output)
+        )
         if outputs is not None and outputs["kind"] == "fields" and isinstance(output, ObjectType):
             output = with_resolved_properties(output, definitions)
-        marks = capability_marks(one.provider, capability)
-        self.told.extend((one, "", finding) for finding in text_findings(marks, capability.id))
+        marks = capability_marks(candidate.provider, capability)
+        self.told.extend((candidate, "", finding) for finding in text_findings(marks, capability.id))
         offered = capability.model_copy(
             update={
                 "id": shim_id,
@@ -357,25 +371,27 @@ class _Planner:
         )
         return _Prepared(offered, outputs, output, marks)
 
-    def outputs_of(self, one: _Candidate, output: Type | None) -> tuple[dict[str, Json] | None, Type | None]:
+    def outputs_of(
+        self, candidate: _Candidate, output: Type | None
+    ) -> tuple[dict[str, Json] | None, Type | None]:
         """Return how a result becomes outputs, and its type as the engine gets it (shim-engine 2)."""
         is_void = isinstance(output, ScalarType) and output.kind == "null"
         is_empty = isinstance(output, ObjectType) and not output.properties
-        if is_void or (one.provider.protocol == MOBILE_MCP and (output is None or is_empty)):
+        if is_void or (candidate.provider.protocol == MOBILE_MCP and (output is None or is_empty)):
             return None, output if is_void else None
         if output is None:
-            message = f"{one.capability.id} declares no result; its text is the output {RESULT!r}"
-            self.tell(OUTPUT_ADDED, Level.DEFAULTED, one, "/output", message)
+            message = f"{candidate.capability.id} declares no result; its text is the output {RESULT!r}"
+            self.tell(OUTPUT_ADDED, Level.DEFAULTED, candidate, "/output", message)
             return {"kind": "text", "name": RESULT}, None
         if isinstance(output, ObjectType) and output.properties and not output.nullable:
             rule = _capacity().property_rule
             if rule is None or all(map(rule.rule().permits, output.properties)):
                 return {"kind": "fields"}, output
-        message = f"the result of {one.capability.id} is the output {RESULT!r}"
-        self.tell(OUTPUT_WRAPPED, Level.RENAMED, one, "/output", message)
+        message = f"the result of {candidate.capability.id} is the output {RESULT!r}"
+        self.tell(OUTPUT_WRAPPED, Level.RENAMED, candidate, "/output", message)
         return {"kind": "value", "name": RESULT}, output
 
-    def route(self, one: _Candidate, prepared: _Prepared, declared: Capability) -> Route:
+    def route(self, candidate: _Candidate, prepared: _Prepared, declared: Capability) -> Route:
         """Return a route whose parameters have the descriptor's names."""
         offered = prepared.offered
         names: dict[str, str] = {}
@@ -384,7 +400,7 @@ class _Planner:
             names = {new: old for old, new in written.items() if new != old}
             properties = {written[name]: held for name, held in offered.input.properties.items()}
             offered = offered.model_copy(update={"input": offered.input.changed({"properties": properties})})
-        app, is_broadcast = one.app, one.provider.dialect == BROADCAST
+        app, is_broadcast = candidate.app, candidate.provider.dialect == BROADCAST
         usual = BROADCAST_DEADLINE_MS if is_broadcast else USUAL_DEADLINE_MS
         document: dict[str, Json] = {
             "id": offered.id,
@@ -392,31 +408,35 @@ class _Planner:
             **({"names": names} if names else {}),
             "outputs": prepared.outputs,
             "output": None if prepared.output is None else type_json(prepared.output),
-            "backend": _backend(one),
+            "backend": _backend(candidate),
             "target": {
                 "package": app.package,
                 "signer": app.signer,
                 "version_code": app.version_code,
-                "digest": app.digest_of(one.provider),
+                "digest": app.digest_of(candidate.provider),
             },
             "deadline_ms": min(self.deadline_ms or usual, usual)
             if is_broadcast
             else self.deadline_ms or usual,
             "effects": _effects(offered.effects),
         }
-        return Route(app, one.provider, one.capability, offered, declared, document, prepared.marks)
+        return Route(
+            app, candidate.provider, candidate.capability, offered, declared, document, prepared.marks
+        )
 
-    def refuse(self, one: _Candidate, reason: str) -> None:
-        self.tell(ROUTE_REFUSED, Level.WARNING, one, "", f"{one.capability.id} is left out: {reason}")
+    def refuse(self, candidate: _Candidate, reason: str) -> None:
+        self.tell(
+            ROUTE_REFUSED, Level.WARNING, candidate, "", f"{candidate.capability.id} is left out: {reason}"
+        )
 
-    def tell_renamed(self, one: _Candidate, shim_id: str) -> None:
-        message = f"{one.capability.id!r} of {one.app.package} is called {shim_id!r} in the shim"
-        self.tell(RENAMED, Level.RENAMED, one, "/id", message)
+    def tell_renamed(self, candidate: _Candidate, shim_id: str) -> None:
+        message = f"{candidate.capability.id!r} of {candidate.app.package} is called {shim_id!r} in the shim"
+        self.tell(RENAMED, Level.RENAMED, candidate, "/id", message)
 
-    def tell(self, code: str, level: Level, one: _Candidate, inner: str, message: str) -> None:
-        source = one.capability.source or one.provider.source
+    def tell(self, code: str, level: Level, candidate: _Candidate, inner: str, message: str) -> None:
+        source = candidate.capability.source or candidate.provider.source
         self.told.append(
-            (one, inner, Finding(code=code, level=level, pointer="", message=message, source=source))
+            (candidate, inner, Finding(code=code, level=level, pointer="", message=message, source=source))
         )
 
 
@@ -441,7 +461,7 @@ def split_pointer(pointer: str) -> tuple[int, str] | None:
     _, part, *rest = pointer.split("/", 3) if pointer else ("", "")
     if part != "capabilities":
         return None
-    return int(rest[0]), "".join(f"/{one}" for one in rest[1:])
+    return int(rest[0]), "".join(f"/{item}" for item in rest[1:])
 
 
 def _told_of(
@@ -451,12 +471,12 @@ def _told_of(
 
     What is told of the provider as a whole is the shim's own doing.
     """
-    for one in findings:
-        inside = split_pointer(one.pointer)
+    for finding in findings:
+        inside = split_pointer(finding.pointer)
         if inside is not None:
-            yield members[inside[0]], inside[1], one
-        elif one.pointer.startswith("/definitions/"):
-            yield None, one.pointer, one
+            yield members[inside[0]], inside[1], finding
+        elif finding.pointer.startswith("/definitions/"):
+            yield None, finding.pointer, finding
 
 
 def _offered_output(outputs: Mapping[str, Json] | None, output: Type | None) -> Type:
@@ -468,8 +488,8 @@ def _offered_output(outputs: Mapping[str, Json] | None, output: Type | None) -> 
     return ObjectType(properties={RESULT: Property(type=held, required=True)})
 
 
-def _names_of(one: Type | None) -> Iterable[str]:
-    return one.properties if isinstance(one, ObjectType) else ()
+def _names_of(type_: Type | None) -> Iterable[str]:
+    return type_.properties if isinstance(type_, ObjectType) else ()
 
 
 def _refusal(route: Route) -> str | None:
@@ -483,15 +503,15 @@ def _refusal(route: Route) -> str | None:
     return engine_refuses(dict(route.document))
 
 
-def _backend(one: _Candidate) -> dict[str, Json]:
-    package, name = one.app.package, one.capability.id
-    component = f"{package}/{one.provider.component}"
-    if one.provider.protocol == APP_FUNCTIONS:
+def _backend(candidate: _Candidate) -> dict[str, Json]:
+    package, name = candidate.app.package, candidate.capability.id
+    component = f"{package}/{candidate.provider.component}"
+    if candidate.provider.protocol == APP_FUNCTIONS:
         return {"kind": "app-function", "package": package, "function": name}
-    if one.provider.protocol == MMCP:
-        kind = "mmcp-broadcast" if one.provider.dialect == BROADCAST else "mmcp-activity"
+    if candidate.provider.protocol == MMCP:
+        kind = "mmcp-broadcast" if candidate.provider.dialect == BROADCAST else "mmcp-activity"
         return {"kind": kind, "component": component, "tool": name}
-    dialect = next(wire.id for wire in WIRE_OF_DIALECT[one.provider.dialect or ""] if wire.served)
+    dialect = next(wire.id for wire in WIRE_OF_DIALECT[candidate.provider.dialect or ""] if wire.served)
     return {"kind": "mobile-mcp", "component": component, "capability": name, "dialect": dialect}
 
 
@@ -506,9 +526,9 @@ def _without_mobile_mcp(extensions: Extensions) -> Extensions:
     return {format_id: facts for format_id, facts in extensions.items() if format_id != MOBILE_MCP}
 
 
-def _without_own_facts(one: Type) -> Type:
-    changes: dict[str, Any] = {"extensions": _without_mobile_mcp(one.extensions)}
-    if isinstance(one, ObjectType):
+def _without_own_facts(type_: Type) -> Type:
+    changes: dict[str, Any] = {"extensions": _without_mobile_mcp(type_.extensions)}
+    if isinstance(type_, ObjectType):
         changes["properties"] = {
             name: held.changed(
                 {
@@ -516,6 +536,6 @@ def _without_own_facts(one: Type) -> Type:
                     "extensions": _without_mobile_mcp(held.extensions),
                 }
             )
-            for name, held in one.properties.items()
+            for name, held in type_.properties.items()
         }
-    return one.changed(changes)
+    return type_.changed(changes)

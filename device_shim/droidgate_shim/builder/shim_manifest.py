@@ -81,7 +81,7 @@ _DOMAINS: Final = (
     *("root", "file", "database", "sharedpref", "external"),
     *("device_root", "device_file", "device_database", "device_sharedpref"),
 )
-_EXCLUDED: Final = "".join(f'        <exclude domain="{one}" path="." />\n' for one in _DOMAINS)
+_EXCLUDED: Final = "".join(f'        <exclude domain="{item}" path="." />\n' for item in _DOMAINS)
 _TRANSFER: Final = (
     f"{_DECLARATION}<data-extraction-rules>\n"
     f"    <cloud-backup>\n{_EXCLUDED}    </cloud-backup>\n"
@@ -148,7 +148,7 @@ def permission_uses(facts: ShimFacts) -> tuple[PermissionUse, ...]:
     every = tuple(facts.backends)
     uses = [PermissionUse(name, why, every) for name, why in PERMISSIONS.items()]
     for name, (kind, why) in PERMISSIONS_OF_BACKENDS.items():
-        ids = tuple(one for one, backend in facts.backends.items() if backend == kind)
+        ids = tuple(item for item, backend in facts.backends.items() if backend == kind)
         lends = name == EXECUTE_FUNCTIONS and facts.has_shell_identity
         if ids or lends:
             reasons = ([why] if ids else []) + ([_FOR_OTHERS] if lends else [])
@@ -161,7 +161,10 @@ def manifest_text(facts: ShimFacts) -> str:
     lines = [
         f'<manifest xmlns:android="{_ANDROID}"',
         f"    package={quoteattr(facts.application_id)}>",
-        *(f'    <uses-permission android:name="{one.permission}" />' for one in permission_uses(facts)),
+        *(
+            f'    <uses-permission android:name="{permission_use.permission}" />'
+            for permission_use in permission_uses(facts)
+        ),
         *_queries(facts),
         *(_INSTRUMENTATION if facts.has_shell_identity else ()),
         "    <application",

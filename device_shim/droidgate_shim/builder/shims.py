@@ -168,10 +168,10 @@ def build_shims(apps: Sequence[SourceApp], options: ShimOptions, key: SigningKey
     groups = [list(apps)] if options.aggregate else [[app] for app in apps]
     contents = [one for group in groups if (one := _content(group, options)) is not None]
     if not contents:
-        reasons = list(dict.fromkeys(map(_reason, (one for app in apps for one in app.findings))))
+        reasons = list(dict.fromkeys(map(_reason, (finding for app in apps for finding in app.findings))))
         hint = "; ".join(reasons[:_MOST_REASONS]) or "`droidgate inspect` tells what apps declare"
         raise NothingToOfferError("no app has a capability that a shim could call", hint=hint)
-    return tuple(_build(one, key) for one in contents)
+    return tuple(_build(content, key) for content in contents)
 
 
 def _reason(finding: Finding) -> str:
@@ -198,8 +198,8 @@ def _content(apps: Sequence[SourceApp], options: ShimOptions) -> _Content | None
     plan = plan_routes(apps, only=options.only, deadline_ms=options.deadline_ms)
     if not plan.routes:
         return None
-    behind = [app for app in apps if any(one.app is app for one in plan.routes)]
-    findings = [one for app in behind for one in app.findings]
+    behind = [app for app in apps if any(other.app is app for other in plan.routes)]
+    findings = [finding for app in behind for finding in app.findings]
     marks: list[TextMark] = []
     for app in behind:
         place = _place_of(app)
@@ -208,9 +208,9 @@ def _content(apps: Sequence[SourceApp], options: ShimOptions) -> _Content | None
         findings.extend(text_findings(own, app.package))
         marks.extend(own)
     marks.extend(
-        one.changed({"pointer": f"/capabilities/{number}{one.pointer}"})
+        mark.changed({"pointer": f"/capabilities/{number}{mark.pointer}"})
         for number, route in enumerate(plan.routes)
-        for one in route.marks
+        for mark in route.marks
     )
     if options.aggregate:
         application_id, label = SHIM_PACKAGE, _AGGREGATE_LABEL
@@ -226,13 +226,13 @@ def _content(apps: Sequence[SourceApp], options: ShimOptions) -> _Content | None
         label,
         shown_description(description),
         tuple(app.package for app in behind),
-        {one.id: str(one.document["backend"]["kind"]) for one in plan.routes},
+        {other.id: str(other.document["backend"]["kind"]) for other in plan.routes},
     )
     return _Content(facts, plan, tuple(behind), options.advertise, tuple(findings), tuple(marks))
 
 
 def _place_of(app: SourceApp) -> Place | None:
-    return next((one.source for one in app.providers if one.source is not None), None)
+    return next((provider.source for provider in app.providers if provider.source is not None), None)
 
 
 def _name_of(app: SourceApp) -> str:
@@ -240,8 +240,8 @@ def _name_of(app: SourceApp) -> str:
 
 
 def _told(app: SourceApp) -> str:
-    texts = (without_hidden(one) for one in (app.instructions, app.description) if one is not None)
-    return next((one for one in texts if one.strip()), f"Tools of {_name_of(app)}")
+    texts = (without_hidden(item) for item in (app.instructions, app.description) if item is not None)
+    return next((text for text in texts if text.strip()), f"Tools of {_name_of(app)}")
 
 
 def _aggregated(apps: Sequence[SourceApp]) -> Finding:
@@ -269,11 +269,11 @@ def _build(content: _Content, key: SigningKey) -> BuiltShim:
     files[ROUTES_PATH] = one_line_json(routes)
     files[_MANIFEST] = manifest
     dex = shim_dex()
-    texts = {one.id: question_texts(one.source.title, one.source.description) for one in plan.routes}
-    told = {name: one for name, one in texts.items() if one}
+    texts = {route.id: question_texts(route.source.title, route.source.description) for route in plan.routes}
+    told = {name: other for name, other in texts.items() if other}
     app: dict[str, Json] = {
         "handshake": HANDSHAKE,
-        "sources": [_source(one) for one in content.apps],
+        "sources": [_source(other) for other in content.apps],
         **({"functions": functions} if functions else {}),
         **({"capabilities": told} if told else {}),
     }
@@ -294,7 +294,7 @@ def _build(content: _Content, key: SigningKey) -> BuiltShim:
         policy=policy,
         findings=tuple(dict.fromkeys((*findings, *packing.findings))),
         packages=tuple(facts.packages),
-        capabilities=tuple(one.id for one in plan.routes),
+        capabilities=tuple(route.id for route in plan.routes),
         build=build,
         permissions=permission_uses(facts),
         marks=content.marks,

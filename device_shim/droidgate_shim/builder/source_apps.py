@@ -103,9 +103,9 @@ class SourceApp:
     def unasked_components(self) -> tuple[str, ...]:
         """The receivers that have to be asked on a phone before their tools are known."""
         return tuple(
-            one.component
-            for one in self.providers
-            if one.component is not None and self.digest_of(one) is None
+            provider.component
+            for provider in self.providers
+            if provider.component is not None and self.digest_of(provider) is None
         )
 
 
@@ -155,8 +155,8 @@ def complete_broadcast(app: SourceApp, component: str, tools: Sequence[Discovere
     position = next(
         (
             at
-            for at, one in enumerate(app.providers)
-            if one.component == component and one.dialect == BROADCAST and one.protocol == MMCP
+            for at, provider in enumerate(app.providers)
+            if provider.component == component and provider.dialect == BROADCAST and provider.protocol == MMCP
         ),
         None,
     )
@@ -170,7 +170,7 @@ def complete_broadcast(app: SourceApp, component: str, tools: Sequence[Discovere
         tools, context, place=place, package=app.package, component=component
     ).model_copy(update={"name": known.name, "access": known.access, "extensions": known.extensions})
     providers = (*app.providers[:position], told, *app.providers[position + 1 :])
-    left = (one for one in app.findings if not _tells_unasked(one, component))
+    left = (finding for finding in app.findings if not _tells_unasked(finding, component))
     return replace(
         app,
         providers=providers,
@@ -227,9 +227,9 @@ def _read_app(opened: OpenedApp | UnreadApp, signer: str | None) -> SourceApp | 
         label=label,
         version_code=opened.version_code,
         signer=certificate,
-        description=_first(one.description for one in found.providers) or application.description,
+        description=_first(provider.description for provider in found.providers) or application.description,
         instructions="\n\n".join(
-            dict.fromkeys(one.instructions for one in found.providers if one.instructions)
+            dict.fromkeys(provider.instructions for provider in found.providers if provider.instructions)
         )
         or None,
         providers=tuple(found.providers),
@@ -241,7 +241,7 @@ def _read_app(opened: OpenedApp | UnreadApp, signer: str | None) -> SourceApp | 
 def _is_shim(application: Application, package: str) -> bool:
     host = f"{SHIM_PACKAGE}.host.HostProvider"
     return is_shim(package) or any(
-        application.qualified_name(one) == host for one in application.of_kind("provider")
+        application.qualified_name(component) == host for component in application.of_kind("provider")
     )
 
 
@@ -268,7 +268,7 @@ def _signer_of(opened: OpenedApp, signer: str | None) -> str:
 
 
 def _first(texts: Iterable[str | None]) -> str | None:
-    return next((one for one in texts if one), None)
+    return next((text for text in texts if text), None)
 
 
 @dataclass(slots=True)
@@ -282,7 +282,7 @@ class _AppReader:
 
     def read(self) -> _AppReader:
         # Each receiver that tells its tools to a broadcast has a finding here that goes when it is asked.
-        self.findings.extend(one for one in self.opened.findings if one.code != TOLD_WHEN_ASKED)
+        self.findings.extend(finding for finding in self.opened.findings if finding.code != TOLD_WHEN_ASKED)
         for error in self.opened.problems:
             place = error.place or self.opened.place
             self.findings.append(_warning(APP_UNREADABLE, error.message, place, error.hint))
@@ -318,10 +318,10 @@ class _AppReader:
 
     def with_open_functions(self, provider: Provider) -> Provider:
         kept = []
-        for one in provider.capabilities:
-            refusal = why_function_not_called(one, provider)
+        for capability in provider.capabilities:
+            refusal = why_function_not_called(capability, provider)
             if refusal is None:
-                kept.append(one)
+                kept.append(capability)
             else:
                 self.findings.append(refusal)
         return provider.model_copy(update={"capabilities": tuple(kept)})

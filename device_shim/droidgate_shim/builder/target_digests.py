@@ -79,8 +79,8 @@ def assets_digest(apk: Apk, component: Component) -> str:
     Raises:
         InputError: they name none, or one cannot be read.
     """
-    named = [one for one in map(component.find_property, _FUNCTION_PROPERTIES) if one is not None]
-    names = [name for one in named for name in _asset_names(one)]
+    named = [item for item in map(component.find_property, _FUNCTION_PROPERTIES) if item is not None]
+    names = [name for item in named for name in _asset_names(item)]
     if not names:
         message = "no asset holds the functions, so a phone cannot compare them"
         raise InputError(message, place=str(component.place or apk.name))
@@ -119,9 +119,9 @@ def xml_events(root: XmlElement, name_of: NameOf) -> str:
 
 def _events(element: XmlElement, name_of: NameOf) -> Iterator[str]:
     yield f"<{element.tag}"
-    for one in sorted(element.attributes, key=_attribute_order):
-        name = one.name if one.namespace is None else f"{{{one.namespace}}}{one.name}"
-        yield f" {name}={canonical_json(_attribute_text(one.value, name_of))}"
+    for attribute in sorted(element.attributes, key=_attribute_order):
+        name = attribute.name if attribute.namespace is None else f"{{{attribute.namespace}}}{attribute.name}"
+        yield f" {name}={canonical_json(_attribute_text(attribute.value, name_of))}"
     yield ">"
     for child in element.children:
         if isinstance(child, XmlElement):
@@ -131,8 +131,8 @@ def _events(element: XmlElement, name_of: NameOf) -> Iterator[str]:
     yield f"</{element.tag}>"
 
 
-def _attribute_order(one: XmlAttribute) -> tuple[str, str]:
-    return one.namespace or "", one.name
+def _attribute_order(attribute: XmlAttribute) -> tuple[str, str]:
+    return attribute.namespace or "", attribute.name
 
 
 def _attribute_text(value: TypedValue, name_of: NameOf) -> str:
@@ -177,7 +177,7 @@ def _entry_behind(apk: Apk, reference: str | None, meta: MetaData | None) -> tup
 def _asset_names(stated: MetaData) -> list[str]:
     if not isinstance(stated.value, str):
         return []
-    return [name for one in stated.value.split(",") if (name := one.strip())]
+    return [name for part in stated.value.split(",") if (name := part.strip())]
 
 
 def _digest(recipe: str, content: bytes) -> str:

@@ -62,13 +62,15 @@ def capability_marks(provider: Provider, capability: Capability) -> tuple[TextMa
         package=provider.package,
         component=provider.component,
         source=provider.source,
-        definitions={name: one for name, one in provider.definitions.items() if name in reached},
+        definitions={
+            name: definition for name, definition in provider.definitions.items() if name in reached
+        },
         capabilities=(capability,),
     )
     changes = {"capability": capability.id, "source": capability.source or provider.source}
     return tuple(
-        one.changed({**changes, "pointer": one.pointer.removeprefix("/capabilities/0")})
-        for one in text_marks(alone)
+        text_mark.changed({**changes, "pointer": text_mark.pointer.removeprefix("/capabilities/0")})
+        for text_mark in text_marks(alone)
     )
 
 
@@ -98,11 +100,11 @@ def text_findings(marks: Iterable[TextMark], what: str, *, pointer: str = "") ->
     """
     hidden: dict[str, TextMark] = {}
     commanding: dict[str, dict[str, TextMark]] = {}
-    for one in marks:
-        if one.code == HIDDEN_CHARACTERS:
-            hidden[f"{one.field} {one.message.partition(': ')[2]}"] = one
-        elif one.code == INJECTION_LIKE_TEXT:
-            commanding.setdefault(one.message, {})[one.field] = one
+    for mark in marks:
+        if mark.code == HIDDEN_CHARACTERS:
+            hidden[f"{mark.field} {mark.message.partition(': ')[2]}"] = mark
+        elif mark.code == INJECTION_LIKE_TEXT:
+            commanding.setdefault(mark.message, {})[mark.field] = mark
     if hidden:
         message = f"hidden characters are removed from texts of {what}: {_listed(hidden)}"
         yield _warning(HIDDEN_TEXT, message, pointer, next(iter(hidden.values())).source)

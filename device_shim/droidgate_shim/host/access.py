@@ -41,8 +41,8 @@ def set_up_access(place: ShimPlace, application_id: str, kinds: Collection[str])
         DeviceError: the device fails.
     """
     if not kinds:
-        for one in (OVERLAY, BATTERY, NOTIFICATIONS):
-            yield not_needed(one, _NO_AGENTS)
+        for item in (OVERLAY, BATTERY, NOTIFICATIONS):
+            yield not_needed(item, _NO_AGENTS)
         return
     yield allow_overlay(place, application_id, kinds)
     yield exempt_from_battery_rules(place, application_id)

@@ -119,22 +119,22 @@ def shim_with(shims: Sequence[InstalledShim], capability: str, application_id: s
         hint = "Install some with: droidgate shim install --from adb:"
         raise UsageError("no shim is installed", hint=hint)
     named = [
-        one
-        for one in shims
-        if application_id in {None, one.application_id} or application_id in one.source_packages
+        shim
+        for shim in shims
+        if application_id in {None, shim.application_id} or application_id in shim.source_packages
     ]
     if not named:
-        hint = f"There are: {', '.join(one.application_id for one in shims)}"
+        hint = f"There are: {', '.join(shim.application_id for shim in shims)}"
         raise UsageError(f"{application_id!r} is no shim of the phone", hint=hint)
-    offering = [one for one in named if one.status is not None and capability in one.status.routes]
+    offering = [item for item in named if item.status is not None and capability in item.status.routes]
     if not offering:
-        offered = sorted({route for one in named if one.status is not None for route in one.status.routes})
+        offered = sorted({route for item in named if item.status is not None for route in item.status.routes})
         more = f" and {len(offered) - _MOST_NAMED} more" if len(offered) > _MOST_NAMED else ""
         told = f"There are: {', '.join(offered[:_MOST_NAMED])}{more}. " if offered else ""
         hint = f"{told}See `droidgate shim status`"
         raise UsageError(f"no shim on the phone offers {capability!r}", hint=hint)
     if len(offering) > 1:
-        hint = f"Name one with --shim: {', '.join(one.application_id for one in offering)}"
+        hint = f"Name one with --shim: {', '.join(item.application_id for item in offering)}"
         raise UsageError(f"several shims on the phone offer {capability!r}", hint=hint)
     return offering[0]
 

@@ -146,7 +146,7 @@ class HostClient:
         calls = self._call("history", {}).get("calls")
         if not isinstance(calls, list):
             raise self._malformed("history", "`calls` is no list")
-        return tuple(self._read(PastCall, one, "history") for one in calls)
+        return tuple(self._read(PastCall, call, "history") for call in calls)
 
     def clear_history(self) -> None:
         """Forget the last calls."""

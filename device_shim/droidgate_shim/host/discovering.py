@@ -47,11 +47,11 @@ def ask_broadcast_apps(place: ShimPlace, apps: Sequence[SourceApp], key: Signing
         DeviceError: the phone fails.
     """
     packages = place.packages()
-    if not any(one.unasked_components for one in apps if one.package in packages):
+    if not any(app.unasked_components for app in apps if app.package in packages):
         return Asked(tuple(apps))
     with _asking_shim(place, key, is_there=SHIM_PACKAGE in packages) as client:
         steps: list[Step] = []
-        asked = [_ask_app(client, one, steps) if one.package in packages else one for one in apps]
+        asked = [_ask_app(client, app, steps) if app.package in packages else app for app in apps]
     return Asked(tuple(asked), tuple(steps))
 
 

@@ -1,6 +1,6 @@
 """`shim doctor`: what stands between agents and the apps behind the shims, and the fix of each.
 
-Each check is a step of docs/device-checklist.md that adb can do. What the shim itself knows is asked of it;
+Each check is a step of docs/guides/prove-on-a-phone.md that adb can do. The shim is asked for what it knows;
 `dumpsys`, whose output nobody promises, only adds what can be told no other way, and where it says something
 else the check knows nothing.
 """
@@ -61,7 +61,7 @@ class CheckKind:
 
     Attributes:
         id: Its name.
-        step: Number of its step in docs/device-checklist.md.
+        step: Number of its step in docs/guides/prove-on-a-phone.md.
         title: What it looks at.
     """
 
@@ -153,12 +153,12 @@ class Situation:
     @property
     def holder(self) -> InstalledShim | None:
         """The shim that calls app functions for the others."""
-        return next((one for one in self.shims if one.application_id == SHIM_PACKAGE), None)
+        return next((shim for shim in self.shims if shim.application_id == SHIM_PACKAGE), None)
 
     @property
     def is_holder_needed(self) -> bool:
         """A shim calls app functions."""
-        return any(one.calls_functions for one in self.facts.values())
+        return any(fact.calls_functions for fact in self.facts.values())
 
     def kinds_of(self, application_id: str) -> frozenset[str]:
         """Return the kinds of the backends of a shim's routes; every kind where its APK cannot be read."""
@@ -173,13 +173,13 @@ def examine(place: ShimPlace, shims: Sequence[InstalledShim]) -> tuple[Check, ..
         DeviceError: the device fails.
     """
     packages = place.packages()
-    named = [one.application_id for one in shims if one.application_id in packages]
+    named = [shim.application_id for shim in shims if shim.application_id in packages]
     read = {name: installed_facts(place, packages[name]) for name in named}
-    facts = {name: one for name, one in read.items() if one is not None}
+    facts = {name: item for name, item in read.items() if item is not None}
     seen = Situation(place, shims, packages, facts)
     found = list(_examine_device(seen))
-    for one in shims:
-        found += _examine_shim(seen, one)
+    for shim in shims:
+        found += _examine_shim(seen, shim)
     return tuple(found)
 
 
@@ -247,12 +247,12 @@ def accessibility(place: ShimPlace) -> Check:
         return Check(ACCESSIBILITY, "unknown", "Android does not tell it to a shell here")
     if told in {"", "null"}:
         return Check(ACCESSIBILITY, "not-needed", "no accessibility service is switched on")
-    services = ", ".join(one for one in told.split(":") if one)
+    services = ", ".join(part for part in told.split(":") if part)
     result = place.device.run(["dumpsys", "accessibility"])
     bound = _BOUND.search(result.text) if result.exit_status == 0 else None
     if bound is None:
         found = f"{services} switched on; Android does not tell a shell here whether they run"
-        return Check(ACCESSIBILITY, "unknown", found, "See step 21 of docs/device-checklist.md")
+        return Check(ACCESSIBILITY, "unknown", found, "See step 21 of docs/guides/prove-on-a-phone.md")
     if bound["services"].strip():
         return Check(ACCESSIBILITY, "ok", f"{services} switched on, and bound")
     found = f"{services} switched on, and none is bound: something suspends them"
@@ -286,7 +286,7 @@ def _handshake(shim: InstalledShim) -> Check:
 
 def _visibility(place: ShimPlace, shim: InstalledShim) -> Check:
     services = query_components(place.device, "services", TOOL_ACTION, place.user)
-    mine = [one for one in services if one.partition("/")[0] == shim.application_id]
+    mine = [service for service in services if service.partition("/")[0] == shim.application_id]
     if not mine:
         found = f"no service of it answers {TOOL_ACTION}"
         return Check(VISIBILITY, "problem", found, _SYNC, shim.application_id)
@@ -302,17 +302,17 @@ def _targets(status: Status) -> Iterator[Check]:
         ),
         "changed": ("declares something else than was approved", f"See what changed; then {_SYNC}"),
     }
-    for one in status.targets:
-        if one.state == "as-approved":
-            found = f"{one.package} {'' if one.version_code is None else one.version_code}".strip()
+    for target in status.targets:
+        if target.state == "as-approved":
+            found = f"{target.package} {'' if target.version_code is None else target.version_code}".strip()
             yield Check(TARGETS, "ok", found, None, status.application_id)
         else:
-            found, fix = named[one.state]
-            yield Check(TARGETS, "problem", f"{one.package} {found}", fix, status.application_id)
+            found, fix = named[target.state]
+            yield Check(TARGETS, "problem", f"{target.package} {found}", fix, status.application_id)
 
 
 def _stopped(place: ShimPlace, status: Status) -> Iterator[Check]:
-    for package in dict.fromkeys(one.package for one in status.sources):
+    for package in dict.fromkeys(source.package for source in status.sources):
         stopped = _is_stopped(place, package)
         if stopped is None:
             found = f"Android does not tell it of {package} here; a call starts it"
@@ -399,15 +399,15 @@ def _allowed(
 
 def _grants(status: Status, read_only: Collection[str]) -> Check:
     name = status.application_id
-    for_any = [_in_words(one.capability) for one in status.grants if one.caller == ANY_APP]
-    named = [one for one in status.grants if not isinstance(one.caller, str)]
-    callers = dict.fromkeys(one.caller.package for one in named if not isinstance(one.caller, str))
+    for_any = [_in_words(grant.capability) for grant in status.grants if grant.caller == ANY_APP]
+    named = [grant for grant in status.grants if not isinstance(grant.caller, str)]
+    callers = dict.fromkeys(item.caller.package for item in named if not isinstance(item.caller, str))
     granted = f"granted to {', '.join(callers)}" if callers else ""
     started = [
-        f"{one.caller.package}: {capability}"
-        for one in named
-        if not isinstance(one.caller, str)
-        for capability in (read_only if one.capability == EVERY_CAPABILITY else (one.capability,))
+        f"{item.caller.package}: {capability}"
+        for item in named
+        if not isinstance(item.caller, str)
+        for capability in (read_only if item.capability == EVERY_CAPABILITY else (item.capability,))
         if capability in read_only
     ]
     also = f"also for started calls: {', '.join(dict.fromkeys(started))}" if started else ""
@@ -454,9 +454,9 @@ def _start_of(seen: Situation, service: str) -> tuple[CheckState, str]:
             application = read_application(apk)
     except (InputError, TransferError) as error:
         return "unknown", f"cannot be read: {error.message}"
-    for one in application.of_kind("service"):
-        if application.qualified_name(one) == class_name:
-            if "foregroundServiceType" in one.attributes:
+    for component in application.of_kind("service"):
+        if application.qualified_name(component) == class_name:
+            if "foregroundServiceType" in component.attributes:
                 return "ok", "declares a foregroundServiceType, so it is started where it cannot be bound"
             return "ok", "declares no foregroundServiceType: where it cannot be bound, its app has to run"
     return "unknown", "is not declared"

@@ -74,7 +74,7 @@ class InstalledShims:
     @property
     def all_work(self) -> bool:
         """Whether each of them works."""
-        return all(one.works for one in self.every)
+        return all(item.works for item in self.every)
 
     @property
     def every(self) -> tuple[Installation, ...]:
@@ -84,7 +84,7 @@ class InstalledShims:
     @property
     def findings(self) -> tuple[Finding, ...]:
         """What the shims keep otherwise than their apps declare, where they were built now."""
-        return tuple(finding for one in self.prepared.ready for finding in one.findings)
+        return tuple(finding for item in self.prepared.ready for finding in item.findings)
 
 
 @dataclass(frozen=True, slots=True)
@@ -98,7 +98,7 @@ class RemovedShims:
     def is_done(self) -> bool:
         """Whether every step was done."""
         steps = [step for _, step in self.removed] + ([] if self.released is None else [self.released])
-        return all(one.outcome == "done" for one in steps)
+        return all(other.outcome == "done" for other in steps)
 
 
 def check_request(request: InstallRequest) -> None:
@@ -129,9 +129,9 @@ def prepare_shims(place: ShimPlace, request: InstallRequest, report: Report) -> 
     if not names:
         hint = "Name its apps: droidgate shim install --from adb:, or APKs that `droidgate shim build` made"
         raise DeviceError("no shim is installed", place=place.device.serial, hint=hint)
-    ready = [_installed(place, packages[one]) for one in names]
+    ready = [_installed(place, packages[name]) for name in names]
     # The bare shim has nothing to set up but what the others need of it.
-    return Prepared(tuple(one for one in ready if not one.facts.is_bare) or tuple(ready))
+    return Prepared(tuple(item for item in ready if not item.facts.is_bare) or tuple(ready))
 
 
 def install_prepared(
@@ -179,10 +179,10 @@ def uninstall_shims(
     names = sorted(filter(is_shim, place.packages()))
     chosen = names if every_shim else _find_names(named, installed_shims(place))
     callers = _installed_callers(place)
-    removed = [(one, remove_shim(place, one)) for one in dict.fromkeys(chosen)]
-    signers = {one.signer for one in callers if one.application_id in chosen}
+    removed = [(fromkey, remove_shim(place, fromkey)) for fromkey in dict.fromkeys(chosen)]
+    signers = {caller.signer for caller in callers if caller.application_id in chosen}
     released = release_identity(place, signers) if signers else None
-    left = [one.application_id for one in callers if one.application_id not in chosen]
+    left = [caller.application_id for caller in callers if caller.application_id not in chosen]
     if SHIM_PACKAGE in chosen and left:
         report(f"app functions of {', '.join(left)} are called again after `droidgate shim install`")
     if every_shim:
@@ -192,22 +192,26 @@ def uninstall_shims(
     return RemovedShims(tuple(removed), released)
 
 
-def install_ready(place: ShimPlace, one: Ready, *, any_app: bool | None, report: Report) -> Installation:
+def install_ready(place: ShimPlace, ready: Ready, *, any_app: bool | None, report: Report) -> Installation:
     """Install one shim and set it up, or only set it up where it is installed."""
-    report(f"{'set up' if one.apk is None else 'install'} {one.facts.application_id} ...")
-    if one.apk is None:
-        return set_up_shim(place, one.facts, any_app=any_app)
-    return install_shim(place, one.facts, one.apk, file_name=one.file_name, any_app=any_app)
+    report(f"{'set up' if ready.apk is None else 'install'} {ready.facts.application_id} ...")
+    if ready.apk is None:
+        return set_up_shim(place, ready.facts, any_app=any_app)
+    return install_shim(place, ready.facts, ready.apk, file_name=ready.file_name, any_app=any_app)
 
 
 def _set_up_identity(
     place: ShimPlace, request: InstallRequest, prepared: Prepared, report: Report
 ) -> Installation | None:
-    shims = [one.facts for one in prepared.ready]
-    if any(one.application_id == SHIM_PACKAGE for one in shims):
+    shims = [item.facts for item in prepared.ready]
+    if any(shim.application_id == SHIM_PACKAGE for shim in shims):
         # Installing it anew ended what it did for the shims that are there.
-        named = {one.application_id for one in shims}
-        shims += [one for one in _installed_callers(place) if one.application_id not in named]
+        named = {shim.application_id for shim in shims}
+        shims += [
+            installed_caller
+            for installed_caller in _installed_callers(place)
+            if installed_caller.application_id not in named
+        ]
     if not needs_identity(place, shims):
         return None
     report(f"set up {SHIM_PACKAGE}, which calls app functions for all shims ...")
@@ -218,8 +222,8 @@ def _set_up_identity(
 def _installed_callers(place: ShimPlace) -> tuple[ShimFacts, ...]:
     """Return the shims of the phone that call app functions."""
     packages = place.packages()
-    found = [installed_facts(place, packages[one]) for one in sorted(filter(is_shim, packages))]
-    return tuple(one for one in found if one is not None and one.calls_functions)
+    found = [installed_facts(place, packages[package]) for package in sorted(filter(is_shim, packages))]
+    return tuple(item for item in found if item is not None and item.calls_functions)
 
 
 def _build(request: BuildRequest, place: ShimPlace, report: Report) -> Prepared:
@@ -229,7 +233,7 @@ def _build(request: BuildRequest, place: ShimPlace, report: Report) -> Prepared:
     built = build_shims(asked.apps, request.options, key.signing)
     unused = unused_apps(asked.apps, built, request.only)
     signer = key.signing.digest
-    ready = tuple(Ready(facts_of(one, signer), one.file_name, one.apk, one.findings) for one in built)
+    ready = tuple(Ready(facts_of(item, signer), item.file_name, item.apk, item.findings) for item in built)
     return Prepared(ready, key, asked.steps, unused)
 
 
@@ -238,19 +242,19 @@ def _on_this_phone(sources: Iterable[str], place: ShimPlace) -> list[str]:
     unnamed = (DEVICE_SCHEME, f"{DEVICE_SCHEME}/")
     serial = place.device.serial
     return [
-        f"{DEVICE_SCHEME}{serial}{one.removeprefix(DEVICE_SCHEME)}"
-        if one == unnamed[0] or one.startswith(unnamed[1])
-        else one
-        for one in sources
+        f"{DEVICE_SCHEME}{serial}{source.removeprefix(DEVICE_SCHEME)}"
+        if source == unnamed[0] or source.startswith(unnamed[1])
+        else source
+        for source in sources
     ]
 
 
 def _apk_files(named: Iterable[Path]) -> list[Path]:
     files: list[Path] = []
-    for one in named:
-        found = sorted(one.glob("*.apk")) if one.is_dir() else [one]
+    for item in named:
+        found = sorted(item.glob("*.apk")) if item.is_dir() else [item]
         if not found:
-            raise InputError("the folder holds no APK", place=str(one))
+            raise InputError("the folder holds no APK", place=str(item))
         files += found
     return files
 
@@ -271,8 +275,8 @@ def _installed(place: ShimPlace, package: InstalledPackage) -> Ready:
 def _keep_scope(place: ShimPlace, request: BuildRequest, prepared: Prepared, report: Report) -> None:
     """Keep what was asked for, for `shim sync`; apps of earlier installations with the same options stay."""
     whole = f"{DEVICE_SCHEME}{place.device.serial}" in _on_this_phone(request.sources, place)
-    packages = {package for one in prepared.ready for package in one.facts.packages}
-    packages |= {one.package for one in prepared.unused}
+    packages = {package for item in prepared.ready for package in item.facts.packages}
+    packages |= {item.package for item in prepared.unused}
     key = None if request.key is None else str(request.key.resolve())
     asked = scope_of(None if whole else packages, request.options, key)
     earlier = load_scope(place.device)
@@ -287,15 +291,17 @@ def _leave_out_of_scope(place: ShimPlace, report: Report) -> None:
     if scope is not None:
         if scope.packages is None:
             report("from now on `droidgate shim sync` looks after the apps whose shims are left only")
-        left = {package for one in installed_shims(place) for package in one.source_packages}
+        left = {
+            package for installed_shim in installed_shims(place) for package in installed_shim.source_packages
+        }
         keep_scope(place.device, scope.model_copy(update={"packages": tuple(sorted(left))}))
 
 
 def _find_names(named: Iterable[str], shims: Sequence[InstalledShim]) -> list[str]:
-    known = {one.source_packages[0]: one.application_id for one in shims if len(one.source_packages) == 1}
-    known |= {one.application_id: one.application_id for one in shims}
-    hint = f"There are: {', '.join(one.application_id for one in shims) or 'none'}"
-    for one in named:
-        if one not in known:
-            raise UsageError(f"{one!r} is no shim of the phone", hint=hint)
-    return [known[one] for one in named]
+    known = {shim.source_packages[0]: shim.application_id for shim in shims if len(shim.source_packages) == 1}
+    known |= {shim.application_id: shim.application_id for shim in shims}
+    hint = f"There are: {', '.join(shim.application_id for shim in shims) or 'none'}"
+    for item in named:
+        if item not in known:
+            raise UsageError(f"{item!r} is no shim of the phone", hint=hint)
+    return [known[item] for item in named]

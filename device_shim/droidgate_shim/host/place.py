@@ -38,7 +38,7 @@ class ShimPlace:
         Raises:
             DeviceError: the device fails.
         """
-        return {one.name: one for one in list_packages(self.device, self.user)}
+        return {package.name: package for package in list_packages(self.device, self.user)}
 
 
 @dataclass(frozen=True, slots=True)
@@ -64,7 +64,7 @@ class InstalledShim:
     def source_packages(self) -> tuple[str, ...]:
         """The packages of the apps behind it; by its name where it does not answer."""
         if self.status is not None:
-            return tuple(one.package for one in self.status.sources)
+            return tuple(source.package for source in self.status.sources)
         named = self.application_id.removeprefix(SHIM_PREFIX)
         return (named,) if named != self.application_id else ()
 
@@ -92,7 +92,7 @@ def installed_shims(
         DeviceError: the device cannot be reached or goes away.
     """
     names = sorted(filter(is_shim, place.packages() if packages is None else packages))
-    return tuple(_look_at(place, one) for one in names)
+    return tuple(_look_at(place, name) for name in names)
 
 
 def _look_at(place: ShimPlace, application_id: str) -> InstalledShim:

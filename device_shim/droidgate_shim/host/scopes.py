@@ -66,7 +66,7 @@ class Scope(Frozen):
         """Return the apps as sources on the device of a serial."""
         if self.packages is None:
             return (f"adb:{serial}",)
-        return tuple(f"adb:{serial}/{one}" for one in self.packages)
+        return tuple(f"adb:{serial}/{package}" for package in self.packages)
 
 
 def scope_of(packages: Collection[str] | None, options: ShimOptions, key: str | None) -> Scope:

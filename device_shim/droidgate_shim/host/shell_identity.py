@@ -50,7 +50,7 @@ _OLD: Final = "it is from an earlier version of droidgate; replace it with `droi
 
 def needs_identity(place: ShimPlace, shims: Iterable[ShimFacts]) -> bool:
     """Return whether one of these shims calls app functions, and the device has them."""
-    return place.sdk >= APP_FUNCTIONS_SDK and any(one.calls_functions for one in shims)
+    return place.sdk >= APP_FUNCTIONS_SDK and any(shim.calls_functions for shim in shims)
 
 
 def set_up_identity(place: ShimPlace, shims: Sequence[ShimFacts], key: SigningKey | None) -> Installation:
@@ -64,14 +64,14 @@ def set_up_identity(place: ShimPlace, shims: Sequence[ShimFacts], key: SigningKe
     Raises:
         DeviceError: the device fails; what Android refuses is a step of the record.
     """
-    callers = [one for one in shims if one.calls_functions]
-    first, signer = _be_installed(place, {one.signer for one in callers}, key)
+    callers = [shim for shim in shims if shim.calls_functions]
+    first, signer = _be_installed(place, {caller.signer for caller in callers}, key)
     if first.outcome == "refused":
         return Installation(SHIM_PACKAGE, (first,), None)
     client = place.client(SHIM_PACKAGE)
     status = _status_of(client)
     steps = [first, *_lend(place, client, signer, status)]
-    steps += [_unserved(one) for one in callers if one.signer != signer]
+    steps += [_unserved(caller) for caller in callers if caller.signer != signer]
     hello: Hello | None = status or _status_of(client)
     return Installation(SHIM_PACKAGE, tuple(steps), hello)
 
@@ -94,7 +94,7 @@ def release_identity(place: ShimPlace, signers: Collection[str]) -> Step | None:
     holder = facts.get(SHIM_PACKAGE)
     if holder is None or holder.signer not in signers:
         return None
-    if any(one is None or one.calls_functions for one in facts.values()):
+    if any(fact is None or fact.calls_functions for fact in facts.values()):
         return None
     if holder.is_bare:
         return replace(remove_shim(place, SHIM_PACKAGE), what=REMOVE)

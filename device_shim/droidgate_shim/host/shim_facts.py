@@ -123,7 +123,8 @@ def read_shim_facts(source: Source, *, name: str, installed_on: int | None = Non
             read_only=_read_only(routes),
             services=_services(routes),
             serves_shims=any(
-                application.qualified_name(one) == IDENTITY_SERVICE for one in application.of_kind("service")
+                application.qualified_name(component) == IDENTITY_SERVICE
+                for component in application.of_kind("service")
             ),
         )
 
@@ -143,23 +144,23 @@ def installed_facts(place: ShimPlace, package: InstalledPackage) -> ShimFacts | 
 
 def backend_kinds(routes: Json) -> frozenset[str]:
     """Return the kinds of the backends of a route table."""
-    return frozenset(_texts([one.get("backend") for one in _routes(routes)], "kind"))
+    return frozenset(_texts([route.get("backend") for route in _routes(routes)], "kind"))
 
 
 def _read_only(routes: Json) -> tuple[str, ...]:
-    declared = [one for one in _routes(routes) if _object(one.get("effects")).get("read_only") is True]
+    declared = [route for route in _routes(routes) if _object(route.get("effects")).get("read_only") is True]
     return tuple(_texts(declared, "id"))
 
 
 def _services(routes: Json) -> tuple[str, ...]:
-    backends = [_object(one.get("backend")) for one in _routes(routes)]
-    named = [one for one in backends if one.get("kind") == "mobile-mcp"]
+    backends = [_object(route.get("backend")) for route in _routes(routes)]
+    named = [backend for backend in backends if backend.get("kind") == "mobile-mcp"]
     return tuple(dict.fromkeys(_texts(named, "component")))
 
 
 def _routes(table: Json) -> list[Mapping[str, Json]]:
     held = _object(table).get("routes")
-    return [_object(one) for one in held] if isinstance(held, list) else []
+    return [_object(item) for item in held] if isinstance(held, list) else []
 
 
 def _read_asset(apk: Apk, asset: str, name: str) -> Mapping[str, Json]:
@@ -178,5 +179,5 @@ def _object(value: Json) -> Mapping[str, Json]:
 
 
 def _texts(values: Json, key: str) -> list[str]:
-    held = [_object(one).get(key) for one in values] if isinstance(values, list) else []
-    return [one for one in held if isinstance(one, str)]
+    held = [_object(value).get(key) for value in values] if isinstance(values, list) else []
+    return [item for item in held if isinstance(item, str)]

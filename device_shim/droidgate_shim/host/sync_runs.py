@@ -74,11 +74,15 @@ def plan_sync(place: ShimPlace, report: Report) -> SyncPlan:
     scope = load_scope(place.device) or _scope_of_installed(place, installed, report)
     key = chosen_key(None if scope.key is None else Path(scope.key), report)
     there = place.packages()
-    wanted = scope.packages if scope.packages is None else [one for one in scope.packages if one in there]
+    wanted = (
+        scope.packages
+        if scope.packages is None
+        else [package for package in scope.packages if package in there]
+    )
     apps = _read_apps(place, scope, wanted)
     asked = ask_broadcast_apps(place, apps, key.signing)
     built = _build(asked.apps, scope, key, report)
-    unclear = {one.package for one in asked.apps if not one.signer or one.unasked_components}
+    unclear = {app.package for app in asked.apps if not app.signer or app.unasked_components}
     changes = plan_changes(installed, built, scope.packages, unclear)
     changes, callers = _with_identity_planned(place, changes, installed, built, key)
     return SyncPlan(place, key, changes, asked.steps, unused_apps(asked.apps, built, scope.only), callers)
@@ -90,12 +94,12 @@ def carry_out(plan: SyncPlan, report: Report) -> list[Synced]:
     Raises:
         DeviceError: the device fails.
     """
-    return _with_identity(plan, [_carry_out(plan, one, report) for one in plan.changes])
+    return _with_identity(plan, [_carry_out(plan, change, report) for change in plan.changes])
 
 
 def findings_of(synced: Sequence[Synced]) -> list[Finding]:
     """Return what the shims that were built keep otherwise than their apps declare."""
-    return [finding for one in synced if one.change.built for finding in one.change.built.findings]
+    return [finding for item in synced if item.change.built for finding in item.change.built.findings]
 
 
 def _with_identity_planned(
@@ -107,15 +111,19 @@ def _with_identity_planned(
 ) -> tuple[tuple[Change, ...], tuple[ShimFacts, ...]]:
     """Return the changes with that of the bare shim, and the shims that call app functions then."""
     packages = place.packages()
-    replaced = {one.application_id for one in changes if one.built is not None or one.kind == "went"}
+    replaced = {
+        change.application_id for change in changes if change.built is not None or change.kind == "went"
+    }
     left = [
-        installed_facts(place, packages[one.application_id])
-        for one in installed
-        if one.application_id not in replaced and one.application_id in packages
+        installed_facts(place, packages[item.application_id])
+        for item in installed
+        if item.application_id not in replaced and item.application_id in packages
     ]
-    known = [facts_of(one, key.signing.digest) for one in built] + [one for one in left if one is not None]
-    callers = tuple(one for one in known if one.calls_functions) if needs_identity(place, known) else ()
-    if any(one.application_id == SHIM_PACKAGE and not one.is_bare for one in known):
+    known = [facts_of(item, key.signing.digest) for item in built] + [
+        item for item in left if item is not None
+    ]
+    callers = tuple(item for item in known if item.calls_functions) if needs_identity(place, known) else ()
+    if any(item.application_id == SHIM_PACKAGE and not item.is_bare for item in known):
         return tuple(changes), callers
     package = packages.get(SHIM_PACKAGE)
     held = None if package is None else installed_facts(place, package)
@@ -127,9 +135,9 @@ def _with_identity_planned(
         is_unclear=None in left or (held is not None and held.signer != key.signing.digest),
     )
     is_planned = planned is not None or (held is not None and held.is_bare)
-    rest = [one for one in changes if not is_planned or one.application_id != SHIM_PACKAGE]
+    rest = [change for change in changes if not is_planned or change.application_id != SHIM_PACKAGE]
     both = [*rest, *([] if planned is None else [planned])]
-    return tuple(sorted(both, key=lambda one: one.application_id)), callers
+    return tuple(sorted(both, key=lambda item: item.application_id)), callers
 
 
 def _build(apps: Sequence[SourceApp], scope: Scope, key: Key, report: Report) -> tuple[BuiltShim, ...]:
@@ -138,10 +146,10 @@ def _build(apps: Sequence[SourceApp], scope: Scope, key: Key, report: Report) ->
         name
         for app in apps
         for provider in app.providers
-        for one in provider.capabilities
-        for name in (one.id, f"{app.package}/{one.id}")
+        for capability in provider.capabilities
+        for name in (capability.id, f"{app.package}/{capability.id}")
     }
-    only = tuple(one for one in scope.only if one in there)
+    only = tuple(item for item in scope.only if item in there)
     for gone in sorted({*scope.only}.difference(only)):
         report(f"no app offers {gone} any more")
     if scope.only and not only:
@@ -165,14 +173,14 @@ def _read_apps(place: ShimPlace, scope: Scope, wanted: Collection[str] | None) -
 
 def _scope_of_installed(place: ShimPlace, installed: Sequence[InstalledShim], report: Report) -> Scope:
     """Return the scope where none was kept: the apps of the shims that are there."""
-    packages = sorted({package for one in installed for package in one.source_packages})
+    packages = sorted({package for item in installed for package in item.source_packages})
     if not packages:
         hint = "Install shims first: droidgate shim install --from adb:"
         raise DeviceError(
             "no shim is installed that could be kept current", place=place.device.serial, hint=hint
         )
     report("what was installed here is not on record; the apps of the shims that are there are looked after")
-    is_aggregate = any(one.application_id == SHIM_PACKAGE and not one.is_bare for one in installed)
+    is_aggregate = any(item.application_id == SHIM_PACKAGE and not item.is_bare for item in installed)
     return Scope(packages=tuple(packages), aggregate=is_aggregate)
 
 
@@ -180,21 +188,21 @@ def _with_identity(plan: SyncPlan, synced: Sequence[Synced]) -> list[Synced]:
     """Let `dev.droidgate.shim` call app functions for the shims that are there, or end that."""
     if plan.callers:
         done = set_up_identity(plan.place, plan.callers, plan.key.signing)
-        steps = done.steps if any(one.outcome in {"done", "refused"} for one in done.steps) else ()
+        steps = done.steps if any(other.outcome in {"done", "refused"} for other in done.steps) else ()
         works = done.works
     else:
         step = release_identity(plan.place, {plan.key.signing.digest})
         steps, works = (() if step is None else (step,)), step is None or step.outcome == "done"
     if not steps:
         return list(synced)
-    if all(one.change.application_id != SHIM_PACKAGE for one in synced):
+    if all(item.change.application_id != SHIM_PACKAGE for item in synced):
         change = Change("same", SHIM_PACKAGE, None, "it calls app functions for the other shims")
         return [Synced(change, tuple(steps), works), *synced]
     return [
-        replace(one, steps=(*one.steps, *steps), works=works and one.works is not False)
-        if one.change.application_id == SHIM_PACKAGE
-        else one
-        for one in synced
+        replace(item, steps=(*item.steps, *steps), works=works and item.works is not False)
+        if item.change.application_id == SHIM_PACKAGE
+        else item
+        for item in synced
     ]
 
 

@@ -50,15 +50,15 @@ def plan_changes(
         unclear: Apps that are there and of which it is not known now what they declare. Their shims stay,
             since what was granted to a shim goes with it.
     """
-    there = {one.application_id: one for one in installed}
-    wanted = {one.application_id: one for one in built}
-    changes = [_change_of(one, there.get(one.application_id)) for one in built]
+    there = {item.application_id: item for item in installed}
+    wanted = {item.application_id: item for item in built}
+    changes = [_change_of(item, there.get(item.application_id)) for item in built]
     changes += [
-        _change_without(one, unclear)
-        for one in installed
-        if one.application_id not in wanted and _is_looked_after(one, packages)
+        _change_without(item, unclear)
+        for item in installed
+        if item.application_id not in wanted and _is_looked_after(item, packages)
     ]
-    return tuple(sorted(changes, key=lambda one: one.application_id))
+    return tuple(sorted(changes, key=lambda change: change.application_id))
 
 
 def plan_identity(
@@ -94,7 +94,7 @@ def plan_identity(
 
 
 def _change_without(shim: InstalledShim, unclear: Collection[str]) -> Change:
-    if any(one in unclear for one in shim.source_packages):
+    if any(source_package in unclear for source_package in shim.source_packages):
         return Change(
             "same", shim.application_id, None, "what its app declares now is not known, so it stays"
         )
@@ -113,9 +113,9 @@ def _change_of(built: BuiltShim, installed: InstalledShim | None) -> Change:
 
 
 def _difference(status: Status, built: BuiltShim) -> str:
-    new = [one for one in built.capabilities if one not in status.routes]
-    gone = [one for one in status.routes if one not in built.capabilities]
-    others = [one.package for one in status.targets if one.state == "other-signer"]
+    new = [capability for capability in built.capabilities if capability not in status.routes]
+    gone = [route for route in status.routes if route not in built.capabilities]
+    others = [target.package for target in status.targets if target.state == "other-signer"]
     told = [f"signed by another than was approved: {', '.join(others)}"] if others else []
     told += [f"new: {', '.join(new)}"] if new else []
     told += [f"gone: {', '.join(gone)}"] if gone else []
@@ -127,7 +127,9 @@ def _is_looked_after(shim: InstalledShim, packages: Collection[str] | None) -> b
         return False
     if packages is None:
         return True
-    return bool(shim.source_packages) and all(one in packages for one in shim.source_packages)
+    return bool(shim.source_packages) and all(
+        source_package in packages for source_package in shim.source_packages
+    )
 
 
 def _why_it_went(shim: InstalledShim) -> str:

@@ -68,15 +68,15 @@ def choose_providers(read: Providers, chosen: Sequence[str] | None) -> Providers
     """
     if not chosen:
         return read
-    positions = {_position_of(one, read.providers) for one in chosen}
-    providers = tuple(one for position, one in enumerate(read.providers) if position in positions)
+    positions = {_position_of(item, read.providers) for item in chosen}
+    providers = tuple(provider for position, provider in enumerate(read.providers) if position in positions)
     return replace(read, providers=providers)
 
 
 def _position_of(name: str, providers: Sequence[Provider]) -> int:
-    labels = [provider_label(one) for one in providers]
-    exact = [position for position, one in enumerate(providers) if name in _names_of(one)]
-    found = exact or [position for position, one in enumerate(labels) if _is_end_of(name, one)]
+    labels = [provider_label(provider) for provider in providers]
+    exact = [position for position, provider in enumerate(providers) if name in _names_of(provider)]
+    found = exact or [position for position, label in enumerate(labels) if _is_end_of(name, label)]
     if len(found) == 1:
         return found[0]
     if found:
@@ -112,7 +112,7 @@ def _names_of(provider: Provider) -> set[str]:
     names = {provider.component, qualified, place and place.path, place and str(place)}
     if provider.package is not None and qualified is not None:
         names |= {f"{provider.package}/{provider.component}", f"{provider.package}/{qualified}"}
-    return {one for one in names if one}
+    return {name for name in names if name}
 
 
 def _is_end_of(name: str, label: str) -> bool:
@@ -120,8 +120,8 @@ def _is_end_of(name: str, label: str) -> bool:
 
 
 def _suggestions(providers: Sequence[Provider]) -> list[str]:
-    labels = [provider_label(one) for one in providers]
-    return [*labels, *(one.rpartition("/")[2].rpartition(".")[2] for one in labels)]
+    labels = [provider_label(provider) for provider in providers]
+    return [*labels, *(label.rpartition("/")[2].rpartition(".")[2] for label in labels)]
 
 
 def tell_problem(problem: DroidgateError) -> None:

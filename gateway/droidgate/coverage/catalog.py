@@ -1,4 +1,4 @@
-"""Catalogs: a folder with a Parquet dataset for each table, asked through DuckDB (docs/catalog.md)."""
+"""Catalogs: folders with a Parquet dataset for each table, read by DuckDB (docs/reference/catalog.md)."""
 
 from __future__ import annotations
 
@@ -87,7 +87,7 @@ class Catalog:
 
     def scan_of(self, table: str) -> str:
         """Return a table's files as DuckDB reads them: each by its name, whatever characters that has."""
-        return f"read_parquet([{', '.join(quoted(str(one)) for one in self.paths_of(table))}])"
+        return f"read_parquet([{', '.join(quoted(str(path)) for path in self.paths_of(table))}])"
 
     def paths_of(self, table: str) -> list[Path]:
         """Return a table's Parquet files."""
@@ -111,7 +111,7 @@ class Catalog:
             except duckdb.Error as error:
                 message = f"its table {name} cannot be read: {first_line(error)}"
                 raise InputError(message, place=place, hint=_SCAN_ANEW) from None
-            if [one[:2] for one in described] != [(one.name, one.type) for one in table.columns]:
+            if [item[:2] for item in described] != [(column.name, column.type) for column in table.columns]:
                 message = f"its table {name} has other columns than {CATALOG_SCHEMA} says"
                 raise InputError(message, place=place, hint=_SCAN_ANEW)
         return connection
@@ -143,9 +143,9 @@ def _facts_of(told: Mapping[str, Any]) -> dict[str, Any]:
     version, targets = told["droidgate"], told["targets"]
     limits = dict(told["limits"].items())
     rows = {name: told["rows"][name] for name in TABLES}
-    are_texts = isinstance(version, str) and all(isinstance(one, str) for one in targets)
-    are_numbers = all(type(one) in {int, float} for one in limits.values())
-    if not (are_texts and are_numbers and all(type(one) is int for one in rows.values())):
+    are_texts = isinstance(version, str) and all(isinstance(target, str) for target in targets)
+    are_numbers = all(type(limit) in {int, float} for limit in limits.values())
+    if not (are_texts and are_numbers and all(type(row) is int for row in rows.values())):
         raise TypeError
     limits = {name: float(held) for name, held in limits.items()}
     return {"droidgate": version, "targets": tuple(targets), "limits": limits, "rows": rows}
@@ -289,7 +289,7 @@ def _refusal(error: Exception) -> UsageError:
 
 def _shut_in(connection: Any, catalog: Catalog) -> None:
     """Let a connection read the files of a catalog and nothing else, for good."""
-    files = [str(one) for name in TABLES for one in catalog.paths_of(name)]
+    files = [str(path) for name in TABLES for path in catalog.paths_of(name)]
     listed = ", ".join(map(quoted, files))
     connection.execute("SET temp_directory = ''")
     connection.execute(f"SET allowed_paths = [{listed}]")

@@ -81,9 +81,11 @@ def write_catalog(folder: Path, parts: Parts, *, threads: int | None = None) -> 
     except duckdb.Error as error:
         raise InputError(f"the catalog cannot be written: {first_line(error)}", place=place) from None
     finally:
-        for one in building.glob(f"{_LINES}*"):
-            one.unlink()
-    targets = sorted({*parts.header.targets, *(one for _, held in parts.merged for one in held.targets)})
+        for path in building.glob(f"{_LINES}*"):
+            path.unlink()
+    targets = sorted(
+        {*parts.header.targets, *(target for _, held in parts.merged for target in held.targets)}
+    )
     told = {
         "schema": CATALOG_SCHEMA,
         "droidgate": parts.header.droidgate,
@@ -106,10 +108,10 @@ def check_folder(folder: Path) -> None:
     tables = [place / name for place in (folder, building) for name in TABLES]
     for place, ours in (
         (building, (*TABLES, CATALOG_FILE, f"{_LINES}*")),
-        *((one, (_FILE,)) for one in tables),
+        *((table, (_FILE,)) for table in tables),
     ):
         is_strange = place.is_symlink() or (place.exists() and not place.is_dir())
-        if is_strange or any(not any(map(one.match, ours)) for one in place.glob("*")):
+        if is_strange or any(not any(map(path.match, ours)) for path in place.glob("*")):
             hint = "Move it away, or name another folder"
             raise InputError("it is no part of a catalog", place=printable(str(place)), hint=hint)
 
@@ -121,8 +123,8 @@ def _put_in_place(building: Path, folder: Path) -> None:
     not finished, never tables of two scans.
     """
     files = [*(Path(name, _FILE) for name in TABLES), Path(CATALOG_FILE)]
-    for one in files:
-        _keep(building / one)
+    for file in files:
+        _keep(building / file)
     (folder / CATALOG_FILE).unlink(missing_ok=True)
     for name in TABLES:
         shutil.rmtree(folder / name, ignore_errors=True)
@@ -163,7 +165,7 @@ class _Writing:
             (self._building / name).mkdir()
             target = quoted(str(self._building / name / _FILE))
             order = ", ".join(table.key)
-            columns = ", ".join(one.name for one in table.columns)
+            columns = ", ".join(column.name for column in table.columns)
             options = f"FORMAT parquet, COMPRESSION zstd, ROW_GROUP_SIZE {_ROW_GROUP}"
             written = f"COPY (SELECT {columns} FROM ({selected}) ORDER BY {order}) TO {target} ({options})"
             counts[name] = self._connection.execute(written).fetchone()[0]
@@ -171,10 +173,10 @@ class _Writing:
 
     def _name_lines(self) -> None:
         """Make tables of the log's lines, and of those that count: of each input the last."""
-        types = {one.name: one.type for one in TABLES["sources"].columns} | {"stage": "BIGINT"}
+        types = {column.name: column.type for column in TABLES["sources"].columns} | {"stage": "BIGINT"}
         for name, table in TABLES.items():
             if name not in {"sources", "crossings"}:
-                fields = ", ".join(f"{one.name} {one.type}" for one in table.columns)
+                fields = ", ".join(f"{column.name} {column.type}" for column in table.columns)
                 types[name] = f"STRUCT({fields})[]"
         types["crossings"] = "BIGINT[][]"
         listed = ", ".join(f"{name}: {quoted(held)}" for name, held in types.items())
@@ -183,7 +185,7 @@ class _Writing:
             f"columns = {{{listed}}}, format = 'newline_delimited', "
             f"maximum_object_size = {MAX_LINE + (1 << 20)}) WHERE source IS NOT NULL"
         )
-        columns = ", ".join(one.name for one in TABLES["sources"].columns)
+        columns = ", ".join(column.name for column in TABLES["sources"].columns)
         self._run(
             f"CREATE TABLE counting AS SELECT {columns} FROM lines "
             "QUALIFY row_number() OVER (PARTITION BY source ORDER BY stage DESC) = 1"
@@ -198,8 +200,8 @@ class _Writing:
             f"WHERE unit IN ({used}) AND ({held})"
         )
         merged = len(self._parts.merged)
-        for number, one in enumerate(self._catalogs(), 1):
-            wanted = f"SELECT DISTINCT unit FROM {one.scan_of('sources')} WHERE unit IS NOT NULL"
+        for number, catalog in enumerate(self._catalogs(), 1):
+            wanted = f"SELECT DISTINCT unit FROM {catalog.scan_of('sources')} WHERE unit IS NOT NULL"
             if number > merged:
                 wanted += f" AND unit IN ({used})"
             known = "SELECT unit FROM units"
@@ -209,35 +211,37 @@ class _Writing:
         self._connection.execute(statement)
 
     def _catalogs(self) -> list[Catalog]:
-        return [*(one for _, one in self._parts.merged), *self._parts.known]
+        return [*(item for _, item in self._parts.merged), *self._parts.known]
 
     def _sources(self) -> str:
-        columns = ", ".join(one.name for one in TABLES["sources"].columns)
+        columns = ", ".join(column.name for column in TABLES["sources"].columns)
         rest = columns.removeprefix("source, ")
         selected = [f"SELECT {columns} FROM counting"]
-        for name, one in self._parts.merged:
+        for name, item in self._parts.merged:
             called = f"{quoted(name + '/')} || source AS source"
-            selected.append(f"SELECT {called}, {rest} FROM {one.scan_of('sources')}")
+            selected.append(f"SELECT {called}, {rest} FROM {item.scan_of('sources')}")
         return " UNION ALL ".join(selected)
 
     def _rows_of(self, table: Table) -> str:
         name = table.name
-        columns = ", ".join(one.name for one in table.columns)
+        columns = ", ".join(column.name for column in table.columns)
         own = "SELECT unit FROM units WHERE place = 0"
         lines = f"SELECT unit, unnest({name}) AS x FROM lines WHERE unit IN ({own}) AND {name} IS NOT NULL"
         if name == "crossings":
             selected = [f"SELECT {self._crossing_columns()} FROM ({lines})"]
         else:
-            fields = ", ".join(f"x.{one.name} AS {one.name}" for one in table.columns)
+            fields = ", ".join(f"x.{column.name} AS {column.name}" for column in table.columns)
             selected = [f"SELECT {fields} FROM ({lines})"]
-        for number, one in enumerate(self._catalogs(), 1):
+        for number, catalog in enumerate(self._catalogs(), 1):
             theirs = f"SELECT unit FROM units WHERE place = {number}"
-            selected.append(f"SELECT {columns} FROM {one.scan_of(name)} WHERE unit IN ({theirs})")
+            selected.append(f"SELECT {columns} FROM {catalog.scan_of(name)} WHERE unit IN ({theirs})")
         return " UNION ALL ".join(selected)
 
     def _crossing_columns(self) -> str:
         targets, levels = _list_of(self._parts.header.targets), _list_of(LEVELS)
-        counted = [one.name for one in TABLES["crossings"].columns if one.name not in {"unit", *_NUMBERS}]
+        counted = [
+            column.name for column in TABLES["crossings"].columns if column.name not in {"unit", *_NUMBERS}
+        ]
         counts = ", ".join(f"x[{at}] AS {name}" for at, name in enumerate(counted, len(_NUMBERS) + 1))
         return (
             f"unit, x[1] AS provider, x[2] AS capability, {targets}[x[3] + 1] AS target, "

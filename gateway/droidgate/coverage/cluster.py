@@ -83,8 +83,8 @@ def scan_chunk(items: Sequence[dict[str, Any]], settings: PoolSettings, wanted: 
             workers.clear()
             workers[settings] = StandingWorker(settings)
         answers = workers[settings].scan(map(Item.from_json, items))
-    found = {one.item.source: (one.head, one.rows) for one in answers}
-    return [found[one["source"]] for one in items]
+    found = {answer.item.source: (answer.head, answer.rows) for answer in answers}
+    return [found[item["source"]] for item in items]
 
 
 @cache
@@ -258,13 +258,13 @@ class Cluster:
         if not joined:
             return
         told = client.run(version, _PACKAGE, workers=joined, on_error="return")
-        for address, one in told.items():
-            if isinstance(one, ImportError):
+        for address, item in told.items():
+            if isinstance(item, ImportError):
                 self._refuse_without_droidgate()
-            if one == self._version:
+            if item == self._version:
                 self._checked |= {address}
-            elif not isinstance(one, Exception):  # one that went away meanwhile is no matter
-                message = f"a worker of the cluster has droidgate {one}, this is {self._version}"
+            elif not isinstance(item, Exception):  # one that went away meanwhile is no matter
+                message = f"a worker of the cluster has droidgate {item}, this is {self._version}"
                 raise self._failure(message, "The same version makes the same rows")
 
     def _run(self, client: Any, source: Iterator[Item]) -> Iterator[Answer]:
@@ -294,7 +294,7 @@ class Cluster:
         future.add_done_callback(ended.put)
 
     def _future(self, client: Any, chunk: Chunk) -> Any:
-        values = [one.as_json() for one in chunk]
+        values = [item.as_json() for item in chunk]
         one_process = PoolSettings(
             workers=1,
             memory=self.settings.memory,
@@ -306,13 +306,13 @@ class Cluster:
 
     def _take(self, client: Any, future: Any, waiting: list[Chunk]) -> Iterator[Answer]:
         """Yield what a task gave; what failed is tried in pieces."""
-        name = next((name for name, one in self._tasks.items() if future in one.futures), None)
+        name = next((name for name, other in self._tasks.items() if future in other.futures), None)
         if name is None:  # the other one of a late pair was sooner
             return
         task = self._tasks[name]
         if future.status == "finished":
             del self._tasks[name]
-            client.cancel([one for one in task.futures if one is not future], force=True)
+            client.cancel([other for other in task.futures if other is not future], force=True)
             for item, (head, rows) in zip(task.items, future.result(), strict=True):
                 yield Answer(item, head, rows)
             return
@@ -324,7 +324,7 @@ class Cluster:
             waiting.append(task.items)
             return
         if len(task.items) > 1:
-            waiting.extend([one] for one in task.items)
+            waiting.extend([other] for other in task.items)
             return
         reason = "the workers of the cluster that scanned it died or failed, again and again"
         with suppress(Exception):

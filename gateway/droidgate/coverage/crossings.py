@@ -18,7 +18,7 @@ from droidgate_mappings.tables import DialectTable
 EXACT: Final = "exact"
 """The level of a crossing without a finding."""
 
-LEVELS: Final = (EXACT, *(str(one) for one in CROSSING_LEVELS if one is not Level.SECURITY))
+LEVELS: Final = (EXACT, *(str(item) for item in CROSSING_LEVELS if item is not Level.SECURITY))
 """Levels of a conversion's cost, mildest first; its number is its position here.
 
 Security findings are counted apart: they do not measure what a declaration loses.
@@ -32,10 +32,10 @@ _PLACED: Final = 2
 def targets() -> Mapping[str, tuple[Format, DialectTable]]:
     """Return every dialect that is written, by `FORMAT+DIALECT`, sorted."""
     written = {
-        f"{one.id}+{dialect.id}": (one, dialect)
-        for one in load_formats().values()
-        if one.write is not None
-        for dialect in one.dialects
+        f"{format_.id}+{dialect.id}": (format_, dialect)
+        for format_ in load_formats().values()
+        if format_.write is not None
+        for dialect in format_.dialects
         if dialect.capacity is not None
     }
     return dict(sorted(written.items()))
@@ -78,19 +78,19 @@ class _Tally:
     @classmethod
     def of(cls, findings: Iterable[Finding]) -> _Tally:
         tally = cls()
-        for one in findings:
-            tally.count(one)
+        for finding in findings:
+            tally.count(finding)
         return tally
 
-    def count(self, one: Finding) -> None:
-        _, *tokens = one.pointer.split("/", 3)
+    def count(self, finding: Finding) -> None:
+        _, *tokens = finding.pointer.split("/", 3)
         counts = self.provider
         if len(tokens) >= _PLACED:
             if tokens[0] == "capabilities" and tokens[1].isdecimal():
                 counts = self.capabilities.setdefault(int(tokens[1]), _no_findings())
             elif tokens[0] == "definitions":
                 counts = self.definitions.setdefault(pointer_name(tokens[1]), _no_findings())
-        counts[_NUMBERS[one.level]] += 1
+        counts[_NUMBERS[finding.level]] += 1
 
 
 @dataclass(frozen=True, slots=True)
@@ -120,8 +120,8 @@ class _Crosser:
     def __init__(self, provider: Provider) -> None:
         self._provider = provider
         self._reached = [
-            reachable_definitions(one, provider.definitions) if provider.definitions else set()
-            for one in provider.capabilities
+            reachable_definitions(capability, provider.definitions) if provider.definitions else set()
+            for capability in provider.capabilities
         ]
         self._to_be_written = {provider.protocol, *_formats_of_facts(provider)}
         self._weighed: dict[int, list[_Losses]] = {}
@@ -135,24 +135,26 @@ class _Crosser:
         ]
         return Crossed(tuple(found), _tool_bytes(self._provider, self._tools))
 
-    def _losses_in(self, number: int, one: Format, dialect: DialectTable) -> list[_Losses]:
+    def _losses_in(self, number: int, format_: Format, dialect: DialectTable) -> list[_Losses]:
         """Return what each capability loses in a dialect."""
         try:
-            if one.weigh is None or one.id in self._to_be_written:
-                return self._losses_of(self._write(one, dialect))
+            if format_.weigh is None or format_.id in self._to_be_written:
+                return self._losses_of(self._write(format_, dialect))
             alike = _first_alike()[number]
             if alike not in self._weighed:
-                is_tool_list = one.size_for_models is not None and self._tools is None
-                told = self._write(one, dialect) if is_tool_list else one.weigh(self._provider, dialect)
+                is_tool_list = format_.size_for_models is not None and self._tools is None
+                told = (
+                    self._write(format_, dialect) if is_tool_list else format_.weigh(self._provider, dialect)
+                )
                 self._weighed[alike] = self._losses_of(told)
             return self._weighed[alike]
         except DroidgateError:
             return [_IMPOSSIBLE] * len(self._reached)
 
-    def _write(self, one: Format, dialect: DialectTable) -> tuple[Finding, ...]:
-        writing = _write(one, dialect, self._provider)
-        if self._tools is None and one.size_for_models is not None:
-            self._tools = one, writing
+    def _write(self, format_: Format, dialect: DialectTable) -> tuple[Finding, ...]:
+        writing = _write(format_, dialect, self._provider)
+        if self._tools is None and format_.size_for_models is not None:
+            self._tools = format_, writing
         return writing.findings
 
     def _losses_of(self, findings: Iterable[Finding]) -> list[_Losses]:
@@ -178,9 +180,9 @@ def _first_alike() -> tuple[int, ...]:
         next(
             number
             for number, (other, known) in enumerate(written)
-            if other.id == one.id and known.capacity == dialect.capacity
+            if other.id == item.id and known.capacity == dialect.capacity
         )
-        for one, dialect in written
+        for item, dialect in written
     )
 
 
@@ -188,9 +190,9 @@ def _formats_of_facts(provider: Provider) -> set[str]:
     """Return the formats of which a provider holds facts anywhere."""
     found = set(provider.extensions)
     pending = list(provider.definitions.values())
-    for one in provider.capabilities:
-        found.update(one.extensions)
-        pending += [one.input] if one.output is None else [one.input, one.output]
+    for capability in provider.capabilities:
+        found.update(capability.extensions)
+        pending += [capability.input] if capability.output is None else [capability.input, capability.output]
     while pending:
         current = pending.pop()
         found.update(current.extensions)
@@ -201,10 +203,10 @@ def _formats_of_facts(provider: Provider) -> set[str]:
     return found
 
 
-def _write(one: Format, dialect: DialectTable, provider: Provider) -> Writing:
-    if one.write is None:
+def _write(format_: Format, dialect: DialectTable, provider: Provider) -> Writing:
+    if format_.write is None:
         return Writing((), provider)
-    return one.write(provider, dialect)
+    return format_.write(provider, dialect)
 
 
 def _worst(counts: Sequence[int]) -> str:

@@ -109,7 +109,7 @@ def _served_by_app(figures: Figures, overlaps: Overlaps | None) -> Mapping[int, 
     served: dict[int, set[str]] = {}
     for key, use_cases in overlaps.served.items():
         served.setdefault(entries[int(key.partition(".")[0])], set()).update(
-            one.use_case for one in use_cases
+            use_case.use_case for use_case in use_cases
         )
     return served
 
@@ -201,7 +201,7 @@ def _capabilities(
     for row in figures.rows(_CAPABILITIES):
         provider, position, standing = row[:3]
         known = row[15] or {}
-        levels = profiles.setdefault(tuple(known.get(one) for one in targets), len(profiles))
+        levels = profiles.setdefault(tuple(known.get(target) for target in targets), len(profiles))
         key = key_of(provider, position)
         places.capabilities[provider, position] = places.keys[key] = len(details)
         held = declared[provider]["capabilities"]
@@ -223,11 +223,11 @@ def _capabilities(
                 place=row[14],
                 reach=standing,
                 levels=levels,
-                use_cases=tuple(one.use_case for one in served.get(key, ())),
+                use_cases=tuple(item.use_case for item in served.get(key, ())),
                 group=groups.get(key),
             )
         )
-    return tuple(details), tuple(LevelProfile(levels=one) for one in profiles), places
+    return tuple(details), tuple(LevelProfile(levels=profile) for profile in profiles), places
 
 
 def _findings(figures: Figures, places: _Places) -> tuple[FindingDetail, ...]:
@@ -253,15 +253,15 @@ def _findings(figures: Figures, places: _Places) -> tuple[FindingDetail, ...]:
 
 def _groups(overlaps: Overlaps, places: _Places) -> tuple[Group, ...]:
     links: list[list[GroupLink]] = [[] for _ in overlaps.matching.groups]
-    for one in overlaps.matching.links:
-        links[one.group].append(
+    for link in overlaps.matching.links:
+        links[link.group].append(
             GroupLink(
-                capability=places.keys[one.key],
-                match=places.keys[one.match],
-                kind=one.kind,
-                score=one.score,
-                terms=one.terms,
-                parameters=one.parameters,
+                capability=places.keys[link.key],
+                match=places.keys[link.match],
+                kind=link.kind,
+                score=link.score,
+                terms=link.terms,
+                parameters=link.parameters,
             )
         )
     return tuple(

@@ -12,7 +12,7 @@ _PIECE: Final = 1 << 20
 _MAGIC: Final = b"APK Sig Block 42"
 _FOOTER: Final = 24
 _MAX_BLOCK: Final = 16 << 20
-_SCHEMES: Final = tuple(one.to_bytes(4, "little") for one in (0x7109871A, 0xF05368C0, 0x1B93AD61))
+_SCHEMES: Final = tuple(item.to_bytes(4, "little") for item in (0x7109871A, 0xF05368C0, 0x1B93AD61))
 """Ids of the signature schemes v2, v3 and v3.1 (source.android.com, APK Signature Scheme v2 and v3)."""
 
 
@@ -44,6 +44,6 @@ def digest_of_apk(archive: Archive) -> str:
         size = int.from_bytes(footer[:8], "little")
         if footer[8:] == _MAGIC and _FOOTER <= size <= min(_MAX_BLOCK, end - 8):
             tail = source.read(end - size, source.size - end + size)
-            if any(one in tail[:size] for one in _SCHEMES):
+            if any(item in tail[:size] for item in _SCHEMES):
                 return hashlib.sha256(b"%d:" % source.size + tail).hexdigest()
     return digest_of_content(source)

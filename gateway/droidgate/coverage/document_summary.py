@@ -264,7 +264,7 @@ class QualityFigures(Frozen):
         lint_notes: Lint findings by level.
         bent: What the reader had to accept against the specification.
         marks: Security marks.
-        score: 0 to 100: 100, less what is missing (docs/coverage.md); None where nothing is declared.
+        score: 100 minus what is missing (docs/reference/coverage.md); None where nothing is declared.
     """
 
     capabilities: int

@@ -127,15 +127,15 @@ def _harmless_text(name: str) -> str:
 def _queries(figures: Figures, overlaps: Overlaps | None, report: Report, folder: Path) -> dict[str, str]:
     agents = load_reach().agents
     words = ", ".join(map(quoted, REACHES))
-    by_app = ", ".join(f'[{words}][b{at}.best + 1] AS "reach {one.id}"' for at, one in enumerate(agents))
+    by_app = ", ".join(f'[{words}][b{at}.best + 1] AS "reach {agent.id}"' for at, agent in enumerate(agents))
     joins = " ".join(
         f"JOIN entry_best b{at} ON b{at}.entry = e.entry AND b{at}.agent = {at}" for at in range(len(agents))
     )
     _name_levels(figures)
     by_capability = ", ".join(
-        f'[{words}][c{at}.reach + 1] AS "reach {one.id}", c{at}.level AS "level {one.id}", '
-        f'c{at}.reason AS "why {one.id}"'
-        for at, one in enumerate(agents)
+        f'[{words}][c{at}.reach + 1] AS "reach {agent.id}", c{at}.level AS "level {agent.id}", '
+        f'c{at}.reason AS "why {agent.id}"'
+        for at, agent in enumerate(agents)
     )
     cells = " ".join(
         f"JOIN cell_level c{at} ON c{at}.s = s.s AND c{at}.agent = {at}" for at in range(len(agents))
@@ -170,16 +170,16 @@ def _name_levels(figures: Figures) -> None:
 def _overlap_files(overlaps: Overlaps, folder: Path) -> tuple[str, str]:
     served = (
         {
-            "use_case": one.use_case,
+            "use_case": use_case.use_case,
             "provider": provider,
             "capability": capability,
-            "score": one.score,
-            "action": one.action,
-            "object": one.object,
+            "score": use_case.score,
+            "action": use_case.action,
+            "object": use_case.object,
         }
         for key, use_cases in overlaps.served.items()
         for provider, capability in (_numbers(key),)
-        for one in use_cases
+        for use_case in use_cases
     )
     columns = {
         "use_case": "VARCHAR",
@@ -189,7 +189,7 @@ def _overlap_files(overlaps: Overlaps, folder: Path) -> tuple[str, str]:
         "action": "VARCHAR",
         "object": "VARCHAR",
     }
-    links = {one.key: one for one in overlaps.matching.links}
+    links = {link.key: link for link in overlaps.matching.links}
     matched = (
         {"group": number, "provider": provider, "capability": capability, **_link(links.get(key))}
         for number, members in enumerate(overlaps.matching.groups)
@@ -214,16 +214,16 @@ def _numbers(key: str) -> tuple[int, int]:
     return int(provider), int(capability)
 
 
-def _link(one: Link | None) -> dict[str, Any]:
-    if one is None:
+def _link(link: Link | None) -> dict[str, Any]:
+    if link is None:
         return {"kind": _LEADER}
-    provider, capability = _numbers(one.match)
+    provider, capability = _numbers(link.match)
     return {
-        "kind": one.kind,
-        "score": one.score,
+        "kind": link.kind,
+        "score": link.score,
         "match_provider": provider,
         "match_capability": capability,
-        "terms": " ".join(one.terms),
+        "terms": " ".join(link.terms),
     }
 
 
@@ -246,10 +246,13 @@ def _changes(history: History) -> Iterator[dict[str, Any]]:
             yield whole
         for provider in app.providers:
             placed = {**whole, "protocol": provider.protocol, "component": provider.component}
-            subjects = [(None, provider.changes), *((one.id, one.changes) for one in provider.capabilities)]
+            subjects = [
+                (None, provider.changes),
+                *((capability.id, capability.changes) for capability in provider.capabilities),
+            ]
             for subject, changes in subjects:
-                for one in changes:
-                    told = {"weight": one.weight.value, "code": one.code, "message": one.message}
+                for change in changes:
+                    told = {"weight": change.weight.value, "code": change.code, "message": change.message}
                     yield {**placed, "capability": subject, **told}
 
 

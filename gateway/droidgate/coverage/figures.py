@@ -66,7 +66,7 @@ class Figures:
         self.connection.execute(f"SET temp_directory = {quoted(self._folder.name)}")
         self.connection.execute("SET preserve_insertion_order = false")
         self._reaching = Reaching() if reaching is None else reaching
-        self._targets = [one.target for one in load_reach().agents if one.target is not None]
+        self._targets = [agent.target for agent in load_reach().agents if agent.target is not None]
         self.profiles: tuple[ReachProfile, ...] = ()
         self._prepare()
 
@@ -96,9 +96,9 @@ class Figures:
         self._judge()
 
     def _run(self, statements: str) -> None:
-        for one in statements.split(";\n"):
-            if one.strip():
-                self.connection.execute(one)
+        for part in statements.split(";\n"):
+            if part.strip():
+                self.connection.execute(part)
 
     def fill(self, table: str, columns: str, rows: Iterable[Sequence[Any]]) -> None:
         """Make a table of a few rows, over one of that name."""
@@ -124,7 +124,7 @@ class Figures:
             told = (None,) * 3 if interface is None else _told(interface)
             rows.append((protocol, dialect, *told, is_silent))
         texts = ("protocol", "dialect", "interface", "action", "own")
-        self.fill("form", ", ".join(f"{one} VARCHAR" for one in texts) + ", silent BOOLEAN", rows)
+        self.fill("form", ", ".join(f"{text} VARCHAR" for text in texts) + ", silent BOOLEAN", rows)
 
     def _judge(self) -> None:
         """Number the standings, and say how each agent reaches them."""
@@ -147,15 +147,15 @@ class Figures:
         ]
         self.fill("cell", "s INTEGER, agent INTEGER, reach INTEGER", told)
         bare = [
-            (has_launcher, number, REACHES.index(reach_of_app(has_launcher, one.uses_screens).reach))
-            for number, one in enumerate(load_reach().agents)
+            (has_launcher, number, REACHES.index(reach_of_app(has_launcher, other.uses_screens).reach))
+            for number, other in enumerate(load_reach().agents)
             for has_launcher in (False, True)
         ]
         self.fill("bare", "has_launcher BOOLEAN, agent INTEGER, reach INTEGER", bare)
         self._run(_ENTRY_STANDINGS)
 
     def _standing(self, key: str) -> Standing:
-        parts: list[str | None] = [None if one == _UNKNOWN else one for one in key.split(_BETWEEN)]
+        parts: list[str | None] = [None if part == _UNKNOWN else part for part in key.split(_BETWEEN)]
         interface, launcher, *facts = parts[:10]
         access, is_enabled, *levels = parts[10:]
         return Standing(
@@ -234,12 +234,12 @@ class Figures:
         return tuple(
             self._reach_of(
                 number,
-                one,
+                other,
                 counts,
                 [apps.get((number, at), 0) for at in range(len(REACHES))],
-                alone.get(one.target or "", {}),
+                alone.get(other.target or "", {}),
             )
-            for number, one in enumerate(load_reach().agents)
+            for number, other in enumerate(load_reach().agents)
         )
 
     def _losing_version_alone(self) -> dict[str, dict[int, int]]:
@@ -271,7 +271,7 @@ class Figures:
             agent=agent.id,
             apps=_four(apps),
             capabilities=_four(by_reach.values()),
-            levels=tuple(Counted(name=one, count=levels[one]) for one in scale if one in levels),
+            levels=tuple(Counted(name=item, count=levels[item]) for item in scale if item in levels),
             version_alone=version_alone,
             reasons=most_frequent(reasons)[:MOST_REASONS],
         )
@@ -303,7 +303,7 @@ class Figures:
 
 def most_frequent(counts: dict[str, int]) -> tuple[Counted, ...]:
     """Return counted words, the most frequent first."""
-    ordered = sorted(counts.items(), key=lambda one: (-one[1], one[0]))
+    ordered = sorted(counts.items(), key=lambda item: (-item[1], item[0]))
     return tuple(Counted(name=name, count=count) for name, count in ordered)
 
 

@@ -12,7 +12,7 @@ MAX_FRAME: Final = 64 << 20
 
 def write_frames(stream: BinaryIO, *frames: bytes) -> None:
     """Send messages."""
-    stream.write(b"".join(part for one in frames for part in (_LENGTH.pack(len(one)), one)))
+    stream.write(b"".join(part for frame in frames for part in (_LENGTH.pack(len(frame)), frame)))
     stream.flush()
 
 

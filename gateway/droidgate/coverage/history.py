@@ -64,10 +64,12 @@ def history_of(snapshots: Sequence[Snapshot]) -> History:
     """
     points: list[TrendPoint] = []
     step: _Step | None = None
-    for number, one in enumerate(snapshots):
+    for number, snapshot in enumerate(snapshots):
         is_last = number == len(snapshots) - 1
-        step = _Step.between(snapshots[number - 1].catalog, one.catalog, keeps=is_last) if number else None
-        points.append(_point(one, None if step is None else step.counts()))
+        step = (
+            _Step.between(snapshots[number - 1].catalog, snapshot.catalog, keeps=is_last) if number else None
+        )
+        points.append(_point(snapshot, None if step is None else step.counts()))
     if step is None:
         message = "a history needs two catalogs"
         raise ValueError(message)
@@ -207,11 +209,11 @@ class _Step:
 
     def told(self) -> tuple[ChangedApp, ...]:
         """Return the apps that are told, the heaviest changes first."""
-        self._heavy.sort(key=lambda one: one[0])
-        kept = [one for _, one in self._heavy[:MOST_APPS_TOLD]]
+        self._heavy.sort(key=lambda item: item[0])
+        kept = [item for _, item in self._heavy[:MOST_APPS_TOLD]]
         return tuple(
-            one if at < MOST_APPS_IN_FULL else one.model_copy(update={"providers": ()})
-            for at, one in enumerate(kept)
+            item if at < MOST_APPS_IN_FULL else item.model_copy(update={"providers": ()})
+            for at, item in enumerate(kept)
         )
 
     def _add(self, **counts: int) -> None:
@@ -280,9 +282,9 @@ class _Step:
             if capability.status == "changed"
         ]
         kept = comparison.unchanged_capabilities + len(changed)
-        added = sum(len(one.capabilities) for one in after) - kept
-        removed = sum(len(one.capabilities) for one in before) - kept
-        weights = [_weight_for_callers(one) for one in changed]
+        added = sum(len(item.capabilities) for item in after) - kept
+        removed = sum(len(item.capabilities) for item in before) - kept
+        weights = [_weight_for_callers(item) for item in changed]
         self._add(
             capabilities_added=added,
             capabilities_removed=removed,
@@ -290,7 +292,7 @@ class _Step:
             breaking=removed + weights.count(Weight.BREAKING),
             compatible=weights.count(Weight.COMPATIBLE),
             text_only=weights.count(Weight.TEXT_ONLY),
-            security=sum(one.weight is Weight.SECURITY for one in comparison.all_changes()),
+            security=sum(change.weight is Weight.SECURITY for change in comparison.all_changes()),
             unchanged=comparison.unchanged_capabilities,
         )
         if comparison.providers:
@@ -324,14 +326,15 @@ class _Step:
         touched = app.capabilities_added + app.capabilities_removed + app.capabilities_changed
         self._heavy.append(((-rank, -touched, app.package), app))
         if len(self._heavy) > 2 * MOST_APPS_TOLD:
-            self._heavy.sort(key=lambda one: one[0])
+            self._heavy.sort(key=lambda item: item[0])
             del self._heavy[MOST_APPS_TOLD:]
 
 
 def _weight_for_callers(capability: CapabilityComparison) -> Weight:
     """Return the heaviest weight of a changed capability; an opened access rule keeps its callers."""
     weights = [
-        Weight.COMPATIBLE if one.weight is Weight.SECURITY else one.weight for one in capability.changes
+        Weight.COMPATIBLE if change.weight is Weight.SECURITY else change.weight
+        for change in capability.changes
     ]
     return max(weights, key=WEIGHTS.index)
 
@@ -364,7 +367,7 @@ def _folder_of_all(connection: Any, prefix: str) -> str:
     """Return the folder, with its slash, that all sources of a catalog are in; empty where there is none."""
     first, last = connection.execute(f"SELECT min(source), max(source) FROM {prefix}sources").fetchone()
     parts = zip((first or "").split("/")[:-1], (last or "").split("/")[:-1], strict=False)
-    return "".join(f"{one}/" for one, _ in takewhile(lambda pair: pair[0] == pair[1], parts))
+    return "".join(f"{item}/" for item, _ in takewhile(lambda pair: pair[0] == pair[1], parts))
 
 
 def _changed(connection: Any) -> Iterator[tuple[str, list[Provider], list[Provider]]]:
@@ -381,18 +384,21 @@ def _fetched(result: Any) -> Iterator[tuple[Any, ...]]:
         yield from rows
 
 
-def _provider(one: ProviderComparison) -> ChangedProvider:
+def _provider(comparison: ProviderComparison) -> ChangedProvider:
     return ChangedProvider(
-        protocol=one.protocol,
-        component=one.component,
-        status=one.status,
-        weight=one.weight.value,
-        changes=one.changes[:MOST_CHANGES],
-        capabilities=tuple(_capability(held) for held in one.capabilities),
+        protocol=comparison.protocol,
+        component=comparison.component,
+        status=comparison.status,
+        weight=comparison.weight.value,
+        changes=comparison.changes[:MOST_CHANGES],
+        capabilities=tuple(_capability(held) for held in comparison.capabilities),
     )
 
 
-def _capability(one: CapabilityComparison) -> ChangedCapability:
+def _capability(capability_comparison: CapabilityComparison) -> ChangedCapability:
     return ChangedCapability(
-        id=one.id, status=one.status, weight=one.weight.value, changes=one.changes[:MOST_CHANGES]
+        id=capability_comparison.id,
+        status=capability_comparison.status,
+        weight=capability_comparison.weight.value,
+        changes=capability_comparison.changes[:MOST_CHANGES],
     )

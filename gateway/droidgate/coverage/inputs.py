@@ -67,10 +67,10 @@ def state_of(item: Item) -> list[int] | None:
         return None
     try:
         paths = (item.location, *(path for _, path in item.parts))
-        found = [os.stat(one) for one in paths]  # noqa: PTH116 - a million times
+        found = [os.stat(other) for other in paths]  # noqa: PTH116 - a million times
     except (OSError, ValueError):
         return None
-    return [number for one in found for number in (one.st_size, one.st_mtime_ns)]
+    return [number for other in found for number in (other.st_size, other.st_mtime_ns)]
 
 
 @dataclass(slots=True)
@@ -120,14 +120,14 @@ class _Listing:
 
     def run(self, spelled: Iterable[str]) -> Inputs:
         named = list(spelled)
-        for one in named:
-            if one and not (one.startswith((LIST_MARK, DEVICE_SCHEME)) or is_remote(one)):
-                _check_that_it_is_there(one)
-        for one in named:
-            if one.startswith(LIST_MARK):
-                self._add_list(one.removeprefix(LIST_MARK))
+        for item in named:
+            if item and not (item.startswith((LIST_MARK, DEVICE_SCHEME)) or is_remote(item)):
+                _check_that_it_is_there(item)
+        for item in named:
+            if item.startswith(LIST_MARK):
+                self._add_list(item.removeprefix(LIST_MARK))
             else:
-                self._add(one, _called(one))
+                self._add(item, _called(item))
         self._inputs.items = [self._by_name[name] for name in sorted(self._by_name)]
         self._inputs.phones = list(dict.fromkeys(self._inputs.phones))
         self._name_catalogs()

@@ -20,7 +20,7 @@ def write_known(folder: Path, name: str, units: Iterable[str]) -> Path:
             not take the units of that one for those of this one.
         units: Hexadecimal SHA-256 digests.
     """
-    content = b"".join(sorted({bytes.fromhex(one) for one in units}))
+    content = b"".join(sorted({bytes.fromhex(unit) for unit in units}))
     path = folder / name.format(hashlib.sha256(content).hexdigest()[:16])
     path.write_bytes(content)
     return path

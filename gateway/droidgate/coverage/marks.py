@@ -32,7 +32,7 @@ def marks_of(provider: Provider, facts: ComponentFacts) -> Iterator[Finding]:
             message=f"every app on the phone can call {provider.component}",
             hint="Name a permission in android:permission, or check who calls",
         )
-    yield from (one.as_finding(with_place=False) for one in text_marks(provider))
+    yield from (text_mark.as_finding(with_place=False) for text_mark in text_marks(provider))
 
 
 def _is_open(facts: ComponentFacts) -> bool:

@@ -18,5 +18,6 @@ _WORDS: Final[Mapping[str, tuple[str, str]]] = {
 def outcomes_in_words(outcomes: Iterable[Counted]) -> str:
     """Return outcomes of sources (`SourceRow.outcome`) with their counts, such as `3 read, 1 split`."""
     return ", ".join(
-        f"{one.count:,} {_WORDS.get(one.name, (one.name,) * 2)[one.count != 1]}" for one in outcomes
+        f"{outcome.count:,} {_WORDS.get(outcome.name, (outcome.name,) * 2)[outcome.count != 1]}"
+        for outcome in outcomes
     )

@@ -84,14 +84,16 @@ def _served(
     """Yield the capabilities that serve use cases with them, counted; each sense is judged once."""
     judge = UseCases()
     judged: dict[Sense, tuple[ServedUseCase, ...]] = {}
-    for one in reading.features:
-        if one.sense not in judged:
-            judged[one.sense] = judge.served_in(one.sense)
+    for feature in reading.features:
+        if feature.sense not in judged:
+            judged[feature.sense] = judge.served_in(feature.sense)
     entries = [entry for (entry,) in figures.rows("SELECT entry FROM provider_fact ORDER BY p")]
     for key, text, protocol in zip(reading.keys, reading.text_of, reading.protocols, strict=True):
         use_cases = judged[reading.features[text].sense]
         if use_cases:
-            tally.count(entries[int(key.partition(".")[0])], protocol, [one.use_case for one in use_cases])
+            tally.count(
+                entries[int(key.partition(".")[0])], protocol, [use_case.use_case for use_case in use_cases]
+            )
             yield key, use_cases
 
 
@@ -103,42 +105,42 @@ class _Tally:
         self._protocols: dict[str, Counter[str]] = {}
 
     def count(self, entry: int, protocol: str, use_cases: Iterable[str]) -> None:
-        for one in use_cases:
-            self._apps.setdefault(one, set()).add(entry)
-            self._protocols.setdefault(one, Counter())[protocol] += 1
+        for use_case in use_cases:
+            self._apps.setdefault(use_case, set()).add(entry)
+            self._protocols.setdefault(use_case, Counter())[protocol] += 1
 
     def coverage(self) -> Iterator[AppTypeCoverage]:
         for app_type in load_taxonomy().app_types:
             counts = [
                 UseCaseCount(
-                    id=one.id,
-                    title=one.title,
-                    apps=len(self._apps.get(one.id, ())),
-                    capabilities=self._protocols.get(one.id, Counter()).total(),
-                    protocols=most_frequent(self._protocols.get(one.id, Counter())),
+                    id=use_case.id,
+                    title=use_case.title,
+                    apps=len(self._apps.get(use_case.id, ())),
+                    capabilities=self._protocols.get(use_case.id, Counter()).total(),
+                    protocols=most_frequent(self._protocols.get(use_case.id, Counter())),
                 )
-                for one in app_type.use_cases
+                for use_case in app_type.use_cases
             ]
-            apps = set().union(*(self._apps.get(one.id, set()) for one in app_type.use_cases))
+            apps = set().union(*(self._apps.get(use_case.id, set()) for use_case in app_type.use_cases))
             yield AppTypeCoverage(
                 id=app_type.id,
                 title=app_type.title,
                 apps=len(apps),
-                covered=sum(one.apps > 0 for one in counts),
+                covered=sum(count.apps > 0 for count in counts),
                 use_cases=tuple(counts),
             )
 
 
 def _summary(matching: Matching, reading: Reading) -> MatchingSummary:
-    kinds: Counter[str] = Counter(one.kind for one in matching.links)
+    kinds: Counter[str] = Counter(link.kind for link in matching.links)
     places = {key: place for place, key in enumerate(reading.keys)}
     sizes = [len({reading.packages[places[key]] for key in group}) for group in matching.groups]
-    largest = sorted(range(len(sizes)), key=lambda one: (-sizes[one], -len(matching.groups[one]), one))
+    largest = sorted(range(len(sizes)), key=lambda item: (-sizes[item], -len(matching.groups[item]), item))
     chosen = largest[:MOST_GROUPS]
     links: dict[int, list[Link]] = {number: [] for number in chosen}
-    for one in matching.links:
-        if one.group in links:
-            links[one.group].append(one)
+    for link in matching.links:
+        if link.group in links:
+            links[link.group].append(link)
     return MatchingSummary(
         groups=len(matching.groups),
         capabilities=sum(map(len, matching.groups)),
@@ -152,13 +154,13 @@ def _summary(matching: Matching, reading: Reading) -> MatchingSummary:
 
 
 def _group(reading: Reading, members: list[int], apps: int, links: list[Link]) -> MatchedGroup:
-    examples = dict.fromkeys(f"{reading.packages[one]} {reading.names[one]}" for one in members)
+    examples = dict.fromkeys(f"{reading.packages[member]} {reading.names[member]}" for member in members)
     return MatchedGroup(
         name=reading.names[members[0]],
         capabilities=len(members),
         apps=apps,
-        protocols=_frequent(reading.protocols[one] for one in members),
-        kinds=_frequent(one.kind for one in links),
+        protocols=_frequent(reading.protocols[member] for member in members),
+        kinds=_frequent(link.kind for link in links),
         examples=tuple(examples)[:MOST_EXAMPLES],
     )
 

@@ -68,7 +68,7 @@ def scan_phone(phone: Phone) -> Iterator[Scanned]:
     for app in reading.apps:
         enabled = None if disabled is None else app.package not in disabled
         yield _scan_installed(f"{phone.name}/{app.package}", app, enabled, reading.facts.sdk)
-    problems = [one.message for one in reading.problems]
+    problems = [problem.message for problem in reading.problems]
     if disabled is None:
         problems.append("which apps are disabled cannot be asked")
     if problems:
@@ -107,19 +107,19 @@ def _scan_installed(
 def _unit_of(app: InstalledApp, enabled: bool | None, sdk: int) -> str:  # noqa: FBT001
     held = app.application
     states: list[Json] = [
-        [capability.state.enabled if capability.state else None for capability in one.capabilities]
-        for one in app.providers
+        [capability.state.enabled if capability.state else None for capability in provider.capabilities]
+        for provider in app.providers
     ]
     told: dict[str, Json] = {
         "package": app.package,
         "version": app.version_code,
         "label": None if held is None else held.label,
         "signers": [] if held is None else list(held.signers),
-        "providers": [declaration_of(one) for one in app.providers],
+        "providers": [declaration_of(provider) for provider in app.providers],
         "states": states,
         "enabled": enabled,
-        "problems": [one.message for one in app.problems],
+        "problems": [problem.message for problem in app.problems],
     }
-    if any(not isinstance(one.access.enabled, bool) for one in app.providers):
+    if any(not isinstance(provider.access.enabled, bool) for provider in app.providers):
         told["sdk"] = sdk  # which value of the resource counts depends on the release
     return digest_of(told).removeprefix("sha256:")

@@ -84,7 +84,7 @@ class _Worker:
             stdin=subprocess.PIPE,
             stdout=subprocess.PIPE,
             stderr=quiet,
-            env=os.environ | {"PYTHONPATH": os.pathsep.join(one for one in sys.path if one)},
+            env=os.environ | {"PYTHONPATH": os.pathsep.join(item for item in sys.path if item)},
             start_new_session=True,
         )
         self._incoming = cast("BinaryIO", self._process.stdout)
@@ -173,8 +173,8 @@ class ProcessPool:
             for number in range(count)
         ]
         self.begin_watching()
-        for one in threads:
-            one.start()
+        for thread in threads:
+            thread.start()
         try:
             while count:
                 answer = self._queue.get()
@@ -194,7 +194,7 @@ class ProcessPool:
     def process_ids(self) -> list[int]:
         """Return the process ids of the workers that run now."""
         with self._lock:
-            return [one.process_id for one in self._workers.values()]
+            return [worker.process_id for worker in self._workers.values()]
 
     def taken(self) -> list[Answer]:
         """Return the answers that wait."""
@@ -212,11 +212,11 @@ class ProcessPool:
             workers = list(self._workers.values())
         for worker in workers:
             worker.end()
-        for one in threads:
-            while one.is_alive():
+        for thread in threads:
+            while thread.is_alive():
                 while not self._queue.empty():
                     self._queue.get()
-                one.join(_LOOKS_EACH)
+                thread.join(_LOOKS_EACH)
 
     def _watch(self) -> None:
         while not self._stopped.wait(_LOOKS_EACH):

@@ -41,7 +41,10 @@ _SHARES: Final = (
     (10, "marks", "capabilities"),
 )
 _SCORE: Final = " - ".join(
-    ["100.0", *(f"{points} * least(1, coalesce({one} / nullif({of}, 0), 0))" for points, one, of in _SHARES)]
+    [
+        "100.0",
+        *(f"{points} * least(1, coalesce({item} / nullif({of}, 0), 0))" for points, item, of in _SHARES),
+    ]
 )
 _ROUNDED: Final = f"CASE WHEN capabilities > 0 THEN round({_SCORE})::INTEGER END"
 IS_POOR: Final = (
@@ -150,7 +153,7 @@ def _findings(figures: Figures) -> tuple[FindingCount, ...]:
 
 def _releases(figures: Figures) -> Iterator[ReleaseCount]:
     """Yield the lint findings by the releases that they are true of, the oldest release first."""
-    titles = {one.id: one.title for one in load_indexing().releases}
+    titles = {other.id: other.title for other in load_indexing().releases}
     rows = figures.rows(
         "SELECT release, protocol, count(*) FILTER (level = 'error'), count(*) FILTER (level = 'warning'), "
         "count(*) FILTER (level = 'note'), count(DISTINCT entry) "

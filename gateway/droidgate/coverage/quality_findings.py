@@ -66,10 +66,10 @@ def quality_findings(figures: Figures, most: int) -> Iterator[Finding]:
         )
     left = most - len(found)
     if left:
-        for number, one in enumerate(_missing(figures, left)):
+        for number, item in enumerate(_missing(figures, left)):
             if number == left:
                 return
-            yield one
+            yield item
 
 
 def _missing(figures: Figures, most: int) -> Iterator[Finding]:

@@ -67,14 +67,14 @@ def agents() -> tuple[AgentFacts, ...]:
     """Return the kinds of agents, in the order of every list by agent."""
     return tuple(
         AgentFacts(
-            id=one.id,
-            title=one.title,
-            speaks=one.speaks,
-            target=one.target,
-            gateway_missing=one.gateway_missing,
-            uses_screens=one.uses_screens,
+            id=agent.id,
+            title=agent.title,
+            speaks=agent.speaks,
+            target=agent.target,
+            gateway_missing=agent.gateway_missing,
+            uses_screens=agent.uses_screens,
         )
-        for one in load_reach().agents
+        for agent in load_reach().agents
     )
 
 
@@ -99,7 +99,7 @@ class Reaching:
     def cells(self, standing: Standing) -> tuple[ReachCell, ...]:
         """Return how each kind of agent reaches a capability, in the order of `agents`."""
         interface = self._table.interface(standing.interface)
-        return tuple(self._cell(one, standing, interface) for one in self._table.agents)
+        return tuple(self._cell(agent, standing, interface) for agent in self._table.agents)
 
     def _cell(self, agent: Agent, standing: Standing, interface: Interface | None) -> ReachCell:
         if agent.uses_screens:
@@ -127,18 +127,18 @@ class Reaching:
             return _by_screen(standing.has_launcher, f"the gateway does not call {interface.title}")
         if agent.gateway_missing is not None:
             return _by_screen(standing.has_launcher, agent.gateway_missing)
-        ways = [(one, self._shim.limits(one, backend)) for one in agent.frontends]
-        open_ways = [(one, limits) for one, limits in ways if limits is not None]
+        ways = [(frontend, self._shim.limits(frontend, backend)) for frontend in agent.frontends]
+        open_ways = [(item, limits) for item, limits in ways if limits is not None]
         if not open_ways:
             return _by_screen(standing.has_launcher, "the gateway does not carry such calls")
         level = standing.levels.get(agent.target or "")
         if level == Level.IMPOSSIBLE:
             return _by_screen(standing.has_launcher, f"{agent.target} cannot hold it")
-        titles = " or ".join(self._shim.frontend(one).title for one, _ in open_ways)
+        titles = " or ".join(self._shim.frontend(item).title for item, _ in open_ways)
         reason = f"{_GATEWAY_CALLS}{interface.title}, and the agent the gateway ({titles})"
         needs = tuple(
-            f"{self._shim.frontend(one).title}: {limits}" if len(open_ways) > 1 else limits
-            for one, limits in open_ways
+            f"{self._shim.frontend(item).title}: {limits}" if len(open_ways) > 1 else limits
+            for item, limits in open_ways
             if limits
         )
         return ReachCell(reach="gateway", level=level, reason=reason, needs=(*needs, *shim.conditions))

@@ -105,7 +105,7 @@ def report_coverage(
         UsageError: DuckDB or rapidfuzz is not installed.
         InputError: a catalog cannot be read.
     """
-    earlier = [open_snapshot(Path(one)) for one in since]
+    earlier = [open_snapshot(Path(item)) for item in since]
     with Coverage(open_snapshot(Path(catalog)), earlier, wanted) as coverage:
         return coverage.report
 

@@ -1,4 +1,4 @@
-"""The rows of a catalog: what a scan tells of each file, typed, in a fixed order (docs/catalog.md).
+"""The rows of a catalog: what a scan tells of each file, typed, in a fixed order (docs/reference/catalog.md).
 
 A row holds no time and no place of the machine, and but for `sources` it depends on the content that was read
 alone: it stands under the digest of that content, its unit. So two equal files have one set of rows, and a
@@ -175,7 +175,7 @@ class FindingRow:
     origin: str = column("`reading`, `lint` or `security`")
     provider: int | None = column("The provider, where the finding is on one")
     capability: int | None = column("The capability, where the finding is on one")
-    code: str = column("Its stable code (docs/findings.md)")
+    code: str = column("Its stable code (docs/reference/findings.md)")
     level: str = column("How grave")
     pointer: str = column("Where: JSON Pointer or XPath")
     message: str = column("One sentence")
@@ -237,8 +237,8 @@ class Table:
 
 
 TABLES: Final[Mapping[str, Table]] = {
-    one.name: one
-    for one in (
+    item.name: item
+    for item in (
         Table("sources", SourceRow, ("source",)),
         Table("apps", AppRow, ("unit", "app")),
         Table("providers", ProviderRow, ("unit", "provider")),
@@ -253,9 +253,9 @@ TABLES: Final[Mapping[str, Table]] = {
 
 def _columns_of(row: type[Row]) -> Iterator[Column]:
     hints = get_type_hints(row)
-    for one in fields(row):
-        hint = hints[one.name]
+    for other in fields(row):
+        hint = hints[other.name]
         nullable = isinstance(hint, UnionType)
         base = next(part for part in get_args(hint) if part is not type(None)) if nullable else hint
         sql = "VARCHAR[]" if get_origin(base) is tuple else _SQL_TYPES[base]
-        yield Column(one.name, sql, nullable, one.metadata["meaning"])
+        yield Column(other.name, sql, nullable, other.metadata["meaning"])

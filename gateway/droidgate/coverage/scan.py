@@ -143,11 +143,11 @@ class _Scan:
             hint = "A scan looks for APKs, containers of splits, Android modules and descriptors"
             place = ", ".join(map(printable, self._request.sources[:_MOST_NAMED]))
             raise InputError("nothing in it can be scanned", place=place, hint=hint)
-        merged = [(name, Catalog.open(one)) for name, one in inputs.catalogs.items()]
-        if any(Path(one).resolve() == self._folder.resolve() for one in inputs.catalogs.values()):
+        merged = [(name, Catalog.open(catalog)) for name, catalog in inputs.catalogs.items()]
+        if any(Path(catalog).resolve() == self._folder.resolve() for catalog in inputs.catalogs.values()):
             message = "the catalog that is written cannot be one of the sources"
             raise UsageError(message, hint="Its content is known to the scan already")
-        self._phones = [open_phone(one) for one in inputs.phones]
+        self._phones = [open_phone(phone) for phone in inputs.phones]
         self._make_folder()
         with only_scan_of(self._folder):
             return self._run(inputs, merged)
@@ -168,15 +168,15 @@ class _Scan:
         return Result(catalog, _final_outcomes(catalog), self._resumed, self._known_count)
 
     def _scan_all(self, inputs: Inputs, known: Container[str]) -> ScanLog:
-        items = {one.source: one for one in inputs.items}
+        items = {item.source: item for item in inputs.items}
         log = ScanLog.open(self._folder / LOG_FILE, self._header, items, known)
         self._resumed = len(log.done)
         self._watcher.begin(len(items), self._resumed)
         try:
-            waiting = [one for one in inputs.items if one.source not in log.done]
+            waiting = [item for item in inputs.items if item.source not in log.done]
             self._take(log, self._answers(waiting, known))
-            groups = {one.item.source: one for one in _apps_with_splits(log, items)}
-            with closing(self._answers([one.item for one in groups.values()], known)) as answers:
+            groups = {app.item.source: app for app in _apps_with_splits(log, items)}
+            with closing(self._answers([group.item for group in groups.values()], known)) as answers:
                 for answer in answers:
                     _write_group(log, answer, groups[answer.item.source].splits)
             for phone in self._phones:
@@ -196,10 +196,10 @@ class _Scan:
     def _answers(self, items: Sequence[Item], known: Container[str]) -> Answers:
         pool = self._request.pool
         work = load_work(pool.work)
-        here = [one for one in items if one.kind == "refused" or is_only_here(one.location)]
-        for one in here:
-            yield Answer.of(one, do_work(work, one, known, None)[0])
-        left = [one for one in items if one.kind != "refused" and not is_only_here(one.location)]
+        here = [item for item in items if item.kind == "refused" or is_only_here(item.location)]
+        for item in here:
+            yield Answer.of(item, do_work(work, item, known, None)[0])
+        left = [item for item in items if item.kind != "refused" and not is_only_here(item.location)]
         if left:
             settings = PoolSettings(
                 workers=min(pool.workers, len(left)),
@@ -215,14 +215,14 @@ class _Scan:
         try:
             self._folder.mkdir(parents=True, exist_ok=True)
             is_strange = any(
-                one.name != KEPT_LOG_FILE and not one.match(_KNOWN_FILES) for one in self._folder.iterdir()
+                path.name != KEPT_LOG_FILE and not path.match(_KNOWN_FILES) for path in self._folder.iterdir()
             )
         except OSError as error:
             place = printable(str(self._folder))
             if not self._folder.is_dir() and self._folder.exists():
                 raise InputError("it is a file", place=place, hint="A catalog is a folder") from None
             raise InputError(f"it cannot be made: {error.strerror}", place=place) from None
-        is_one = any((self._folder / one).exists() for one in (CATALOG_FILE, LOG_FILE))
+        is_one = any((self._folder / item).exists() for item in (CATALOG_FILE, LOG_FILE))
         if is_strange and not is_one:
             hint = "Name a folder that is empty, or not there yet"
             message = "the folder holds something that is no catalog"
@@ -233,14 +233,20 @@ class _Scan:
         folders = [*self._request.earlier]
         if (self._folder / CATALOG_FILE).exists():
             folders.insert(0, str(self._folder))
-        catalogs = [Catalog.open(one) for one in folders]
+        catalogs = [Catalog.open(folder) for folder in folders]
         header = self._header
-        return [one for one in catalogs if (one.droidgate, one.targets) == (header.droidgate, header.targets)]
+        return [
+            catalog
+            for catalog in catalogs
+            if (catalog.droidgate, catalog.targets) == (header.droidgate, header.targets)
+        ]
 
 
 def _units_of(catalogs: Iterable[Catalog]) -> Iterator[str]:
-    for one in catalogs:
-        asked = one.ask("SELECT DISTINCT unit FROM sources WHERE unit IS NOT NULL AND kind <> 'installed'")
+    for catalog in catalogs:
+        asked = catalog.ask(
+            "SELECT DISTINCT unit FROM sources WHERE unit IS NOT NULL AND kind <> 'installed'"
+        )
         yield from (row[0] for row in asked)
 
 
@@ -268,7 +274,7 @@ def _apps_with_splits(log: ScanLog, items: Mapping[str, Item]) -> Iterator[_Grou
             identity = ApkIdentity(package, split, told and tuple(told))
             folders.setdefault(item.location.rpartition("/")[0], []).append((item, head, identity))
     for folder in sorted(folders):
-        members = sorted(folders[folder], key=lambda one: one[0].source)
+        members = sorted(folders[folder], key=lambda folder: folder[0].source)
         apps, _ = group_apks([identity for _, _, identity in members])
         for base, *numbers in apps:
             if numbers:

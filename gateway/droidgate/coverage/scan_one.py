@@ -155,7 +155,7 @@ def _scan_app(scanned: Scanned, apk: Apk, unit: str, known: Container[str]) -> S
         problem = reading.problems[0]
         return scanned.ended("unreadable", _reason_of(problem))
     reading = _with_verified_signers(reading)
-    if any(one.signers_verified is False for one in reading.applications):
+    if any(application.signers_verified is False for application in reading.applications):
         # The end of the file, by which a signed APK is known again, stands for its content only where the
         # signature is right.
         scanned.digest = scanned.unit = unit = _digest_of_parts(apk)
@@ -277,7 +277,7 @@ def _digest_of_module(module: Module, layout: ModuleLayout) -> tuple[str, int]:
 
 
 def _contents_of(module: Module, layout: ModuleLayout) -> Iterator[tuple[str, bytes]]:
-    yield "findings", repr([(one.code, one.message) for one in layout.findings]).encode()
+    yield "findings", repr([(finding.code, finding.message) for finding in layout.findings]).encode()
     for number, part in enumerate((module, *module.libraries)):
         prefix = f"{number}/" if number else ""
         yield f"{prefix}gradle", repr(part.gradle).encode()

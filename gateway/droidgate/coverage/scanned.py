@@ -132,12 +132,12 @@ def _encode_rows(rows: UnitRows) -> bytes:
 
 def _row_value(row: Row) -> dict[str, Any]:
     value = {}
-    for one in fields(row):
-        held = getattr(row, one.name)
+    for other in fields(row):
+        held = getattr(row, other.name)
         if isinstance(held, str):
             held = clean(held)
         elif isinstance(held, tuple):
             held = [clean(part) for part in held]
         if held is not None:
-            value[one.name] = held
+            value[other.name] = held
     return value

@@ -40,54 +40,56 @@ class ParameterCounts:
     untyped: int
 
 
-def shape_of(one: Type, definitions: Mapping[str, Type]) -> str:
+def shape_of(type_: Type, definitions: Mapping[str, Type]) -> str:
     """Return a type as one line: `text:string, count?:int32` for what a call takes.
 
     `?` marks what may be left out, `|null` what may be null; definitions are written out, and `...` stands
     where one contains itself and for what is too deep or too long.
     """
-    if isinstance(one, ObjectType):
-        text = _members(one, definitions, (), 0)
+    if isinstance(type_, ObjectType):
+        text = _members(type_, definitions, (), 0)
     else:
-        text = _shape(one, definitions, (), 0)
+        text = _shape(type_, definitions, (), 0)
     return text if len(text) <= _MAX_SHAPE else text[: _MAX_SHAPE - 3] + "..."
 
 
-def _members(one: ObjectType, definitions: Mapping[str, Type], inside: tuple[str, ...], depth: int) -> str:
+def _members(
+    object_type: ObjectType, definitions: Mapping[str, Type], inside: tuple[str, ...], depth: int
+) -> str:
     return ", ".join(
         f"{name}{'' if held.required else '?'}:{_shape(held.type, definitions, inside, depth + 1)}"
-        for name, held in one.properties.items()
+        for name, held in object_type.properties.items()
     )
 
 
-def _shape(one: Type, definitions: Mapping[str, Type], inside: tuple[str, ...], depth: int) -> str:
-    null = "|null" if one.nullable else ""
+def _shape(type_: Type, definitions: Mapping[str, Type], inside: tuple[str, ...], depth: int) -> str:
+    null = "|null" if type_.nullable else ""
     if depth > _MAX_DEPTH:
         return "..."
-    if isinstance(one, RefType):
-        target = definitions.get(one.name)
-        if target is None or one.name in inside:
+    if isinstance(type_, RefType):
+        target = definitions.get(type_.name)
+        if target is None or type_.name in inside:
             return f"...{null}"
-        return _shape(target, definitions, (*inside, one.name), depth) + null
-    if isinstance(one, ObjectType):
-        return f"{{{_members(one, definitions, inside, depth)}}}{null}"
-    if isinstance(one, ArrayType):
-        items = "any" if one.items is None else _shape(one.items, definitions, inside, depth + 1)
+        return _shape(target, definitions, (*inside, type_.name), depth) + null
+    if isinstance(type_, ObjectType):
+        return f"{{{_members(type_, definitions, inside, depth)}}}{null}"
+    if isinstance(type_, ArrayType):
+        items = "any" if type_.items is None else _shape(type_.items, definitions, inside, depth + 1)
         return f"[{items}]{null}"
-    if isinstance(one, AllOfType):
-        return "(" + " & ".join(_shape(m, definitions, inside, depth + 1) for m in one.members) + f"){null}"
-    if isinstance(one, OneOfType):
-        parts = (_shape(m, definitions, inside, depth + 1) for m in one.alternatives)
+    if isinstance(type_, AllOfType):
+        return "(" + " & ".join(_shape(m, definitions, inside, depth + 1) for m in type_.members) + f"){null}"
+    if isinstance(type_, OneOfType):
+        parts = (_shape(m, definitions, inside, depth + 1) for m in type_.alternatives)
         return "(" + " | ".join(parts) + f"){null}"
-    if isinstance(one, OpaqueType):
-        return (one.class_name or "opaque") + null
-    return one.kind + null
+    if isinstance(type_, OpaqueType):
+        return (type_.class_name or "opaque") + null
+    return type_.kind + null
 
 
-def count_parameters(one: Type, definitions: Mapping[str, Type]) -> ParameterCounts:
+def count_parameters(type_: Type, definitions: Mapping[str, Type]) -> ParameterCounts:
     """Count the parameters of what a call takes; each definition counts once."""
     total = required = undescribed = untyped = 0
-    for held, is_required in _parameters(one, definitions):
+    for held, is_required in _parameters(type_, definitions):
         total += 1
         required += is_required
         undescribed += not (held.type.description or _description_behind(held.type, definitions))
@@ -95,8 +97,8 @@ def count_parameters(one: Type, definitions: Mapping[str, Type]) -> ParameterCou
     return ParameterCounts(total, required, undescribed, untyped)
 
 
-def _parameters(one: Type, definitions: Mapping[str, Type]) -> Iterator[tuple[Property, bool]]:
-    pending: list[tuple[Type, bool]] = [(one, True)]
+def _parameters(type_: Type, definitions: Mapping[str, Type]) -> Iterator[tuple[Property, bool]]:
+    pending: list[tuple[Type, bool]] = [(type_, True)]
     seen: set[str] = set()
     left = _MAX_PARAMETERS
     while pending and left:
@@ -119,10 +121,12 @@ def _parameters(one: Type, definitions: Mapping[str, Type]) -> Iterator[tuple[Pr
             pending.extend((member, False) for member in current.alternatives)
 
 
-def _description_behind(one: Type, definitions: Mapping[str, Type]) -> str | None:
-    target = definitions.get(one.name) if isinstance(one, RefType) else None
+def _description_behind(type_: Type, definitions: Mapping[str, Type]) -> str | None:
+    target = definitions.get(type_.name) if isinstance(type_, RefType) else None
     return None if target is None else target.description
 
 
-def _is_untyped(one: Type) -> bool:
-    return isinstance(one, AnyType) or (isinstance(one, ArrayType) and one.items is None) or one.implicit
+def _is_untyped(type_: Type) -> bool:
+    return (
+        isinstance(type_, AnyType) or (isinstance(type_, ArrayType) and type_.items is None) or type_.implicit
+    )

@@ -80,14 +80,14 @@ class _UnitRows:
         self._providers = list(unit.reading.providers)
         self._crashes: list[InputError] = []
         self._marks: dict[int, tuple[Finding, ...]] = {}
-        self._tied = [self._find_component(one) for one in self._providers]
+        self._tied = [self._find_component(other) for other in self._providers]
         self._facts = [
             self._facts_of(provider, *tied)
             for provider, tied in zip(self._providers, self._tied, strict=True)
         ]
 
     def rows(self) -> UnitRows:
-        apps = [self._app_row(number, one) for number, one in enumerate(self._applications)]
+        apps = [self._app_row(number, application) for number, application in enumerate(self._applications)]
         providers: list[Row] = []
         capabilities: list[Row] = []
         crossings: list[tuple[int, ...]] = []
@@ -115,15 +115,15 @@ class _UnitRows:
             raise
         except Exception:  # noqa: BLE001 - a mistake of ours costs the capability, not the app
             kept = []
-            for one in provider.capabilities:
+            for capability in provider.capabilities:
                 try:
-                    self._make_rows(number, provider.changed({"capabilities": (one,)}))
-                    kept.append(one)
+                    self._make_rows(number, provider.changed({"capabilities": (capability,)}))
+                    kept.append(capability)
                 except MemoryError:
                     raise
                 except Exception as error:  # noqa: BLE001
-                    place = None if one.source is None else str(one.source)
-                    self._crashes.append(crash_report(error, place, part=f'the capability "{one.id}"'))
+                    place = None if capability.source is None else str(capability.source)
+                    self._crashes.append(crash_report(error, place, part=f'the capability "{capability.id}"'))
             self._providers[number] = provider.changed({"capabilities": tuple(kept)})
             return self._make_rows(number, self._providers[number])
 
@@ -144,10 +144,10 @@ class _UnitRows:
             if provider.package is not None and provider.package != application.package:
                 continue
             app = number if app is None else app
-            for one in application.components:
-                is_named = provider.component in {one.name, application.qualified_name(one)}
-                if is_named and (one.name or not provider.component):
-                    return number, one
+            for component in application.components:
+                is_named = provider.component in {component.name, application.qualified_name(component)}
+                if is_named and (component.name or not provider.component):
+                    return number, component
         if provider.component is None:
             return (app if len(self._applications) == 1 else None), None
         return app, None
@@ -156,25 +156,25 @@ class _UnitRows:
         application = None if app is None else self._applications[app]
         return component_facts(provider.access, None, application, component, self._unit.sdk)
 
-    def _app_row(self, number: int, one: Application) -> AppRow:
+    def _app_row(self, number: int, application: Application) -> AppRow:
         return AppRow(
             unit=self._unit.id,
             app=number,
-            package=one.package,
-            version_code=one.version_code,
+            package=application.package,
+            version_code=application.version_code,
             version_name=self._unit.version_name,
-            label=one.label,
-            description=one.description,
-            minimum_sdk=one.minimum_sdk,
-            target_sdk=one.target_sdk,
-            signers=one.signers,
-            signers_verified=one.signers_verified,
-            enabled=self._unit.enabled if self._unit.is_installed else _is_enabled(one),
-            has_launcher=any(map(_is_launched, one.of_kind("activity"))),
-            components=sum(component.kind != "application" for component in one.components),
+            label=application.label,
+            description=application.description,
+            minimum_sdk=application.minimum_sdk,
+            target_sdk=application.target_sdk,
+            signers=application.signers,
+            signers_verified=application.signers_verified,
+            enabled=self._unit.enabled if self._unit.is_installed else _is_enabled(application),
+            has_launcher=any(map(_is_launched, application.of_kind("activity"))),
+            components=sum(component.kind != "application" for component in application.components),
         )
 
-    def _provider_row(self, number: int, one: Provider) -> ProviderRow:
+    def _provider_row(self, number: int, provider: Provider) -> ProviderRow:
         app, component = self._tied[number]
         actions = {action for part in component.filters for action in part.actions} if component else set()
         facts, is_known = self._facts[number], component is not None
@@ -182,10 +182,10 @@ class _UnitRows:
             unit=self._unit.id,
             provider=number,
             app=app,
-            protocol=one.protocol,
-            dialect=one.dialect,
-            package=one.package,
-            component=one.component,
+            protocol=provider.protocol,
+            dialect=provider.dialect,
+            package=provider.package,
+            component=provider.component,
             component_kind=None if component is None else component.kind,
             exported=facts.is_exported if is_known or not facts.is_exported else None,
             enabled=facts.is_enabled if is_known or not facts.is_enabled else None,
@@ -193,13 +193,13 @@ class _UnitRows:
             permission=facts.permission,
             protection=None if facts.permission is None else facts.protection.value,
             actions=tuple(sorted(actions)),
-            name=one.name,
-            description=one.description,
-            instructions=one.instructions,
-            capabilities=len(one.capabilities),
-            digest=one.content_digest(),
-            declaration=one_line_json(_stored(one)),
-            place=self._place(one.source),
+            name=provider.name,
+            description=provider.description,
+            instructions=provider.instructions,
+            capabilities=len(provider.capabilities),
+            digest=provider.content_digest(),
+            declaration=one_line_json(_stored(provider)),
+            place=self._place(provider.source),
         )
 
     def _capability_rows(
@@ -210,15 +210,20 @@ class _UnitRows:
         # An approval must not be remembered by a certificate whose owner did not sign.
         is_refused = application is None or application.signers_verified is False
         signers = () if application is None or is_refused else application.signers
-        for at, one in enumerate(provider.capabilities):
-            pin = provider.pin(user=0, signer=signers[0], capability_id=one.id) if signers else None
-            yield self._capability_row((number, at), provider, one, sizes[at], pin)
+        for at, capability in enumerate(provider.capabilities):
+            pin = provider.pin(user=0, signer=signers[0], capability_id=capability.id) if signers else None
+            yield self._capability_row((number, at), provider, capability, sizes[at], pin)
 
     def _capability_row(
-        self, key: tuple[int, int], provider: Provider, one: Capability, size: int | None, pin: str | None
+        self,
+        key: tuple[int, int],
+        provider: Provider,
+        capability: Capability,
+        size: int | None,
+        pin: str | None,
     ) -> CapabilityRow:
-        counts = count_parameters(one.input, provider.definitions)
-        effects = one.effects or Effects()
+        counts = count_parameters(capability.input, provider.definitions)
+        effects = capability.effects or Effects()
         return CapabilityRow(
             unit=self._unit.id,
             provider=key[0],
@@ -226,12 +231,12 @@ class _UnitRows:
             protocol=provider.protocol,
             dialect=provider.dialect,
             package=provider.package,
-            id=one.id,
-            title=one.title,
-            description=one.description,
-            version=one.version,
-            parameters=shape_of(one.input, provider.definitions),
-            output=None if one.output is None else shape_of(one.output, provider.definitions),
+            id=capability.id,
+            title=capability.title,
+            description=capability.description,
+            version=capability.version,
+            parameters=shape_of(capability.input, provider.definitions),
+            output=None if capability.output is None else shape_of(capability.output, provider.definitions),
             parameter_count=counts.total,
             required_count=counts.required,
             undescribed_count=counts.undescribed,
@@ -240,43 +245,43 @@ class _UnitRows:
             destructive=effects.destructive,
             idempotent=effects.idempotent,
             open_world=effects.open_world,
-            enabled=None if one.state is None else one.state.enabled,
-            access=canonical_json(_stored(one.access)),
-            flags=canonical_json(one.extensions.get(provider.protocol, {})),
+            enabled=None if capability.state is None else capability.state.enabled,
+            access=canonical_json(_stored(capability.access)),
+            flags=canonical_json(capability.extensions.get(provider.protocol, {})),
             tool_bytes=size,
             token_estimate=estimate_tokens(size),
-            digest=digest_of(declaration_of(one)),
+            digest=digest_of(declaration_of(capability)),
             pin=pin,
-            place=self._place(one.source),
+            place=self._place(capability.source),
         )
 
     def _finding_rows(self) -> Iterator[FindingRow]:
-        for number, (origin, provider, one) in enumerate(self._findings()):
-            found = _OF_CAPABILITY.match(one.pointer) if origin == "security" else None
+        for number, (origin, provider, item) in enumerate(self._findings()):
+            found = _OF_CAPABILITY.match(item.pointer) if origin == "security" else None
             yield FindingRow(
                 unit=self._unit.id,
                 finding=number,
                 origin=origin,
                 provider=provider,
                 capability=int(found[1]) if found else None,
-                code=one.code,
-                level=one.level.value,
-                pointer=one.pointer,
-                message=one.message,
-                hint=one.hint,
-                rule=one.rule,
-                releases=one.releases,
-                place=self._place(one.source),
+                code=item.code,
+                level=item.level.value,
+                pointer=item.pointer,
+                message=item.message,
+                hint=item.hint,
+                rule=item.rule,
+                releases=item.releases,
+                place=self._place(item.source),
             )
 
     def _findings(self) -> Iterator[tuple[str, int | None, Finding]]:
-        for one in self._unit.reading.findings:
-            if one.level not in LINT_LEVELS:
-                yield "reading", self._provider_at(one.source), one
-        for one in dict.fromkeys(self._unit.findings):
-            yield "lint", self._provider_at(one.source), one
+        for finding in self._unit.reading.findings:
+            if finding.level not in LINT_LEVELS:
+                yield "reading", self._provider_at(finding.source), finding
+        for fromkey in dict.fromkeys(self._unit.findings):
+            yield "lint", self._provider_at(fromkey.source), fromkey
         for number in range(len(self._providers)):
-            yield from (("security", number, one) for one in self._marks[number])
+            yield from (("security", number, mark) for mark in self._marks[number])
 
     def _provider_at(self, place: Place | None) -> int | None:
         """Return the only provider that is declared in a place's file, None where it is not the only one."""
@@ -284,17 +289,19 @@ class _UnitRows:
             return None
         there = [
             number
-            for number, one in enumerate(self._providers)
-            if one.source is not None and one.source.path == place.path
+            for number, provider in enumerate(self._providers)
+            if provider.source is not None and provider.source.path == place.path
         ]
         return there[0] if len(there) == 1 else None
 
     def _problem_rows(self, left_out: int) -> Iterator[ProblemRow]:
         unit = self._unit.id
         number = -1
-        for number, one in enumerate((*self._unit.reading.problems, *self._crashes)):
-            place = one.place and one.place.removeprefix(self._unit.prefix)
-            yield ProblemRow(unit=unit, problem=number, message=one.message, hint=one.hint, place=place)
+        for number, problem in enumerate((*self._unit.reading.problems, *self._crashes)):
+            place = problem.place and problem.place.removeprefix(self._unit.prefix)
+            yield ProblemRow(
+                unit=unit, problem=number, message=problem.message, hint=problem.hint, place=place
+            )
         if left_out > 0:
             message = f"{left_out} further findings are left out"
             yield ProblemRow(unit=unit, problem=number + 1, message=message, hint=None, place=None)
@@ -303,20 +310,21 @@ class _UnitRows:
         return None if place is None else str(place).removeprefix(self._unit.prefix)
 
 
-def _is_enabled(one: Application) -> bool:
-    return all(whole.enabled for whole in one.of_kind("application"))
+def _is_enabled(application: Application) -> bool:
+    return all(whole.enabled for whole in application.of_kind("application"))
 
 
-def _is_launched(one: Component) -> bool:
-    return one.enabled and any(
-        _MAIN_ACTION in part.actions and not _LAUNCHED.isdisjoint(part.categories) for part in one.filters
+def _is_launched(component: Component) -> bool:
+    return component.enabled and any(
+        _MAIN_ACTION in part.actions and not _LAUNCHED.isdisjoint(part.categories)
+        for part in component.filters
     )
 
 
 def _numbers_of(number: int, crossed: Crossed) -> Iterator[tuple[int, ...]]:
-    for one in crossed.crossings:
-        level, whole = LEVELS.index(one.level), LEVELS.index(one.provider_level)
-        yield (number, one.capability, one.target, level, whole, *one.counts)
+    for crossing in crossed.crossings:
+        level, whole = LEVELS.index(crossing.level), LEVELS.index(crossing.provider_level)
+        yield (number, crossing.capability, crossing.target, level, whole, *crossing.counts)
 
 
 def _stored(part: Frozen) -> Json:

@@ -1,4 +1,4 @@
-"""The level of each kind of loss, by the values that the target accepts (docs/levels.md).
+"""The level of each kind of loss, by the values that the target accepts (docs/concepts/levels.md).
 
 A target that accepts more than the source is `widened`, one that accepts fewer is `narrowed`, also where a
 description names the limit. Texts and annotations that are now in a description are `moved`.

@@ -17,7 +17,7 @@ from droidgate.model.types import Frozen
 class Level(StrEnum):
     """How much a conversion changes a fact, in order of harm; then the levels of lint findings.
 
-    docs/levels.md has the rule and an example for each.
+    docs/concepts/levels.md has the rule and an example for each.
     """
 
     READ = "read"

@@ -56,7 +56,7 @@ class Module:
     def resource_layers(self) -> tuple[SourceSet, ...]:
         """`main` and what the build has made for it."""
         layers = (self.source_sets.get(MAIN), self.generated)
-        return tuple(one for one in layers if one is not None)
+        return tuple(layer for layer in layers if layer is not None)
 
 
 @dataclass(frozen=True, slots=True)
@@ -142,7 +142,7 @@ def read_source_set(
     """
     main = module.source_sets.get(MAIN)
     own = module.source_sets[name]
-    layers = tuple(layer for one in (module, *module.libraries) for layer in one.resource_layers)
+    layers = tuple(layer for library in (module, *module.libraries) for layer in library.resource_layers)
     resources = SourceResources(layers if name == MAIN else (own, *layers), problems)
     package = package or module.gradle.application_id(None if name == MAIN else name)
     reader = ManifestReader(resources, module.gradle.placeholders, context)

@@ -48,7 +48,7 @@ def open_loose_archives(files: Iterable[tuple[str, str]], problems: list[InputEr
     for path, spelled in files:
         folders.setdefault(spelled_parent(spelled), []).append((path, spelled))
     for members in folders.values():
-        apks = [one for one in members if one[1].lower().endswith(APK_ENDING)]
+        apks = [member for member in members if member[1].lower().endswith(APK_ENDING)]
         for path, spelled in members:
             if (path, spelled) not in apks:
                 try:

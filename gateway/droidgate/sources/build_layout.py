@@ -141,15 +141,18 @@ class _BuildReader:
         for module in self._modules.values():
             self._resolve(module)
         reached = {
-            edge.target for one in self._modules.values() for edge in one.edges if not edge.dependency.variant
+            edge.target
+            for other in self._modules.values()
+            for edge in other.edges
+            if not edge.dependency.variant
         }
-        with_app = {one.build.folder for one in self._modules.values() if one.gradle.is_application}
+        with_app = {other.build.folder for other in self._modules.values() if other.gradle.is_application}
         layouts: dict[str, ModuleLayout] = {}
         merged: set[str] = set()
         for folder, module in self._modules.items():
             if _makes_app(module, reached, with_app):
                 libraries = self._libraries_of(module, merges=True)
-                merged.update(one.folder for one in libraries)
+                merged.update(library.folder for library in libraries)
                 layouts[folder] = _with_libraries(module, libraries, merges=True)
         for folder, module in self._modules.items():
             if folder not in layouts and self._is_read(module, is_merged=folder in merged):
@@ -243,7 +246,7 @@ class _BuildReader:
     @staticmethod
     def _report_outside(module: _Module, dependencies: Sequence[ProjectDependency]) -> None:
         if dependencies:
-            names = ", ".join(_name_of(one) for one in dependencies[:_MOST_NAMES])
+            names = ", ".join(_name_of(dependency) for dependency in dependencies[:_MOST_NAMES])
             more = f" and {len(dependencies) - _MOST_NAMES} more" if len(dependencies) > _MOST_NAMES else ""
             message = f"not merged: no settings file in the folder that was read includes {names}{more}"
             module.report(PROJECT_NOT_MERGED, message, dependencies[0].line, hint=_ROOT_HINT)
@@ -317,16 +320,16 @@ class _BuildReader:
     def _report_settings(self, layouts: dict[str, ModuleLayout]) -> None:
         """Add what settings files leave open to the first module of their build."""
         for build in self._builds.values():
-            first = next((one for one in sorted(layouts) if self._modules[one].build is build), None)
+            first = next((layout for layout in sorted(layouts) if self._modules[layout].build is build), None)
             if first is not None and build.settings.unread:
                 findings = tuple(
                     _finding(
                         BUILD_STATEMENT_UNREAD,
                         Level.NOTE,
-                        f"the modules that this statement includes are not known: {one.text}",
-                        Place(path=build.path, line=one.line),
+                        f"the modules that this statement includes are not known: {item.text}",
+                        Place(path=build.path, line=item.line),
                     )
-                    for one in build.settings.unread
+                    for item in build.settings.unread
                 )
                 layouts[first] = replace(layouts[first], findings=(*layouts[first].findings, *findings))
 
@@ -349,10 +352,13 @@ def _makes_app(module: _Module, reached: set[str], with_app: set[str | None]) ->
 
 
 def _with_libraries(module: _Module, libraries: Sequence[_Module], *, merges: bool) -> ModuleLayout:
-    findings = [*module.findings, *(finding for one in libraries for finding in one.findings if merges)]
+    findings = [
+        *module.findings,
+        *(finding for library in libraries for finding in library.findings if merges),
+    ]
     return replace(
         module.layout,
-        libraries=tuple(one.layout for one in libraries),
+        libraries=tuple(library.layout for library in libraries),
         merges_manifests=merges,
         findings=tuple(dict.fromkeys(findings)),
     )
@@ -396,7 +402,7 @@ def _find_generated(on_disk: str, folder: str) -> str | None:
 
 def _folders_in(folder: str) -> list[str]:
     try:
-        entries = [one.name for one in os.scandir(folder) if one.is_dir(follow_symlinks=False)]
+        entries = [item.name for item in os.scandir(folder) if item.is_dir(follow_symlinks=False)]
     except OSError:
         return []
     return sorted(entries)[:_MAX_VARIANTS]

@@ -30,12 +30,12 @@ def callability_of(provider: Provider, app: InstalledApp, phone: PhoneReading) -
     """Return whether and how a provider could be called, by the rule of `droidgate.callability`."""
     verdict = provider_verdict(provider, app.application, SHIM, phone.facts.sdk)
     interface = interface_of(provider)
-    verdicts = [(one.id, verdict_of(one, interface).closed_because) for one in provider.capabilities]
+    verdicts = [(other.id, verdict_of(other, interface).closed_because) for other in provider.capabilities]
     closed = tuple((capability, reason) for capability, reason in verdicts if reason is not None)
     reason = verdict.closed_because
     routes = routes_of(provider, phone)
     if reason is not None:
-        routes = tuple(replace(one, ready=False, needs=(*one.needs, reason)) for one in routes)
+        routes = tuple(replace(route, ready=False, needs=(*route.needs, reason)) for route in routes)
     return Callability(verdict, closed, routes)
 
 

@@ -25,15 +25,15 @@ def check_reading(
     """
     formats = tuple(formats)
     for application in reading.applications:
-        for one in formats:
-            if one.lint_application is not None:
-                yield from one.lint_application(application)
+        for format_ in formats:
+            if format_.lint_application is not None:
+                yield from format_.lint_application(application)
     yield from report_competing_services(reading.applications, reading.providers)
     for path in reading.read_alone:
         data = content_of(path)
         if data is not None:
             yield from check_file(SourceFile(path, data), formats)
-    yield from (one for one in reading.findings if one.level in LINT_LEVELS)
+    yield from (finding for finding in reading.findings if finding.level in LINT_LEVELS)
 
 
 def check_file(source: SourceFile, formats: Iterable[Format]) -> Iterator[Finding]:

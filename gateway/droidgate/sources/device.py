@@ -133,7 +133,7 @@ class PhoneReading:
     @property
     def kept(self) -> int:
         """How many apps were known from an earlier run."""
-        return sum(one.was_kept for one in self.apps)
+        return sum(app.was_kept for app in self.apps)
 
 
 @dataclass(frozen=True, slots=True)
@@ -210,15 +210,17 @@ class _PhoneReader:
     def read(self) -> PhoneReading:
         device, request = self.device, self.request
         self.looks_for = tuple(
-            dict.fromkeys(query for one in load_formats().values() for query in one.looks_for)
+            dict.fromkeys(query for format_ in load_formats().values() for query in format_.looks_for)
         )
         self.store = ApplicationStore(cache_folder() / _FOLDER) if request.keep else None
         facts = self.read_facts()
-        packages = {one.name: one for one in list_packages(device, facts.user)}
+        packages = {package.name: package for package in list_packages(device, facts.user)}
         self.facts = replace(facts, shims=frozenset(filter(is_shim, packages)))
         chosen = self.choose(packages)
         apps = self.read_apps(chosen)
-        unasked = [query for one in request.formats for query in one.looks_for if not query.can_be_asked]
+        unasked = [
+            query for format_ in request.formats for query in format_.looks_for if not query.can_be_asked
+        ]
         return PhoneReading(
             serial=device.serial,
             facts=self.facts,
@@ -239,7 +241,7 @@ class _PhoneReader:
         if full is not None and full[1] == release and full[2] != "0":
             release = full[0]
         commands: frozenset[str] = frozenset()
-        if any("app-functions" in one.listings for one in self.request.formats):
+        if any("app-functions" in format_.listings for format_ in self.request.formats):
             commands = self.read_functions(user)
         return DeviceFacts(release, user, commands)
 
@@ -253,9 +255,9 @@ class _PhoneReader:
             if not shell.lists:
                 self.not_listed_because = shell.reason or "the phone's shell has no command that lists them"
                 return commands
-            for one in list_app_functions(self.device, shell, user=user):
-                if one.type == STATIC_TYPE:
-                    functions.setdefault(one.package, []).append(_function_of(one))
+            for app_function in list_app_functions(self.device, shell, user=user):
+                if app_function.type == STATIC_TYPE:
+                    functions.setdefault(app_function.package, []).append(_function_of(app_function))
         except _OF_ONE_ANSWER as error:
             self.not_listed_because = f"the listing cannot be read ({error.message})"
             self.problems.append(_as_problem(error, f"{DEVICE_SCHEME}{self.device.serial}"))
@@ -285,7 +287,9 @@ class _PhoneReader:
             The packages; None where an answer cannot be read, which is a problem of the reading. One app may
             have brought that about by the name of a class, and hides nothing when every app is read instead.
         """
-        wanted = {query for one in self.request.formats for query in one.looks_for if query.can_be_asked}
+        wanted = {
+            query for format_ in self.request.formats for query in format_.looks_for if query.can_be_asked
+        }
         answers = self.ask(sorted(wanted, key=str))
         names: set[str] = set()
         failures: dict[str, DeviceError] = {}
@@ -315,7 +319,7 @@ class _PhoneReader:
 
     def read_apps(self, packages: Sequence[InstalledPackage]) -> list[InstalledApp]:
         """Read apps, those whose APKs are as they were from what was kept."""
-        kept = {one.name: self.load(one) for one in packages}
+        kept = {other.name: self.load(other) for other in packages}
         paths = {path for held in kept.values() if held is not None for path in held[0].get("files", {})}
         statuses = file_statuses(self.device, sorted(paths)) if paths else {}
         apps = []
@@ -398,7 +402,7 @@ class _PhoneReader:
         Of the only app that is asked for, everything is read.
         """
         if self.is_named(name) or any(
-            one.may_match(text) for text in _texts_of(apk.manifest) for one in self.looks_for
+            item.may_match(text) for text in _texts_of(apk.manifest) for item in self.looks_for
         ):
             return read_application(apk, self.facts.sdk).for_release(self.facts.sdk)
         return read_identity(apk, self.facts.sdk)
@@ -454,7 +458,7 @@ def _texts_of(root: XmlElement) -> Iterator[str]:
     pending = [root]
     while pending:
         element = pending.pop()
-        yield from (one.value.text for one in element.attributes if one.value.text)
+        yield from (attribute.value.text for attribute in element.attributes if attribute.value.text)
         pending.extend(element.child_elements())
 
 

@@ -40,13 +40,15 @@ def _unread_of(read: Iterable[Provider]) -> list[Unread]:
             reason=problem.message,
             ids=frozenset(problem.left_out) or None,
             is_whole=problem.place is None
-            or any(problem.place == one or problem.place.startswith(f"{one}:") for one in read.sources),
+            or any(
+                problem.place == source or problem.place.startswith(f"{source}:") for source in read.sources
+            ),
         )
         for problem in read.problems
     ]
     unread += [
-        Unread(place=str(one.source), reason=one.message)
-        for one in read.findings
-        if one.code in _HIDING_CODES and one.source is not None
+        Unread(place=str(finding.source), reason=finding.message)
+        for finding in read.findings
+        if finding.code in _HIDING_CODES and finding.source is not None
     ]
     return unread

@@ -59,8 +59,8 @@ _UTF_16_XML: Final = (b"\xff\xfe<\0", b"\xfe\xff\0<")
 
 
 def _declares_the_same(tied: Provider, loose: Provider) -> bool:
-    def declared(one: Provider) -> list[dict[str, Json]]:
-        return [declaration_of(part) for part in (*one.capabilities, *one.definitions.values())]
+    def declared(provider: Provider) -> list[dict[str, Json]]:
+        return [declaration_of(part) for part in (*provider.capabilities, *provider.definitions.values())]
 
     return (
         tied.protocol == loose.protocol
@@ -176,7 +176,7 @@ class FileReader(FormatReader):
         formats = self.options.formats
         if not formats:
             return "No format is installed"
-        names = ", ".join(f"{one.title} ({one.id})" for one in formats)
+        names = ", ".join(f"{format_.title} ({format_.id})" for format_ in formats)
         if len(formats) < len(load_formats()):
             return f"It was to be read as {names} only"
         return f"Known formats: {names}"
@@ -216,7 +216,9 @@ class FileReader(FormatReader):
         self.note(*problems)
         if not any(name == MAIN for name, _ in found) and not module.is_merged:
             self.read_code_alone(code)
-        read_already = {one.source.path for one in self.providers[known:] if one.source is not None}
+        read_already = {
+            provider.source.path for provider in self.providers[known:] if provider.source is not None
+        }
         for loose in loose_files_of(applications):
             if loose.file.path not in read_already:
                 self._read_untied(loose)
@@ -281,10 +283,10 @@ class FileReader(FormatReader):
 
         A folder that `convert` wrote has mMCP's tools twice, in the manifest and next to it.
         """
-        tied = [one for one in self.providers[:known] if one.component is not None]
+        tied = [other for other in self.providers[:known] if other.component is not None]
         loose, self.providers[known:] = self.providers[known:], []
         for provider in loose:
-            twin = next((one for one in tied if _declares_the_same(one, provider)), None)
+            twin = next((item for item in tied if _declares_the_same(item, provider)), None)
             if twin is None:
                 self.providers.append(provider)
                 continue

@@ -114,7 +114,7 @@ class FolderFiles(Mapping[str, bytes]):
             self._entries_left = -1
             return []
         self._entries_left -= len(entries)
-        return sorted(entries, key=lambda one: one.name)
+        return sorted(entries, key=lambda entry: entry.name)
 
     def __getitem__(self, name: str) -> bytes:
         if name not in self._all():

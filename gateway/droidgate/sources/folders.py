@@ -132,7 +132,10 @@ class _Walk:
         layouts = self._scan.layouts = layouts_of(self._found, opener)
         self._scan.modules += map(opener.open, layouts)
         roots = {
-            path for layout in layouts for one in (layout, *layout.libraries) for _, path in one.source_sets
+            path
+            for layout in layouts
+            for library in (layout, *layout.libraries)
+            for _, path in library.source_sets
         }
         loose = (name for name in sorted(self._loose) if not _is_inside(name, roots))
         self._scan.loose_files += map(self._located, loose)
@@ -154,7 +157,7 @@ class _Walk:
         while pending:
             name = pending.pop()
             try:
-                entries = sorted(os.scandir(self._on_disk(name)), key=lambda one: one.name)
+                entries = sorted(os.scandir(self._on_disk(name)), key=lambda item: item.name)
             except OSError as error:
                 message = f"it cannot be listed: {error.strerror}"
                 self._scan.problems.append(InputError(message, place=self._spell(name)))

@@ -212,7 +212,7 @@ def _held_of(kept: KeptApplication) -> dict[str, Json]:
         "components": _components().dump_python(application.components, mode="json"),
         "queries": _queries().dump_python(application.queries, mode="json"),
         "answers": [[*asked, answer] for asked, answer in kept.resources.answers.items()],
-        "findings": [one.model_dump(mode="json") for one in kept.findings],
+        "findings": [finding.model_dump(mode="json") for finding in kept.findings],
     }
 
 
@@ -229,5 +229,5 @@ def _kept_of(held: Mapping[str, Any]) -> KeptApplication:
         signers=tuple(held["signers"]),
         unresolved=tuple(held["unresolved"]),
     )
-    findings = tuple(Finding.model_validate(one) for one in held["findings"])
+    findings = tuple(Finding.model_validate(item) for item in held["findings"])
     return KeptApplication(application, resources, findings)

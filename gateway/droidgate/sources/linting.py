@@ -83,11 +83,15 @@ def _lint_source(
     findings = tuple(check_reading(reading, formats, lambda path: _content_of(path, data)))
     yield from findings
     # What a reader leaves out is lost in every command that reads the source.
-    for one in reading.findings:
-        if one.level in {Level.DROPPED, Level.IMPOSSIBLE}:
-            yield one.model_copy(update={"level": Level.WARNING})
+    for finding in reading.findings:
+        if finding.level in {Level.DROPPED, Level.IMPOSSIBLE}:
+            yield finding.model_copy(update={"level": Level.WARNING})
     yield from (mark.as_finding() for provider in reading.providers for mark in text_marks(provider))
-    broken = {one.source.path for one in findings if one.level is Level.ERROR and one.source is not None}
+    broken = {
+        finding.source.path
+        for finding in findings
+        if finding.level is Level.ERROR and finding.source is not None
+    }
     for error in reading.problems:
         told = () if strict else tuple(_lint_broken(error, spelled, broken, formats))
         if told:

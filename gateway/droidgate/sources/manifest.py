@@ -125,15 +125,19 @@ class ManifestReader:
             nothing = Component(kind="application", place=place)
             permissions, facts = self._read_permissions(root), read_facts(root, self._text)
             return Manifest(own_package, (nothing,), frozenset(), frozenset(), place, permissions, facts)
-        elements = [one for one in child_elements(application) if one.tag in COMPONENT_TAGS]
-        kept = [one for one in elements if one.get(f"{TOOLS}node") not in {"remove", "removeAll"}]
+        elements = [
+            child_element
+            for child_element in child_elements(application)
+            if child_element.tag in COMPONENT_TAGS
+        ]
+        kept = [element for element in elements if element.get(f"{TOOLS}node") not in {"remove", "removeAll"}]
         components = [self._read_component(application, "application", path)]
-        components += [self._read_component(one, COMPONENT_TAGS[str(one.tag)], path) for one in kept]
+        components += [self._read_component(item, COMPONENT_TAGS[str(item.tag)], path) for item in kept]
         return Manifest(
             package=own_package,
             components=tuple(components),
             removed=frozenset(map(self._key, elements)) - frozenset(map(self._key, kept)),
-            replacing=frozenset(self._key(one) for one in kept if one.get(f"{TOOLS}node") == "replace"),
+            replacing=frozenset(self._key(item) for item in kept if item.get(f"{TOOLS}node") == "replace"),
             place=place,
             permissions=self._read_permissions(root),
             facts=read_facts(root, self._text),
@@ -141,9 +145,9 @@ class ManifestReader:
 
     def _read_permissions(self, root: Element) -> dict[str, str]:
         return {
-            name: self._text(one, "protectionLevel") or DEFAULT_PROTECTION
-            for one in root.iterchildren("permission")
-            if (name := self._text(one, "name"))
+            name: self._text(item, "protectionLevel") or DEFAULT_PROTECTION
+            for item in root.iterchildren("permission")
+            if (name := self._text(item, "name"))
         }
 
     def parse(self, data: bytes, path: str) -> Element:
@@ -164,7 +168,10 @@ class ManifestReader:
         if root.tag not in _ROOT_TAGS:
             message = f"the root element is <{root.tag!s}>, not <manifest>"
             raise InputError(message, place=path, hint="Name an AndroidManifest.xml")
-        _put_into_application([one for one in child_elements(root) if one.tag in COMPONENT_TAGS], root)
+        _put_into_application(
+            [child_element for child_element in child_elements(root) if child_element.tag in COMPONENT_TAGS],
+            root,
+        )
         return root
 
     def _parse_with_prefixes(self, text: str, place: Place) -> Element:
@@ -181,7 +188,7 @@ class ManifestReader:
         of_root = _COMMENT.sub("", text[start.end(1) :]).partition(">")[0]
         missing = [prefix for prefix in prefixes if prefix not in dict(_DECLARED.findall(of_root))]
         known = {**stated, **_KNOWN_PREFIXES}
-        declared = "".join(f' xmlns:{one}="{known.get(one, "urn:undeclared:" + one)}"' for one in missing)
+        declared = "".join(f' xmlns:{item}="{known.get(item, "urn:undeclared:" + item)}"' for item in missing)
         root = parse_xml(text[: start.end(1)] + declared + text[start.end(1) :], path=place.path)
         message = f"not every element declares its prefix {', '.join(missing)}; it is read as usual"
         self._context.allow("S80", message, source=place, hint=f"Add{declared} to the root element")
@@ -207,7 +214,7 @@ class ManifestReader:
             enabled_by_configuration=differing_values(flags["enabled"]),
             **texts,
             unresolved=tuple(f"{name}={text}" for name, text in unresolved.items()),
-            filters=tuple(self._read_filter(one) for one in element.iterchildren("intent-filter")),
+            filters=tuple(self._read_filter(item) for item in element.iterchildren("intent-filter")),
             meta_data=tuple(self._read_all_meta(element, "meta-data", path)),
             properties=tuple(self._read_all_meta(element, "property", path)),
             attributes=dict(self._read_other_attributes(element)),
@@ -228,15 +235,15 @@ class ManifestReader:
                 yield name, self._filled(str(raw))
 
     def _read_filter(self, element: Element) -> IntentFilter:
-        actions = (self._text(one, "name") for one in element.iterchildren("action"))
-        categories = (self._text(one, "name") for one in element.iterchildren("category"))
+        actions = (self._text(item, "name") for item in element.iterchildren("action"))
+        categories = (self._text(item, "name") for item in element.iterchildren("category"))
         return IntentFilter(tuple(filter(None, actions)), tuple(filter(None, categories)))
 
     def _read_all_meta(self, element: Element, tag: str, path: str) -> Iterator[MetaData]:
-        for one in element.iterchildren(tag):
-            name = self._text(one, "name")
-            if name is not None and one.get(f"{TOOLS}node") not in {"remove", "removeAll"}:
-                yield self._read_meta(one, name, path)
+        for item in element.iterchildren(tag):
+            name = self._text(item, "name")
+            if name is not None and item.get(f"{TOOLS}node") not in {"remove", "removeAll"}:
+                yield self._read_meta(item, name, path)
 
     def _read_meta(self, element: Element, name: str, path: str) -> MetaData:
         raw, resource = element.get(f"{ANDROID}value"), element.get(f"{ANDROID}resource")
@@ -302,53 +309,56 @@ def merge_manifests(addition: Manifest, base: Manifest) -> tuple[Component, ...]
     main has are left out, since main is read for itself. So the application element keeps its own
     meta-data only.
     """
-    known = {(one.kind, one.name): one for one in base.components}
+    known = {(component.kind, component.name): component for component in base.components}
     merged: list[Component] = []
-    for one in addition.components:
-        below = known.get((one.kind, one.name))
-        if below is None or (one.kind, one.name) in addition.replacing:
-            merged.append(one)
-        elif one.kind == "application":
-            merged.append(_merge_stated(one, below))
+    for component in addition.components:
+        below = known.get((component.kind, component.name))
+        if below is None or (component.kind, component.name) in addition.replacing:
+            merged.append(component)
+        elif component.kind == "application":
+            merged.append(_merge_stated(component, below))
         else:
-            merged.append(_merge_component(one, below))
+            merged.append(_merge_component(component, below))
     return tuple(merged)
 
 
-def _merge_component(one: Component, below: Component) -> Component:
-    own_names = {held.name for held in one.meta_data}
-    own_properties = {held.name for held in one.properties}
+def _merge_component(component: Component, below: Component) -> Component:
+    own_names = {held.name for held in component.meta_data}
+    own_properties = {held.name for held in component.properties}
     return replace(
-        _merge_stated(one, below),
-        filters=(*one.filters, *(held for held in below.filters if held not in one.filters)),
-        meta_data=(*one.meta_data, *(held for held in below.meta_data if held.name not in own_names)),
-        properties=(*one.properties, *(held for held in below.properties if held.name not in own_properties)),
-        attributes={**below.attributes, **one.attributes},
+        _merge_stated(component, below),
+        filters=(*component.filters, *(held for held in below.filters if held not in component.filters)),
+        meta_data=(*component.meta_data, *(held for held in below.meta_data if held.name not in own_names)),
+        properties=(
+            *component.properties,
+            *(held for held in below.properties if held.name not in own_properties),
+        ),
+        attributes={**below.attributes, **component.attributes},
     )
 
 
-def _merge_stated(one: Component, below: Component) -> Component:
+def _merge_stated(component: Component, below: Component) -> Component:
     """Return a component that takes the attributes it does not state from what it is merged with."""
-    stated = {text.partition("=")[0] for text in one.unresolved}
-    flag = both_flags(one.enabled_rule, below.enabled_rule)
+    stated = {text.partition("=")[0] for text in component.unresolved}
+    flag = both_flags(component.enabled_rule, below.enabled_rule)
     changes: dict[str, Any] = {
         "enabled": flag if isinstance(flag, bool) else flag.get("", True),
         "enabled_by_configuration": {} if isinstance(flag, bool) else flag,
     }
-    if one.exported is None and "exported" not in stated:
+    if component.exported is None and "exported" not in stated:
         changes["exported"] = below.exported
         changes["exported_by_configuration"] = below.exported_by_configuration
     for name in ("permission", "label", "description"):
-        if getattr(one, name) is None and name not in stated:
+        if getattr(component, name) is None and name not in stated:
             changes[name] = getattr(below, name)
-    merged = replace(one, **changes)
+    merged = replace(component, **changes)
     known = {
         name
         for name in ("exported", "permission", "label", "description")
         if getattr(merged, name) is not None
     }
     kept = (text for text in below.unresolved if text.partition("=")[0] not in {*stated, *known})
-    return replace(merged, unresolved=(*one.unresolved, *kept))
+    return replace(merged, unresolved=(*component.unresolved, *kept))
 
 
 def _put_into_application(components: list[Element], root: Element) -> None:

@@ -98,12 +98,12 @@ def _read_intent(entry: Element, read_text: ReadText) -> Query:
         categories=_names(entry, "category", read_text),
         data=tuple(
             f"{attribute}={text}"
-            for one in entry.iterchildren("data")
+            for item in entry.iterchildren("data")
             for attribute in _DATA
-            if (text := read_text(one, attribute))
+            if (text := read_text(item, attribute))
         ),
     )
 
 
 def _names(entry: Element, tag: str, read_text: ReadText) -> tuple[str, ...]:
-    return tuple(name for one in entry.iterchildren(tag) if (name := read_text(one, "name")))
+    return tuple(name for item in entry.iterchildren(tag) if (name := read_text(item, "name")))

@@ -46,11 +46,11 @@ def merge_libraries(project: Path, files: ProjectFiles) -> tuple[ProjectFiles, l
         BudgetError: the app has more files or bytes than an app would have.
     """
     scan = scan_folder(str(project), str(project))
-    module = next((one for one in scan.modules if _is_at(one, files.folder)), None)
+    module = next((other for other in scan.modules if _is_at(other, files.folder)), None)
     if module is None:
         return files, []
-    findings = [one for one in module.findings if one.code == PROJECT_NOT_MERGED]
-    libraries = [(one, one.source_sets[MAIN]) for one in module.libraries if MAIN in one.source_sets]
+    findings = [finding for finding in module.findings if finding.code == PROJECT_NOT_MERGED]
+    libraries = [(other, other.source_sets[MAIN]) for other in module.libraries if MAIN in other.source_sets]
     if not libraries or not module.merges_manifests:
         return files, findings
     tree = dict(files.tree)

@@ -60,8 +60,8 @@ class ModuleLayout:
         """Return it as JSON values."""
         return {
             **{name: getattr(self, name) for name in _PLAIN},
-            "libraries": [one.as_json() for one in self.libraries],
-            "findings": [one.model_dump(mode="json") for one in self.findings],
+            "libraries": [library.as_json() for library in self.libraries],
+            "findings": [finding.model_dump(mode="json") for finding in self.findings],
         }
 
     @classmethod
@@ -106,7 +106,9 @@ class CodeFiles(Mapping[str, bytes]):
         for place, folders, names in os.walk(self._folder):
             inner = os.path.relpath(place, self._folder)
             skipped = _NOT_CODE if inner == "." else frozenset()
-            folders[:] = sorted(one for one in folders if one not in skipped and not one.startswith("."))
+            folders[:] = sorted(
+                folder for folder in folders if folder not in skipped and not folder.startswith(".")
+            )
             for name in sorted(names):
                 if name.endswith(self._endings) and is_regular_file(f"{place}/{name}"):
                     found += 1

@@ -165,7 +165,7 @@ def _apps_of_phone(spelled: str) -> Iterator[OpenedApp | UnreadApp]:
 
     reading = read_spelled_device(spelled, formats=load_formats().values())
     device = open_device(reading.serial)
-    packages = {one.name: one for one in list_packages(device, reading.facts.user)}
+    packages = {other.name: other for other in list_packages(device, reading.facts.user)}
     is_named = "/" in spelled
     for app in reading.apps:
         package = packages.get(app.package)

@@ -41,13 +41,13 @@ class Providers:
         """Return what several sources declare together, in their order."""
         several = tuple(readings)
         return cls(
-            providers=tuple(provider for one in several for provider in one.providers),
-            findings=tuple(finding for one in several for finding in one.findings),
-            applications=tuple(application for one in several for application in one.applications),
-            files_read=tuple(path for one in several for path in one.files_read),
-            problems=tuple(problem for one in several for problem in one.problems),
-            read_alone=tuple(path for one in several for path in one.read_alone),
-            unreadable=sum(one.unreadable for one in several),
+            providers=tuple(provider for item in several for provider in item.providers),
+            findings=tuple(finding for item in several for finding in item.findings),
+            applications=tuple(application for item in several for application in item.applications),
+            files_read=tuple(path for item in several for path in item.files_read),
+            problems=tuple(problem for item in several for problem in item.problems),
+            read_alone=tuple(path for item in several for path in item.read_alone),
+            unreadable=sum(item.unreadable for item in several),
         )
 
     def __iter__(self) -> Iterator[Provider]:

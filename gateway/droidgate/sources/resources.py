@@ -104,9 +104,9 @@ class SourceResources:
                     value_files.append(entry)
                 else:
                     self._files.setdefault(f"{kind}/{parts[2].partition('.')[0]}", []).append(entry)
-        self._value_files.extend(sorted(value_files, key=lambda one: one.order))
+        self._value_files.extend(sorted(value_files, key=lambda value_file: value_file.order))
         for entries in self._files.values():
-            entries.sort(key=lambda one: one.order)
+            entries.sort(key=lambda entry: entry.order)
 
     def read_file(self, reference: str) -> TextFile | None:
         """Return the file behind `@xml/name` or `@raw/name`, None where there is none.
@@ -203,7 +203,7 @@ class SourceResources:
             InputError: the file is not text.
         """
         wanted = f"assets/{name}"
-        source_set = next((one for one in self._source_sets if wanted in one.files), None)
+        source_set = next((other for other in self._source_sets if wanted in other.files), None)
         return None if source_set is None else _read_text_file(source_set, wanted)
 
     def descriptor_candidates(self) -> Iterator[tuple[str, ResourceFile]]:

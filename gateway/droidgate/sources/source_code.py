@@ -1,7 +1,7 @@
 """Source code that declares capabilities: which files a format gets, and how what it declares joins the rest.
 
 Nothing is run. What a compiler has made of the code is preferred where the tree has it, and each difference
-is reported (docs/source-trees.md).
+is reported (docs/concepts/source-trees.md).
 """
 
 from __future__ import annotations
@@ -70,7 +70,9 @@ class CodeReading:
 def code_endings(formats: Iterable[Format]) -> tuple[str, ...]:
     """Return how the names of the files end that formats read as source code."""
     return tuple(
-        dict.fromkeys(ending for one in formats if one.code is not None for ending in one.code.endings)
+        dict.fromkeys(
+            ending for format_ in formats if format_.code is not None for ending in format_.code.endings
+        )
     )
 
 
@@ -89,7 +91,7 @@ class Code:
 
 def code_of(module: Module) -> Code:
     """Return the source code of a module; that of modules that are merged into it is its own."""
-    further = tuple(code for one in module.libraries for code in one.code)
+    further = tuple(code for library in module.libraries for code in library.code)
     if module.merges_manifests:
         return Code((*module.code, *further))
     return Code(module.code, further)
@@ -99,7 +101,7 @@ def report_variant_code(reader: CodeReader, module: Module) -> list[Finding]:
     """Return a finding for each build type and flavour whose source code may declare something."""
     merged = module.libraries if module.merges_manifests else ()
     findings = []
-    for code in (code for one in (module, *merged) for code in one.variant_code):
+    for code in (code for item in (module, *merged) for code in item.variant_code):
         ignored = CodeReading()
         for _, name in _located((code,), reader, ignored):
             data = _content_of(code, name, ignored)
@@ -153,7 +155,7 @@ def read_code(reader: CodeReader, code: Code, context: ReadingContext) -> CodeRe
     reading.providers = found.providers
     reading.problems += found.problems
     known = set(map(_key_of, context.findings))
-    context.findings += [one for one in found.findings if _key_of(one) not in known]
+    context.findings += [finding for finding in found.findings if _key_of(finding) not in known]
     return reading
 
 
@@ -165,7 +167,9 @@ def _located(
     code: Sequence[SourceSet], reader: CodeReader, reading: CodeReading
 ) -> list[tuple[SourceSet, str]]:
     """Return the files of a format's languages, each with its folder."""
-    return [(one, name) for one in code for name in _names_of(one, reading) if name.endswith(reader.endings)]
+    return [
+        (item, name) for item in code for name in _names_of(item, reading) if name.endswith(reader.endings)
+    ]
 
 
 def _names_of(code: SourceSet, reading: CodeReading) -> list[str]:
@@ -201,7 +205,7 @@ def join_code(
     joined: list[Provider] = list(declared)
     taken: set[int] = set()
     # A provider with a component belongs to that component only, so it goes first.
-    for provider in sorted(from_code, key=lambda one: one.component is None):
+    for provider in sorted(from_code, key=lambda item: item.component is None):
         position = _find_same(declared, provider, application, taken)
         if position is not None and declared[position].capabilities:
             findings += _differences(provider, declared[position])
@@ -220,7 +224,7 @@ def report_elsewhere(
     provider_title: str, declared: Sequence[Provider], application: Application
 ) -> list[Finding]:
     """Return the finding that an app declares a protocol and no capability of it; empty where it has some."""
-    if not declared or any(one.capabilities or one.component is not None for one in declared):
+    if not declared or any(item.capabilities or item.component is not None for item in declared):
         return []
     hint = "They are in modules or libraries outside of this folder, or made by a build; read the built APK"
     return [
@@ -239,15 +243,15 @@ def _find_same(
     declared: Sequence[Provider], provider: Provider, application: Application, taken: set[int]
 ) -> int | None:
     """Return the position of the provider that source code declares too, None without one."""
-    ids = {one.id for one in provider.capabilities}
-    for position, one in enumerate(declared):
-        if _is_component(one.component, provider.component, application):
+    ids = {other.id for other in provider.capabilities}
+    for position, item in enumerate(declared):
+        if _is_component(item.component, provider.component, application):
             return position
-    for position, one in enumerate(declared):
-        if ids.intersection(capability.id for capability in one.capabilities):
+    for position, item in enumerate(declared):
+        if ids.intersection(capability.id for capability in item.capabilities):
             return position
     empty = [
-        position for position, one in enumerate(declared) if not one.capabilities and position not in taken
+        position for position, item in enumerate(declared) if not item.capabilities and position not in taken
     ]
     services = [position for position in empty if declared[position].component is not None]
     if provider.component is None and len(services) == 1:
@@ -268,7 +272,7 @@ def _is_component(written: str | None, name: str | None, application: Applicatio
 
 
 def _without_component(declared: Sequence[Provider]) -> Provider | None:
-    return next((one for one in declared if not one.capabilities and one.component is None), None)
+    return next((item for item in declared if not item.capabilities and item.component is None), None)
 
 
 def _filled(provider: Provider, base: Provider | None, application: Application) -> Provider:
@@ -294,7 +298,7 @@ def _with_guidance(provider: Provider, declared: Sequence[Provider]) -> Provider
     """Return a provider with what the app says of itself to agents; every provider of a protocol has it."""
     if provider.description is not None or provider.instructions is not None:
         return provider
-    guide = next((one for one in declared if one.description or one.instructions), None)
+    guide = next((item for item in declared if item.description or item.instructions), None)
     if guide is None:
         return provider
     return provider.model_copy(update={"description": guide.description, "instructions": guide.instructions})
@@ -314,7 +318,7 @@ def _differences(from_code: Provider, built: Provider) -> list[Finding]:
 
     code = from_code.model_copy(update={"package": built.package, "component": built.component})
     compared = compare_sets(CapabilitySet(providers=(code,)), CapabilitySet(providers=(built,)))
-    places = {one.id: one.source for one in from_code.capabilities}
+    places = {other.id: other.source for other in from_code.capabilities}
     findings = []
     for provider in compared.providers:
         for capability in provider.capabilities:
@@ -348,7 +352,7 @@ def is_of_service(provider: Provider) -> bool:
     """Return whether only Android binds the component of a provider, and its dialect has a component."""
     tables = find_format_tables(provider.protocol)
     dialects = () if tables is None or tables.binding is None else tables.dialects
-    capacity = next((one.capacity for one in dialects if one.id == provider.dialect), None)
+    capacity = next((dialect.capacity for dialect in dialects if dialect.id == provider.dialect), None)
     return capacity is not None and capacity.component is not None
 
 
@@ -359,9 +363,9 @@ def releases_of_one_service(minimum_sdk: int | None) -> list[Release]:
         minimum_sdk: The oldest SDK level that the app supports, None where it is not known.
     """
     return [
-        one
-        for one in load_indexing().linted()
-        if one.services == "last" and int(one.sdk.partition(".")[0]) >= (minimum_sdk or 0)
+        item
+        for item in load_indexing().linted()
+        if item.services == "last" and int(item.sdk.partition(".")[0]) >= (minimum_sdk or 0)
     ]
 
 
@@ -373,13 +377,17 @@ def report_competing_services(
     The services of a manifest are the business of a format's linter; those of source code may be in none.
     """
     for application in applications:
-        services = [one for one in providers if one.package == application.package and is_of_service(one)]
-        from_code = [one for one in services if is_from_code(one, load_formats().values())]
+        services = [
+            provider
+            for provider in providers
+            if provider.package == application.package and is_of_service(provider)
+        ]
+        from_code = [service for service in services if is_from_code(service, load_formats().values())]
         releases = releases_of_one_service(application.minimum_sdk)
         if len(services) > 1 and from_code and releases:
-            effect = f"{', '.join(one.title for one in releases)} index the last one only"
+            effect = f"{', '.join(release.title for release in releases)} index the last one only"
             classes = ", ".join(
-                one.component or "that of functions outside of entry points" for one in services
+                service.component or "that of functions outside of entry points" for service in services
             )
             yield Finding(
                 code=COMPETING_SERVICES,

@@ -1,6 +1,6 @@
 """Marks on the texts of a provider: which app, which field, and what deserves a second look.
 
-A mark is a hint for people; docs/text-marks.md has its precision and recall. The boundary is the policy of
+A mark is a hint; docs/concepts/text-marks.md has its precision and recall. The boundary is the policy of
 calls.
 """
 

@@ -1,7 +1,7 @@
 """Phrases that command a model instead of describing a tool: a hint for people, not a boundary.
 
-The boundary is the policy of calls: an app whose author knows these phrases avoids them. docs/text-marks.md
-has the measured precision and recall.
+The boundary is the policy of calls: an app whose author knows these phrases avoids them. The measured
+precision and recall are in docs/concepts/text-marks.md.
 """
 
 from __future__ import annotations

@@ -1,4 +1,4 @@
-"""The page docs/shim-vectors.md: how many vectors there are, and the grid of what they cover."""
+"""The page docs/internals/shim-vectors.md: how many vectors there are, and the grid of what they cover."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ _INTRODUCTION: Final = """\
 # Conformance vectors of the shim's engines
 
 Requests, route tables and backends' behaviour with the answer that a specification demands:
-`device_shim/vectors`, in the form of [shim-engine.md](shim-engine.md) 9. Both engines run all of them. Each
+`device_shim/vectors`, in the form of [shim-engine.md](../shim-engine.md) 9. Both engines run them. Each
 names the paragraph from which its expectation was written by hand.
 """
 _GRID_INTRODUCTION: Final = """\

@@ -48,7 +48,7 @@ def _sql(
     """Ask a catalog a question in SQL.
 
     One SELECT is run; it can write nothing, and read nothing but the catalog. `SHOW TABLES` lists the tables,
-    `DESCRIBE apps` the columns of one; docs/catalog.md says what they mean.
+    `DESCRIBE apps` the columns of one; docs/reference/catalog.md says what they mean.
 
     "SELECT protocol, count(*) FROM capabilities GROUP BY ALL" counts the capabilities of each protocol.
 

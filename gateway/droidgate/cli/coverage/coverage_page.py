@@ -75,12 +75,15 @@ def _unread(unread: Unread) -> list[Block]:
         return []
     shown = unread.inputs[:_MOST_ROWS]
     rows = [
-        (one_line(one.source if one.place is None else f"{one.source}: {one.place}"), one_line(one.reason))
-        for one in shown
+        (
+            one_line(item.source if item.place is None else f"{item.source}: {item.place}"),
+            one_line(item.reason),
+        )
+        for item in shown
     ]
     blocks: list[Block] = [Heading(f"Not read: {what}")]
-    repeated = [one for one in unread.reasons[:_MOST_ROWS] if one.count > 1]
-    blocks += [Line(f"{one.count:>10,} {one_line(one.name)}") for one in repeated]
+    repeated = [reason for reason in unread.reasons[:_MOST_ROWS] if reason.count > 1]
+    blocks += [Line(f"{item.count:>10,} {one_line(item.name)}") for item in repeated]
     blocks.append(Table(("INPUT", "REASON"), rows, {"INPUT": _LONGEST}))
     more = unread.sources + unread.parts - len(shown)
     return [*blocks, *([Line(f"and {more:,} more, in --json", 1)] if more else [])]
@@ -88,7 +91,7 @@ def _unread(unread: Unread) -> list[Block]:
 
 def _head(report: Report) -> list[Block]:
     totals = report.totals
-    sources = sum(one.count for one in report.catalog.outcomes)
+    sources = sum(outcome.count for outcome in report.catalog.outcomes)
     outcomes = outcomes_in_words(report.catalog.outcomes)
     where = _counted(totals.providers, "component or descriptor", "components and descriptors")
     rows = [
@@ -122,8 +125,8 @@ def _told_apps(totals: Totals) -> Iterator[tuple[int, str]]:
 
 def _protocols(report: Report) -> list[Block]:
     rows = [
-        (one.protocol, one.dialect or "-", _count(one.apps), _count(one.capabilities))
-        for one in report.protocols
+        (protocol.protocol, protocol.dialect or "-", _count(protocol.apps), _count(protocol.capabilities))
+        for protocol in report.protocols
     ]
     blocks: list[Block] = [
         Heading("Protocols"),
@@ -131,10 +134,10 @@ def _protocols(report: Report) -> list[Block]:
         if rows
         else Line("no app declares anything", 1),
     ]
-    overlapping = [one for one in report.overlap if len(one.protocols) > 1]
+    overlapping = [item for item in report.overlap if len(item.protocols) > 1]
     blocks += [
-        Line(f"{_counted(one.apps, 'app')} in {' + '.join(one.protocols)}", 1)
-        for one in overlapping[:_MOST_ROWS]
+        Line(f"{_counted(item.apps, 'app')} in {' + '.join(item.protocols)}", 1)
+        for item in overlapping[:_MOST_ROWS]
     ]
     if rows and not overlapping:
         blocks.append(Line("no app is in more than one of them", 1))
@@ -142,18 +145,18 @@ def _protocols(report: Report) -> list[Block]:
 
 
 def _reach(report: Report) -> list[Block]:
-    agents = {one.id: one for one in report.agents}
+    agents = {agent.id: agent for agent in report.agents}
     total = report.totals.capabilities
     columns = ("AGENT", "NATIVE", "GATEWAY", "SCREENS ONLY", "NOT AT ALL")
     by_capability = [
-        (agents[one.agent].title, *(_share(count, total) for count in one.capabilities))
-        for one in report.reach
+        (agents[item.agent].title, *(_share(count, total) for count in item.capabilities))
+        for item in report.reach
     ]
-    by_app = [(agents[one.agent].title, *map(_count, one.apps)) for one in report.reach]
+    by_app = [(agents[item.agent].title, *map(_count, item.apps)) for item in report.reach]
     losses = [
-        (agents[one.agent].title, _loss(one))
-        for one in report.reach
-        if one.capabilities[REACHES.index("gateway")]
+        (agents[item.agent].title, _loss(item))
+        for item in report.reach
+        if item.capabilities[REACHES.index("gateway")]
     ]
     blocks: list[Block] = [Heading("Who reaches which capabilities"), Table(columns, by_capability)]
     obstacles = _obstacles(report)
@@ -164,9 +167,9 @@ def _reach(report: Report) -> list[Block]:
         told = Table(("AGENT", "THROUGH THE GATEWAY"), losses)
         blocks += [Line(), Heading("What is lost on the way through the gateway"), told]
     missing = [
-        Line(f"{one.title}: reaches nothing through the gateway, because {one.gateway_missing}", 1)
-        for one in report.agents
-        if one.gateway_missing is not None and total
+        Line(f"{agent.title}: reaches nothing through the gateway, because {agent.gateway_missing}", 1)
+        for agent in report.agents
+        if agent.gateway_missing is not None and total
     ]
     if missing:
         blocks += [Line(), *missing]
@@ -196,10 +199,10 @@ def _obstacles_of(agent: AgentFacts, reach: AgentReach) -> Iterator[tuple[int, s
     What the gateway lacks for an agent has a line of its own.
     """
     counts: dict[str, int] = {}
-    for one in reach.reasons:
-        obstacle = obstacle_of(one.name)
+    for reason in reach.reasons:
+        obstacle = obstacle_of(reason.name)
         if obstacle is not None:
-            counts[obstacle] = counts.get(obstacle, 0) + one.count
+            counts[obstacle] = counts.get(obstacle, 0) + reason.count
     rest = _unreached(agent, reach) - counts.pop(agent.gateway_missing or "", 0)
     ordered = sorted(counts.items(), key=lambda pair: (-pair[1], pair[0]))
     for obstacle, count in ordered[:_MOST_OBSTACLES]:
@@ -227,8 +230,8 @@ def _loss(reach: AgentReach) -> str:
 
 def _fidelity(report: Report) -> list[Block]:
     """Return what crossing costs from each protocol to the dialect that each format is written in."""
-    defaults = {f"{one.id}+{one.dialects[0].id}": one.id for one in load_formats().values()}
-    shown = {one: defaults[one] for one in report.targets if one in defaults}
+    defaults = {f"{format_.id}+{format_.dialects[0].id}": format_.id for format_ in load_formats().values()}
+    shown = {other: defaults[other] for other in report.targets if other in defaults}
     sums: dict[str, dict[str, list[int]]] = {}
     for cell in report.fidelity:
         if cell.target in shown:
@@ -243,7 +246,7 @@ def _fidelity(report: Report) -> list[Block]:
     ]
     return [
         Heading("What a crossing costs: % exact / changed / dropped or impossible"),
-        Table(("FROM", *(f"TO {one}" for one in shown.values())), rows),
+        Table(("FROM", *(f"TO {item}" for item in shown.values())), rows),
         *([Line(_unenforced_line(unenforced), 1)] if unenforced else []),
     ]
 
@@ -259,18 +262,18 @@ def _kept(report: Report, counts: Sequence[int]) -> str:
         return "-"
     exact, dropped = report.levels.index(_EXACT) + 1, report.levels.index(_DROPPED)
     parts = (counts[:exact], counts[exact:dropped], counts[dropped:])
-    return " / ".join(f"{100 * sum(one) / total:.0f}" for one in parts)
+    return " / ".join(f"{100 * sum(part) / total:.0f}" for part in parts)
 
 
 def _use_cases(coverage: Sequence[AppTypeCoverage]) -> list[Block]:
     rows = [
         (
-            one.title,
-            f"{one.covered} of {len(one.use_cases)}",
-            _count(one.apps),
-            ", ".join(held.title for held in one.use_cases if not held.apps) or "-",
+            item.title,
+            f"{item.covered} of {len(item.use_cases)}",
+            _count(item.apps),
+            ", ".join(held.title for held in item.use_cases if not held.apps) or "-",
         )
-        for one in coverage
+        for item in coverage
     ]
     table = Table(("APP TYPE", "USE CASES", "APPS", "GAPS"), rows)
     return [Heading("Use cases of Android's guideline"), table]
@@ -279,18 +282,18 @@ def _use_cases(coverage: Sequence[AppTypeCoverage]) -> list[Block]:
 def _matching(matching: MatchingSummary) -> list[Block]:
     if not matching.groups:
         return [Heading("Overlaps"), Line("no two capabilities do the same", 1)]
-    kinds = ", ".join(f"{one.count:,} {one.name}" for one in matching.kinds)
+    kinds = ", ".join(f"{kind.count:,} {kind.name}" for kind in matching.kinds)
     rows = [
         (
-            one_line(one.name),
-            _count(one.apps),
-            _count(one.capabilities),
-            _listed(one.protocols),
+            one_line(item.name),
+            _count(item.apps),
+            _count(item.capabilities),
+            _listed(item.protocols),
         )
-        for one in matching.largest[:_MOST_ROWS]
+        for item in matching.largest[:_MOST_ROWS]
     ]
     groups = _counted(matching.groups, "group")
-    links = _counted(sum(one.count for one in matching.kinds), "link")
+    links = _counted(sum(kind.count for kind in matching.kinds), "link")
     return [
         Heading("Overlaps"),
         Line(f"{matching.capabilities:,} capabilities in {groups} that do the same, by {links}: {kinds}", 1),
@@ -303,11 +306,11 @@ def _quality(quality: Quality) -> list[Block]:
         return []
     worst = [
         (
-            "-" if one.figures.score is None else str(one.figures.score),
-            one_line(one.package or one.source or one.key),
-            _faults(one.figures),
+            "-" if item.figures.score is None else str(item.figures.score),
+            one_line(item.package or item.source or item.key),
+            _faults(item.figures),
         )
-        for one in quality.worst[:_MOST_ROWS]
+        for item in quality.worst[:_MOST_ROWS]
     ]
     blocks: list[Block] = [
         Heading(f"How well it is described: {quality.all.score} of 100"),
@@ -321,9 +324,11 @@ def _quality(quality: Quality) -> list[Block]:
 
 def _findings(quality: Quality) -> list[Block]:
     found = [
-        (one.level, one.protocol or "-", _count(one.findings), _count(one.apps), one.code)
-        for one in sorted(quality.findings, key=lambda one: _GRAVEST.get(one.level, len(_GRAVEST)))
-        if one.origin != "reading"
+        (finding.level, finding.protocol or "-", _count(finding.findings), _count(finding.apps), finding.code)
+        for finding in sorted(
+            quality.findings, key=lambda finding: _GRAVEST.get(finding.level, len(_GRAVEST))
+        )
+        if finding.origin != "reading"
     ]
     if not found:
         return []
@@ -339,8 +344,14 @@ def _findings(quality: Quality) -> list[Block]:
 
 def _releases(quality: Quality) -> list[Block]:
     rows = [
-        (one.release, one.protocol or "-", _count(one.errors), _count(one.warnings), _count(one.apps))
-        for one in quality.releases
+        (
+            release.release,
+            release.protocol or "-",
+            _count(release.errors),
+            _count(release.warnings),
+            _count(release.apps),
+        )
+        for release in quality.releases
     ]
     if not rows:
         return []
@@ -369,13 +380,13 @@ def _faults(figures: QualityFigures) -> str:
 def _history(history: History) -> list[Block]:
     rows = [
         (
-            "re-signed" if one.resigned else one.weight or "-",
-            one.status,
-            one_line(one.package),
-            _versions(one),
-            _capability_changes(one),
+            "re-signed" if app.resigned else app.weight or "-",
+            app.status,
+            one_line(app.package),
+            _versions(app),
+            _capability_changes(app),
         )
-        for one in history.apps[:_MOST_APPS]
+        for app in history.apps[:_MOST_APPS]
     ]
     blocks: list[Block] = [
         Heading(f"Since {one_line(history.since)}"),
@@ -389,13 +400,13 @@ def _history(history: History) -> list[Block]:
         blocks.append(Line(f"and {_counted(more, 'app')} more, in --json", 1))
     trend = [
         (
-            one_line(one.name),
-            _count(one.apps),
-            _count(one.declaring_apps),
-            _count(one.capabilities),
-            "-" if one.since_last is None else _capability_sum(one.since_last),
+            one_line(item.name),
+            _count(item.apps),
+            _count(item.declaring_apps),
+            _count(item.capabilities),
+            "-" if item.since_last is None else _capability_sum(item.since_last),
         )
-        for one in history.trend
+        for item in history.trend
     ]
     named = ("CATALOG", "APPS", "DECLARING", "CAPABILITIES", "CAME, WENT, CHANGED")
     return [
@@ -433,12 +444,12 @@ def _capability_changes(app: ChangedApp) -> str:
 
 
 def _versions(app: ChangedApp) -> str:
-    held = [one_line(one) for one in (app.old_version, app.new_version) if one is not None]
+    held = [one_line(item) for item in (app.old_version, app.new_version) if item is not None]
     return " to ".join(dict.fromkeys(held)) or "-"
 
 
 def _listed(counts: Iterable[Counted]) -> str:
-    return ", ".join(f"{one.count:,} {one.name}" for one in counts)
+    return ", ".join(f"{count.count:,} {count.name}" for count in counts)
 
 
 def _count(count: int) -> str:

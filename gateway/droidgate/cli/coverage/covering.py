@@ -43,7 +43,7 @@ def cover(catalog: Path, options: CoverageOptions, *, as_json: bool) -> int:
         details=options.details or options.html is not None,
         translate=options.translate,
     )
-    earlier = [open_snapshot(one) for one in options.since]
+    earlier = [open_snapshot(item) for item in options.since]
     with Coverage(open_snapshot(catalog), earlier, wanted) as coverage:
         _write_texts(coverage, options)
         _write_tables(coverage, options)

@@ -100,7 +100,9 @@ def all_findings(read: Providers, converted: Conversion) -> list[Finding]:
 
 def reaches(findings: Sequence[Finding], threshold: CrossingThreshold | None) -> bool:
     """Return whether a finding reaches a threshold."""
-    return threshold is not None and any(at_least(one.level, Level(threshold.value)) for one in findings)
+    return threshold is not None and any(
+        at_least(finding.level, Level(threshold.value)) for finding in findings
+    )
 
 
 def write_conversion(read: Providers, converted: Conversion, out: Path, *, force: bool) -> dict[Path, Status]:
@@ -150,7 +152,11 @@ def _report(read: Providers, converted: Conversion, statuses: dict[Path, Status]
     if output is Output.JSON:
         print_json(fidelity_document(read, converted))
     elif output is Output.SARIF:
-        marks = (mark.as_finding() for one in converted.translations for mark in text_marks(one.source))
+        marks = (
+            mark.as_finding()
+            for translation in converted.translations
+            for mark in text_marks(translation.source)
+        )
         print_json(sarif_log([*all_findings(read, converted), *marks]))
     else:
         show([*conversion_page(converted, read.findings), *_files_page(statuses)])
@@ -158,19 +164,23 @@ def _report(read: Providers, converted: Conversion, statuses: dict[Path, Status]
 
 def conversion_page(converted: Conversion, reading: Sequence[Finding] = ()) -> list[Block]:
     """Return what `convert` shows of a conversion's cost."""
-    blocks = security_page([line for one in converted.translations for line in _security_of(one)])
+    blocks = security_page(
+        [line for translation in converted.translations for line in _security_of(translation)]
+    )
     lost_in_reading = [finding for finding in reading if at_least(finding.level, Level.RENAMED)]
     if reading:
         blocks += [Heading("Remarks of the readers"), *findings_table(reading, places=True), Line()]
-    sources = [provider_name(one.source) for one in converted.translations]
-    marks = [tuple(text_marks(one.source)) for one in converted.translations]
+    sources = [provider_name(translation.source) for translation in converted.translations]
+    marks = [tuple(text_marks(translation.source)) for translation in converted.translations]
     blocks += marks_page(zip(sources, marks, strict=True))
-    for one in converted.translations:
-        writing = one.writing
-        name = provider_name(one.source)
-        blocks.append(Heading(f"{name}  {dialect_name(one.source)} -> {dialect_name(writing.provider)}"))
-        table = findings_table(writing.findings, _subjects_of(one))
-        if not one.source.capabilities:
+    for translation in converted.translations:
+        writing = translation.writing
+        name = provider_name(translation.source)
+        blocks.append(
+            Heading(f"{name}  {dialect_name(translation.source)} -> {dialect_name(writing.provider)}")
+        )
+        table = findings_table(writing.findings, _subjects_of(translation))
+        if not translation.source.capabilities:
             table = [*table, Line("the source has no capabilities, so none were converted", 1)]
         elif not table:
             is_lossless = not writing.findings and not lost_in_reading
@@ -181,12 +191,14 @@ def conversion_page(converted: Conversion, reading: Sequence[Finding] = ()) -> l
     return blocks
 
 
-def _security_of(one: Translation) -> list[Block]:
-    return security_blocks(one.writing.findings, _subjects_of(one), provider=provider_name(one.source))
+def _security_of(translation: Translation) -> list[Block]:
+    return security_blocks(
+        translation.writing.findings, _subjects_of(translation), provider=provider_name(translation.source)
+    )
 
 
-def _subjects_of(one: Translation) -> list[str]:
-    return [capability.id for capability in one.source.capabilities]
+def _subjects_of(translation: Translation) -> list[str]:
+    return [capability.id for capability in translation.source.capabilities]
 
 
 def _files_page(statuses: dict[Path, Status]) -> list[Block]:
@@ -199,13 +211,16 @@ def fidelity_document(read: Providers, converted: Conversion) -> FidelityDocumen
     return FidelityDocument(
         target=_target_of(converted),
         reading=read.findings,
-        problems=Problem.all_of([*read.problems, *(one.error for one in converted.failures)]),
-        crossings=tuple(_crossing(one, files) for one, files in crossings),
+        problems=Problem.all_of([*read.problems, *(failure.error for failure in converted.failures)]),
+        crossings=tuple(_crossing(item, files) for item, files in crossings),
     )
 
 
 def _names_document(converted: Conversion) -> NamesDocument:
-    maps = (NameMap(source=_origin(one.source), names=one.writing.names) for one in converted.translations)
+    maps = (
+        NameMap(source=_origin(translation.source), names=translation.writing.names)
+        for translation in converted.translations
+    )
     return NamesDocument(target=_target_of(converted), providers=tuple(maps))
 
 
@@ -213,20 +228,20 @@ def _target_of(converted: Conversion) -> Target:
     return Target(format=converted.target.id, dialect=converted.dialect.id)
 
 
-def _crossing(one: Translation, files: Sequence[tuple[str, Artifact]]) -> Crossing:
+def _crossing(translation: Translation, files: Sequence[tuple[str, Artifact]]) -> Crossing:
     return Crossing(
-        source=_origin(one.source),
-        capabilities=len(one.source.capabilities),
+        source=_origin(translation.source),
+        capabilities=len(translation.source.capabilities),
         files=tuple(
             WrittenFile(
                 path=path, role=artifact.role, sha256=hashlib.sha256(artifact.text.encode()).hexdigest()
             )
             for path, artifact in files
         ),
-        digest=one.writing.provider.content_digest(),
-        counts=count_levels(one.writing.findings),
-        findings=one.writing.findings,
-        marks=tuple(text_marks(one.source)),
+        digest=translation.writing.provider.content_digest(),
+        counts=count_levels(translation.writing.findings),
+        findings=translation.writing.findings,
+        marks=tuple(text_marks(translation.source)),
     )
 
 

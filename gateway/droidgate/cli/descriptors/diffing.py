@@ -75,7 +75,8 @@ def diff_page(comparison: Comparison) -> list[Block]:
     left_out = comparison.not_compared
     if left_out:
         rows = [
-            (one_line(one.id), one.missing_from, one_line(f"{one.place}: {one.reason}")) for one in left_out
+            (one_line(item.id), item.missing_from, one_line(f"{item.place}: {item.reason}"))
+            for item in left_out
         ]
         blocks += [
             Heading("Not compared"),
@@ -89,7 +90,7 @@ def diff_page(comparison: Comparison) -> list[Block]:
 
 def count_weights(changes: Iterable[Change]) -> dict[str, int]:
     """Return how many changes there are of each weight that occurs, heaviest first."""
-    weights = [one.weight for one in changes]
+    weights = [change.weight for change in changes]
     return {weight.value: weights.count(weight) for weight in reversed(WEIGHTS) if weight in weights}
 
 
@@ -105,7 +106,10 @@ def _opened_lines(provider: ProviderComparison) -> Iterator[Line]:
 
 
 def _subjects_of(provider: ProviderComparison) -> list[tuple[str, Sequence[Change]]]:
-    return [("", provider.changes), *((one.id, one.changes) for one in provider.capabilities)]
+    return [
+        ("", provider.changes),
+        *((capability.id, capability.changes) for capability in provider.capabilities),
+    ]
 
 
 def _name_of(provider: ProviderComparison) -> str:
@@ -124,7 +128,7 @@ def _provider_page(provider: ProviderComparison) -> list[Block]:
             one_line(change.message),
         )
         for subject, changes in _subjects_of(provider)
-        for change in sorted(changes, key=lambda one: -WEIGHTS.index(one.weight))
+        for change in sorted(changes, key=lambda change: -WEIGHTS.index(change.weight))
         if change.weight is not Weight.SECURITY
     ]
     if not rows:

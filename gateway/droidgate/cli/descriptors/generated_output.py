@@ -44,15 +44,19 @@ def read_unpacked(project: Path) -> Providers:
     Raises:
         InputError: the project cannot be read.
     """
-    formats = [one for one in load_formats().values() if one.code is not None]
+    formats = [format_ for format_ in load_formats().values() if format_.code is not None]
     reading = read_source(str(project), formats=formats)
-    unpacked = (one for one in reading.providers if is_from_code(one, formats) or is_from_build(one))
+    unpacked = (
+        provider
+        for provider in reading.providers
+        if is_from_code(provider, formats) or is_from_build(provider)
+    )
     return replace(reading, providers=tuple(unpacked))
 
 
 def missing_output(declared: Sequence[Provider]) -> Finding:
     """Return the finding that an APK lacks the descriptors of source code."""
-    count = sum(len(one.capabilities) for one in declared)
+    count = sum(len(item.capabilities) for item in declared)
     have = "capability has" if count == 1 else "capabilities have"
     return Finding(
         code=COMPILER_OUTPUT_MISSING,
@@ -80,24 +84,24 @@ def join_services(
         WriteError: several entry points have services of their own.
     """
     releases = releases_of_one_service(minimum_sdk)
-    services = [one for one in declared if is_of_service(one)]
-    named = [one for one in services if one.component is not None]
+    services = [item for item in declared if is_of_service(item)]
+    named = [service for service in services if service.component is not None]
     if not releases or len(services) < 2:  # noqa: PLR2004 - two services compete
         return list(declared), []
-    titles = ", ".join(one.title for one in releases)
+    titles = ", ".join(release.title for release in releases)
     if len(named) > 1:
-        classes = ", ".join(str(one.component) for one in named)
+        classes = ", ".join(str(item.component) for item in named)
         message = f"{len(named)} services declare functions, and {titles} index the last one only: {classes}"
         raise WriteError(
             message,
             place=str(named[0].source),
             hint="Declare all functions in one entry point, or give --min-sdk 37",
         )
-    first, *others = sorted(services, key=lambda one: one.component is None)
+    first, *others = sorted(services, key=lambda service: service.component is None)
     joined = first.model_copy(
         update={
-            "capabilities": tuple(each for one in services for each in one.capabilities),
-            "definitions": {name: each for one in services for name, each in one.definitions.items()},
+            "capabilities": tuple(each for service in services for each in service.capabilities),
+            "definitions": {name: each for service in services for name, each in service.definitions.items()},
         }
     )
     effect = f"the service {first.component} declares it too, because {titles} index the last service only"
@@ -106,14 +110,14 @@ def join_services(
             code=SERVICE_SHARED,
             level=Level.WARNING,
             pointer="",
-            message=f"{one.capabilities[0].id}: {effect}",
-            source=one.source,
+            message=f"{other.capabilities[0].id}: {effect}",
+            source=other.source,
             hint="Let that service run it, or declare all functions in one entry point",
         )
-        for one in others
-        if one.capabilities
+        for other in others
+        if other.capabilities
     ]
-    return [joined, *(one for one in declared if not is_of_service(one))], findings
+    return [joined, *(item for item in declared if not is_of_service(item))], findings
 
 
 def generate_output(
@@ -146,16 +150,21 @@ def generate_output(
         project, source_set, translations, target, target.dialect(declared[0].dialect), "none"
     )
     changed = {
-        (project / one.path).relative_to(source_set.folder).as_posix(): one.after.encode(one.encoding)
-        for one in migration.changes
+        (project / change.path).relative_to(source_set.folder).as_posix(): change.after.encode(
+            change.encoding
+        )
+        for change in migration.changes
     }
-    findings = [*shared, *(finding for one in translations for finding in one.writing.findings)]
+    findings = [
+        *shared,
+        *(finding for translation in translations for finding in translation.writing.findings),
+    ]
     tree = {**files.tree, **changed}
     packed = set(tree.values())
     findings += [
-        _not_packed(one.source, artifact.path)
-        for one in translations
-        for artifact in one.writing.artifacts
+        _not_packed(translation.source, artifact.path)
+        for translation in translations
+        for artifact in translation.writing.artifacts
         if artifact.role == "descriptor" and artifact.text.encode() not in packed
     ]
     return replace(files, tree=tree), findings

@@ -53,13 +53,13 @@ def app_records(applications: Sequence[Application], read: Providers) -> tuple[I
             declares=app.package in declaring,
             queries=tuple(
                 AppQuery(
-                    kind=one.kind,
-                    names=one.names,
-                    categories=one.categories,
-                    data=one.data,
-                    protocols=_protocols_of(one, protocols),
+                    kind=query.kind,
+                    names=query.names,
+                    categories=query.categories,
+                    data=query.data,
+                    protocols=_protocols_of(query, protocols),
                 )
-                for one in app.queries
+                for query in app.queries
             ),
         )
         for app in applications
@@ -88,7 +88,7 @@ def apps_page(applications: Sequence[Application], read: Providers) -> list[Bloc
 
 
 def _declaring_packages(read: Providers) -> Collection[str | None]:
-    return {one.package for one in read.providers if one.capabilities}
+    return {provider.package for provider in read.providers if provider.capabilities}
 
 
 def _app_lines(app: Application, protocols: Mapping[str, str]) -> Iterator[Block]:
@@ -97,7 +97,7 @@ def _app_lines(app: Application, protocols: Mapping[str, str]) -> Iterator[Block
     if is_signed(app):
         yield Line(one_line(_signer_words(app)), 2)
     if app.queries:
-        words = [_query_words(one, protocols) for one in app.queries[:_MOST_QUERIES]]
+        words = [_query_words(query, protocols) for query in app.queries[:_MOST_QUERIES]]
         if len(app.queries) > _MOST_QUERIES:
             words.append(f"{len(app.queries) - _MOST_QUERIES} more")
         yield Line(one_line(f"queries: {'; '.join(words)}"), 2, longest=_LONGEST)
@@ -126,9 +126,9 @@ def _signer_words(app: Application) -> str:
 
 def _protocols_by_action() -> dict[str, str]:
     return {
-        query.action: one.title
-        for one in load_formats().values()
-        for query in one.looks_for
+        query.action: format_.title
+        for format_ in load_formats().values()
+        for query in format_.looks_for
         if query.action is not None
     }
 

@@ -33,14 +33,14 @@ def inspect_sources(
                 applications=app_records(applications, read),
                 signers=tuple(
                     AppSigners(
-                        package=one.package,
-                        place=str(one.place),
-                        digests=one.signers,
-                        verified=one.signers_verified,
-                        problem=one.signature_problem,
+                        package=application.package,
+                        place=str(application.place),
+                        digests=application.signers,
+                        verified=application.signers_verified,
+                        problem=application.signature_problem,
                     )
-                    for one in applications
-                    if is_signed(one)
+                    for application in applications
+                    if is_signed(application)
                 ),
                 marks=marks_of_all(read.providers),
                 findings=read.findings,
@@ -63,8 +63,8 @@ def inspect_page(read: Providers, applications: Sequence[Application] = ()) -> l
         blocks += [Heading("Remarks of the readers"), *findings_table(read.findings, places=True), Line()]
     counts = (
         (len(read.providers), "provider", "providers"),
-        (sum(len(one.capabilities) for one in read.providers), "capability", "capabilities"),
+        (sum(len(other.capabilities) for other in read.providers), "capability", "capabilities"),
         (len(read.findings), "remark", "remarks"),
     )
-    blocks.append(Line(", ".join(f"{count} {one if count == 1 else many}" for count, one, many in counts)))
+    blocks.append(Line(", ".join(f"{count} {item if count == 1 else many}" for count, item, many in counts)))
     return blocks

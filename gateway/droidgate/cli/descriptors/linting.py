@@ -36,5 +36,5 @@ def lint_sources(
     else:
         total = counted(count_levels(findings)) or "nothing to object to"
         show([*findings_table(findings, places=True), Line(total)])
-    reached = any(at_least(one.level, Level(fail_on.value)) for one in findings)
+    reached = any(at_least(finding.level, Level(fail_on.value)) for finding in findings)
     return ExitCode.FINDINGS if reached else ExitCode.OK

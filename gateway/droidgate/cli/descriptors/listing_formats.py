@@ -26,18 +26,21 @@ def list_formats(*, with_matrix: bool, as_json: bool) -> int:
 def formats_page(formats: Iterable[Format]) -> list[Block]:
     """Return what `formats` shows."""
     blocks: list[Block] = []
-    for one in formats:
+    for format_ in formats:
         rows = [
             (
                 dialect.id,
                 "yes" if dialect.readable else "no",
-                "yes" if can_write(one, dialect.id) else "no",
+                "yes" if can_write(format_, dialect.id) else "no",
                 dialect.summary,
             )
-            for dialect in one.dialects
+            for dialect in format_.dialects
         ]
-        blocks += [Heading(f"{one.id}  {one.title}"), Table(("DIALECT", "READ", "WRITTEN", "SUMMARY"), rows)]
-        for dialect in one.dialects:
+        blocks += [
+            Heading(f"{format_.id}  {format_.title}"),
+            Table(("DIALECT", "READ", "WRITTEN", "SUMMARY"), rows),
+        ]
+        for dialect in format_.dialects:
             for why in (dialect.not_read_because, dialect.not_written_because):
                 if why is not None:
                     blocks.append(Line(f"{dialect.id}: {why}", 1))
@@ -67,26 +70,26 @@ def _matrix_table(matrix: Matrix, positions: Sequence[int]) -> Table:
     return Table(("FEATURE", *(matrix.columns[position] for position in positions)), rows)
 
 
-def can_write(one: Format, dialect_id: str) -> bool:
+def can_write(format_: Format, dialect_id: str) -> bool:
     """Tell whether a dialect can be written."""
-    return one.write is not None and one.dialect(dialect_id).capacity is not None
+    return format_.write is not None and format_.dialect(dialect_id).capacity is not None
 
 
-def _record(one: Format) -> FormatRecord:
+def _record(format_: Format) -> FormatRecord:
     return FormatRecord(
-        id=one.id,
-        title=one.title,
+        id=format_.id,
+        title=format_.title,
         dialects=tuple(
             DialectRecord(
                 id=dialect.id,
                 summary=dialect.summary,
                 wire=dialect.wire,
                 read=dialect.readable,
-                written=can_write(one, dialect.id),
+                written=can_write(format_, dialect.id),
                 not_read_because=dialect.not_read_because,
                 not_written_because=dialect.not_written_because,
                 capacity=dialect.capacity,
             )
-            for dialect in one.dialects
+            for dialect in format_.dialects
         ),
     )

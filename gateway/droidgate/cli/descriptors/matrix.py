@@ -43,19 +43,19 @@ class Feature:
 def make_matrix(formats: Iterable[Format], *, only_defaults: bool = False) -> Matrix:
     """Return the matrix of all dialects that are written, or of each format's default dialect."""
     columns = {
-        f"{one.id}+{dialect.id}": dialect.capacity
-        for one in formats
-        if one.write is not None
-        for dialect in (one.dialects[:1] if only_defaults else one.dialects)
+        f"{format_.id}+{dialect.id}": dialect.capacity
+        for format_ in formats
+        if format_.write is not None
+        for dialect in (format_.dialects[:1] if only_defaults else format_.dialects)
         if dialect.capacity is not None
     }
     rows = [
         MatrixRow(
-            group=one.group,
-            feature=one.name,
-            cells=tuple(_judge(one, capacity) for capacity in columns.values()),
+            group=item.group,
+            feature=item.name,
+            cells=tuple(_judge(item, capacity) for capacity in columns.values()),
         )
-        for one in FEATURES
+        for item in FEATURES
     ]
     return Matrix(columns=tuple(columns), rows=tuple(rows))
 
@@ -127,7 +127,7 @@ def _kind(kind: str) -> Callable[[Capacity], MatrixCell]:
         if row.written_as != kind:
             # Most references lead to objects.
             referenced = blank_type("object" if kind == "ref" else kind)
-            level = row.level or kind_level(referenced, row.written_as, lambda one: one)
+            level = row.level or kind_level(referenced, row.written_as, lambda item: item)
             return _cell(level, row.written_as)
         if capacity.nested and capacity.records_only and kind in {"object", "all-of", "one-of"}:
             return _cell("yes", "objects with properties")

@@ -105,7 +105,7 @@ def _report(
     sys.stdout.flush()
     notes: list[Block] = []
     if migration.notes:
-        notes = [Heading("Left to do"), *(Line(one, 1) for one in migration.notes), Line()]
+        notes = [Heading("Left to do"), *(Line(note, 1) for note in migration.notes), Line()]
     show([*conversion_page(converted, read.findings), Line(), *notes], sys.stderr)
     if not migration.changes:
         tell("nothing to change")
@@ -148,8 +148,8 @@ def _document(
         problems=fidelity.problems,
         crossings=fidelity.crossings,
         changes=tuple(
-            ChangedFile(path=one.path, is_new=one.before is None, diff=one.unified_diff())
-            for one in migration.changes
+            ChangedFile(path=change.path, is_new=change.before is None, diff=change.unified_diff())
+            for change in migration.changes
         ),
         notes=migration.notes,
     )

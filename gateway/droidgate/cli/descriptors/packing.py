@@ -112,6 +112,7 @@ def _page(request: Request, packing: Packing, key: SigningKey) -> list[Block]:
     if packing.findings:
         blocks += [Line(), Heading("Not as in the source")]
         blocks += [
-            Line(": ".join(filter(None, (str(one.source or ""), one.message))), 1) for one in packing.findings
+            Line(": ".join(filter(None, (str(finding.source or ""), finding.message))), 1)
+            for finding in packing.findings
         ]
     return blocks

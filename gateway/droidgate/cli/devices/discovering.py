@@ -63,13 +63,13 @@ def discovery_page(phone: PhoneReading) -> list[Block]:
     if phone.not_asked:
         blocks.append(Line(_not_asked_line(phone)))
     providers = [provider for app in phone.apps for provider in app.providers]
-    capabilities = sum(len(one.capabilities) for one in providers)
+    capabilities = sum(len(other.capabilities) for other in providers)
     counted = (
         (sum(bool(app.providers) for app in phone.apps), "app", "apps"),
         (len(providers), "provider", "providers"),
         (capabilities, "capability", "capabilities"),
     )
-    said = ", ".join(f"{count} {one if count == 1 else many}" for count, one, many in counted)
+    said = ", ".join(f"{count} {item if count == 1 else many}" for count, item, many in counted)
     blocks.append(Line(f"{said} on {phone.serial}, SDK {phone.facts.release}, user {phone.facts.user}"))
     return blocks
 
@@ -94,7 +94,7 @@ def _component(provider: Provider, app: InstalledApp) -> str:
 def _called_by(callability: Callability) -> str:
     if callability.verdict.closed_because is not None:
         return "not callable"
-    titles = (f"{one.title}{'' if one.ready else ' (not yet)'}" for one in callability.routes)
+    titles = (f"{route.title}{'' if route.ready else ' (not yet)'}" for route in callability.routes)
     return ", ".join(titles) or "-"
 
 
@@ -102,7 +102,10 @@ def _count(provider: Provider, callability: Callability) -> str:
     if finder_of(provider) is not None:
         return "not known"
     count = len(provider.capabilities)
-    disabled = sum(one.state is not None and one.state.enabled is False for one in provider.capabilities)
+    disabled = sum(
+        capability.state is not None and capability.state.enabled is False
+        for capability in provider.capabilities
+    )
     others = len(callability.closed) - disabled
     notes = [f"{disabled} disabled"] if disabled else []
     notes += [f"{others} not callable"] if others else []
@@ -113,7 +116,7 @@ def _missing(callability: Callability, finder: str | None) -> str:
     reason = callability.verdict.closed_because
     if reason is not None:
         return reason
-    listed = [need for one in callability.routes for need in one.needs]
+    listed = [need for route in callability.routes for need in route.needs]
     listed += callability.verdict.conditions
     listed += [
         f"{capability}: {why}" for capability, why in callability.closed if why != REPORTED_AS_DISABLED
@@ -126,11 +129,11 @@ def _missing(callability: Callability, finder: str | None) -> str:
 
 def _shown_findings(phone: PhoneReading) -> Iterator[Finding]:
     for app in phone.apps:
-        yield from (one for one in app.findings if one.level in _SHOWN)
+        yield from (finding for finding in app.findings if finding.level in _SHOWN)
 
 
 def _not_asked_line(phone: PhoneReading) -> str:
-    kinds = sorted({one.kind for one in phone.not_asked})
+    kinds = sorted({item.kind for item in phone.not_asked})
     return (
         f"Android's shell cannot be asked for {len(phone.not_asked)} further anchors "
         f"(of the kinds {', '.join(kinds)}); --all reads every app's manifest for them"
@@ -159,8 +162,8 @@ def _print_document(phone: PhoneReading, problems: Sequence[InputError]) -> None
     def provider_record(provider: Provider, app: InstalledApp) -> DiscoveredProvider:
         callability = callability_of(provider, app, phone)
         routes = tuple(
-            RouteRecord(id=one.id, title=one.title, ready=one.ready, needs=one.needs)
-            for one in callability.routes
+            RouteRecord(id=route.id, title=route.title, ready=route.ready, needs=route.needs)
+            for route in callability.routes
         )
         return DiscoveredProvider(
             provider=provider,
@@ -179,7 +182,7 @@ def _print_document(phone: PhoneReading, problems: Sequence[InputError]) -> None
         DiscoveredApp(
             package=app.package,
             version_code=app.version_code,
-            providers=tuple(provider_record(one, app) for one in app.providers),
+            providers=tuple(provider_record(other, app) for other in app.providers),
             findings=app.findings,
         )
         for app in phone.apps
@@ -194,6 +197,6 @@ def _print_document(phone: PhoneReading, problems: Sequence[InputError]) -> None
             looked_at=len(phone.apps),
             apps=apps,
             problems=Problem.all_of(problems),
-            not_asked=tuple(f"{one.kind} {one.action or one.mark}" for one in phone.not_asked),
+            not_asked=tuple(f"{item.kind} {item.action or item.mark}" for item in phone.not_asked),
         )
     )

@@ -34,7 +34,7 @@ def list_devices(*, as_json: bool) -> int:
     server = AdbServer()
     listed = server.devices()
     with ThreadPoolExecutor(_AT_ONCE) as pool:
-        records = tuple(pool.map(lambda one: describe_device(one, server), listed))
+        records = tuple(pool.map(lambda item: describe_device(item, server), listed))
     if as_json:
         print_json(DevicesDocument(server=str(server.address), devices=records))
     else:
@@ -79,7 +79,7 @@ def describe_device(listed: ListedDevice, server: AdbServer) -> DeviceRecord:
 
 def devices_page(records: Iterable[DeviceRecord]) -> list[Block]:
     """Return what `devices` shows."""
-    rows = [_row(one) for one in records]
+    rows = [_row(record) for record in records]
     if not rows:
         running = running_phones()
         way_out = f"A virtual phone runs: {way_to(running[0])}" if running else _WAY_OUT
@@ -87,13 +87,13 @@ def devices_page(records: Iterable[DeviceRecord]) -> list[Block]:
     return [Table(_COLUMNS, rows)]
 
 
-def _row(one: DeviceRecord) -> tuple[str, ...]:
+def _row(device_record: DeviceRecord) -> tuple[str, ...]:
     return (
-        one.serial,
-        one.state,
-        one.model or "-",
-        one.android or "-",
-        "-" if one.sdk is None else str(one.sdk),
-        " ".join(name for name in _SHOWN_FEATURES if name in one.features) or "-",
-        ". ".join(text for text in (one.hint, one.warning) if text) or "-",
+        device_record.serial,
+        device_record.state,
+        device_record.model or "-",
+        device_record.android or "-",
+        "-" if device_record.sdk is None else str(device_record.sdk),
+        " ".join(name for name in _SHOWN_FEATURES if name in device_record.features) or "-",
+        ". ".join(text for text in (device_record.hint, device_record.warning) if text) or "-",
     )

@@ -35,7 +35,7 @@ class Problem(Document):
     @classmethod
     def all_of(cls, errors: Iterable[DroidgateError]) -> tuple[Problem, ...]:
         """Return errors as parts of a document."""
-        return tuple(cls(message=one.message, place=one.place, hint=one.hint) for one in errors)
+        return tuple(cls(message=error.message, place=error.place, hint=error.hint) for error in errors)
 
 
 class AppSigners(Document):

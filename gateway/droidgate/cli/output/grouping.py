@@ -38,7 +38,7 @@ class FindingGroup:
     @property
     def message(self) -> str:
         """The first one's message, and that there are others."""
-        messages = dict.fromkeys(one.message for one in self.findings)
+        messages = dict.fromkeys(finding.message for finding in self.findings)
         more = f" (and {len(messages) - 1} more like it)" if len(messages) > 1 else ""
         return one_line(next(iter(messages))) + more
 
@@ -46,10 +46,10 @@ class FindingGroup:
     def place(self) -> str:
         """Where they stand in the sources, as `path:line`; several lines of one file are `path:3,7`."""
         lines: dict[str, dict[int, None]] = {}
-        for one in self.findings:
-            if one.source is not None:
-                numbers = [] if one.source.line is None else [one.source.line]
-                lines.setdefault(one.source.path, {}).update(dict.fromkeys(numbers))
+        for finding in self.findings:
+            if finding.source is not None:
+                numbers = [] if finding.source.line is None else [finding.source.line]
+                lines.setdefault(finding.source.path, {}).update(dict.fromkeys(numbers))
         return ", ".join(
             f"{path}:{','.join(map(str, numbers))}" if numbers else path for path, numbers in lines.items()
         )
@@ -66,30 +66,30 @@ def group_findings(findings: Iterable[Finding], subjects: Sequence[str] = ()) ->
         subjects: The capabilities' ids.
     """
     leaves: dict[tuple[int, str, str, Level], list[Finding]] = {}
-    for one in findings:
-        if one.level is Level.SECURITY:
+    for finding in findings:
+        if finding.level is Level.SECURITY:
             continue
-        position = _position(one.pointer, len(subjects))
-        field = "" if position >= 0 else one.pointer.split("/")[1:2]
-        leaves.setdefault((position, "".join(field), one.code, one.level), []).append(one)
+        position = _position(finding.pointer, len(subjects))
+        field = "" if position >= 0 else finding.pointer.split("/")[1:2]
+        leaves.setdefault((position, "".join(field), finding.code, finding.level), []).append(finding)
     alike: dict[tuple[Level, str, str, bool], list[tuple[str, Finding]]] = {}
     for (position, _, code, level), members in leaves.items():
-        prefix = common_prefix([one.pointer for one in members])
+        prefix = common_prefix([member.pointer for member in members])
         is_inside = position >= 0
         inside = "/".join(["", *prefix.split("/")[3:]]) if is_inside else prefix
         subject = subjects[position] if is_inside else ""
-        alike.setdefault((level, code, inside, is_inside), []).extend((subject, one) for one in members)
+        alike.setdefault((level, code, inside, is_inside), []).extend((subject, member) for member in members)
     grouped = [
         FindingGroup(
             level=level,
             code=code,
             subjects=tuple(dict.fromkeys(subject for subject, _ in members)) if is_inside else (),
             prefix=inside,
-            findings=tuple(one for _, one in members),
+            findings=tuple(item for _, item in members),
         )
         for (level, code, inside, is_inside), members in alike.items()
     ]
-    return sorted(grouped, key=lambda one: -_ORDER[one.level])
+    return sorted(grouped, key=lambda item: -_ORDER[item.level])
 
 
 def group_by_file(findings: Iterable[Finding]) -> list[FindingGroup]:
@@ -98,20 +98,20 @@ def group_by_file(findings: Iterable[Finding]) -> list[FindingGroup]:
     A remark is of use only with its place, so nothing else is brought together.
     """
     alike: dict[tuple[Level, str, str, str | None], list[Finding]] = {}
-    for one in findings:
-        path = None if one.source is None else one.source.path
-        alike.setdefault((one.level, one.code, one.message, path), []).append(one)
+    for finding in findings:
+        path = None if finding.source is None else finding.source.path
+        alike.setdefault((finding.level, finding.code, finding.message, path), []).append(finding)
     grouped = [
         FindingGroup(
             level=level,
             code=code,
             subjects=(),
-            prefix=common_prefix([one.pointer for one in members]),
+            prefix=common_prefix([member.pointer for member in members]),
             findings=tuple(members),
         )
         for (level, code, _, _), members in alike.items()
     ]
-    return sorted(grouped, key=lambda one: -_ORDER[one.level])
+    return sorted(grouped, key=lambda item: -_ORDER[item.level])
 
 
 def common_prefix(pointers: Sequence[str]) -> str:
@@ -119,7 +119,7 @@ def common_prefix(pointers: Sequence[str]) -> str:
     split = [pointer.split("/") for pointer in pointers]
     shortest = min(split, key=len)
     for position, token in enumerate(shortest):
-        if any(one[position] != token for one in split):
+        if any(item[position] != token for item in split):
             return "/".join(shortest[:position])
     return "/".join(shortest)
 
@@ -127,9 +127,9 @@ def common_prefix(pointers: Sequence[str]) -> str:
 def count_levels(findings: Iterable[Finding]) -> dict[str, int]:
     """Return how many findings there are of each level that occurs, gravest first."""
     counts: dict[Level, int] = {}
-    for one in findings:
-        counts[one.level] = counts.get(one.level, 0) + 1
-    return {level.value: counts[level] for level in sorted(counts, key=lambda one: -_ORDER[one])}
+    for finding in findings:
+        counts[finding.level] = counts.get(finding.level, 0) + 1
+    return {level.value: counts[level] for level in sorted(counts, key=lambda count: -_ORDER[count])}
 
 
 def counted(counts: Mapping[str, int]) -> str:
@@ -150,14 +150,14 @@ def security_blocks(
         provider: The provider's name, where the page has several.
     """
     blocks: list[Block] = []
-    for one in findings:
-        if one.level is not Level.SECURITY:
+    for finding in findings:
+        if finding.level is not Level.SECURITY:
             continue
-        where = security_place(one, subjects)
+        where = security_place(finding, subjects)
         named = f"{one_line(provider)}  " if provider is not None else ""
-        blocks += [Line(f"{named}{where}: {one.code}", 1), Line(one_line(one.message), 2)]
-        if one.hint is not None:
-            blocks.append(Line(f"hint: {one_line(one.hint)}", 2))
+        blocks += [Line(f"{named}{where}: {finding.code}", 1), Line(one_line(finding.message), 2)]
+        if finding.hint is not None:
+            blocks.append(Line(f"hint: {one_line(finding.hint)}", 2))
     return blocks
 
 
@@ -190,13 +190,13 @@ def findings_table(
     columns = ["LEVEL", "COUNT", "CODE", *(["RULE", "PLACE"] if places else ["WHERE"]), "MESSAGE"]
     rows = [
         [
-            one.level.value,
-            str(len(one.findings)),
-            one.code,
-            *([one.findings[0].rule or "-", one.place] if places else [_where(one)]),
-            _with_hint(one) if places else one.message,
+            group.level.value,
+            str(len(group.findings)),
+            group.code,
+            *([group.findings[0].rule or "-", group.place] if places else [_where(group)]),
+            _with_hint(group) if places else group.message,
         ]
-        for one in groups
+        for group in groups
     ]
     return [Table(columns, rows)]
 

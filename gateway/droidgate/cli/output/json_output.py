@@ -45,9 +45,9 @@ def json_value(part: Any) -> Json:
     if isinstance(part, Mapping):
         return {str(key): json_value(value) for key, value in part.items()}
     if isinstance(part, frozenset | set):
-        return sorted(json_value(one) for one in part)
+        return sorted(json_value(item) for item in part)
     if isinstance(part, list | tuple):
-        return [json_value(one) for one in part]
+        return [json_value(item) for item in part]
     return part
 
 
@@ -136,7 +136,11 @@ def schema_of(document: type[Document]) -> Json:
     complete = _names_below(Document)
     for name, part in {**schema.get("$defs", {}), document.__name__: schema}.items():
         properties = part.get("properties", {})
-        written = properties if name in complete else [one for one in properties if one in ALWAYS_WRITTEN]
+        written = (
+            properties
+            if name in complete
+            else [property_ for property_ in properties if property_ in ALWAYS_WRITTEN]
+        )
         if written:
             part["required"] = sorted({*part.get("required", []), *written})
     words = re.split("[./]", schema["properties"]["schema"]["const"])
@@ -149,4 +153,4 @@ def schema_of(document: type[Document]) -> Json:
 
 def _names_below(document: type[Document]) -> set[str]:
     below = document.__subclasses__()
-    return {one.__name__ for one in below}.union(*(_names_below(one) for one in below))
+    return {item.__name__ for item in below}.union(*(_names_below(item) for item in below))

@@ -24,7 +24,7 @@ def marks_of_all(providers: Iterable[Provider]) -> tuple[TextMark, ...]:
 
 def provider_marks_page(providers: Iterable[Provider]) -> list[Block]:
     """Return the marks of providers as `marks_page` does."""
-    return marks_page((provider_name(one), tuple(text_marks(one))) for one in providers)
+    return marks_page((provider_name(provider), tuple(text_marks(provider))) for provider in providers)
 
 
 def marks_page(marked: Iterable[tuple[str, Sequence[TextMark]]]) -> list[Block]:
@@ -40,9 +40,9 @@ def marks_page(marked: Iterable[tuple[str, Sequence[TextMark]]]) -> list[Block]:
     notes = 0
     for name, marks in marked:
         places: dict[str, dict[str, None]] = {}
-        for one in marks:
-            if one.level is Level.WARNING:
-                places.setdefault(one.message, {})[one.place] = None
+        for mark in marks:
+            if mark.level is Level.WARNING:
+                places.setdefault(mark.message, {})[mark.place] = None
             else:
                 notes += 1
         lines += [(name, _line(message, list(found))) for message, found in places.items()]
@@ -64,6 +64,6 @@ def marks_page(marked: Iterable[tuple[str, Sequence[TextMark]]]) -> list[Block]:
 
 
 def _line(message: str, places: Sequence[str]) -> str:
-    named = ", ".join(cut(one_line(one), _LONGEST_PLACE) for one in places[:_MOST_PLACES])
+    named = ", ".join(cut(one_line(place), _LONGEST_PLACE) for place in places[:_MOST_PLACES])
     more = f" and {len(places) - _MOST_PLACES} more" if len(places) > _MOST_PLACES else ""
     return f"{named}{more}: {one_line(message)}" if named else one_line(message)

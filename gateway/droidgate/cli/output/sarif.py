@@ -41,9 +41,9 @@ def sarif_log(findings: Iterable[Finding]) -> Json:
     it stays when lines move or words change.
     """
     listed = list(findings)
-    codes = list(dict.fromkeys(one.code for one in listed))
+    codes = list(dict.fromkeys(item.code for item in listed))
     seen: dict[str, int] = {}
-    results = [_result(one, codes.index(one.code), seen) for one in listed]
+    results = [_result(item, codes.index(item.code), seen) for item in listed]
     driver = {
         "name": "droidgate",
         "version": version("droidgate"),
@@ -66,7 +66,7 @@ def _rule(code: str) -> Json:
         "id": code,
         "shortDescription": {"text": meaning},
         "fullDescription": {"text": meaning},
-        "help": {"text": f"{meaning}. See {code} in docs/findings.md."},
+        "help": {"text": f"{meaning}. See {code} in docs/reference/findings.md."},
     }
 
 

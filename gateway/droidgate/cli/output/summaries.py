@@ -36,32 +36,32 @@ _PACKAGE: Final = re.compile(r"\b(?:[\w$]++\.)++")
 """Packages and outer classes in a name, also inside of type arguments."""
 
 
-def type_summary(one: Type, depth: int = _DEPTH) -> str:
+def type_summary(type_: Type, depth: int = _DEPTH) -> str:
     """Return a type in a few words: `string?` may be null, `{name?: string}` may lack a name."""
-    nullable = "?" if one.nullable else ""
-    if one.enum is not None:
-        return f"{one.kind} of {len(one.enum)} values{nullable}"
-    return _shape_summary(one, depth) + nullable
+    nullable = "?" if type_.nullable else ""
+    if type_.enum is not None:
+        return f"{type_.kind} of {len(type_.enum)} values{nullable}"
+    return _shape_summary(type_, depth) + nullable
 
 
-def _shape_summary(one: Type, depth: int) -> str:
-    if isinstance(one, ArrayType):
-        return f"[{type_summary(one.items, depth) if one.items is not None else 'any'}]"
-    if isinstance(one, ObjectType):
-        if depth == 0 or not one.properties:
-            return "{...}" if one.properties else "{}"
-        return f"{{{properties_summary(one, depth)}}}"
-    if isinstance(one, RefType):
-        return _PACKAGE.sub("", one.name) or one.name
-    if isinstance(one, AllOfType):
-        return _joined(one.members, " & ", depth)
-    if isinstance(one, OneOfType):
-        return _joined(one.alternatives, " | ", depth)
-    if isinstance(one, OpaqueType):
-        return one.class_name or "opaque"
-    if isinstance(one, AnyType):
-        return "nothing" if one.boolean is False else "any"
-    return one.kind
+def _shape_summary(type_: Type, depth: int) -> str:
+    if isinstance(type_, ArrayType):
+        return f"[{type_summary(type_.items, depth) if type_.items is not None else 'any'}]"
+    if isinstance(type_, ObjectType):
+        if depth == 0 or not type_.properties:
+            return "{...}" if type_.properties else "{}"
+        return f"{{{properties_summary(type_, depth)}}}"
+    if isinstance(type_, RefType):
+        return _PACKAGE.sub("", type_.name) or type_.name
+    if isinstance(type_, AllOfType):
+        return _joined(type_.members, " & ", depth)
+    if isinstance(type_, OneOfType):
+        return _joined(type_.alternatives, " | ", depth)
+    if isinstance(type_, OpaqueType):
+        return type_.class_name or "opaque"
+    if isinstance(type_, AnyType):
+        return "nothing" if type_.boolean is False else "any"
+    return type_.kind
 
 
 def _joined(parts: Sequence[Type], word: str, depth: int) -> str:
@@ -70,11 +70,11 @@ def _joined(parts: Sequence[Type], word: str, depth: int) -> str:
     return f"({word.join(type_summary(part, depth - 1) for part in parts)})"
 
 
-def properties_summary(one: ObjectType, depth: int = _DEPTH) -> str:
+def properties_summary(object_type: ObjectType, depth: int = _DEPTH) -> str:
     """Return the properties of an object: `date: string, note?: string`."""
     return ", ".join(
         f"{name}{'' if held.required else '?'}: {type_summary(held.type, depth - 1)}"
-        for name, held in one.properties.items()
+        for name, held in object_type.properties.items()
     )
 
 
@@ -125,8 +125,13 @@ def provider_page(provider: Provider) -> list[Block]:
         blocks.append(Line("no capabilities", 1))
         return blocks
     rows = [
-        (capability_name(one), input_summary(one), output_summary(one), one_line(one.description or ""))
-        for one in provider.capabilities
+        (
+            capability_name(capability),
+            input_summary(capability),
+            output_summary(capability),
+            one_line(capability.description or ""),
+        )
+        for capability in provider.capabilities
     ]
     table = Table(("CAPABILITY", "INPUT", "OUTPUT", "DESCRIPTION"), rows, _LONGEST)
     return [*blocks, table, *_capability_access(provider)]

@@ -48,5 +48,5 @@ def _rows(apps: tuple[PhoneApp, ...]) -> Iterator[tuple[str, ...]]:
     """One row for each protocol of an app; apps that speak none come last."""
     speaking = [(protocol, app) for app in apps for protocol in app.protocols]
     silent = [("-", app) for app in apps if not app.protocols]
-    for protocol, app in [*sorted(speaking, key=lambda one: (one[0], one[1].package)), *silent]:
+    for protocol, app in [*sorted(speaking, key=lambda item: (item[0], item[1].package)), *silent]:
         yield protocol, one_line(app.package), str(app.version_code)

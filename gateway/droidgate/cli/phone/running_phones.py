@@ -169,5 +169,7 @@ def _read(path: Path) -> RunningPhone | None:
         return None
     numbers = (phone.port, phone.server_port, phone.pid)
     texts = (phone.serial, phone.sdk)
-    fits = all(type(one) is int and one > 0 for one in numbers) and all(type(one) is str for one in texts)
+    fits = all(type(number) is int and number > 0 for number in numbers) and all(
+        type(text) is str for text in texts
+    )
     return phone if fits else None

@@ -48,7 +48,7 @@ def key_record(key: Key) -> ShimKey:
 
 def unused_records(apps: Sequence[SourceApp]) -> tuple[UnusedApp, ...]:
     """Return apps without a shim as documents have them."""
-    return tuple(UnusedApp(package=one.package, findings=one.findings) for one in apps)
+    return tuple(UnusedApp(package=app.package, findings=app.findings) for app in apps)
 
 
 def build_and_report(
@@ -63,48 +63,48 @@ def build_and_report(
     key = chosen_key(request.key, tell)
     made = build_from(request, key)
     built = made.shims
-    paths = {one.application_id: path_below(out, one.file_name) for one in built}
-    statuses = write_files({paths[one.application_id]: one.apk for one in built}, force=force)
+    paths = {item.application_id: path_below(out, item.file_name) for item in built}
+    statuses = write_files({paths[item.application_id]: item.apk for item in built}, force=force)
     if as_json:
-        records = tuple(built_record(one, paths[one.application_id]) for one in built)
+        records = tuple(built_record(item, paths[item.application_id]) for item in built)
         print_json(ShimBuildDocument(key=key_record(key), shims=records, unused=unused_records(made.unused)))
     else:
         show(_page(built, made.unused, key, statuses))
-    every = [finding for one in built for finding in one.findings]
+    every = [finding for item in built for finding in item.findings]
     return ExitCode.FINDINGS if reaches(every, fail_on) else ExitCode.OK
 
 
-def built_record(one: BuiltShim, path: Path | None) -> BuiltShimRecord:
+def built_record(shim: BuiltShim, path: Path | None) -> BuiltShimRecord:
     """Return a shim that was built as documents tell it."""
     return BuiltShimRecord(
-        application_id=one.application_id,
-        label=one.label,
+        application_id=shim.application_id,
+        label=shim.label,
         apk=None if path is None else str(path),
-        size=len(one.apk),
-        sha256=hashlib.sha256(one.apk).hexdigest(),
-        build=one.build,
-        packages=tuple(one.packages),
-        capabilities=tuple(one.capabilities),
+        size=len(shim.apk),
+        sha256=hashlib.sha256(shim.apk).hexdigest(),
+        build=shim.build,
+        packages=tuple(shim.packages),
+        capabilities=tuple(shim.capabilities),
         permissions=tuple(
             ShimPermission(permission=use.permission, why=use.why, capabilities=use.capabilities)
-            for use in one.permissions
+            for use in shim.permissions
         ),
-        counts=count_levels(one.findings),
-        findings=one.findings,
-        marks=one.marks,
+        counts=count_levels(shim.findings),
+        findings=shim.findings,
+        marks=shim.marks,
     )
 
 
-def shim_blocks(one: BuiltShim) -> list[Block]:
+def shim_blocks(shim: BuiltShim) -> list[Block]:
     """Return what is shown of a shim that was built."""
-    heading = f"{one.application_id}  {one_line(one.label)}"
-    offered = f"offers {', '.join(map(one_line, one.capabilities))}"
-    asked = [Line(_permission_line(use, one.capabilities), 1) for use in one.permissions]
-    shown = [finding for finding in one.findings if finding.code not in _ABOUT_MARKS]
-    findings = findings_blocks(shown, one.capabilities)
+    heading = f"{shim.application_id}  {one_line(shim.label)}"
+    offered = f"offers {', '.join(map(one_line, shim.capabilities))}"
+    asked = [Line(_permission_line(use, shim.capabilities), 1) for use in shim.permissions]
+    shown = [finding for finding in shim.findings if finding.code not in _ABOUT_MARKS]
+    findings = findings_blocks(shown, shim.capabilities)
     marks = marks_page(
-        (one_line(package), [mark for mark in one.marks if mark.package == package])
-        for package in one.packages
+        (one_line(package), [mark for mark in shim.marks if mark.package == package])
+        for package in shim.packages
     )
     return [Heading(heading), Line(offered, 1), *asked, *findings, Line(), *marks]
 
@@ -112,7 +112,7 @@ def shim_blocks(one: BuiltShim) -> list[Block]:
 def _permission_line(use: PermissionUse, capabilities: Sequence[str]) -> str:
     """Return a permission with what it is for; of many capabilities the first ones."""
     name = use.permission.rpartition(".")[2]
-    named = [one_line(one) for one in use.capabilities[:_MOST_NAMED]]
+    named = [one_line(capability) for capability in use.capabilities[:_MOST_NAMED]]
     more = len(use.capabilities) - len(named)
     listed = ", ".join(named) + (f" and {more} more" if more else "")
     whose = "every capability" if use.capabilities == tuple(capabilities) else listed
@@ -128,9 +128,9 @@ def findings_blocks(findings: Sequence[Finding], capabilities: Sequence[str]) ->
 def _page(
     built: Sequence[BuiltShim], unused: Sequence[SourceApp], key: Key, statuses: dict[Path, Status]
 ) -> list[Block]:
-    blocks: list[Block] = [block for one in built for block in shim_blocks(one)]
+    blocks: list[Block] = [block for item in built for block in shim_blocks(item)]
     blocks += unused_blocks(unused)
-    every = [finding for one in built for finding in one.findings]
+    every = [finding for item in built for finding in item.findings]
     blocks.append(Line(f"findings: {counted(count_levels(every)) or 'none'}"))
     blocks.append(Line(f"signed with {one_line(str(key.path))}"))
     blocks += [Line(f"{status}: {one_line(str(path))}") for path, status in statuses.items()]
@@ -140,10 +140,10 @@ def _page(
 def unused_blocks(unused: Sequence[SourceApp]) -> list[Block]:
     """Return what is shown of apps that got no shim."""
     blocks: list[Block] = []
-    for one in unused:
+    for item in unused:
         blocks += [
-            Heading(f"no shim for {one_line(one.package)}"),
-            *findings_table(one.findings, places=True),
+            Heading(f"no shim for {one_line(item.package)}"),
+            *findings_table(item.findings, places=True),
         ]
         blocks.append(Line())
     return blocks

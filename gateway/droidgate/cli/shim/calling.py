@@ -83,4 +83,4 @@ def _lines(name: str, value: Json) -> list[Line]:
     first, *more = text.splitlines() or [""]
     if not more:
         return [Line(f"{one_line(name)}: {first}")]
-    return [Line(f"{one_line(name)}:"), *(Line(one, 1) for one in (first, *more))]
+    return [Line(f"{one_line(name)}:"), *(Line(item, 1) for item in (first, *more))]

@@ -212,7 +212,7 @@ class ShimCheck(Document):
 
     Attributes:
         id: Its name.
-        step: Number of its step in docs/device-checklist.md.
+        step: Number of its step in docs/guides/prove-on-a-phone.md.
         title: What it looks at.
         application_id: The shim that it is about; null where it is the device.
         state: What it found, in one word: `risk` is what the user allowed and should know of, `unknown` where

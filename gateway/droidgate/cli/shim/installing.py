@@ -60,7 +60,7 @@ def install_and_report(
     check_request(request)
     place = place_of(open_device(serial))
     prepared = prepare_shims(place, request, tell)
-    if any_app is None and any(one.facts.capabilities for one in prepared.ready):
+    if any_app is None and any(item.facts.capabilities for item in prepared.ready):
         any_app = _ask_for_any_app(prepared.ready)
     installed = install_prepared(place, request, prepared, any_app=any_app, report=tell)
     if as_json:
@@ -88,7 +88,7 @@ def uninstall_and_report(
     done = uninstall_shims(place, named, every_shim=every_shim, report=tell)
     removed, released = done.removed, done.released
     if as_json:
-        records = tuple(RemovedShim(application_id=one, step=step_record(step)) for one, step in removed)
+        records = tuple(RemovedShim(application_id=item, step=step_record(step)) for item, step in removed)
         released_record = None if released is None else step_record(released)
         print_json(
             ShimUninstallDocument(
@@ -96,7 +96,7 @@ def uninstall_and_report(
             )
         )
     elif removed:
-        rows = [(one, step.outcome, step.why or "-") for one, step in removed]
+        rows = [(item, step.outcome, step.why or "-") for item, step in removed]
         if released is not None:
             rows.append((SHIM_PACKAGE, released.outcome, released.why or released.what))
         show([Table(("SHIM", "OUTCOME", "WHY"), rows)])
@@ -114,7 +114,7 @@ def steps_table(steps: Iterable[Step]) -> Table:
     """Return steps as a table."""
     return Table(
         ("OUTCOME", "STEP", "WHY"),
-        [(one.outcome, one_line(one.what), one_line(one.why) or "-") for one in steps],
+        [(step.outcome, one_line(step.what), one_line(step.why) or "-") for step in steps],
     )
 
 
@@ -126,8 +126,8 @@ def _ask_for_any_app(ready: Sequence[Ready]) -> bool | None:
 
     for line in _QUESTION:
         tell(line)
-    for one in ready:
-        tell(f"  {one.facts.application_id}: {', '.join(map(one_line, one.facts.capabilities))}")
+    for item in ready:
+        tell(f"  {item.facts.application_id}: {', '.join(map(one_line, item.facts.capabilities))}")
     return typer.confirm("Let any app on this phone call them?", default=False, err=True)
 
 
@@ -137,8 +137,8 @@ def _page(installed: InstalledShims) -> list[Block]:
     blocks: list[Block] = []
     if prepared.asked:
         blocks += [Heading("Apps asked for their tools"), steps_table(prepared.asked), Line()]
-    for ready, one in zip(prepared.ready, installations, strict=True):
-        blocks += [Heading(one.application_id), steps_table(one.steps)]
+    for ready, installation in zip(prepared.ready, installations, strict=True):
+        blocks += [Heading(installation.application_id), steps_table(installation.steps)]
         if prepared.key is not None:
             blocks += findings_blocks(ready.findings, ready.facts.capabilities)
         blocks.append(Line())
@@ -151,11 +151,11 @@ def _page(installed: InstalledShims) -> list[Block]:
     blocks += unused_blocks(prepared.unused)
     if prepared.key is not None:
         blocks.append(Line(f"signed with {one_line(str(prepared.key.path))}"))
-    working = sum(one.works for one in installations)
+    working = sum(installation.works for installation in installations)
     blocks.append(
         Line(f"{working} of {len(installations)} shims work on {place.device.serial}, user {place.user}")
     )
-    if any(step.outcome == "refused" for one in installed.every for step in one.steps):
+    if any(step.outcome == "refused" for item in installed.every for step in item.steps):
         blocks.append(Line("see what is left to do with: droidgate shim doctor"))
     return blocks
 
@@ -168,14 +168,14 @@ def _document(installed: InstalledShims) -> ShimInstallDocument:
         record = ShimIdentityRecord(application_id=identity.application_id, works=identity.works, steps=steps)
     shims = tuple(
         InstalledShimRecord(
-            application_id=one.application_id,
-            works=one.works,
+            application_id=installation.application_id,
+            works=installation.works,
             build=ready.facts.build,
             capabilities=ready.facts.capabilities,
-            steps=tuple(map(step_record, one.steps)),
+            steps=tuple(map(step_record, installation.steps)),
             findings=ready.findings,
         )
-        for ready, one in zip(prepared.ready, installed.installations, strict=True)
+        for ready, installation in zip(prepared.ready, installed.installations, strict=True)
     )
     return ShimInstallDocument(
         serial=place.device.serial,

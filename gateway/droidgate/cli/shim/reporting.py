@@ -43,12 +43,12 @@ def report_status(serial: str | None, *, as_json: bool) -> int:
                 serial=place.device.serial,
                 user=place.user,
                 sdk=place.sdk,
-                shims=tuple(_status_record(place, one) for one in shims),
+                shims=tuple(_status_record(place, shim) for shim in shims),
             )
         )
     else:
         show(_status_page(place, shims))
-    return ExitCode.OK if all(one.status is not None for one in shims) else ExitCode.DEVICE
+    return ExitCode.OK if all(shim.status is not None for shim in shims) else ExitCode.DEVICE
 
 
 def report_checks(serial: str | None, *, as_json: bool) -> int:
@@ -59,7 +59,7 @@ def report_checks(serial: str | None, *, as_json: bool) -> int:
     """
     place = place_of(open_device(serial))
     checks = examine(place, installed_shims(place))
-    problems = sum(one.state == "problem" for one in checks)
+    problems = sum(check.state == "problem" for check in checks)
     if as_json:
         print_json(
             ShimDoctorDocument(
@@ -95,15 +95,15 @@ def _status_record(place: ShimPlace, shim: InstalledShim) -> ShimStatusRecord:
 
 def _status_page(place: ShimPlace, shims: Sequence[InstalledShim]) -> list[Block]:
     blocks: list[Block] = []
-    for one in shims:
-        blocks.append(Heading(one.application_id))
-        if one.status is not None:
-            if _calls_for_others(place, one):
-                blocks.append(Line(_role(one.status), 1))
-            blocks += _status_blocks(one.status)
-        elif one.problem is not None:
-            hint = f"; {one.problem.hint}" if one.problem.hint else ""
-            blocks.append(Line(f"does not answer: {one_line(one.problem.message)}{one_line(hint)}", 1))
+    for shim in shims:
+        blocks.append(Heading(shim.application_id))
+        if shim.status is not None:
+            if _calls_for_others(place, shim):
+                blocks.append(Line(_role(shim.status), 1))
+            blocks += _status_blocks(shim.status)
+        elif shim.problem is not None:
+            hint = f"; {shim.problem.hint}" if shim.problem.hint else ""
+            blocks.append(Line(f"does not answer: {one_line(shim.problem.message)}{one_line(hint)}", 1))
         blocks.append(Line())
     where = f"{place.device.serial}, user {place.user}, API level {place.sdk}"
     hint = "" if shims else ". Install some with: droidgate shim install --from adb:"
@@ -118,8 +118,8 @@ def _role(status: Status) -> str:
 
 def _status_blocks(status: Status) -> list[Block]:
     off = set(status.switched_off)
-    offered = [f"{one} (off)" if one in off else one for one in map(one_line, status.routes)]
-    labels = {one.package: one.label or one.package for one in status.sources}
+    offered = [f"{item} (off)" if item in off else item for item in map(one_line, status.routes)]
+    labels = {source.package: source.label or source.package for source in status.sources}
     blocks: list[Block] = [
         Line(f"offers: {', '.join(offered) or 'nothing of its own'}", 1),
         Line(f"build: {one_line(status.build[:_DIGITS])}", 1),
@@ -129,8 +129,8 @@ def _status_blocks(status: Status) -> list[Block]:
         label = one_line(labels.get(target.package, target.package))
         blocks.append(Line(f"calls: {label} ({one_line(target.package)}{version}), {target.state}", 1))
     granted = [
-        f"{one.caller if isinstance(one.caller, str) else one.caller.package}: {one.capability}"
-        for one in status.grants
+        f"{grant.caller if isinstance(grant.caller, str) else grant.caller.package}: {grant.capability}"
+        for grant in status.grants
     ]
     if status.routes or granted:
         asks = "the phone asks where a grant is missing" if status.asking else "it does not ask"
@@ -158,14 +158,14 @@ def _check_record(check: Check) -> ShimCheck:
 
 def _doctor_page(place: ShimPlace, checks: Sequence[Check], problems: int) -> list[Block]:
     blocks: list[Block] = []
-    for application_id in dict.fromkeys(one.application_id for one in checks):
-        rows = [_check_row(one) for one in checks if one.application_id == application_id]
+    for application_id in dict.fromkeys(check.application_id for check in checks):
+        rows = [_check_row(check) for check in checks if check.application_id == application_id]
         columns = ("STATE", "STEP", "CHECK", "FOUND")
         blocks += [Heading(application_id or place.device.serial), Table(columns, rows), Line()]
     said = "no problem was found" if not problems else f"{problems} problem{'' if problems == 1 else 's'}"
-    risks = sum(one.state == "risk" for one in checks)
+    risks = sum(check.state == "risk" for check in checks)
     said += f", {risks} risk{'' if risks == 1 else 's'}" if risks else ""
-    blocks.append(Line(f"{said}; what adb cannot check is in docs/device-checklist.md"))
+    blocks.append(Line(f"{said}; what adb cannot check is in docs/guides/prove-on-a-phone.md"))
     return blocks
 
 

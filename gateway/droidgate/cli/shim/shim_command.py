@@ -183,7 +183,7 @@ def _build(  # noqa: PLR0913
         sources=tuple(sources),
         only=tuple(only or ()),
         aggregate=aggregate,
-        advertise=tuple(one.value for one in advertise or ()),
+        advertise=tuple(item.value for item in advertise or ()),
         deadline_ms=deadline_ms,
         signer=signer,
         key=key,
@@ -231,7 +231,7 @@ def _install(  # noqa: PLR0913
         sources=tuple(sources or ()),
         only=tuple(only or ()),
         aggregate=aggregate,
-        advertise=tuple(one.value for one in advertise or ()),
+        advertise=tuple(item.value for item in advertise or ()),
         deadline_ms=deadline_ms,
         signer=signer,
         key=key,
@@ -273,7 +273,7 @@ def _status(*, serial: Serial = None, as_json: AsJson = False, json_schema: Json
 def _doctor(*, serial: Serial = None, as_json: AsJson = False, json_schema: JsonSchema = False) -> int:
     """Check what stands between agents and the apps behind the shims, and say how each problem is solved.
 
-    The steps are those of docs/device-checklist.md that adb can do.
+    The steps are those of docs/guides/prove-on-a-phone.md that adb can do.
     """
     del json_schema
     from droidgate.cli.shim.reporting import report_checks

@@ -29,31 +29,31 @@ def sync_and_report(
     """
     place = place_of(open_device(serial))
     plan = plan_sync(place, tell)
-    synced = [Synced(one) for one in plan.changes] if dry_run else carry_out(plan, tell)
+    synced = [Synced(change) for change in plan.changes] if dry_run else carry_out(plan, tell)
     if as_json:
         print_json(_document(plan, synced, done=not dry_run))
     else:
         show(_page(plan, synced, dry_run=dry_run))
-    if any(one.works is False for one in synced):
+    if any(item.works is False for item in synced):
         return ExitCode.DEVICE
     return ExitCode.FINDINGS if reaches(findings_of(synced), fail_on) else ExitCode.OK
 
 
 def _page(plan: SyncPlan, synced: Sequence[Synced], *, dry_run: bool) -> list[Block]:
-    rows = [(one.change.kind, one.change.application_id, one_line(one.change.why)) for one in synced]
+    rows = [(item.change.kind, item.change.application_id, one_line(item.change.why)) for item in synced]
     blocks: list[Block] = [Table(("CHANGE", "SHIM", "WHY"), rows), Line()] if rows else []
     if plan.asked:
         blocks += [Heading("Apps asked for their tools"), steps_table(plan.asked), Line()]
-    for one in synced:
-        if one.steps:
-            blocks += [Heading(one.change.application_id), steps_table(one.steps)]
-            built = one.change.built
+    for item in synced:
+        if item.steps:
+            blocks += [Heading(item.change.application_id), steps_table(item.steps)]
+            built = item.change.built
             if built is not None and built.capabilities:
                 blocks += findings_blocks(built.findings, built.capabilities)
             blocks.append(Line())
     blocks += unused_blocks(plan.unused)
-    changed = sum(one.change.kind != "same" for one in synced)
-    works = sum(one.works is not False for one in synced)
+    changed = sum(item.change.kind != "same" for item in synced)
+    works = sum(item.works is not False for item in synced)
     said = f"{changed} of {len(synced)} shims {'are to be' if dry_run else 'were'} brought up to date"
     said += "" if works == len(synced) else f", {len(synced) - works} of them in vain"
     said = said if changed else f"nothing is to be done: {len(synced)} shims"
@@ -64,14 +64,14 @@ def _page(plan: SyncPlan, synced: Sequence[Synced], *, dry_run: bool) -> list[Bl
 def _document(plan: SyncPlan, synced: Sequence[Synced], *, done: bool) -> ShimSyncDocument:
     changes = tuple(
         ShimChange(
-            kind=one.change.kind,
-            application_id=one.change.application_id,
-            why=one.change.why,
-            works=one.works,
-            steps=tuple(map(step_record, one.steps)),
-            findings=() if one.change.built is None else one.change.built.findings,
+            kind=item.change.kind,
+            application_id=item.change.application_id,
+            why=item.change.why,
+            works=item.works,
+            steps=tuple(map(step_record, item.steps)),
+            findings=() if item.change.built is None else item.change.built.findings,
         )
-        for one in synced
+        for item in synced
     )
     return ShimSyncDocument(
         serial=plan.place.device.serial,

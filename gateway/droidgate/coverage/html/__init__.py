@@ -1,1 +1,1 @@
-"""A coverage report as one HTML page that needs no network (docs/coverage.md)."""
+"""A coverage report as one HTML page that needs no network (docs/reference/coverage.md)."""

@@ -78,8 +78,10 @@ class _Packing:
         self._levels = {level: at for at, level in enumerate(report.levels)}
         self._reaches = {reach: at for at, reach in enumerate(REACHES)}
         self._use_cases = {
-            one.id: at
-            for at, one in enumerate(one for app_type in report.use_cases or () for one in app_type.use_cases)
+            item.id: at
+            for at, item in enumerate(
+                use_case for app_type in report.use_cases or () for use_case in app_type.use_cases
+            )
         }
         self._marks: dict[str, dict[int, int]] = {"app": defaultdict(int), "capability": defaultdict(int)}
         self._findings_of: dict[int | None, list[FindingDetail]] = defaultdict(list)
@@ -93,12 +95,14 @@ class _Packing:
         columns = {
             "reaches": REACHES,
             "levels": self._report.levels,
-            "agents": [shown(one.title) for one in self._report.agents],
+            "agents": [shown(agent.title) for agent in self._report.agents],
             "conditions": {key: shown(text) for key, text in self._report.conditions.items()},
             "targets": details.targets,
             "finding_marks": FINDING_MARKS,
             "use_cases": [
-                shown(one.title) for app_type in self._report.use_cases or () for one in app_type.use_cases
+                shown(use_case.title)
+                for app_type in self._report.use_cases or ()
+                for use_case in app_type.use_cases
             ],
             "reach_profiles": [
                 [
@@ -106,21 +110,23 @@ class _Packing:
                         self._reaches[cell.reach],
                         self._levels.get(cell.level, -1) if cell.level else -1,
                         self._text(cell.reason),
-                        [self._text(one) for one in cell.needs],
+                        [self._text(need) for need in cell.needs],
                     ]
                     for cell in profile.cells
                 ]
                 for profile in details.reach_profiles
             ],
             "level_profiles": [
-                [self._levels.get(one, -1) if one else -1 for one in profile.levels]
+                [self._levels.get(level, -1) if level else -1 for level in profile.levels]
                 for profile in details.level_profiles
             ],
             "apps": {**self._app_columns(details.apps), "pack": pack_of_app},
             "providers": self._provider_columns(details.providers),
             "capabilities": self._capability_columns(details.capabilities),
-            "groups": [one.members for one in details.groups],
-            "protocol_titles": {one.protocol: shown(one.title) for one in self._report.protocols},
+            "groups": [group.members for group in details.groups],
+            "protocol_titles": {
+                protocol.protocol: shown(protocol.title) for protocol in self._report.protocols
+            },
             "unplaced_pack": pack_of_app[-1] if pack_of_app else -1,
             "unplaced_count": len(self._findings_of.get(None, ())),
         }
@@ -147,45 +153,45 @@ class _Packing:
         return self._sets.at(tuple(ids))
 
     def _use_case_set(self, ids: Sequence[str]) -> int:
-        return self._set_of(self._use_cases[one] for one in ids if one in self._use_cases)
+        return self._set_of(self._use_cases[id_] for id_ in ids if id_ in self._use_cases)
 
     def _app_columns(self, apps: Sequence[AppDetail]) -> Json:
         marks = self._marks["app"]
         return {
-            "key": [self._text(one.key) for one in apps],
-            "label": [self._name(one.label) for one in apps],
-            "package": [self._name(one.package or next(iter(one.sources), one.key)) for one in apps],
-            "version": [self._text(one.version_name or _text_of(one.version_code)) for one in apps],
-            "protocols": [self._set_of(map(self._text, one.protocols)) for one in apps],
-            "is_silent": [int(one.is_silent) for one in apps],
-            "has_launcher": [int(one.has_launcher) for one in apps],
-            "capabilities": [one.capabilities for one in apps],
-            "best": [[self._reaches[reach] for reach in one.best] for one in apps],
-            "reach": [one.reach for one in apps],
-            "score": [-1 if one.quality.score is None else one.quality.score for one in apps],
+            "key": [self._text(app.key) for app in apps],
+            "label": [self._name(app.label) for app in apps],
+            "package": [self._name(app.package or next(iter(app.sources), app.key)) for app in apps],
+            "version": [self._text(app.version_name or _text_of(app.version_code)) for app in apps],
+            "protocols": [self._set_of(map(self._text, app.protocols)) for app in apps],
+            "is_silent": [int(app.is_silent) for app in apps],
+            "has_launcher": [int(app.has_launcher) for app in apps],
+            "capabilities": [app.capabilities for app in apps],
+            "best": [[self._reaches[reach] for reach in app.best] for app in apps],
+            "reach": [app.reach for app in apps],
+            "score": [-1 if app.quality.score is None else app.quality.score for app in apps],
             "findings": [marks.get(at, 0) for at in range(len(apps))],
             "finding_count": [len(self._findings_of.get(at, ())) for at in range(len(apps))],
-            "use_cases": [self._use_case_set(one.use_cases) for one in apps],
+            "use_cases": [self._use_case_set(app.use_cases) for app in apps],
         }
 
     def _provider_columns(self, providers: Sequence[ProviderDetail]) -> Json:
         return {
-            "app": [one.app for one in providers],
-            "protocol": [self._text(one.protocol) for one in providers],
-            "dialect": [self._text(one.dialect) for one in providers],
+            "app": [provider.app for provider in providers],
+            "protocol": [self._text(provider.protocol) for provider in providers],
+            "dialect": [self._text(provider.dialect) for provider in providers],
         }
 
     def _capability_columns(self, capabilities: Sequence[CapabilityDetail]) -> Json:
         marks = self._marks["capability"]
         return {
-            "provider": [one.provider for one in capabilities],
-            "id": [self._name(one.id) for one in capabilities],
-            "description": [self._text(one.description) for one in capabilities],
-            "tokens": [-1 if one.tokens is None else one.tokens for one in capabilities],
-            "reach": [one.reach for one in capabilities],
-            "levels": [one.levels for one in capabilities],
-            "use_cases": [self._use_case_set(one.use_cases) for one in capabilities],
-            "group": [-1 if one.group is None else one.group for one in capabilities],
+            "provider": [capability.provider for capability in capabilities],
+            "id": [self._name(capability.id) for capability in capabilities],
+            "description": [self._text(capability.description) for capability in capabilities],
+            "tokens": [-1 if capability.tokens is None else capability.tokens for capability in capabilities],
+            "reach": [capability.reach for capability in capabilities],
+            "levels": [capability.levels for capability in capabilities],
+            "use_cases": [self._use_case_set(capability.use_cases) for capability in capabilities],
+            "group": [-1 if capability.group is None else capability.group for capability in capabilities],
             "findings": [marks.get(at, 0) for at in range(len(capabilities))],
         }
 
@@ -202,7 +208,7 @@ class _Packing:
             size += len(text)
             pack_of_app.append(len(packs))
             if at == last and self._findings_of.get(None):
-                unplaced = [_finding_content(one) for one in self._findings_of[None]]
+                unplaced = [_finding_content(item) for item in self._findings_of[None]]
                 texts.append(f'"unplaced":{one_line_json(unplaced)}')
             if size >= _PACK_SIZE or at == last:
                 packs.append(_deflated("{" + ",".join(texts) + "}"))
@@ -211,9 +217,9 @@ class _Packing:
 
     def _app_contents(self) -> Iterator[Json]:
         details = self._details
-        providers = _by(details.providers, lambda one: one.app)
-        capabilities = _by(details.capabilities, lambda one: details.providers[one.provider].app)
-        translations = _by(details.translations, lambda one: details.providers[one.provider].app)
+        providers = _by(details.providers, lambda item: item.app)
+        capabilities = _by(details.capabilities, lambda item: details.providers[item.provider].app)
+        translations = _by(details.translations, lambda item: details.providers[item.provider].app)
         links: dict[int, list[Json]] = defaultdict(list)
         for group in details.groups:
             for link in group.links:
@@ -224,32 +230,32 @@ class _Packing:
             yield {
                 **_app_content(app),
                 "providers": {
-                    str(position): _provider_content(one) for position, one in providers.get(at, ())
+                    str(position): _provider_content(item) for position, item in providers.get(at, ())
                 },
                 "capabilities": {
-                    str(position): self._capability_content(one, links.get(position))
-                    for position, one in capabilities.get(at, ())
+                    str(position): self._capability_content(item, links.get(position))
+                    for position, item in capabilities.get(at, ())
                 },
-                "findings": [_finding_content(one) for one in self._findings_of.get(at, ())],
-                "translations": [_translation_content(one) for _, one in translations.get(at, ())],
+                "findings": [_finding_content(item) for item in self._findings_of.get(at, ())],
+                "translations": [_translation_content(item) for _, item in translations.get(at, ())],
             }
 
-    def _capability_content(self, one: CapabilityDetail, links: list[Json] | None) -> Json:
+    def _capability_content(self, capability_detail: CapabilityDetail, links: list[Json] | None) -> Json:
         content = {
-            "id": shown(one.id) if len(one.id) > MOST_IN_LIST else None,
-            "title": _shown_or_none(one.title),
-            "description": shown(one.description)
-            if one.description and len(one.description) > MOST_IN_LIST
+            "id": shown(capability_detail.id) if len(capability_detail.id) > MOST_IN_LIST else None,
+            "title": _shown_or_none(capability_detail.title),
+            "description": shown(capability_detail.description)
+            if capability_detail.description and len(capability_detail.description) > MOST_IN_LIST
             else None,
-            "parameters": shown(one.parameters),
-            "output": _shown_or_none(one.output),
-            "undescribed": one.undescribed or None,
-            "untyped": one.untyped or None,
-            "read_only": one.read_only,
-            "destructive": one.destructive,
-            "enabled": one.enabled,
-            "place": _shown_or_none(one.place),
-            "declaration": shown_json(one.declaration) if self._with_declarations else None,
+            "parameters": shown(capability_detail.parameters),
+            "output": _shown_or_none(capability_detail.output),
+            "undescribed": capability_detail.undescribed or None,
+            "untyped": capability_detail.untyped or None,
+            "read_only": capability_detail.read_only,
+            "destructive": capability_detail.destructive,
+            "enabled": capability_detail.enabled,
+            "place": _shown_or_none(capability_detail.place),
+            "declaration": shown_json(capability_detail.declaration) if self._with_declarations else None,
             "links": links,
         }
         return {key: value for key, value in content.items() if value is not None}
@@ -258,8 +264,8 @@ class _Packing:
 def _by(items: Iterable[_Item], app_of: Callable[[_Item], int]) -> dict[int, list[tuple[int, _Item]]]:
     """Return items with their positions by app."""
     found: dict[int, list[tuple[int, _Item]]] = defaultdict(list)
-    for at, one in enumerate(items):
-        found[app_of(one)].append((at, one))
+    for at, item in enumerate(items):
+        found[app_of(item)].append((at, item))
     return found
 
 
@@ -280,54 +286,57 @@ def _app_content(app: AppDetail) -> Json:
         "version_code": app.version_code,
         "minimum_sdk": app.minimum_sdk,
         "target_sdk": app.target_sdk,
-        "signers": [f"{one}{' (not verified)' * (app.signers_verified is False)}" for one in app.signers],
-        "sources": [shown(one) for one in app.sources],
+        "signers": [
+            f"{signer}{' (not verified)' * (app.signers_verified is False)}" for signer in app.signers
+        ],
+        "sources": [shown(source) for source in app.sources],
         "word": shell_word(app.sources[0]) if app.sources else None,
         "quality": quality.model_dump(mode="json"),
     }
 
 
-def _provider_content(one: ProviderDetail) -> Json:
+def _provider_content(provider: ProviderDetail) -> Json:
     return {
-        "component": _shown_or_none(one.component),
-        "component_kind": one.component_kind,
-        "exported": one.exported,
-        "enabled": one.enabled,
-        "enabled_in": _shown_or_none(one.enabled_in),
-        "permission": _shown_or_none(one.permission),
-        "protection": one.protection,
-        "name": _shown_or_none(one.name),
-        "description": _shown_or_none(one.description),
-        "instructions": _shown_or_none(one.instructions),
-        "definitions": None if one.definitions is None else shown_json(one.definitions),
-        "extensions": None if one.extensions is None else shown_json(one.extensions),
-        "place": _shown_or_none(one.place),
+        "component": _shown_or_none(provider.component),
+        "component_kind": provider.component_kind,
+        "exported": provider.exported,
+        "enabled": provider.enabled,
+        "enabled_in": _shown_or_none(provider.enabled_in),
+        "permission": _shown_or_none(provider.permission),
+        "protection": provider.protection,
+        "name": _shown_or_none(provider.name),
+        "description": _shown_or_none(provider.description),
+        "instructions": _shown_or_none(provider.instructions),
+        "definitions": None if provider.definitions is None else shown_json(provider.definitions),
+        "extensions": None if provider.extensions is None else shown_json(provider.extensions),
+        "place": _shown_or_none(provider.place),
     }
 
 
-def _finding_content(one: FindingDetail) -> Json:
+def _finding_content(finding_detail: FindingDetail) -> Json:
     return [
-        one.capability,
-        one.origin,
-        one.level,
-        shown(one.code),
-        shown(one.message),
-        _shown_or_none(one.hint),
-        _shown_or_none(one.rule),
-        shown(one.pointer),
-        _shown_or_none(one.place),
+        finding_detail.capability,
+        finding_detail.origin,
+        finding_detail.level,
+        shown(finding_detail.code),
+        shown(finding_detail.message),
+        _shown_or_none(finding_detail.hint),
+        _shown_or_none(finding_detail.rule),
+        shown(finding_detail.pointer),
+        _shown_or_none(finding_detail.place),
     ]
 
 
-def _translation_content(one: Translation) -> Json:
+def _translation_content(translation: Translation) -> Json:
     return {
-        "provider": one.provider,
-        "target": one.target,
-        "files": [[shown(file.path), shown(file.text)] for file in one.files],
+        "provider": translation.provider,
+        "target": translation.target,
+        "files": [[shown(file.path), shown(file.text)] for file in translation.files],
         "findings": [
-            [shown(each.code), each.level, shown(each.pointer), shown(each.message)] for each in one.findings
+            [shown(each.code), each.level, shown(each.pointer), shown(each.message)]
+            for each in translation.findings
         ],
-        "problem": _shown_or_none(one.problem),
+        "problem": _shown_or_none(translation.problem),
     }
 
 

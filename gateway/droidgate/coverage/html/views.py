@@ -105,7 +105,8 @@ def callable_count(counts: Sequence[int]) -> int:
 def served_use_cases(report: Report) -> str:
     """Return how many of the guideline's use cases are served, as a sentence."""
     types = report.use_cases or ()
-    return f"{sum(one.covered for one in types)} of {sum(len(one.use_cases) for one in types)} are served."
+    served = sum(app_type.covered for app_type in types)
+    return f"{served} of {sum(len(app_type.use_cases) for app_type in types)} are served."
 
 
 def touched(app: ChangedApp) -> str:
@@ -131,17 +132,17 @@ class Column:
 def overlap_columns(report: Report) -> list[Column]:
     """Return the protocols of the overlap, those with most apps first."""
     apps: dict[str, int] = {}
-    for one in report.overlap:
-        for protocol in one.protocols:
-            apps[protocol] = apps.get(protocol, 0) + one.apps
-    titles = {one.protocol: one.title for one in report.protocols}
-    ordered = sorted(apps, key=lambda one: (-apps[one], one))
-    return [Column(one, titles.get(one, one), apps[one], 12 + 24 * at) for at, one in enumerate(ordered)]
+    for item in report.overlap:
+        for protocol in item.protocols:
+            apps[protocol] = apps.get(protocol, 0) + item.apps
+    titles = {other.protocol: other.title for other in report.protocols}
+    ordered = sorted(apps, key=lambda app: (-apps[app], app))
+    return [Column(item, titles.get(item, item), apps[item], 12 + 24 * at) for at, item in enumerate(ordered)]
 
 
-def overlap_name(one: Overlap, columns: Sequence[Column]) -> str:
+def overlap_name(overlap: Overlap, columns: Sequence[Column]) -> str:
     """Return what a set of protocols is called."""
-    named = [column.title for column in columns if column.id in one.protocols]
+    named = [column.title for column in columns if column.id in overlap.protocols]
     return " + ".join(named) if named else "Nothing declared"
 
 
@@ -177,16 +178,16 @@ def heat_rows(report: Report) -> list[HeatRow]:
     """Return the heat map, a row for each dialect that occurs, in the order of the report."""
     most = report.levels.index(CARRIED_UP_TO) if CARRIED_UP_TO in report.levels else 0
     cells: dict[str, dict[str, HeatCell]] = {}
-    for one in report.fidelity:
-        total, carried = sum(one.levels), sum(one.levels[: most + 1])
-        cells.setdefault(dialect_name(one), {})[one.target] = HeatCell(
-            one.levels, one.security, total, carried, shade(carried, total)
+    for item in report.fidelity:
+        total, carried = sum(item.levels), sum(item.levels[: most + 1])
+        cells.setdefault(dialect_name(item), {})[item.target] = HeatCell(
+            item.levels, item.security, total, carried, shade(carried, total)
         )
     return [
         HeatRow(
             name,
             max((cell.total for cell in by_target.values()), default=0),
-            [by_target.get(one) for one in report.targets],
+            [by_target.get(target) for target in report.targets],
         )
         for name, by_target in cells.items()
     ]
@@ -212,22 +213,25 @@ class Line:
 
 def trend_lines(trend: Sequence[TrendPoint], titles: Mapping[str, str]) -> list[Line]:
     """Return the lines of a trend: apps, declaring apps, capabilities, and capabilities by protocol."""
-    protocols = sorted({one.name for point in trend for one in point.protocols})
-    by_protocol = [{one.name: one.count for one in point.protocols} for point in trend]
+    protocols = sorted({protocol.name for point in trend for protocol in point.protocols})
+    by_protocol = [{protocol.name: protocol.count for protocol in point.protocols} for point in trend]
     return [
-        _line("Apps", [one.apps for one in trend]),
-        _line("Apps that declare something", [one.declaring_apps for one in trend]),
-        _line("Capabilities", [one.capabilities for one in trend]),
+        _line("Apps", [item.apps for item in trend]),
+        _line("Apps that declare something", [item.declaring_apps for item in trend]),
+        _line("Capabilities", [item.capabilities for item in trend]),
         *(
-            _line(f"Capabilities in {titles.get(one, one)}", [counts.get(one, 0) for counts in by_protocol])
-            for one in protocols
+            _line(
+                f"Capabilities in {titles.get(protocol, protocol)}",
+                [counts.get(protocol, 0) for counts in by_protocol],
+            )
+            for protocol in protocols
         ),
     ]
 
 
 def protocol_titles(report: Report) -> dict[str, str]:
     """Return the name for people of each protocol."""
-    return {one.protocol: one.title for one in report.protocols}
+    return {protocol.protocol: protocol.title for protocol in report.protocols}
 
 
 def line_box() -> str:

@@ -1,1 +1,1 @@
-"""Which capabilities of which apps do the same, and which use cases they serve (docs/matching.md)."""
+"""Which capabilities do the same, and which use cases they serve (docs/internals/matching.md)."""

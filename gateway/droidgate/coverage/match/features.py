@@ -218,7 +218,7 @@ class _Reading:
             verbs = phrased[:1]
         acting = sorted(acting + verbs)
         self.actions = list(dict.fromkeys([action for _, action in acting]))
-        others = [one for one in nouns if not acting or one[0] != acting[0][0]]
+        others = [noun for noun in nouns if not acting or noun[0] != acting[0][0]]
         # Of `make_call` the object is the call; of `order_shelves` it is the shelves, and unknown.
         alone = [] if self.unknown else nouns
         things = sorted(things + others) if others or things else alone
@@ -228,10 +228,10 @@ class _Reading:
         actions, objects = vocabulary.action_terms, vocabulary.object_terms
         if self.opens and not (self.objects or self.unknown):
             # `get` alone does not say what.
-            return [actions[one] for one in self.actions[1:]]
+            return [actions[action] for action in self.actions[1:]]
         return [
-            *[actions[one] for one in self.actions],
-            *[objects[one] for one in self.objects],
+            *[actions[action] for action in self.actions],
+            *[objects[object_] for object_ in self.objects],
             *self.unknown,
         ]
 

@@ -127,7 +127,7 @@ class _Group:
 
     def does_other(self, actions: tuple[str, ...]) -> bool:
         """Tell whether a member does something else than these actions."""
-        return any(actions_contradict(actions, one) for one in self.actions)
+        return any(actions_contradict(actions, action) for action in self.actions)
 
     def take(self, text: int, actions: tuple[str, ...], numbers: list[int], lists: list[int]) -> None:
         """Take capabilities of one text, given the list of each capability."""
@@ -146,7 +146,8 @@ class _Run:
         self._text_of, self._features = reading.text_of, reading.features
         lists: dict[tuple[str, str], int] = {}
         self._lists = [
-            lists.setdefault(one, len(lists)) for one in zip(reading.packages, reading.protocols, strict=True)
+            lists.setdefault(package, len(lists))
+            for package in zip(reading.packages, reading.protocols, strict=True)
         ]
         self._sharers: list[list[int]] = [[] for _ in self._features]
         for number, text in enumerate(self._text_of):
@@ -165,7 +166,7 @@ class _Run:
             link for number, listed in enumerate(members) for link in self._links_of_group(number, listed)
         ]
         return Matching(
-            groups=tuple(tuple(self._keys[one] for one in listed) for listed in members),
+            groups=tuple(tuple(self._keys[item] for item in listed) for listed in members),
             links=tuple(links),
             capabilities=len(self._keys),
             compared=self._compared,
@@ -192,7 +193,7 @@ class _Run:
                     continue
                 if self._joined[text] is _ALONE:
                     self._joined[text] = -score, leader
-                group.take(text, actions, [one for one in left if one not in siblings], lists)
+                group.take(text, actions, [item for item in left if item not in siblings], lists)
                 left = siblings
                 if not left:
                     break
@@ -219,7 +220,7 @@ class _Run:
 
     def _order(self) -> list[int]:
         """Return the texts, those of the most usual meaning first: they make the best leaders."""
-        meanings = [(one.sense.actions[:1], one.sense.heads) for one in self._features]
+        meanings = [(feature.sense.actions[:1], feature.sense.heads) for feature in self._features]
         counted = Counter(meanings)
         ranks = [
             (-counted[meaning], -len(sharers), sharers[0])
@@ -244,7 +245,7 @@ class _Run:
             self._compared += len(shared)
         score, leaders = self._scorer.score, self._prepared
         scored = [(-score(prepared, leaders[leader]), leader) for leader in candidates]
-        return sorted([one for one in scored if one[0]])
+        return sorted([item for item in scored if item[0]])
 
     def _list_leader(self, text: int, features: Features) -> None:
         for block in self._blocks_with(features.sense.actions, features):

@@ -59,14 +59,14 @@ def read_capabilities(
     with without_collections(), TextReader(more_words, processes or min(2, usable_cores())) as reader:
         held = Reading([], [], [], [], [], [])
         shared: dict[str, str] = {}
-        for one in capabilities:
-            held.keys.append(one.key)
-            held.packages.append(shared.setdefault(one.package, one.package))
-            held.protocols.append(shared.setdefault(one.protocol, one.protocol))
-            held.names.append(one.name)
-            held.text_of.append(reader.add(declared_text(one)))
+        for capability in capabilities:
+            held.keys.append(capability.key)
+            held.packages.append(shared.setdefault(capability.package, capability.package))
+            held.protocols.append(shared.setdefault(capability.protocol, capability.protocol))
+            held.names.append(capability.name)
+            held.text_of.append(reader.add(declared_text(capability)))
         held.features = reader.features()
-    if any(one >= other for one, other in zip(held.keys, held.keys[1:], strict=False)):
+    if any(key >= other for key, other in zip(held.keys, held.keys[1:], strict=False)):
         return _in_order(held)
     return held
 
@@ -119,7 +119,7 @@ class TextReader:
         self._numbers.clear()
         if self._second is not None:
             self._take(self._second, 0)
-        return [one for one in self._features if one is not None]
+        return [feature for feature in self._features if feature is not None]
 
     def _read_lot(self) -> None:
         first, lot = len(self._features), self._waiting

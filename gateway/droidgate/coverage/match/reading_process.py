@@ -51,7 +51,7 @@ class ReadingProcess:
                 stdin=subprocess.PIPE,
                 stdout=subprocess.PIPE,
                 stderr=subprocess.DEVNULL,
-                env=os.environ | {"PYTHONPATH": os.pathsep.join(one for one in sys.path if one)},
+                env=os.environ | {"PYTHONPATH": os.pathsep.join(item for item in sys.path if item)},
             )
         except OSError:
             self._held.cleanup()

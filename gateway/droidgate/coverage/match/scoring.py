@@ -118,8 +118,8 @@ class Scorer:
         self._ratio: Callable[..., float] = need("rapidfuzz.fuzz", "coverage").ratio
         counted: Counter[str] = Counter()
         total = 0
-        for one in features:
-            counted.update(one.terms)
+        for feature in features:
+            counted.update(feature.terms)
             total += 1
         # With few capabilities no term is rare; the same pair shall score alike in a small and a large set.
         size = max(total, _FEWEST)

@@ -47,7 +47,7 @@ class UseCases:
         """
         self._vocabulary = Vocabulary(more_words)
         # To move is to edit, but to edit is not to move: here it goes one way.
-        self._like = {one.id: frozenset(one.like) for one in load_words().actions}
+        self._like = {action.id: frozenset(action.like) for action in load_words().actions}
         self._cues: dict[str, list[tuple[str, Cue]]] = {}
         for use_case in load_taxonomy().use_cases():
             for cue in use_case.cues:
@@ -77,7 +77,7 @@ class UseCases:
                 known = best.get(use_case)
                 if score >= LEAST_SCORE and factor >= least and (known is None or score > known.score):
                     best[use_case] = ServedUseCase(use_case, score, action, thing)
-        return tuple(sorted(best.values(), key=lambda one: (-one.score, one.use_case)))
+        return tuple(sorted(best.values(), key=lambda item: (-item.score, item.use_case)))
 
 
 def _action_for(cue: Cue, sense: Sense, like: Mapping[str, frozenset[str]]) -> tuple[str | None, float]:

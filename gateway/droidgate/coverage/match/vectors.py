@@ -53,7 +53,7 @@ def more_words(capabilities: Iterable[CapabilityText], folder: Path) -> dict[str
         InputError: the folder holds no vectors, or a line that is none.
         UsageError: DuckDB is not installed.
     """
-    known = {word for one in (*load_words().actions, *load_words().objects) for word in one.words}
+    known = {word for action in (*load_words().actions, *load_words().objects) for word in action.words}
     unknown = set(_unknown_words(capabilities))
     vectors = _read_vectors(folder, known | unknown)
     duckdb = need("duckdb", "coverage")
@@ -69,8 +69,8 @@ def more_words(capabilities: Iterable[CapabilityText], folder: Path) -> dict[str
 def _unknown_words(capabilities: Iterable[CapabilityText]) -> list[str]:
     vocabulary = Vocabulary()
     counted: Counter[str] = Counter()
-    for one in capabilities:
-        counted.update(vocabulary.unknown_in(declared_text(one).rpartition("\n")[0]))
+    for capability in capabilities:
+        counted.update(vocabulary.unknown_in(declared_text(capability).rpartition("\n")[0]))
     ordered = sorted(counted, key=lambda word: (-counted[word], word))
     return ordered[:MOST_WORDS]
 

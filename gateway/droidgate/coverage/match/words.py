@@ -15,9 +15,9 @@ from droidgate_mappings.taxonomy import Meaning, load_words
 
 # Vowel signs of Indic scripts and their like: parts of words, and no letters to `re`.
 _SIGNS: Final = "".join(
-    one
-    for one in map(chr, range(0x300, 0x3100))
-    if unicodedata.category(one)[0] == "M" and not unicodedata.combining(one)
+    item
+    for item in map(chr, range(0x300, 0x3100))
+    if unicodedata.category(item)[0] == "M" and not unicodedata.combining(item)
 )
 _WORD: Final = re.compile(
     rf"[A-Z]+(?=[A-Z][a-z])|[A-Z]?[a-z]+|[A-Z]+|[^\W\d_A-Za-z](?:[^\W\d_A-Za-z]|[{_SIGNS}])*"
@@ -111,7 +111,7 @@ def plain_text(text: str) -> str:
     """Return a text without accents and typographic variants (NFKD)."""
     if text.isascii():
         return text
-    return "".join(one for one in unicodedata.normalize("NFKD", text) if not unicodedata.combining(one))
+    return "".join(item for item in unicodedata.normalize("NFKD", text) if not unicodedata.combining(item))
 
 
 class Vocabulary:
@@ -125,9 +125,9 @@ class Vocabulary:
         """
         words = load_words()
         self._stop = {stem_of(word) for word in words.stop} | set(words.stop)
-        self._opening = {word: one.id for one in words.actions for word in one.opening}
-        self._actions = {word: one.id for one in words.actions for word in one.words}
-        self._objects = {word: one.id for one in words.objects for word in one.words}
+        self._opening = {word: action.id for action in words.actions for word in action.opening}
+        self._actions = {word: action.id for action in words.actions for word in action.words}
+        self._objects = {word: object_.id for object_ in words.objects for word in object_.words}
         self._roles: dict[str, tuple[str, ...]] = {}
         for stem, role in _stems(words.roles):
             self._roles[stem] = (*self._roles.get(stem, ()), role)
@@ -139,8 +139,8 @@ class Vocabulary:
         self._parts = _Parts(self._words_in)
         self.roles: Final[dict[str, tuple[str, ...]]] = {}
         """Of parts of parameter shapes that were seen."""
-        self.action_terms: Final = {one.id: sys.intern(f"!{one.id}") for one in words.actions}
-        self.object_terms: Final = {one.id: sys.intern(f":{one.id}") for one in words.objects}
+        self.action_terms: Final = {action.id: sys.intern(f"!{action.id}") for action in words.actions}
+        self.object_terms: Final = {object_.id: sys.intern(f":{object_.id}") for object_ in words.objects}
 
     def words_of(self, text: str) -> list[Word]:
         """Return the words of a text in order, the same for `createNote`, `create_note` and `Create note`."""
@@ -167,8 +167,8 @@ class Vocabulary:
 
     def unknown_in(self, text: str) -> list[str]:
         """Return the words of a text, lower case, that have no meaning and are no stop words."""
-        written = [one.lower() for one in _WORD.findall(plain_text(text))]
-        return [one for one, word in zip(written, self.words_of(text), strict=True) if word.is_unknown]
+        written = [item.lower() for item in _WORD.findall(plain_text(text))]
+        return [item for item, word in zip(written, self.words_of(text), strict=True) if word.is_unknown]
 
     def phrases_of(self, words: list[Word]) -> Iterator[tuple[int, int, str | None, str | None]]:
         """Yield the phrases among words: positions of first and last word, the action, the object."""
@@ -222,11 +222,11 @@ class _Parts(dict[str, tuple[Word, ...]]):
 @cache
 def actions_alike() -> dict[str, frozenset[str]]:
     """Return for each action those that differ from it only in the way of speaking."""
-    alike: dict[str, set[str]] = {one.id: set() for one in load_words().actions}
-    for one in load_words().actions:
-        for other in one.like:
-            alike[one.id].add(other)
-            alike[other].add(one.id)
+    alike: dict[str, set[str]] = {action.id: set() for action in load_words().actions}
+    for action in load_words().actions:
+        for other in action.like:
+            alike[action.id].add(other)
+            alike[other].add(action.id)
     return {name: frozenset(others) for name, others in alike.items()}
 
 
@@ -235,16 +235,16 @@ def _first_known(meanings: Mapping[str, str], forms: Iterable[str]) -> str | Non
 
 
 def _stems(meanings: Iterable[Meaning]) -> Iterator[tuple[str, str]]:
-    for one in meanings:
-        for word in one.words:
-            yield stem_of(word), one.id
+    for meaning in meanings:
+        for word in meaning.words:
+            yield stem_of(word), meaning.id
 
 
 def _phrases(meanings: Iterable[Meaning]) -> Iterator[tuple[tuple[str, str, bool], str]]:
-    for one in meanings:
-        for phrase in one.phrases:
+    for meaning in meanings:
+        for phrase in meaning.phrases:
             first, last = phrase.split()
-            yield (stem_of(first), stem_of(last), len(last) <= _LONGEST_SHORT), one.id
+            yield (stem_of(first), stem_of(last), len(last) <= _LONGEST_SHORT), meaning.id
 
 
 def _reachable(words: list[Word], position: int) -> Iterator[int]:
