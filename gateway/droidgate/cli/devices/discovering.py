@@ -142,9 +142,10 @@ def _not_asked_line(phone: PhoneReading) -> str:
 
 def counts_line(phone: PhoneReading) -> str:
     """Return what the run cost: for standard error."""
+    apps, pieces = amount(phone.installed, "app"), amount(phone.requests, "piece")
     return (
-        f"{amount(phone.installed, 'app')} installed, {len(phone.apps)} looked at, "
-        f"{phone.kept} known from an earlier run; {phone.bytes_read} bytes of APKs read over adb in {amount(phone.requests, 'piece')}"
+        f"{apps} installed, {len(phone.apps)} looked at, {phone.kept} known from an earlier run; "
+        f"{phone.bytes_read} bytes of APKs read over adb in {pieces}"
     )
 
 
