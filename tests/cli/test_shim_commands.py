@@ -443,7 +443,7 @@ def test_a_call_tells_what_is_wrong_with_it(droidgate: Runner, phone: VirtualPho
         (("x",), "no shim on the phone offers 'x'"),
         (("clock_in_today", "--shim", "com.example"), "'com.example' is not a shim of the phone"),
         (("clock_in_today", "--args", "{"), "--args:1:2: not JSON: expecting"),
-        (("clock_in_today", "--args", "[]"), "--args is no JSON object"),
+        (("clock_in_today", "--args", "[]"), "--args is not a JSON object"),
     ):
         run = droidgate("shim", "call", *arguments)
         assert (run.code, run.out) == (2, ""), arguments
