@@ -318,7 +318,7 @@ def test_what_somebody_put_into_a_catalog_is_told_and_stays(
     foreign = tmp_path / "c" / name
     foreign.parent.mkdir(parents=True, exist_ok=True)
     foreign.write_text("important")
-    with pytest.raises(InputError, match="no part of a catalog") as raised:
+    with pytest.raises(InputError, match="not part of a catalog") as raised:
         scan_into(tmp_path / "c", apps / "agent.apk")
     assert raised.value.place == str(foreign.parent)
     assert foreign.read_text() == "important"

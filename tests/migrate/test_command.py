@@ -95,7 +95,7 @@ def test_findings_over_the_threshold_stop_it(program: Runner, project: Path) -> 
         (("--to", "nothing", "--into", "PROJECT"), 2, "unknown format"),
         (("--to", "mmcp", "--into", "NOWHERE"), 3, "not a folder"),
         (("--to", "mmcp", "--into", "EMPTY"), 3, "no AndroidManifest.xml"),
-        (("--to", "mmcp", "--into", "PROJECT", "--package", "not a package"), 2, "no Java package"),
+        (("--to", "mmcp", "--into", "PROJECT", "--package", "not a package"), 2, "not a Java package"),
         (("--to", "mmcp", "--into", "PROJECT", "--language", "cobol"), 2, "cobol"),
     ],
 )
