@@ -43,7 +43,7 @@ class DexFile:
             (self.types[holder], self.strings[name], self._protos[proto])
             for holder, proto, name in self._table(88, "<HHI")
         ]
-        self.classes = {one.name: one for one in map(self._class, self._table(96, "<8I"))}
+        self.classes = {item.name: item for item in map(self._class, self._table(96, "<8I"))}
 
     def _table(self, header: int, form: str) -> list[tuple[int, ...]]:
         count, offset = struct.unpack_from("<II", self._data, header)

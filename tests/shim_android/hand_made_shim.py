@@ -176,7 +176,7 @@ def _policy(routes: list[dict[str, object]]) -> dict[str, object]:
                 }
                 for name in packages
             ],
-            "functions": {str(one["id"]): one["id"] for one in routes},
+            "functions": {str(route["id"]): route["id"] for route in routes},
         },
     }
 
@@ -202,10 +202,10 @@ def _parameters(declared: object, words: dict[str, str], *, required: bool) -> s
     if declared["kind"] != "object":
         return f'<param name="result" type="{words[declared["kind"]]}" description="The answer" />'
     lines = []
-    for name, one in declared.get("properties", {}).items():
-        need = f' required="{str(one.get("required", False)).lower()}"' if required else ""
+    for name, item in declared.get("properties", {}).items():
+        need = f' required="{str(item.get("required", False)).lower()}"' if required else ""
         lines.append(
-            f'<param name="{name}" type="{words[one["type"]["kind"]]}"{need} description="{name}" />'
+            f'<param name="{name}" type="{words[item["type"]["kind"]]}"{need} description="{name}" />'
         )
     return "".join(lines)
 

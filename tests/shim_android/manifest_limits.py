@@ -72,7 +72,9 @@ def manifest_for_agents(apk: bytes) -> str:
     """Return the text of a shim's mMCP manifest."""
     with open_apk(apk) as opened:
         activities = [*read_application(opened).of_kind("activity")]
-    component = next(one for one in activities if one.name == "dev.droidgate.shim.frontends.MmcpActivity")
+    component = next(
+        activity for activity in activities if activity.name == "dev.droidgate.shim.frontends.MmcpActivity"
+    )
     held = component.find_meta_data("mMCP_manifest")
     assert held is not None
     assert isinstance(held.value, str)
@@ -103,9 +105,9 @@ def _shims(more: int) -> Packing:
 def limit_apks() -> dict[str, LimitApk]:
     """Return the APKs by name."""
     allowed, longer = ({**_packings(more), "shim": _shims(more)} for more in (0, 1))
-    whole = {f"allowed-{name}": LimitApk(one, refused=False) for name, one in allowed.items()}
-    whole |= {f"longer-{name}": LimitApk(one, refused=True) for name, one in longer.items()}
+    whole = {f"allowed-{name}": LimitApk(item, refused=False) for name, item in allowed.items()}
+    whole |= {f"longer-{name}": LimitApk(item, refused=True) for name, item in longer.items()}
     raw = _app(_service(inner=_held('android:resource="@raw/long_text"')))
     described = _app(_service('android:description="@string/text"'), {"text": "d" * 40_000})
     unread = {"allowed-raw": raw, "allowed-description": described}
-    return whole | {name: LimitApk(one, refused=False) for name, one in unread.items()}
+    return whole | {name: LimitApk(item, refused=False) for name, item in unread.items()}

@@ -54,7 +54,7 @@ def write_inputs(folder: Path) -> None:
         uid += 1
         certificate = signing_key().certificate_der
         lines += _told(folder, f"sample-{sample.name}", sample.package, sample.apk, certificate, uid)
-    lines.append(f"samples={','.join(f'sample-{one.name}' for one in samples)}")
+    lines.append(f"samples={','.join(f'sample-{package.name}' for package in samples)}")
     key = make_key(common_name="shims")
     shims = _built_shims(folder, key)
     for name, shim in shims.items():
@@ -86,9 +86,9 @@ def _told(folder: Path, name: str, package: str, apk: bytes, certificate: bytes,
 
 def _built_shims(folder: Path, key: SigningKey) -> dict[str, BuiltShim]:
     """Return shims of the sample apps by name: one for each, one for all with each frontend, the bare one."""
-    names = [one.name for one in sample_packages() if one.name != "agent"]
+    names = [package.name for package in sample_packages() if package.name != "agent"]
     apps = read_source_apps([str(folder / f"sample-{name}.apk") for name in names])
-    shims = {f"shim-{number}": one for number, one in enumerate(build_shims(apps, ShimOptions(), key))}
+    shims = {f"shim-{number}": shim for number, shim in enumerate(build_shims(apps, ShimOptions(), key))}
     advertise = frozenset({"mmcp", "mmcp-broadcast", "appfunctions"})
     (shims["aggregate"],) = build_shims(apps, ShimOptions(aggregate=True, advertise=advertise), key)
     return {**shims, "bare": build_bare_shim(key)}
@@ -145,9 +145,9 @@ def _read_reports(folder: Path) -> Iterable[JavaTest]:
             suite = str(case.get("classname")).rpartition(".")[2]
             name = str(case.get("name"))
             troubles = [
-                str(one.text or one.get("message"))
+                str(element.text or element.get("message"))
                 for kind in ("failure", "error")
-                for one in case.iter(kind)
+                for element in case.iter(kind)
             ]
             yield JavaTest(
                 name=f"{suite}.{name.partition('[')[0]}",

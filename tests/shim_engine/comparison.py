@@ -39,7 +39,7 @@ def normal(outcome: Json) -> Json:
 def omissions(outcome: Json, says: Iterable[str]) -> list[str]:
     """Return which texts the messages of an outcome's failures do not contain."""
     message = "\n".join(_messages(outcome))
-    return [one for one in says if one not in message]
+    return [say for say in says if say not in message]
 
 
 def _messages(outcome: Json) -> Iterator[str]:
@@ -49,8 +49,8 @@ def _messages(outcome: Json) -> Iterator[str]:
             held = json.loads(outcome)
             yield from () if isinstance(held, str) else _messages(held)
     elif isinstance(outcome, list):
-        for one in outcome:
-            yield from _messages(one)
+        for item in outcome:
+            yield from _messages(item)
     elif isinstance(outcome, Mapping):
         for key, held in outcome.items():
             yield from [held] if key == "message" and isinstance(held, str) else _messages(held)
@@ -58,7 +58,7 @@ def _messages(outcome: Json) -> Iterator[str]:
 
 def _effects(effects: Json) -> Json:
     """Return the effects of calls without the words of their failures."""
-    return [{key: held for key, held in one.items() if key != "message"} for one in effects]
+    return [{key: held for key, held in effect.items() if key != "message"} for effect in effects]
 
 
 def _outgoing(outgoing: Json) -> Json:
@@ -118,8 +118,8 @@ def _difference(left: Json, right: Json, at: str) -> str | None:
                 return found
     if isinstance(left, list) and isinstance(right, list) and len(left) == len(right):
         pairs = zip(left, right, strict=True)
-        found_in = (_difference(one, other, f"{at}/{index}") for index, (one, other) in enumerate(pairs))
-        return next((one for one in found_in if one is not None), None)
+        found_in = (_difference(item, other, f"{at}/{index}") for index, (item, other) in enumerate(pairs))
+        return next((item for item in found_in if item is not None), None)
     return f"{at or 'the outcome'}: {_shown(left)} is not {_shown(right)}"
 
 

@@ -174,7 +174,7 @@ class CallMaker:
         return {
             "id": "cap",
             "input": declared,
-            "names": {one: f"{one}_there" for one in names if self.random.random() < 0.2},
+            "names": {name: f"{name}_there" for name in names if self.random.random() < 0.2},
             "outputs": outputs,
             "output": output,
             "backend": backend,

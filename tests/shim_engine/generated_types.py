@@ -244,20 +244,20 @@ class ValueMaker:
         declared = self._behind(declared)
         is_list = isinstance(value, list)
         items = declared.get("items") if declared is not None and declared["kind"] == "array" else declared
-        kinds = [self._kind(one, self._behind(items)) for one in (value if is_list else [value])]
+        kinds = [self._kind(item, self._behind(items)) for item in (value if is_list else [value])]
         kind = kinds[0] if kinds else _KIND.get(items["kind"], "document") if items else "string"
         held = value if is_list else [value]
         if kind == "document":
-            held = [self.document(one, items) for one in held if isinstance(one, dict)]
-        return {"kind": kind, "values": [one for one in held if _is_of(one, kind)]}
+            held = [self.document(item, items) for item in held if isinstance(item, dict)]
+        return {"kind": kind, "values": [item for item in held if _is_of(item, kind)]}
 
     def document(self, value: Mapping[str, Json], declared: Mapping[str, Any] | None) -> dict[str, Json]:
         """Return the document of an object."""
         declared = self._behind(declared) or {}
         known = declared.get("properties", {})
         made = {}
-        for name, one in value.items():
-            held = self.property(one, known[name]["type"] if name in known else None)
+        for name, item in value.items():
+            held = self.property(item, known[name]["type"] if name in known else None)
             if held is not None and name != "schemaType":
                 made[name] = held
         told = value.get("schemaType", declared.get("qualified_name", ""))

@@ -92,9 +92,9 @@ def mutants_of(path: Path) -> list[Mutant]:
         return []
     text = path.read_text(encoding="utf-8")
     return [
-        Mutant(path, *one)
-        for one in _changes(text)
-        if not _NOT_ASKED.search(text[text.rfind("\n", 0, one[0]) + 1 : text.find("\n", one[0])])
+        Mutant(path, *change)
+        for change in _changes(text)
+        if not _NOT_ASKED.search(text[text.rfind("\n", 0, change[0]) + 1 : text.find("\n", change[0])])
     ]
 
 
@@ -153,9 +153,9 @@ def survivors(mutants: Sequence[Mutant]) -> tuple[list[Mutant], list[Mutant]]:
     """Return those that could be compiled at all, and of these the ones that no vector notices."""
     with Asked() as asked:
         assert asked.is_noticed() is False
-        noticed = [(one, asked.is_noticed(one.path, one.source())) for one in mutants]
-    made = [one for one, seen in noticed if seen is not None]
-    return made, [one for one, seen in noticed if seen is False]
+        noticed = [(mutant, asked.is_noticed(mutant.path, mutant.source())) for mutant in mutants]
+    made = [item for item, seen in noticed if seen is not None]
+    return made, [item for item, seen in noticed if seen is False]
 
 
 class Asked:
@@ -163,11 +163,11 @@ class Asked:
 
     def __init__(self) -> None:
         vectors = load_vectors()
-        self.expected = [(one.expect, one.says) for one in vectors]
+        self.expected = [(vector.expect, vector.says) for vector in vectors]
         self.right: list[str] = [""] * len(vectors)
         self._folder = tempfile.TemporaryDirectory()
         self._vectors = Path(self._folder.name, "vectors")
-        lines = "".join(f"{one_line_json(dict(one.case))}\n" for one in vectors)
+        lines = "".join(f"{one_line_json(dict(vector.case))}\n" for vector in vectors)
         self._vectors.write_text(lines, encoding="utf-8")
         self._server = self._start()
 

@@ -257,7 +257,7 @@ def test_the_death_of_an_app_ends_its_calls_once_and_no_others() -> None:
     only_send(shim.submit(0, "bind", AGENT, s1("2", "weather", {}), 2))
     only_send(shim.submit(0, "bind", OTHER, s1("1", "fill", {"path": "/a"}), 3))
     answers = shim.died(1, "a.pdf")
-    assert [(one.reply_to, one.token) for one in answers if isinstance(one, Answer)] == [
+    assert [(answer.reply_to, answer.token) for answer in answers if isinstance(answer, Answer)] == [
         (1, "interrupted"),
         (3, "interrupted"),
     ]

@@ -29,7 +29,7 @@ RETURN = "androidAppfunctionsReturnValue"
 
 
 def _fields(**types: Type) -> ObjectType:
-    return ObjectType(properties={name: Property(type=one) for name, one in types.items()})
+    return ObjectType(properties={name: Property(type=type_) for name, type_ in types.items()})
 
 
 STRING, INT, LONG = (ScalarType(kind=kind) for kind in ("string", "int32", "int64"))

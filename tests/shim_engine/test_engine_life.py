@@ -68,19 +68,19 @@ class Driver:
     def pass_time(self, milliseconds: int) -> list[tuple[Reply, str | None]]:
         """Return the answers that the model expects because time has passed."""
         self.now += milliseconds
-        late = sorted((one.deadline, one.number) for one in self.open if one.deadline <= self.now)
-        by_number = {one.number: one for one in self.open}
+        late = sorted((item.deadline, item.number) for item in self.open if item.deadline <= self.now)
+        by_number = {item.number: item for item in self.open}
         ended = (by_number[number] for _, number in late)
-        return [self.close(one, "needs_user" if one.is_asking else "timeout") for one in ended]
+        return [self.close(item, "needs_user" if item.is_asking else "timeout") for item in ended]
 
-    def close(self, one: Expected, token: str | None) -> tuple[Reply, str | None]:
-        self.open.remove(one)
-        handle = self.handles.pop(one.number)
+    def close(self, expected: Expected, token: str | None) -> tuple[Reply, str | None]:
+        self.open.remove(expected)
+        handle = self.handles.pop(expected.number)
         self.closed = [*self.closed[-20:], handle]
-        return one.reply, token
+        return expected.reply, token
 
     def check(self, effects: list[Effect], expected: list[tuple[Reply, str | None]]) -> None:
-        answers = [(one.reply_to, one.token) for one in effects if isinstance(one, Answer)]
+        answers = [(effect.reply_to, effect.token) for effect in effects if isinstance(effect, Answer)]
         assert answers == expected
         self.answers += len(answers)
 
@@ -97,8 +97,8 @@ class Driver:
         expected = self.pass_time(wait)
         reply = Reply()
         self.replies.add(reply)
-        mine = [one for one in self.open if one.caller == caller]
-        fits = all(one.request_id != request_id for one in mine) and len(mine) < LIMITS["open_per_caller"]
+        mine = [item for item in self.open if item.caller == caller]
+        fits = all(item.request_id != request_id for item in mine) and len(mine) < LIMITS["open_per_caller"]
         goes = self.take(caller) and fits and len(self.open) < LIMITS["open"]
         given = s1(request_id, capability, {"path": "/a"} if capability == "fill" else {})
         effects = self.engine.submit(self.now, *caller, given, reply, asks=True)
@@ -172,20 +172,20 @@ class Driver:
 
     def cancel(self, wait: int, caller: Caller, request_id: str) -> None:
         expected = self.pass_time(wait)
-        found = [one for one in self.open if (one.caller, one.request_id) == (caller, request_id)]
-        expected += [self.close(one, "canceled") for one in found]
+        found = [item for item in self.open if (item.caller, item.request_id) == (caller, request_id)]
+        expected += [self.close(item, "canceled") for item in found]
         reply = found[0].reply if found else Reply()
         self.check(self.engine.cancel(self.now, reply), expected)
 
     def died(self, wait: int, package: str) -> None:
         expected = self.pass_time(wait)
-        found = [one for one in self.open if one.package == package and not one.is_asking]
-        expected += [self.close(one, "interrupted") for one in found]
+        found = [item for item in self.open if item.package == package and not item.is_asking]
+        expected += [self.close(item, "interrupted") for item in found]
         self.check(self.engine.died(self.now, package), expected)
 
     def check_held(self) -> None:
         assert self.engine.open_count() == len(self.open) == len(self.engine.journal())
-        assert self.engine.next_deadline() == min((one.deadline for one in self.open), default=None)
+        assert self.engine.next_deadline() == min((item.deadline for item in self.open), default=None)
         assert self.answers == self.accepted + self.refused - len(self.open)
 
     def check_nothing_held(self) -> None:

@@ -22,9 +22,12 @@ pytestmark = pytest.mark.requires("javac", "java")
 
 def test_every_vector_has_its_expected_outcome(core: CoreJvm) -> None:
     vectors = load_vectors()
-    outcomes = core.outcomes(one.case for one in vectors)
-    told = ((one.id, difference(outcome, one.expect)) for one, outcome in zip(vectors, outcomes, strict=True))
-    assert [f"{vector}: {found}" for vector, found in told if found is not None] == []
+    outcomes = core.outcomes(vector.case for vector in vectors)
+    differences = (
+        (vector.id, difference(outcome, vector.expect))
+        for vector, outcome in zip(vectors, outcomes, strict=True)
+    )
+    assert [f"{name}: {found}" for name, found in differences if found is not None] == []
 
 
 def deep(levels: int) -> str:
@@ -32,7 +35,7 @@ def deep(levels: int) -> str:
 
 
 def wide(keys: int) -> str:
-    return "{" + ",".join(f'"{one}":0' for one in range(keys)) + "}"
+    return "{" + ",".join(f'"{item}":0' for item in range(keys)) + "}"
 
 
 # RFC 8259 by its sections; the names in the comments are the kinds of files in other people's suites.
@@ -172,7 +175,9 @@ REFUSED = [
 
 def test_what_json_is(core: CoreJvm) -> None:
     outcomes = list(core.outcomes({"op": "parse", "text": text} for text in ACCEPTED))
-    assert [text[:60] for text, one in zip(ACCEPTED, outcomes, strict=True) if "canonical" not in one] == []
+    assert [
+        text[:60] for text, outcome in zip(ACCEPTED, outcomes, strict=True) if "canonical" not in outcome
+    ] == []
     for text, outcome in zip(ACCEPTED, outcomes, strict=True):
         told = json.loads(outcome["canonical"], parse_float=Decimal)
         assert told == json.loads(text, parse_float=Decimal), text[:60]
@@ -181,7 +186,9 @@ def test_what_json_is(core: CoreJvm) -> None:
 def test_what_json_is_not(core: CoreJvm) -> None:
     outcomes = core.outcomes({"op": "parse", "text": text} for text in REFUSED)
     wrong = [
-        (text[:60], one) for text, one in zip(REFUSED, outcomes, strict=True) if one != {"error": "malformed"}
+        (text[:60], outcome)
+        for text, outcome in zip(REFUSED, outcomes, strict=True)
+        if outcome != {"error": "malformed"}
     ]
     assert wrong == []
 
@@ -266,9 +273,14 @@ def test_a_type_that_refers_to_itself_ends(core: CoreJvm) -> None:
 
 def test_the_tokens_are_those_of_the_mappings(core: CoreJvm) -> None:
     told = core.ask(op="tokens")
-    assert told["written"] == {one.token: one.app_functions.write for one in load_failure_tokens().values()}
+    assert told["written"] == {
+        failure_token.token: failure_token.app_functions.write
+        for failure_token in load_failure_tokens().values()
+    }
     assert told["read"] == [token_of_code(code) for code in range(5_000)]
-    assert told["meanings"] == {one.token: one.meaning for one in load_failure_tokens().values()}
+    assert told["meanings"] == {
+        failure_token.token: failure_token.meaning for failure_token in load_failure_tokens().values()
+    }
 
 
 TABLE: Json = {
@@ -283,7 +295,7 @@ TABLE: Json = {
         }
     ],
 }
-GRANTED: Json = {"grants": [{"caller": one, "capability": "*"} for one in range(4)]}
+GRANTED: Json = {"grants": [{"caller": item, "capability": "*"} for item in range(4)]}
 REQUEST = '{"id":"ID","capability":{"id":"say","input":{"text":"x"}}}'
 
 
@@ -391,7 +403,7 @@ def garbled(text: str, source: random.Random) -> str:
 @pytest.mark.slow
 def test_garbage_is_answered_line_by_line(core: CoreJvm) -> None:
     source = random.Random(20_000)
-    seeds = [one_line_json(one.case) for one in load_vectors() if len(str(one.case)) < 6_000]
+    seeds = [one_line_json(vector.case) for vector in load_vectors() if len(str(vector.case)) < 6_000]
     seeds += [one_line_json(call()), one_line_json(call(extras={"request": "[" * 500}))]
     lines = [garbled(source.choice(seeds), source).encode() for _ in range(19_900)]
     lines += [source.randbytes(200).replace(b"\n", b"").replace(b"\r", b"") for _ in range(100)]
@@ -414,8 +426,8 @@ def test_the_engine_needs_nothing_of_android_and_no_lambdas() -> None:
         for line in path.read_text(encoding="utf-8").splitlines()
         if line.startswith("import ")
     }
-    assert all(one.startswith(("java.util.", "java.math.")) for one in imported)
-    assert not [one for one in imported if one.startswith(("java.util.stream", "java.util.function"))]
+    assert all(item.startswith(("java.util.", "java.math.")) for item in imported)
+    assert not [item for item in imported if item.startswith(("java.util.stream", "java.util.function"))]
     assert "java.util.Base64" not in imported
 
 

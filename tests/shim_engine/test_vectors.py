@@ -33,8 +33,8 @@ HEADINGS = re.compile(r"^#+\s*(?P<number>[0-9]+(?:\.[0-9a-z]+)*)\.?\s", re.MULTI
 
 def by_file() -> dict[str, list[Vector]]:
     files: dict[str, list[Vector]] = {}
-    for one in VECTORS:
-        files.setdefault(one.id.partition("/")[0], []).append(one)
+    for item in VECTORS:
+        files.setdefault(item.id.partition("/")[0], []).append(item)
     return files
 
 
@@ -58,21 +58,21 @@ def _omission(outcome: Json, vector: Vector) -> str | None:
 @pytest.mark.parametrize("name", FILES)
 def test_the_python_engine_gives_what_is_expected(name: str) -> None:
     vectors = FILES[name]
-    assert failures(vectors, [evaluate(one.case) for one in vectors]) == []
+    assert failures(vectors, [evaluate(vector.case) for vector in vectors]) == []
 
 
 @pytest.mark.requires("javac", "java")
 @pytest.mark.parametrize("name", FILES)
 def test_the_java_engine_gives_what_is_expected(name: str, core: CoreJvm) -> None:
     vectors = FILES[name]
-    assert failures(vectors, list(core.outcomes(dict(one.case) for one in vectors))) == []
+    assert failures(vectors, list(core.outcomes(dict(vector.case) for vector in vectors))) == []
 
 
 def test_there_are_hundreds_and_none_stands_twice() -> None:
     assert len(VECTORS) >= 400
-    assert [one for one, count in Counter(vector.id for vector in VECTORS).items() if count > 1] == []
-    inputs = Counter(json.dumps(dict(one.case), default=str) for one in VECTORS)
-    twice = [one.id for one in VECTORS if inputs[json.dumps(dict(one.case), default=str)] > 1]
+    assert [item for item, count in Counter(vector.id for vector in VECTORS).items() if count > 1] == []
+    inputs = Counter(json.dumps(dict(item.case), default=str) for item in VECTORS)
+    twice = [item.id for item in VECTORS if inputs[json.dumps(dict(item.case), default=str)] > 1]
     assert len(twice) <= len(VECTORS) // 20, twice
 
 
@@ -84,13 +84,13 @@ def test_a_file_holds_its_own_vectors(name: str) -> None:
 
 
 def test_every_operation_and_every_token_has_vectors() -> None:
-    assert {one.operation for one in VECTORS} == set(OPERATIONS)
-    tokens = {one.expect.get("token") for one in VECTORS if one.operation == "call"} - {None}
+    assert {item.operation for item in VECTORS} == set(OPERATIONS)
+    tokens = {item.expect.get("token") for item in VECTORS if item.operation == "call"} - {None}
     assert tokens == set(load_failure_tokens())
 
 
 def test_no_cell_of_the_grid_is_blank_without_a_reason() -> None:
-    assert {(one.rows, one.columns): one.blank() for one in tables() if one.blank()} == {}
+    assert {(table.rows, table.columns): table.blank() for table in tables() if table.blank()} == {}
 
 
 def test_no_reason_stands_where_there_are_vectors() -> None:
@@ -147,7 +147,7 @@ SOURCES: dict[str, Callable[[str], bool]] = {
 REFERENCE = re.compile(r"reference (?P<document>[a-z-]+) (?P<place>\S+)")
 
 
-@pytest.mark.parametrize("source", sorted({one.source for one in VECTORS}))
+@pytest.mark.parametrize("source", sorted({item.source for item in VECTORS}))
 def test_a_source_names_something_that_exists(source: str) -> None:
     reference = REFERENCE.fullmatch(source)
     if reference is not None:

@@ -87,7 +87,7 @@ class _Reader:
     def note(self, reason: str) -> None:
         """Keep the first mistake."""
         if self.mistake is None:
-            pointer = "".join(f"/{pointer_token(one.name)}" for one in self.open if one.name is not None)
+            pointer = "".join(f"/{pointer_token(item.name)}" for item in self.open if item.name is not None)
             where = f"{pointer or 'the top level'} (character {self.at})"
             self.mistake = reason if not self.open and not self.at else f"{reason} at {where}"
 

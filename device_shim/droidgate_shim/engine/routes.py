@@ -205,8 +205,8 @@ def unreadable(error: ValidationError | RecursionError, path: str) -> InputError
 
 
 def _check_references(types: list[Type], table: _Table, place: str) -> None:
-    for one in types:
-        unknown = next((name for name in references_of(one) if name not in table.definitions), None)
+    for type_ in types:
+        unknown = next((name for name in references_of(type_) if name not in table.definitions), None)
         if unknown is not None:
             raise InputError(f"the type {unknown!r} that is referred to is not defined", place=place)
 
@@ -249,9 +249,9 @@ def _prepare(route: Route, definitions: Mapping[str, Type]) -> PreparedRoute:
         case _:
             shape = None if route.output is None else type_behind(route.output, definitions)
             held = shape.properties if isinstance(shape, ObjectType) else {}
-            declared = {name: one.type for name, one in held.items()}
+            declared = {name: item.type for name, item in held.items()}
             fields = frozenset(declared) if declared else None
-    words = {name: Property(type=_word_type(one, definitions)) for name, one in declared.items()}
+    words = {name: Property(type=_word_type(item, definitions)) for name, item in declared.items()}
     return PreparedRoute(route, capability, fields, ObjectType(properties=words))
 
 
@@ -262,7 +262,7 @@ def _fitted_output(route: Route, definitions: Mapping[str, Type]) -> Type | None
     output = None if route.output is None else type_behind(route.output, definitions)
     if not isinstance(route.backend, CapabilityBackend) or not isinstance(output, ObjectType):
         return route.output
-    optional = {name: one.changed({"required": False}) for name, one in output.properties.items()}
+    optional = {name: property_.changed({"required": False}) for name, property_ in output.properties.items()}
     return output.changed({"properties": optional})
 
 

@@ -75,7 +75,7 @@ def _fit(case: Outcome) -> Outcome:
         value = fitter.fit(case["value"], declared)
     except UnfitValueError as error:
         return {"error": "unfit", "pointer": error.pointer}
-    return {"value": value, "bends": [one.pointer for one in fitter.bends]}
+    return {"value": value, "bends": [bend.pointer for bend in fitter.bends]}
 
 
 def _write_document(case: Outcome) -> Outcome:

@@ -54,7 +54,7 @@ def load_vectors() -> tuple[Vector, ...]:
         ValueError: a file is no JSON, a vector is incomplete, or a shorthand is none.
     """
     return tuple(
-        _read_vector(one) for path in sorted(VECTORS_DIRECTORY.glob("*.json")) for one in _read_file(path)
+        _read_vector(item) for path in sorted(VECTORS_DIRECTORY.glob("*.json")) for item in _read_file(path)
     )
 
 
@@ -88,7 +88,7 @@ def _read_vector(written: dict[str, Json]) -> Vector:
 
 def _expanded(value: Json) -> Json:
     if isinstance(value, list):
-        return [_expanded(one) for one in value]
+        return [_expanded(item) for item in value]
     if not isinstance(value, dict):
         return value
     if value.keys() == {"$json"}:

@@ -241,9 +241,9 @@ class JvmShimApp(App):
     """Behaviour of every shim whose Java classes run."""
 
     PACKAGE = _PACKAGE
-    SERVICES = {one.CLASS: one for one in (ToolService, ShellIdentityService)}
+    SERVICES = {item.CLASS: item for item in (ToolService, ShellIdentityService)}
     ACTIVITIES = {
-        one.CLASS: one for one in (TrampolineActivity, MmcpActivity, ConsentActivity, ManageActivity)
+        item.CLASS: item for item in (TrampolineActivity, MmcpActivity, ConsentActivity, ManageActivity)
     }
     RECEIVERS = {f"{_PACKAGE}.frontends.MmcpReceiver": MmcpReceiver}
     PROVIDERS = {f"{_PACKAGE}.host.HostProvider": HostProvider}

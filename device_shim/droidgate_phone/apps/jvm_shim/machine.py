@@ -185,8 +185,8 @@ class Machine:
         self._ready.set()
         with self._lock:
             left, self._asked = list(self._asked.values()), {}
-        for one in left:
-            one.set_result({"error": {"exception": "android.os.DeadObjectException", "message": ""}})
+        for item in left:
+            item.set_result({"error": {"exception": "android.os.DeadObjectException", "message": ""}})
 
     def _tick_at(self, due: int) -> None:
         """Come back when the next thing is due on the JVM, by the phone's clock."""

@@ -74,8 +74,8 @@ def _find_jdk() -> Path | None:
         folders.append(Path(on_path).resolve().parents[1])
     if _JDK_FOLDERS.is_dir():
         folders += sorted(_JDK_FOLDERS.iterdir())
-    fit = [(version, one) for one in folders if (version := _version_of(one)) >= LEAST_JDK]
-    return max(fit, default=(0, None), key=lambda one: one[0])[1]
+    fit = [(version, folder) for folder in folders if (version := _version_of(folder)) >= LEAST_JDK]
+    return max(fit, default=(0, None), key=lambda item: item[0])[1]
 
 
 def _version_of(jdk: Path) -> int:
@@ -102,9 +102,9 @@ def compiled_bridge(parts: Parts) -> Path:
         UsageError: they do not compile.
     """
     folders = (_sources(), _module() / "test" / "java" / "androidx")
-    sources = [one for folder in folders for one in sorted(folder.rglob("*.java"))]
+    sources = [path for folder in folders for path in sorted(folder.rglob("*.java"))]
     settings = _module() / "runtime" / "resources" / "robolectric.properties"
-    digest = hashlib.sha256(b"\0".join(one.read_bytes() for one in (*sources, settings))).hexdigest()
+    digest = hashlib.sha256(b"\0".join(source.read_bytes() for source in (*sources, settings))).hexdigest()
 
     def compile_into(folder: Path) -> None:
         folder.mkdir()

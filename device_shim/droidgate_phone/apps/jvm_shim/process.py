@@ -167,7 +167,7 @@ class JvmProcess:
         files = self._system.files
         if not files.exists(folder):
             return {}
-        names = [one for one in files.list(folder) if stat.S_ISREG(files.stat(f"{folder}/{one}").mode)]
+        names = [item for item in files.list(folder) if stat.S_ISREG(files.stat(f"{folder}/{item}").mode)]
         return {name: base64.b64encode(files.read(f"{folder}/{name}")).decode() for name in names}
 
     def _take(self, operation: str, told: Told) -> object:
@@ -390,7 +390,7 @@ class JvmProcess:
     def _acknowledge(self, told: Told) -> None:
         """Let go of all starts up to the one that is told, as Android does."""
         name, last = told["class_name"], told["start"]
-        for key in [one for one in list(self._starts) if one[0] == name and one[1] <= last]:
+        for key in [start for start in list(self._starts) if start[0] == name and start[1] <= last]:
             intent = self._starts.pop(key)
             self._platform.post(lambda intent=intent: self._platform.acknowledge_start(name, intent))  # type: ignore[misc]
 
@@ -441,4 +441,4 @@ def _base_of(package: InstalledPackage) -> bytes:
 def _certificates(package: InstalledPackage, sdk: int) -> list[str]:
     if package.apk is None:
         return []
-    return [one.hex() for one in read_certificates(package.apk.archive, sdk)]
+    return [certificate.hex() for certificate in read_certificates(package.apk.archive, sdk)]

@@ -95,5 +95,5 @@ def read_view(told: Mapping[str, Any]) -> View:
         told["id"],
         told["text"],
         checked=bool(told.get("checked", False)),
-        children=tuple(read_view(one) for one in told["children"]),
+        children=tuple(read_view(item) for item in told["children"]),
     )

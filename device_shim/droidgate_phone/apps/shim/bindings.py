@@ -186,4 +186,4 @@ def _name_of(origin: Origin) -> str:
         return ""
     if origin.uid >= 0:
         return str(origin.uid)
-    return " ".join(f"{one.name} {one.signers[0]}" for one in origin.packages)
+    return " ".join(f"{package.name} {package.signers[0]}" for package in origin.packages)

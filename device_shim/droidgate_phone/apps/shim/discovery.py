@@ -59,7 +59,7 @@ class Discoveries:
 
 def digest_of(tools: Tools) -> str:
     """Return the digest of a discovery's answer."""
-    told: dict[str, Json] = {"tools": [_filled(*one) for one in tools]}
+    told: dict[str, Json] = {"tools": [_filled(*tool) for tool in tools]}
     return hashlib.sha256(write_strict(told).encode()).hexdigest()
 
 

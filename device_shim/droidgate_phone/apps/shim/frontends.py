@@ -171,13 +171,13 @@ def _described(core: Core, extras: Bundle) -> Bundle:
     tools = held.get("tools") if isinstance(held, dict) else None
     told: dict[str, Extra] = {}
     names: list[str] = []
-    for one in tools if isinstance(tools, list) else []:
-        if not isinstance(one, dict):
+    for tool in tools if isinstance(tools, list) else []:
+        if not isinstance(tool, dict):
             continue
-        name = str(one.get("name"))
+        name = str(tool.get("name"))
         names.append(name)
-        told[f"{name}.description"] = Extra("string", str(one.get("description") or ""))
-        told[f"{name}.parameters"] = Extra("string", write_strict(one.get("parameters") or {}))
+        told[f"{name}.description"] = Extra("string", str(tool.get("description") or ""))
+        told[f"{name}.parameters"] = Extra("string", write_strict(tool.get("parameters") or {}))
     return Bundle({**extras.values, "tools": Extra("string[]", tuple(names)), **told})
 
 

@@ -67,16 +67,20 @@ def properties_of(document: Mapping[str, Json]) -> dict[str, Json]:
     properties = document.get("properties")
     if not isinstance(properties, Mapping):
         return {}
-    return {name: _values_of(one) for name, one in properties.items() if isinstance(one, Mapping)}
+    return {
+        name: _values_of(property_)
+        for name, property_ in properties.items()
+        if isinstance(property_, Mapping)
+    }
 
 
 def _values_of(held: Mapping[str, Json]) -> list[Json]:
     values = held.get("values")
     listed = values if isinstance(values, list) else []
     if held.get("kind") == "document":
-        return [properties_of(one) for one in listed if isinstance(one, Mapping)]
+        return [properties_of(item) for item in listed if isinstance(item, Mapping)]
     if held.get("kind") == "double":
-        return [float(str(one)) for one in listed]
+        return [float(str(item)) for item in listed]
     return list(listed)
 
 
@@ -88,7 +92,8 @@ def document_of(properties: Mapping[str, Json]) -> dict[str, Json]:
     return {
         "schemaType": "",
         "properties": {
-            name: _property_of(one if isinstance(one, list) else [one]) for name, one in properties.items()
+            name: _property_of(property_ if isinstance(property_, list) else [property_])
+            for name, property_ in properties.items()
         },
     }
 
@@ -98,12 +103,12 @@ def _property_of(values: list[Json]) -> dict[str, Json]:
     if isinstance(first, Mapping):
         return {
             "kind": "document",
-            "values": [document_of(one) for one in values if isinstance(one, Mapping)],
+            "values": [document_of(value) for value in values if isinstance(value, Mapping)],
         }
     if isinstance(first, bool):
         return {"kind": "boolean", "values": values}
     if isinstance(first, int):
         return {"kind": "long", "values": values}
     if isinstance(first, float):
-        return {"kind": "double", "values": [Decimal(repr(one)) for one in values]}
+        return {"kind": "double", "values": [Decimal(repr(value)) for value in values]}
     return {"kind": "string", "values": values}

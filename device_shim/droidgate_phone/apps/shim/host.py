@@ -123,7 +123,7 @@ class HostProvider(Provider):
 
     def _forget_old(self) -> None:
         oldest = self.context.now() - FRAME_SECONDS
-        self._frames = {name: one for name, one in self._frames.items() if one.written_at > oldest}
+        self._frames = {name: frame for name, frame in self._frames.items() if frame.written_at > oldest}
 
     def _check(self, caller_uid: int) -> None:
         if not _may_ask(self.context.platform, caller_uid):

@@ -100,7 +100,7 @@ def _hello(core: ShimProcess, argument: Mapping[str, Json], reply: HostReply) ->
 def _status(core: ShimProcess, argument: Mapping[str, Json], reply: HostReply) -> None:
     """Tell everything; receivers whose descriptor only a broadcast tells are asked first."""
     del argument
-    targets = [one.route.target for one in core.table.routes.values()]
+    targets = [route.route.target for route in core.table.routes.values()]
     waiting = [found for found in map(core.targets.to_discover, targets) if found is not None]
 
     def go_on(tools: Tools | None = None) -> None:
@@ -124,7 +124,7 @@ def _status_of(core: ShimProcess) -> dict[str, Json]:
     }
     return {
         **_hello_of(core),
-        "grants": [one.as_json() for one in core.grants.all()],
+        "grants": [item.as_json() for item in core.grants.all()],
         "switched_off": sorted(core.settings.switched_off),
         "asking": core.settings.asking,
         "open": core.open_count(),
@@ -240,7 +240,7 @@ def _discover(core: ShimProcess, argument: Mapping[str, Json], reply: HostReply)
         if tools is None:
             reply.fail(HostError("timeout", "the receiver told no tools"))
         else:
-            reply.put({"tools": [list(one) for one in tools]})
+            reply.put({"tools": [list(tool) for tool in tools]})
 
     core.discoveries.ask(component, tell)
 

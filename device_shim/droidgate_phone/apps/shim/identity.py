@@ -110,7 +110,7 @@ class GrantStore:
 
     def add(self, grant: Grant) -> None:
         """Grant; one of the same caller and capability is replaced."""
-        self._grants = [one for one in self._grants if _key(one) != _key(grant)]
+        self._grants = [other for other in self._grants if _key(other) != _key(grant)]
         self._grants.append(grant)
         self._save()
 
@@ -121,9 +121,9 @@ class GrantStore:
             How many grants are gone.
         """
         kept = [
-            one
-            for one in self._grants
-            if package not in (None, one.package) or capability not in (None, one.capability)
+            grant
+            for grant in self._grants
+            if package not in (None, grant.package) or capability not in (None, grant.capability)
         ]
         removed = len(self._grants) - len(kept)
         self._grants = kept
@@ -133,7 +133,7 @@ class GrantStore:
     def policy_for(self, origin: Origin, switched_off: Iterable[str]) -> Policy:
         """Return the policy of one request: every package of the uid needs a grant of its own."""
         grants: dict[int | str, frozenset[str]] = {
-            ANY_APP: frozenset(one.capability for one in self._grants if not one.package)
+            ANY_APP: frozenset(grant.capability for grant in self._grants if not grant.package)
         }
         if origin.packages:
             grants[origin.uid] = self._of_all(origin.packages)
@@ -142,17 +142,17 @@ class GrantStore:
     def _of_all(self, packages: Sequence[PackageFacts]) -> frozenset[str]:
         held = [
             {
-                one.capability
-                for one in self._grants
-                if one.package == each.name and one.signer in each.signers
+                grant.capability
+                for grant in self._grants
+                if grant.package == each.name and grant.signer in each.signers
             }
             for each in packages
         ]
         named = set().union(*held)
-        return frozenset(one for one in named if all(one in each or EVERYTHING in each for each in held))
+        return frozenset(item for item in named if all(item in each or EVERYTHING in each for each in held))
 
     def _save(self) -> None:
-        self._files.write(_FILE, write_strict([one.as_json() for one in self._grants]).encode())
+        self._files.write(_FILE, write_strict([grant.as_json() for grant in self._grants]).encode())
 
 
 def _key(grant: Grant) -> tuple[str, str, str]:
@@ -164,9 +164,9 @@ def _read(content: bytes | None) -> Iterable[Grant]:
         listed = parse_strict((content or b"[]").decode(), path=_FILE)
     except (InputError, UnicodeDecodeError):
         return
-    for one in listed if isinstance(listed, list) else []:
-        if isinstance(one, dict):
-            yield _grant_of(one)
+    for item in listed if isinstance(listed, list) else []:
+        if isinstance(item, dict):
+            yield _grant_of(item)
 
 
 def _grant_of(held: dict[str, Json]) -> Grant:

@@ -54,7 +54,7 @@ class Settings:
         held = _read(files, _SETTINGS)
         values: Mapping[str, Json] = held if isinstance(held, dict) else {}
         off = values.get("switched_off")
-        self.switched_off = {str(one) for one in off} if isinstance(off, list) else set(built_off)
+        self.switched_off = {str(item) for item in off} if isinstance(off, list) else set(built_off)
         self.asking = values.get("asking") is not False
 
     def switch(self, capability: str, *, on: bool) -> None:
@@ -104,7 +104,7 @@ class Journal:
     def __init__(self, files: AppFiles) -> None:
         self._files = files
         held = _read(files, _JOURNAL)
-        self._left = [write_strict(one) for one in held] if isinstance(held, list) else []
+        self._left = [write_strict(item) for item in held] if isinstance(held, list) else []
         self._written: list[str] = []
 
     def take(self, entry: str) -> bool:
@@ -124,7 +124,7 @@ class Journal:
         if wanted == self._written:
             return
         self._written = wanted
-        parsed = [parse_strict(one, path=_JOURNAL) for one in wanted]
+        parsed = [parse_strict(item, path=_JOURNAL) for item in wanted]
         self._files.write(_JOURNAL, write_strict(parsed).encode())
 
 

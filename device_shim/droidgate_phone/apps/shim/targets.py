@@ -76,7 +76,7 @@ class TargetReader:
     def _content(self, recipe: str, package: str, component: ComponentName | None) -> bytes | None:
         if recipe.startswith("assets(") and recipe.endswith(")"):
             names = recipe.removeprefix("assets(").removesuffix(")").split(",")
-            return b"".join(self._platform.read_asset(package, one) or b"" for one in names)
+            return b"".join(self._platform.read_asset(package, name) or b"" for name in names)
         if component is None:
             return None
         if recipe == "mmcp":
@@ -104,8 +104,8 @@ class TargetReader:
 
 def _events_of(node: XmlNode) -> Iterator[str]:
     yield f"<{node.name}"
-    for one in sorted(node.attributes, key=lambda one: (one.namespace, one.name)):
-        yield f" {_qualified(one)}={write_strict(one.value)}"
+    for attribute in sorted(node.attributes, key=lambda attribute: (attribute.namespace, attribute.name)):
+        yield f" {_qualified(attribute)}={write_strict(attribute.value)}"
     yield ">"
     for child in node.children:
         if isinstance(child, XmlNode):
