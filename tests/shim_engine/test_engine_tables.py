@@ -34,7 +34,7 @@ def _broken(path: list[str | int], value: Any) -> dict[str, Any]:
     [
         (["format"], 2, "format"),
         (["routes"], {}, "routes"),
-        (["routes", 1, "id"], "fill", "'fill' stands twice"),
+        (["routes", 1, "id"], "fill", "duplicate id 'fill'"),
         (["routes", 0, "more"], 1, "routes.0.more"),
         (["routes", 0, "backend", "kind"], "aidl", "routes.0.backend"),
         (["routes", 0, "backend", "component"], "a.pdf", "routes.0.backend.mmcp-activity.component"),

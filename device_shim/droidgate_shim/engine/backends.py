@@ -235,7 +235,7 @@ def _renamed(arguments: Mapping[str, Json], names: Mapping[str, str]) -> dict[st
         CallError: with the token `invalid_argument`: one that is not declared has the name of a parameter at
             the backend, and would evade that parameter's constraints.
     """
-    parameters = {there: here for here, there in names.items()}
+    parameters = {backend_name: name for name, backend_name in names.items()}
     for name in arguments:
         if name not in names and name in parameters:
             pointer = f"/{pointer_token(name)}"

@@ -26,7 +26,7 @@ from droidgate_phone.app_api.values import (
 )
 from droidgate_phone.app_api.views import View
 from droidgate_phone.apps.jvm_shim.process import process_of
-from droidgate_phone.apps.jvm_shim.values import read_bundle, read_view, tell_bundle, tell_intent
+from droidgate_phone.apps.jvm_shim.values import read_bundle, read_view, write_bundle, write_intent
 from droidgate_phone.intents import Bundle, Intent, split_uri
 
 _PACKAGE: Final = "dev.droidgate.shim"
@@ -51,19 +51,19 @@ class JvmService(Service):
     def _start(self, intent: Intent, flags: int) -> int | None:
         process = process_of(self.context)
         start = process.begin_start(self.CLASS, intent)
-        told: int = process.call(
-            "service_start", class_name=self.CLASS, intent=tell_intent(intent), flags=flags, start=start
+        outcome: int = process.call(
+            "service_start", class_name=self.CLASS, intent=write_intent(intent), flags=flags, start=start
         )
-        return told
+        return outcome
 
     def on_bind(self, intent: Intent) -> Callable[[Message], None] | None:
         """Return what hands messages to the Java service's Messenger."""
         process = process_of(self.context)
-        binder = process.call("service_bind", class_name=self.CLASS, intent=tell_intent(intent))
+        binder = process.call("service_bind", class_name=self.CLASS, intent=write_intent(intent))
         return None if binder is None else lambda message: process.deliver(binder, message)
 
     def on_destroy(self) -> None:
-        """Tell the end."""
+        """Report the end."""
         process_of(self.context).call("service_destroy", class_name=self.CLASS)
 
 
@@ -101,13 +101,13 @@ class JvmActivity(Activity):
         process = process_of(self.context)
         self.number = process.add_activity(self)
         ended = process.call(
-            "activity_create", class_name=self.CLASS, activity=self.number, intent=tell_intent(intent)
+            "activity_create", class_name=self.CLASS, activity=self.number, intent=write_intent(intent)
         )
         if ended is not None:
             process.end_activity(ended)
 
     def on_destroy(self) -> None:
-        """Tell the end."""
+        """Report the end."""
         process = process_of(self.context)
         process.remove_activity(self.number)
         process.call("activity_close", activity=self.number)
@@ -163,11 +163,11 @@ class MmcpReceiver(Receiver):
         process.call(
             "broadcast",
             class_name=f"{_PACKAGE}.frontends.MmcpReceiver",
-            intent=tell_intent(intent),
+            intent=write_intent(intent),
             receive=process.add_broadcast(pending),
             code=current.code,
             data=current.data,
-            extras=tell_bundle(current.extras),
+            extras=write_bundle(current.extras),
         )
         return pending
 
@@ -182,7 +182,7 @@ class HostProvider(Provider):
             **self._named(caller_uid),
             method=method,
             argument=argument,
-            extras=tell_bundle(extras),
+            extras=write_bundle(extras),
         )
         return None if answer is None else read_bundle(answer)
 

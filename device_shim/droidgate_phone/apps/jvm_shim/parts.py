@@ -57,7 +57,7 @@ def find_parts() -> Parts:
             f"a JDK of version {LEAST_JDK} or later", f"install one, or name its folder in {JDK_VARIABLE}"
         )
     if not _sources().is_dir():
-        raise _missing("the Java sources beside it", "run it in a clone of the repository")
+        raise _missing("the Java sources next to it", "run it in a clone of the repository")
     # The second jar of the framework is the one that Robolectric finds in the local repository by itself.
     return Parts(jdk, pinned_jars("runtime"), pinned_jars("framework")[0], pinned_jars("dex"))
 
@@ -67,7 +67,7 @@ def _missing(what: str, how: str) -> UsageError:
 
 
 def _find_jdk() -> Path | None:
-    """Return the newest JDK that is new enough: the named one, that on PATH, or one beside it."""
+    """Return the newest JDK that is new enough: the named one, that on PATH, or one next to it."""
     folders = [Path(os.environ[JDK_VARIABLE])] if os.environ.get(JDK_VARIABLE) else []
     on_path = shutil.which("javac")
     if on_path is not None:
@@ -79,7 +79,7 @@ def _find_jdk() -> Path | None:
 
 
 def _version_of(jdk: Path) -> int:
-    """Return a JDK's major version as its `release` file tells it, 0 where it is none."""
+    """Return a JDK's major version as its `release` file has it, 0 where it is not a JDK."""
     release = jdk / "release"
     if not (jdk / "bin" / "javac").is_file() or not release.is_file():
         return 0
@@ -120,7 +120,7 @@ def check_dex(dex: bytes) -> None:
     """Check that a dex is the one that is shipped: its classes get the rights of this program.
 
     Raises:
-        UsageError: it is another one.
+        UsageError: it is another.
     """
     digest, shipped = _digest(dex), _digest(shim_dex() or b"")
     if digest != shipped:

@@ -74,12 +74,12 @@ def properties_of(document: Mapping[str, Json]) -> dict[str, Json]:
     }
 
 
-def _values_of(held: Mapping[str, Json]) -> list[Json]:
-    values = held.get("values")
+def _values_of(property_: Mapping[str, Json]) -> list[Json]:
+    values = property_.get("values")
     listed = values if isinstance(values, list) else []
-    if held.get("kind") == "document":
+    if property_.get("kind") == "document":
         return [properties_of(item) for item in listed if isinstance(item, Mapping)]
-    if held.get("kind") == "double":
+    if property_.get("kind") == "double":
         return [float(str(item)) for item in listed]
     return list(listed)
 

@@ -25,7 +25,7 @@ _DIGEST: Final = re.compile("[0-9a-f]{64}")
 
 
 class HostError(Exception):
-    """What the host is told in place of an answer: a failure's token and a text."""
+    """What the host gets in place of an answer: a failure's token and a text."""
 
     def __init__(self, token: str, message: str) -> None:
         super().__init__(message)
@@ -98,7 +98,7 @@ def _hello(core: ShimProcess, argument: Mapping[str, Json], reply: HostReply) ->
 
 
 def _status(core: ShimProcess, argument: Mapping[str, Json], reply: HostReply) -> None:
-    """Tell everything; receivers whose descriptor only a broadcast tells are asked first."""
+    """Report everything; receivers whose descriptor only a broadcast returns are asked first."""
     del argument
     targets = [route.route.target for route in core.table.routes.values()]
     waiting = [found for found in map(core.targets.to_discover, targets) if found is not None]
@@ -161,7 +161,7 @@ def _target_states(core: ShimProcess) -> list[Json]:
 def _grant(core: ShimProcess, argument: Mapping[str, Json], reply: HostReply) -> None:
     caller, capability = _text(argument, "caller"), _text(argument, "capability")
     if capability != _EVERYTHING and capability not in core.table.routes:
-        raise HostError("unknown_capability", f"there is no capability {capability}")
+        raise HostError("unknown_capability", f"unknown capability {capability}")
     if caller == ANY_APP:
         grant = Grant("", "", capability, core.now())
     else:
@@ -171,21 +171,21 @@ def _grant(core: ShimProcess, argument: Mapping[str, Json], reply: HostReply) ->
 
 
 def _signer_of(core: ShimProcess, caller: str, argument: Mapping[str, Json]) -> str:
-    """Return a caller's certificate: what Android tells, else what the host tells.
+    """Return a caller's certificate: what Android reports, else what the host names.
 
     From Android 11 on the shim sees no app that has never called it (reference android-runtime 1.4).
     """
-    told = argument.get("signer")
-    if told is not None and not (isinstance(told, str) and _DIGEST.fullmatch(told)):
+    named = argument.get("signer")
+    if named is not None and not (isinstance(named, str) and _DIGEST.fullmatch(named)):
         raise HostError("invalid_argument", "/signer: 64 hexadecimal digits in small letters are needed")
     found = core.platform.find_package(caller)
     if found is None:
-        if told is None:
+        if named is None:
             raise HostError("unavailable", f"{caller} is not installed, or has never called this shim")
-        return str(told)
-    if not found.signers or (told is not None and told not in found.signers):
+        return str(named)
+    if not found.signers or (named is not None and named not in found.signers):
         raise HostError("unavailable", f"{caller} is signed by somebody else")
-    return found.signers[0] if told is None else str(told)
+    return found.signers[0] if named is None else str(named)
 
 
 def _revoke(core: ShimProcess, argument: Mapping[str, Json], reply: HostReply) -> None:
@@ -198,7 +198,7 @@ def _revoke(core: ShimProcess, argument: Mapping[str, Json], reply: HostReply) -
 def _switch(core: ShimProcess, argument: Mapping[str, Json], reply: HostReply) -> None:
     capability, on = _text(argument, "capability"), _flag(argument, "on")
     if capability not in core.table.routes:
-        raise HostError("unknown_capability", f"there is no capability {capability}")
+        raise HostError("unknown_capability", f"unknown capability {capability}")
     core.settings.switch(capability, on=on)
     reply.put({})
 
@@ -215,7 +215,7 @@ def _call(core: ShimProcess, argument: Mapping[str, Json], reply: HostReply) -> 
     def deliver(extras: Mapping[str, str], token: str | None) -> None:
         response = next(iter(extras.values()), None)
         if response is None:
-            reply.fail(HostError(token or "invalid_argument", "it is no request"))
+            reply.fail(HostError(token or "invalid_argument", "it is not a request"))
         else:
             reply.put({"response": response})
 
@@ -238,7 +238,7 @@ def _discover(core: ShimProcess, argument: Mapping[str, Json], reply: HostReply)
 
     def tell(tools: Tools | None) -> None:
         if tools is None:
-            reply.fail(HostError("timeout", "the receiver told no tools"))
+            reply.fail(HostError("timeout", "the receiver reported no tools"))
         else:
             reply.put({"tools": [list(tool) for tool in tools]})
 

@@ -140,7 +140,7 @@ class GrantStore:
         return Policy(grants, frozenset(switched_off))
 
     def _of_all(self, packages: Sequence[PackageFacts]) -> frozenset[str]:
-        held = [
+        granted = [
             {
                 grant.capability
                 for grant in self._grants
@@ -148,8 +148,10 @@ class GrantStore:
             }
             for each in packages
         ]
-        named = set().union(*held)
-        return frozenset(item for item in named if all(item in each or EVERYTHING in each for each in held))
+        named = set().union(*granted)
+        return frozenset(
+            item for item in named if all(item in each or EVERYTHING in each for each in granted)
+        )
 
     def _save(self) -> None:
         self._files.write(_FILE, write_strict([grant.as_json() for grant in self._grants]).encode())
@@ -169,12 +171,12 @@ def _read(content: bytes | None) -> Iterable[Grant]:
             yield _grant_of(item)
 
 
-def _grant_of(held: dict[str, Json]) -> Grant:
-    caller, since = held.get("caller"), held.get("since")
+def _grant_of(fields: dict[str, Json]) -> Grant:
+    caller, since = fields.get("caller"), fields.get("since")
     is_package = isinstance(caller, dict)
     return Grant(
         str(caller.get("package")) if isinstance(caller, dict) and is_package else "",
         str(caller.get("signer")) if isinstance(caller, dict) and is_package else "",
-        str(held.get("capability")),
+        str(fields.get("capability")),
         since if isinstance(since, int) else 0,
     )

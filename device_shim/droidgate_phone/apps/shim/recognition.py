@@ -12,7 +12,7 @@ POLICY: Final = "assets/policy.json"
 
 
 def is_shim(package: InstalledPackage) -> bool:
-    """Tell whether an installed package is a shim."""
+    """Return whether an installed package is a shim."""
     if package.apk is None or package.find_component("provider", HOST_PROVIDER) is None:
         return False
     return all(package.apk.part_with(item) is not None for item in (ROUTES, POLICY))
