@@ -51,7 +51,7 @@ class ClassJar:
         return _read(self._archive.read(f"{name}.class")) if name in self else None
 
     def has_member(self, holder: str, name: str, descriptor: str) -> bool:
-        """Tell whether a class or one of its supertypes in this jar declares a member."""
+        """Return whether a class or one of its supertypes in this jar declares a member."""
         found = self.find(holder)
         if found is None:
             return False

@@ -75,13 +75,13 @@ class DexFile:
         name, _flags, parent, interfaces, _source, _annotations, content, _values = entry
         supertypes = [] if parent == _NONE else [self.types[parent]]
         supertypes += self._type_list(interfaces)
-        one = DexClass(class_name(self.types[name]) or "", [class_name(kind) or "" for kind in supertypes])
+        class_ = DexClass(class_name(self.types[name]) or "", [class_name(kind) or "" for kind in supertypes])
         if content:
             for kind in self._declared(content):
                 named = class_name(kind)
                 if named:
-                    one.declared.add(named)
-        return one
+                    class_.declared.add(named)
+        return class_
 
     def _declared(self, offset: int) -> list[str]:
         counts = []

@@ -183,17 +183,17 @@ def _policy(routes: list[dict[str, object]]) -> dict[str, object]:
 
 def _capabilities(routes: list[dict[str, object]]) -> str:
     words = {"string": "string", "int32": "integer", "boolean": "boolean", "int64": "integer"}
-    told = []
+    elements = []
     for route in routes:
         given = _parameters(route["input"], words, required=True)
         answered = _parameters(route.get("output"), words, required=False)
         if not answered:
             answered = '<param name="result" type="string" description="The answer" />'
-        told.append(
+        elements.append(
             f'<capability id="{route["id"]}" description="What {route["id"]} does" version="1.0">'
             f"<input>{given}</input><output>{answered}</output></capability>"
         )
-    return f'<mobile-mcp-capabilities version="1.0">{"".join(told)}</mobile-mcp-capabilities>'
+    return f'<mobile-mcp-capabilities version="1.0">{"".join(elements)}</mobile-mcp-capabilities>'
 
 
 def _parameters(declared: object, words: dict[str, str], *, required: bool) -> str:

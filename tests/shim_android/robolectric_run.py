@@ -46,23 +46,23 @@ def write_inputs(folder: Path) -> None:
     """Write what the tests in Java read: APKs, Robolectric's configuration, and a list of it all."""
     lines = []
     for app in tool_apps().values():
-        lines += _told(folder, app.name, app.package, app.apk(), app.key.certificate_der, app.uid)
+        lines += _app_lines(folder, app.name, app.package, app.apk(), app.key.certificate_der, app.uid)
     lines.append(f"apps={','.join(name for name in tool_apps() if name not in _ALTERNATES)}")
     uid = FIRST_UID + 100
     samples = sample_packages()
     for sample in samples:
         uid += 1
         certificate = signing_key().certificate_der
-        lines += _told(folder, f"sample-{sample.name}", sample.package, sample.apk, certificate, uid)
+        lines += _app_lines(folder, f"sample-{sample.name}", sample.package, sample.apk, certificate, uid)
     lines.append(f"samples={','.join(f'sample-{package.name}' for package in samples)}")
     key = make_key(common_name="shims")
     shims = _built_shims(folder, key)
     for name, shim in shims.items():
         uid += 1
-        lines += _told(folder, name, shim.application_id, shim.apk, key.certificate_der, uid)
+        lines += _app_lines(folder, name, shim.application_id, shim.apk, key.certificate_der, uid)
     lines.append(f"shims={','.join(shims)}")
     for name, limit in limit_apks().items():
-        lines += _told(folder, name, "limits", limit.packing.apk, b"", uid)
+        lines += _app_lines(folder, name, "limits", limit.packing.apk, b"", uid)
     lines.append(f"limits={','.join(limit_apks())}")
     (folder / "inputs.properties").write_text("\n".join(lines) + "\n", encoding="latin-1")
     shim_apk = folder / "shim.apk"
@@ -76,7 +76,7 @@ def write_inputs(folder: Path) -> None:
     )
 
 
-def _told(folder: Path, name: str, package: str, apk: bytes, certificate: bytes, uid: int) -> list[str]:
+def _app_lines(folder: Path, name: str, package: str, apk: bytes, certificate: bytes, uid: int) -> list[str]:
     path = folder / f"{name}.apk"
     path.write_bytes(apk)
     facts: dict[str, object] = {"package": package, "apk": path, "certificate": certificate.hex(), "uid": uid}
@@ -157,7 +157,7 @@ def _read_reports(folder: Path) -> Iterable[JavaTest]:
 
 
 def declared_tests() -> set[str]:
-    """Return the tests that stand in the module's sources, as `Class.name`."""
+    """Return the tests in the module's sources, as `Class.name`."""
     return {
         f"{path.stem}.{name}"
         for path in TESTS.glob("*Test.java")

@@ -40,7 +40,7 @@ LATER_CLASSES = {
     "frontends/FunctionService$Arguments": 36,
 }
 # Members that Android 7.0 has not got, with the API level that developer.android.com/reference gives them.
-# Each stands in the sources behind a comparison with SDK_INT, or in a class of LATER_CLASSES.
+# Each is in the sources behind a comparison with SDK_INT, or in a class of LATER_CLASSES.
 LATER_MEMBERS = {
     "android/app/Activity.getCurrentCaller": 35,
     "android/app/ComponentCaller.getUid": 35,

@@ -1,6 +1,6 @@
 """The shim's Android classes on Android's own framework code, as they are compiled and as they ship.
 
-The tests themselves are in Java, in device_shim/android/robolectric; its README tells how it is built.
+The tests themselves are in Java, in device_shim/android/robolectric; its README says how it is built.
 """
 
 import os

@@ -80,8 +80,8 @@ class BrokenRequests:
             return choose([None, "get_weather", 5, []])
         given: list[Json] = [{}, {"location": "Bonn"}, '{"location":1e999}', [[[]]], {"days": -0.5e3}, None]
         arguments = choose(given)
-        held = {"id": choose(["get_weather", "", 5]), choose(["args", "input", "other"]): arguments}
-        return {name: held[name] for name in self._shuffled(held)}
+        fields = {"id": choose(["get_weather", "", 5]), choose(["args", "input", "other"]): arguments}
+        return {name: fields[name] for name in self._shuffled(fields)}
 
     def _shuffled(self, names: dict[str, Json]) -> list[str]:
         return self._random.sample(list(names), len(names))

@@ -73,10 +73,10 @@ class CoreJvm:
 
     def answers(self, lines: Iterable[bytes]) -> Iterator[bytes]:
         """Yield the line that answers each line; the lines hold no line ends."""
-        held = list(lines)
-        writer = Thread(target=self._write, args=(held,), daemon=True)
+        sent = list(lines)
+        writer = Thread(target=self._write, args=(sent,), daemon=True)
         writer.start()
-        for line in held:
+        for line in sent:
             answer = self._out.readline()
             assert answer.endswith(b"\n"), f"no answer to {line[:200]!r}"
             yield answer

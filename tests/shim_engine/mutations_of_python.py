@@ -105,7 +105,7 @@ def mutants_of(module: str) -> list[Mutant]:
 
 
 def _telling(tree: ast.Module) -> Iterator[ast.AST]:
-    """Walk a module; words for people, types and names of exports stand as nodes that nothing changes."""
+    """Walk a module; human-readable words, types and names of exports are nodes that nothing changes."""
     silent: set[int] = set()
     for node in ast.walk(tree):
         silent.update(id(inner) for part in _silent_parts(node) for inner in ast.walk(part))
@@ -121,11 +121,11 @@ _BOUND_NAMES = frozenset(
 """Names of such bounds, and of what only the command line looks at."""
 
 _WORD_MAKERS = frozenset({"_counted", "_compared"})
-"""Functions whose texts are words for people."""
+"""Functions whose texts are human-readable."""
 
 _NOT_ASKED = _BOUNDS | frozenset(
     {
-        # Results are words for people.
+        # Results are human-readable.
         *("_shown", "_kind_of", "unreadable"),
         # The vectors come with numbers exact.
         "exact_numbers",
@@ -176,7 +176,7 @@ def _name_of(called: ast.Name | ast.Attribute) -> str:
 
 
 def _is_word(node: ast.AST) -> bool:
-    """Tell whether a constant of a raised error is no token."""
+    """Return whether a constant of a raised error is not a token."""
     return (
         isinstance(node, ast.Constant)
         and isinstance(node.value, str)
@@ -259,7 +259,7 @@ def survivors(mutants: Sequence[Mutant], *, at_once: int = 2) -> list[Mutant]:
 
 
 def is_noticed(module: str, source: str) -> bool:
-    """Tell whether the vectors, or the import, tell a module's source from the right one.
+    """Return whether the vectors, or the import, distinguish a module's source from the right one.
 
     Raises:
         RuntimeError: the other side did not come so far.

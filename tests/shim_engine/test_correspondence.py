@@ -63,7 +63,7 @@ def python_members() -> dict[str, list[str]]:
 
 
 def resolve(name: str) -> object:
-    """Return what a Python name of the table stands for."""
+    """Return the object behind a Python name of the table."""
     parts = name.split(".")
     if parts[0] in MODULES:
         parts = ["droidgate_shim", "engine", *parts]

@@ -1,5 +1,5 @@
 """Random lives of calls against a plain model of docs/shim-engine.md 3 (steps 1, 3 and 8) and 7: each request
-is answered once, nothing comes after it has ended, and nothing is held then.
+is answered once, nothing comes after it has ended, and nothing is kept then.
 """
 
 from __future__ import annotations
@@ -33,7 +33,7 @@ POLICY = {"grants": [{"caller": "any-app", "capability": "fill"}], "limits": LIM
 
 
 class Reply:
-    """Where an answer goes; it is known by itself, and by whether it is still held."""
+    """Where an answer goes; it is known by itself, and by whether it is still kept."""
 
 
 @dataclass
@@ -123,16 +123,16 @@ class Driver:
         if not self.open:
             self.check(self.engine.expire(self.now), expected)
             return
-        one = self.open[which % len(self.open)]
+        expected_call = self.open[which % len(self.open)]
         refusal = None if which % 3 else Failure("denied")
-        effects = self.engine.decided(self.now, self.handles[one.number], refusal)
-        if one.is_asking and refusal is None:
+        effects = self.engine.decided(self.now, self.handles[expected_call.number], refusal)
+        if expected_call.is_asking and refusal is None:
             sent = effects.pop()
             assert isinstance(sent, Send)
-            assert sent.reply_to is one.reply
-            one.is_asking, one.deadline = False, self.now + CAPABILITIES["weather"][1]
-        elif one.is_asking:
-            expected.append(self.close(one, "denied"))
+            assert sent.reply_to is expected_call.reply
+            expected_call.is_asking, expected_call.deadline = False, self.now + CAPABILITIES["weather"][1]
+        elif expected_call.is_asking:
+            expected.append(self.close(expected_call, "denied"))
         self.check(effects, expected)
 
     def result(self, wait: int, which: int) -> None:
@@ -150,14 +150,14 @@ class Driver:
         if not self.open:
             self.check(self.engine.expire(self.now), expected)
             return
-        one = self.open[which % len(self.open)]
-        call = self.handles[one.number]
-        if token is None and one.is_asking:
+        expected_call = self.open[which % len(self.open)]
+        call = self.handles[expected_call.number]
+        if token is None and expected_call.is_asking:
             self.check(end(call), expected)
             return
-        if token is None and one.package == "a.pdf":
+        if token is None and expected_call.package == "a.pdf":
             token = "malformed_response"
-        self.check(end(call), [*expected, self.close(one, token)])
+        self.check(end(call), [*expected, self.close(expected_call, token)])
         assert end(call) == []
 
     def late(self, wait: int, which: int) -> None:
@@ -183,14 +183,14 @@ class Driver:
         expected += [self.close(item, "interrupted") for item in found]
         self.check(self.engine.died(self.now, package), expected)
 
-    def check_held(self) -> None:
+    def check_handles(self) -> None:
         assert self.engine.open_count() == len(self.open) == len(self.engine.journal())
         assert self.engine.next_deadline() == min((item.deadline for item in self.open), default=None)
         assert self.answers == self.accepted + self.refused - len(self.open)
 
-    def check_nothing_held(self) -> None:
+    def check_nothing_kept(self) -> None:
         self.check(self.engine.expire(self.now + 100_000), self.pass_time(100_000))
-        self.check_held()
+        self.check_handles()
         gc.collect()
         assert (self.engine.open_count(), len(self.engine.rates)) == (0, 0)
         assert len(self.replies) == 0
@@ -212,8 +212,8 @@ def play(seed: int, events: int) -> Driver:
             driver.died(wait, random.choice(("a.pdf", "a.weather", "a.gone")))
         else:
             getattr(driver, kind)(wait, which)
-        driver.check_held()
-    driver.check_nothing_held()
+        driver.check_handles()
+    driver.check_nothing_kept()
     return driver
 
 
@@ -301,11 +301,11 @@ class LifeMachine(RuleBasedStateMachine):
         self.driver.died(wait, package)
 
     @invariant()
-    def held_is_what_is_open(self) -> None:
-        self.driver.check_held()
+    def kept_is_what_is_open(self) -> None:
+        self.driver.check_handles()
 
     def teardown(self) -> None:
-        self.driver.check_nothing_held()
+        self.driver.check_nothing_kept()
 
 
 TestLife = LifeMachine.TestCase

@@ -1,7 +1,7 @@
 """The vectors notice changed engines.
 
-The long forms change the engines in many small ways, one at a time, and demand that nearly all are noticed;
-what the rest is stands in the report of the failed test. In every run a handful of changes is made by hand.
+The long forms change the engines in many small ways, one at a time, and require that nearly all are noticed;
+the report of the failed test names the rest. In every run a handful of changes is made by hand.
 """
 
 import importlib.util
@@ -92,9 +92,9 @@ def check_noticed(made: Sequence[Sampled], left: Sequence[Sampled]) -> None:
     """Those that change nothing count neither as noticed nor as made."""
     asked = [item for item in made if item.key not in REVIEWED]
     unnoticed = [item for item in left if item.key not in REVIEWED]
-    told = "\n".join(map(str, unnoticed))
+    listed = "\n".join(map(str, unnoticed))
     figures = f"{len(unnoticed)} of {len(asked)}, {len(made) - len(asked)} reviewed"
-    assert len(unnoticed) <= (1 - LEAST_NOTICED) * len(asked), f"{figures}:\n{told}"
+    assert len(unnoticed) <= (1 - LEAST_NOTICED) * len(asked), f"{figures}:\n{listed}"
 
 
 @pytest.mark.long

@@ -1,4 +1,4 @@
-"""Both engines give the outcomes that the specifications demand (docs/shim-engine.md 9)."""
+"""Both engines give the outcomes that the specifications require (docs/shim-engine.md 9)."""
 
 import json
 import re
@@ -42,10 +42,10 @@ FILES = by_file()
 
 
 def failures(vectors: list[Vector], outcomes: list[Json]) -> list[str]:
-    told = zip(vectors, outcomes, strict=True)
+    pairs = zip(vectors, outcomes, strict=True)
     return [
         f"{vector.id} ({vector.source}): {found}"
-        for vector, outcome in told
+        for vector, outcome in pairs
         if (found := difference(outcome, vector.expect) or _omission(outcome, vector))
     ]
 
@@ -68,7 +68,7 @@ def test_the_java_engine_gives_what_is_expected(name: str, core: CoreJvm) -> Non
     assert failures(vectors, list(core.outcomes(dict(vector.case) for vector in vectors))) == []
 
 
-def test_there_are_hundreds_and_none_stands_twice() -> None:
+def test_there_are_hundreds_and_each_is_there_once() -> None:
     assert len(VECTORS) >= 400
     assert [item for item, count in Counter(vector.id for vector in VECTORS).items() if count > 1] == []
     inputs = Counter(json.dumps(dict(item.case), default=str) for item in VECTORS)
@@ -93,7 +93,7 @@ def test_no_cell_of_the_grid_is_blank_without_a_reason() -> None:
     assert {(table.rows, table.columns): table.blank() for table in tables() if table.blank()} == {}
 
 
-def test_no_reason_stands_where_there_are_vectors() -> None:
+def test_cells_with_vectors_have_no_reason() -> None:
     for table in tables():
         assert not [cell for cell in table.reasons if table.counts.get(cell)]
         named = {row for row, _ in table.counts} | {row for row, _ in table.reasons}
@@ -115,7 +115,7 @@ def numbers_of(path: Path) -> frozenset[str]:
 
 
 def is_section(path: Path, number: str) -> bool:
-    """Tell whether a document has the section; without the document, whether it looks like one."""
+    """Return whether a document has the section; without the document, whether it looks like one."""
     if not path.is_file():
         return re.fullmatch(r"[0-9]+(\.[0-9a-z]+)*", number) is not None
     return number in numbers_of(path)
@@ -178,16 +178,16 @@ def test_numbers_are_compared_exactly() -> None:
 
 @pytest.mark.parametrize("text", ["denied: nobody may", "denied:other words", "denied"])
 def test_a_failure_s_message_counts_up_to_its_token(text: str) -> None:
-    def told(message: str, status: str = "failure") -> Json:
+    def response(message: str, status: str = "failure") -> Json:
         inner = {"id": "1", "status": status, "message": message}
         document = {"mobile-mcp-response": {"version": "1.0", "response": inner}}
         return {"extras": {"mobile-mcp-response": json.dumps(document)}, "token": "denied"}
 
-    assert equal(told("denied: x"), told(text))
-    assert not equal(told("busy: x"), told(text))
-    assert not equal(told("nobody may"), told(text))
-    assert equal(told("denied", "success"), told(text, "success"))
-    assert not equal(told("denied", "success"), told(text))
+    assert equal(response("denied: x"), response(text))
+    assert not equal(response("busy: x"), response(text))
+    assert not equal(response("nobody may"), response(text))
+    assert equal(response("denied", "success"), response(text, "success"))
+    assert not equal(response("denied", "success"), response(text))
 
 
 def test_arguments_inside_a_request_are_compared_as_json() -> None:

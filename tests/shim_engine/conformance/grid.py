@@ -53,7 +53,7 @@ def axes() -> dict[str, tuple[str, ...]]:
 
 @dataclass(frozen=True, slots=True)
 class Covered:
-    """Where a vector stands in the grid: axis -> its values there."""
+    """Where a vector is in the grid: axis -> its values there."""
 
     values: Mapping[str, frozenset[str]]
 
@@ -66,7 +66,7 @@ class Table:
         rows: Name of the axis downwards.
         columns: Name of the axis to the right.
         counts: (row, column) -> how many vectors.
-        reasons: (row, column) -> why no vector can stand there.
+        reasons: (row, column) -> why no vector can be there.
     """
 
     rows: str
@@ -135,7 +135,7 @@ def _reason_of_token(token: str | None, kind: str | None, backend: str | None) -
     if kind == "any" and token in {"invalid_argument", "malformed_response"}:
         return "any value fits"
     if (token, kind) == ("malformed_response", "null"):
-        return "a declared null is told as it is, or stays away"
+        return "a declared null is written as it is, or left out"
     return None
 
 
@@ -175,19 +175,19 @@ class _Asked:
             return _Asked(OLDER if extra else None)
         document = _parsed(extras[extra])
         document = document if isinstance(document, dict) else {}
-        held = document.get("mobile-mcp-request", document)
+        content = document.get("mobile-mcp-request", document)
         wrapped = extra == "mobile-mcp-request" and (not document or "mobile-mcp-request" in document)
-        if isinstance(held, dict) and "request" in held:
-            wrapped, held = True, held["request"]
-        held = held if isinstance(held, dict) else {}
-        capability = held.get("capability")
+        if isinstance(content, dict) and "request" in content:
+            wrapped, content = True, content["request"]
+        content = content if isinstance(content, dict) else {}
+        capability = content.get("capability")
         capability = capability if isinstance(capability, dict) else {}
-        key = next((item for item in ("args", "input") if item in capability or item in held), None)
+        key = next((item for item in ("args", "input") if item in capability or item in content), None)
         named = capability.get("id")
         return _Asked(
             _dialect(key, str(case["carrier"]), wrapped=wrapped),
             named if isinstance(named, str) else None,
-            _names(capability.get(key or "", held.get(key or ""))),
+            _names(capability.get(key or "", content.get(key or ""))),
         )
 
 
@@ -224,10 +224,10 @@ def _kinds(route: Mapping[str, Json], asked: _Asked, vector: Vector) -> Iterable
 def _returned(backend: Mapping[str, Json]) -> frozenset[str]:
     """Return the names of the members that a backend answered with."""
     if "document" in backend:
-        held = backend["document"]["properties"]
-        inner = held.get("androidAppfunctionsReturnValue", {}).get("values", [])
+        content = backend["document"]["properties"]
+        inner = content.get("androidAppfunctionsReturnValue", {}).get("values", [])
         first = inner[0] if inner else None
-        return frozenset(first["properties"] if isinstance(first, dict) else held)
+        return frozenset(first["properties"] if isinstance(first, dict) else content)
     extras = backend.get("extras") or {}
     text = backend.get("data", extras.get("result"))
     if text is not None:
@@ -239,18 +239,18 @@ def _returned(backend: Mapping[str, Json]) -> frozenset[str]:
     return _names(capability.get("output") if isinstance(capability, dict) else None)
 
 
-def _names(held: Json) -> frozenset[str]:
-    held = _parsed(held)
-    if isinstance(held, dict):
-        return frozenset(held)
-    entries = held if isinstance(held, list) else []
+def _names(content: Json) -> frozenset[str]:
+    content = _parsed(content)
+    if isinstance(content, dict):
+        return frozenset(content)
+    entries = content if isinstance(content, list) else []
     return frozenset(str(entry["name"]) for entry in entries if isinstance(entry, dict) and "name" in entry)
 
 
-def _parsed(held: Json) -> Json:
-    if not isinstance(held, str):
-        return held
+def _parsed(content: Json) -> Json:
+    if not isinstance(content, str):
+        return content
     try:
-        return parse_json(held)
+        return parse_json(content)
     except InputError:
         return None

@@ -12,14 +12,14 @@ from shim_engine.conformance.vector_files import OPERATIONS, load_vectors
 _INTRODUCTION: Final = """\
 # Conformance vectors of the shim's engines
 
-Requests, route tables and backends' behaviour with the answer that a specification demands:
+Requests, route tables and backends' behaviour with the answer that a specification requires:
 `device_shim/vectors`, in the form of [shim-engine.md](../shim-engine.md) 9. Both engines run them. Each
 names the paragraph from which its expectation was written by hand.
 """
 _GRID_INTRODUCTION: Final = """\
 ## What the calls cover
 
-A call stands in a dialect, ends with a token or with success, is carried by a started or a bound service, and
+A call is in a dialect, ends with a token or with success, is carried by a started or a bound service, and
 goes to a backend (`none`: it names no capability that there is). It covers the types of the arguments that it
 gives and of the outputs that come back. Each table counts the calls of two of these; a letter stands where
 none can be.

@@ -85,7 +85,7 @@ def _values_of(property_: Mapping[str, Json]) -> list[Json]:
 
 
 def document_of(properties: Mapping[str, Json]) -> dict[str, Json]:
-    """Return the document of the engine that properties of the phone's Android stand for.
+    """Return the document of the engine for properties of the phone's Android.
 
     The phone's documents have no schema types, so there is none here.
     """
