@@ -149,7 +149,7 @@ def read_answer(
     *,
     request_id: str | None = None,
 ) -> Result | Failure | None:
-    """Return what the backend answered with, or its failure; whatever it is, this raises nothing.
+    """Return the backend's result, or its failure; no answer makes this raise.
 
     None where it does not answer this call: a Mobile-MCP response to another request, or a callback that
     only carries timings.
@@ -195,7 +195,7 @@ def _of_function(
 def _of_response(
     extras: Mapping[str, Json], context: ReadingContext, request_id: str | None
 ) -> Result | Failure | None:
-    """Return what a response says, None where it answers another request (specification 3.3)."""
+    """Return the content of a response, None if it answers another request (specification 3.3)."""
     try:
         response = read_response(extras, context, carrier="bind")
     except MalformedResponseError as error:

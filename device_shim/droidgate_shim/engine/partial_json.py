@@ -40,7 +40,7 @@ _BEYOND: Final = Decimal(0)
 
 @dataclass(frozen=True, slots=True)
 class PartialJson:
-    """What could be read of a text.
+    """The readable part of a text.
 
     Attributes:
         value: The document; what follows a mistake that ends the reading is not in it, and of a duplicate
@@ -63,7 +63,7 @@ def read_partial(text: str) -> PartialJson:
 
 
 class _EndOfReadingError(Exception):
-    """The text does not go on as JSON does."""
+    """The text does not continue as JSON."""
 
 
 @dataclass(slots=True)

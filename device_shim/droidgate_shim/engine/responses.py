@@ -70,7 +70,7 @@ def write_failure(request: MobileMcpRequest, failure: Failure) -> dict[str, str]
 
 
 def write_journal_entry(request: MobileMcpRequest) -> str:
-    """Return what has to survive the shim's death for the request to be answered then: JSON text."""
+    """Return what must survive the shim's death so that the request can be answered then: JSON text."""
     return write_strict(
         {
             "dialect": request.dialect.id,

@@ -90,7 +90,7 @@ Outputs: TypeAlias = Annotated[FieldOutputs | NamedOutput, Field(discriminator="
 
 
 class Target(Frozen):
-    """What of the app behind the shim was approved.
+    """The approved facts of the app behind the shim.
 
     Attributes:
         package: Its application id.
@@ -139,7 +139,7 @@ class _Table(Frozen):
 
 @dataclass(frozen=True, slots=True)
 class PreparedRoute:
-    """A route, and what each call of it needs, worked out once.
+    """A route, with what each call of it needs, computed once.
 
     Attributes:
         route: The route.

@@ -18,7 +18,7 @@ from droidgate.parsing.json_text import (
 )
 
 MAX_UNITS: Final = 200_000
-"""UTF-16 units of a document; what Binder carries with room to spare (reference android-runtime 1.7)."""
+"""UTF-16 units of a document; Binder carries this with room to spare (reference android-runtime 1.7)."""
 
 MAX_DEPTH: Final = 64
 MAX_KEYS: Final = 1_024

@@ -68,24 +68,24 @@ class JvmService(Service):
 
 
 class ToolService(JvmService):
-    """What Mobile-MCP agents bind and start."""
+    """The service that Mobile-MCP agents bind and start."""
 
     CLASS = f"{_PACKAGE}.frontends.ToolService"
 
 
 class ShellIdentityService(JvmService):
-    """What other shims bind to call app functions."""
+    """The service that other shims bind to call app functions."""
 
     CLASS = f"{_PACKAGE}.backends.ShellIdentityService"
 
 
 class ShellIdentityInstrumentation(Instrumentation):
-    """What adb runs so that the shim can borrow the shell's permissions."""
+    """The instrumentation that adb runs so that the shim can borrow the shell's permissions."""
 
     CLASS: ClassVar[str] = f"{_PACKAGE}.backends.ShellIdentityInstrumentation"
 
     def on_start(self, arguments: Mapping[str, str]) -> None:
-        """Hand it on."""
+        """Hand the start on."""
         del arguments
         process_of(self.context).call("instrument", class_name=self.CLASS)
 
@@ -114,10 +114,10 @@ class JvmActivity(Activity):
 
 
 class JvmScreen(JvmActivity):
-    """An activity with something to see."""
+    """An activity that shows views."""
 
     def view(self) -> View | None:
-        """Return what its views hold now."""
+        """Return its current views."""
         shown = process_of(self.context).call("activity_view", activity=self.number)
         return View("column") if shown is None else read_view(shown)
 
@@ -173,7 +173,7 @@ class MmcpReceiver(Receiver):
 
 
 class HostProvider(Provider):
-    """The computer's way in; runs on Binder threads."""
+    """The host's entrance; runs on Binder threads."""
 
     def call(self, method: str, argument: str | None, extras: Bundle, caller_uid: int) -> Bundle | None:
         """Hand a call on."""
@@ -187,7 +187,7 @@ class HostProvider(Provider):
         return None if answer is None else read_bundle(answer)
 
     def open_for_reading(self, uri: str, caller_uid: int) -> bytes | None:
-        """Return what the file holds that is opened."""
+        """Return the content of the file that is opened."""
         found = self._open(uri, None, caller_uid)
         return None if found is None else base64.b64decode(str(found))
 

@@ -32,7 +32,7 @@ _OPTIONS: Final = (
 )  # fmt: skip
 
 Taker = Callable[[str, Fields], object]
-"""Does what the JVM asks of one process, and returns the answer."""
+"""Runs an operation that the JVM asks of one process, and returns the answer."""
 
 _shared_lock = threading.Lock()
 _shared: list[Machine] = []
@@ -88,16 +88,16 @@ class Machine:
         self._latest = 0
         threading.Thread(target=self._read, name="shim-jvm", daemon=True).start()
         if not self._ready.wait(_START_SECONDS) or not self.is_running():
-            errors = self.errors()[-2000:]
+            output = self.errors()[-2000:]
             self.close()
-            raise UsageError(f"the JVM for shims does not start: {errors}")
+            raise UsageError(f"the JVM for shims does not start: {output}")
 
     def is_running(self) -> bool:
         """Return whether it runs."""
         return self._process.poll() is None
 
     def errors(self) -> str:
-        """Return what it wrote to its standard error."""
+        """Return its standard error."""
         return self._errors.read_text("utf-8", errors="replace")
 
     def attach(self, system: AndroidSystem, taker: Taker) -> int:
@@ -135,11 +135,11 @@ class Machine:
         return self._latest
 
     def notify(self, process: int, operation: str, fields: Fields) -> None:
-        """Have something done, without an answer."""
+        """Run an operation that has no answer."""
         self._write({**fields, "op": operation, "process": process, "now": self._now()})
 
     def call(self, process: int, operation: str, fields: Fields, *, binder: bool = False) -> Any:
-        """Have something done on the main thread, or a Binder thread, and return what comes of it.
+        """Run an operation on the main thread, or a Binder thread, and return its value.
 
         Raises:
             AndroidError: what the Java code threw.
@@ -227,7 +227,7 @@ class Machine:
             self._write(answer)
 
     def close(self) -> None:
-        """End it."""
+        """End the JVM."""
         if self._process.stdin is not None:
             with contextlib.suppress(OSError):
                 self._process.stdin.close()

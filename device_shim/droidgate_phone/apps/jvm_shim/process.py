@@ -106,7 +106,7 @@ class JvmProcess:
         return self._context.platform
 
     def call(self, operation: str, **fields: object) -> Any:
-        """Have the process do something on its main thread.
+        """Run an operation on the process's main thread.
 
         Raises:
             AndroidError: what its code threw.
@@ -114,7 +114,7 @@ class JvmProcess:
         return self._machine.call(self._number, operation, fields)
 
     def call_binder(self, operation: str, **fields: object) -> Any:
-        """Have the process do something on a Binder thread.
+        """Run an operation on a Binder thread of the process.
 
         Raises:
             AndroidError: what its code threw.

@@ -9,7 +9,7 @@ from typing import Final
 from droidgate.calls.failures import Failure
 from droidgate.parsing.manifest_limits import utf16_length
 from droidgate_phone.apps.shim.core import Core, Receipt
-from droidgate_phone.apps.shim.identity import Grant
+from droidgate_phone.apps.shim.identity import StoredGrant
 from droidgate_phone.apps.shim.openers import Opener, Opening
 from droidgate_shim.engine.authority import Carrier
 from droidgate_shim.engine.engine import Ask
@@ -133,7 +133,9 @@ class ConsentDesk:
         if always and question.may_always:
             for package in question.receipt.origin.packages:
                 signer = package.signers[0]
-                self._core.grants.add(Grant(package.name, signer, question.ask.capability, self._core.now()))
+                self._core.grants.add(
+                    StoredGrant(package.name, signer, question.ask.capability, self._core.now())
+                )
         self._end(question, None)
 
     def refuse(self, question: Question, how: Failure) -> None:

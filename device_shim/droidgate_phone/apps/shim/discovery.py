@@ -21,7 +21,7 @@ Tools: TypeAlias = list[list[str | None]]
 
 
 class Discoveries:
-    """What receivers answered; kept for as long as their package is not changed."""
+    """The answers of receivers; each is kept until its package changes."""
 
     def __init__(self, core: Core) -> None:
         self._core = core

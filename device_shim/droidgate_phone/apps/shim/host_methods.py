@@ -1,4 +1,4 @@
-"""What the host may ask for, each method a function on the shim's main thread (docs/shim.md 7)."""
+"""The host's methods, each a function on the shim's main thread (docs/shim.md 7)."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ from droidgate.calls.failures import Failure
 from droidgate.model.json_values import Json
 from droidgate_phone.apps.shim.discovery import Tools
 from droidgate_phone.apps.shim.functions import EXECUTE, FIRST_WITH_FUNCTIONS
-from droidgate_phone.apps.shim.identity import Grant, Origin
+from droidgate_phone.apps.shim.identity import Origin, StoredGrant
 from droidgate_phone.apps.shim.process import ShimProcess
 from droidgate_phone.clocks import Signal
 from droidgate_phone.intents import ComponentName
@@ -163,9 +163,9 @@ def _grant(core: ShimProcess, argument: Mapping[str, Json], reply: HostReply) ->
     if capability != _EVERYTHING and capability not in core.table.routes:
         raise HostError("unknown_capability", f"unknown capability {capability}")
     if caller == ANY_APP:
-        grant = Grant("", "", capability, core.now())
+        grant = StoredGrant("", "", capability, core.now())
     else:
-        grant = Grant(caller, _signer_of(core, caller, argument), capability, core.now())
+        grant = StoredGrant(caller, _signer_of(core, caller, argument), capability, core.now())
     core.grants.add(grant)
     reply.put({"grant": grant.as_json()})
 

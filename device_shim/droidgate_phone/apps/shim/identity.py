@@ -83,7 +83,7 @@ def origin_of_package(platform: Platform, name: str, signers: tuple[str, ...]) -
 
 
 @dataclass(frozen=True, slots=True)
-class Grant:
+class StoredGrant:
     """One grant: to a package with a certificate, or to any app (both empty)."""
 
     package: str
@@ -104,11 +104,11 @@ class GrantStore:
         self._files = files
         self._grants = list(_read(files.read(_FILE)))
 
-    def all(self) -> Sequence[Grant]:
+    def all(self) -> Sequence[StoredGrant]:
         """Return the grants, oldest first."""
         return tuple(self._grants)
 
-    def add(self, grant: Grant) -> None:
+    def add(self, grant: StoredGrant) -> None:
         """Grant; one of the same caller and capability is replaced."""
         self._grants = [other for other in self._grants if _key(other) != _key(grant)]
         self._grants.append(grant)
@@ -157,11 +157,11 @@ class GrantStore:
         self._files.write(_FILE, write_strict([grant.as_json() for grant in self._grants]).encode())
 
 
-def _key(grant: Grant) -> tuple[str, str, str]:
+def _key(grant: StoredGrant) -> tuple[str, str, str]:
     return grant.package, grant.signer, grant.capability
 
 
-def _read(content: bytes | None) -> Iterable[Grant]:
+def _read(content: bytes | None) -> Iterable[StoredGrant]:
     try:
         listed = parse_strict((content or b"[]").decode(), path=_FILE)
     except (InputError, UnicodeDecodeError):
@@ -171,10 +171,10 @@ def _read(content: bytes | None) -> Iterable[Grant]:
             yield _grant_of(item)
 
 
-def _grant_of(fields: dict[str, Json]) -> Grant:
+def _grant_of(fields: dict[str, Json]) -> StoredGrant:
     caller, since = fields.get("caller"), fields.get("since")
     is_package = isinstance(caller, dict)
-    return Grant(
+    return StoredGrant(
         str(caller.get("package")) if isinstance(caller, dict) and is_package else "",
         str(caller.get("signer")) if isinstance(caller, dict) and is_package else "",
         str(fields.get("capability")),

@@ -27,12 +27,12 @@ class Opening:
     """An activity that is to open.
 
     Attributes:
-        class_name: Which.
+        class_name: The activity's class.
         title: The title of the notification in its place.
         text: The text below.
-        seconds: How long it is worth opening.
-        on_failed: Called once where neither it nor a notification could be shown, with the reason.
-        on_ignored: Called once where nobody tapped the notification in time.
+        seconds: How long to keep trying.
+        on_failed: Called once with the reason if neither it nor a notification can be shown.
+        on_ignored: Called once if nobody taps the notification in time.
     """
 
     class_name: str

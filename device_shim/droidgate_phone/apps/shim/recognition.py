@@ -1,4 +1,4 @@
-"""By what the phone knows a shim: its provider's class and the builder's two assets."""
+"""How the phone recognises a shim: by its provider's class and the builder's two assets."""
 
 from __future__ import annotations
 

@@ -108,14 +108,14 @@ class Journal:
         self._written: list[str] = []
 
     def take(self, entry: str) -> bool:
-        """Take an entry of the process of before; return false where it does not exist."""
+        """Take an entry of the previous process; return false if it does not exist."""
         if entry not in self._left:
             return False
         self._left.remove(entry)
         return True
 
     def forget_left(self) -> None:
-        """Give up what nobody has asked for again."""
+        """Drop the entries that were not taken again."""
         self._left = []
 
     def keep(self, entries: Sequence[str]) -> None:

@@ -124,7 +124,7 @@ class ScreenCalls:
         self._fail(call, "unavailable", message)
 
     def _end(self, call: ScreenCall) -> None:
-        """Make room for the next call when this one has been answered; what comes of it later is dropped."""
+        """Make room for the next call when this one has been answered; its later results are dropped."""
         if call in self._waiting:
             self._waiting.remove(call)
         if call is not self._current:
