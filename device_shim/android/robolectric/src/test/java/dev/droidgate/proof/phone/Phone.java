@@ -406,7 +406,7 @@ public final class Phone {
         return null;
     }
 
-    /** Lets a result be told as another app's than the one that set it. */
+    /** Lets a result be reported as another app's than the one that set it. */
     public void forge(Activity activity) {
         forged = activity;
     }
