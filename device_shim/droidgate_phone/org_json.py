@@ -76,15 +76,17 @@ def java_text(value: Any) -> str:
     return str(value)
 
 
-def _mismatch(value: Any, wanted: str, where: str = "") -> str:
+def _mismatch(value: Any, expected_type: str, where: str = "") -> str:
     if value is None:
         return f"Value{where} is null."
-    return f"Value {java_text(value)}{where} of type {java_class(value)} cannot be converted to {wanted}"
+    return (
+        f"Value {java_text(value)}{where} of type {java_class(value)} cannot be converted to {expected_type}"
+    )
 
 
-def mismatch_at(value: Any, index: int, wanted: str) -> JsonError:
+def mismatch_at(value: Any, index: int, expected_type: str) -> JsonError:
     """Return the error for an array's value that is of another type."""
-    return JsonError(_mismatch(value, wanted, f" at {index}"))
+    return JsonError(_mismatch(value, expected_type, f" at {index}"))
 
 
 class _Parser:

@@ -147,14 +147,14 @@ def _install_packages(system: AndroidSystem, *, count: int, apps: bool) -> None:
         system.packages.install(sample_packages.filler_package(number))
 
 
-def _install_where_it_can_run(system: AndroidSystem, one: SamplePackage) -> None:
+def _install_where_it_can_run(system: AndroidSystem, package: SamplePackage) -> None:
     """Install a sample app, unless it needs a newer Android."""
     try:
-        system.packages.install(one.apk)
+        system.packages.install(package.apk)
     except InstallError as refused:
         if refused.code != _TOO_OLD:
             raise
-        system.log.record("left-out", package=one.package, reason=refused.message)
+        system.log.record("left-out", package=package.package, reason=refused.message)
 
 
 def _userland(system: AndroidSystem) -> Userland:

@@ -16,7 +16,7 @@ from droidgate_phone.apps.clock_in import ClockInApp
 from droidgate_phone.screen import keys
 from droidgate_phone.screen.hierarchy import Screen, write_hierarchy
 from droidgate_phone.screen.layout import Display, Placed, lay_out
-from droidgate_phone.screen.window import LauncherEntry, NotModelledError, Shown, Window
+from droidgate_phone.screen.window import InputNotModelledError, LauncherEntry, Shown, Window
 from phone_apps.small_phone import SmallPhone
 
 PACKAGE = "dev.droidgate.sample.clockin"
@@ -194,7 +194,7 @@ def test_keys_delete_go_back_and_go_home(window: Window, stage: OneStage) -> Non
     assert node(window, id=f"{PACKAGE}:id/missed_day").get("text") == "ab"
     window.press_key(keys.BACK)
     assert node(window, text="Clock").get("package") == "com.android.launcher3"
-    with pytest.raises(NotModelledError, match="key 26"):
+    with pytest.raises(InputNotModelledError, match="key 26"):
         window.press_key(keys.key_code("POWER"))
     window.press_key(keys.key_code("no such key"))
 

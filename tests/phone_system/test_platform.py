@@ -7,7 +7,7 @@ from collections.abc import Callable, Iterator
 
 import pytest
 
-from droidgate_phone.app_api.platform import Connection, Notification
+from droidgate_phone.app_api.platform import Notification, ServiceConnection
 from droidgate_phone.app_api.values import AndroidError
 from droidgate_phone.boot import boot
 from droidgate_phone.clocks import StillClock
@@ -92,7 +92,7 @@ def test_a_service_without_a_binder_tells_so_and_a_dead_one_too(system: AndroidS
         make_apk(NOISY, before=f'<queries><package android:name="{TOOL}"/></queries>', version=2)
     )
     platform = system.app_context(NOISY).platform
-    connection = Connection(
+    connection = ServiceConnection(
         on_connected=lambda: told.append("connected"),
         on_null_binding=lambda: told.append("null"),
         on_disconnected=lambda: told.append("gone"),

@@ -84,7 +84,7 @@ def _ignore(message: Message) -> None:
 
 
 @dataclass(frozen=True, slots=True)
-class Connection:
+class ServiceConnection:
     """`android.content.ServiceConnection`, and what receives the service's messages.
 
     Attributes:
@@ -165,7 +165,7 @@ class Platform(Protocol):
     def read_asset(self, package: str, name: str) -> bytes | None:
         """Return an asset of a package that the app may see."""
 
-    def bind(self, intent: Intent, connection: Connection) -> Binding | None:
+    def bind(self, intent: Intent, connection: ServiceConnection) -> Binding | None:
         """Bind a service; what comes of it is told later. None where there is no such service.
 
         Raises:

@@ -158,10 +158,10 @@ class Arguments:
         return text
 
 
-def _list_of(value: Json, is_one: Callable[[Json], bool]) -> list[Any] | None:
+def _list_of(value: Json, has_kind: Callable[[Json], bool]) -> list[Any] | None:
     """Return a property's values where all are of one kind, as GenericDocument's typed arrays are."""
     is_list = isinstance(value, list | tuple)
-    return list(value) if is_list and all(map(is_one, value)) else None
+    return list(value) if is_list and all(map(has_kind, value)) else None
 
 
 def _is_text(value: Json) -> bool:

@@ -108,8 +108,8 @@ class NoteFunctions:
 
     def _find_notes(self, arguments: Arguments) -> _Document:
         limit = arguments.whole_or("limit", 1, _MOST_FOUND, _USUALLY_FOUND)
-        is_wanted = _query_in(arguments)
-        found = [note.document() for note in reversed(self._store.notes) if is_wanted(note)]
+        matches = _query_in(arguments)
+        found = [note.document() for note in reversed(self._store.notes) if matches(note)]
         return _value(*found[:limit])
 
     def _get_note(self, arguments: Arguments) -> _Document:

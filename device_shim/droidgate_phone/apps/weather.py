@@ -117,8 +117,10 @@ def _forecast(location: str, days: str) -> str:
         raise _RefusalError(f"days must be a number from 1 to {_MOST_DAYS}")
     listed: list[Json] = []
     for day in range(1, count + 1):
-        one = weather_of(place, day)
-        listed.append({"day": day, "sky": one.sky, "temperature": one.temperature, "wind": one.wind})
+        weather = weather_of(place, day)
+        listed.append(
+            {"day": day, "sky": weather.sky, "temperature": weather.temperature, "wind": weather.wind}
+        )
     return write_json({"location": place, "days": listed})
 
 

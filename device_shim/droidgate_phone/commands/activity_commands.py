@@ -28,7 +28,7 @@ from droidgate_phone.system.activity_stack import (
 )
 from droidgate_phone.system.callers import caller_of_uid
 from droidgate_phone.system.intent_text import show_bundle, show_intent
-from droidgate_phone.system.processes import NotModelledError
+from droidgate_phone.system.processes import AndroidNotModelledError
 from droidgate_phone.system.service_records import ServiceRefusedError
 
 _FLAG_FROM_SHELL: Final = 0x00400000
@@ -287,7 +287,7 @@ def run_activity(call: CommandCall, arguments: tuple[str, ...]) -> int:
     def run() -> int:
         try:
             return _VERBS[verb](call, reader)
-        except NotModelledError as error:
+        except AndroidNotModelledError as error:
             return refuse(call, error.message)
 
     return run_guarded(call, verb, run)

@@ -116,9 +116,9 @@ def _list_packages(call: CommandCall, reader: ArgumentReader) -> int:
         return FAILED
     if not is_known_user(options.user):
         return 0
-    wanted = reader.next()
+    part_of_name = reader.next()
     for package in call.system.packages.all():
-        if (wanted is None or wanted in package.name) and _is_listed(package, options):
+        if (part_of_name is None or part_of_name in package.name) and _is_listed(package, options):
             call.write(_package_line(package, options))
     return 0
 

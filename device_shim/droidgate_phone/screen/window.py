@@ -36,7 +36,7 @@ def _ignore_flags(flags: int) -> None:
     del flags
 
 
-class NotModelledError(Exception):
+class InputNotModelledError(Exception):
     """A key or gesture that the phone does not model; its message says which."""
 
 
@@ -264,7 +264,7 @@ class Window:
         """Press a key.
 
         Raises:
-            NotModelledError: the phone does not model this key.
+            InputNotModelledError: the phone does not model this key.
         """
         if code == keys.HOME:
             self._stage.go_home()
@@ -278,7 +278,7 @@ class Window:
             self._focus_next(wraps=code == keys.TAB)
         elif code not in keys.WITHOUT_EFFECT:
             message = f"key {code}"
-            raise NotModelledError(message)
+            raise InputNotModelledError(message)
 
     def _picture(self) -> Image:
         screen = self.screen()

@@ -25,10 +25,10 @@ from droidgate_phone.system.packages import FIRST_APP_UID
 from droidgate_phone.system.parcels import TRANSACTION_LIMIT, cross_intent
 from droidgate_phone.system.permission_dialogs import PermissionDialogs
 from droidgate_phone.system.processes import (
+    AndroidNotModelledError,
+    AppNotRespondingError,
     AppProcess,
     DeadProcessError,
-    NoAnswerError,
-    NotModelledError,
 )
 from droidgate_phone.system.resolver import MATCH_DEFAULT_ONLY, Match
 from droidgate_phone.system.service_records import RunningServices
@@ -185,7 +185,7 @@ class ActivityStack:
             self._core.processes.call_code(record.process, lambda: None, LAUNCH_SECONDS)
         except DeadProcessError:
             return True
-        except NoAnswerError:
+        except AppNotRespondingError:
             return False
         return True
 
@@ -286,7 +286,7 @@ class ActivityStack:
         if not found:
             raise ActivityNotFoundError(intent.component)
         if len(found) > 1 and found[0].priority == found[1].priority:
-            raise NotModelledError("the chooser between several activities for one intent")
+            raise AndroidNotModelledError("the chooser between several activities for one intent")
         return found[0]
 
     def _check_access(self, caller: Caller, match: Match, intent: Intent) -> None:
@@ -344,7 +344,7 @@ class ActivityStack:
         app = self._core.code_of(match.package)
         activity = app.ACTIVITIES.get(match.component.code_class) if app is not None else None
         if activity is None:
-            raise NotModelledError(f"the code of activity {match.name.flatten_short()}")
+            raise AndroidNotModelledError(f"the code of activity {match.name.flatten_short()}")
         return activity
 
     def _existing(
@@ -420,7 +420,7 @@ class ActivityStack:
 
         try:
             self._core.processes.call_code(record.process, run, _UI_SECONDS)
-        except (DeadProcessError, NoAnswerError):
+        except (DeadProcessError, AppNotRespondingError):
             self._core.log.record("input-not-handled", component=record.match.name.flatten_short())
 
     def _note_use(self, uid: int) -> None:

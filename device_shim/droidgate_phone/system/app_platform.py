@@ -17,11 +17,11 @@ from droidgate.model.errors import InputError
 from droidgate.model.json_values import Json
 from droidgate_phone.app_api.platform import (
     Binding,
-    Connection,
     FunctionOutcome,
     Notification,
     PackageFacts,
     PendingIntentFacts,
+    ServiceConnection,
     XmlAttributeText,
     XmlNode,
 )
@@ -36,7 +36,7 @@ from droidgate_phone.system.intent_text import show_intent
 from droidgate_phone.system.manifests import SERVICE_TYPES
 from droidgate_phone.system.messengers import PendingIntentRecord
 from droidgate_phone.system.package_records import InstalledPackage
-from droidgate_phone.system.processes import AppProcess, NotModelledError
+from droidgate_phone.system.processes import AndroidNotModelledError, AppProcess
 
 _ERROR_SYSTEM: Final = 2000
 _ERROR_CANCELLED: Final = 2001
@@ -120,7 +120,7 @@ class AppPlatform:
         found = self._find(package)
         return None if found is None or found.apk is None else _read_entry(found.apk, f"assets/{name}")
 
-    def bind(self, intent: Intent, connection: Connection) -> Binding | None:
+    def bind(self, intent: Intent, connection: ServiceConnection) -> Binding | None:
         """Bind a service; what comes of it is told later. None where there is no such service."""
         if intent.component is None and intent.package is None:
             message = f"Service Intent must be explicit: {show_intent(intent)}"
@@ -217,7 +217,7 @@ class AppPlatform:
                 outcome = functions.execute(self._caller, package, function_id, given, seconds=seconds)
             except AppFunctionError as error:
                 outcome = error
-            except NotModelledError as error:
+            except AndroidNotModelledError as error:
                 outcome = AppFunctionError(_ERROR_SYSTEM, error.message)
             except TimeoutError:
                 outcome = AppFunctionError(_ERROR_CANCELLED, "the call was cancelled")

@@ -22,10 +22,10 @@ from droidgate_phone.system.parcels import (
     cross_intent,
 )
 from droidgate_phone.system.processes import (
+    AndroidNotModelledError,
+    AppNotRespondingError,
     AppProcess,
     DeadProcessError,
-    NoAnswerError,
-    NotModelledError,
 )
 from droidgate_phone.system.resolver import FLAG_EXCLUDE_STOPPED_PACKAGES, Match
 from droidgate_phone.system.uid_states import UidStates
@@ -91,7 +91,7 @@ class BroadcastManager:
         with self._lock:
             # Kept once it runs: `close` may not meet a thread that has not begun.
             thread = start_work(self._core.clock, "phone:broadcast", run)
-            self._threads = [*(one for one in self._threads if one.is_alive()), thread]
+            self._threads = [*(thread for thread in self._threads if thread.is_alive()), thread]
 
     def close(self) -> None:
         """Wait for the broadcasts that are under way; their receivers' processes have ended."""
@@ -151,7 +151,7 @@ class BroadcastManager:
         app = self._core.code_of(match.package)
         receiver = app.RECEIVERS.get(match.component.code_class) if app is not None else None
         if receiver is None:
-            raise NotModelledError(f"the code of receiver {match.name.flatten_short()}")
+            raise AndroidNotModelledError(f"the code of receiver {match.name.flatten_short()}")
         return receiver
 
     def _run(self, receivers: list[tuple[Match, type[Receiver]]], intent: Intent) -> BroadcastResult:
@@ -184,7 +184,7 @@ class BroadcastManager:
                 found = self._wait(process, found, seconds - (core.clock.now() - begun))
             if found is not None:
                 return replace(found, extras=cross_bundle(found.extras, ONE_WAY_LIMIT))
-        except NoAnswerError:
+        except AppNotRespondingError:
             core.log.record("app-not-responding", package=match.package.name, what="broadcast")
         except DeadProcessError:
             pass
@@ -194,12 +194,12 @@ class BroadcastManager:
         """Wait for a receiver that goes on beyond `onReceive`.
 
         Raises:
-            NoAnswerError: it did not finish in time.
+            AppNotRespondingError: it did not finish in time.
         """
         forget = process.on_death(pending.signal.set)
         try:
             if not self._core.clock.wait(pending.signal, max(0.0, seconds)):
-                raise NoAnswerError
+                raise AppNotRespondingError
         finally:
             forget()
         return pending.result

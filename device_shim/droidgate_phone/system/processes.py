@@ -25,7 +25,7 @@ SETTLE_SECONDS: Final = 60.0
 _JOIN_SECONDS: Final = 5.0
 
 
-class NotModelledError(AndroidError):
+class AndroidNotModelledError(AndroidError):
     """Somebody reached what the phone does not model; `message` says what."""
 
     def __init__(self, what: str) -> None:
@@ -36,7 +36,7 @@ class DeadProcessError(Exception):
     """The process ended before it answered."""
 
 
-class NoAnswerError(Exception):
+class AppNotRespondingError(Exception):
     """The app did not answer in time."""
 
 
@@ -251,7 +251,7 @@ class ProcessManager:
         Raises:
             AndroidError: what the code threw of Android's exceptions, which a Binder carries to its caller.
             DeadProcessError: the process ended.
-            NoAnswerError: it did not answer within the seconds.
+            AppNotRespondingError: it did not answer within the seconds.
         """
         is_silent = process.package in self._faults().silent
         if is_silent:
@@ -276,7 +276,7 @@ class ProcessManager:
             if process.alive and not is_silent:
                 start_work(clock, f"binder:{process.name}", run)
             if not clock.wait(done, seconds):
-                raise NoAnswerError
+                raise AppNotRespondingError
         finally:
             forget()
         if thrown:
@@ -309,7 +309,7 @@ class ProcessManager:
 
         Raises:
             DeadProcessError: the process ended.
-            NoAnswerError: it did not answer within the seconds.
+            AppNotRespondingError: it did not answer within the seconds.
         """
         if process.is_main_thread():
             return code()
@@ -326,7 +326,7 @@ class ProcessManager:
             if not self.run_code(process, run):
                 raise DeadProcessError
             if not clock.wait(done, seconds):
-                raise NoAnswerError
+                raise AppNotRespondingError
         finally:
             forget()
         if not results:

@@ -42,7 +42,7 @@ class Binder:
     bindings: list[BoundService] = field(default_factory=list)
     is_asked: bool = False
     handle: Callable[[Message], None] | None = None
-    is_told_bound: bool = False
+    has_bound: bool = False
     wants_rebind: bool = False
 
 

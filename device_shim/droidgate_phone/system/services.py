@@ -6,7 +6,7 @@ from collections.abc import Callable, Sequence
 from typing import Final
 
 from droidgate_phone.app_api.behaviour import START_REDELIVER_INTENT, Service
-from droidgate_phone.app_api.platform import Connection
+from droidgate_phone.app_api.platform import ServiceConnection
 from droidgate_phone.app_api.values import AndroidError, Message
 from droidgate_phone.intents import ComponentName, Intent
 from droidgate_phone.system.callers import Caller
@@ -17,10 +17,10 @@ from droidgate_phone.system.messengers import MessengerRegistry
 from droidgate_phone.system.packages import FIRST_APP_UID
 from droidgate_phone.system.parcels import ONE_WAY_LIMIT, TRANSACTION_LIMIT, cross_intent
 from droidgate_phone.system.processes import (
+    AndroidNotModelledError,
+    AppNotRespondingError,
     AppProcess,
     DeadProcessError,
-    NoAnswerError,
-    NotModelledError,
 )
 from droidgate_phone.system.resolver import Match
 from droidgate_phone.system.service_records import (
@@ -169,7 +169,7 @@ class ServiceManager:
             handle = self._core.processes.call_code(
                 record.process, lambda: self._ask_for_binder(record, binding.binder), BIND_SECONDS
             )
-        except (DeadProcessError, NoAnswerError):
+        except (DeadProcessError, AppNotRespondingError):
             binding.unbind()
             return None
         self._log_bound(binding, handle)
@@ -178,10 +178,14 @@ class ServiceManager:
             return None
         binding.connect(handle)
         if on_disconnected is not None:
-            binding.forget_death = record.process.on_death(lambda: self._tell(binding, on_disconnected))
+            binding.forget_death = record.process.on_death(
+                lambda: self._notify_client(binding, on_disconnected)
+            )
         return binding
 
-    def bind_later(self, caller: Caller, intent: Intent, connection: Connection) -> BoundService | None:
+    def bind_later(
+        self, caller: Caller, intent: Intent, connection: ServiceConnection
+    ) -> BoundService | None:
         """Bind a service as an app does: what comes of it is reported on the caller's main thread.
 
         Returns:
@@ -195,17 +199,17 @@ class ServiceManager:
             return None
         record, binding = begun
         binding.forget_death = record.process.on_death(
-            lambda: self._tell(binding, connection.on_disconnected)
+            lambda: self._notify_client(binding, connection.on_disconnected)
         )
 
         def connect() -> None:
             handle = self._ask_for_binder(record, binding.binder)
             self._log_bound(binding, handle)
             if handle is None:
-                self._tell(binding, connection.on_null_binding)
+                self._notify_client(binding, connection.on_null_binding)
                 return
             binding.connect(handle)
-            self._tell(binding, connection.on_connected)
+            self._notify_client(binding, connection.on_connected)
 
         self._core.processes.run_code(record.process, connect)
         return binding
@@ -244,30 +248,30 @@ class ServiceManager:
         instance = self._instance(record)
         if not binder.is_asked:
             binder.handle = instance.on_bind(binder.intent)
-            binder.is_asked = binder.is_told_bound = True
+            binder.is_asked = binder.has_bound = True
         elif binder.wants_rebind:
             binder.wants_rebind = False
-            binder.is_told_bound = True
+            binder.has_bound = True
             instance.on_rebind(binder.intent)
         return binder.handle
 
     def _tell_unbound(self, record: ServiceRecord, binder: Binder) -> None:
         """Report to a service that nobody is bound with an intent any more (removeConnectionLocked)."""
-        if record.instance is not None and binder.is_told_bound:
-            binder.is_told_bound = False
+        if record.instance is not None and binder.has_bound:
+            binder.has_bound = False
             binder.wants_rebind = record.instance.on_unbind(binder.intent)
 
-    def _tell(self, binding: BoundService, listener: Callable[[], None]) -> None:
+    def _notify_client(self, binding: BoundService, listener: Callable[[], None]) -> None:
         """Report to a client what became of its binding, unless it has let go of it."""
 
-        def tell() -> None:
+        def notify() -> None:
             if binding.bound:
                 listener()
 
         if binding.caller.process is None:
-            tell()
+            notify()
         else:
-            self._core.processes.run_code(binding.caller.process, tell)
+            self._core.processes.run_code(binding.caller.process, notify)
 
     def _release(self, binding: BoundService) -> None:
         """Forget a binding."""
@@ -390,7 +394,7 @@ class ServiceManager:
 
     def _bring_up(self, match: Match, service: type[Service]) -> ServiceRecord:
         if service is _NoCode:
-            raise NotModelledError(f"the code of service {match.name.flatten_short()}")
+            raise AndroidNotModelledError(f"the code of service {match.name.flatten_short()}")
         record = self._records.get(match.name)
         if record is not None and record.process.alive:
             return record

@@ -308,13 +308,13 @@ class _Client:
         elif word in {"track-devices", "track-devices-l"}:
             self._track(is_long=word == "track-devices-l")
         elif word in {"features", "get-serialno", "get-devpath", "get-state"}:
-            self._tell(word, self._phone or self._find_phone(target))
+            self._send_state(word, self._phone or self._find_phone(target))
         elif word in {"connect", "disconnect"}:
             self._send("OKAY", self._connect(argument) if word == "connect" else self._disconnect(argument))
         elif word == "list-forward":
             self._send("OKAY", "")
-        elif (wanted := _WAIT.fullmatch(word)) is not None:
-            self._wait_for(wanted[1], wanted[2], target)
+        elif (wait := _WAIT.fullmatch(word)) is not None:
+            self._wait_for(wait[1], wait[2], target)
         else:
             raise _RefusedError(f"unknown host service '{request}'")
 
@@ -322,12 +322,12 @@ class _Client:
         phones = sorted(self._server.phones(), key=lambda phone: phone.serial)
         return "".join(phone.line(is_long=is_long) for phone in phones)
 
-    def _tell(self, what: str, phone: ServedPhone) -> None:
+    def _send_state(self, what: str, phone: ServedPhone) -> None:
         if what == "features":
             self._send("OKAY", ",".join(phone.services.banner().features))
         else:
-            told = {"get-serialno": phone.serial, "get-devpath": "unknown", "get-state": phone.state}
-            self._send("OKAY", told[what])
+            values = {"get-serialno": phone.serial, "get-devpath": "unknown", "get-state": phone.state}
+            self._send("OKAY", values[what])
 
     def _connect(self, address: str) -> str:
         for phone in self._server.all_phones():

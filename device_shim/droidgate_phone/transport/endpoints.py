@@ -30,10 +30,10 @@ class Endpoint(Protocol):
     def close(self) -> None:
         """End the stream; reads that wait return, writes that wait fail."""
 
-    def on_hang_up(self, tell: Callable[[], None]) -> None:
+    def on_hang_up(self, listener: Callable[[], None]) -> None:
         """Have something called when the stream ends, at once where it has ended; from any thread."""
 
-    def on_disconnect(self, tell: Callable[[], None]) -> None:
+    def on_disconnect(self, listener: Callable[[], None]) -> None:
         """Have something called when the connection that carries the stream ends; from any thread."""
 
 
@@ -102,13 +102,13 @@ class SocketEndpoint:
             self._gone.set()
             raise BrokenPipeError(str(error)) from error
 
-    def on_hang_up(self, tell: Callable[[], None]) -> None:
+    def on_hang_up(self, listener: Callable[[], None]) -> None:
         """See Endpoint; a client that goes away is noticed when something is read or written."""
-        self._output.on_end(tell)
+        self._output.on_end(listener)
 
-    def on_disconnect(self, tell: Callable[[], None]) -> None:
+    def on_disconnect(self, listener: Callable[[], None]) -> None:
         """See Endpoint; the connection is the stream's own."""
-        self._output.on_end(tell)
+        self._output.on_end(listener)
 
     def close(self) -> None:
         """Let the client read what is under way, then end the stream."""

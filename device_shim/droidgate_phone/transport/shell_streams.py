@@ -41,9 +41,9 @@ class RawStreams:
         self.error: OutputStream = endpoint
         self._on_hang_up = endpoint.on_hang_up if has_terminal else endpoint.on_disconnect
 
-    def on_hang_up(self, tell: Callable[[], None]) -> None:
+    def on_hang_up(self, listener: Callable[[], None]) -> None:
         """Have something called when the other side is gone."""
-        self._on_hang_up(tell)
+        self._on_hang_up(listener)
 
     def exit(self, status: int) -> None:
         """Nothing tells the exit status here."""
@@ -68,9 +68,9 @@ class PacketStreams:
             _PacketOutput(endpoint, STANDARD_ERROR, writing) if has_error else self._output
         )
 
-    def on_hang_up(self, tell: Callable[[], None]) -> None:
+    def on_hang_up(self, listener: Callable[[], None]) -> None:
         """Have something called when the other side is gone."""
-        self._endpoint.on_hang_up(tell)
+        self._endpoint.on_hang_up(listener)
 
     def exit(self, status: int) -> None:
         """Send the exit status."""
