@@ -1,4 +1,4 @@
-"""Faults that the phone shows on demand."""
+"""Faults that the phone shows on request."""
 
 from __future__ import annotations
 
@@ -75,5 +75,5 @@ def parse_faults(texts: Iterable[str]) -> Faults:
         elif name in _PACKAGES and value:
             chosen[_PACKAGES[name]] = chosen.get(_PACKAGES[name], frozenset()) | {value}
         else:
-            raise UsageError(f"{item!r} is no fault", hint="; ".join(DOCUMENTATION.values()))
+            raise UsageError(f"unknown fault {item!r}", hint="; ".join(DOCUMENTATION.values()))
     return Faults(**chosen)

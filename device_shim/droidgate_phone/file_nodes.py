@@ -67,7 +67,7 @@ class _Typed:
 
 @dataclass(frozen=True, slots=True)
 class FileStatus(_Typed):
-    """What `stat` tells.
+    """What `stat` returns.
 
     Attributes:
         mode: Type and permission bits, as in `st_mode`.
@@ -116,7 +116,7 @@ class FileNode(_Typed):
         return self.content
 
     def status(self) -> FileStatus:
-        """Return what `stat` tells about it."""
+        """Return what `stat` returns for it."""
         links = 1
         size = 0
         if self.is_directory:

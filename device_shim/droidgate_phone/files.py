@@ -1,6 +1,6 @@
 """The phone's files: a tree in memory, with owners, modes and times. Nothing here reaches the host's files.
 
-Paths are absolute texts; bytes of a name that are no UTF-8 are escaped as `surrogateescape` does.
+Paths are absolute texts; bytes of a name that are not UTF-8 are escaped as `surrogateescape` does.
 """
 
 from __future__ import annotations
@@ -110,7 +110,7 @@ class VirtualFiles:
         """Return the names in a directory, sorted by code point.
 
         Raises:
-            VirtualFileError: it is no directory, is not there, or may not be read.
+            VirtualFileError: it is not a directory, does not exist, or may not be read.
         """
         with self.lock:
             node = self._existing(path, uid)

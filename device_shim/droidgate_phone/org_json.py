@@ -1,7 +1,7 @@
 """Android's `org.json`: its lenient parser and its writer (reference android-runtime 3.5; AOSP libcore/json).
 
 Values that the parser returns are dict, list, str, bool, int (Java's Integer or Long), float (Double), and
-`NULL` for `JSONObject.NULL`; None stands for Java's null, which only arrays with missing values hold. The
+`NULL` for `JSONObject.NULL`; None is Java's null, which only arrays with missing values hold. The
 writer writes both as `null`.
 """
 
@@ -295,7 +295,7 @@ def _write(value: Any, indent: int, line: str) -> str:
     if isinstance(value, int | float):
         return _number_text(value)
     if isinstance(value, bytes):
-        # An array of bytes is no JSON value to org.json: it writes the name of its class and an address.
+        # An array of bytes is not a JSON value to org.json: it writes the name of its class and an address.
         return _quote("[B@0")
     return _quote(value)
 

@@ -99,7 +99,7 @@ def start_phone(  # noqa: PLR0913 - each part of a phone can be chosen
 
     Args:
         sdk: Its Android release (`system/releases.toml`).
-        packages: How many packages it has besides; the first of them speak agent protocols too.
+        packages: How many filler packages it has; the first of them speak agent protocols too.
         apps: Whether the sample apps are installed; those that need a newer Android are left out.
         faults: What shall go wrong.
         log: Where events go; in memory by default.
@@ -111,7 +111,7 @@ def start_phone(  # noqa: PLR0913 - each part of a phone can be chosen
         adb_keys: Files with the public keys of the adb hosts that may connect; the user's own by default.
 
     Raises:
-        UsageError: there is no such release, or no such generation; or the JVM cannot be had.
+        UsageError: the release or the generation is unknown, or the JVM is missing.
         OSError: a port is taken.
     """
     log = log or EventLog()

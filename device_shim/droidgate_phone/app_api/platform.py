@@ -166,7 +166,7 @@ class Platform(Protocol):
         """Return an asset of a package that the app may see."""
 
     def bind(self, intent: Intent, connection: ServiceConnection) -> Binding | None:
-        """Bind a service; what comes of it is told later. None where there is no such service.
+        """Bind a service; the connection reports the outcome later. None for an unknown service.
 
         Raises:
             AndroidError: Android refuses.
@@ -176,7 +176,7 @@ class Platform(Protocol):
         """Return the token of a Messenger whose messages come to the app's main thread."""
 
     def close_messenger(self, token: str) -> None:
-        """Let go of a Messenger of the app's own: whoever sends to it learns that it is gone."""
+        """Remove a Messenger of the app's own; sending to it fails from then on."""
 
     def link_to_death(self, token: str, on_death: Callable[[], None]) -> Callable[[], None]:
         """Run code when the process that owns a Messenger dies (`IBinder.linkToDeath`).
@@ -226,7 +226,7 @@ class Platform(Protocol):
         """Move a service of the app back to the background (`Service.stopForeground`); it goes on."""
 
     def look_at_pending_intent(self, token: str) -> PendingIntentFacts | None:
-        """Return what the system tells about a PendingIntent, None for one that was cancelled."""
+        """Return what the system reports about a PendingIntent, None for one that was cancelled."""
 
     def create_activity_intent(self, intent: Intent) -> str:
         """Return the token of a PendingIntent that opens an activity."""
@@ -286,7 +286,7 @@ class Platform(Protocol):
     def wait(self, signal: Signal, seconds: float) -> bool:
         """Wait on a Binder thread until a signal is set or the time is over; return whether it is set.
 
-        A process that ends wakes whoever waits in it.
+        The end of the process ends the wait.
         """
 
     def hide_overlay_windows(self, *, hide: bool = True) -> None:

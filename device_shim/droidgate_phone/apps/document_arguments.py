@@ -45,7 +45,7 @@ _DATE_TIME_PARTS: Final[Mapping[str, tuple[int, int]]] = {
 
 
 class Arguments:
-    """One document and where it stands in the call; properties that nobody asks for are ignored."""
+    """One document and where it is in the call; properties that the function does not read are ignored."""
 
     def __init__(self, document: Mapping[str, Json], where: str = "") -> None:
         self._document = document

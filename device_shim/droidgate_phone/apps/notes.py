@@ -144,7 +144,7 @@ class NoteFunctions:
         note_id = arguments.text("noteId", 1, _LONGEST_ID)
         note = self._store.find(note_id)
         if note is None:
-            raise AppFunctionError(ERROR_RESOURCE_NOT_FOUND, f'There is no note "{note_id}"')
+            raise AppFunctionError(ERROR_RESOURCE_NOT_FOUND, f'Unknown note "{note_id}"')
         return note
 
 

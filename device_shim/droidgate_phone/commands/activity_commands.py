@@ -216,7 +216,7 @@ def _run_broadcast(call: CommandCall, reader: ArgumentReader) -> int:
 
 
 def _forget(result: BroadcastResult) -> None:
-    """Nobody waits for the result."""
+    """Drop the result, which nobody waits for."""
     del result
 
 
@@ -243,7 +243,7 @@ def _run_force_stop(call: CommandCall, reader: ArgumentReader) -> int:
 
 
 def _run_kill(call: CommandCall, reader: ArgumentReader) -> int:
-    """Only processes that the user does not notice are ended."""
+    """End an app's processes, unless the user notices them."""
     while reader.next_option() is not None:
         read_user(reader)
     name = reader.require()

@@ -293,7 +293,7 @@ def _purge(call: CommandCall, reader: ArgumentReader, generation: int) -> int:
 
 
 def _access(call: CommandCall, reader: ArgumentReader, generation: int) -> int:
-    """The access commands: the flags that guard them from generation 3 on are off on the phone."""
+    """Fail an access command: the flags that guard them from generation 3 on are off on the phone."""
     del reader
     if generation == _ARRAY_GENERATION:
         return refuse(call, "access grants of generation 2")

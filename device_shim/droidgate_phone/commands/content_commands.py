@@ -103,7 +103,7 @@ def _extra(text: str, *, unescape: bool) -> tuple[str, Extra]:
 
 
 def _split(text: str) -> list[str]:
-    """Split at the first two colons that no backslash stands before, and undo the backslashes."""
+    """Split at the first two colons without a backslash before them, and remove the backslashes."""
     parts: list[str] = []
     current: list[str] = []
     position = 0

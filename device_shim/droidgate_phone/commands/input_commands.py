@@ -101,7 +101,7 @@ def _keys(window: Window, reader: ArgumentReader) -> None:
 
 
 def _press(window: Window, reader: ArgumentReader) -> None:
-    """A trackball presses what is selected; nothing is, on a touch screen."""
+    """Do nothing: a trackball presses what is selected, and a touch screen selects nothing."""
     del window, reader
 
 

@@ -306,7 +306,7 @@ def _run_state(call: CommandCall, verb: str, reader: ArgumentReader) -> int:
 def _check_shell_may_set(
     call: CommandCall, package: InstalledPackage, name: ComponentName | None, state: EnabledState
 ) -> None:
-    """The shell changes whole packages between enabled and disabled-user only, unless they are for tests."""
+    """Check that the shell changes a whole package between enabled and disabled-user, or one for tests."""
     if call.uid != SHELL_UID or package.manifest.test_only:
         return
     if name is None and state in ("default", "enabled", "disabled-user") and package.enabled != "disabled":

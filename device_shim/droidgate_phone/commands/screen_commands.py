@@ -89,7 +89,7 @@ def uiautomator(call: CommandCall) -> int:
     if file in _TERMINALS:
         call.write(xml)
     else:
-        # As on Android, a file that cannot be written is told in the device's log only.
+        # As on Android, only the device's log names a file that cannot be written.
         problem = _write_file(call, file, xml.encode())
         if problem is not None:
             call.system.log.record("uiautomator", file=file, problem=problem)

@@ -41,7 +41,7 @@ CONFIRMING: Final = frozenset({ENTER, 160})
 
 
 def key_code(text: str) -> int:
-    """Return the number of a key that is spelled as a name, with or without `KEYCODE_`, or as a number; 0 for
+    """Return the number of a key that is written as a name, with or without `KEYCODE_`, or as a number; 0 for
     anything else (`KeyEvent.keyCodeFromString`).
     """
     name = text.removeprefix("KEYCODE_")

@@ -257,13 +257,13 @@ class Pipe:
             return data
 
     def close_writer(self) -> None:
-        """Tell the reader that this was all."""
+        """End the input of the reader."""
         with self._changed:
             self._writer_open = False
             self._changed.notify_all()
 
     def close_reader(self) -> None:
-        """Tell the writer that nobody reads any more."""
+        """End the stream for the writer: nobody reads any more."""
         with self._changed:
             self._reader_open = False
             self._changed.notify_all()

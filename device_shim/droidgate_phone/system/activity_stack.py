@@ -246,7 +246,7 @@ class ActivityStack:
             self.wait_created(record)
 
     def finish(self, record: ActivityRecord, result: ActivityResult | None = None) -> None:
-        """End an activity and hand its result, or the one given, to whoever waits for it."""
+        """End an activity and deliver its result, or the one given, to the activity that waits for it."""
         with self._lock:
             if record.ended:
                 return
@@ -274,7 +274,7 @@ class ActivityStack:
             raise
 
     def forget_process(self, process: AppProcess) -> None:
-        """End the activities of a process that ended: whoever waits gets RESULT_CANCELED."""
+        """End the activities of a process that ended; callers that wait get RESULT_CANCELED."""
         with self._lock:
             gone = [record for task in self._tasks for record in task.activities if record.process is process]
         for record in gone:
@@ -317,7 +317,7 @@ class ActivityStack:
         return last is not None and now - last < GRACE_SECONDS
 
     def _is_bound_by_visible(self, uid: int) -> bool:
-        """A visible client lends its right through a binding: with the flag, or with a target below 14."""
+        """Return whether a visible client lends its right: with a binding's flag, or a target below 14."""
         for record in self._services.all():
             if record.process.uid != uid:
                 continue

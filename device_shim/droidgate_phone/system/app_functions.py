@@ -143,7 +143,7 @@ class AppFunctionManager:
         """Return whether a function can be executed: its state, else what its file says.
 
         Raises:
-            AppFunctionError: there is no such function.
+            AppFunctionError: the function is unknown.
         """
         document = self.functions(package).get(function_id)
         if document is None:
@@ -155,7 +155,7 @@ class AppFunctionManager:
         """Set a function's state.
 
         Raises:
-            AppFunctionError: there is no such function.
+            AppFunctionError: the function is unknown.
         """
         if function_id not in self.functions(package):
             raise error("ERROR_FUNCTION_NOT_FOUND", f"Function {function_id} does not exist")
@@ -174,7 +174,7 @@ class AppFunctionManager:
 
         Raises:
             AppFunctionError: as the caller's callback gets it.
-            TimedOutError: there was no answer within the seconds.
+            TimedOutError: no answer came within the seconds.
             AndroidNotModelledError: the service's code is not modelled.
         """
         if not package:

@@ -121,7 +121,7 @@ class AppPlatform:
         return None if found is None or found.apk is None else _read_entry(found.apk, f"assets/{name}")
 
     def bind(self, intent: Intent, connection: ServiceConnection) -> Binding | None:
-        """Bind a service; what comes of it is told later. None where there is no such service."""
+        """Bind a service; the connection reports the outcome later. None for an unknown service."""
         if intent.component is None and intent.package is None:
             message = f"Service Intent must be explicit: {show_intent(intent)}"
             raise AndroidError("java.lang.IllegalArgumentException", message)
@@ -168,7 +168,7 @@ class AppPlatform:
         self._system.services.stop_foreground(self._caller, ComponentName(self._package.name, class_name))
 
     def look_at_pending_intent(self, token: str) -> PendingIntentFacts | None:
-        """Return what the system tells about a PendingIntent, None for one that was cancelled."""
+        """Return what the system reports about a PendingIntent, None for one that was cancelled."""
         found = self._system.messengers.find_pending_intent(token)
         if found is None:
             return None

@@ -17,7 +17,7 @@ from droidgate_phone.system.deliveries import is_deliverable
 from droidgate_phone.system.intent_text import show_intent
 from droidgate_phone.system.packages import FIRST_APP_UID
 from droidgate_phone.system.parcels import (
-    ONE_WAY_LIMIT,
+    ONEWAY_LIMIT,
     cross_bundle,
     cross_intent,
 )
@@ -135,7 +135,7 @@ class BroadcastManager:
         return False
 
     def _is_background_limited(self, match: Match, intent: Intent) -> bool:
-        """Android 8: implicit broadcasts reach no receiver of a manifest whose app is in the background."""
+        """Return whether a background app's receiver misses an implicit broadcast (Android 8)."""
         if (
             intent.component is not None
             or intent.package is not None
@@ -183,7 +183,7 @@ class BroadcastManager:
             if isinstance(found, PendingBroadcast):
                 found = self._wait(process, found, seconds - (core.clock.now() - begun))
             if found is not None:
-                return replace(found, extras=cross_bundle(found.extras, ONE_WAY_LIMIT))
+                return replace(found, extras=cross_bundle(found.extras, ONEWAY_LIMIT))
         except AppNotRespondingError:
             core.log.record("app-not-responding", package=match.package.name, what="broadcast")
         except DeadProcessError:

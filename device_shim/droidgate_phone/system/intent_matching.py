@@ -84,7 +84,7 @@ def _path_matches(path: str, kind: str, value: str) -> bool:
 
 
 def _simple_glob(pattern: str) -> str:
-    """Return PatternMatcher's simple glob as a regular expression: `*` repeats what stands before it."""
+    """Return PatternMatcher's simple glob as a regular expression: `*` repeats what is before it."""
     written = []
     escaped = False
     for character in pattern:

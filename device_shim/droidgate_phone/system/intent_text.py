@@ -13,7 +13,7 @@ _MASKED_SCHEMES: Final = frozenset({"tel", "sip", "sms", "smsto", "mailto", "nfc
 
 
 def show_intent(intent: Intent) -> str:
-    """Return `Intent.toString`: every part that is set, in Android's order, extras only told of."""
+    """Return `Intent.toString`: every part that is set, in Android's order; extras are only mentioned."""
     parts = []
     if intent.action is not None:
         parts.append(f"act={intent.action}")

@@ -84,7 +84,7 @@ class PackageManager:
         self.sessions: dict[int, InstallSession] = {}
 
     def listen(self, listener: PackageListener) -> None:
-        """Have changes told to a listener, while the lock is held."""
+        """Call a listener for each change, while the lock is held."""
         self._listeners.append(listener)
 
     def find(self, name: str) -> InstalledPackage | None:
@@ -170,7 +170,7 @@ class PackageManager:
             self._make_data_folder(package)
 
     def changed(self, package: InstalledPackage) -> None:
-        """Tell the listeners that a package's state was set."""
+        """Notify the listeners that a package's state was set."""
         with self.lock:
             self._notify_listeners(package.name, package)
 

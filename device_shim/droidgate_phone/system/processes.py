@@ -26,7 +26,7 @@ _JOIN_SECONDS: Final = 5.0
 
 
 class AndroidNotModelledError(AndroidError):
-    """Somebody reached what the phone does not model; `message` says what."""
+    """The phone does not model what was called; `message` says what."""
 
     def __init__(self, what: str) -> None:
         super().__init__("dev.droidgate.phone.NotModelledException", what)
@@ -54,7 +54,7 @@ class AppProcess:
         uid: Its uid: the package's, or that of an isolated process.
         pid: Its number.
         alive: It has not ended.
-        watched: The system is told when it ends.
+        watched: The system is notified when it ends.
         statics: What the app's code keeps for as long as the process lives (Java's static fields).
     """
 
@@ -246,7 +246,7 @@ class ProcessManager:
         return process.post(lambda: self._guard(process, code))
 
     def call_binder(self, process: AppProcess, code: Callable[[], Value], seconds: float) -> Value:
-        """Run an app's code on a Binder thread, beside the main thread, and return what it returns.
+        """Run an app's code on a Binder thread, next to the main thread, and return what it returns.
 
         Raises:
             AndroidError: what the code threw of Android's exceptions, which a Binder carries to its caller.

@@ -15,7 +15,7 @@ from droidgate_phone.system.foreground_services import ForegroundServices
 from droidgate_phone.system.intent_text import show_intent
 from droidgate_phone.system.messengers import MessengerRegistry
 from droidgate_phone.system.packages import FIRST_APP_UID
-from droidgate_phone.system.parcels import ONE_WAY_LIMIT, TRANSACTION_LIMIT, cross_intent
+from droidgate_phone.system.parcels import ONEWAY_LIMIT, TRANSACTION_LIMIT, cross_intent
 from droidgate_phone.system.processes import (
     AndroidNotModelledError,
     AppNotRespondingError,
@@ -73,7 +73,7 @@ class ServiceManager:
             ServiceRefusedError: Android refuses.
             AndroidError: the intent is too large, or the service's code is not modelled.
         """
-        crossed = cross_intent(intent, ONE_WAY_LIMIT)
+        crossed = cross_intent(intent, ONEWAY_LIMIT)
         match = self._find(caller, crossed)
         if match is None:
             return None
@@ -156,7 +156,7 @@ class ServiceManager:
         on_disconnected: Callable[[], None] | None = None,
         flags: int = 0,
     ) -> BoundService | None:
-        """Bind a service and wait for its binder; None where there is no service or no binder.
+        """Bind a service and wait for its binder; None without a service or a binder.
 
         Raises:
             AndroidError: Android refuses, or the service's code is not modelled.
@@ -189,7 +189,7 @@ class ServiceManager:
         """Bind a service as an app does: what comes of it is reported on the caller's main thread.
 
         Returns:
-            The binding, None where there is no such service.
+            The binding, None for an unknown service.
 
         Raises:
             AndroidError: Android refuses, or the service's code is not modelled.
@@ -432,4 +432,4 @@ class ServiceManager:
 
 
 class _NoCode(Service):
-    """Stands for a service whose code the phone does not model."""
+    """Replaces a service whose code the phone does not model."""

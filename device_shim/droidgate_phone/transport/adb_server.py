@@ -230,7 +230,7 @@ class _Client:
         """Answer one request; return whether another may follow."""
         length = bytes(self._input.read_exactly(4))
         if not re.fullmatch(b"[0-9a-fA-F]{4}", length):
-            self._log.record("protocol-error", wire="server", reason=f"{length!r} is no length")
+            self._log.record("protocol-error", wire="server", reason=f"{length!r} is not a length")
             return False
         request = bytes(self._input.read_exactly(int(length, 16)))
         name = request.decode("utf-8", "surrogateescape")

@@ -28,7 +28,7 @@ class DeviceStream:
         peer_id: Its number on the host.
         largest_payload: How many bytes one packet may carry.
         send: Sends packets on the connection.
-        forget: Called when whoever serves the stream is done with it.
+        forget: Called when the service of the stream is done with it.
     """
 
     def __init__(
@@ -127,7 +127,7 @@ class DeviceStream:
                     raise BrokenPipeError(str(error)) from error
 
     def close(self) -> None:
-        """End the stream, which nobody serves any more, and tell the host."""
+        """End the stream, which nobody serves any more, and send the host a CLSE."""
         if self._end():
             self._send_quietly(Packet("CLSE", self.own_id, self.peer_id))
         self._forget(self.own_id)
@@ -137,7 +137,7 @@ class DeviceStream:
         self._end()
 
     def abandon(self) -> None:
-        """End the stream without a word: the connection has ended."""
+        """End the stream without a packet: the connection has ended."""
         self._end()
         with self._changed:
             self._is_connected = False

@@ -15,7 +15,7 @@ _SECONDS_TO_DRAIN: Final = 2.0
 
 
 class Endpoint(Protocol):
-    """A stream of bytes to and from whoever opened a service."""
+    """A stream of bytes to and from the client that opened a service."""
 
     def read(self, limit: int = -1) -> bytes:
         """Return up to `limit` bytes as soon as there are any, all until the end for -1; b"" at the end."""

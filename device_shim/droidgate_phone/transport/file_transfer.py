@@ -112,7 +112,7 @@ class _Session:
         self._endpoint.write(b"DONE".ljust(ENTRY_2.size, b"\0"))
 
     def _entries(self, path: str) -> list[tuple[bytes, SyncFileStatus]]:
-        """A folder that cannot be read lists as empty, as adbd has it."""
+        """Return names and status of a folder's entries; none for one that cannot be read, as adbd does."""
         try:
             found = list(self._files.entries(path))
         except OSError:

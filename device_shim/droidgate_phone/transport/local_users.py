@@ -118,5 +118,5 @@ def _hexadecimal(address: str) -> str:
 
 
 def _has_owner(state: int, inode: int) -> bool:
-    """A socket that no process has any more is reported with the user 0."""
+    """Return whether a process still has the socket; without one the kernel reports the user 0."""
     return state != _TIME_WAIT and inode != 0

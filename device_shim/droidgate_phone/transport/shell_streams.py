@@ -46,7 +46,7 @@ class RawStreams:
         self._on_hang_up(listener)
 
     def exit(self, status: int) -> None:
-        """Nothing tells the exit status here."""
+        """Do nothing: this protocol does not send the exit status."""
 
 
 class PacketStreams:
@@ -54,7 +54,7 @@ class PacketStreams:
 
     Args:
         endpoint: The connection.
-        has_error: Standard error is told apart; with a terminal it is not.
+        has_error: Whether standard error is separate; with a terminal it is not.
         can_close_input: A pseudo-terminal's input cannot be closed from outside.
     """
 

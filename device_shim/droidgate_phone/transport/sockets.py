@@ -1,4 +1,4 @@
-"""Blocking sockets with what the wire needs: exact reads, writes of several pieces, faults on the way out."""
+"""Blocking sockets with what the wire needs: exact reads, writes of several pieces, faults while sending."""
 
 from __future__ import annotations
 
@@ -81,7 +81,7 @@ class OutputSocket:
                     self._socket.sendall(piece)
 
     def end(self) -> None:
-        """End the connection in both directions; whoever reads or writes is woken."""
+        """End the connection in both directions; waiting reads and writes end too."""
         with self._end_lock:
             self._ended.set()
             waiting, self._end_listeners = self._end_listeners, []

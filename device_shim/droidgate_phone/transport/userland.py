@@ -55,7 +55,7 @@ class TransferFiles(Protocol):
 
 @dataclass(frozen=True, slots=True)
 class Banner:
-    """What the phone tells of itself when a host connects.
+    """What the phone reports about itself when a host connects.
 
     Attributes:
         product: `ro.product.name`.
@@ -88,7 +88,7 @@ class Userland:
         run: Runs a shell command to its end and returns its exit status. An empty command is a shell that
             reads its commands from standard input.
         files: What push and pull see.
-        banner: Returns what it tells of itself.
+        banner: Returns what the phone reports about itself.
     """
 
     run: Callable[[str, CommandStreams, Mapping[str, str]], int]
