@@ -149,7 +149,7 @@ class StillClock:
         return _StillSignal(self._condition)
 
     def wait(self, signal: Signal, seconds: float) -> bool:
-        """Wait; where nobody works any more, the time jumps to the first deadline."""
+        """Wait; where no work is left, the time jumps to the first deadline."""
         works = getattr(self._local, "works", False)
         with self._condition:
             mine = _Wait(signal, self._now + seconds)
@@ -186,7 +186,7 @@ class StillClock:
     def _jump(self) -> None:
         if self._work > 0 or not self._waits:
             return
-        # Whoever is about to wake up works already.
+        # A thread that is about to wake up works already.
         if any(wait.signal.is_set() or wait.deadline <= self._now for wait in self._waits):
             return
         self._now = min(wait.deadline for wait in self._waits)

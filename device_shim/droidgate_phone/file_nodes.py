@@ -33,7 +33,7 @@ _MESSAGES: Final = {
 }
 
 Content = bytes | bytearray | memoryview | Callable[[], bytes]
-"""What a file holds: bytes, or a function that is called once, when somebody wants them."""
+"""What a file holds: bytes, or a function that returns them and is called once, at the first read."""
 
 
 class VirtualFileError(OSError):

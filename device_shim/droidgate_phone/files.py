@@ -77,7 +77,7 @@ class VirtualFiles:
 
     @property
     def used(self) -> int:
-        """How many bytes the files hold; content that nobody has asked for yet is not counted."""
+        """How many bytes the files hold; content that was not read yet is not counted."""
         return self.space.used
 
     def exists(self, path: str, *, uid: int = ROOT_UID) -> bool:
@@ -169,7 +169,7 @@ class VirtualFiles:
             return reader.read(length)
 
     def open_reader(self, path: str, *, uid: int = ROOT_UID) -> FileReader:
-        """Return something to read the file with, which goes on working when its name is gone.
+        """Return a handle to read the file with, which works also after its name was removed.
 
         Raises:
             VirtualFileError: it is not there, is a directory or may not be read.
@@ -285,7 +285,7 @@ class VirtualFiles:
             self._shared.append(self._existing(path, ROOT_UID))
 
     def mount(self, path: str, *, read_only: bool) -> None:
-        """Let a directory be where a file system starts; nobody but root writes to one that is read-only."""
+        """Make a directory the root of a file system; only root writes to one that is read-only."""
         with self.lock:
             self._existing(path, ROOT_UID).read_only = read_only
 
@@ -365,7 +365,7 @@ class VirtualFiles:
         """Set the permission bits.
 
         Raises:
-            VirtualFileError: it is not there, or belongs to somebody else (EPERM).
+            VirtualFileError: it does not exist, or belongs to another user (EPERM).
         """
         with self.lock:
             node = self._owned(path, uid)
@@ -389,7 +389,7 @@ class VirtualFiles:
         """Set the time of the last change, to the phone's time by default.
 
         Raises:
-            VirtualFileError: it is not there, or belongs to somebody else (EPERM).
+            VirtualFileError: it does not exist, or belongs to another user (EPERM).
         """
         with self.lock:
             node = self._owned(path, uid)

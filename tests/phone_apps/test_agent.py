@@ -120,7 +120,7 @@ def test_a_tool_that_does_not_answer_is_reported(agent: Agent, phone: SmallPhone
 
     phone.install(SilentApp)
     silent = ComponentName("dev.made.silent", "dev.made.silent.Tool")
-    with pytest.raises(NoAnswerError, match="hands out no binder"):
+    with pytest.raises(NoAnswerError, match="returns no binder"):
         agent.call_bound(silent, "{}")
     with pytest.raises(NoAnswerError, match="no answer in"):
         agent.call_started(silent, "{}")

@@ -215,8 +215,8 @@ def test_icons_of_the_home_screen_start_apps(window: Window, stage: OneStage) ->
 @pytest.mark.slow
 def test_lists_follow_the_finger(window: Window, stage: OneStage) -> None:
     stage.launch()
-    days = {f"2025-{month:02}-{day:02}" for month in range(1, 13) for day in range(1, 29)}
-    content = f'{{"strings": {{}}, "sets": {{"days": {sorted(days)}}}}}'.replace("'", '"')
+    kept_days = {f"2025-{month:02}-{day:02}" for month in range(1, 13) for day in range(1, 29)}
+    content = f'{{"strings": {{}}, "sets": {{"days": {sorted(kept_days)}}}}}'.replace("'", '"')
     stage.phone.context(PACKAGE).files.write("clock_in.preferences.json", content.encode())
 
     def days() -> list[str]:

@@ -176,7 +176,7 @@ class Service:
         """Handle a start.
 
         Returns:
-            `START_REDELIVER_INTENT` where the start shall come again (`on_redelivered`) if the process dies
+            `START_REDELIVER_INTENT` where the start is delivered again (`on_redelivered`) if the process dies
             before the service is stopped.
         """
         del intent
@@ -337,7 +337,7 @@ class AppFunctionService:
             The properties of the result document, each a list; empty for void.
 
         Raises:
-            AppFunctionError: with the code that the caller shall see.
+            AppFunctionError: with the code that the caller receives.
         """
         raise NotImplementedError
 

@@ -15,7 +15,7 @@ from droidgate_phone.intents import ComponentName, Intent
 
 @dataclass(frozen=True, slots=True)
 class PackageFacts:
-    """`android.content.pm.PackageInfo`, as far as it is asked for.
+    """`android.content.pm.PackageInfo`, as far as apps of the phone read it.
 
     Attributes:
         name: Package name.
@@ -90,7 +90,7 @@ class ServiceConnection:
     Attributes:
         on_message: Receives what the service answers.
         on_connected: The service has handed out its binder.
-        on_null_binding: It hands out none.
+        on_null_binding: The service returned no binder.
         on_disconnected: Its process ended while it was bound.
         flags: Of `bindService`; BIND_ALLOW_ACTIVITY_STARTS (512) counts.
     """
@@ -124,13 +124,13 @@ FunctionOutcome = Mapping[str, Json] | AppFunctionError
 
 
 class Binding(Protocol):
-    """A bound service that hands out a Messenger."""
+    """A bound service that returned a Messenger."""
 
     def send(self, message: Message) -> None:
         """Send a message; answers come to the binding's `on_message` where `reply_to` is left None."""
 
     def unbind(self) -> None:
-        """Let go of the service."""
+        """Unbind the service."""
 
 
 class Platform(Protocol):
@@ -196,7 +196,7 @@ class Platform(Protocol):
         """End the activity whose context this is of; nothing in any other context."""
 
     def acknowledge_start(self, class_name: str, intent: Intent) -> None:
-        """Let go of one start of a service of the app (`stopSelf(startId)`); it is stopped after the last."""
+        """End one start of a service of the app (`stopSelf(startId)`); it is stopped after the last."""
 
     def foreground_service_types(self, component: ComponentName) -> tuple[str, ...]:
         """Return the declared types of a service that the app may see.
@@ -223,7 +223,7 @@ class Platform(Protocol):
         """
 
     def stop_foreground(self, class_name: str) -> None:
-        """Move a service of the app back to the background (`Service.stopForeground`); it goes on."""
+        """Move a service of the app back to the background (`Service.stopForeground`); it keeps running."""
 
     def look_at_pending_intent(self, token: str) -> PendingIntentFacts | None:
         """Return what the system reports about a PendingIntent, None for one that was cancelled."""

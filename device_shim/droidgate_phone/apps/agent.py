@@ -126,7 +126,7 @@ class Agent:
             flags: Of `bindService`: 512 lets the service open screens while the agent is visible.
 
         Raises:
-            NoAnswerError: it hands out no binder, died, or did not answer in time.
+            NoAnswerError: it returns no binder, died, or did not answer in time.
             AndroidError: Android refuses.
         """
         request_key, response_key = _names(dialect)
@@ -141,7 +141,7 @@ class Agent:
             Intent(component=component), receive, waiting.give_up, flags=flags
         )
         if binding is None:
-            raise NoAnswerError(f"{component.flatten()} hands out no binder")
+            raise NoAnswerError(f"{component.flatten()} returns no binder")
         try:
             binding.send(Message(_MSG_REQUEST, Bundle.of_strings({request_key: request_json})))
             return waiting.wait()

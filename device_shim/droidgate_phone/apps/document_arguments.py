@@ -103,7 +103,7 @@ class Arguments:
         return self.whole(name, least, most) if self.has(name) else fallback
 
     def number(self, name: str, least: float, most: float) -> float:
-        """Return a number between two; a whole one is taken too, since the shell knows no types."""
+        """Return a number between two; a whole one is accepted too, since the shell does not know types."""
         value = self._document.get(name)
         found = _list_of(value, _is_double)
         if found is None:

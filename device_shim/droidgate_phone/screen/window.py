@@ -224,7 +224,7 @@ class Window:
         return FLAG_WINDOW_IS_PARTIALLY_OBSCURED if overlays and self._sdk >= _FIRST_PARTIAL_FLAG else 0
 
     def tap(self, x: int, y: int) -> None:
-        """Touch a pixel and let go."""
+        """Touch a pixel and release it."""
         with self._lock:
             shown, screen = self._look()
             placed = screen.root.at(x, y) if screen.root is not None else None

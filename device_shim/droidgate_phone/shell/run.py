@@ -151,14 +151,14 @@ class CountedOutput:
 
 
 class CheckedOutput:
-    """What a command writes to; ends the command with the run, also where nobody counts what it writes."""
+    """What a command writes to; ends the command with the run, also where its output is not counted."""
 
     def __init__(self, output: OutputStream, run: Run) -> None:
         self._output = output
         self._run = run
 
     def write(self, data: bytes) -> None:
-        """Write, while the run goes on."""
+        """Write, unless the run has ended."""
         self._run.check()
         self._output.write(data)
 

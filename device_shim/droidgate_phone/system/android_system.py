@@ -132,7 +132,7 @@ class AndroidSystem:
         self.packages.listen(self._package_changed)
 
     def force_stop(self, package: str) -> None:
-        """End an app's processes; it is stopped until somebody starts it again."""
+        """End an app's processes; it is stopped until it is started again."""
         found = self.packages.find(package)
         if found is not None:
             self.end_processes(package, "force stop")

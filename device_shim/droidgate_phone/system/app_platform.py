@@ -133,7 +133,7 @@ class AppPlatform:
         return self._system.messengers.add_messenger(self._process, on_message)
 
     def close_messenger(self, token: str) -> None:
-        """Let go of a Messenger of the app's own."""
+        """Remove a Messenger of the app's own."""
         self._system.messengers.remove_messenger(token)
 
     def link_to_death(self, token: str, on_death: Callable[[], None]) -> Callable[[], None]:
@@ -146,7 +146,7 @@ class AppPlatform:
             self._system.stack.finish(self._caller.activity)
 
     def acknowledge_start(self, class_name: str, intent: Intent) -> None:
-        """Let go of one start of a service of the app; it is stopped after the last."""
+        """End one start of a service of the app; it is stopped after the last."""
         name = ComponentName(self._package.name, class_name)
         self._system.services.acknowledge(self._caller, name, intent)
 

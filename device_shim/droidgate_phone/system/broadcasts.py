@@ -191,7 +191,7 @@ class BroadcastManager:
         return current
 
     def _wait(self, process: AppProcess, pending: PendingBroadcast, seconds: float) -> BroadcastResult | None:
-        """Wait for a receiver that goes on beyond `onReceive`.
+        """Wait for a receiver that runs beyond `onReceive`.
 
         Raises:
             AppNotRespondingError: it did not finish in time.

@@ -60,7 +60,7 @@ class InstrumentationManager:
         Args:
             name: Its component.
             arguments: What it is started with.
-            connected: Whether somebody waits for it (`-w`): only then it has a UiAutomationConnection.
+            connected: Whether the command waits for it (`-w`): only then it has a UiAutomationConnection.
 
         Returns:
             A signal that is set when its process has ended.

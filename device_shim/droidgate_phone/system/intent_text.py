@@ -52,7 +52,7 @@ def show_bundle(bundle: Bundle, *, parcelled: bool = False) -> str:
 
     Args:
         bundle: What is shown.
-        parcelled: It came from another process and nobody has looked into it yet, so only its size is known.
+        parcelled: It came from another process and was not read yet, so only its size is known.
     """
     if parcelled:
         return f"Bundle[mParcelledData.dataSize={bundle_size(bundle)}]"

@@ -62,7 +62,7 @@ class ReleaseProfile:
         app_search: Release of the AppFunctions indexer, None where there is none.
         function_shell: Generation of `cmd app_function`, 0 where the service answers no shell command, None
             where the service does not exist.
-        rules: The rules that this or a later release brings.
+        rules: All rules of the table, also those of later releases.
     """
 
     id: str

@@ -51,7 +51,7 @@ class Resolver:
         self._interacted: set[tuple[int, int]] = set()
 
     def interacted(self, caller_uid: int, target_uid: int) -> None:
-        """Make the caller visible to whom it started, bound or called (reference android-runtime 1.4)."""
+        """Make the caller visible to a package that it used (reference android-runtime 1.4)."""
         if caller_uid >= FIRST_APP_UID:
             self._interacted.add((target_uid, caller_uid))
 

@@ -126,7 +126,7 @@ class ServiceManager:
             self._foreground.enter(record, types)
 
     def stop_foreground(self, caller: Caller, name: ComponentName) -> None:
-        """Move a service of the caller's process back to the background; it goes on."""
+        """Move a service of the caller's process back to the background; it keeps running."""
         record = self._records.get(name)
         if record is not None and record.process is caller.process:
             record.foreground = False
@@ -244,7 +244,7 @@ class ServiceManager:
         return record, binding
 
     def _ask_for_binder(self, record: ServiceRecord, binder: Binder) -> Callable[[Message], None] | None:
-        """Return what a service hands out for an intent: it is asked for it once (bindServiceLocked)."""
+        """Return the binder of a service for an intent; the service is asked once (bindServiceLocked)."""
         instance = self._instance(record)
         if not binder.is_asked:
             binder.handle = instance.on_bind(binder.intent)
@@ -256,13 +256,13 @@ class ServiceManager:
         return binder.handle
 
     def _tell_unbound(self, record: ServiceRecord, binder: Binder) -> None:
-        """Report to a service that nobody is bound with an intent any more (removeConnectionLocked)."""
+        """Report to a service that no client is bound with an intent any more (removeConnectionLocked)."""
         if record.instance is not None and binder.has_bound:
             binder.has_bound = False
             binder.wants_rebind = record.instance.on_unbind(binder.intent)
 
     def _notify_client(self, binding: BoundService, listener: Callable[[], None]) -> None:
-        """Report to a client what became of its binding, unless it has let go of it."""
+        """Report to a client what became of its binding, unless it has unbound."""
 
         def notify() -> None:
             if binding.bound:
@@ -327,14 +327,14 @@ class ServiceManager:
     def _run_tracked(
         self, record: ServiceRecord, intent: Intent, deliver: Callable[[Intent], int | None]
     ) -> None:
-        """Deliver a start, and keep it where it shall come again until it is acknowledged."""
+        """Deliver a start, and keep one that is to be redelivered until it is acknowledged."""
         record.redelivered.append(intent)
         record.pending = [start for start in record.pending if start is not intent]
         if deliver(intent) != START_REDELIVER_INTENT and intent in record.redelivered:
             record.redelivered.remove(intent)
 
     def acknowledge(self, caller: Caller, name: ComponentName, intent: Intent) -> None:
-        """Let go of one start (`stopSelf(startId)`); the service is stopped when none is left."""
+        """End one start (`stopSelf(startId)`); the service is stopped when none is left."""
         record = self._records.get(name)
         if record is None or record.process is not caller.process:
             return

@@ -66,7 +66,7 @@ class ServedPhone:
     Attributes:
         serial: `127.0.0.1:PORT`.
         services: What can be opened on it.
-        faults: Returns what shall go wrong.
+        faults: Returns the faults of a new connection.
         number: Its transport id.
         is_connected: Whether the server shows it; `disconnect` and `connect` turn it.
     """
@@ -170,7 +170,7 @@ class AdbServer:
         self.watchers.wake()
 
     def set_connected(self, phone: ServedPhone, *, is_connected: bool) -> None:
-        """Connect a phone, or let go of it as `adb disconnect` does."""
+        """Connect a phone, or disconnect it as `adb disconnect` does."""
         with self._lock:
             was_connected, phone.is_connected = phone.is_connected, is_connected
             if is_connected and not was_connected:

@@ -51,7 +51,7 @@ class DeviceConnection:
         connected: The socket, which this closes in the end.
         services: What can be opened.
         keys: Which hosts are authorized.
-        faults: What shall go wrong.
+        faults: The faults of this connection.
         log: Where events go.
         workers: Runs one thread for each open service.
     """
@@ -272,7 +272,7 @@ def listen_for_hosts(
         port: Its number, 0 for a free one.
         services: What can be opened.
         keys: Which hosts are authorized.
-        faults: Returns what shall go wrong on a new connection.
+        faults: Returns the faults of a new connection.
         log: Where events go.
         workers: Runs the threads.
 

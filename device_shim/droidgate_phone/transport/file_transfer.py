@@ -174,7 +174,7 @@ class _Session:
         try:
             self._in_folder(path, "couldn't create file", lambda: self._files.create(path, mode))
         except _TransferError as refused:
-            # The host goes on sending; closing at once could lose the reason.
+            # The host still sends; closing at once could lose the reason.
             self._fail(str(refused))
             self._take_data()
             raise _ClosedError from refused

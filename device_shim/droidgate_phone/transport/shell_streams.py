@@ -32,7 +32,7 @@ class RawStreams:
     Args:
         endpoint: The connection.
         has_terminal: A terminal hangs up with its client. Without one closing the stream is the only way to
-            end the input, as `adb exec-in` does, so the command goes on until it writes.
+            end the input, as `adb exec-in` does, so the command runs until it writes.
     """
 
     def __init__(self, endpoint: Endpoint, *, has_terminal: bool = False) -> None:
