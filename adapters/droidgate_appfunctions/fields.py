@@ -96,7 +96,7 @@ class Fields:
         """Take the children of a name, in order."""
         return self._groups.pop(name, [])
 
-    def one(self, name: str) -> Element | None:
+    def child(self, name: str) -> Element | None:
         """Take the only child of a name; the last where there are several."""
         found = self._groups.pop(name, None)
         if found is None:
@@ -124,7 +124,7 @@ class Fields:
         Raises:
             InputError: there is an element inside; Android drops the whole file for it.
         """
-        found = self.one(name)
+        found = self.child(name)
         return None if found is None else self._read_text(found)
 
     def _read_text(self, element: Element) -> str:
@@ -148,7 +148,7 @@ class Fields:
 
     def flag(self, name: str) -> bool | None:
         """Take a boolean as Java's parseBoolean reads it."""
-        found = self.one(name)
+        found = self.child(name)
         return None if found is None else self.read_flag(found)
 
     def read_flag(self, element: Element) -> bool:
@@ -167,7 +167,7 @@ class Fields:
         Raises:
             InputError: it is not one; Android drops the whole file for it.
         """
-        found = self.one(name)
+        found = self.child(name)
         if found is None:
             return None
         word = self._read_text(found).strip(_BLANK)

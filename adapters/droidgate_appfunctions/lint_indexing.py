@@ -142,12 +142,12 @@ def _finding_of_tag(cause: _Cause, among: list[Release]) -> Finding:
 def _findings_of_functions(reports: Sequence[IndexingReport]) -> Iterator[Finding]:
     """Yield what is not lost and still differs between releases."""
     differing = _collect(reports, lambda item: item.function_id is not None and item.id != item.function_id)
-    yield from _told(rules.ID_DIFFERS, differing, "has another <functionId> than <id>")
+    yield from _indexing_findings(rules.ID_DIFFERS, differing, "has another <functionId> than <id>")
     nameless = _collect(reports, lambda item: item.function_id is None)
-    yield from _told(rules.NO_FUNCTION_ID, nameless, "has no <functionId>")
+    yield from _indexing_findings(rules.NO_FUNCTION_ID, nameless, "has no <functionId>")
     disabled = _collect(reports, lambda item: "enabledByDefault" not in item.properties and not item.enabled)
     what = "does not say <enabledByDefault> and counts as disabled"
-    yield from _told(rules.ENABLED_UNSAID, disabled, what)
+    yield from _indexing_findings(rules.ENABLED_UNSAID, disabled, what)
 
 
 def _collect(
@@ -161,7 +161,7 @@ def _collect(
     return found
 
 
-def _told(
+def _indexing_findings(
     rule: LintRule, found: dict[str, tuple[IndexedDocument, list[Release]]], what: str
 ) -> Iterable[Finding]:
     for name, (document, releases) in found.items():

@@ -192,14 +192,14 @@ def _share_definitions(providers: list[Provider]) -> list[Provider]:
         everything.update(provider.definitions)
     shared: list[Provider] = []
     for provider in providers:
-        wanted = {
+        used = {
             name
             for capability in provider.capabilities
             for name in reachable_definitions(capability, everything)
         }
         for definition in provider.definitions.values():
-            wanted |= reachable_definitions(definition, everything)
-        missing = {name: everything[name] for name in sorted(wanted - provider.definitions.keys())}
+            used |= reachable_definitions(definition, everything)
+        missing = {name: everything[name] for name in sorted(used - provider.definitions.keys())}
         if missing:
             provider = provider.model_copy(update={"definitions": {**provider.definitions, **missing}})  # noqa: PLW2901
         shared.append(provider)

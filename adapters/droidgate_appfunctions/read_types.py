@@ -122,7 +122,7 @@ def _read_shape(kind: str, fields: Fields, facts: dict[str, Json], depth: int) -
     if kind == "int32":
         return _read_int_enum(fields)
     if kind == "array":
-        items = fields.one("itemType")
+        items = fields.child("itemType")
         if items is None:
             source.allow("A10", "a list that does not say of what", fields.element)
             return {}
@@ -203,10 +203,10 @@ def _read_object(fields: Fields, facts: dict[str, Json], depth: int) -> dict[str
     required = fields.words("required")
     for name, element, inner in read_entries(fields, "properties"):
         facts_of_part = part_facts(inner)
-        held = read_type(element, fields.source, depth=depth + 1)
+        type_ = read_type(element, fields.source, depth=depth + 1)
         facts_of_part.update(left_of_part(inner))
         properties[name] = Property(
-            type=held, required=name in required, extensions=as_extensions(facts_of_part)
+            type=type_, required=name in required, extensions=as_extensions(facts_of_part)
         )
     if required != [name for name in properties if properties[name].required]:
         facts["requiredOrder" if properties.keys() >= set(required) else "required"] = required
@@ -224,8 +224,8 @@ def read_entries(fields: Fields, tag: str) -> Iterator[tuple[str, Element, Field
     names: set[str] = set()
     for element in fields.many(tag):
         inner = Fields(element, source)
-        name, held = inner.word("name"), inner.one("dataTypeMetadata")
-        if not name or held is None:
+        name, data_type = inner.word("name"), inner.child("dataTypeMetadata")
+        if not name or data_type is None:
             missing = "<name>" if not name else "<dataTypeMetadata>"
             message = f"<{tag}> without {missing}; it is kept as written, and no part of the signature"
             source.allow("A32", message, element, f"Give it a {missing}")
@@ -235,7 +235,7 @@ def read_entries(fields: Fields, tag: str) -> Iterator[tuple[str, Element, Field
             message = f"duplicate name {name!r} of <{tag}>; only the last one is read"
             source.allow("A12", message, element, lost=True)
         names.add(name)
-        yield name, held, inner
+        yield name, data_type, inner
 
 
 def part_facts(fields: Fields) -> dict[str, Json]:

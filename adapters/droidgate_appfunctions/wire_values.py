@@ -95,9 +95,9 @@ class Walk:
         """Return an error at a place."""
         return WireError(problem, message, pointer=pointer, token=self.token, hint=hint)
 
-    def wrong_kind(self, wanted: str, value: Json, pointer: str) -> WireError:
+    def wrong_kind(self, expected: str, value: Json, pointer: str) -> WireError:
         """Return the error of a value of another kind than declared."""
-        return self.error("wrong-kind", f"{wanted} is declared and {name_kind(value)} is given", pointer)
+        return self.error("wrong-kind", f"{expected} is declared and {name_kind(value)} is given", pointer)
 
     def check_depth(self, pointer: str, depth: int) -> None:
         """Refuse a value or type that is nested too deep.
@@ -138,10 +138,10 @@ class Walk:
             resolved = self._resolve(member, pointer, seen, depth + 1)
             if not isinstance(resolved, ObjectType):
                 continue
-            for name, held in resolved.properties.items():
+            for name, property_ in resolved.properties.items():
                 known = properties.get(name)
-                required = held.required or (known is not None and known.required)
-                properties[name] = held.model_copy(update={"required": required})
+                required = property_.required or (known is not None and known.required)
+                properties[name] = property_.model_copy(update={"required": required})
         return ObjectType(properties=properties, qualified_name=declared.qualified_name)
 
     def alternatives(self, declared: OneOfType, pointer: str) -> list[tuple[str | None, Type]]:
@@ -288,7 +288,7 @@ def check_scalar(walk: Walk, value: Json, pointer: str) -> Json:
 
 def without(value: Mapping[str, Json], key: str) -> dict[str, Json]:
     """Return an object without one of its keys."""
-    return {name: held for name, held in value.items() if name != key}
+    return {name: item for name, item in value.items() if name != key}
 
 
 def name_alternative(value: dict[str, Json], name: str | None, object_type: ObjectType) -> dict[str, Json]:
@@ -309,6 +309,6 @@ def has_required(value: Mapping[str, Json], declared: ObjectType) -> bool:
     # A key that is required and nullable may stay away (reference 2.c, required against nullable).
     return all(
         name in value
-        for name, held in declared.properties.items()
-        if held.required and not held.type.nullable
+        for name, property_ in declared.properties.items()
+        if property_.required and not property_.type.nullable
     )

@@ -120,7 +120,7 @@ def _without_facts(
     if not foreign:
         return extensions
     kept = {name: fact for name, fact in facts.items() if name not in foreign}
-    others = {name: held for name, held in extensions.items() if name != FORMAT_ID}
+    others = {name: values for name, values in extensions.items() if name != FORMAT_ID}
     return {**others, **as_extensions(kept)}
 
 

@@ -119,13 +119,13 @@ def take_apart(value: Json, path: str) -> Document:
 def _take_further(document: dict[str, Json], tools: str) -> dict[str, Json]:
     """Take the members that are not layout out of a document, and return them by JSON Pointer."""
     further: dict[str, Json] = {}
-    for name, held in list(document.items()):
+    for name, value in list(document.items()):
         pointer = f"/{pointer_token(name)}"
-        if name in _CONTAINERS and isinstance(held, dict):
-            for inner in list(held):
+        if name in _CONTAINERS and isinstance(value, dict):
+            for inner in list(value):
                 place = f"{pointer}/{pointer_token(inner)}"
                 if not _is_layout(place, tools):
-                    further[place] = held.pop(inner)
+                    further[place] = value.pop(inner)
         elif not _is_layout(pointer, tools):
             further[pointer] = document.pop(name)
     return further

@@ -80,7 +80,7 @@ def read_discovered_tools(
     """Read the tools of a discovery's answer, each already taken out of its extras.
 
     Args:
-        tools: Name, description and the JSON text of the parameters, in the order told.
+        tools: Name, description and the JSON text of the parameters, in the order described.
         context: Takes what was bent.
         place: How messages name the receiver.
         package: The receiver's package.
@@ -89,9 +89,9 @@ def read_discovered_tools(
     Raises:
         InputError: a tool is named twice.
     """
-    told = list(tools)
-    extras: dict[str, Json] = {NAMES["broadcast_tools_extra"]: [name for name, _, _ in told]}
-    for name, description, parameters in told:
+    described = list(tools)
+    extras: dict[str, Json] = {NAMES["broadcast_tools_extra"]: [name for name, _, _ in described]}
+    for name, description, parameters in described:
         if description is not None:
             extras[name + _DESCRIPTION] = description
         if parameters is not None:

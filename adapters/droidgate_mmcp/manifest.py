@@ -134,8 +134,8 @@ class ManifestReader:
         version = manifest.get("protocolVersion", NAMES["protocol_version"])
         if version == NAMES["protocol_version"] and isinstance(version, str):
             return
-        spelled = str(version) if isinstance(version, str | int | float) else ""
-        found = _MAJOR.fullmatch(spelled)
+        text = str(version) if isinstance(version, str | int | float) else ""
+        found = _MAJOR.fullmatch(text)
         if found is None or int(found[1]) != 1:
             message = f"the manifest speaks protocol version {write_json(version)[:100]}"
             self.refuse("/protocolVersion", message, "droidgate knows version 1.0")
@@ -250,8 +250,8 @@ class ManifestReader:
             self.allow("M38", message, pointer)
             return None
         output = read_word_map(value, capital=True)
-        for key, held in output.properties.items():
-            if held.type.kind == "any" and held.extensions:
+        for key, property_ in output.properties.items():
+            if property_.type.kind == "any" and property_.extensions:
                 message = f"{value[key]!r} is no type word; {key!r} may be anything"
                 self.allow("M38", message, f"{pointer}/{pointer_token(key)}")
         return output

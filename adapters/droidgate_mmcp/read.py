@@ -25,8 +25,8 @@ from droidgate.parsing.json_text import decode_utf8, parse_json
 from droidgate_mmcp.manifest import parse_manifest, read_manifest
 from droidgate_mmcp.tables import CURRENT, FORMAT_ID, NAMES, TEXT_KEYS
 
-TOLD_WHEN_ASKED: Final = finding_code(
-    "told-when-asked",
+TOOLS_NOT_IN_FILES: Final = finding_code(
+    "tools-not-in-files",
     "The component tells its tools only to a running client, so nothing can be read from the app's files",
     __name__,
 )
@@ -87,7 +87,7 @@ def read_application(application: Application, context: ReadingContext) -> Readi
         lambda component: _read_component(application, component, context),
         context,
     )
-    return replace(reading, findings=(*reading.findings, *_told_when_asked(application)))
+    return replace(reading, findings=(*reading.findings, *_findings_of_receivers(application)))
 
 
 def advertising_components(application: Application) -> Iterator[Component]:
@@ -190,7 +190,7 @@ def _read_component(
     if component.kind == "service" and provider.dialect == CURRENT:
         message = f"{component.name} is a service, which no client can call; an activity answers calls"
         context.allow("M42", message, source=place)
-    _tell_missing_declarations(component, context, place)
+    _report_missing_declarations(component, context, place)
     extensions = {**provider.extensions.get(FORMAT_ID, {}), **facts}
     return provider.model_copy(
         update={
@@ -248,7 +248,7 @@ def missing_declarations(component: Component) -> list[str]:
     return missing
 
 
-def _tell_missing_declarations(component: Component, context: ReadingContext, place: Place) -> None:
+def _report_missing_declarations(component: Component, context: ReadingContext, place: Place) -> None:
     for missing in missing_declarations(component):
         context.allow("M39", f"{component.name} does not declare {missing}", source=place)
 
@@ -260,10 +260,10 @@ def asked_receivers(application: Application) -> Iterator[Component]:
             yield component
 
 
-def _told_when_asked(application: Application) -> Iterator[Finding]:
+def _findings_of_receivers(application: Application) -> Iterator[Finding]:
     for component in asked_receivers(application):
         yield Finding(
-            code=TOLD_WHEN_ASKED,
+            code=TOOLS_NOT_IN_FILES,
             level=Level.NOTE,
             pointer="",
             message=f"the receiver {component.name} tells its mMCP tools only when asked by a broadcast",

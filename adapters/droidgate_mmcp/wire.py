@@ -102,15 +102,15 @@ def read_activity_result(code: int, extras: Mapping[str, Json] | None, context: 
 
     A strict context takes a successful result's text as it is, even if it begins as an error.
     """
-    held = extras or {}
-    result = held.get(NAMES["result_extra"])
+    given = extras or {}
+    result = given.get(NAMES["result_extra"])
     if code == RESULT_OK:
-        is_missing = NAMES["result_extra"] not in held
+        is_missing = NAMES["result_extra"] not in given
         return ToolResult(is_missing=True) if is_missing else _read_ok(result, context)
     if code != RESULT_CANCELED:
-        text = _first_text(held, result) or f"the activity answered with the result code {code}"
+        text = _first_text(given, result) or f"the activity answered with the result code {code}"
         return _failed(text, "backend_failure")
-    reason = _first_text(held, result)
+    reason = _first_text(given, result)
     return _failed(NO_DETAILS, "canceled") if reason is None else _failed(reason, "backend_failure")
 
 
@@ -259,13 +259,13 @@ def _named(value: Json, result: Json) -> dict[str, Json]:
     return value if isinstance(value, dict) and isinstance(result, str) else {"value": value}
 
 
-def _typed_argument(name: str, value: Json, held: Property | None, context: ReadingContext) -> Json:
-    if held is None or not isinstance(value, str) or held.type.kind not in _READERS:
+def _typed_argument(name: str, value: Json, property_: Property | None, context: ReadingContext) -> Json:
+    if property_ is None or not isinstance(value, str) or property_.type.kind not in _READERS:
         return value
-    typed = _READERS[held.type.kind](value)
+    typed = _READERS[property_.type.kind](value)
     if typed is _NO_VALUE:
         return value
-    message = f"the argument {name!r} came as a text and is read as {held.type.kind}"
+    message = f"the argument {name!r} came as a text and is read as {property_.type.kind}"
     context.allow("M49", message, pointer=f"/{pointer_token(name)}", source=_CALL)
     return typed
 

@@ -63,7 +63,9 @@ def read_word_map(value: Mapping[str, Json], *, capital: bool = False) -> Object
 
 def write_word_map(object_type: ObjectType, *, capital: bool = False) -> dict[str, Json]:
     """Write an object as a map from a name to a type word: the inverse of `read_word_map`."""
-    return {name: _write_word(held, capital=capital) for name, held in object_type.properties.items()}
+    return {
+        name: _write_word(property_, capital=capital) for name, property_ in object_type.properties.items()
+    }
 
 
 def _read_property(word: Json, *, capital: bool) -> Property:
@@ -71,8 +73,8 @@ def _read_property(word: Json, *, capital: bool) -> Property:
     if kind is None:
         return _property(AnyType(), {"declared": word})
     usual = _usual_word(kind, capital=capital)
-    one = ScalarType(kind=kind) if kind in SCALAR_KINDS else _BLANKS[kind]  # type: ignore[arg-type]
-    return _property(one, {} if word == usual else {_word_fact(word): word})
+    type_ = ScalarType(kind=kind) if kind in SCALAR_KINDS else _BLANKS[kind]  # type: ignore[arg-type]
+    return _property(type_, {} if word == usual else {_word_fact(word): word})
 
 
 def _word_fact(word: str) -> str:
@@ -84,10 +86,10 @@ def _property(type_: Type, facts: dict[str, Any]) -> Property:
     return Property(type=type_, required=True, extensions={FORMAT_ID: facts} if facts else {})
 
 
-def _write_word(held: Property, *, capital: bool) -> Json:
-    facts = held.extensions.get(FORMAT_ID, {})
+def _write_word(property_: Property, *, capital: bool) -> Json:
+    facts = property_.extensions.get(FORMAT_ID, {})
     stated = (facts[fact] for fact in ("declared", "spelled-word") if fact in facts)
-    return next(stated, _usual_word(held.type.kind, capital=capital))
+    return next(stated, _usual_word(property_.type.kind, capital=capital))
 
 
 def _usual_word(kind: str, *, capital: bool) -> str:

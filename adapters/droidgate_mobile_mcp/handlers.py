@@ -74,7 +74,9 @@ def _caller_notes(provider: Provider, place: ClassPlace) -> tuple[str, ...]:
 
 def _write_requests(provider: Provider, dialect: DialectTable, place: ClassPlace) -> str:
     words = {
-        capability.id: {name: word_of(held.type) for name, held in capability.output.properties.items()}
+        capability.id: {
+            name: word_of(property_.type) for name, property_ in capability.output.properties.items()
+        }
         for capability in provider.capabilities
         if isinstance(capability.output, ObjectType)
     }

@@ -89,7 +89,7 @@ class _DescriptorLinter:
             yield from self.capability(root)
             return
         yield from self.version(root)
-        yield from self.besides(root, ("version",), ("capability",))
+        yield from self.unspecified(root, ("version",), ("capability",))
         capabilities = [child for child in child_elements(root) if child.tag == "capability"]
         if not capabilities:
             yield self.broken(rules.NOT_EMPTY, root, "no capability is declared")
@@ -112,7 +112,7 @@ class _DescriptorLinter:
             if capability_id in self.ids:
                 yield self.broken(rules.UNIQUE_ID, element, f"the id {capability_id!r} stands a second time")
             self.ids.add(capability_id)
-        yield from self.besides(element, _ATTRIBUTES["capability"], _CHILDREN["capability"])
+        yield from self.unspecified(element, _ATTRIBUTES["capability"], _CHILDREN["capability"])
         for role in ("input", "output"):
             groups = [child for child in element if child.tag == role]
             for second in groups[1:]:
@@ -121,7 +121,7 @@ class _DescriptorLinter:
                 )
             names: set[str] = set()
             for group in groups:
-                yield from self.besides(group, (), _CHILDREN[role])
+                yield from self.unspecified(group, (), _CHILDREN[role])
                 for child in group:
                     if child.tag == "param":
                         yield from self.parameter(child, role, names)
@@ -150,7 +150,7 @@ class _DescriptorLinter:
                 yield self.broken(rules.PARAM_REQUIRED, element, message, hint='Write "true" or "false"')
         else:
             attributes = tuple(attribute for attribute in attributes if attribute != "required")
-        yield from self.besides(element, attributes, ())
+        yield from self.unspecified(element, attributes, ())
 
     def needs(self, element: Element, attribute: str, rule: LintRule) -> Iterator[Finding]:
         """Yield what is wrong with an attribute that must be there and be a text."""
@@ -179,7 +179,7 @@ class _DescriptorLinter:
         if not fits_a_resource(raw):
             yield self.broken(rules.TEXT_LENGTH, element, f"{attribute} has {len(raw)} characters")
 
-    def besides(
+    def unspecified(
         self, element: Element, attributes: tuple[str, ...], children: tuple[str, ...]
     ) -> Iterator[Finding]:
         """Yield what an element holds that no specification names, and parts in the wrong place."""

@@ -174,13 +174,13 @@ class _DescriptorReader:
             for child in element:
                 if child.tag != "param":
                     continue
-                name, held = self.read_parameter(child, role)
+                name, property_ = self.read_parameter(child, role)
                 if name in properties:
                     message = f"a second parameter {name!r} is kept, but cannot be given"
                     self.allow("M61", child, message, lost=True)
                     duplicates.append(element_tree(self.document, child))
                 else:
-                    properties[name] = held
+                    properties[name] = property_
         if duplicates:
             rest["elements"] = [*rest.get("elements", ()), *duplicates]
         if rest:
@@ -196,9 +196,9 @@ class _DescriptorReader:
         word = self.read_text(element, "type", facts)
         description = self.read_text(element, "description", facts)
         word = WORDS.write["string"] if word is None else word
-        held_type = self.read_type(element, name, word, description)
+        type_ = self.read_type(element, name, word, description)
         required = self.read_required(element, name) if is_input else True
-        return name, Property(type=held_type, required=required, extensions=own_extensions(facts))
+        return name, Property(type=type_, required=required, extensions=own_extensions(facts))
 
     def read_type(self, element: Element, name: str, word: str, description: str | None) -> Type:
         kind = WORDS.read.get(word.strip().lower())

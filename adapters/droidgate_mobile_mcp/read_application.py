@@ -195,11 +195,11 @@ class _ServiceReader:
             text = service.description or application.description
         # Before the specification there was no description at first.
         if text is not None or role == "name" or dialect != "pre-spec":
-            told = f"; {text!r} stands for it" if text is not None else ""
+            substitute = f"; {text!r} stands for it" if text is not None else ""
             reference = None if meta is None else meta.resource or meta.raw_value
             why = f"has no {role}" if reference is None else f"has the {role} {reference}, which is not there"
             self.allow(
-                "M12", f"the service {service.name} {why}{told}", self.place, lost=reference is not None
+                "M12", f"the service {service.name} {why}{substitute}", self.place, lost=reference is not None
             )
         return text
 

@@ -168,10 +168,10 @@ def parse_object(text: str | None, what: str, parse: JsonParser) -> dict[str, Js
 
 def object_at(document: Mapping[str, Json], key: str) -> dict[str, Json]:
     """Return the object at a key that is there; raise InputError where it is none."""
-    held = document[key]
-    if not isinstance(held, dict):
+    value = document[key]
+    if not isinstance(value, dict):
         raise InputError(f"{key} is no JSON object")
-    return held
+    return value
 
 
 def is_command(document: Mapping[str, Json]) -> bool:

@@ -105,9 +105,9 @@ class _RequestReader:
         try:
             extra_key, text, trace = find_text(given, REQUEST_EXTRAS)
             guess = self.first_guess(extra_key)
-            beside = self.id_beside(extra_key, given)
+            separate_id = self.id_of_extra(extra_key, given)
             self.seen = MobileMcpRequest(
-                guess, beside, wrapped=guess.wrapped, extra_key=extra_key, id_value=beside
+                guess, separate_id, wrapped=guess.wrapped, extra_key=extra_key, id_value=separate_id
             )
             document = parse_object(text, "the request", self.context.parse)
             if extra_key == NAMES["command_extra"] or (extra_key is None and is_command(document)):
@@ -124,12 +124,12 @@ class _RequestReader:
             return MM_3 if self.carrier == "bind" else MM_2
         return self.usual
 
-    def id_beside(self, extra_key: str | None, given: Extras | str) -> str:
+    def id_of_extra(self, extra_key: str | None, given: Extras | str) -> str:
         """Return the id that stands in an extra of its own, as in the forms before the specification."""
         if extra_key != NAMES["command_extra"] or isinstance(given, str):
             return ""
-        beside = given.get(NAMES["request_id_extra"])
-        return beside if isinstance(beside, str) and is_id(beside) else ""
+        value = given.get(NAMES["request_id_extra"])
+        return value if isinstance(value, str) and is_id(value) else ""
 
     def identify(self, document: Mapping[str, Json], extra_key: str | None) -> MobileMcpRequest:
         """Return what an answer needs of a document, whatever else is wrong with it."""
@@ -263,7 +263,7 @@ class _RequestReader:
             dialect = MM_0 if "capabilityId" in document else MM_1
         else:
             dialect = MM_3 if self.carrier == "bind" else MM_2B if benchmark else MM_2
-        request_id = self.id_beside(extra_key, given)
+        request_id = self.id_of_extra(extra_key, given)
         self.seen = read = MobileMcpRequest(dialect, request_id, extra_key=extra_key, id_value=request_id)
         capability_id = document.get("capability", document.get("capabilityId"))
         if not isinstance(capability_id, str) or not is_id(capability_id):
@@ -311,8 +311,8 @@ def write_request(
         UsageError: the dialect is not served.
     """
     refuse_unserved(dialect)
-    held: Json = canonical_json(dict(arguments)) if dialect.arguments_as_text else dict(arguments)
-    capability = {"id": capability_id, str(dialect.arguments_key): held}
+    value: Json = canonical_json(dict(arguments)) if dialect.arguments_as_text else dict(arguments)
+    capability = {"id": capability_id, str(dialect.arguments_key): value}
     request: Json = {"id": request_id, "capability": capability}
     if dialect.wrapped:
         request = {NAMES["request_wrapper"]: {"version": VERSION, "request": request}}

@@ -79,7 +79,7 @@ def read_response(
     """
     context = context or ReadingContext()
     text: str | None = None
-    request_id = _id_beside(given)
+    request_id = _id_of_extra(given)
     try:
         if not isinstance(given, str) and is_trace(given):
             context.allow("M28", "a callback with timings only is passed over")
@@ -102,10 +102,10 @@ def _written_id(response: Mapping[str, Json]) -> str:
     return value if isinstance(value, str) else ""
 
 
-def _id_beside(given: Extras | str) -> str:
+def _id_of_extra(given: Extras | str) -> str:
     """Return the id in an extra of its own; empty where there is none."""
-    beside = None if isinstance(given, str) else given.get(NAMES["request_id_extra"])
-    return beside if isinstance(beside, str) else ""
+    id_value = None if isinstance(given, str) else given.get(NAMES["request_id_extra"])
+    return id_value if isinstance(id_value, str) else ""
 
 
 @dataclass(slots=True)
@@ -127,16 +127,16 @@ class _ResponseReader:
         wrapped = "response" in inner
         self.note_form(wrapped=wrapped, named=wrapper in document)
         if wrapped and inner.get("version") != VERSION:
-            told = shown(inner["version"]) if "version" in inner else "none"
-            self.context.allow("M24", f"the response's version is {told}; it is read as {VERSION}")
+            version = shown(inner["version"]) if "version" in inner else "none"
+            self.context.allow("M24", f"the response's version is {version}; it is read as {VERSION}")
         capability = response.get("capability")
         capability_id = capability.get("id") if isinstance(capability, dict) else None
-        held = capability.get("output") if isinstance(capability, dict) else None
+        output = capability.get("output") if isinstance(capability, dict) else None
         old = "data" in response
         if old:
-            held = response["data"]
-        as_list = isinstance(held, list)
-        outputs, types = self.read_outputs(held)
+            output = response["data"]
+        as_list = isinstance(output, list)
+        outputs, types = self.read_outputs(output)
         outcome = self.find_outcome(response)
         message = outcome.get("message")
         succeeded = self.read_status(outcome, outputs)
@@ -149,7 +149,7 @@ class _ResponseReader:
             token=token,
             capability_id=capability_id if isinstance(capability_id, str) else None,
             output_types=types,
-            dialect=self.dialect_of(wrapped=wrapped, as_list=as_list, has_output=held is not None),
+            dialect=self.dialect_of(wrapped=wrapped, as_list=as_list, has_output=output is not None),
             extra_key=self.extra_key,
         )
 
@@ -177,22 +177,22 @@ class _ResponseReader:
         written = _written_id(response)
         if written:
             return written
-        beside = _id_beside(self.given)
-        if beside and not old and self.extra_key != NAMES["result_extra"]:
-            self.context.allow("M27", "the response has no id; that of the extra beside it counts")
-        return beside
+        id_value = _id_of_extra(self.given)
+        if id_value and not old and self.extra_key != NAMES["result_extra"]:
+            self.context.allow("M27", "the response has no id; that of the extra id_value it counts")
+        return id_value
 
-    def read_outputs(self, held: Json) -> tuple[dict[str, Json] | None, dict[str, str]]:
-        if held is None:
+    def read_outputs(self, output: Json) -> tuple[dict[str, Json] | None, dict[str, str]]:
+        if output is None:
             return None, {}
-        if isinstance(held, dict):
-            return held, {}
-        if not isinstance(held, list):
+        if isinstance(output, dict):
+            return output, {}
+        if not isinstance(output, list):
             message = "the output is neither a list nor an object"
             raise InputError(message)
         outputs: dict[str, Json] = {}
         types: dict[str, str] = {}
-        for entry in held:
+        for entry in output:
             name = entry.get("name") if isinstance(entry, dict) else None
             if not isinstance(name, str):
                 message = "an output of the list has no name"
@@ -217,7 +217,7 @@ class _ResponseReader:
         capability = response.get("capability")
         if "status" in response or not isinstance(capability, dict) or "status" not in capability:
             return response
-        self.context.allow("M21", "the status stands inside the capability, not beside it")
+        self.context.allow("M21", "the status stands inside the capability, not id_value it")
         return capability
 
     def read_status(self, response: Mapping[str, Json], outputs: Mapping[str, Json] | None) -> bool:
@@ -226,8 +226,8 @@ class _ResponseReader:
             return bool(status == _SUCCESS)
         if status is None:
             succeeded = outputs is not None
-            told = "success, since there is output" if succeeded else "failure, since there is no output"
-            self.context.allow("M21", f"a response without status is read as {told}")
+            outcome = "success, since there is output" if succeeded else "failure, since there is no output"
+            self.context.allow("M21", f"a response without status is read as {outcome}")
             return succeeded
         self.context.allow("M21", f"the status {shown(status)} is read as {_FAILURE}")
         return False

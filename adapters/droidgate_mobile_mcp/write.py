@@ -143,7 +143,11 @@ class _DescriptorWriter:
             return
         rest = facts.get(role, {})
         opening = f"        <{role}{self.other_attributes(rest, ' ')}"
-        inner = [line for name, held in value.properties.items() for line in self.parameter(name, held, role)]
+        inner = [
+            line
+            for name, property_ in value.properties.items()
+            for line in self.parameter(name, property_, role)
+        ]
         inner.extend(self.rest_lines(rest, "            "))
         if not inner:
             yield f"{opening} />"
@@ -152,13 +156,13 @@ class _DescriptorWriter:
         yield from inner
         yield f"        </{role}>"
 
-    def parameter(self, name: str, held: Property, role: str) -> Iterator[str]:
+    def parameter(self, name: str, property_: Property, role: str) -> Iterator[str]:
         """Yield the lines of one `<param>`."""
-        facts = facts_of(held.extensions)
-        named: dict[str, str | None] = {"name": name, "type": word_of(held.type)}
+        facts = facts_of(property_.extensions)
+        named: dict[str, str | None] = {"name": name, "type": word_of(property_.type)}
         if role == "input":
-            named["required"] = "true" if held.required else "false"
-        named["description"] = held.type.description
+            named["required"] = "true" if property_.required else "false"
+        named["description"] = property_.type.description
         opening = "            <param" + self.attributes(named, facts, "\n                ")
         inner = list(self.rest_lines(facts, "                "))
         if not inner:
@@ -285,10 +289,10 @@ def _meta_data_lines(name: str, attribute: str, value: str, indent: str) -> Iter
     yield f"{indent}    android:{attribute}={_quoted(value)} />"
 
 
-def _filter_lines(one: Mapping[str, list[str]]) -> Iterator[str]:
+def _filter_lines(names: Mapping[str, list[str]]) -> Iterator[str]:
     yield "            <intent-filter>"
     for tag, kind in (("action", "actions"), ("category", "categories")):
-        for name in one[kind]:
+        for name in names[kind]:
             yield f"                <{tag} android:name={_quoted(name)} />"
     yield "            </intent-filter>"
 

@@ -114,13 +114,13 @@ def _is_anchor(application: Application, component: Component, anchor: Anchor) -
     if component.kind != anchor.kind:
         return False
     if anchor.authority_suffix is not None:
-        wanted = f"{application.package}{anchor.authority_suffix}"
+        authority = f"{application.package}{anchor.authority_suffix}"
         stated = component.attributes.get("authorities", "").split(";")
         # A library's manifest says ${applicationId} until it is merged into an app's.
-        return wanted in stated or f"${{applicationId}}{anchor.authority_suffix}" in stated
+        return authority in stated or f"${{applicationId}}{anchor.authority_suffix}" in stated
     if anchor.flag is not None:
-        held = component.find_meta_data(anchor.flag)
-        return held is not None and held.value is True
+        meta_data = component.find_meta_data(anchor.flag)
+        return meta_data is not None and meta_data.value is True
     return any(map(component.has_action, anchor.actions))
 
 
@@ -165,13 +165,13 @@ def _read_meta_data(
     texts: dict[str, str] = {}
     facts: dict[str, Json] = {}
     for role, names in protocol.meta_data.items():
-        held = component.find_meta_data(*names)
-        if held is None or held.value is None:
+        meta_data = component.find_meta_data(*names)
+        if meta_data is None or meta_data.value is None:
             continue
         if role in {"name", "description"}:
-            texts[role] = text_of_value(held.value)
+            texts[role] = text_of_value(meta_data.value)
         else:
-            facts[role] = _json_value(held.value)
+            facts[role] = _json_value(meta_data.value)
     return texts, facts
 
 

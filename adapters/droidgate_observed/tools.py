@@ -136,8 +136,8 @@ def _name(tool: Mapping[str, Json]) -> str:
 
 
 def _text(tool: Mapping[str, Json], key: str) -> str | None:
-    held = tool.get(key)
-    return held if isinstance(held, str) and held else None
+    value = tool.get(key)
+    return value if isinstance(value, str) and value else None
 
 
 def _root(text: str, place: Place) -> Mapping[str, Json]:
@@ -174,17 +174,17 @@ def _ari_tool(tool: Mapping[str, Json], reader: _Reader) -> Capability:
     if not isinstance(arguments, list):
         raise _Refused("its arguments are no list")
     for argument in arguments:
-        held = _object(argument, "an argument")
-        given[_name(held)] = Property(type=_ari_type(held), required=held.get("required") is True)
+        item = _object(argument, "an argument")
+        given[_name(item)] = Property(type=_ari_type(item), required=item.get("required") is True)
     return reader.capability(tool, ObjectType(properties=given), _ARI_KEYS)
 
 
 def _ari_type(argument: Mapping[str, Json]) -> Type:
-    word, told = str(argument.get("type")), _text(argument, "description")
+    word, description = str(argument.get("type")), _text(argument, "description")
     if word.endswith(_LIST_SUFFIX):
         items = _scalar(word.removesuffix(_LIST_SUFFIX), argument, None)
-        return ArrayType(items=items, description=told)
-    return _scalar(word, argument, told)
+        return ArrayType(items=items, description=description)
+    return _scalar(word, argument, description)
 
 
 def _scalar(word: str, holder: Mapping[str, Json], description: str | None) -> ScalarType:
@@ -211,11 +211,11 @@ def read_catalog(text: str, place: Place) -> Declared:
     used = frozenset({"name", "description", "parameterSchema"})
 
     def read(tool: Mapping[str, Json]) -> Capability:
-        held = tool.get("parameterSchema")
-        blank = held is None or (isinstance(held, str) and not held.strip())
-        if isinstance(held, str) and not blank:
-            held = parse_json(held, path=place.path)
-        return reader.capability(tool, _OPEN_OBJECT if blank else reader.schema(held), used)
+        schema = tool.get("parameterSchema")
+        blank = schema is None or (isinstance(schema, str) and not schema.strip())
+        if isinstance(schema, str) and not blank:
+            schema = parse_json(schema, path=place.path)
+        return reader.capability(tool, _OPEN_OBJECT if blank else reader.schema(schema), used)
 
     reader.add_each(_root(text, place).get("tools"), read)
     return reader.declared
@@ -282,9 +282,9 @@ def _mcp_tool(tool: Element, reader: _Reader) -> Capability:
         raise _Refused(f"<{tool.tag!s}> is no <tool>")
     given: dict[str, Property] = {}
     for parameter in child_elements(tool):
-        held = {str(key): str(value) for key, value in parameter.attrib.items()}
-        read = _scalar(held.get("type", "string"), {}, held.get("description"))
-        given[_name(held)] = Property(type=read, required=held.get("required") == "true")
+        attributes = {str(key): str(value) for key, value in parameter.attrib.items()}
+        read = _scalar(attributes.get("type", "string"), {}, attributes.get("description"))
+        given[_name(attributes)] = Property(type=read, required=attributes.get("required") == "true")
     members = {str(key): str(value) for key, value in tool.attrib.items()}
     capability = reader.capability(members, ObjectType(properties=given), frozenset({"name", "description"}))
     line = None if reader.place.line is None else tool.sourceline

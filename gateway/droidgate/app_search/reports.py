@@ -70,8 +70,8 @@ class IndexedDocument:
     @property
     def function_id(self) -> str | None:
         """The id that a call names; None for other documents, and for a function that has none."""
-        held = self.properties.get("functionId") if self.is_function else None
-        return str(held[0]) if held else None
+        values = self.properties.get("functionId") if self.is_function else None
+        return str(values[0]) if values else None
 
 
 @dataclass(frozen=True, slots=True)

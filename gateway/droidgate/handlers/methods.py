@@ -208,13 +208,13 @@ def _method_of(capability: Capability, identifier: str, definitions: Mapping[str
         Parameter(
             name=name,
             identifier=names[name],
-            kind=_parameter_kind(held.type, definitions),
-            item_kind=item_kind_of(held.type, definitions),
-            optional=not held.required or is_nullable(held.type, definitions),
-            enum=held.type.enum,
-            description=shorten(held.type.description),
+            kind=_parameter_kind(property_.type, definitions),
+            item_kind=item_kind_of(property_.type, definitions),
+            optional=not property_.required or is_nullable(property_.type, definitions),
+            enum=property_.type.enum,
+            description=shorten(property_.type.description),
         )
-        for name, held in declared.properties.items()
+        for name, property_ in declared.properties.items()
     )
     output = AnyType(nullable=True) if capability.output is None else capability.output
     returns = kind_of(output, definitions)

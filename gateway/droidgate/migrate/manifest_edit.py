@@ -235,17 +235,17 @@ class _Editor:
 
     def merge_attributes(self, span: _Span, element: Element) -> None:
         missing: list[str] = []
-        for key, wanted in element.attrib.items():
+        for key, required in element.attrib.items():
             name = str(key)
             stated = span.attributes.get(name)
-            if name == _NAME or stated == wanted:
+            if name == _NAME or stated == required:
                 continue
             if stated is None:
-                missing.append(f" {self.attribute_name(name)}={_quoted(str(wanted))}")
+                missing.append(f" {self.attribute_name(name)}={_quoted(str(required))}")
             elif name.removeprefix(ANDROID) in _BINDING:
                 attribute = name.removeprefix(ANDROID)
                 message = (
-                    f"{span.attributes.get(_NAME)} states {attribute}={stated!r}, and {wanted!r} is needed"
+                    f"{span.attributes.get(_NAME)} states {attribute}={stated!r}, and {required!r} is needed"
                 )
                 hint = "Change it there, or give the component another name"
                 raise InputError(message, place=self.place(span), hint=hint)

@@ -18,7 +18,7 @@ from droidgate.migrate.source_sets import (
     Language,
     SourceSet,
     check_inside,
-    source_file_beside,
+    find_source_file,
 )
 from droidgate.migrate.text_files import read_text_file, replace_file
 from droidgate.model.capability import Provider
@@ -198,7 +198,7 @@ class _Planner:
 
     def report_missing_methods(self, skeleton: Artifact, provider: Provider) -> None:
         """Note what the handler of the app lacks: it is the author's, so it is not changed."""
-        existing = source_file_beside(self.source_set.folder, skeleton.path)
+        existing = find_source_file(self.source_set.folder, skeleton.path)
         if existing is None:
             return
         language: Language = "kotlin" if existing.suffix == ".kt" else "java"
@@ -234,13 +234,15 @@ class _Planner:
         path = self.source_set.folder / artifact.path
         check_inside(path, self.project)
         if artifact.role in {"code", "skeleton"}:
-            there = source_file_beside(self.source_set.folder, artifact.path)
-            if there is not None and artifact.role == "skeleton":
+            existing = find_source_file(self.source_set.folder, artifact.path)
+            if existing is not None and artifact.role == "skeleton":
                 return None
-            if there is not None and (there != path or MARK not in read_text_file(there, self.project).text):
+            if existing is not None and (
+                existing != path or MARK not in read_text_file(existing, self.project).text
+            ):
                 message = f"the app has a class {path.stem} already"
                 hint = "Rename it, or leave the code out with --language none"
-                raise WriteError(message, place=str(there), hint=hint)
+                raise WriteError(message, place=str(existing), hint=hint)
         before = read_text_file(path, self.project) if path.exists() else None
         return FileChange(
             path=self.shown(path), before=None if before is None else before.text, after=artifact.text

@@ -127,7 +127,7 @@ def _is_generated(path: str) -> bool:
         return MARK.encode() in file.read(_MARKED_BYTES)
 
 
-def source_file_beside(folder: Path, artifact_path: str) -> Path | None:
+def find_source_file(folder: Path, artifact_path: str) -> Path | None:
     """Return the file of the same class as a source artifact, in either language and folder."""
     relative = Path(artifact_path).relative_to("java")
     for sources in _SOURCE_FOLDERS:
