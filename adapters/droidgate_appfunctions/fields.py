@@ -45,7 +45,7 @@ def kept_element(element: Element) -> Json:
 
 
 @dataclass(frozen=True, slots=True)
-class Source:
+class ElementSource:
     """What is being read: the file's path, and how lenient to be."""
 
     path: str
@@ -81,7 +81,7 @@ class Fields:
 
     __slots__ = ("_groups", "element", "source")
 
-    def __init__(self, element: Element, source: Source) -> None:
+    def __init__(self, element: Element, source: ElementSource) -> None:
         self.element = element
         self.source = source
         groups: dict[str, list[Element]] = {}
@@ -194,13 +194,13 @@ class Fields:
         return [kept_element(item) for group in self._groups.values() for item in group]
 
 
-def check_noise(root: Element, source: Source) -> None:
+def check_noise(root: Element, source: ElementSource) -> None:
     """Report attributes and stray text inside an element, which Android's parsers never read."""
     _report_noise(_elements_with(_ATTRIBUTES, root), "an attribute that Android does not read", source)
     _report_noise(_elements_with(_STRAY_TEXT, root), "text between its elements", source)
 
 
-def _report_noise(elements: list[Element], noise: str, source: Source) -> None:
+def _report_noise(elements: list[Element], noise: str, source: ElementSource) -> None:
     for element in elements[:_MAX_NOISE]:
         message = f"<{local_name(element)}> has {noise}; it is left out"
         source.allow("A02", message, element, lost=True)

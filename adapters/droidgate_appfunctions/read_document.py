@@ -26,8 +26,8 @@ from droidgate_appfunctions.constants import (
     as_extensions,
 )
 from droidgate_appfunctions.fields import (
+    ElementSource,
     Fields,
-    Source,
     check_noise,
     kept_element,
     local_name,
@@ -132,7 +132,7 @@ def _elements_around_documents(root: Element) -> set[Element]:
 
 
 def read_functions_file(
-    root: Element, source: Source, *, level: str | None = None, schema: Schema | None = None
+    root: Element, source: ElementSource, *, level: str | None = None, schema: Schema | None = None
 ) -> FunctionsFile:
     """Read a functions file.
 
@@ -219,7 +219,7 @@ _SCALAR_TAGS: Final = frozenset(
 class FunctionReader:
     """Reads the functions of one file in one dialect."""
 
-    source: Source
+    source: ElementSource
     dialect: str
     in_service: bool = False
 
@@ -432,7 +432,7 @@ def with_description(type_: Type, text: str | None) -> Type:
     return type_.model_copy(update={"description": text, "extensions": as_extensions(facts)})
 
 
-def _read_components(element: Element, source: Source, file: FunctionsFile) -> None:
+def _read_components(element: Element, source: ElementSource, file: FunctionsFile) -> None:
     fields = Fields(element, source)
     names: list[str] = []
     for name, item, inner in read_entries(fields, "dataTypes"):

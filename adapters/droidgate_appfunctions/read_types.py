@@ -21,7 +21,7 @@ from droidgate.model.types import (
 )
 from droidgate.parsing.xml_text import Element
 from droidgate_appfunctions.constants import KIND_OF_NUMBER, as_extensions
-from droidgate_appfunctions.fields import Fields, Source, text_of
+from droidgate_appfunctions.fields import ElementSource, Fields, text_of
 from droidgate_appfunctions.patterns import fact_of_patterns, pattern_of
 
 MAX_TYPE_DEPTH: Final = 64
@@ -31,7 +31,7 @@ _INT32: Final = range(-(2**31), 2**31)
 
 
 def read_type(
-    element: Element, source: Source, *, depth: int = 0, definition: bool = False, member: bool = False
+    element: Element, source: ElementSource, *, depth: int = 0, definition: bool = False, member: bool = False
 ) -> Type:
     """Read a `dataTypeMetadata`, `itemType`, `valueType`, `allOf` or `oneOf` element.
 
@@ -163,7 +163,7 @@ def _read_string(fields: Fields, facts: dict[str, Json]) -> dict[str, Any]:
     return shape
 
 
-def _read_pattern(element: Element, source: Source) -> Json:
+def _read_pattern(element: Element, source: ElementSource) -> Json:
     fields = Fields(element, source)
     pattern: dict[str, Json] = {}
     document_id = fields.document_id()

@@ -6,7 +6,7 @@ is a value of the kind `document`. Unlike the shell's JSON this says the kind of
 has to be guessed, and empty lists and bytes cross. An app on a device turns it into a GenericDocument one to
 one.
 
-Whatever they are given, these functions raise `WireError` and nothing else.
+Whatever they are given, these functions raise `AppFunctionWireError` and nothing else.
 """
 
 from __future__ import annotations
@@ -25,9 +25,9 @@ from droidgate_appfunctions.wire_values import (
     INTEGER_BITS,
     LONG_BITS,
     SCHEMA_TYPE_KEY,
+    AppFunctionWireError,
     Definitions,
     Walk,
-    WireError,
     fits_bits,
     has_required,
     name_alternative,
@@ -72,8 +72,8 @@ def write_document(values: Json, input_type: Type, definitions: Definitions) -> 
         definitions: The provider's definitions.
 
     Raises:
-        WireError: a value that a document cannot hold, or that is none of the declared type; its token is
-            `invalid_argument`.
+        AppFunctionWireError: a value is not of the declared type, or a document cannot hold it; its token
+            is `invalid_argument`.
     """
     walk = Walk(definitions, "invalid_argument", iter(range(_MAX_STEPS)))
     kind, written = _DocumentWriter(walk).write_item(values, input_type, "", 0)
@@ -94,7 +94,8 @@ def read_document(document: Json, output_type: Type | None, definitions: Definit
         definitions: The provider's definitions.
 
     Raises:
-        WireError: it is not a document, or not of the declared kinds; its token is `malformed_response`.
+        AppFunctionWireError: it is not a document, or not of the declared kinds; its token is
+            `malformed_response`.
     """
     walk = Walk(definitions, "malformed_response", iter(range(_MAX_STEPS)))
     return _DocumentReader(walk).read_answer(document, output_type)
@@ -125,7 +126,7 @@ class _DocumentWriter:
                 continue
             try:
                 self.write_property(value, item, pointer, depth)
-            except WireError as error:
+            except AppFunctionWireError as error:
                 _raise_if_too_much(error)
                 continue
             fitting.append(item)
@@ -276,7 +277,7 @@ class _DocumentWriter:
                     fitting.append(self.write_item(value, item, pointer, depth + 1))
                     continue
                 written = self._write_object(value, item, name or "", pointer, depth)
-            except WireError as error:
+            except AppFunctionWireError as error:
                 _raise_if_too_much(error)
                 continue
             if has_required(value, item):
@@ -344,7 +345,7 @@ class _DocumentReader:
                 if list_ is declared:
                     return self._read_item(kind, values[0], list_, pointer, depth + 1)
                 return self._read_values(kind, values, list_, pointer, depth)
-            except WireError as error:
+            except AppFunctionWireError as error:
                 _raise_if_too_much(error)
         if values:
             raise self.walk.error("no-alternative", "no alternative of the declared ones fits", pointer)
@@ -399,7 +400,7 @@ class _DocumentReader:
         for name, item in alternatives:
             try:
                 read = self._read_item(kind, value, item, pointer, depth + 1)
-            except WireError as error:
+            except AppFunctionWireError as error:
                 _raise_if_too_much(error)
                 continue
             if not isinstance(item, ObjectType):
@@ -419,7 +420,7 @@ def _takes_lists(declared: Type) -> bool:
     return isinstance(declared, ArrayType) or _is_open(declared)
 
 
-def _raise_if_too_much(error: WireError) -> None:
+def _raise_if_too_much(error: AppFunctionWireError) -> None:
     if error.problem == "too-much":
         raise error
 

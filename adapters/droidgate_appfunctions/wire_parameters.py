@@ -11,9 +11,9 @@ from droidgate.model.json_values import Json
 from droidgate.model.types import ArrayType, ObjectType, OneOfType, OpaqueType, ScalarType, Type
 from droidgate_appfunctions.wire_values import (
     SCHEMA_TYPE_KEY,
+    AppFunctionWireError,
     Definitions,
     Walk,
-    WireError,
     WireProblem,
     check_scalar,
     has_required,
@@ -52,7 +52,7 @@ def write_parameters(
             an empty list is an error. Nulls are left out silently, being the same as no value.
 
     Raises:
-        WireError: a value that is none of the declared type, or that the shell cannot carry.
+        AppFunctionWireError: a value that is none of the declared type, or that the shell cannot carry.
     """
     writer = _ParameterWriter(Walk(definitions, _PARAMETER_TOKEN), losses)
     return writer.write_input(values, input_type)
@@ -70,7 +70,7 @@ def read_parameters(document: Json, input_type: Type, definitions: Definitions) 
         definitions: The provider's definitions.
 
     Raises:
-        WireError: a value that the provider could not read.
+        AppFunctionWireError: a value that the provider could not read.
     """
     reader = _ParameterReader(Walk(definitions, _PARAMETER_TOKEN))
     return reader.read_input(document, input_type)
@@ -183,7 +183,7 @@ class _ParameterWriter:
         trial = _ParameterWriter(self.walk, [])
         try:
             written = trial._write_object(members, object_type, pointer, depth)
-        except WireError as error:
+        except AppFunctionWireError as error:
             if error.problem == "too-much":
                 raise
             return None

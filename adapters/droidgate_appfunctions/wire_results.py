@@ -13,9 +13,9 @@ from droidgate_appfunctions.constants import NAMES
 from droidgate_appfunctions.wire_values import (
     LONG_BITS,
     SCHEMA_TYPE_KEY,
+    AppFunctionWireError,
     Definitions,
     Walk,
-    WireError,
     check_scalar,
     has_required,
     name_alternative,
@@ -41,7 +41,7 @@ def write_result(value: Json, output_type: Type | None, definitions: Definitions
         definitions: The provider's definitions.
 
     Raises:
-        WireError: a value that is none of the declared type, or that a GenericDocument cannot hold.
+        AppFunctionWireError: a value is not of the declared type, or a GenericDocument cannot hold it.
     """
     writer = _ResultWriter(Walk(definitions, _RESULT_TOKEN))
     if value is None:
@@ -63,7 +63,7 @@ def read_result(document: Json, output_type: Type | None, definitions: Definitio
         definitions: The provider's definitions.
 
     Raises:
-        WireError: the document is none, or does not fit the declaration.
+        AppFunctionWireError: the document is none, or does not fit the declaration.
     """
     reader = _ResultReader(Walk(definitions, _RESULT_TOKEN))
     return reader.read_document(document, output_type)
@@ -141,7 +141,7 @@ class _ResultWriter:
             members = without(value, SCHEMA_TYPE_KEY) if isinstance(value, Mapping) and not own_key else value
             try:
                 written = self._write_item(members, item, pointer, depth)
-            except WireError as error:
+            except AppFunctionWireError as error:
                 if error.problem == "too-much":
                     raise
                 continue
@@ -240,7 +240,7 @@ class _ResultReader:
                     continue
             try:
                 read = self._read_item(value, item, pointer, depth)
-            except WireError as error:
+            except AppFunctionWireError as error:
                 if error.problem == "too-much":
                     raise
                 continue

@@ -57,7 +57,7 @@ _FLOAT_DIGITS: Final = range(6, 10)
 """Numbers of decimal digits that may be needed to distinguish a 32-bit float from its neighbours."""
 
 
-class WireError(DroidgateError):
+class AppFunctionWireError(DroidgateError):
     """A value that the wire cannot carry, or a document that does not fit its declaration.
 
     Attributes:
@@ -91,11 +91,13 @@ class Walk:
     token: str
     steps: Iterator[int] = field(default_factory=lambda: iter(range(MAX_STEPS)))
 
-    def error(self, problem: WireProblem, message: str, pointer: str, hint: str | None = None) -> WireError:
+    def error(
+        self, problem: WireProblem, message: str, pointer: str, hint: str | None = None
+    ) -> AppFunctionWireError:
         """Return an error at a place."""
-        return WireError(problem, message, pointer=pointer, token=self.token, hint=hint)
+        return AppFunctionWireError(problem, message, pointer=pointer, token=self.token, hint=hint)
 
-    def wrong_kind(self, expected: str, value: Json, pointer: str) -> WireError:
+    def wrong_kind(self, expected: str, value: Json, pointer: str) -> AppFunctionWireError:
         """Return the error of a value of another kind than declared."""
         return self.error("wrong-kind", f"{expected} is declared and {name_kind(value)} is given", pointer)
 
@@ -103,7 +105,7 @@ class Walk:
         """Refuse a value or type that is nested too deep.
 
         Raises:
-            WireError: it is.
+            AppFunctionWireError: it is.
         """
         if depth > MAX_DEPTH:
             raise self.error("too-deep", f"the value is nested more than {MAX_DEPTH} levels deep", pointer)
@@ -116,7 +118,7 @@ class Walk:
         """Return the type behind references; an all-of becomes the object that its members describe together.
 
         Raises:
-            WireError: a reference leads nowhere or in a circle.
+            AppFunctionWireError: a reference leads nowhere or in a circle.
         """
         return self._resolve(declared, pointer, frozenset(), 0)
 
@@ -148,7 +150,7 @@ class Walk:
         """Return the alternatives of a one-of: the schema type that names each, and the type itself.
 
         Raises:
-            WireError: a reference leads nowhere, or too many alternatives were tried.
+            AppFunctionWireError: a reference leads nowhere, or too many alternatives were tried.
         """
         self._spend(pointer)
         found: list[tuple[str | None, Type]] = []
@@ -186,7 +188,7 @@ def read_scalar(walk: Walk, value: Json, declared: ScalarType, pointer: str) -> 
     """Return a value as the declared kind's Python type.
 
     Raises:
-        WireError: another kind, out of range, or bytes.
+        AppFunctionWireError: another kind, out of range, or bytes.
     """
     kind = declared.kind
     if kind == "bytes":

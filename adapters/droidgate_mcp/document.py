@@ -38,7 +38,7 @@ _CONTAINERS: Final = frozenset({"result", "server", "serverInfo"})
 
 
 @dataclass(frozen=True, slots=True)
-class Document:
+class ToolListDocument:
     """A document taken apart.
 
     Attributes:
@@ -88,14 +88,14 @@ class Document:
         return {"layout": layout, "places": self.places}
 
 
-def take_apart(value: Json, path: str) -> Document:
+def take_apart(value: Json, path: str) -> ToolListDocument:
     """Take a document apart, in place: what is left of `value` is the layout.
 
     Raises:
         InputError: it has no list of tools, or is a JSON-RPC error.
     """
     if isinstance(value, list):
-        return Document(value, {}, None, {"tools": ""}, {}, {})
+        return ToolListDocument(value, {}, None, {"tools": ""}, {}, {})
     pointer = _find_tools(value, path)
     parent = _parent(value, pointer) or {}
     tools = parent.pop("tools")
@@ -113,7 +113,7 @@ def take_apart(value: Json, path: str) -> Document:
                 places[field] = place
                 break
     further = _take_further(value, pointer)
-    return Document(tools, fields, value, places, meta or {}, further)
+    return ToolListDocument(tools, fields, value, places, meta or {}, further)
 
 
 def _take_further(document: dict[str, Json], tools: str) -> dict[str, Json]:
@@ -162,7 +162,7 @@ def _find_tools(document: Json, path: str) -> str:
 
 
 def is_shape(value: Json) -> bool:
-    """Return whether a value is a layout with places that fit it, as `Document.kept_shape` returns one."""
+    """Return whether a value is a layout with places that fit it, as from `ToolListDocument.kept_shape`."""
     if not isinstance(value, Mapping) or value.keys() != {"layout", "places"}:
         return False
     layout, places = value["layout"], value["places"]

@@ -24,7 +24,7 @@ from droidgate.model.json_values import Json
 from droidgate.model.types import AnyType, Extensions, Type
 from droidgate.parsing.json_text import parse_json
 from droidgate_mcp.access import read_access
-from droidgate_mcp.document import Document, is_further_field, is_shape, take_apart
+from droidgate_mcp.document import ToolListDocument, is_further_field, is_shape, take_apart
 from droidgate_mcp.facts import (
     ANNOTATIONS_FACT,
     ANNOTATIONS_POINTER,
@@ -95,7 +95,7 @@ def read_application(application: Application, context: ReadingContext) -> Readi
 @dataclass(slots=True)
 class _DocumentReader:
     path: str
-    document: Document
+    document: ToolListDocument
     context: ReadingContext
     definitions: dict[str, Type] = field(default_factory=dict)
     names: set[str] = field(default_factory=set)

@@ -38,7 +38,7 @@ _TOKEN_OF_TEXT: Final = (
 
 
 @dataclass(frozen=True, slots=True)
-class ToolCall:
+class MmcpToolCall:
     """One call: the tool's name and its arguments."""
 
     tool: str
@@ -46,7 +46,7 @@ class ToolCall:
 
 
 @dataclass(frozen=True, slots=True)
-class ToolFailure:
+class MmcpToolFailure:
     """Why a call failed: a token of mappings' `failure_tokens`, and the app's own words."""
 
     token: str
@@ -54,7 +54,7 @@ class ToolFailure:
 
 
 @dataclass(frozen=True, slots=True)
-class ToolResult:
+class MmcpToolResult:
     """What a call came to.
 
     Attributes:
@@ -66,18 +66,18 @@ class ToolResult:
     """
 
     values: dict[str, Json] = field(default_factory=dict)
-    failure: ToolFailure | None = None
+    failure: MmcpToolFailure | None = None
     hint: str | None = None
     value: Json = field(default=None, compare=False)
     is_missing: bool = field(default=False, compare=False)
 
 
-def write_activity_call(call: ToolCall) -> dict[str, str]:
+def write_activity_call(call: MmcpToolCall) -> dict[str, str]:
     """Return the String extras of an ACTION_TOOL_CALL Intent (mMCP spec section 3)."""
     return {NAMES["tool_extra"]: call.tool, NAMES["parameters_extra"]: write_json(call.arguments)}
 
 
-def read_activity_call(extras: Mapping[str, Json], context: ReadingContext) -> ToolCall:
+def read_activity_call(extras: Mapping[str, Json], context: ReadingContext) -> MmcpToolCall:
     """Read the extras of an ACTION_TOOL_CALL Intent (row M43).
 
     Raises:
@@ -86,7 +86,7 @@ def read_activity_call(extras: Mapping[str, Json], context: ReadingContext) -> T
     return _read_call(extras, NAMES["tool_extra"], NAMES["parameters_extra"], context)
 
 
-def write_activity_result(result: ToolResult) -> tuple[int, dict[str, str]]:
+def write_activity_result(result: MmcpToolResult) -> tuple[int, dict[str, str]]:
     """Return the result code and the String extras of an answer (rows M44, M45)."""
     if result.failure is None:
         return RESULT_OK, {NAMES["result_extra"]: write_json(result.values)}
@@ -97,7 +97,9 @@ def write_activity_result(result: ToolResult) -> tuple[int, dict[str, str]]:
     }
 
 
-def read_activity_result(code: int, extras: Mapping[str, Json] | None, context: ReadingContext) -> ToolResult:
+def read_activity_result(
+    code: int, extras: Mapping[str, Json] | None, context: ReadingContext
+) -> MmcpToolResult:
     """Read an activity's result code and extras (rows M44, M45).
 
     A strict context takes a successful result's text as it is, even if it begins as an error.
@@ -106,7 +108,7 @@ def read_activity_result(code: int, extras: Mapping[str, Json] | None, context: 
     result = given.get(NAMES["result_extra"])
     if code == RESULT_OK:
         is_missing = NAMES["result_extra"] not in given
-        return ToolResult(is_missing=True) if is_missing else _read_ok(result, context)
+        return MmcpToolResult(is_missing=True) if is_missing else _read_ok(result, context)
     if code != RESULT_CANCELED:
         text = _first_text(given, result) or f"the activity answered with the result code {code}"
         return _failed(text, "backend_failure")
@@ -114,7 +116,7 @@ def read_activity_result(code: int, extras: Mapping[str, Json] | None, context: 
     return _failed(NO_DETAILS, "canceled") if reason is None else _failed(reason, "backend_failure")
 
 
-def write_broadcast_call(call: ToolCall) -> dict[str, str]:
+def write_broadcast_call(call: MmcpToolCall) -> dict[str, str]:
     """Return the String extras of an invoke broadcast."""
     return {
         NAMES["broadcast_tool_extra"]: call.tool,
@@ -124,7 +126,7 @@ def write_broadcast_call(call: ToolCall) -> dict[str, str]:
 
 def read_broadcast_call(
     extras: Mapping[str, Json], context: ReadingContext, declared: Type | None = None
-) -> ToolCall:
+) -> MmcpToolCall:
     """Read the extras of an invoke broadcast; texts become values of the declared types (row M49).
 
     Args:
@@ -142,10 +144,10 @@ def read_broadcast_call(
         name: _typed_argument(name, value, declared.properties.get(name), context)
         for name, value in call.arguments.items()
     }
-    return ToolCall(call.tool, arguments)
+    return MmcpToolCall(call.tool, arguments)
 
 
-def write_broadcast_result(result: ToolResult, *, peer_reads_errors: bool = False) -> tuple[int, str]:
+def write_broadcast_result(result: MmcpToolResult, *, peer_reads_errors: bool = False) -> tuple[int, str]:
     """Return the result code and the result data of an answer (row M48).
 
     Args:
@@ -162,7 +164,7 @@ def write_broadcast_result(result: ToolResult, *, peer_reads_errors: bool = Fals
 
 def read_broadcast_result(
     code: int, data: str | None, context: ReadingContext, *, hints_count: bool = False
-) -> ToolResult:
+) -> MmcpToolResult:
     """Read a broadcast's result code and data (row M48); no data is no answer in time.
 
     Args:
@@ -172,7 +174,7 @@ def read_broadcast_result(
         hints_count: A text that resembles a failure is one.
     """
     if data is None:
-        return ToolResult(failure=ToolFailure("timeout", _NO_ANSWER))
+        return MmcpToolResult(failure=MmcpToolFailure("timeout", _NO_ANSWER))
     value = _value_of(data, context.parse)
     error = value.get(NAMES["error_extra"]) if isinstance(value, dict) else None
     if code == BROADCAST_ERROR and isinstance(error, str):
@@ -182,17 +184,21 @@ def read_broadcast_result(
     # A client that waited in vain hands on the text `null`.
     hint = "timeout" if data.strip() == NAMES["no_answer_text"] else _token_of(data)
     if hints_count and hint is not None:
-        return _failed(data, hint) if hint != "timeout" else ToolResult(failure=ToolFailure(hint, _NO_ANSWER))
-    return ToolResult(_named(value, data), hint=hint, value=value)
+        return (
+            _failed(data, hint)
+            if hint != "timeout"
+            else MmcpToolResult(failure=MmcpToolFailure(hint, _NO_ANSWER))
+        )
+    return MmcpToolResult(_named(value, data), hint=hint, value=value)
 
 
 def _read_call(
     extras: Mapping[str, Json], tool_extra: str, parameters_extra: str, context: ReadingContext
-) -> ToolCall:
+) -> MmcpToolCall:
     tool = extras.get(tool_extra)
     if not isinstance(tool, str) or not tool:
         raise InputError(f"the call has no extra {tool_extra!r}", place=str(_CALL), hint="It names the tool")
-    return ToolCall(tool, _read_arguments(extras.get(parameters_extra), parameters_extra, context))
+    return MmcpToolCall(tool, _read_arguments(extras.get(parameters_extra), parameters_extra, context))
 
 
 def _read_arguments(value: Json, extra: str, context: ReadingContext) -> dict[str, Json]:
@@ -212,9 +218,9 @@ def _read_arguments(value: Json, extra: str, context: ReadingContext) -> dict[st
     return arguments
 
 
-def _read_ok(result: Json, context: ReadingContext) -> ToolResult:
+def _read_ok(result: Json, context: ReadingContext) -> MmcpToolResult:
     if result is None:
-        return ToolResult(failure=ToolFailure("malformed_response", _UNREADABLE))
+        return MmcpToolResult(failure=MmcpToolFailure("malformed_response", _UNREADABLE))
     token = _token_of(result) if isinstance(result, str) and not context.strict else None
     if token is not None:
         context.allow(
@@ -222,7 +228,7 @@ def _read_ok(result: Json, context: ReadingContext) -> ToolResult:
         )
         return _failed(result, token)
     value = _value_of(result, context.parse)
-    return ToolResult(_named(value, result), value=value)
+    return MmcpToolResult(_named(value, result), value=value)
 
 
 def _first_text(extras: Mapping[str, Json], result: Json) -> str | None:
@@ -230,10 +236,10 @@ def _first_text(extras: Mapping[str, Json], result: Json) -> str | None:
     return next((text for text in texts if isinstance(text, str) and text), None)
 
 
-def _failed(text: str, otherwise: str) -> ToolResult:
+def _failed(text: str, otherwise: str) -> MmcpToolResult:
     stripped = text.removeprefix(NAMES["error_text"]).strip()
     token, message = read_failure(stripped)
-    return ToolResult(failure=ToolFailure(token or _token_of(text) or otherwise, message))
+    return MmcpToolResult(failure=MmcpToolFailure(token or _token_of(text) or otherwise, message))
 
 
 def _token_of(text: str) -> str | None:

@@ -17,7 +17,7 @@ from droidgate.parsing.xml_text import TOOLS
 from droidgate_mobile_mcp import rules
 from droidgate_mobile_mcp.constants import FORMS, NAMES, WORDS
 from droidgate_mobile_mcp.document import (
-    Document,
+    DescriptorDocument,
     Element,
     child_elements,
     misplaced_parts,
@@ -62,14 +62,14 @@ def not_well_formed(error: InputError, path: str) -> Finding:
     return rules.WELL_FORMED.broken(error.message, source=place, hint=error.hint)
 
 
-def lint_document(document: Document) -> Iterator[Finding]:
+def lint_document(document: DescriptorDocument) -> Iterator[Finding]:
     """Yield what a parsed descriptor breaks."""
     return _DescriptorLinter(document).lint()
 
 
 @dataclass(slots=True)
 class _DescriptorLinter:
-    document: Document
+    document: DescriptorDocument
     ids: set[str] = field(default_factory=set)
 
     def lint(self) -> Iterator[Finding]:

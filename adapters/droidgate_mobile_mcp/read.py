@@ -13,7 +13,7 @@ from droidgate.model.json_values import Json
 from droidgate.model.types import ArrayType, Extensions, ObjectType, Property, ScalarType, Type
 from droidgate_mobile_mcp.constants import FORMAT_ID, FORMS, SAME_MAJOR, WORDS, word_fact
 from droidgate_mobile_mcp.document import (
-    Document,
+    DescriptorDocument,
     Element,
     child_elements,
     element_tree,
@@ -69,7 +69,7 @@ def own_extensions(facts: dict[str, Json]) -> Extensions:
     return {FORMAT_ID: facts} if facts else {}
 
 
-def read_descriptor(document: Document, context: ReadingContext) -> DescriptorContent:
+def read_descriptor(document: DescriptorDocument, context: ReadingContext) -> DescriptorContent:
     """Read a parsed descriptor.
 
     Raises:
@@ -80,7 +80,7 @@ def read_descriptor(document: Document, context: ReadingContext) -> DescriptorCo
 
 @dataclass(slots=True)
 class _DescriptorReader:
-    document: Document
+    document: DescriptorDocument
     context: ReadingContext
 
     def read(self) -> DescriptorContent:

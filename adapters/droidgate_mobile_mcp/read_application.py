@@ -19,7 +19,7 @@ from droidgate.leniency import ReadingContext
 from droidgate.model.capability import Place, Provider
 from droidgate.model.json_values import Json
 from droidgate_mobile_mcp.constants import ACTIONS, FORMAT_ID, FORMS, KEYS, NAMES, ROLES, DescriptorForm, Role
-from droidgate_mobile_mcp.document import Document, parse_document
+from droidgate_mobile_mcp.document import DescriptorDocument, parse_document
 from droidgate_mobile_mcp.read import own_extensions, read_descriptor
 
 _RAW: Final = "@raw/"
@@ -128,7 +128,7 @@ class _ServiceReader:
             self.allow("M11", f"the meta-data {meta.name} at the application is read", meta.place)
         return _Given(meta, at_application)
 
-    def open_descriptor(self, given: _Given | None) -> tuple[Document | None, str]:
+    def open_descriptor(self, given: _Given | None) -> tuple[DescriptorDocument | None, str]:
         """Return the parsed descriptor and the reference to it; no document where there is none."""
         name = self.service.name
         if given is None:

@@ -15,10 +15,10 @@ from droidgate_mobile_mcp.wire_messages import (
     MalformedRequestError,
     MalformedResponseError,
     MobileMcpRequest,
+    MobileMcpResponse,
+    MobileMcpWireError,
     RequestError,
-    Response,
     UnsupportedVersionError,
-    WireError,
 )
 from droidgate_mobile_mcp.wire_requests import identify_request, is_id, read_request, write_request
 from droidgate_mobile_mcp.wire_responses import classify_failure, is_trace, read_response, write_response
@@ -31,11 +31,11 @@ __all__ = [
     "MalformedRequestError",
     "MalformedResponseError",
     "MobileMcpRequest",
+    "MobileMcpResponse",
+    "MobileMcpWireError",
     "RequestError",
-    "Response",
     "UnsupportedVersionError",
     "WireDialect",
-    "WireError",
     "classify_failure",
     "identify_request",
     "is_id",

@@ -27,7 +27,7 @@ Extras = Mapping[str, Json]
 Carrier = Literal["start", "bind"]
 
 
-class WireError(DroidgateError):
+class MobileMcpWireError(DroidgateError):
     """A request or response that cannot be used.
 
     Attributes:
@@ -42,7 +42,7 @@ class WireError(DroidgateError):
         return write_failure(self.failure, self.message)
 
 
-class RequestError(WireError):
+class RequestError(MobileMcpWireError):
     """A request that cannot be used.
 
     Attributes:
@@ -66,7 +66,7 @@ class UnsupportedVersionError(RequestError):
     failure = "unsupported_version"
 
 
-class MalformedResponseError(WireError):
+class MalformedResponseError(MobileMcpWireError):
     """Not a response.
 
     Attributes:
@@ -108,7 +108,7 @@ class MobileMcpRequest:
 
 
 @dataclass(frozen=True, slots=True)
-class Response:
+class MobileMcpResponse:
     """A response.
 
     Attributes:

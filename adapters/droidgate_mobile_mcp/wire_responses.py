@@ -35,7 +35,7 @@ from droidgate_mobile_mcp.wire_messages import (
     Extras,
     MalformedResponseError,
     MobileMcpRequest,
-    Response,
+    MobileMcpResponse,
     find_text,
     object_at,
     parse_object,
@@ -63,7 +63,7 @@ def is_trace(extras: Extras) -> bool:
 
 def read_response(
     given: Extras | str, context: ReadingContext | None = None, *, carrier: Carrier = "start"
-) -> Response | None:
+) -> MobileMcpResponse | None:
     """Read a response.
 
     Args:
@@ -121,7 +121,7 @@ class _ResponseReader:
         inner = object_at(document, wrapper) if wrapper in document else document
         return object_at(inner, "response") if "response" in inner else inner
 
-    def read(self, document: dict[str, Json], response: dict[str, Json]) -> Response:
+    def read(self, document: dict[str, Json], response: dict[str, Json]) -> MobileMcpResponse:
         wrapper = NAMES["response_wrapper"]
         inner = document.get(wrapper, document)
         wrapped = "response" in inner
@@ -141,7 +141,7 @@ class _ResponseReader:
         message = outcome.get("message")
         succeeded = self.read_status(outcome, outputs)
         token, text = (None, message) if succeeded else classify_failure(message)
-        return Response(
+        return MobileMcpResponse(
             request_id=self.read_id(response, old=old),
             succeeded=succeeded,
             outputs=outputs,
@@ -179,7 +179,7 @@ class _ResponseReader:
             return written
         id_value = _id_of_extra(self.given)
         if id_value and not old and self.extra_key != NAMES["result_extra"]:
-            self.context.allow("M27", "the response has no id; that of the extra id_value it counts")
+            self.context.allow("M27", "the response has no id; that of the extra beside it counts")
         return id_value
 
     def read_outputs(self, output: Json) -> tuple[dict[str, Json] | None, dict[str, str]]:
@@ -217,7 +217,7 @@ class _ResponseReader:
         capability = response.get("capability")
         if "status" in response or not isinstance(capability, dict) or "status" not in capability:
             return response
-        self.context.allow("M21", "the status stands inside the capability, not id_value it")
+        self.context.allow("M21", "the status stands inside the capability, not beside it")
         return capability
 
     def read_status(self, response: Mapping[str, Json], outputs: Mapping[str, Json] | None) -> bool:
@@ -246,7 +246,7 @@ def classify_failure(message: Json) -> tuple[str | None, str | None]:
 
 
 def write_response(
-    response: Response,
+    response: MobileMcpResponse,
     request: MobileMcpRequest,
     *,
     output: Type | None = None,
@@ -256,7 +256,7 @@ def write_response(
 
     Args:
         response: What to say; a failure needs a token.
-        request: The request, or the part of it that a `WireError` holds.
+        request: The request, or the part of it that a `MobileMcpWireError` holds.
         output: The capability's declared output; its order and type words are used where the dialect names
             types.
         dialect: Another dialect than the request's.
@@ -294,7 +294,7 @@ def _response_extra(request: MobileMcpRequest, dialect: WireDialect) -> str:
     return pairs.get(request.extra_key or "", str(dialect.response_extra))
 
 
-def _message_of(response: Response) -> str | None:
+def _message_of(response: MobileMcpResponse) -> str | None:
     if response.succeeded or response.token is None:
         return response.message
     return write_failure(response.token, response.message or "")

@@ -19,7 +19,14 @@ from droidgate.parsing.json_text import decode_utf8, parse_json
 from droidgate.parsing.xml_text import decode_xml
 from droidgate_mappings.observed import Anchor, ObservedProtocol
 from droidgate_observed.constants import FORMAT_ID, PROTOCOLS, TABLES, as_extensions
-from droidgate_observed.tools import Declared, read_ari, read_catalog, read_flint, read_mcp_tools, read_tools
+from droidgate_observed.tools import (
+    ToolDeclarations,
+    read_ari,
+    read_catalog,
+    read_flint,
+    read_mcp_tools,
+    read_tools,
+)
 
 TOOLS_NOT_IN_FILES: Final = finding_code(
     "observed-tools-not-in-files",
@@ -210,18 +217,18 @@ def _read_details(
 
 def _read_declaration(
     application: Application, component: Component, protocol: ObservedProtocol, place: Place
-) -> tuple[Declared, str | None]:
+) -> tuple[ToolDeclarations, str | None]:
     """Return what the app's files declare, and why that is nothing where a declaration is there."""
     if protocol.tools is None:
-        return Declared(), None
+        return ToolDeclarations(), None
     meta = None if protocol.tools.meta_data is None else component.find_meta_data(protocol.tools.meta_data)
     try:
         file = _declaration_text(application, protocol, meta, place)
         if file is None:
-            return Declared(), None
+            return ToolDeclarations(), None
         return read_tools(protocol.tools.form, file.text, _start_of(file)), None
     except InputError as error:
-        return Declared(), str(InputError(error.message, place=error.place))
+        return ToolDeclarations(), str(InputError(error.message, place=error.place))
 
 
 def _start_of(file: TextFile) -> Place:

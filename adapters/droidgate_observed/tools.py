@@ -30,7 +30,7 @@ _OPEN_OBJECT: Final = ObjectType()
 
 
 @dataclass(slots=True)
-class Declared:
+class ToolDeclarations:
     """What a declaration of tools says.
 
     Attributes:
@@ -48,7 +48,7 @@ class Declared:
     findings: list[Finding] = field(default_factory=list)
 
 
-def read_tools(form: ToolsForm, text: str, place: Place) -> Declared:
+def read_tools(form: ToolsForm, text: str, place: Place) -> ToolDeclarations:
     """Read a declaration of tools.
 
     A tool that cannot be read is left out with a finding.
@@ -66,7 +66,7 @@ class _Refused(Exception):  # noqa: N818 - never seen outside
 @dataclass(slots=True)
 class _Reader:
     place: Place
-    declared: Declared = field(default_factory=Declared)
+    declared: ToolDeclarations = field(default_factory=ToolDeclarations)
 
     def add_each(self, tools: Json, read: Callable[[Mapping[str, Json]], Capability]) -> None:
         """Read a list of JSON objects, each for itself."""
@@ -147,7 +147,7 @@ def _root(text: str, place: Place) -> Mapping[str, Json]:
     return value
 
 
-def read_ari(text: str, place: Place) -> Declared:
+def read_ari(text: str, place: Place) -> ToolDeclarations:
     """Read Ari's `ari_tools.json`: a version, a label, and tools with typed arguments.
 
     Raises:
@@ -201,7 +201,7 @@ def _scalar(word: str, holder: Mapping[str, Json], description: str | None) -> S
     )
 
 
-def read_catalog(text: str, place: Place) -> Declared:
+def read_catalog(text: str, place: Place) -> ToolDeclarations:
     """Read SwiftFloris' catalogue: tools whose schema is a JSON text.
 
     Raises:
@@ -221,7 +221,7 @@ def read_catalog(text: str, place: Place) -> Declared:
     return reader.declared
 
 
-def read_functions(text: str, place: Place) -> Declared:
+def read_functions(text: str, place: Place) -> ToolDeclarations:
     """Read an array of functions as function calling writes them: zwdroid's raw resource.
 
     Raises:
@@ -239,7 +239,7 @@ def read_functions(text: str, place: Place) -> Declared:
     return reader.declared
 
 
-def read_flint(text: str, place: Place) -> Declared:
+def read_flint(text: str, place: Place) -> ToolDeclarations:
     """Read a FLINT schema, the answer to `get_schema`.
 
     Raises:
@@ -261,7 +261,7 @@ def read_flint(text: str, place: Place) -> Declared:
     return reader.declared
 
 
-def read_mcp_tools(text: str, place: Place) -> Declared:
+def read_mcp_tools(text: str, place: Place) -> ToolDeclarations:
     """Read the XML of the first CapApp specification: `<mcp-tools>` with `<tool>` and `<param>`.
 
     Raises:
@@ -291,7 +291,7 @@ def _mcp_tool(tool: Element, reader: _Reader) -> Capability:
     return capability.model_copy(update={"source": Place(path=reader.place.path, line=line)})
 
 
-def read_named_lists(text: str, place: Place) -> Declared:
+def read_named_lists(text: str, place: Place) -> ToolDeclarations:
     """Read names alone, such as `tools:list_files;resources:file`; what else is offered is kept as a fact."""
     reader = _Reader(place)
     for position, (what, name) in enumerate(_names(text)):
@@ -310,7 +310,7 @@ def _names(text: str) -> Iterator[tuple[str, str]]:
                 yield what.strip(), name.strip()
 
 
-_READERS: Final[Mapping[ToolsForm, Callable[[str, Place], Declared]]] = {
+_READERS: Final[Mapping[ToolsForm, Callable[[str, Place], ToolDeclarations]]] = {
     "ari": read_ari,
     "catalog": read_catalog,
     "functions": read_functions,

@@ -21,7 +21,7 @@ from droidgate_appfunctions.kotlin.annotations import (
 from droidgate_appfunctions.kotlin.declarations import (
     Annotation,
     ClassDeclaration,
-    Parameter,
+    ParameterDeclaration,
     SourceDeclarations,
     TypeReference,
 )
@@ -246,7 +246,7 @@ class Serializables:
             )
 
     def _property_parts(
-        self, declaration: ClassDeclaration, parameter: Parameter
+        self, declaration: ClassDeclaration, parameter: ParameterDeclaration
     ) -> tuple[str | None, TypeReference, tuple[Annotation, ...]]:
         if parameter.is_property:
             for annotation in parameter.annotations:

@@ -128,7 +128,7 @@ _MOST_LEVELS: Final = 64
 
 
 @dataclass(frozen=True, slots=True)
-class Parameter:
+class MethodParameter:
     """One parameter of a method.
 
     Attributes:
@@ -167,7 +167,7 @@ class Method:
 
     capability_id: str
     identifier: str
-    parameters: tuple[Parameter, ...]
+    parameters: tuple[MethodParameter, ...]
     takes_object: bool
     returns: ValueKind
     returns_null: bool
@@ -205,7 +205,7 @@ def _method_of(capability: Capability, identifier: str, definitions: Mapping[str
     declared = capability.input if isinstance(capability.input, ObjectType) else ObjectType()
     names = identifiers(declared.properties)
     parameters = tuple(
-        Parameter(
+        MethodParameter(
             name=name,
             identifier=names[name],
             kind=_parameter_kind(property_.type, definitions),
