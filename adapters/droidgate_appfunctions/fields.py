@@ -18,7 +18,7 @@ from droidgate_appfunctions.constants import UNUSED
 _LONG: Final = range(-(2**63), 2**63)
 _BLANK: Final = " \t\r\n"
 TOOLS_NAMESPACE: Final = "http://schemas.android.com/tools"
-"""Of attributes for build tools and editors, which are no part of what a file says."""
+"""Of attributes for build tools and editors, which are not part of what a file says."""
 
 
 def local_name(element: Element) -> str:
@@ -77,7 +77,7 @@ _MAX_NOISE: Final = 100
 
 
 class Fields:
-    """The children of one element, taken out by name; `rest` is what nobody took."""
+    """The children of one element, taken out by name; `rest` returns the others."""
 
     __slots__ = ("_groups", "element", "source")
 
@@ -190,7 +190,7 @@ class Fields:
         return None if word == UNUSED else word
 
     def rest(self) -> list[Json]:
-        """Return the children that nobody took, as JSON, in order of their first of each name."""
+        """Return the children that are left, as JSON, in order of their first of each name."""
         return [kept_element(item) for group in self._groups.values() for item in group]
 
 

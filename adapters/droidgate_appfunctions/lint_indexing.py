@@ -50,7 +50,7 @@ def findings_of_reports(
     Args:
         reports: One for each release that reads the thing at all, oldest first.
         has_schema: The app has a schema of its own that is read. Without one, tags that Android's own schema
-            does not know are no findings: that the schema is missing is.
+            does not know are not reported, only that the schema is missing.
         is_built: The files are those of an APK. A file that a source tree does not have is not an error,
             because the build may make it.
     """
@@ -146,7 +146,7 @@ def _findings_of_functions(reports: Sequence[IndexingReport]) -> Iterator[Findin
     nameless = _collect(reports, lambda item: item.function_id is None)
     yield from _indexing_findings(rules.NO_FUNCTION_ID, nameless, "has no <functionId>")
     disabled = _collect(reports, lambda item: "enabledByDefault" not in item.properties and not item.enabled)
-    what = "does not say <enabledByDefault> and counts as disabled"
+    what = "has no <enabledByDefault> and counts as disabled"
     yield from _indexing_findings(rules.ENABLED_UNSAID, disabled, what)
 
 

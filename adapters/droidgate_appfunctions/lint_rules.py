@@ -1,4 +1,4 @@
-"""The rules of AppFunctions' linter: id, meaning, and the way out.
+"""The rules of AppFunctions' linter: id, meaning, and the fix.
 
 How grave a finding of the indexer's rules is depends on the releases (`level_of`): an error where today's
 release or every release is concerned, else a warning. The other rules have a level of their own.
@@ -155,7 +155,7 @@ ENABLED_UNSAID: Final = _rule(
     "enabled-unsaid",
     Level.WARNING,
     "3.2",
-    "A function does not say whether it is enabled, which releases take differently",
+    "A function does not state whether it is enabled; releases treat that differently",
     "Write <enabledByDefault>true</enabledByDefault>",
 )
 NO_SIGNATURE: Final = _rule(
@@ -183,28 +183,28 @@ UNKNOWN_TYPE: Final = _rule(
     "unknown-type",
     Level.WARNING,
     "2.c",
-    "A data type's number is none that Jetpack knows, so the function is lost to its agents",
+    "Jetpack does not know a data type's number, so its agents do not see the function",
     "Use one of 0 to 8 and 10 to 14",
 )
 EMPTY_OBJECT: Final = _rule(
     "empty-object",
     Level.WARNING,
     "2.c",
-    "An object has no properties, so the function is lost to Jetpack's agents",
+    "An object has no properties, so Jetpack's agents do not see the function",
     "Give it at least one property",
 )
 UNNAMED_ONE_OF: Final = _rule(
     "unnamed-one-of",
     Level.WARNING,
     "2.c",
-    "A choice of types has no objectQualifiedName, so the function is lost to Jetpack's agents",
+    "A choice of types has no objectQualifiedName, so Jetpack's agents do not see the function",
     "Write <objectQualifiedName>",
 )
 BAD_INT_ENUM: Final = _rule(
     "bad-int-enum",
     Level.WARNING,
     "2.c",
-    "An enum value of an integer is no 32-bit integer, so the function is lost to Jetpack's agents",
+    "An enum value of an integer is not a 32-bit integer, so Jetpack's agents do not see the function",
     "Write digits only, up to 2147483647",
 )
 DANGLING_REFERENCE: Final = _rule(
@@ -215,7 +215,7 @@ DANGLING_REFERENCE: Final = _rule(
     "Declare it under <dataTypes> of an <AppFunctionComponentMetadataDocument>",
 )
 UNTYPED_ARRAY: Final = _rule(
-    "untyped-array", Level.WARNING, "2.c", "A list does not say of what", "Write <itemType>"
+    "untyped-array", Level.WARNING, "2.c", "A list has no item type", "Write <itemType>"
 )
 UNTYPED: Final = _rule(
     "untyped",
@@ -241,14 +241,14 @@ UNKNOWN_REQUIRED: Final = _rule(
     "unknown-required",
     Level.WARNING,
     "2.c",
-    "A required property is none of the object's properties",
+    "A required property is not one of the object's properties",
     "Remove it from <required>, or declare it",
 )
 ACCESS_LEVEL: Final = _rule(
     "access-level",
     Level.WARNING,
     "2.c",
-    "The access level is none that Jetpack knows",
+    "Jetpack does not know the access level",
     "Write self, system or androidTrusted",
 )
 PATTERN_TYPE: Final = _rule(
@@ -276,7 +276,7 @@ ASSUMED: Final = _rule(
     "assumed",
     Level.NOTE,
     "1.2",
-    "A file alone does not say its schema and its place in the manifest, so the usual ones are taken",
+    "A file alone does not state its schema and its place in the manifest; the usual ones are assumed",
     "Lint the app's folder or APK to be sure",
 )
 NO_FUNCTIONS: Final = _rule(

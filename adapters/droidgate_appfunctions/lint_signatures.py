@@ -142,14 +142,14 @@ class _Checker:
                 yield self._finding(rules.EMPTY_OBJECT, "an object has no properties", pointer)
             names = {_first(property_, "name") for property_ in properties}
             for missing in (said for said in data_type.get("required", []) if said not in names):
-                message = f"{missing!r} is required and no property"
+                message = f"{missing!r} is required and is not a property"
                 yield self._finding(rules.UNKNOWN_REQUIRED, message, pointer)
         elif kind == "one-of" and not _first(data_type, "objectQualifiedName"):
             yield self._finding(rules.UNNAMED_ONE_OF, "a choice of types has no name", pointer)
         elif kind == "int32":
             for value in data_type.get("enumValues", []):
                 if parse_integer(str(value), 32) is None:
-                    yield self._finding(rules.BAD_INT_ENUM, f"{value!r} is no 32-bit integer", pointer)
+                    yield self._finding(rules.BAD_INT_ENUM, f"{value!r} is not a 32-bit integer", pointer)
         elif kind == "array" and not _documents(data_type, "itemType"):
             yield self._finding(rules.UNTYPED_ARRAY, "a list has no itemType", pointer)
         elif kind == "ref" and _first(data_type, "dataTypeReference") not in self.component_names:

@@ -47,7 +47,7 @@ class AppMetadata:
 
     Attributes:
         instructions: How to use the app's functions, for language models.
-        description: What they do, for people; None where it is a string resource that is not there.
+        description: What they do, as human-readable text; None where its string resource is missing.
         facts: How it is written, where not in the usual way.
         place: Where it is.
     """

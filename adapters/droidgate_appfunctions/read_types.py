@@ -124,7 +124,7 @@ def _read_shape(kind: str, fields: Fields, facts: dict[str, Json], depth: int) -
     if kind == "array":
         items = fields.child("itemType")
         if items is None:
-            source.allow("A10", "a list that does not say of what", fields.element)
+            source.allow("A10", "a list without an item type", fields.element)
             return {}
         return {"items": read_type(items, source, depth=depth + 1)}
     if kind == "object":
@@ -187,7 +187,7 @@ def _read_int_enum(fields: Fields) -> dict[str, Any]:
     if all(map(_is_plain_integer, words)):
         return {"enum": tuple(int(word) for word in fields.words("enumValues"))}
     fields.source.allow(
-        "A23", "enum values that are no 32-bit integers; Jetpack drops the function for them", fields.element
+        "A23", "enum values that are not 32-bit integers; Jetpack drops the function for them", fields.element
     )
     return {}
 

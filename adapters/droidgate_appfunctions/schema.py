@@ -153,7 +153,7 @@ def write_schema_file(schema: Schema) -> str:
     """Return the text of a schema file."""
     lines = [
         '<?xml version="1.0" encoding="utf-8"?>',
-        "<!-- AppSearch schema of the functions beside it, in the form that Android's indexer reads. -->",
+        "<!-- AppSearch schema of the functions next to it, in the form that Android's indexer reads. -->",
         f'<xs:schema xmlns:xs="{NAMES["schema_namespace"]}">',
     ]
     for name, properties in schema.items():

@@ -78,7 +78,7 @@ def write_document(values: Json, input_type: Type, definitions: Definitions) -> 
     walk = Walk(definitions, "invalid_argument", iter(range(_MAX_STEPS)))
     kind, written = _DocumentWriter(walk).write_item(values, input_type, "", 0)
     if kind != _DOCUMENT:
-        raise walk.error("not-an-object", "the parameters are no object", "")
+        raise walk.error("not-an-object", "the parameters are not an object", "")
     return dict(written)
 
 

@@ -85,7 +85,7 @@ class _ParameterWriter:
         declared = self.walk.resolve(input_type, "")
         written = self.write(values, declared, "", 0)
         if not isinstance(written, dict):
-            raise self.walk.error("not-an-object", "the parameters are no object", "")
+            raise self.walk.error("not-an-object", "the parameters are not an object", "")
         return written
 
     def write(self, value: Json, declared: Type | None, pointer: str, depth: int) -> Json:
@@ -216,7 +216,7 @@ class _ParameterReader:
         declared = self.walk.resolve(input_type, "")
         read = self.read(document, declared, "", 0)
         if not isinstance(read, dict):
-            raise self.walk.error("not-an-object", "the parameters are no object", "")
+            raise self.walk.error("not-an-object", "the parameters are not an object", "")
         return read
 
     def read(self, value: Json, declared: Type | None, pointer: str, depth: int) -> Json:
@@ -263,7 +263,7 @@ class _ParameterReader:
 
     @staticmethod
     def _vanishes(value: Json) -> bool:
-        """Tell what the shell drops: null, and a list that is empty or begins with null or a list."""
+        """Return whether the shell drops a value: null, an empty list, or one with null or a list first."""
         return value is None or (
             isinstance(value, list) and (not value or value[0] is None or isinstance(value[0], list))
         )

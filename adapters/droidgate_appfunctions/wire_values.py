@@ -28,7 +28,7 @@ MAX_DEPTH: Final = 64
 """Levels of a value or a type; more is an error."""
 
 MAX_STEPS: Final = 500_000
-"""Choices and merged types looked at in one crossing: alternatives in alternatives could go on for ever."""
+"""Choices and merged types looked at in one conversion: alternatives in alternatives could go on for ever."""
 
 Definitions: TypeAlias = Mapping[str, Type]
 

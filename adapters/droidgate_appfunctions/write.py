@@ -45,7 +45,7 @@ def write(provider: Provider, dialect: DialectTable) -> Writing:
 
     Raises:
         UsageError: the dialect is only read.
-        WriteError: a text cannot be carried, or the provider's facts of this format are no reader's.
+        WriteError: a text cannot be carried, or no reader gives the provider's facts of this format.
     """
     alone = _is_one_file(provider, dialect.id)
     fitted = _fit(provider, dialect, alone=alone)

@@ -40,7 +40,7 @@ def to_json_schema(schema: Json) -> Json:
     keywords are kept. The depth of what is read is bounded by the JSON parser.
 
     Args:
-        schema: Gemini's schema; what is no object is returned as it is.
+        schema: Gemini's schema; what is not an object is returned as it is.
     """
     if not isinstance(schema, Mapping):
         return schema

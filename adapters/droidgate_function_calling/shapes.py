@@ -48,7 +48,7 @@ class ToolList:
     """A document with tools.
 
     Attributes:
-        entries: Its entries, in order; an entry that is no object is one without a dialect.
+        entries: Its entries, in order; an entry that is not an object has no dialect.
         further: Other members of the document by JSON Pointer: the rest of a request.
     """
 
@@ -67,7 +67,7 @@ class ToolList:
 
 
 def find_tools(value: Json) -> ToolList | None:
-    """Return the tools of a document, None where it is no tool list of a vendor.
+    """Return the tools of a document, None where it is not a tool list of a vendor.
 
     A list of tools, a request or another object with one (`tools`, `functions`), and one tool alone are read.
 
@@ -88,7 +88,7 @@ def _find(value: Json) -> ToolList | None:
         if isinstance(tools, list):
             further = {f"/{pointer_token(key)}": item for key, item in value.items() if key != name}
             entries = tuple(_entries(tools, f"/{name}"))
-            # The tools of other protocols stand in `tools` too; those of vendors say what they are there.
+            # `tools` holds the tools of other protocols too; those of vendors name their kind there.
             if name == "functions" or any(entry.dialect is not None and entry.is_typed for entry in entries):
                 return ToolList(entries, further)
             return None

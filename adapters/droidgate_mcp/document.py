@@ -101,7 +101,7 @@ def take_apart(value: Json, path: str) -> ToolListDocument:
     tools = parent.pop("tools")
     meta = parent.pop("_meta", None)
     if meta is not None and not isinstance(meta, Mapping):
-        raise InputError("`_meta` is no JSON object", place=path, hint="Remove it")
+        raise InputError("`_meta` is not a JSON object", place=path, hint="Remove it")
     places = {"tools": pointer}
     fields: dict[str, str] = {}
     for field, candidates in _FIELD_PLACES.items():
@@ -255,7 +255,7 @@ def put_together(
 
 
 def _parent(document: Json, pointer: str) -> dict[str, Any] | None:
-    """Return the object that holds, or may hold, what a pointer names; None where there is no such object."""
+    """Return the object that holds, or may hold, what a pointer names; None if no such object exists."""
     current = document
     for token in pointer.split("/")[1:-1]:
         current = current.get(pointer_name(token)) if isinstance(current, dict) else None

@@ -51,7 +51,7 @@ def lint_file(source: SourceFile) -> tuple[Finding, ...]:
         if isinstance(tool, Mapping):
             linter.lint_tool(tool, pointer, names)
         else:
-            linter.report(rules.TOOL, pointer, "a tool is no JSON object")
+            linter.report(rules.TOOL, pointer, "a tool is not a JSON object")
     return tuple(linter.findings)
 
 
@@ -84,7 +84,7 @@ class _Linter:
         self.lint_name(tool.get("name"), f"{pointer}/name", names)
         for key in ("title", "description"):
             if key in tool and not isinstance(tool[key], str):
-                self.report(rules.TEXT, f"{pointer}/{key}", f"{key!r} is no text")
+                self.report(rules.TEXT, f"{pointer}/{key}", f"{key!r} is not a string")
         if not tool.get("description"):
             self.report(rules.DESCRIPTION, pointer, "the tool has no description")
         self.lint_input(tool.get("inputSchema"), f"{pointer}/inputSchema")
@@ -93,9 +93,9 @@ class _Linter:
         if "annotations" in tool:
             self.lint_annotations(tool["annotations"], f"{pointer}/annotations")
         if "_meta" in tool and not isinstance(tool["_meta"], Mapping):
-            self.report(rules.META, f"{pointer}/_meta", "`_meta` is no JSON object")
+            self.report(rules.META, f"{pointer}/_meta", "`_meta` is not a JSON object")
         if "icons" in tool and not _are_icons(tool["icons"]):
-            self.report(rules.ICONS, f"{pointer}/icons", "icons are no list of objects with `src`")
+            self.report(rules.ICONS, f"{pointer}/icons", "icons are not a list of objects with `src`")
         for key in sorted(tool.keys() - _MEMBERS):
             self.report(rules.MEMBER, f"{pointer}/{key}", f"the schema of a tool has no {key!r}")
 
@@ -111,7 +111,7 @@ class _Linter:
 
     def lint_input(self, schema: Json, pointer: str) -> None:
         if not isinstance(schema, Mapping) or schema.get("type") != "object":
-            self.report(rules.INPUT_SCHEMA, pointer, "the input schema is no object that says `type: object`")
+            self.report(rules.INPUT_SCHEMA, pointer, "the input schema is not an object with `type: object`")
             return
         self.lint_properties(schema, pointer)
 
@@ -137,10 +137,10 @@ class _Linter:
 
     def lint_annotations(self, annotations: Json, pointer: str) -> None:
         if not isinstance(annotations, Mapping):
-            self.report(rules.ANNOTATIONS, pointer, "annotations are no JSON object")
+            self.report(rules.ANNOTATIONS, pointer, "annotations are not a JSON object")
             return
         if "title" in annotations and not isinstance(annotations["title"], str):
-            self.report(rules.ANNOTATIONS, f"{pointer}/title", "the title is no text")
+            self.report(rules.ANNOTATIONS, f"{pointer}/title", "the title is not a string")
         for hint in HINTS:
             if hint in annotations and not isinstance(annotations[hint], bool):
                 self.report(rules.ANNOTATIONS, f"{pointer}/{hint}", f"{hint!r} is neither true nor false")

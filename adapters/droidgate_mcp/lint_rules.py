@@ -1,4 +1,4 @@
-"""The rules of the linter: id, level, section of the MCP specification, and the way out."""
+"""The rules of the linter: id, level, section of the MCP specification, and the fix."""
 
 from __future__ import annotations
 

@@ -61,7 +61,7 @@ _TEXT_FIELDS: Final = ("package", "component", "name", "description", "instructi
 
 
 def detect(source: SourceFile) -> int:
-    """Tell how sure a file's content makes us that it is a list of MCP tools."""
+    """Return how sure a file's content makes us that it is a list of MCP tools."""
     if source.data[:64].lstrip(b"\xef\xbb\xbf \t\r\n")[:1] not in {b"{", b"["}:
         return 0
     found = _TOOL_KEY.search(source.data)
@@ -175,7 +175,7 @@ class _DocumentReader:
         """Return a tool's members in camel case and without null."""
         if not isinstance(tool, Mapping):
             raise self.error(
-                "a tool is no JSON object", pointer, "Each tool is an object with name and inputSchema"
+                "a tool is not a JSON object", pointer, "Each tool is an object with name and inputSchema"
             )
         members = dict(tool)
         self.rename_keys(members, _SNAKE_KEYS, members, pointer)
@@ -248,7 +248,7 @@ class _DocumentReader:
             schema = {"type": "object"}
         if schema is not True and not isinstance(schema, Mapping):
             raise self.error(
-                f"the input schema of {_called(members)} is no JSON object", inner, "Write a JSON Schema"
+                f"the input schema of {_called(members)} is not a JSON object", inner, "Write a JSON Schema"
             )
         if schema is True or schema.get("type") != "object":
             stated = {} if schema is True else schema
@@ -264,7 +264,7 @@ class _DocumentReader:
         return self.read_root(schema)
 
     def read_output(self, members: dict[str, Json], own: dict[str, Json], pointer: str) -> Type | None:
-        """Read the output schema, or the boolean schema that stands for it in our `_meta`."""
+        """Read the output schema, or the boolean schema in its place in our `_meta`."""
         if isinstance(own.get("output"), bool) and "outputSchema" not in members:
             return AnyType(boolean=own.pop("output"))
         schema = members.get("outputSchema")
@@ -279,7 +279,7 @@ class _DocumentReader:
             schema = {} if schema else {"not": {}}
         if not isinstance(schema, Mapping):
             raise self.error(
-                f"the output schema of {_called(members)} is no JSON object",
+                f"the output schema of {_called(members)} is not a JSON object",
                 f"{pointer}/outputSchema",
                 "Write a JSON Schema",
             )
@@ -301,7 +301,7 @@ class _DocumentReader:
         annotations = members["annotations"]
         if not isinstance(annotations, Mapping):
             raise self.error(
-                f"the annotations of {_called(members)} are no JSON object", pointer, "Remove them"
+                f"the annotations of {_called(members)} are not a JSON object", pointer, "Remove them"
             )
         left = dict(annotations)
         for key in [key for key in ("title", *HINTS) if key in left and left[key] is None]:
@@ -324,7 +324,7 @@ class _DocumentReader:
         """Return a copy of a tool's `_meta`."""
         meta = members.get("_meta", {})
         if not isinstance(meta, Mapping):
-            raise self.error(f"`_meta` of {_called(members)} is no JSON object", pointer, "Remove it")
+            raise self.error(f"`_meta` of {_called(members)} is not a JSON object", pointer, "Remove it")
         return dict(meta)
 
     def read_own_meta(self, value: Json, pointer: str) -> dict[str, Json]:
@@ -332,7 +332,9 @@ class _DocumentReader:
         if value is None:
             return {}
         if not isinstance(value, Mapping):
-            raise self.error("what droidgate wrote into `_meta` is no JSON object", pointer, "Remove the key")
+            raise self.error(
+                "what droidgate wrote into `_meta` is not a JSON object", pointer, "Remove the key"
+            )
         return dict(value)
 
     def read_members(self, value: Json, facts: Mapping[str, Json], pointer: str) -> Mapping[str, Json]:
@@ -371,13 +373,13 @@ class _DocumentReader:
             isinstance(item, Mapping | bool) for item in value.values()
         ):
             raise self.error(
-                "`definitions` in droidgate's `_meta` are no JSON Schemas", pointer, "Remove them"
+                "`definitions` in droidgate's `_meta` are not JSON Schemas", pointer, "Remove them"
             )
         if value:
             self.read_root({"$defs": value})
 
     def refuse_rest(self, value: Mapping[str, Any], key: str, pointer: str) -> None:
-        """Refuse what our `_meta` key holds besides what we write."""
+        """Refuse members of our `_meta` key that we do not write."""
         if value:
             raise self.error(
                 f"`{key}` holds {next(iter(value))!r}, which droidgate does not write", pointer, "Remove it"
@@ -388,7 +390,7 @@ class _DocumentReader:
         text = members.get(key)
         if text is not None and not isinstance(text, str):
             raise self.error(
-                f"{key!r} of {_called(members)} is no text", f"{pointer}/{key}", "Write a string"
+                f"{key!r} of {_called(members)} is not a string", f"{pointer}/{key}", "Write a string"
             )
         return text
 

@@ -34,7 +34,7 @@ class DeclaredOutput:
     definitions: Mapping[str, Type] = field(default_factory=dict)
 
     def is_wrapped(self, revision: str) -> bool:
-        """Tell whether the value stands under `result`."""
+        """Return whether the value is under `result`."""
         return revision == HANDSHAKE and not (
             self.output is not None and is_always_object(self.output, self.definitions)
         )
@@ -88,7 +88,7 @@ def read_call(params: Json) -> McpToolCall:
     """Read the params of a `tools/call` request.
 
     Raises:
-        InputError: no name, or arguments that are no object.
+        InputError: no name, or arguments that are not an object.
     """
     name = params.get("name") if isinstance(params, Mapping) else None
     if not isinstance(name, str):
@@ -96,7 +96,7 @@ def read_call(params: Json) -> McpToolCall:
     arguments = params.get("arguments")
     if arguments is not None and not isinstance(arguments, Mapping):
         raise InputError(
-            "arguments are no JSON object", place="params", hint="Send an object, or leave them out"
+            "arguments are not a JSON object", place="params", hint="Send an object, or leave them out"
         )
     return McpToolCall(name, dict(arguments or {}))
 
@@ -146,10 +146,10 @@ def read_result(result: Json, revision: str, declared: DeclaredOutput | None = N
         InputError: no result.
     """
     if not isinstance(result, Mapping):
-        raise InputError("a result is no JSON object", place="result")
+        raise InputError("a result is not a JSON object", place="result")
     content = result.get("content", [])
     if not isinstance(content, list) or not all(isinstance(block, Mapping) for block in content):
-        raise InputError("the content of a result is no list of blocks", place="result")
+        raise InputError("the content of a result is not a list of blocks", place="result")
     if result.get("resultType", _COMPLETE) != _COMPLETE:
         return McpToolResult(
             failure=McpToolFailure("needs_user", f"the tool answered {result['resultType']!r}")

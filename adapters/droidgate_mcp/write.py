@@ -148,7 +148,7 @@ def _of_others(extensions: Extensions) -> Extensions:
 
 
 def _write_unreached(provider: Provider) -> dict[str, Json]:
-    """Return the schemas of the definitions that stand in no tool's schema, with those they refer to."""
+    """Return the schemas of the definitions that no tool's schema holds, with those they refer to."""
     definitions = provider.definitions
     placed: set[str] = set()
     for capability in provider.capabilities:

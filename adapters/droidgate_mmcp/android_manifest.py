@@ -23,7 +23,7 @@ class ComponentElement:
     Attributes:
         element: Which element.
         name: Class name.
-        label: Text for people, or None.
+        label: Human-readable text, or None.
         exported: `android:exported`, None where it is not stated.
         enabled: `android:enabled`, None where it is not stated.
         permission: What callers need, or None.

@@ -53,7 +53,7 @@ def read_installed(application: Application, state: InstalledState, context: Rea
 
 
 def broadcast_providers(application: Application) -> tuple[Provider, ...]:
-    """Return a provider without tools for each receiver that tells its tools to a broadcast."""
+    """Return a provider without tools for each receiver that reports its tools to a broadcast."""
     return tuple(
         _broadcast_provider(application, asked_receiver) for asked_receiver in asked_receivers(application)
     )

@@ -86,7 +86,7 @@ class _Linter:
         if not component.has_action(NAMES["call_action"]):
             self.report(
                 rules.CALL_ACTION,
-                f"{name} has no filter with the CALL action, so an implicit call finds nobody",
+                f"{name} has no filter with the CALL action, so an implicit call does not find it",
             )
         for action in (NAMES["advertise_action"], NAMES["call_action"]):
             filters = [filter_ for filter_ in component.filters if action in filter_.actions]
@@ -126,10 +126,10 @@ class _Linter:
                 self.report(rules.MANIFEST_LENGTH, excess)
 
     def lint_manifest(self, value: Json, context: ReadingContext) -> None:
-        for bent in context.findings:
-            self.report(rules.CONTROL_CHARACTERS, bent.message, hint=bent.hint)
+        for finding in context.findings:
+            self.report(rules.CONTROL_CHARACTERS, finding.message, hint=finding.hint)
         if not isinstance(value, Mapping):
-            self.report(rules.TOOLS, "the manifest is no JSON object")
+            self.report(rules.TOOLS, "the manifest is not a JSON object")
             return
         self.lint_text(value)
         self.lint_version(value)
@@ -170,7 +170,7 @@ class _Linter:
 
     def lint_tool(self, tool: Json, pointer: str, seen: set[str]) -> None:
         if not isinstance(tool, Mapping):
-            self.report(rules.TOOLS, "a tool is no JSON object", pointer)
+            self.report(rules.TOOLS, "a tool is not a JSON object", pointer)
             return
         name = tool.get("name")
         if not isinstance(name, str) or not name:
@@ -209,7 +209,7 @@ class _Linter:
             self.report(rules.PARAMETERS, f"the tool {called} has no `parameters`", pointer)
         elif form is None:
             self.report(
-                rules.PARAMETERS_SCHEMA, f"the parameters of the tool {called} are no JSON Schema", pointer
+                rules.PARAMETERS_SCHEMA, f"the parameters of the tool {called} are not a JSON Schema", pointer
             )
         elif form == "flat":
             message = f"the parameters of the tool {called} are a map of type words, no JSON Schema"

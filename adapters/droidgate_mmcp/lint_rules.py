@@ -1,4 +1,4 @@
-"""The rules of the linter: id, level, section of the mMCP specification, and the way out."""
+"""The rules of the linter: id, level, section of the mMCP specification, and the fix."""
 
 from __future__ import annotations
 
@@ -49,7 +49,7 @@ FLAT_PARAMETERS: Final = _rule(
     "mmcp-flat-parameters",
     Level.WARNING,
     "1 (row M37)",
-    "The parameters are a flat map of type words, which is no useful JSON Schema",
+    "The parameters are a flat map of type words, which is not a useful JSON Schema",
     'Write {"type": "object", "properties": {"name": {"type": "string"}}}',
 )
 OBJECT_PARAMETERS: Final = _rule(

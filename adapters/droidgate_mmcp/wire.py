@@ -1,6 +1,6 @@
 """Calls and results on the wire, as values: extras of a call, and the code, extras and data of a result.
 
-Nothing here sends anything. A Bundle is a mapping; a result is the code with what came beside it.
+Nothing here sends anything. A Bundle is a mapping; a result is the code with what came with it.
 """
 
 from __future__ import annotations
@@ -60,8 +60,8 @@ class MmcpToolResult:
     Attributes:
         values: The named results; empty where it failed.
         failure: Why it failed, None where it did not.
-        hint: The token that a successful result's text resembles, where the wire tells no failures apart.
-        value: The result as it came, before it had names: the JSON value, or the text where it is no JSON.
+        hint: The token that a successful result's text resembles, where the wire does not mark failures.
+        value: The result as it came, before it had names: the JSON value, or the text where it is not JSON.
         is_missing: The call succeeded and its answer has no result.
     """
 
@@ -81,7 +81,7 @@ def read_activity_call(extras: Mapping[str, Json], context: ReadingContext) -> M
     """Read the extras of an ACTION_TOOL_CALL Intent (row M43).
 
     Raises:
-        InputError: no tool name, or parameters that are no JSON object.
+        InputError: no tool name, or parameters that are not a JSON object.
     """
     return _read_call(extras, NAMES["tool_extra"], NAMES["parameters_extra"], context)
 
@@ -131,11 +131,11 @@ def read_broadcast_call(
 
     Args:
         extras: The Bundle's values.
-        context: Takes what was bent.
+        context: Takes the deviations that were accepted.
         declared: The tool's input, or None where it is not known.
 
     Raises:
-        InputError: no tool name, or parameters that are no JSON object.
+        InputError: no tool name, or parameters that are not a JSON object.
     """
     call = _read_call(extras, NAMES["broadcast_tool_extra"], NAMES["broadcast_parameters_extra"], context)
     if not isinstance(declared, ObjectType):
@@ -165,12 +165,12 @@ def write_broadcast_result(result: MmcpToolResult, *, peer_reads_errors: bool = 
 def read_broadcast_result(
     code: int, data: str | None, context: ReadingContext, *, hints_count: bool = False
 ) -> MmcpToolResult:
-    """Read a broadcast's result code and data (row M48); no data is no answer in time.
+    """Read a broadcast's result code and data (row M48); no data means no answer in time.
 
     Args:
         code: The result code.
         data: The result data.
-        context: Takes what was bent.
+        context: Takes the deviations that were accepted.
         hints_count: A text that resembles a failure is one.
     """
     if data is None:
@@ -213,7 +213,7 @@ def _read_arguments(value: Json, extra: str, context: ReadingContext) -> dict[st
     arguments = context.parse(value, path=str(_CALL)) if isinstance(value, str) else value
     if not isinstance(arguments, dict):
         raise InputError(
-            f"the extra {extra!r} is no JSON object", place=str(_CALL), hint="Write {} for no arguments"
+            f"the extra {extra!r} is not a JSON object", place=str(_CALL), hint="Write {} for no arguments"
         )
     return arguments
 
@@ -247,7 +247,7 @@ def _token_of(text: str) -> str | None:
 
 
 def _value_of(result: Json, parse: JsonParser) -> Json:
-    """Return what a result's text spells, the text itself where it is no JSON."""
+    """Return the JSON value of a result's text, the text itself where it is not JSON."""
     if not isinstance(result, str):
         return result
     try:

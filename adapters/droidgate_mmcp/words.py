@@ -20,7 +20,7 @@ _BLANKS: Final[Mapping[str, Type]] = {"array": ArrayType(), "object": ObjectType
 
 
 def looks_like_schema(value: Mapping[str, Json]) -> bool:
-    """Tell whether a map says itself that it is a JSON Schema and no map of type words (row M37)."""
+    """Return whether a map is a JSON Schema by its own words, not a map of type words (row M37)."""
     return (
         isinstance(value.get("properties"), Mapping)
         or value.get("type") == "object"
@@ -29,7 +29,7 @@ def looks_like_schema(value: Mapping[str, Json]) -> bool:
 
 
 def is_flat_map(value: Json) -> bool:
-    """Tell whether parameters are a map from a name to a type word (row M37)."""
+    """Return whether parameters are a map from a name to a type word (row M37)."""
     return (
         isinstance(value, Mapping)
         and bool(value)
@@ -53,7 +53,7 @@ def read_word_map(value: Mapping[str, Json], *, capital: bool = False) -> Object
     """Read a map from a name to a type word; each name is required.
 
     Args:
-        value: The map. What is no type word becomes a value of any type, and is kept as it is.
+        value: The map. What is not a type word becomes a value of any type, and is kept as it is.
         capital: The map's own words have a capital, as a draft's `return` has.
     """
     return ObjectType(

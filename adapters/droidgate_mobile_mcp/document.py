@@ -74,7 +74,7 @@ class DescriptorDocument:
         return self.resources.read_text(reference) if self.resources is not None else None
 
     def source_text(self, raw: str) -> str:
-        """Return an attribute's raw text as it stands in a source file."""
+        """Return an attribute's raw text as in a source file."""
         return escape_xml_attribute(raw) if self.rules == "compiled" and reference_in(raw) is None else raw
 
 
@@ -86,7 +86,7 @@ def parse_document(
     resources: Resources | None = None,
     context: ReadingContext,
 ) -> DescriptorDocument:
-    """Parse a descriptor; quotes that a word processor has curled are straightened where it is no XML
+    """Parse a descriptor; quotes that a word processor has curled are straightened where it is not XML
     otherwise.
 
     Raises:
@@ -104,7 +104,7 @@ def parse_document(
             "M29",
             f"curly quotes are read as straight ones ({error.message})",
             source=Place(path=path, line=1),
-            hint="Attribute values stand in straight quotes",
+            hint="Put attribute values in straight quotes",
         )
         return DescriptorDocument(root, path, rules, repaired=True, resources=resources)
 
@@ -126,7 +126,7 @@ def _parse_with_straight_quotes(text: str | bytes, path: str) -> Element | None:
 def unknown_parts(
     document: DescriptorDocument, element: Element, *, attributes: frozenset[str], elements: frozenset[str]
 ) -> dict[str, Json]:
-    """Return what an element holds besides what is known: `attributes`, `elements` and `text`, each only
+    """Return the parts of an element that are not known: `attributes`, `elements` and `text`, each only
     where there is some. Texts are in source form.
     """
     unknown: dict[str, Json] = {}

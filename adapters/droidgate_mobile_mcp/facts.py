@@ -6,15 +6,15 @@
 | provider | `resource` | the descriptor's reference, where it is not `@xml/mcp_capabilities` |
 | provider | `filters` | the service's intent filters, where they are not the usual one |
 | provider | `keys` | role -> meta-data name, where it is another dialect's |
-| provider | `at-application` | the roles whose meta-data stands at the application |
+| provider | `at-application` | the roles whose meta-data is at the application |
 | provider | `application-access` | the access rules that the application element states, not the service |
 | provider | `foregroundServiceType` | the service's attribute of this name |
 | capability, property | `references` | attributes whose text is a resource reference |
-| capability | `input`, `output` | what the element holds besides parameters |
+| capability | `input`, `output` | what the element holds in addition to parameters |
 | capability | `empty-input` | true for an `<input>` without parameters |
 | type | `spelled-word` | another word, or another spelling, of the same type, such as `String` |
 | type | `word` | a type word that is not known, or that means more than the type it is read as |
-| provider, capability, property | `attributes`, `elements`, `text` | what the element holds besides |
+| provider, capability, property | `attributes`, `elements`, `text` | the other parts of the element |
 
 `application-access` is never written: the rules are written at the service, where they mean the same.
 Attributes and elements are in source form, as `droidgate_mobile_mcp.document` reads them.
@@ -110,7 +110,7 @@ def _is_role(value: Json) -> bool:
 
 
 def _unknown_part_checks(*known: str) -> dict[str, Check]:
-    """Return the checks of what an element holds besides its known attributes."""
+    """Return the checks of what an element holds in addition to its known attributes."""
     return {
         "attributes": _is_mapping_of(
             lambda name: _is_name(name) and name not in known and not name.startswith(TOOLS), _is_text

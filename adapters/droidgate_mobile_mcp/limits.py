@@ -25,7 +25,7 @@ _LONGEST_UTF8: Final = 6
 
 
 def fits_a_resource(text: str) -> bool:
-    """Tell whether aapt2 stores a text: in modified UTF-8 it has at most 32,767 bytes."""
+    """Return whether aapt2 stores a text: in modified UTF-8 it has at most 32,767 bytes."""
     return (
         len(text) * _LONGEST_UTF8 <= MAX_STRING_RESOURCE_BYTES or _length(text) <= MAX_STRING_RESOURCE_BYTES
     )

@@ -54,7 +54,7 @@ def lint_file(source: SourceFile) -> tuple[Finding, ...]:
 
 
 def not_well_formed(error: InputError, path: str) -> Finding:
-    """Return the finding that stands for a document that cannot be parsed."""
+    """Return the finding about a document that cannot be parsed."""
     place = Place(path=path)
     parts = (error.place or "").removeprefix(path).split(":")
     if len(parts) > 1 and parts[1].isdecimal():
@@ -77,7 +77,7 @@ class _DescriptorLinter:
         if document.repaired:
             message = "the file is XML only when its curly quotes are straightened"
             yield self.broken(
-                rules.WELL_FORMED, root, message, hint="Attribute values stand in straight quotes"
+                rules.WELL_FORMED, root, message, hint="Put attribute values in straight quotes"
             )
         if root.tag != NAMES["root"]:
             message = f"the root element is <{shown_tag(root)}>"
@@ -110,7 +110,7 @@ class _DescriptorLinter:
         capability_id = self.document.text(element, "id")
         if capability_id:
             if capability_id in self.ids:
-                yield self.broken(rules.UNIQUE_ID, element, f"the id {capability_id!r} stands a second time")
+                yield self.broken(rules.UNIQUE_ID, element, f"duplicate id {capability_id!r}")
             self.ids.add(capability_id)
         yield from self.unspecified(element, _ATTRIBUTES["capability"], _CHILDREN["capability"])
         for role in ("input", "output"):
@@ -133,7 +133,7 @@ class _DescriptorLinter:
         name = self.document.text(element, "name")
         if name:
             if name in names:
-                yield self.broken(rules.UNIQUE_NAME, element, f"the name {name!r} stands a second time")
+                yield self.broken(rules.UNIQUE_NAME, element, f"duplicate name {name!r}")
             names.add(name)
         word = self.document.text(element, "type")
         if word and word not in WORDS.write.values():
@@ -192,7 +192,7 @@ class _DescriptorLinter:
         for part in misplaced:
             parent = part.getparent()
             inside = element if parent is None else parent
-            message = f"a <{shown_tag(part)}> stands inside <{shown_tag(inside)}>"
+            message = f"a <{shown_tag(part)}> is inside <{shown_tag(inside)}>"
             yield self.broken(rules.IN_PLACE, part, message)
         for child in child_elements(element):
             if child.tag not in children and child not in misplaced:

@@ -50,7 +50,7 @@ def read_file(source: SourceFile, context: ReadingContext) -> Reading:
     """Read one descriptor file: one provider without package, component, name and description.
 
     Raises:
-        InputError: it is no Mobile-MCP descriptor, or one of another major version.
+        InputError: it is not a Mobile-MCP descriptor, or one of another major version.
     """
     document = parse_document(source.data, source.path, context=context)
     content = read_descriptor(document, context)
@@ -161,7 +161,7 @@ class _DescriptorReader:
         )
 
     def read_parameters(self, elements: list[Element], role: str, facts: dict[str, Json]) -> ObjectType:
-        """Read the `<input>` or `<output>` elements of a capability; what they hold besides goes to
+        """Read the `<input>` or `<output>` elements of a capability; what else they hold goes to
         `facts`.
         """
         for second in elements[1:]:
@@ -218,7 +218,7 @@ class _DescriptorReader:
             return raw == "true"
         text = None if raw is None else self.document.text(element, "required")
         required = text is not None and text.strip().lower() in {"true", "1"}
-        stated = "does not say whether it is required" if raw is None else f"has required={raw!r}"
+        stated = "does not state whether it is required" if raw is None else f"has required={raw!r}"
         self.allow(
             "M07",
             element,
@@ -276,7 +276,7 @@ class _DescriptorReader:
     def read_rest(
         self, element: Element, attributes: frozenset[str], elements: frozenset[str]
     ) -> dict[str, Json]:
-        """Return what an element holds besides the attributes and elements that are read."""
+        """Return what an element holds in addition to the attributes and elements that are read."""
         for misplaced in misplaced_parts(element, elements) if len(element) else ():
             tag, parent = shown_tag(misplaced), misplaced.getparent()
             inside = "" if parent is None else f" inside <{shown_tag(parent)}>"

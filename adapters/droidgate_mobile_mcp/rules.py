@@ -71,7 +71,7 @@ ROOT: Final = _rule("mobile-mcp-root", _E, "1.2.1", "The root element is mobile-
 VERSION: Final = _rule("mobile-mcp-version", _E, "1.2.1", 'The root has version="1.0"')
 ID: Final = _rule("mobile-mcp-capability-id", _E, "1.2.2", "A capability has an id")
 UNIQUE_ID: Final = _rule(
-    "mobile-mcp-capability-id-unique", _E, "1.2.2", "A capability's id stands once in a tool"
+    "mobile-mcp-capability-id-unique", _E, "1.2.2", "A capability's id is unique in a tool"
 )
 CAPABILITY_DESCRIPTION: Final = _rule(
     "mobile-mcp-capability-description", _E, "1.2.2", "A capability has a description"
@@ -95,7 +95,7 @@ PARAM_DESCRIPTION: Final = _rule(
     "mobile-mcp-param-description", _E, "1.2.2", "A parameter or output has a description"
 )
 UNIQUE_NAME: Final = _rule(
-    "mobile-mcp-param-name-unique", _W, "3.1", "A parameter's name stands once: arguments are a map by name"
+    "mobile-mcp-param-name-unique", _W, "3.1", "A parameter's name is unique: arguments are a map by name"
 )
 KNOWN_TYPE: Final = _rule(
     "mobile-mcp-param-type-known",

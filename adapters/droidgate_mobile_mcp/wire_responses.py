@@ -54,7 +54,7 @@ _KNOWN_FAILURES: Final = (
 
 
 def is_trace(extras: Extras) -> bool:
-    """Tell whether a callback carries only a benchmark's timings, as the second one of MM-2b does (row
+    """Return whether a callback carries only a benchmark's timings, as the second one of MM-2b does (row
     28).
     """
     value = extras.get(NAMES["trace_only_extra"])
@@ -68,14 +68,14 @@ def read_response(
 
     Args:
         given: The callback's extras (or the reply's Bundle), or the bare text that an AIDL call returns.
-        context: Takes what had to be bent; strict ones refuse it.
+        context: Takes the deviations that were accepted; a strict one refuses them.
         carrier: Whether it came by PendingIntent or in a bound service's message.
 
     Returns:
         The response; None for a callback that only carries timings.
 
     Raises:
-        MalformedResponseError: it is no response.
+        MalformedResponseError: it is not a response.
     """
     context = context or ReadingContext()
     text: str | None = None
@@ -166,7 +166,7 @@ class _ResponseReader:
         return MM_4 if as_list else MM_5
 
     def note_form(self, *, wrapped: bool, named: bool) -> None:
-        """Tell a form that mixes two dialects."""
+        """Report a form that mixes two dialects."""
         extra = self.extra_key
         if extra == NAMES["response_extra"] and not (wrapped and named):
             self.context.allow("M15", f"the extra {extra} holds the response without its wrapper")
@@ -179,7 +179,7 @@ class _ResponseReader:
             return written
         id_value = _id_of_extra(self.given)
         if id_value and not old and self.extra_key != NAMES["result_extra"]:
-            self.context.allow("M27", "the response has no id; that of the extra beside it counts")
+            self.context.allow("M27", "the response has no id; the id of its own extra is used")
         return id_value
 
     def read_outputs(self, output: Json) -> tuple[dict[str, Json] | None, dict[str, str]]:
@@ -198,7 +198,7 @@ class _ResponseReader:
                 message = "an output of the list has no name"
                 raise InputError(message)
             if name in outputs:
-                raise InputError(f"the output {name!r} stands twice")
+                raise InputError(f"duplicate output {name!r}")
             if "value" not in entry:
                 self.context.allow("M18", f"the output {name!r} comes without a value and counts as missing")
                 continue
@@ -217,7 +217,7 @@ class _ResponseReader:
         capability = response.get("capability")
         if "status" in response or not isinstance(capability, dict) or "status" not in capability:
             return response
-        self.context.allow("M21", "the status stands inside the capability, not beside it")
+        self.context.allow("M21", "the status is inside the capability, not next to it")
         return capability
 
     def read_status(self, response: Mapping[str, Json], outputs: Mapping[str, Json] | None) -> bool:
@@ -226,7 +226,7 @@ class _ResponseReader:
             return bool(status == _SUCCESS)
         if status is None:
             succeeded = outputs is not None
-            outcome = "success, since there is output" if succeeded else "failure, since there is no output"
+            outcome = "success, since it has output" if succeeded else "failure, since it has no output"
             self.context.allow("M21", f"a response without status is read as {outcome}")
             return succeeded
         self.context.allow("M21", f"the status {shown(status)} is read as {_FAILURE}")

@@ -183,25 +183,25 @@ class _DescriptorWriter:
         return "".join(written) + self.other_attributes(facts, separator)
 
     def compiled(self, text: str) -> str:
-        """Return what has to stand in the source so that a device reads the text."""
+        """Return what has to be in the source so that a device reads the text."""
         if self.literal:
             return text
         return _compiled(text) if len(text) <= _SHORT else escape_xml_attribute(text)
 
     def other_attributes(self, rest: Mapping[str, Json], separator: str) -> str:
-        """Return the attributes that are no part of the protocol, as their source has them."""
+        """Return the attributes that are not part of the protocol, as their source has them."""
         attributes: dict[str, str] = rest.get("attributes", {})
         return "".join(f"{separator}{self.name(name)}={_quoted(raw)}" for name, raw in attributes.items())
 
     def rest_lines(self, rest: Mapping[str, Json], indent: str) -> Iterator[str]:
-        """Yield the elements and the text that are no part of the protocol."""
+        """Yield the elements and the text that are not part of the protocol."""
         for tree in rest.get("elements", ()):
             yield indent + self.element(tree)
         if "text" in rest:
             yield indent + escape(rest["text"])
 
     def element(self, tree: Mapping[str, Json]) -> str:
-        """Return an element that is no part of the protocol, on one line."""
+        """Return an element that is not part of the protocol, on one line."""
         tag = self.name(tree["tag"])
         opening = tag + self.other_attributes(tree, " ")
         content = tree.get("content", ())

@@ -30,7 +30,7 @@ from droidgate_observed.tools import (
 
 TOOLS_NOT_IN_FILES: Final = finding_code(
     "observed-tools-not-in-files",
-    "An app of another agent's protocol whose files do not tell its tools; the hint says what would",
+    "An app of another agent's protocol whose files do not list its tools; the hint says what would",
     __name__,
 )
 
@@ -51,7 +51,7 @@ _READERS: Final = {
 
 
 def detect(source: SourceFile) -> int:
-    """Tell how sure it is that a file declares tools of a protocol that has files of its own."""
+    """Return how sure it is that a file declares tools of a protocol that has files of its own."""
     return 0 if _protocol_of(source.data) is None else _SURE
 
 
@@ -65,7 +65,7 @@ def _protocol_of(data: bytes) -> str | None:
 
 
 def read_file(source: SourceFile, context: ReadingContext) -> Reading:
-    """Read a declaration of tools that stands in a file of its own.
+    """Read a declaration of tools in a file of its own.
 
     Raises:
         InputError: it is none.
@@ -73,7 +73,7 @@ def read_file(source: SourceFile, context: ReadingContext) -> Reading:
     del context
     protocol = _protocol_of(source.data)
     if protocol is None:
-        raise InputError("it is no declaration of an observed protocol", place=source.path)
+        raise InputError("not a declaration of an observed protocol", place=source.path)
     place = Place(path=source.path, line=1)
     decode = decode_xml if protocol == "capapp-documented" else decode_utf8
     declared = _READERS[protocol](decode(source.data, path=source.path), place)
@@ -262,7 +262,7 @@ def _not_in_files(
 ) -> Finding:
     title = next(dialect.summary for dialect in TABLES.dialects if dialect.id == protocol.id)
     who = application.qualified_name(component) if component.name else application.package or "the app"
-    why = f"its declaration cannot be read ({reason})" if reason else "no file of the app tells its tools"
+    why = f"its declaration cannot be read ({reason})" if reason else "no file of the app lists its tools"
     return Finding(
         code=TOOLS_NOT_IN_FILES,
         level=Level.NOTE,

@@ -71,13 +71,13 @@ class _Reader:
     def add_each(self, tools: Json, read: Callable[[Mapping[str, Json]], Capability]) -> None:
         """Read a list of JSON objects, each for itself."""
         if not isinstance(tools, list):
-            message = "the tools are no list"
+            message = "the tools are not a list"
             raise InputError(message, place=str(self.place), hint="Expected a JSON array")
         for position, tool in enumerate(tools):
             self.add(position, partial(_read_object, tool, read))
 
     def add(self, position: int, read: Callable[[], Capability]) -> None:
-        """Add one tool, or tell why not."""
+        """Add one tool, or report why not."""
         try:
             self.keep(read())
         except (_Refused, InputError) as error:
@@ -99,9 +99,9 @@ class _Reader:
         self.declared.capabilities.append(capability)
 
     def schema(self, value: Json) -> Type:
-        """Read a JSON Schema, which may bring definitions."""
+        """Read a JSON Schema, which may include definitions."""
         if not isinstance(value, Mapping | bool):
-            raise _Refused("its schema is no JSON object")
+            raise _Refused("its schema is not a JSON object")
         read, definitions = read_schema(value, known=self.declared.definitions)
         self.declared.definitions.update(definitions)
         return read
@@ -124,7 +124,7 @@ def _read_object(value: Json, read: Callable[[Mapping[str, Json]], Capability]) 
 
 def _object(value: Json, what: str) -> Mapping[str, Json]:
     if not isinstance(value, Mapping):
-        raise _Refused(f"{what} is no JSON object")
+        raise _Refused(f"{what} is not a JSON object")
     return value
 
 
@@ -143,7 +143,7 @@ def _text(tool: Mapping[str, Json], key: str) -> str | None:
 def _root(text: str, place: Place) -> Mapping[str, Json]:
     value = parse_json(text, path=place.path)
     if not isinstance(value, Mapping):
-        raise InputError("the root is no JSON object", place=str(place))
+        raise InputError("the root is not a JSON object", place=str(place))
     return value
 
 
@@ -156,7 +156,7 @@ def read_ari(text: str, place: Place) -> ToolDeclarations:
     root = _root(text, place)
     version = root.get("declarationVersion")
     if not isinstance(version, int) or isinstance(version, bool) or not 1 <= version <= _NEWEST_ARI:
-        message = f"the declaration version {version!r} is none that Ari reads"
+        message = f"Ari does not read the declaration version {version!r}"
         raise InputError(message, place=str(place), hint=f"It is a number from 1 to {_NEWEST_ARI}")
     reader = _Reader(place)
     reader.declared.name = _text(root, "label")
@@ -172,7 +172,7 @@ def _ari_tool(tool: Mapping[str, Json], reader: _Reader) -> Capability:
     given: dict[str, Property] = {}
     arguments = tool.get("args", [])
     if not isinstance(arguments, list):
-        raise _Refused("its arguments are no list")
+        raise _Refused("its arguments are not a list")
     for argument in arguments:
         item = _object(argument, "an argument")
         given[_name(item)] = Property(type=_ari_type(item), required=item.get("required") is True)
@@ -269,7 +269,7 @@ def read_mcp_tools(text: str, place: Place) -> ToolDeclarations:
     """
     root = parse_xml(text, path=place.path)
     if root.tag != "mcp-tools":
-        raise InputError(f"<{root.tag!s}> is no <mcp-tools>", place=f"{place.path}:{root.sourceline}")
+        raise InputError(f"<{root.tag!s}> is not a <mcp-tools>", place=f"{place.path}:{root.sourceline}")
     reader = _Reader(place)
     reader.declared.facts = {str(key): str(value) for key, value in root.attrib.items()}
     for position, tool in enumerate(child_elements(root)):
@@ -279,7 +279,7 @@ def read_mcp_tools(text: str, place: Place) -> ToolDeclarations:
 
 def _mcp_tool(tool: Element, reader: _Reader) -> Capability:
     if tool.tag != "tool":
-        raise _Refused(f"<{tool.tag!s}> is no <tool>")
+        raise _Refused(f"<{tool.tag!s}> is not a <tool>")
     given: dict[str, Property] = {}
     for parameter in child_elements(tool):
         attributes = {str(key): str(value) for key, value in parameter.attrib.items()}

@@ -95,9 +95,9 @@ def test_ari_reads_nothing_of_another_version(version: object) -> None:
 @pytest.mark.parametrize(
     ("tool", "reason"),
     [
-        (1, "a tool is no JSON object"),
+        (1, "a tool is not a JSON object"),
         ({"description": "x"}, "it has no name"),
-        ({"name": "a", "args": 1}, "its arguments are no list"),
+        ({"name": "a", "args": 1}, "its arguments are not a list"),
         ({"name": "a", "args": [{"type": "int"}]}, "it has no name"),
         ({"name": "a", "args": [{"name": "b", "type": "colour"}]}, "the type 'colour' is not known"),
         ({"name": "a", "args": [{"name": "b", "type": "enum"}]}, "an enum lists no values"),

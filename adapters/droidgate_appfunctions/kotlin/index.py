@@ -63,7 +63,7 @@ class External:
 
 @dataclass(frozen=True, slots=True)
 class Unresolved:
-    """A name that means nothing here; `elsewhere` where an import of everything may bring it."""
+    """A name without a meaning here; `elsewhere` where a star import may include it."""
 
     elsewhere: bool
 

@@ -577,7 +577,7 @@ def _is_kdoc(node: Node) -> bool:
 
 
 def _with_kdoc(nodes: Iterable[Node]) -> Iterator[tuple[Node, str | None]]:
-    """Yield the nodes that are no comments, each with the KDoc in front of it."""
+    """Yield the nodes that are not comments, each with the KDoc in front of it."""
     kdoc: str | None = None
     for node in nodes:
         if node.type in _COMMENTS:

@@ -17,7 +17,7 @@ REASONS: Final[Mapping[str, str]] = {
     "malformed-xml": "Android's XML parser does not come to the end of the file",
     "missing-id": "A document or nested document has no `<id>` with text",
     "unknown-tag": "A tag is not a property of the schema in force",
-    "bad-number": "A number is none that Java's parser reads",
+    "bad-number": "Java's parser does not read a number",
     "element-in-text": "An element is where text is expected",
     "reserved-property": "The file sets a property that only the indexer may set",
     "bad-scope": "The scope is missing, unknown, or of another level",

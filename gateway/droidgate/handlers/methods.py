@@ -158,7 +158,7 @@ class Method:
         capability_id: The name it is called by.
         identifier: Its name in code.
         parameters: In declared order.
-        takes_object: The method takes the whole arguments object: they are no plain list of names.
+        takes_object: The method takes the whole arguments object: they are not a plain list of names.
         returns: `void` where the output is declared void, `any` where nothing is declared.
         returns_null: It may return null.
         return_item_kind: The kind of a returned array's items.
@@ -236,7 +236,7 @@ def _parameter_kind(type_: Type, definitions: Mapping[str, Type]) -> ValueKind:
 
 
 def is_nullable(type_: Type, definitions: Mapping[str, Type]) -> bool:
-    """Tell whether a type allows null, itself or by what it refers to."""
+    """Return whether a type allows null, itself or by what it refers to."""
     return type_.nullable or resolve(type_, definitions).nullable
 
 

@@ -48,7 +48,7 @@ def write_shapes(provider: Provider) -> dict[str, Json]:
 
 
 def takes_more(type_: Type) -> bool:
-    """Tell whether a call takes arguments that are not among the declared properties."""
+    """Return whether a call takes arguments that are not among the declared properties."""
     return not isinstance(type_, ObjectType) or type_.keywords.get("additionalProperties", False) is not False
 
 

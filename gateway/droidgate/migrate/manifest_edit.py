@@ -54,7 +54,7 @@ class _Edit:
 def merge_manifest(project: str, addition: str, *, path: str, namespace: str | None = None) -> str:
     """Return a project's manifest with the elements of another manifest in it.
 
-    A component of the same class keeps its attributes and children; what the addition has besides
+    A component of the same class keeps its attributes and children; what else the addition has
     (attributes, intent filters, meta-data, properties) is put into it, and a meta-data or property of the
     same name is replaced. Merging the same addition again changes nothing.
 
@@ -62,7 +62,7 @@ def merge_manifest(project: str, addition: str, *, path: str, namespace: str | N
         project: The text of the app's AndroidManifest.xml, byte order mark included where it has one.
         addition: The text of a complete manifest with what should be there.
         path: How errors name the project's manifest.
-        namespace: The package that `.Name` stands in, where it is not the manifest's `package`.
+        namespace: The package of `.Name`, where it is not the manifest's `package`.
 
     Raises:
         InputError: the project's manifest has no application element, or does not fit (a component that is

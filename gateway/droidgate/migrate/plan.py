@@ -61,7 +61,7 @@ def _lines(text: str) -> list[str]:
 
 @dataclass(frozen=True, slots=True)
 class Migration:
-    """All changes of a migration, and what its author has to do besides, access rules first."""
+    """All changes of a migration, and what else its author has to do, access rules first."""
 
     project: Path
     changes: tuple[FileChange, ...]
@@ -101,7 +101,7 @@ def plan_migration(
     """Work out what a migration changes.
 
     Args:
-        project: The project folder that paths are told relative to.
+        project: The project folder that paths are relative to.
         source_set: Where it goes.
         translations: What is written; two of them cannot have one component.
         target: The format.
@@ -110,7 +110,7 @@ def plan_migration(
 
     Raises:
         InputError: a file of the app cannot be read or does not fit.
-        UsageError: the format is no part of an app, or two providers would become one component.
+        UsageError: the format is not part of an app, or two providers would become one component.
         WriteError: a file of the app holds something else under a name that is needed.
     """
     _check_components(translations)
@@ -173,7 +173,7 @@ class _Planner:
         artifacts = [*written, *code.artifacts]
         manifests = [artifact.text for artifact in artifacts if artifact.role == "manifest"]
         if not manifests:
-            message = f"{self.target.id}+{self.dialect.id} is no part of an app"
+            message = f"{self.target.id}+{self.dialect.id} is not part of an app"
             raise UsageError(message, hint="Write it with `droidgate convert`")
         files = {
             artifact.path: artifact for artifact in artifacts if artifact.role not in {"manifest", "document"}
