@@ -77,6 +77,8 @@ class FormatTables(Frozen):
         numbers: Its numeric type codes, where it has them: code as text -> kind.
         spellings: Facts of its `extensions` that only tell how a file was written; without them another
             format loses nothing of the declaration.
+        file_names: Those of the spellings that name files inside of an app, which no caller sees; comparing
+            two apps leaves them out.
         told: Facts of the `extensions` of capabilities and types that people should know of, and what each is
             called in a description; another format has them there.
         binding: The permissions by which Android itself stands between callers and components, where it does.
@@ -90,6 +92,7 @@ class FormatTables(Frozen):
     names: dict[str, str] = {}
     numbers: dict[str, str] = {}
     spellings: frozenset[str] = frozenset()
+    file_names: frozenset[str] = frozenset()
     told: dict[str, str] = {}
     binding: BindingPermissions | None = None
     returns_text: bool = False

@@ -20,6 +20,7 @@ from droidgate.compare.changes import (
 from droidgate.compare.differences import At, Difference, Effect
 from droidgate.model.json_values import Json, canonical_json, json_equal, pointer_token
 from droidgate.model.types import Extensions, ObjectType, Type
+from droidgate_mappings.tables import find_format_tables
 
 _LOWER_BOUNDS: Final = {"minimum", "exclusiveMinimum", "minLength", "minItems", "minProperties"}
 _UPPER_BOUNDS: Final = {"maximum", "exclusiveMaximum", "maxLength", "maxItems", "maxProperties"}
@@ -119,12 +120,17 @@ def compare_nullable(old: At, new: At) -> list[Difference]:
 def compare_extensions(
     before: Extensions, old_pointer: str, after: Extensions, new_pointer: str
 ) -> list[Difference]:
-    """Compare facts of single formats; nobody else can weigh them, so they count as harmless."""
+    """Compare facts of single formats; nobody else can weigh them, so they count as harmless.
+
+    Names of files inside of an app are left out: no caller sees them, and not every source has them.
+    """
     told = []
     for format_id in dict.fromkeys([*before, *after]):
         olds, news = before.get(format_id, {}), after.get(format_id, {})
         for fact in dict.fromkeys([*olds, *news]):
             if fact in olds and fact in news and json_equal(olds[fact], news[fact]):
+                continue
+            if _is_file_name(format_id, fact):
                 continue
             suffix = f"/extensions/{pointer_token(format_id)}/{pointer_token(fact)}"
             told.append(
@@ -139,6 +145,11 @@ def compare_extensions(
                 )
             )
     return told
+
+
+def _is_file_name(format_id: str, fact: str) -> bool:
+    tables = find_format_tables(format_id)
+    return tables is not None and fact in tables.file_names
 
 
 def _compare_enum(old: At, new: At) -> list[Difference]:
