@@ -64,7 +64,7 @@ META_DATA: Final = _rule(
     "meta-data",
     Level.ERROR,
     "1.1",
-    "The manifest says in <meta-data> what is read from <property>",
+    "A <meta-data> holds what Android reads from <property>",
     "Write <property>",
 )
 SERVICE_ACTION: Final = _rule(
@@ -85,7 +85,7 @@ NO_SCHEMA: Final = _rule(
     "no-schema",
     Level.ERROR,
     "1.2",
-    "A file of version 2 comes without a schema file, so no release reads its functions whole",
+    "A file of version 2 comes without a schema file, so no release reads its functions completely",
     "Add the property android.app.appfunctions.schema with app_functions_schema.xsd",
 )
 APPLICATION_LEVEL: Final = _rule(
@@ -99,7 +99,7 @@ METADATA_PLACE: Final = _rule(
     "metadata-place",
     Level.WARNING,
     "1.1",
-    "The app's guidance for agents is not where it is looked for",
+    "The app's guidance for agents is not where Android looks for it",
     "Put the property android.app.appfunctions.app_metadata with android:resource into <application>",
 )
 METADATA_MISSING: Final = _rule(
@@ -113,7 +113,7 @@ METADATA_CONTENT: Final = _rule(
     "metadata-content",
     Level.WARNING,
     "2.g",
-    "The app's guidance for agents has no description that is found",
+    "The app's guidance for agents has no description that Android finds",
     "Write <AppFunctionAppMetadata> with a description in the namespace of res-auto or androidx.appfunctions",
 )
 METADATA_FILE: Final = _rule(
@@ -169,15 +169,15 @@ SCHEMA_TRIPLE: Final = _rule(
     "schema-triple",
     Level.WARNING,
     "2.c",
-    "Of a predefined schema's category, name and version some are missing, so it counts as none",
+    "A predefined schema has no category, name or version, so it is ignored",
     "Write all three, the version above 0, or none",
 )
 NO_DESCRIPTION: Final = _rule(
     "no-description",
     Level.NOTE,
     "9.6",
-    "A function says nothing about itself",
-    "Say in a sentence what the function does; agents choose by it",
+    "A function has no description",
+    "Describe in a sentence what the function does; agents choose by it",
 )
 UNKNOWN_TYPE: Final = _rule(
     "unknown-type",
@@ -280,7 +280,7 @@ ASSUMED: Final = _rule(
     "Lint the app's folder or APK to be sure",
 )
 NO_FUNCTIONS: Final = _rule(
-    "no-functions", Level.NOTE, "3.2", "The file declares no functions", "Nothing is to be done if so meant"
+    "no-functions", Level.NOTE, "3.2", "The file declares no functions", "Nothing to do if this is intended"
 )
 
 

@@ -156,11 +156,11 @@ class _Linter:
         if isinstance(manifest.get("instructions"), str):
             return
         if "instructions" in manifest or not isinstance(manifest.get("appDescription"), str):
-            self.report(rules.INSTRUCTIONS, "the manifest has no text `instructions`", "/instructions")
+            self.report(rules.INSTRUCTIONS, "the manifest has no string `instructions`", "/instructions")
 
     def lint_version(self, manifest: Mapping[str, Json]) -> None:
         if "protocolVersion" not in manifest:
-            message = "the manifest says no protocol version; 1.0 is assumed"
+            message = "the manifest has no protocol version; 1.0 is assumed"
             self.report(rules.VERSION, message, level=Level.NOTE)
             return
         version = manifest["protocolVersion"]
@@ -174,14 +174,14 @@ class _Linter:
             return
         name = tool.get("name")
         if not isinstance(name, str) or not name:
-            self.report(rules.TOOL_NAME, "a tool has no text `name`", f"{pointer}/name")
+            self.report(rules.TOOL_NAME, "a tool has no string `name`", f"{pointer}/name")
         else:
             self.lint_name(name, f"{pointer}/name", seen)
         called = repr(name) if isinstance(name, str) else "without a name"
         if not isinstance(tool.get("description"), str):
             self.report(
                 rules.TOOL_DESCRIPTION,
-                f"the tool {called} has no text `description`",
+                f"the tool {called} has no string `description`",
                 f"{pointer}/description",
             )
         if "return" in tool:

@@ -41,7 +41,7 @@ ACTION: Final = _rule(
     "mobile-mcp-action", _E, "1.1.1", "The service's intent filter names mobile.mcp.SERVICE"
 )
 IN_SERVICE: Final = _rule(
-    "mobile-mcp-meta-data-in-service", _E, "1.1", "The meta-data stand inside the service element"
+    "mobile-mcp-meta-data-in-service", _E, "1.1", "The meta-data is inside the service element"
 )
 NAME: Final = _rule("mobile-mcp-tool-name", _E, "1.1.2", "The service has meta-data mobile.mcp.tool.name")
 NAME_TEXT: Final = _rule("mobile-mcp-tool-name-text", _E, "1.1.2", "The tool's name is a string for a device")
@@ -84,7 +84,7 @@ IN_PLACE: Final = _rule(
     "mobile-mcp-part-in-place",
     _E,
     "1.2.2",
-    "Capabilities stand inside the root, parameters inside input or output, in no namespace",
+    "Capabilities are inside the root, parameters inside input or output, in no namespace",
 )
 PARAM_NAME: Final = _rule("mobile-mcp-param-name", _E, "1.2.2", "A parameter or output has a name")
 PARAM_TYPE: Final = _rule("mobile-mcp-param-type", _E, "1.2.2", "A parameter or output has a type")

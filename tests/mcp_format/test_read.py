@@ -274,13 +274,19 @@ def test_a_tool_that_cannot_be_read_hides_no_other() -> None:
         ([{"name": "a", "inputSchema": {"type": "string"}}], "not of type object"),
         ([{"name": "a", "inputSchema": 5}], "is not a JSON object"),
         ([{"name": "a", "inputSchema": False}], "is not a JSON object"),
-        ([{**WEATHER, "outputSchema": "x"}], "the output schema of the tool 'get_weather' is not a JSON object"),
+        (
+            [{**WEATHER, "outputSchema": "x"}],
+            "the output schema of the tool 'get_weather' is not a JSON object",
+        ),
         ([{**WEATHER, "annotations": []}], "annotations"),
         ([{**WEATHER, "description": 1}], "'description' of the tool 'get_weather' is not a string"),
         ([{**WEATHER, "_meta": 1}], "`_meta`"),
         (result(WEATHER, _meta=[]), "`_meta` is not a JSON object"),
         (result(WEATHER, _meta={"dev.droidgate/provider": {"unheard-of": 1}}), "unheard-of"),
-        (result(WEATHER, _meta={"dev.droidgate/provider": {"definitions": {"A": 1}}}), "no JSON Schemas"),
+        (
+            result(WEATHER, _meta={"dev.droidgate/provider": {"definitions": {"A": 1}}}),
+            "are not JSON Schemas",
+        ),
         (
             result({**WEATHER, "_meta": {"dev.droidgate/tool": {"extensions": {"mcp": {}}}}}),
             "not what it writes",

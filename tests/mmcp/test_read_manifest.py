@@ -250,7 +250,7 @@ def test_a_tool_without_a_description_is_read() -> None:
 @pytest.mark.parametrize(
     ("value", "message"),
     [
-        ([], "no JSON object"),
+        ([], "is not a JSON object"),
         ({"instructions": "a"}, "no array `tools`"),
         ({"instructions": "a", "tools": {}}, "no array `tools`"),
         ({"instructions": 5, "tools": []}, "`instructions` is not a string"),
@@ -259,8 +259,8 @@ def test_a_tool_without_a_description_is_read() -> None:
         (manifest_of({**GREET, "name": ""}), "no `name`"),
         (manifest_of({**GREET, "name": 7}), "no `name`"),
         (manifest_of({**GREET, "description": 7}), "`description` is not a string"),
-        (manifest_of({**GREET, "parameters": []}), "no JSON Schema"),
-        (manifest_of({**GREET, "parameters": "{}"}), "no JSON Schema"),
+        (manifest_of({**GREET, "parameters": []}), "are not a JSON Schema"),
+        (manifest_of({**GREET, "parameters": "{}"}), "are not a JSON Schema"),
         (manifest_of(GREET, GREET), "two tools are called 'greet'"),
     ],
 )

@@ -193,7 +193,7 @@ def test_the_first_capapp_specification_has_an_xml_of_tools() -> None:
     assert facts(provider) == {"namespace": "files", "version": "1.0"}
     assert [one.message.partition(": ")[2] for one in reading.findings] == [
         "it has no name",
-        "<note> is no <tool>",
+        "<note> is not a <tool>",
     ]
     assert read_text(MCP_TOOLS).dialect == "capapp-documented"
 
