@@ -342,16 +342,16 @@ def names_pointed_to(resources: Resources, components: Iterable[Component]) -> f
     """Return the assets and `@type/name` references that the meta-data and properties of components name."""
     names: set[str] = set()
     for component in components:
-        for held in (*component.meta_data, *component.properties):
-            names.update(_names_of(held))
+        for entry in (*component.meta_data, *component.properties):
+            names.update(_names_of(entry))
     for reference in [name for name in names if name.startswith("@array/")]:
         for item in resources.read_array(reference) or ():
             names.add(item)
     return frozenset(names)
 
 
-def _names_of(held: MetaData) -> Iterator[str]:
-    for text in (held.value, held.raw_value, held.resource):
+def _names_of(entry: MetaData) -> Iterator[str]:
+    for text in (entry.value, entry.raw_value, entry.resource):
         if isinstance(text, str) and len(text) <= _MAX_NAMES:
             yield reference_in(text) or text
             yield from (part.strip() for part in text.split(","))

@@ -79,8 +79,8 @@ class FormatTables(Frozen):
             format loses nothing of the declaration.
         file_names: Those of the spellings that name files inside of an app, which no caller sees; comparing
             two apps leaves them out.
-        told: Facts of the `extensions` of capabilities and types that people should know of, and what each is
-            called in a description; another format has them there.
+        labels: Facts of the `extensions` of capabilities and types that a description keeps in another
+            format, each with its label there.
         binding: The permissions by which Android itself stands between callers and components, where it does.
         returns_text: A capability that does not declare its output returns text.
     """
@@ -93,7 +93,7 @@ class FormatTables(Frozen):
     numbers: dict[str, str] = {}
     spellings: frozenset[str] = frozenset()
     file_names: frozenset[str] = frozenset()
-    told: dict[str, str] = {}
+    labels: dict[str, str] = {}
     binding: BindingPermissions | None = None
     returns_text: bool = False
 

@@ -64,14 +64,14 @@ _EXACT: Final = Context(prec=8192)
 def compare_facts(old: At, new: At) -> list[Difference]:
     """Return the differences of two types in everything but kind, shape and whether null is allowed."""
     before, after = old.type, new.type
-    told = _compare_enum(old, new)
-    told += _compare_word(old, before.pattern, new, after.pattern, "pattern", PATTERN_CHANGED)
-    told += _compare_word(old, before.format, new, after.format, "format", FORMAT_CHANGED)
+    differences = _compare_enum(old, new)
+    differences += _compare_word(old, before.pattern, new, after.pattern, "pattern", PATTERN_CHANGED)
+    differences += _compare_word(old, before.format, new, after.format, "format", FORMAT_CHANGED)
     for keyword in dict.fromkeys([*before.keywords, *after.keywords]):
-        told += _compare_keyword(old, new, keyword)
+        differences += _compare_keyword(old, new, keyword)
     if before.implicit != after.implicit:
         message = "the type is now named" if before.implicit else "the type is no longer named"
-        told.append(
+        differences.append(
             _leaf(
                 SPELLING_CHANGED,
                 Effect.NONE,
@@ -83,7 +83,7 @@ def compare_facts(old: At, new: At) -> list[Difference]:
             )
         )
     if before.description != after.description:
-        told.append(
+        differences.append(
             _leaf(
                 TEXT_CHANGED,
                 Effect.NONE,
@@ -94,7 +94,7 @@ def compare_facts(old: At, new: At) -> list[Difference]:
                 after.description,
             )
         )
-    return told + compare_extensions(before.extensions, old.pointer, after.extensions, new.pointer)
+    return differences + compare_extensions(before.extensions, old.pointer, after.extensions, new.pointer)
 
 
 def compare_nullable(old: At, new: At) -> list[Difference]:
@@ -124,7 +124,7 @@ def compare_extensions(
 
     Names of files inside of an app are left out: no caller sees them, and not every source has them.
     """
-    told = []
+    differences = []
     for format_id in dict.fromkeys([*before, *after]):
         olds, news = before.get(format_id, {}), after.get(format_id, {})
         for fact in dict.fromkeys([*olds, *news]):
@@ -133,7 +133,7 @@ def compare_extensions(
             if _is_file_name(format_id, fact):
                 continue
             suffix = f"/extensions/{pointer_token(format_id)}/{pointer_token(fact)}"
-            told.append(
+            differences.append(
                 Difference(
                     EXTENSION_CHANGED,
                     Effect.HARMLESS,
@@ -144,7 +144,7 @@ def compare_extensions(
                     news.get(fact),
                 )
             )
-    return told
+    return differences
 
 
 def _is_file_name(format_id: str, fact: str) -> bool:

@@ -62,7 +62,7 @@ def pack_and_report(request: Request, *, as_json: bool) -> int:
         findings.append(missing_output(declared))
     project, unmerged = merge_libraries(request.project, project)
     findings += unmerged
-    packing = pack(project, key=key, wanted=request.wanted, dex=dex)
+    packing = pack(project, key=key, facts=request.wanted, dex=dex)
     packing = replace(packing, findings=(*packing.findings, *findings))
     write_files({request.out: packing.apk}, force=request.force)
     for problem in reading.problems:
