@@ -97,7 +97,7 @@ def read_metadata(
         if legacy is not None:
             facts["legacyDescription"] = legacy
     if found:
-        # References that lead nowhere are among them, as written.
+        # References that do not resolve are among them, as written.
         facts["metadataAttributes"] = dict(found)
     _check_content(root, source)
     children = [kept_element(child) for child in child_elements(root)]

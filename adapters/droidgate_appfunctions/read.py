@@ -380,7 +380,7 @@ class _ApplicationReader:
         return ComponentAccess(enabled=read_enabled(self.application, whole))
 
     def name_of(self, component: Component | None) -> str | None:
-        """Return the label of a service, else the app's; one that leads nowhere is reported."""
+        """Return the label of a service, else the app's; one that does not resolve is reported."""
         named = component or next(self.application.of_kind("application"), None)
         if named is not None:
             report_unknown_texts(self.application, named, self.context, needed=LABEL)

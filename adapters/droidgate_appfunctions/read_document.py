@@ -70,7 +70,7 @@ def parse_document(text: str | bytes, path: str, context: ReadingContext) -> Ele
     Elements outside the root element are put into it (row A01).
 
     Raises:
-        InputError: not even Android's parser comes to its end.
+        InputError: Android's parser cannot read it to its end.
     """
     decoded = text if isinstance(text, str) else decode_xml(text, path=path)
     roots = parse_roots(decoded, path=path)

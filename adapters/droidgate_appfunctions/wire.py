@@ -1,7 +1,7 @@
 """Calls of app functions in the JSON form of `cmd app_function` (reference appfunctions 4, 6.3, 6.4). No I/O.
 
 The shell turns `--parameters` into a GenericDocument by the JSON's own types, so a double has to be written
-`5.0` and an integer `5`; null and empty lists vanish, and lists in lists with them. A result comes back with
+`5.0` and an integer `5`; null, empty lists and lists in lists are lost. A result comes back with
 every property in a list. Values are JSON values (`droidgate.model.json_values`); bytes cannot cross the
 shell, and void and platform objects are None.
 

@@ -118,7 +118,7 @@ class Walk:
         """Return the type behind references; an all-of becomes the object that its members describe together.
 
         Raises:
-            AppFunctionWireError: a reference leads nowhere or in a circle.
+            AppFunctionWireError: a reference does not resolve, or leads in a circle.
         """
         return self._resolve(declared, pointer, frozenset(), 0)
 
@@ -150,7 +150,7 @@ class Walk:
         """Return the alternatives of a one-of: the schema type that names each, and the type itself.
 
         Raises:
-            AppFunctionWireError: a reference leads nowhere, or too many alternatives were tried.
+            AppFunctionWireError: a reference does not resolve, or too many alternatives were tried.
         """
         self._spend(pointer)
         found: list[tuple[str | None, Type]] = []

@@ -126,7 +126,7 @@ class ManifestReader:
         raise InputError(where, place=str(self.place), hint=hint)
 
     def allow(self, row: str, message: str, pointer: str, *, lost: bool = False) -> None:
-        """Bend a rule at a place in the manifest."""
+        """Accept a deviation at a place in the manifest."""
         self.context.allow(row, message, pointer=pointer, source=self.place, lost=lost)
 
     def read_version(self, manifest: Mapping[str, Json], facts: dict[str, Any]) -> None:

@@ -241,7 +241,7 @@ class _DescriptorReader:
     def read_text(
         self, element: Element, attribute: str, facts: dict[str, Json], *, required: bool = True
     ) -> str | None:
-        """Return an attribute's text, references resolved; one that leads nowhere is kept, and noted in
+        """Return an attribute's text, references resolved; one that does not resolve is kept, and noted in
         `facts`.
         """
         text = self.document.text(element, attribute)
@@ -260,7 +260,7 @@ class _DescriptorReader:
             self.allow("M12", element, f"the reference {reference} in {attribute} is replaced by its text")
             return resolved
         self.allow(
-            "M12", element, f"the reference {reference} in {attribute} leads nowhere; it is kept as text"
+            "M12", element, f"the reference {reference} in {attribute} does not resolve; it is kept as text"
         )
         facts["references"] = [*facts.get("references", ()), attribute]
         return text

@@ -187,7 +187,7 @@ class _ServiceReader:
         return resource is not None and self.application.resources.read_text(resource) is not None
 
     def fall_back(self, role: Role, dialect: str, meta: MetaData | None = None) -> str | None:
-        """Return the substitute for a text that the service lacks, or whose reference leads nowhere."""
+        """Return the substitute for a text that the service lacks, or whose reference does not resolve."""
         application, service = self.application, self.service
         if role == "name":
             text = service.label or application.label or application.package

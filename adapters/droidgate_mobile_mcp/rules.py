@@ -1,6 +1,6 @@
 """The rules that Mobile-MCP descriptors and services are held against.
 
-An error is a MUST, or something called required, of the specification; a warning is what does not work with
+An error is a MUST or a requirement of the specification. A warning is what does not work with
 the authors' prototype agent or on an Android release (reference mobile-mcp-and-mmcp 2.3, 2.7); a note is the
 rest.
 """

@@ -51,7 +51,7 @@ class ReadFunction:
 
 @dataclass(slots=True, eq=False)
 class Functions:
-    """Reads functions."""
+    """Reader of functions."""
 
     classes: Serializables
     annotations: Annotations

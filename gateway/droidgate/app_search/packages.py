@@ -49,7 +49,7 @@ class _File:
 
 @dataclass(slots=True)
 class PackageIndexer:
-    """What one release makes of one application."""
+    """What one release reads of one application."""
 
     application: Application
     release: Release

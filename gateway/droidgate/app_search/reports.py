@@ -1,4 +1,4 @@
-"""What a release's indexer makes of files and applications."""
+"""What a release's indexer reads of files and applications."""
 
 from __future__ import annotations
 
@@ -118,7 +118,7 @@ class DroppedFile:
 
 @dataclass(frozen=True, slots=True)
 class IndexingReport:
-    """What one release makes of one file or application.
+    """What one release reads of one file or application.
 
     Attributes:
         release: The release.

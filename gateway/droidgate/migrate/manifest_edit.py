@@ -1,4 +1,4 @@
-"""Editing an AndroidManifest.xml in place: what is not touched keeps its bytes, comments and layout."""
+"""Editing an AndroidManifest.xml in place: what is not edited keeps its bytes, comments and layout."""
 
 from __future__ import annotations
 
@@ -54,7 +54,7 @@ class _Edit:
 def merge_manifest(project: str, addition: str, *, path: str, namespace: str | None = None) -> str:
     """Return a project's manifest with the elements of another manifest in it.
 
-    A component of the same class keeps its attributes and children; what else the addition has
+    A component of the same class keeps its attributes and children. What else the addition has
     (attributes, intent filters, meta-data, properties) is put into it, and a meta-data or property of the
     same name is replaced. Merging the same addition again changes nothing.
 
