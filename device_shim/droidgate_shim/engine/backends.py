@@ -149,7 +149,7 @@ def read_answer(
     *,
     request_id: str | None = None,
 ) -> Result | Failure | None:
-    """Return what the backend answered with, or its failure; whatever it is, this raises nothing.
+    """Return the backend's result, or its failure; no answer makes this raise.
 
     None where it does not answer this call: a Mobile-MCP response to another request, or a callback that
     only carries timings.
@@ -195,7 +195,7 @@ def _of_function(
 def _of_response(
     extras: Mapping[str, Json], context: ReadingContext, request_id: str | None
 ) -> Result | Failure | None:
-    """Return what a response says, None where it answers another request (specification 3.3)."""
+    """Return the content of a response, None if it answers another request (specification 3.3)."""
     try:
         response = read_response(extras, context, carrier="bind")
     except MalformedResponseError as error:
@@ -235,7 +235,7 @@ def _renamed(arguments: Mapping[str, Json], names: Mapping[str, str]) -> dict[st
         CallError: with the token `invalid_argument`: one that is not declared has the name of a parameter at
             the backend, and would evade that parameter's constraints.
     """
-    parameters = {there: here for here, there in names.items()}
+    parameters = {backend_name: name for name, backend_name in names.items()}
     for name in arguments:
         if name not in names and name in parameters:
             pointer = f"/{pointer_token(name)}"

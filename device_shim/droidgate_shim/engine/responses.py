@@ -37,9 +37,9 @@ def convert_outputs(
     if isinstance(outputs, NamedOutput):
         return {outputs.name: fitted}
     if not isinstance(fitted, dict):
-        raise CallError(Failure("malformed_response", "the result is no object"))
+        raise CallError(Failure("malformed_response", "the result is not an object"))
     kept = prepared.fields
-    return fitted if kept is None else {name: held for name, held in fitted.items() if name in kept}
+    return fitted if kept is None else {name: value for name, value in fitted.items() if name in kept}
 
 
 def write_success(
@@ -70,7 +70,7 @@ def write_failure(request: MobileMcpRequest, failure: Failure) -> dict[str, str]
 
 
 def write_journal_entry(request: MobileMcpRequest) -> str:
-    """Return what has to survive the shim's death for the request to be answered then: JSON text."""
+    """Return what must survive the shim's death so that the request can be answered then: JSON text."""
     return write_strict(
         {
             "dialect": request.dialect.id,
@@ -89,15 +89,15 @@ def answer_journal_entry(entry: str) -> dict[str, str]:
     Raises:
         InputError: the entry is not one that `write_journal_entry` wrote.
     """
-    held = parse_strict(entry, path="journal")
+    fields = parse_strict(entry, path="journal")
     try:
         request = MobileMcpRequest(
-            WIRE_DIALECTS[held["dialect"]],
-            request_id=held["request_id"],
-            capability_id=held["capability"],
-            wrapped=held["wrapped"],
-            extra_key=held["extra"],
-            id_value=held["id"],
+            WIRE_DIALECTS[fields["dialect"]],
+            request_id=fields["request_id"],
+            capability_id=fields["capability"],
+            wrapped=fields["wrapped"],
+            extra_key=fields["extra"],
+            id_value=fields["id"],
         )
     except (KeyError, TypeError):
         raise InputError("the journal holds something else", place="journal") from None

@@ -43,7 +43,7 @@ def evaluate(case: Mapping[str, Any]) -> Outcome:
     """Return the outcome of a vector; what is not a vector gives `{"error": "internal", ...}`.
 
     Args:
-        case: The vector as parsed JSON; numbers may be floats, which stand for their shortest digits.
+        case: The vector as parsed JSON; numbers may be floats, which mean their shortest digits.
     """
     try:
         given = exact_numbers(dict(case))
@@ -75,7 +75,7 @@ def _fit(case: Outcome) -> Outcome:
         value = fitter.fit(case["value"], declared)
     except UnfitValueError as error:
         return {"error": "unfit", "pointer": error.pointer}
-    return {"value": value, "bends": [one.pointer for one in fitter.bends]}
+    return {"value": value, "bends": [bend.pointer for bend in fitter.bends]}
 
 
 def _write_document(case: Outcome) -> Outcome:
@@ -88,8 +88,8 @@ def _write_document(case: Outcome) -> Outcome:
 
 def _read_document(case: Outcome) -> Outcome:
     definitions = _DEFINITIONS.validate_python(case.get("definitions", {}))
-    told = case.get("type")
-    declared = None if told is None else _TYPE.validate_python(told)
+    given = case.get("type")
+    declared = None if given is None else _TYPE.validate_python(given)
     try:
         return {"value": read_document(case["document"], declared, definitions)}
     except AppFunctionWireError as error:
