@@ -233,7 +233,7 @@ def test_a_receiver_is_a_provider_whose_tools_are_not_known_from_outside() -> No
     found_by = mmcp.what_would_find(provider)
     assert found_by is not None
     assert "ordered broadcast" in found_by
-    assert [one.code for one in reading.findings] == ["told-when-asked"]
+    assert [one.code for one in reading.findings] == ["tools-not-in-files"]
 
 
 def test_an_activity_s_tools_are_known() -> None:

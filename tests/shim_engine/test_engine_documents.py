@@ -22,7 +22,7 @@ from droidgate.model.types import (
     ScalarType,
     Type,
 )
-from droidgate_appfunctions.wire import WireError
+from droidgate_appfunctions.wire import AppFunctionWireError
 from droidgate_appfunctions.wire_documents import KIND_OF_SCALAR, read_document, write_document
 
 RETURN = "androidAppfunctionsReturnValue"
@@ -124,7 +124,7 @@ def test_null_and_an_empty_list_of_nothing_declared_are_no_property(value: Any) 
     ],
 )
 def test_what_a_document_cannot_say_is_an_invalid_argument(declared: Type, value: Any) -> None:
-    with pytest.raises(WireError) as raised:
+    with pytest.raises(AppFunctionWireError) as raised:
         write_document({"p": value}, _fields(p=declared), NAMES)
     assert raised.value.token == "invalid_argument"
 
@@ -196,7 +196,7 @@ def test_an_answer_is_read_by_its_declared_type(declared: Type | None, document:
     ],
 )
 def test_an_answer_of_another_form_is_malformed(declared: Type | None, document: Any) -> None:
-    with pytest.raises(WireError) as raised:
+    with pytest.raises(AppFunctionWireError) as raised:
         read_document(document, declared, NAMES)
     assert raised.value.token == "malformed_response"
 
@@ -207,20 +207,20 @@ def test_a_value_nested_too_deep_is_refused_both_ways() -> None:
     for _ in range(70):
         value = {"a": value}
         property_ = _values("document", {"schemaType": "", "properties": {"a": property_}})
-    with pytest.raises(WireError):
+    with pytest.raises(AppFunctionWireError):
         write_document(value, ObjectType(), {})
-    with pytest.raises(WireError):
+    with pytest.raises(AppFunctionWireError):
         read_document(_answer(property_), None, {})
 
 
 @pytest.mark.slow
 def test_alternatives_that_refer_to_themselves_end() -> None:
     again = OneOfType(alternatives=(RefType(name="Again"), RefType(name="Again")))
-    with pytest.raises(WireError):
+    with pytest.raises(AppFunctionWireError):
         write_document({"p": {"a": 1}}, _fields(p=again), {"Again": again})
-    with pytest.raises(WireError):
+    with pytest.raises(AppFunctionWireError):
         write_document({"p": []}, _fields(p=ArrayType(items=again)), {"Again": again})
-    with pytest.raises(WireError):
+    with pytest.raises(AppFunctionWireError):
         read_document(_answer(_values("string", "a")), again, {"Again": again})
 
 
@@ -235,7 +235,7 @@ def test_what_is_written_holds_only_known_kinds_and_reads_back_as_given(case: tu
     declared, values = case
     try:
         document = write_document(values, declared, DEFINITIONS)
-    except WireError:
+    except AppFunctionWireError:
         return
     kinds = {property_["kind"] for property_ in document["properties"].values()}
     assert kinds <= {*KIND_OF_SCALAR.values(), "document"}

@@ -10,7 +10,7 @@ from droidgate.model.errors import InputError
 from droidgate.model.json_values import Json
 from droidgate.model.types import ObjectType, Type
 from droidgate_mappings.failure_tokens import load_failure_tokens
-from droidgate_mobile_mcp.wire import WIRE_DIALECTS, MobileMcpRequest, Response, write_response
+from droidgate_mobile_mcp.wire import WIRE_DIALECTS, MobileMcpRequest, MobileMcpResponse, write_response
 from droidgate_shim.engine.backends import Result
 from droidgate_shim.engine.carried import MAX_CARRIED_UNITS, carried_units, shortened
 from droidgate_shim.engine.routes import NamedOutput, PreparedRoute
@@ -49,7 +49,7 @@ def write_success(
     and the failure.
     """
     extras = write_response(
-        Response(request.request_id, succeeded=True, outputs=outputs), request, output=declared
+        MobileMcpResponse(request.request_id, succeeded=True, outputs=outputs), request, output=declared
     )
     units = carried_units(extras)
     if units <= MAX_CARRIED_UNITS:
@@ -65,7 +65,7 @@ def write_success(
 def write_failure(request: MobileMcpRequest, failure: Failure) -> dict[str, str]:
     """Return the extras that answer a request with a failure: always with a text, and never a long one."""
     text = shortened(failure.text or load_failure_tokens()[failure.token].meaning)
-    response = Response(request.request_id, succeeded=False, token=failure.token, message=text)
+    response = MobileMcpResponse(request.request_id, succeeded=False, token=failure.token, message=text)
     return write_response(response, request)
 
 

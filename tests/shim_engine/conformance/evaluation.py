@@ -13,7 +13,7 @@ from droidgate.calls.values import UnfitValueError, ValueFitter
 from droidgate.model.errors import InputError
 from droidgate.model.json_values import Json
 from droidgate.model.types import Type
-from droidgate_appfunctions.wire import WireError
+from droidgate_appfunctions.wire import AppFunctionWireError
 from droidgate_appfunctions.wire_documents import read_document, write_document
 from droidgate_shim.engine.authority import CallLimits, read_policy
 from droidgate_shim.engine.backends import (
@@ -82,7 +82,7 @@ def _write_document(case: Outcome) -> Outcome:
     declared, definitions = _types(case)
     try:
         return {"document": write_document(case["value"], declared, definitions)}
-    except WireError as error:
+    except AppFunctionWireError as error:
         return {"error": error.token}
 
 
@@ -92,7 +92,7 @@ def _read_document(case: Outcome) -> Outcome:
     declared = None if given is None else _TYPE.validate_python(given)
     try:
         return {"value": read_document(case["document"], declared, definitions)}
-    except WireError as error:
+    except AppFunctionWireError as error:
         return {"error": error.token}
 
 

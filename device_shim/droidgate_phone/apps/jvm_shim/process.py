@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Any, Final, cast
 from droidgate.apk.signatures import read_certificates
 from droidgate.model.errors import UsageError
 from droidgate_phone.app_api.behaviour import PendingBroadcast
-from droidgate_phone.app_api.platform import Binding, Connection, FunctionOutcome, Notification
+from droidgate_phone.app_api.platform import Binding, FunctionOutcome, Notification, ServiceConnection
 from droidgate_phone.app_api.values import (
     ActivityResult,
     AndroidError,
@@ -245,7 +245,7 @@ class JvmProcess:
             name = "" if intent.component is None else intent.component.flatten()
             self.call("connection", connection=number, component=name, state=state)
 
-        connection = Connection(
+        connection = ServiceConnection(
             on_connected=lambda: report("connected"),
             on_null_binding=lambda: report("null"),
             on_disconnected=lambda: report("disconnected"),

@@ -14,7 +14,7 @@ from collections.abc import Callable
 from dataclasses import dataclass, field
 from typing import Final, Literal
 
-from droidgate_phone.app_api.platform import Binding, Connection
+from droidgate_phone.app_api.platform import Binding, ServiceConnection
 from droidgate_phone.app_api.values import AndroidError, Message
 from droidgate_phone.apps.shim.core import Core, Receipt
 from droidgate_phone.apps.shim.extras import texts_of
@@ -89,7 +89,7 @@ class Bindings:
 
     def _bind(self, key: _Key, *, is_kept: bool) -> _BoundCalls | None:
         bound = _BoundCalls(key[1], is_kept)
-        connection = Connection(
+        connection = ServiceConnection(
             on_connected=lambda: self._connected(bound),
             on_null_binding=lambda: self._start_instead(key, bound),
             on_disconnected=lambda: self._died(key, bound),

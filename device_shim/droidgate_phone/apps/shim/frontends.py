@@ -14,7 +14,7 @@ from droidgate.leniency import ReadingContext
 from droidgate.model.errors import InputError
 from droidgate.model.json_values import Json
 from droidgate.model.types import ObjectType
-from droidgate_appfunctions.wire import WireError
+from droidgate_appfunctions.wire import AppFunctionWireError
 from droidgate_appfunctions.wire_documents import read_document, write_document
 from droidgate_mobile_mcp.wire import read_response
 from droidgate_phone.app_api.behaviour import Activity, AppFunctionService, PendingBroadcast, Receiver
@@ -201,7 +201,7 @@ class FunctionService(AppFunctionService):
             return
         try:
             arguments = _arguments_of(core, prepared, parameters)
-        except WireError as error:
+        except AppFunctionWireError as error:
             on_outcome(AppFunctionError(_ERROR_INVALID, error.message))
             return
         origin = origin_of_package(core.platform, calling_package.name, calling_package.signers)
@@ -228,6 +228,6 @@ def _result_of(
     declared: ObjectType = prepared.descriptor_output
     try:
         document = write_document(dict(outputs or {}), declared, core.table.definitions)
-    except WireError as error:
+    except AppFunctionWireError as error:
         return AppFunctionError(_ERROR_APP_UNKNOWN, error.message)
     return {_RETURN_VALUE: [properties_of(document)]}
