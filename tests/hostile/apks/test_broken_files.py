@@ -347,7 +347,7 @@ class TestManifests:
             assert application.resources.read_file("@xml/none") is None
 
     def test_a_text_manifest_is_an_error(self) -> None:
-        with pytest.raises(InputError, match="no compiled XML"):
+        with pytest.raises(InputError, match="is not compiled XML"):
             open_apk(zip_of({"AndroidManifest.xml": b"<manifest package='a.b'/>"}))
 
     @pytest.mark.parametrize(
