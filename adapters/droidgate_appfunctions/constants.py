@@ -13,7 +13,7 @@ TABLES: Final = load_format_tables("appfunctions")
 FORMAT_ID: Final = TABLES.id
 NAMES: Final = TABLES.names
 UNUSED: Final = NAMES["unused_id"]
-"""The id that compilers give to every document that nobody looks up."""
+"""The id that compilers give to every document that is not looked up."""
 
 KIND_OF_NUMBER: Final[Mapping[int, str]] = {int(code): kind for code, kind in TABLES.numbers.items()}
 NUMBER_OF_KIND: Final[Mapping[str, int]] = {kind: number for number, kind in KIND_OF_NUMBER.items()}

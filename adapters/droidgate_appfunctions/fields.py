@@ -18,7 +18,7 @@ from droidgate_appfunctions.constants import UNUSED
 _LONG: Final = range(-(2**63), 2**63)
 _BLANK: Final = " \t\r\n"
 TOOLS_NAMESPACE: Final = "http://schemas.android.com/tools"
-"""Of attributes for build tools and editors, which are no part of what a file says."""
+"""Of attributes for build tools and editors, which are not part of what a file says."""
 
 
 def local_name(element: Element) -> str:
@@ -45,7 +45,7 @@ def kept_element(element: Element) -> Json:
 
 
 @dataclass(frozen=True, slots=True)
-class Source:
+class ElementSource:
     """What is being read: the file's path, and how lenient to be."""
 
     path: str
@@ -77,11 +77,11 @@ _MAX_NOISE: Final = 100
 
 
 class Fields:
-    """The children of one element, taken out by name; `rest` is what nobody took."""
+    """The children of one element, taken out by name; `rest` returns the others."""
 
     __slots__ = ("_groups", "element", "source")
 
-    def __init__(self, element: Element, source: Source) -> None:
+    def __init__(self, element: Element, source: ElementSource) -> None:
         self.element = element
         self.source = source
         groups: dict[str, list[Element]] = {}
@@ -96,7 +96,7 @@ class Fields:
         """Take the children of a name, in order."""
         return self._groups.pop(name, [])
 
-    def one(self, name: str) -> Element | None:
+    def child(self, name: str) -> Element | None:
         """Take the only child of a name; the last where there are several."""
         found = self._groups.pop(name, None)
         if found is None:
@@ -124,7 +124,7 @@ class Fields:
         Raises:
             InputError: there is an element inside; Android drops the whole file for it.
         """
-        found = self.one(name)
+        found = self.child(name)
         return None if found is None else self._read_text(found)
 
     def _read_text(self, element: Element) -> str:
@@ -148,7 +148,7 @@ class Fields:
 
     def flag(self, name: str) -> bool | None:
         """Take a boolean as Java's parseBoolean reads it."""
-        found = self.one(name)
+        found = self.child(name)
         return None if found is None else self.read_flag(found)
 
     def read_flag(self, element: Element) -> bool:
@@ -167,7 +167,7 @@ class Fields:
         Raises:
             InputError: it is not one; Android drops the whole file for it.
         """
-        found = self.one(name)
+        found = self.child(name)
         if found is None:
             return None
         word = self._read_text(found).strip(_BLANK)
@@ -190,17 +190,17 @@ class Fields:
         return None if word == UNUSED else word
 
     def rest(self) -> list[Json]:
-        """Return the children that nobody took, as JSON, in order of their first of each name."""
+        """Return the children that are left, as JSON, in order of their first of each name."""
         return [kept_element(item) for group in self._groups.values() for item in group]
 
 
-def check_noise(root: Element, source: Source) -> None:
+def check_noise(root: Element, source: ElementSource) -> None:
     """Report attributes and stray text inside an element, which Android's parsers never read."""
     _report_noise(_elements_with(_ATTRIBUTES, root), "an attribute that Android does not read", source)
     _report_noise(_elements_with(_STRAY_TEXT, root), "text between its elements", source)
 
 
-def _report_noise(elements: list[Element], noise: str, source: Source) -> None:
+def _report_noise(elements: list[Element], noise: str, source: ElementSource) -> None:
     for element in elements[:_MAX_NOISE]:
         message = f"<{local_name(element)}> has {noise}; it is left out"
         source.allow("A02", message, element, lost=True)

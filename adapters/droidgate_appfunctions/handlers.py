@@ -50,7 +50,7 @@ def write_handlers(provider: Provider, dialect: DialectTable, language: str, nam
 
     Args:
         provider: The provider as written.
-        dialect: Its dialect. There is no Kotlin for the forms that Jetpack's compiler does not write.
+        dialect: Its dialect. Kotlin is written only for the forms that Jetpack's compiler writes.
         language: `java` or `kotlin`.
         namespace: Package of the app's classes.
 

@@ -114,9 +114,9 @@ class _Writer:
         declared = capability.input if isinstance(capability.input, ObjectType) else ObjectType()
         names = identifiers(declared.properties)
         tags = [
-            (f"param {names[name]}", held.type.description)
-            for name, held in declared.properties.items()
-            if held.type.description
+            (f"param {names[name]}", property_.type.description)
+            for name, property_ in declared.properties.items()
+            if property_.type.description
         ]
         if capability.output is not None and capability.output.description:
             tags.append(("return", capability.output.description))
@@ -125,8 +125,8 @@ class _Writer:
             yield from kotlin_comment(capability.description or capability.id, _INDENT, tags)
         yield f"{_INDENT}@AppFunctionDeclaration(isDescribedByKDoc = true)"
         yield f"{_INDENT}suspend fun {identifier}("
-        for name, held in declared.properties.items():
-            yield from self.value(names[name], held, identifier, _INDENT * 2)
+        for name, property_ in declared.properties.items():
+            yield from self.value(names[name], property_, identifier, _INDENT * 2)
         returns = (
             "Unit" if capability.output is None else self.type_of(capability.output, f"{identifier}_result")
         )
@@ -135,16 +135,16 @@ class _Writer:
         yield f"{_INDENT}}}"
 
     def value(
-        self, identifier: str, held: Property, owner: str, indent: str, word: str = ""
+        self, identifier: str, property_: Property, owner: str, indent: str, word: str = ""
     ) -> Iterator[str]:
         """Yield the lines of a parameter or property. One that may be left out is null by default."""
-        one = held.type
-        if one.enum is not None and isinstance(one, ScalarType) and one.kind in {"string", "int32"}:
-            kind = "String" if one.kind == "string" else "Int"
-            values = ", ".join(kotlin_string(v) if isinstance(v, str) else str(v) for v in one.enum)
+        type_ = property_.type
+        if type_.enum is not None and isinstance(type_, ScalarType) and type_.kind in {"string", "int32"}:
+            kind = "String" if type_.kind == "string" else "Int"
+            values = ", ".join(kotlin_string(v) if isinstance(v, str) else str(v) for v in type_.enum)
             yield f"{indent}@AppFunction{kind}ValueConstraint(enumValues = [{values}])"
-        written = self.type_of(one, f"{owner}_{identifier}")
-        if held.required:
+        written = self.type_of(type_, f"{owner}_{identifier}")
+        if property_.required:
             yield f"{indent}{word}{identifier}: {written},"
         else:
             yield f"{indent}{word}{identifier}: {written.removesuffix('?')}? = null,"
@@ -176,14 +176,18 @@ class _Writer:
 
     def reference(self, name: str) -> str:
         """Return the class of a definition, or the type of a definition that is not an object."""
-        held = self.definitions.get(name)
+        definition = self.definitions.get(name)
         seen = {name}
-        while isinstance(held, RefType) and held.name not in seen:
-            seen.add(held.name)
-            name, held = held.name, self.definitions.get(held.name)
-        if isinstance(held, ObjectType | AllOfType | OneOfType):
+        while isinstance(definition, RefType) and definition.name not in seen:
+            seen.add(definition.name)
+            name, definition = definition.name, self.definitions.get(definition.name)
+        if isinstance(definition, ObjectType | AllOfType | OneOfType):
             return self.names[name]
-        return "String" if held is None or isinstance(held, RefType) else self.plain_type_of(held, name)
+        return (
+            "String"
+            if definition is None or isinstance(definition, RefType)
+            else self.plain_type_of(definition, name)
+        )
 
     def platform_class(self, name: str) -> str:
         """Return the simple name of a class that is imported."""
@@ -194,11 +198,11 @@ class _Writer:
             return name.replace("$", ".")
         return simple
 
-    def new_name(self, wanted: str) -> str:
+    def new_name(self, suggested: str) -> str:
         """Return a class name that is not taken, and take it."""
-        name, count = wanted, 2
+        name, count = suggested, 2
         while name in self.taken:
-            name, count = f"{wanted}{count}", count + 1
+            name, count = f"{suggested}{count}", count + 1
         self.taken.add(name)
         return name
 
@@ -211,14 +215,14 @@ class _Writer:
 
     def classes(self) -> Iterator[str]:
         """Yield the lines of every class: definitions first, then the objects inside them."""
-        for name, one in self.definitions.items():
-            if isinstance(one, ObjectType | AllOfType | OneOfType):
-                yield from self.class_lines(self.names[name], one, name)
+        for name, definition in self.definitions.items():
+            if isinstance(definition, ObjectType | AllOfType | OneOfType):
+                yield from self.class_lines(self.names[name], definition, name)
         done = 0
         while done < len(self.inner):
-            name, one = self.inner[done]
+            name, definition = self.inner[done]
             done += 1
-            yield from self.class_lines(name, one, name)
+            yield from self.class_lines(name, definition, name)
 
     def class_lines(self, name: str, type_: ObjectType | AllOfType | OneOfType, about: str) -> Iterator[str]:
         """Yield the lines of one class, a sealed interface for a choice."""
@@ -240,10 +244,10 @@ class _Writer:
             return
         names = identifiers(properties)
         yield f"data class {name}("
-        for key, held in properties.items():
-            if held.type.description:
-                yield from kotlin_comment(held.type.description, _INDENT)
-            yield from self.value(names[key], held, name, _INDENT, "val ")
+        for key, property_ in properties.items():
+            if property_.type.description:
+                yield from kotlin_comment(property_.type.description, _INDENT)
+            yield from self.value(names[key], property_, name, _INDENT, "val ")
         yield f"){heritage}"
 
     def properties_of(self, type_: Type, depth: int = 0) -> dict[str, Property]:

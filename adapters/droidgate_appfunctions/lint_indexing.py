@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections import defaultdict
-from collections.abc import Callable, Iterable, Iterator, Sequence
+from collections.abc import Callable, Collection, Iterable, Iterator, Sequence
 from dataclasses import dataclass, field
 
 from droidgate.app_search import IndexedDocument, IndexingReport, jetpack_schema
@@ -43,19 +43,26 @@ class _Cause:
 
 
 def findings_of_reports(
-    reports: Sequence[IndexingReport], *, has_schema: bool, is_built: bool = True
+    reports: Sequence[IndexingReport],
+    *,
+    has_schema: bool,
+    is_built: bool = True,
+    assets_of_code: Collection[str] = (),
 ) -> Iterator[Finding]:
     """Yield the findings of what the releases do.
 
     Args:
         reports: One for each release that reads the thing at all, oldest first.
         has_schema: The app has a schema of its own that is read. Without one, tags that Android's own schema
-            does not know are no findings: that the schema is missing is.
+            does not know are not reported, only that the schema is missing.
         is_built: The files are those of an APK. A file that a source tree does not have is not an error,
             because the build may make it.
+        assets_of_code: Files that the compiler of the source code writes. They are not missing.
     """
     among = [report.release for report in reports]
     for cause in _causes(reports):
+        if cause.reason == _MISSING and cause.path in assets_of_code:
+            continue
         if cause.reason == _UNKNOWN_TAG:
             if has_schema:
                 yield _finding_of_tag(cause, among)
@@ -142,12 +149,12 @@ def _finding_of_tag(cause: _Cause, among: list[Release]) -> Finding:
 def _findings_of_functions(reports: Sequence[IndexingReport]) -> Iterator[Finding]:
     """Yield what is not lost and still differs between releases."""
     differing = _collect(reports, lambda item: item.function_id is not None and item.id != item.function_id)
-    yield from _told(rules.ID_DIFFERS, differing, "has another <functionId> than <id>")
+    yield from _indexing_findings(rules.ID_DIFFERS, differing, "has another <functionId> than <id>")
     nameless = _collect(reports, lambda item: item.function_id is None)
-    yield from _told(rules.NO_FUNCTION_ID, nameless, "has no <functionId>")
+    yield from _indexing_findings(rules.NO_FUNCTION_ID, nameless, "has no <functionId>")
     disabled = _collect(reports, lambda item: "enabledByDefault" not in item.properties and not item.enabled)
-    what = "does not say <enabledByDefault> and counts as disabled"
-    yield from _told(rules.ENABLED_UNSAID, disabled, what)
+    what = "has no <enabledByDefault> and counts as disabled"
+    yield from _indexing_findings(rules.ENABLED_UNSAID, disabled, what)
 
 
 def _collect(
@@ -161,7 +168,7 @@ def _collect(
     return found
 
 
-def _told(
+def _indexing_findings(
     rule: LintRule, found: dict[str, tuple[IndexedDocument, list[Release]]], what: str
 ) -> Iterable[Finding]:
     for name, (document, releases) in found.items():

@@ -37,37 +37,39 @@ def findings_of_manifest(application: Application) -> Iterator[Finding]:
 
 def _check_meta_data(component: Component) -> Iterator[Finding]:
     names = load_indexing().names
-    for held in component.meta_data:
-        is_ours = held.name in {names.v1, NAMES["mistaken_metadata"]} or held.name.startswith(f"{names.v1}.")
+    for meta_data in component.meta_data:
+        is_ours = meta_data.name in {names.v1, NAMES["mistaken_metadata"]} or meta_data.name.startswith(
+            f"{names.v1}."
+        )
         if is_ours:
-            message = f"<meta-data> {held.name} is read by no release"
-            yield rules.META_DATA.broken(message, source=held.place)
+            message = f"<meta-data> {meta_data.name} is read by no release"
+            yield rules.META_DATA.broken(message, source=meta_data.place)
 
 
 def _check_metadata_property(component: Component, application: Application) -> Iterator[Finding]:
-    held = component.find_property(load_indexing().names.app_metadata)
-    if held is None:
+    property_ = component.find_property(load_indexing().names.app_metadata)
+    if property_ is None:
         return
     rule = rules.METADATA_PLACE
     if component.kind != "application":
-        yield rule.broken(f"{held.name} is in a {component.kind}", source=held.place)
-    elif held.resource is None:
-        yield rule.broken(f"{held.name} has no android:resource", source=held.place)
+        yield rule.broken(f"{property_.name} is in a {component.kind}", source=property_.place)
+    elif property_.resource is None:
+        yield rule.broken(f"{property_.name} has no android:resource", source=property_.place)
     else:
-        yield from _check_metadata_file(held, application)
+        yield from _check_metadata_file(property_, application)
 
 
-def _check_metadata_file(held: MetaData, application: Application) -> Iterator[Finding]:
-    name = held.resource or ""
+def _check_metadata_file(property_: MetaData, application: Application) -> Iterator[Finding]:
+    name = property_.resource or ""
     try:
         file = application.resources.read_file(name)
     except InputError as error:
-        yield _unreadable(error, held.place)
+        yield _unreadable(error, property_.place)
         return
     if file is None:
         elsewhere = find_elsewhere(application.resources, name)
         also = "" if elsewhere is None else f", but it has {elsewhere}"
-        yield rules.METADATA_MISSING.broken(f"the app has no {name}{also}", source=held.place)
+        yield rules.METADATA_MISSING.broken(f"the app has no {name}{also}", source=property_.place)
         return
     yield from findings_of_metadata(file.text, file.place.path)
 
@@ -140,11 +142,13 @@ def _check_application(application: Application) -> Iterator[Finding]:
     if element is None:
         return
     for name in _file_properties():
-        held = element.find_property(name)
-        if held is not None:
+        property_ = element.find_property(name)
+        if property_ is not None:
             message = f"{name} of the application is not read before Android 17"
             older = [item for item in load_indexing().linted() if not item.application_level]
-            yield rules.APPLICATION_LEVEL.broken(message, source=held.place, releases=rules.ids_of(older))
+            yield rules.APPLICATION_LEVEL.broken(
+                message, source=property_.place, releases=rules.ids_of(older)
+            )
     v2 = element.find_property(names.v2)
     services = function_services(application)
     if v2 is not None and not any(other.find_property(names.schema_) for other in (element, *services)):

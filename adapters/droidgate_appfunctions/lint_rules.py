@@ -1,4 +1,4 @@
-"""The rules of AppFunctions' linter: id, meaning, and the way out.
+"""The rules of AppFunctions' linter: id, meaning, and the fix.
 
 How grave a finding of the indexer's rules is depends on the releases (`level_of`): an error where today's
 release or every release is concerned, else a warning. The other rules have a level of their own.
@@ -64,7 +64,7 @@ META_DATA: Final = _rule(
     "meta-data",
     Level.ERROR,
     "1.1",
-    "The manifest says in <meta-data> what is read from <property>",
+    "A <meta-data> holds what Android reads from <property>",
     "Write <property>",
 )
 SERVICE_ACTION: Final = _rule(
@@ -85,7 +85,7 @@ NO_SCHEMA: Final = _rule(
     "no-schema",
     Level.ERROR,
     "1.2",
-    "A file of version 2 comes without a schema file, so no release reads its functions whole",
+    "A file of version 2 comes without a schema file, so no release reads its functions completely",
     "Add the property android.app.appfunctions.schema with app_functions_schema.xsd",
 )
 APPLICATION_LEVEL: Final = _rule(
@@ -99,7 +99,7 @@ METADATA_PLACE: Final = _rule(
     "metadata-place",
     Level.WARNING,
     "1.1",
-    "The app's guidance for agents is not where it is looked for",
+    "The app's guidance for agents is not where Android looks for it",
     "Put the property android.app.appfunctions.app_metadata with android:resource into <application>",
 )
 METADATA_MISSING: Final = _rule(
@@ -113,7 +113,7 @@ METADATA_CONTENT: Final = _rule(
     "metadata-content",
     Level.WARNING,
     "2.g",
-    "The app's guidance for agents has no description that is found",
+    "The app's guidance for agents has no description that Android finds",
     "Write <AppFunctionAppMetadata> with a description in the namespace of res-auto or androidx.appfunctions",
 )
 METADATA_FILE: Final = _rule(
@@ -155,7 +155,7 @@ ENABLED_UNSAID: Final = _rule(
     "enabled-unsaid",
     Level.WARNING,
     "3.2",
-    "A function does not say whether it is enabled, which releases take differently",
+    "A function does not state whether it is enabled; releases treat that differently",
     "Write <enabledByDefault>true</enabledByDefault>",
 )
 NO_SIGNATURE: Final = _rule(
@@ -169,42 +169,42 @@ SCHEMA_TRIPLE: Final = _rule(
     "schema-triple",
     Level.WARNING,
     "2.c",
-    "Of a predefined schema's category, name and version some are missing, so it counts as none",
+    "A predefined schema has no category, name or version, so it is ignored",
     "Write all three, the version above 0, or none",
 )
 NO_DESCRIPTION: Final = _rule(
     "no-description",
     Level.NOTE,
     "9.6",
-    "A function says nothing about itself",
-    "Say in a sentence what the function does; agents choose by it",
+    "A function has no description",
+    "Describe in a sentence what the function does; agents choose by it",
 )
 UNKNOWN_TYPE: Final = _rule(
     "unknown-type",
     Level.WARNING,
     "2.c",
-    "A data type's number is none that Jetpack knows, so the function is lost to its agents",
+    "Jetpack does not know a data type's number, so its agents do not see the function",
     "Use one of 0 to 8 and 10 to 14",
 )
 EMPTY_OBJECT: Final = _rule(
     "empty-object",
     Level.WARNING,
     "2.c",
-    "An object has no properties, so the function is lost to Jetpack's agents",
+    "An object has no properties, so Jetpack's agents do not see the function",
     "Give it at least one property",
 )
 UNNAMED_ONE_OF: Final = _rule(
     "unnamed-one-of",
     Level.WARNING,
     "2.c",
-    "A choice of types has no objectQualifiedName, so the function is lost to Jetpack's agents",
+    "A choice of types has no objectQualifiedName, so Jetpack's agents do not see the function",
     "Write <objectQualifiedName>",
 )
 BAD_INT_ENUM: Final = _rule(
     "bad-int-enum",
     Level.WARNING,
     "2.c",
-    "An enum value of an integer is no 32-bit integer, so the function is lost to Jetpack's agents",
+    "An enum value of an integer is not a 32-bit integer, so Jetpack's agents do not see the function",
     "Write digits only, up to 2147483647",
 )
 DANGLING_REFERENCE: Final = _rule(
@@ -215,7 +215,7 @@ DANGLING_REFERENCE: Final = _rule(
     "Declare it under <dataTypes> of an <AppFunctionComponentMetadataDocument>",
 )
 UNTYPED_ARRAY: Final = _rule(
-    "untyped-array", Level.WARNING, "2.c", "A list does not say of what", "Write <itemType>"
+    "untyped-array", Level.WARNING, "2.c", "A list has no item type", "Write <itemType>"
 )
 UNTYPED: Final = _rule(
     "untyped",
@@ -241,14 +241,14 @@ UNKNOWN_REQUIRED: Final = _rule(
     "unknown-required",
     Level.WARNING,
     "2.c",
-    "A required property is none of the object's properties",
+    "A required property is not one of the object's properties",
     "Remove it from <required>, or declare it",
 )
 ACCESS_LEVEL: Final = _rule(
     "access-level",
     Level.WARNING,
     "2.c",
-    "The access level is none that Jetpack knows",
+    "Jetpack does not know the access level",
     "Write self, system or androidTrusted",
 )
 PATTERN_TYPE: Final = _rule(
@@ -276,11 +276,11 @@ ASSUMED: Final = _rule(
     "assumed",
     Level.NOTE,
     "1.2",
-    "A file alone does not say its schema and its place in the manifest, so the usual ones are taken",
+    "A file alone does not state its schema and its place in the manifest; the usual ones are assumed",
     "Lint the app's folder or APK to be sure",
 )
 NO_FUNCTIONS: Final = _rule(
-    "no-functions", Level.NOTE, "3.2", "The file declares no functions", "Nothing is to be done if so meant"
+    "no-functions", Level.NOTE, "3.2", "The file declares no functions", "Nothing to do if this is intended"
 )
 
 

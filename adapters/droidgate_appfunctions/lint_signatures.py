@@ -51,8 +51,8 @@ def _documents(properties: Mapping[str, Json], name: str) -> list[Properties]:
 
 
 def _first(properties: Mapping[str, Json], name: str) -> Json:
-    held = properties.get(name)
-    return held[0] if held else None
+    values = properties.get(name)
+    return values[0] if values else None
 
 
 @dataclass(frozen=True, slots=True)
@@ -81,7 +81,7 @@ class _Checker:
             yield self._finding(rules.UNEVEN_LISTS, f"it has {counts}", pointer)
         yield from self.check_named(properties, "parameters", pointer)
         for index, response in enumerate(_documents(properties, "response")):
-            yield from self._check_held(response, "valueType", f"{pointer}/response/{index}")
+            yield from self._check_types(response, "valueType", f"{pointer}/response/{index}")
 
     def _check_schema(self, properties: Properties, pointer: str) -> Iterator[Finding]:
         version = _first(properties, "schemaVersion")
@@ -98,22 +98,22 @@ class _Checker:
 
     def check_named(self, properties: Mapping[str, Json], name: str, pointer: str) -> Iterator[Finding]:
         """Check named documents with a data type: parameters, properties, components' types."""
-        held = _documents(properties, name)
-        for index, item in enumerate(held):
+        items = _documents(properties, name)
+        for index, item in enumerate(items):
             here = f"{pointer}/{name}/{index}"
             said = _first(item, "name")
             if not said:
                 yield self._finding(rules.UNNAMED_PARAMETER, f"an entry of {name} has no name", here)
             elif name != "dataTypes" and _PATH_CHARACTERS & set(said):
                 yield self._finding(rules.UNREADABLE_NAME, f"{said!r} reads as a path", here)
-            yield from self._check_held(item, "dataTypeMetadata", here)
-        counts = Counter(_first(item, "name") for item in held)
+            yield from self._check_types(item, "dataTypeMetadata", here)
+        counts = Counter(_first(item, "name") for item in items)
         for said, count in counts.items():
             if said and count > 1:
                 message = f"{count} entries of {name} are called {said!r}"
                 yield self._finding(rules.TWIN_PARAMETERS, message, f"{pointer}/{name}")
 
-    def _check_held(self, holder: Mapping[str, Json], name: str, pointer: str) -> Iterator[Finding]:
+    def _check_types(self, holder: Mapping[str, Json], name: str, pointer: str) -> Iterator[Finding]:
         types = _documents(holder, name)
         if not types:
             yield self._finding(rules.UNTYPED, f"there is no {name}", pointer)
@@ -135,23 +135,23 @@ class _Checker:
             for index, inner in enumerate(_documents(properties, name)):
                 yield from self._check_type(inner, f"{pointer}/{name}/{index}")
 
-    def _check_shape(self, one: Properties, kind: str | None, pointer: str) -> Iterator[Finding]:
-        properties = _documents(one, "properties")
+    def _check_shape(self, data_type: Properties, kind: str | None, pointer: str) -> Iterator[Finding]:
+        properties = _documents(data_type, "properties")
         if kind == "object":
             if not properties:
                 yield self._finding(rules.EMPTY_OBJECT, "an object has no properties", pointer)
-            names = {_first(held, "name") for held in properties}
-            for missing in (said for said in one.get("required", []) if said not in names):
-                message = f"{missing!r} is required and no property"
+            names = {_first(property_, "name") for property_ in properties}
+            for missing in (said for said in data_type.get("required", []) if said not in names):
+                message = f"{missing!r} is required and is not a property"
                 yield self._finding(rules.UNKNOWN_REQUIRED, message, pointer)
-        elif kind == "one-of" and not _first(one, "objectQualifiedName"):
+        elif kind == "one-of" and not _first(data_type, "objectQualifiedName"):
             yield self._finding(rules.UNNAMED_ONE_OF, "a choice of types has no name", pointer)
         elif kind == "int32":
-            for value in one.get("enumValues", []):
+            for value in data_type.get("enumValues", []):
                 if parse_integer(str(value), 32) is None:
-                    yield self._finding(rules.BAD_INT_ENUM, f"{value!r} is no 32-bit integer", pointer)
-        elif kind == "array" and not _documents(one, "itemType"):
+                    yield self._finding(rules.BAD_INT_ENUM, f"{value!r} is not a 32-bit integer", pointer)
+        elif kind == "array" and not _documents(data_type, "itemType"):
             yield self._finding(rules.UNTYPED_ARRAY, "a list has no itemType", pointer)
-        elif kind == "ref" and _first(one, "dataTypeReference") not in self.component_names:
-            message = f"{_first(one, 'dataTypeReference')!r} is not a data type of the components"
+        elif kind == "ref" and _first(data_type, "dataTypeReference") not in self.component_names:
+            message = f"{_first(data_type, 'dataTypeReference')!r} is not a data type of the components"
             yield self._finding(rules.DANGLING_REFERENCE, message, pointer)

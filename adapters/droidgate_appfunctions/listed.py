@@ -20,7 +20,7 @@ from droidgate.model.json_values import Json, pointer_token
 from droidgate.model.types import Type
 from droidgate.parsing.xml_text import Element
 from droidgate_appfunctions.constants import APP_LEVEL, FORMAT_ID, NAMES, PLATFORM, UNUSED, V1, V2, facts_of
-from droidgate_appfunctions.fields import Source
+from droidgate_appfunctions.fields import ElementSource
 from droidgate_appfunctions.read_document import FunctionReader, read_functions_file
 
 LISTED_SERVICE_UNKNOWN: Final = finding_code(
@@ -109,14 +109,16 @@ class ListingReader:
             document = etree.SubElement(root, NAMES["component_document"])
             etree.SubElement(document, "id").text = UNUSED
             self._fill(document, _without(properties, _BY_INDEXER), "")
-        return read_functions_file(root, Source(self.place.path, self.context), level="service").definitions
+        return read_functions_file(
+            root, ElementSource(self.place.path, self.context), level="service"
+        ).definitions
 
     def _read_function(self, function: ListedFunction, dialect: str) -> Capability:
-        state = State(enabled=function.enabled)
+        state = State(enabled=function.enabled, indexed=True)
         pointer = f"/{pointer_token(function.id)}"
         try:
             document = self._document_of(function, dialect, pointer)
-            source = Source(self.place.path, self.context)
+            source = ElementSource(self.place.path, self.context)
             capability = FunctionReader(source, dialect, in_service=dialect != APP_LEVEL).read(document)
         except InputError as error:
             message = f"the signature of {function.id!r} cannot be read: {error.message}"

@@ -25,7 +25,7 @@ from droidgate.parsing.xml_text import Element, child_elements
 from droidgate_appfunctions.constants import NAMES, facts_of
 from droidgate_appfunctions.fields import (
     TOOLS_NAMESPACE,
-    Source,
+    ElementSource,
     check_noise,
     kept_element,
     local_name,
@@ -47,7 +47,7 @@ class AppMetadata:
 
     Attributes:
         instructions: How to use the app's functions, for language models.
-        description: What they do, for people; None where it is a string resource that is not there.
+        description: What they do, as human-readable text; None where its string resource is missing.
         facts: How it is written, where not in the usual way.
         place: Where it is.
     """
@@ -64,7 +64,7 @@ class AppMetadata:
 
 
 def read_metadata(
-    root: Element, source: Source, resources: Resources | None = None, *, compiled: bool = False
+    root: Element, source: ElementSource, resources: Resources | None = None, *, compiled: bool = False
 ) -> AppMetadata:
     """Read an `<AppFunctionAppMetadata>` element.
 
@@ -97,7 +97,7 @@ def read_metadata(
         if legacy is not None:
             facts["legacyDescription"] = legacy
     if found:
-        # References that lead nowhere are among them, as written.
+        # References that do not resolve are among them, as written.
         facts["metadataAttributes"] = dict(found)
     _check_content(root, source)
     children = [kept_element(child) for child in child_elements(root)]
@@ -128,11 +128,11 @@ def metadata_of_attributes(
         resources: Resolve `@string/` references.
     """
     root: Element = etree.Element(NAMES["metadata_root"], dict(attributes))
-    metadata = read_metadata(root, Source(place.path, context), resources)
+    metadata = read_metadata(root, ElementSource(place.path, context), resources)
     return replace(metadata, place=place)
 
 
-def _check_content(root: Element, source: Source) -> None:
+def _check_content(root: Element, source: ElementSource) -> None:
     if text_of(root).strip():
         message = f"<{local_name(root)}> has text, which Android does not read; it is left out"
         source.allow("A02", message, root, lost=True)
@@ -140,7 +140,7 @@ def _check_content(root: Element, source: Source) -> None:
         check_noise(child, source)
 
 
-def _read_attributes(root: Element, source: Source, facts: dict[str, Json]) -> dict[str, str]:
+def _read_attributes(root: Element, source: ElementSource, facts: dict[str, Json]) -> dict[str, str]:
     """Return the attributes by name; one in the older namespace, where Android looks first, wins."""
     spaces: dict[str, dict[str, str]] = {_OLD_NAMESPACE: {}, _NAMESPACE: {}}
     for key, value in root.attrib.items():

@@ -13,7 +13,7 @@ from droidgate.model.findings import Finding, Level, finding_code
 from droidgate.model.json_values import Json, pointer_token
 from droidgate.parsing.xml_text import child_elements
 from droidgate_appfunctions.constants import facts_of
-from droidgate_appfunctions.fields import Source, kept_element
+from droidgate_appfunctions.fields import ElementSource, kept_element
 from droidgate_appfunctions.read_document import (
     FunctionsFile,
     merge_files,
@@ -57,7 +57,7 @@ def keep_older_files(
     for file in files:
         try:
             root = parse_document(file.text, file.place.path, context)
-            read.append(read_functions_file(root, Source(file.place.path, context), level="service"))
+            read.append(read_functions_file(root, ElementSource(file.place.path, context), level="service"))
         except InputError as error:
             if context.strict:
                 raise
@@ -107,7 +107,7 @@ def keep_loose_files(
 def _function_names(file: TextFile) -> set[str]:
     unread = ReadingContext(rows_off=frozenset())
     root = parse_document(file.text, file.place.path, unread)
-    return set(read_functions_file(root, Source(file.place.path, unread)).capabilities)
+    return set(read_functions_file(root, ElementSource(file.place.path, unread)).capabilities)
 
 
 def _differences(older: FunctionsFile, newer: FunctionsFile) -> Iterator[Finding]:

@@ -53,12 +53,12 @@ def _literal(text: str) -> str:
 
 
 def _simple_glob(glob: str) -> str:
-    """A dot is any character, a star repeats what is before it, a backslash quotes the next one."""
+    """Convert a glob: a dot is any character, a star repeats the item before it, a backslash quotes."""
     return _glob(glob, lambda _: None)
 
 
 def _advanced_glob(glob: str) -> str:
-    """Also sets in brackets, `+` and `{m,n}`."""
+    """Convert an advanced glob: also sets in brackets, `+` and `{m,n}`."""
     return _glob(glob, _set_or_range)
 
 

@@ -34,7 +34,7 @@ from droidgate_appfunctions.constants import (
     V2,
     as_extensions,
 )
-from droidgate_appfunctions.fields import Source, local_name
+from droidgate_appfunctions.fields import ElementSource, local_name
 from droidgate_appfunctions.metadata import (
     AppMetadata,
     metadata_attributes,
@@ -117,7 +117,7 @@ def read_file(source: SourceFile, context: ReadingContext) -> Reading:
     root = parse_document(text, source.path, context)
     name = local_name(root)
     if name == NAMES["metadata_root"]:
-        metadata = read_metadata(root, Source(source.path, context))
+        metadata = read_metadata(root, ElementSource(source.path, context))
         return Reading((_provider(None, metadata=metadata),), tuple(context.findings))
     if to_lower_camel_case(name) != NAMES["root"] and not any(find_documents(root)[:2]):
         message = f"<{name}> is not an AppFunctions file"
@@ -126,7 +126,7 @@ def read_file(source: SourceFile, context: ReadingContext) -> Reading:
             place=f"{source.path}:{root.sourceline}",
             hint="Expected <appfunctions>, app_metadata or a schema",
         )
-    file = read_functions_file(root, Source(source.path, context))
+    file = read_functions_file(root, ElementSource(source.path, context))
     return Reading((_provider(file),), tuple(context.findings))
 
 
@@ -192,14 +192,14 @@ def _share_definitions(providers: list[Provider]) -> list[Provider]:
         everything.update(provider.definitions)
     shared: list[Provider] = []
     for provider in providers:
-        wanted = {
+        used = {
             name
             for capability in provider.capabilities
             for name in reachable_definitions(capability, everything)
         }
         for definition in provider.definitions.values():
-            wanted |= reachable_definitions(definition, everything)
-        missing = {name: everything[name] for name in sorted(wanted - provider.definitions.keys())}
+            used |= reachable_definitions(definition, everything)
+        missing = {name: everything[name] for name in sorted(used - provider.definitions.keys())}
         if missing:
             provider = provider.model_copy(update={"definitions": {**provider.definitions, **missing}})  # noqa: PLW2901
         shared.append(provider)
@@ -258,7 +258,7 @@ class _ApplicationReader:
         root = parse_document(files[0].text, files[0].place.path, self.context)
         return read_metadata(
             root,
-            Source(files[0].place.path, self.context),
+            ElementSource(files[0].place.path, self.context),
             self.application.resources,
             compiled=files[0].compiled,
         )
@@ -380,7 +380,7 @@ class _ApplicationReader:
         return ComponentAccess(enabled=read_enabled(self.application, whole))
 
     def name_of(self, component: Component | None) -> str | None:
-        """Return the label of a service, else the app's; one that leads nowhere is reported."""
+        """Return the label of a service, else the app's; one that does not resolve is reported."""
         named = component or next(self.application.of_kind("application"), None)
         if named is not None:
             report_unknown_texts(self.application, named, self.context, needed=LABEL)
@@ -391,7 +391,7 @@ class _ApplicationReader:
         self, file: TextFile, level: str | None, schema: Schema | None = None
     ) -> FunctionsFile:
         root = parse_document(file.text, file.place.path, self.context)
-        source = Source(file.place.path, self.context)
+        source = ElementSource(file.place.path, self.context)
         return read_functions_file(root, source, level=level, schema=schema)
 
     def read_schema(self, *components: Component | None) -> Schema | None:

@@ -26,8 +26,8 @@ from droidgate_appfunctions.constants import (
     as_extensions,
 )
 from droidgate_appfunctions.fields import (
+    ElementSource,
     Fields,
-    Source,
     check_noise,
     kept_element,
     local_name,
@@ -70,7 +70,7 @@ def parse_document(text: str | bytes, path: str, context: ReadingContext) -> Ele
     Elements outside the root element are put into it (row A01).
 
     Raises:
-        InputError: not even Android's parser comes to its end.
+        InputError: Android's parser cannot read it to its end.
     """
     decoded = text if isinstance(text, str) else decode_xml(text, path=path)
     roots = parse_roots(decoded, path=path)
@@ -132,7 +132,7 @@ def _elements_around_documents(root: Element) -> set[Element]:
 
 
 def read_functions_file(
-    root: Element, source: Source, *, level: str | None = None, schema: Schema | None = None
+    root: Element, source: ElementSource, *, level: str | None = None, schema: Schema | None = None
 ) -> FunctionsFile:
     """Read a functions file.
 
@@ -219,7 +219,7 @@ _SCALAR_TAGS: Final = frozenset(
 class FunctionReader:
     """Reads the functions of one file in one dialect."""
 
-    source: Source
+    source: ElementSource
     dialect: str
     in_service: bool = False
 
@@ -322,23 +322,23 @@ class FunctionReader:
         parameters: dict[str, Property] = {}
         for name, element, inner in read_entries(fields, "parameters"):
             facts = part_facts(inner)
-            held = read_type(element, self.source, depth=1)
-            held = with_description(held, inner.text("description"))
+            type_ = read_type(element, self.source, depth=1)
+            type_ = with_description(type_, inner.text("description"))
             required = inner.flag("isRequired")
             if required is None:
                 facts["isRequired"] = None
             facts.update(left_of_part(inner))
-            parameters[name] = Property(type=held, required=bool(required), extensions=as_extensions(facts))
+            parameters[name] = Property(type=type_, required=bool(required), extensions=as_extensions(facts))
         return ObjectType(properties=parameters)
 
     def _read_response(self, fields: Fields, facts: dict[str, Json]) -> Type | None:
-        element = fields.one("response")
+        element = fields.child("response")
         if element is None:
             message = "a function without <response>; Jetpack's agents do not see it"
             self.source.allow("A09", message, fields.element)
             return None
         inner = Fields(element, self.source)
-        value = inner.one("valueType")
+        value = inner.child("valueType")
         if value is None:
             message = "<response> without <valueType>; it is left out, and no output is declared"
             hint = "Give it a <valueType>, of type 0 for void"
@@ -403,7 +403,7 @@ def _read_jetpack_facts(fields: Fields, facts: dict[str, Json]) -> None:
     enforced = fields.flag("isCompatEnforcementEnabled")
     if enforced is not None:
         facts["isCompatEnforcementEnabled"] = enforced
-    element = fields.one("deprecation")
+    element = fields.child("deprecation")
     if element is None:
         return
     inner = Fields(element, fields.source)
@@ -416,23 +416,23 @@ def _read_jetpack_facts(fields: Fields, facts: dict[str, Json]) -> None:
         facts["deprecationElements"] = left
 
 
-def with_description(held: Type, text: str | None) -> Type:
+def with_description(type_: Type, text: str | None) -> Type:
     """Return a type with the description of the parameter or response it belongs to.
 
     The outer text wins. Where the type's own element has one, a fact says so: `typeDescription` where both
     have one, `descriptionInside` where only the type has.
     """
-    if held.description is None:
-        return held if text is None else held.model_copy(update={"description": text})
-    facts = dict(held.extensions.get(FORMAT_ID, {}))
+    if type_.description is None:
+        return type_ if text is None else type_.model_copy(update={"description": text})
+    facts = dict(type_.extensions.get(FORMAT_ID, {}))
     if text is None:
         facts["descriptionInside"] = True
-        return held.model_copy(update={"extensions": as_extensions(facts)})
-    facts["typeDescription"] = held.description
-    return held.model_copy(update={"description": text, "extensions": as_extensions(facts)})
+        return type_.model_copy(update={"extensions": as_extensions(facts)})
+    facts["typeDescription"] = type_.description
+    return type_.model_copy(update={"description": text, "extensions": as_extensions(facts)})
 
 
-def _read_components(element: Element, source: Source, file: FunctionsFile) -> None:
+def _read_components(element: Element, source: ElementSource, file: FunctionsFile) -> None:
     fields = Fields(element, source)
     names: list[str] = []
     for name, item, inner in read_entries(fields, "dataTypes"):

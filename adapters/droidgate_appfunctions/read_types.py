@@ -21,7 +21,7 @@ from droidgate.model.types import (
 )
 from droidgate.parsing.xml_text import Element
 from droidgate_appfunctions.constants import KIND_OF_NUMBER, as_extensions
-from droidgate_appfunctions.fields import Fields, Source, text_of
+from droidgate_appfunctions.fields import ElementSource, Fields, text_of
 from droidgate_appfunctions.patterns import fact_of_patterns, pattern_of
 
 MAX_TYPE_DEPTH: Final = 64
@@ -31,7 +31,7 @@ _INT32: Final = range(-(2**31), 2**31)
 
 
 def read_type(
-    element: Element, source: Source, *, depth: int = 0, definition: bool = False, member: bool = False
+    element: Element, source: ElementSource, *, depth: int = 0, definition: bool = False, member: bool = False
 ) -> Type:
     """Read a `dataTypeMetadata`, `itemType`, `valueType`, `allOf` or `oneOf` element.
 
@@ -122,9 +122,9 @@ def _read_shape(kind: str, fields: Fields, facts: dict[str, Json], depth: int) -
     if kind == "int32":
         return _read_int_enum(fields)
     if kind == "array":
-        items = fields.one("itemType")
+        items = fields.child("itemType")
         if items is None:
-            source.allow("A10", "a list that does not say of what", fields.element)
+            source.allow("A10", "a list without an item type", fields.element)
             return {}
         return {"items": read_type(items, source, depth=depth + 1)}
     if kind == "object":
@@ -163,7 +163,7 @@ def _read_string(fields: Fields, facts: dict[str, Json]) -> dict[str, Any]:
     return shape
 
 
-def _read_pattern(element: Element, source: Source) -> Json:
+def _read_pattern(element: Element, source: ElementSource) -> Json:
     fields = Fields(element, source)
     pattern: dict[str, Json] = {}
     document_id = fields.document_id()
@@ -187,7 +187,7 @@ def _read_int_enum(fields: Fields) -> dict[str, Any]:
     if all(map(_is_plain_integer, words)):
         return {"enum": tuple(int(word) for word in fields.words("enumValues"))}
     fields.source.allow(
-        "A23", "enum values that are no 32-bit integers; Jetpack drops the function for them", fields.element
+        "A23", "enum values that are not 32-bit integers; Jetpack drops the function for them", fields.element
     )
     return {}
 
@@ -203,10 +203,10 @@ def _read_object(fields: Fields, facts: dict[str, Json], depth: int) -> dict[str
     required = fields.words("required")
     for name, element, inner in read_entries(fields, "properties"):
         facts_of_part = part_facts(inner)
-        held = read_type(element, fields.source, depth=depth + 1)
+        type_ = read_type(element, fields.source, depth=depth + 1)
         facts_of_part.update(left_of_part(inner))
         properties[name] = Property(
-            type=held, required=name in required, extensions=as_extensions(facts_of_part)
+            type=type_, required=name in required, extensions=as_extensions(facts_of_part)
         )
     if required != [name for name in properties if properties[name].required]:
         facts["requiredOrder" if properties.keys() >= set(required) else "required"] = required
@@ -224,8 +224,8 @@ def read_entries(fields: Fields, tag: str) -> Iterator[tuple[str, Element, Field
     names: set[str] = set()
     for element in fields.many(tag):
         inner = Fields(element, source)
-        name, held = inner.word("name"), inner.one("dataTypeMetadata")
-        if not name or held is None:
+        name, data_type = inner.word("name"), inner.child("dataTypeMetadata")
+        if not name or data_type is None:
             missing = "<name>" if not name else "<dataTypeMetadata>"
             message = f"<{tag}> without {missing}; it is kept as written, and no part of the signature"
             source.allow("A32", message, element, f"Give it a {missing}")
@@ -235,7 +235,7 @@ def read_entries(fields: Fields, tag: str) -> Iterator[tuple[str, Element, Field
             message = f"duplicate name {name!r} of <{tag}>; only the last one is read"
             source.allow("A12", message, element, lost=True)
         names.add(name)
-        yield name, held, inner
+        yield name, data_type, inner
 
 
 def part_facts(fields: Fields) -> dict[str, Json]:

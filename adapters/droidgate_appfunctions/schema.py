@@ -108,7 +108,8 @@ def usual_schema(provider: Provider, dialect: str) -> Schema | None:
         return None
     tables = _written_schemas()
     schema = {
-        name: dict(held) for name, held in tables["platform" if dialect == PLATFORM else "jetpack"].items()
+        name: dict(properties)
+        for name, properties in tables["platform" if dialect == PLATFORM else "jetpack"].items()
     }
     functions = schema[NAMES["function_document"]]
     for capability in provider.capabilities:
@@ -138,9 +139,9 @@ def types_of(provider: Provider) -> Iterator[Type]:
         if capability.output is not None:
             pending.append(capability.output)
     while pending:
-        one = pending.pop()
-        yield one
-        pending.extend(child_types(one))
+        type_ = pending.pop()
+        yield type_
+        pending.extend(child_types(type_))
 
 
 def schema_fact(dialect: str) -> str:
@@ -152,7 +153,7 @@ def write_schema_file(schema: Schema) -> str:
     """Return the text of a schema file."""
     lines = [
         '<?xml version="1.0" encoding="utf-8"?>',
-        "<!-- AppSearch schema of the functions beside it, in the form that Android's indexer reads. -->",
+        "<!-- AppSearch schema of the functions next to it, in the form that Android's indexer reads. -->",
         f'<xs:schema xmlns:xs="{NAMES["schema_namespace"]}">',
     ]
     for name, properties in schema.items():

@@ -40,7 +40,7 @@ class ShellOutcome:
 
     @property
     def failed(self) -> bool:
-        """There is no response."""
+        """There is not a response."""
         return self.document is None
 
 

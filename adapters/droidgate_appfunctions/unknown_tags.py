@@ -13,7 +13,7 @@ from droidgate.model.json_values import Json
 from droidgate.parsing.java_text import to_lower_camel_case
 from droidgate.parsing.xml_text import Element, child_elements, xpath_of
 from droidgate_appfunctions.constants import NAMES, V1
-from droidgate_appfunctions.fields import Source, local_name
+from droidgate_appfunctions.fields import ElementSource, local_name
 from droidgate_appfunctions.schema import Schema
 from droidgate_mappings.app_functions import load_indexing
 from droidgate_mappings.tables import read_toml
@@ -35,7 +35,7 @@ Tag = tuple[str, str]
 def report_unknown_tags(
     functions: Iterable[Element],
     components: Iterable[Element],
-    source: Source,
+    source: ElementSource,
     *,
     dialect: str,
     schema: Schema | None = None,
@@ -76,7 +76,7 @@ def report_unknown_tags(
         source.allow("A38", message, element, hint)
 
 
-def _report_version_1(functions: Iterable[Element], source: Source) -> None:
+def _report_version_1(functions: Iterable[Element], source: ElementSource) -> None:
     known = load_indexing().fixed_tags.keys() | {"id"}
     found: dict[Tag, list[Element]] = {}
     for function in functions:

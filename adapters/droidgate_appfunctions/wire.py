@@ -1,11 +1,11 @@
 """Calls of app functions in the JSON form of `cmd app_function` (reference appfunctions 4, 6.3, 6.4). No I/O.
 
 The shell turns `--parameters` into a GenericDocument by the JSON's own types, so a double has to be written
-`5.0` and an integer `5`; null and empty lists vanish, and lists in lists with them. A result comes back with
+`5.0` and an integer `5`; null, empty lists and lists in lists are lost. A result comes back with
 every property in a list. Values are JSON values (`droidgate.model.json_values`); bytes cannot cross the
 shell, and void and platform objects are None.
 
-Whatever they are given, these functions raise `WireError` and nothing else.
+Whatever they are given, these functions raise `AppFunctionWireError` and nothing else.
 """
 
 from __future__ import annotations
@@ -15,8 +15,8 @@ from droidgate_appfunctions.wire_results import RETURN_KEY, read_result, write_r
 from droidgate_appfunctions.wire_values import (
     MAX_DEPTH,
     SCHEMA_TYPE_KEY,
+    AppFunctionWireError,
     Definitions,
-    WireError,
     WireProblem,
 )
 from droidgate_mappings.failure_tokens import code_of_token, token_of_code
@@ -25,9 +25,9 @@ __all__ = [
     "MAX_DEPTH",
     "RETURN_KEY",
     "SCHEMA_TYPE_KEY",
+    "AppFunctionWireError",
     "Definitions",
     "Loss",
-    "WireError",
     "WireProblem",
     "code_of_token",
     "read_parameters",

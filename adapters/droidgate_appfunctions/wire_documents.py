@@ -6,7 +6,7 @@ is a value of the kind `document`. Unlike the shell's JSON this says the kind of
 has to be guessed, and empty lists and bytes cross. An app on a device turns it into a GenericDocument one to
 one.
 
-Whatever they are given, these functions raise `WireError` and nothing else.
+Whatever they are given, these functions raise `AppFunctionWireError` and nothing else.
 """
 
 from __future__ import annotations
@@ -25,9 +25,9 @@ from droidgate_appfunctions.wire_values import (
     INTEGER_BITS,
     LONG_BITS,
     SCHEMA_TYPE_KEY,
+    AppFunctionWireError,
     Definitions,
     Walk,
-    WireError,
     fits_bits,
     has_required,
     name_alternative,
@@ -72,13 +72,13 @@ def write_document(values: Json, input_type: Type, definitions: Definitions) -> 
         definitions: The provider's definitions.
 
     Raises:
-        WireError: a value that a document cannot hold, or that is none of the declared type; its token is
-            `invalid_argument`.
+        AppFunctionWireError: a value is not of the declared type, or a document cannot hold it; its token
+            is `invalid_argument`.
     """
     walk = Walk(definitions, "invalid_argument", iter(range(_MAX_STEPS)))
     kind, written = _DocumentWriter(walk).write_item(values, input_type, "", 0)
     if kind != _DOCUMENT:
-        raise walk.error("not-an-object", "the parameters are no object", "")
+        raise walk.error("not-an-object", "the parameters are not an object", "")
     return dict(written)
 
 
@@ -94,7 +94,8 @@ def read_document(document: Json, output_type: Type | None, definitions: Definit
         definitions: The provider's definitions.
 
     Raises:
-        WireError: it is not a document, or not of the declared kinds; its token is `malformed_response`.
+        AppFunctionWireError: it is not a document, or not of the declared kinds; its token is
+            `malformed_response`.
     """
     walk = Walk(definitions, "malformed_response", iter(range(_MAX_STEPS)))
     return _DocumentReader(walk).read_answer(document, output_type)
@@ -125,7 +126,7 @@ class _DocumentWriter:
                 continue
             try:
                 self.write_property(value, item, pointer, depth)
-            except WireError as error:
+            except AppFunctionWireError as error:
                 _raise_if_too_much(error)
                 continue
             fitting.append(item)
@@ -144,23 +145,23 @@ class _DocumentWriter:
         if not isinstance(value, list | tuple):
             raise self.walk.wrong_kind("a list", value, pointer)
         written: list[_Item] = []
-        for index, held in enumerate(value):
+        for index, item in enumerate(value):
             here = point(pointer, index)
-            if held is None:
+            if item is None:
                 raise self.walk.error("null-item", "a list holds no null in a document", here)
-            written.append(self.write_item(held, items, here, depth + 1))
+            written.append(self.write_item(item, items, here, depth + 1))
         kinds = {kind for kind, _ in written}
         if not kinds:
             empty = self._kind_of_items(items, pointer, depth)
             return None if empty is None else {"kind": empty, "values": []}
         if kinds == _REAL_KINDS:
-            return {"kind": "double", "values": [_double_of(held) for _, held in written]}
+            return {"kind": "double", "values": [_double_of(item) for _, item in written]}
         if len(kinds) > 1:
             message = (
                 f"a list holds values of one kind in a document, and here are {', '.join(sorted(kinds))}"
             )
             raise self.walk.error("wrong-kind", message, pointer)
-        return {"kind": kinds.pop(), "values": [held for _, held in written]}
+        return {"kind": kinds.pop(), "values": [item for _, item in written]}
 
     def _kind_of_items(self, items: Type | None, pointer: str, depth: int) -> str | None:
         """Return the kind of a list's values as far as it is declared."""
@@ -249,14 +250,14 @@ class _DocumentWriter:
         if not isinstance(value, Mapping):
             raise self.walk.wrong_kind("an object", value, pointer)
         properties: dict[str, Json] = {}
-        for key, held in value.items():
+        for key, item in value.items():
             here = point(pointer, key)
             known = declared.properties.get(key)
             if not isinstance(key, str) or not key:
                 raise self.walk.error("empty-name", "a property's name is not empty", here)
             if known is None and declared.properties:
                 raise self.walk.error("unknown-key", f"nothing named {key!r} is declared", here)
-            written = self.write_property(held, None if known is None else known.type, here, depth + 1)
+            written = self.write_property(item, None if known is None else known.type, here, depth + 1)
             if written is not None:
                 properties[key] = written
         return {"schemaType": name, "properties": properties}
@@ -267,8 +268,8 @@ class _DocumentWriter:
         if isinstance(stated, str):
             for name, item in alternatives:
                 if name == stated and isinstance(item, ObjectType) and SCHEMA_TYPE_KEY not in item.properties:
-                    held = without(value, SCHEMA_TYPE_KEY)
-                    return _DOCUMENT, self._write_object(held, item, name, pointer, depth)
+                    members = without(value, SCHEMA_TYPE_KEY)
+                    return _DOCUMENT, self._write_object(members, item, name, pointer, depth)
         fitting: list[_Item] = []
         for name, item in alternatives:
             try:
@@ -276,7 +277,7 @@ class _DocumentWriter:
                     fitting.append(self.write_item(value, item, pointer, depth + 1))
                     continue
                 written = self._write_object(value, item, name or "", pointer, depth)
-            except WireError as error:
+            except AppFunctionWireError as error:
                 _raise_if_too_much(error)
                 continue
             if has_required(value, item):
@@ -308,9 +309,9 @@ class _DocumentReader:
             raise self.walk.error("not-an-object", "the document has no properties or schema type", pointer)
         return properties
 
-    def _read_property(self, held: Json, declared: Type | None, pointer: str, depth: int) -> Json:
-        kind = held.get("kind") if isinstance(held, Mapping) else None
-        values = held.get("values") if isinstance(held, Mapping) else None
+    def _read_property(self, property_: Json, declared: Type | None, pointer: str, depth: int) -> Json:
+        kind = property_.get("kind") if isinstance(property_, Mapping) else None
+        values = property_.get("values") if isinstance(property_, Mapping) else None
         if not isinstance(kind, str) or not isinstance(values, list):
             raise self.walk.error("not-a-list", "a property has a kind and a list of values", pointer)
         resolved = None if declared is None else self.walk.resolve(declared, pointer)
@@ -344,7 +345,7 @@ class _DocumentReader:
                 if list_ is declared:
                     return self._read_item(kind, values[0], list_, pointer, depth + 1)
                 return self._read_values(kind, values, list_, pointer, depth)
-            except WireError as error:
+            except AppFunctionWireError as error:
                 _raise_if_too_much(error)
         if values:
             raise self.walk.error("no-alternative", "no alternative of the declared ones fits", pointer)
@@ -369,23 +370,23 @@ class _DocumentReader:
 
     def _check_kind(self, kind: str, declared: Type | None, pointer: str) -> None:
         if isinstance(declared, ScalarType):
-            wanted = KIND_OF_SCALAR.get(declared.kind)
+            expected = KIND_OF_SCALAR.get(declared.kind)
         elif isinstance(declared, ObjectType):
-            wanted = _DOCUMENT
+            expected = _DOCUMENT
         elif isinstance(declared, ArrayType):
             raise self.walk.error("nested-array", "a document holds no lists of lists", pointer)
         else:
             return
-        if wanted is not None and kind != wanted:
-            raise self.walk.error("wrong-kind", f"a {wanted} is declared and a {kind} is given", pointer)
+        if expected is not None and kind != expected:
+            raise self.walk.error("wrong-kind", f"a {expected} is declared and a {kind} is given", pointer)
 
     def _read_object(self, value: Json, declared: Type | None, pointer: str, depth: int) -> dict[str, Json]:
         known = declared.properties if isinstance(declared, ObjectType) else {}
         read: dict[str, Json] = {}
-        for name, held in self._properties(value, pointer).items():
-            one = known.get(name)
+        for name, item in self._properties(value, pointer).items():
+            property_ = known.get(name)
             read[name] = self._read_property(
-                held, None if one is None else one.type, point(pointer, name), depth + 1
+                item, None if property_ is None else property_.type, point(pointer, name), depth + 1
             )
         return read
 
@@ -399,7 +400,7 @@ class _DocumentReader:
         for name, item in alternatives:
             try:
                 read = self._read_item(kind, value, item, pointer, depth + 1)
-            except WireError as error:
+            except AppFunctionWireError as error:
                 _raise_if_too_much(error)
                 continue
             if not isinstance(item, ObjectType):
@@ -419,7 +420,7 @@ def _takes_lists(declared: Type) -> bool:
     return isinstance(declared, ArrayType) or _is_open(declared)
 
 
-def _raise_if_too_much(error: WireError) -> None:
+def _raise_if_too_much(error: AppFunctionWireError) -> None:
     if error.problem == "too-much":
         raise error
 

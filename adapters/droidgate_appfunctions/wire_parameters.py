@@ -11,9 +11,9 @@ from droidgate.model.json_values import Json
 from droidgate.model.types import ArrayType, ObjectType, OneOfType, OpaqueType, ScalarType, Type
 from droidgate_appfunctions.wire_values import (
     SCHEMA_TYPE_KEY,
+    AppFunctionWireError,
     Definitions,
     Walk,
-    WireError,
     WireProblem,
     check_scalar,
     has_required,
@@ -52,7 +52,7 @@ def write_parameters(
             an empty list is an error. Nulls are left out silently, being the same as no value.
 
     Raises:
-        WireError: a value that is none of the declared type, or that the shell cannot carry.
+        AppFunctionWireError: a value that is none of the declared type, or that the shell cannot carry.
     """
     writer = _ParameterWriter(Walk(definitions, _PARAMETER_TOKEN), losses)
     return writer.write_input(values, input_type)
@@ -70,7 +70,7 @@ def read_parameters(document: Json, input_type: Type, definitions: Definitions) 
         definitions: The provider's definitions.
 
     Raises:
-        WireError: a value that the provider could not read.
+        AppFunctionWireError: a value that the provider could not read.
     """
     reader = _ParameterReader(Walk(definitions, _PARAMETER_TOKEN))
     return reader.read_input(document, input_type)
@@ -85,7 +85,7 @@ class _ParameterWriter:
         declared = self.walk.resolve(input_type, "")
         written = self.write(values, declared, "", 0)
         if not isinstance(written, dict):
-            raise self.walk.error("not-an-object", "the parameters are no object", "")
+            raise self.walk.error("not-an-object", "the parameters are not an object", "")
         return written
 
     def write(self, value: Json, declared: Type | None, pointer: str, depth: int) -> Json:
@@ -109,7 +109,7 @@ class _ParameterWriter:
         if not isinstance(value, Mapping):
             raise self.walk.wrong_kind("an object", value, pointer)
         written: dict[str, Json] = {}
-        for name, held in value.items():
+        for name, item in value.items():
             here = point(pointer, name)
             known = declared.properties.get(name)
             if not isinstance(name, str) or not name:
@@ -117,9 +117,9 @@ class _ParameterWriter:
             if known is None and declared.properties:
                 hint = f"There are: {', '.join(declared.properties)}"
                 raise self.walk.error("unknown-key", f"nothing named {name!r} is declared", here, hint)
-            if held is None:
+            if item is None:
                 continue
-            entry = self.write(held, None if known is None else known.type, here, depth + 1)
+            entry = self.write(item, None if known is None else known.type, here, depth + 1)
             if not isinstance(entry, list) or entry:
                 written[name] = entry
             elif self.losses is not None:
@@ -133,11 +133,11 @@ class _ParameterWriter:
         if not isinstance(value, list | tuple):
             raise self.walk.wrong_kind("a list", value, pointer)
         written: list[Json] = []
-        for index, held in enumerate(value):
+        for index, item in enumerate(value):
             here = point(pointer, index)
-            if held is None:
+            if item is None:
                 raise self.walk.error("null-item", "a list holds no null on this wire", here)
-            entry = self.write(held, items, here, depth + 1)
+            entry = self.write(item, items, here, depth + 1)
             if isinstance(entry, list):
                 raise self.walk.error("nested-array", "a list holds no lists on this wire", here)
             written.append(entry)
@@ -179,15 +179,15 @@ class _ParameterWriter:
     def _try(
         self, value: Mapping[str, Json], object_type: ObjectType, pointer: str, depth: int
     ) -> tuple[dict[str, Json], list[Loss]] | None:
-        held = value if SCHEMA_TYPE_KEY in object_type.properties else without(value, SCHEMA_TYPE_KEY)
+        members = value if SCHEMA_TYPE_KEY in object_type.properties else without(value, SCHEMA_TYPE_KEY)
         trial = _ParameterWriter(self.walk, [])
         try:
-            written = trial._write_object(held, object_type, pointer, depth)
-        except WireError as error:
+            written = trial._write_object(members, object_type, pointer, depth)
+        except AppFunctionWireError as error:
             if error.problem == "too-much":
                 raise
             return None
-        return (written, trial.losses or []) if has_required(held, object_type) else None
+        return (written, trial.losses or []) if has_required(members, object_type) else None
 
     def _write_untyped(self, value: Json, pointer: str, depth: int) -> Json:
         if isinstance(value, Mapping):
@@ -216,7 +216,7 @@ class _ParameterReader:
         declared = self.walk.resolve(input_type, "")
         read = self.read(document, declared, "", 0)
         if not isinstance(read, dict):
-            raise self.walk.error("not-an-object", "the parameters are no object", "")
+            raise self.walk.error("not-an-object", "the parameters are not an object", "")
         return read
 
     def read(self, value: Json, declared: Type | None, pointer: str, depth: int) -> Json:
@@ -251,19 +251,19 @@ class _ParameterReader:
         if not isinstance(value, Mapping):
             raise self.walk.wrong_kind("an object", value, pointer)
         read: dict[str, Json] = {}
-        for name, held in value.items():
+        for name, item in value.items():
             here = point(pointer, name)
             if not name:
                 raise self.walk.error("empty-name", "a property's name is not empty", here)
             known = declared.properties.get(name)
-            if self._vanishes(held) or (known is None and declared.properties):
+            if self._vanishes(item) or (known is None and declared.properties):
                 continue
-            read[name] = self.read(held, None if known is None else known.type, here, depth + 1)
+            read[name] = self.read(item, None if known is None else known.type, here, depth + 1)
         return read
 
     @staticmethod
     def _vanishes(value: Json) -> bool:
-        """Tell what the shell drops: null, and a list that is empty or begins with null or a list."""
+        """Return whether the shell drops a value: null, an empty list, or one with null or a list first."""
         return value is None or (
             isinstance(value, list) and (not value or value[0] is None or isinstance(value[0], list))
         )
@@ -271,7 +271,7 @@ class _ParameterReader:
     def _read_list(self, value: Json, items: Type | None, pointer: str, depth: int) -> list[Json]:
         if not isinstance(value, list):
             raise self.walk.wrong_kind("a list", value, pointer)
-        return [self.read(held, items, point(pointer, index), depth + 1) for index, held in enumerate(value)]
+        return [self.read(item, items, point(pointer, index), depth + 1) for index, item in enumerate(value)]
 
     def _read_one_of(self, value: Json, declared: OneOfType, pointer: str, depth: int) -> dict[str, Json]:
         if not isinstance(value, Mapping):

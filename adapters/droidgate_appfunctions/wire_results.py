@@ -13,9 +13,9 @@ from droidgate_appfunctions.constants import NAMES
 from droidgate_appfunctions.wire_values import (
     LONG_BITS,
     SCHEMA_TYPE_KEY,
+    AppFunctionWireError,
     Definitions,
     Walk,
-    WireError,
     check_scalar,
     has_required,
     name_alternative,
@@ -41,7 +41,7 @@ def write_result(value: Json, output_type: Type | None, definitions: Definitions
         definitions: The provider's definitions.
 
     Raises:
-        WireError: a value that is none of the declared type, or that a GenericDocument cannot hold.
+        AppFunctionWireError: a value is not of the declared type, or a GenericDocument cannot hold it.
     """
     writer = _ResultWriter(Walk(definitions, _RESULT_TOKEN))
     if value is None:
@@ -63,7 +63,7 @@ def read_result(document: Json, output_type: Type | None, definitions: Definitio
         definitions: The provider's definitions.
 
     Raises:
-        WireError: the document is none, or does not fit the declaration.
+        AppFunctionWireError: the document is none, or does not fit the declaration.
     """
     reader = _ResultReader(Walk(definitions, _RESULT_TOKEN))
     return reader.read_document(document, output_type)
@@ -93,7 +93,7 @@ class _ResultWriter:
         if not isinstance(value, list | tuple):
             raise self.walk.wrong_kind("a list", value, pointer)
         return [
-            self._write_item(held, items, point(pointer, index), depth) for index, held in enumerate(value)
+            self._write_item(item, items, point(pointer, index), depth) for index, item in enumerate(value)
         ]
 
     def _write_item(self, value: Json, declared: Type | None, pointer: str, depth: int) -> Json:
@@ -120,14 +120,14 @@ class _ResultWriter:
         if not isinstance(value, Mapping):
             raise self.walk.wrong_kind("an object", value, pointer)
         written: dict[str, Json] = {}
-        for name, held in value.items():
+        for name, item in value.items():
             here = point(pointer, name)
             known = declared.properties.get(name)
             if not isinstance(name, str) or not name:
                 raise self.walk.error("empty-name", "a property's name is not empty", here)
             if known is None and declared.properties:
                 raise self.walk.error("unknown-key", f"nothing named {name!r} is declared", here)
-            entry = self.write(held, None if known is None else known.type, here, depth + 1)
+            entry = self.write(item, None if known is None else known.type, here, depth + 1)
             if entry is not None:
                 written[name] = entry
         return written
@@ -138,14 +138,14 @@ class _ResultWriter:
             if isinstance(named, str) and named != name:
                 continue
             own_key = isinstance(item, ObjectType) and SCHEMA_TYPE_KEY in item.properties
-            held = without(value, SCHEMA_TYPE_KEY) if isinstance(value, Mapping) and not own_key else value
+            members = without(value, SCHEMA_TYPE_KEY) if isinstance(value, Mapping) and not own_key else value
             try:
-                written = self._write_item(held, item, pointer, depth)
-            except WireError as error:
+                written = self._write_item(members, item, pointer, depth)
+            except AppFunctionWireError as error:
                 if error.problem == "too-much":
                     raise
                 continue
-            if not isinstance(item, ObjectType) or has_required(held, item):
+            if not isinstance(item, ObjectType) or has_required(members, item):
                 return written
         raise self.walk.error("no-alternative", "no alternative of the declared ones fits", pointer)
 
@@ -174,27 +174,27 @@ class _ResultReader:
             return self._read_item(document, declared, "", 0)
         raise self.walk.error("no-result", f"the response has no {RETURN_KEY}", "")
 
-    def _read_property(self, held: Json, declared: Type | None, pointer: str, depth: int) -> Json:
+    def _read_property(self, values: Json, declared: Type | None, pointer: str, depth: int) -> Json:
         """Read a property's list by its declared type."""
         self.walk.check_depth(pointer, depth)
-        if not isinstance(held, list):
+        if not isinstance(values, list):
             raise self.walk.error("not-a-list", "every property of a response is a list", pointer)
         resolved = None if declared is None else self.walk.resolve(declared, pointer)
         is_list = isinstance(resolved, ArrayType)
         if resolved is None or resolved.kind == "any":
-            is_list = len(held) != 1
+            is_list = len(values) != 1
         if is_list:
             items = resolved.items if isinstance(resolved, ArrayType) else None
             return [
                 self._read_item(item, items, point(pointer, index), depth + 1)
-                for index, item in enumerate(held)
+                for index, item in enumerate(values)
             ]
-        if not held:
+        if not values:
             return None
-        if len(held) > 1:
-            message = f"one value is declared and {len(held)} are given"
+        if len(values) > 1:
+            message = f"one value is declared and {len(values)} are given"
             raise self.walk.error("wrong-kind", message, pointer)
-        return self._read_item(held[0], resolved, point(pointer, 0), depth + 1)
+        return self._read_item(values[0], resolved, point(pointer, 0), depth + 1)
 
     def _read_item(self, value: Json, declared: Type | None, pointer: str, depth: int) -> Json:
         self.walk.check_depth(pointer, depth)
@@ -221,10 +221,10 @@ class _ResultReader:
         if not isinstance(value, Mapping):
             raise self.walk.wrong_kind("an object", value, pointer)
         read: dict[str, Json] = {}
-        for name, held in value.items():
+        for name, item in value.items():
             known = declared.properties.get(name)
             known_type = None if known is None else known.type
-            read[name] = self._read_property(held, known_type, point(pointer, name), depth + 1)
+            read[name] = self._read_property(item, known_type, point(pointer, name), depth + 1)
         return read
 
     def _read_one_of(self, value: Json, declared: OneOfType, pointer: str, depth: int) -> Json:
@@ -240,7 +240,7 @@ class _ResultReader:
                     continue
             try:
                 read = self._read_item(value, item, pointer, depth)
-            except WireError as error:
+            except AppFunctionWireError as error:
                 if error.problem == "too-much":
                     raise
                 continue

@@ -28,7 +28,7 @@ MAX_DEPTH: Final = 64
 """Levels of a value or a type; more is an error."""
 
 MAX_STEPS: Final = 500_000
-"""Choices and merged types looked at in one crossing: alternatives in alternatives could go on for ever."""
+"""Choices and merged types looked at in one conversion: alternatives in alternatives could go on for ever."""
 
 Definitions: TypeAlias = Mapping[str, Type]
 
@@ -57,7 +57,7 @@ _FLOAT_DIGITS: Final = range(6, 10)
 """Numbers of decimal digits that may be needed to distinguish a 32-bit float from its neighbours."""
 
 
-class WireError(DroidgateError):
+class AppFunctionWireError(DroidgateError):
     """A value that the wire cannot carry, or a document that does not fit its declaration.
 
     Attributes:
@@ -91,19 +91,21 @@ class Walk:
     token: str
     steps: Iterator[int] = field(default_factory=lambda: iter(range(MAX_STEPS)))
 
-    def error(self, problem: WireProblem, message: str, pointer: str, hint: str | None = None) -> WireError:
+    def error(
+        self, problem: WireProblem, message: str, pointer: str, hint: str | None = None
+    ) -> AppFunctionWireError:
         """Return an error at a place."""
-        return WireError(problem, message, pointer=pointer, token=self.token, hint=hint)
+        return AppFunctionWireError(problem, message, pointer=pointer, token=self.token, hint=hint)
 
-    def wrong_kind(self, wanted: str, value: Json, pointer: str) -> WireError:
+    def wrong_kind(self, expected: str, value: Json, pointer: str) -> AppFunctionWireError:
         """Return the error of a value of another kind than declared."""
-        return self.error("wrong-kind", f"{wanted} is declared and {name_kind(value)} is given", pointer)
+        return self.error("wrong-kind", f"{expected} is declared and {name_kind(value)} is given", pointer)
 
     def check_depth(self, pointer: str, depth: int) -> None:
         """Refuse a value or type that is nested too deep.
 
         Raises:
-            WireError: it is.
+            AppFunctionWireError: it is.
         """
         if depth > MAX_DEPTH:
             raise self.error("too-deep", f"the value is nested more than {MAX_DEPTH} levels deep", pointer)
@@ -116,7 +118,7 @@ class Walk:
         """Return the type behind references; an all-of becomes the object that its members describe together.
 
         Raises:
-            WireError: a reference leads nowhere or in a circle.
+            AppFunctionWireError: a reference does not resolve, or leads in a circle.
         """
         return self._resolve(declared, pointer, frozenset(), 0)
 
@@ -138,17 +140,17 @@ class Walk:
             resolved = self._resolve(member, pointer, seen, depth + 1)
             if not isinstance(resolved, ObjectType):
                 continue
-            for name, held in resolved.properties.items():
+            for name, property_ in resolved.properties.items():
                 known = properties.get(name)
-                required = held.required or (known is not None and known.required)
-                properties[name] = held.model_copy(update={"required": required})
+                required = property_.required or (known is not None and known.required)
+                properties[name] = property_.model_copy(update={"required": required})
         return ObjectType(properties=properties, qualified_name=declared.qualified_name)
 
     def alternatives(self, declared: OneOfType, pointer: str) -> list[tuple[str | None, Type]]:
         """Return the alternatives of a one-of: the schema type that names each, and the type itself.
 
         Raises:
-            WireError: a reference leads nowhere, or too many alternatives were tried.
+            AppFunctionWireError: a reference does not resolve, or too many alternatives were tried.
         """
         self._spend(pointer)
         found: list[tuple[str | None, Type]] = []
@@ -186,7 +188,7 @@ def read_scalar(walk: Walk, value: Json, declared: ScalarType, pointer: str) -> 
     """Return a value as the declared kind's Python type.
 
     Raises:
-        WireError: another kind, out of range, or bytes.
+        AppFunctionWireError: another kind, out of range, or bytes.
     """
     kind = declared.kind
     if kind == "bytes":
@@ -288,7 +290,7 @@ def check_scalar(walk: Walk, value: Json, pointer: str) -> Json:
 
 def without(value: Mapping[str, Json], key: str) -> dict[str, Json]:
     """Return an object without one of its keys."""
-    return {name: held for name, held in value.items() if name != key}
+    return {name: item for name, item in value.items() if name != key}
 
 
 def name_alternative(value: dict[str, Json], name: str | None, object_type: ObjectType) -> dict[str, Json]:
@@ -309,6 +311,6 @@ def has_required(value: Mapping[str, Json], declared: ObjectType) -> bool:
     # A key that is required and nullable may stay away (reference 2.c, required against nullable).
     return all(
         name in value
-        for name, held in declared.properties.items()
-        if held.required and not held.type.nullable
+        for name, property_ in declared.properties.items()
+        if property_.required and not property_.type.nullable
     )

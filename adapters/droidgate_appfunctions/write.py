@@ -45,7 +45,7 @@ def write(provider: Provider, dialect: DialectTable) -> Writing:
 
     Raises:
         UsageError: the dialect is only read.
-        WriteError: a text cannot be carried, or the provider's facts of this format are no reader's.
+        WriteError: a text cannot be carried, or no reader gives the provider's facts of this format.
     """
     alone = _is_one_file(provider, dialect.id)
     fitted = _fit(provider, dialect, alone=alone)
@@ -120,7 +120,7 @@ def _without_facts(
     if not foreign:
         return extensions
     kept = {name: fact for name, fact in facts.items() if name not in foreign}
-    others = {name: held for name, held in extensions.items() if name != FORMAT_ID}
+    others = {name: values for name, values in extensions.items() if name != FORMAT_ID}
     return {**others, **as_extensions(kept)}
 
 

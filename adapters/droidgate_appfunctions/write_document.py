@@ -155,13 +155,13 @@ def _platform_function(capability: Capability) -> Node:
         *_text("description", capability.description),
     ]
     if isinstance(capability.input, ObjectType):
-        for name, held in capability.input.properties.items():
-            kept = facts_of(held.extensions)
-            word = kept.get("paramType", kept.get("paramWord", TABLES.words.write.get(held.type.kind)))
+        for name, property_ in capability.input.properties.items():
+            kept = facts_of(property_.extensions)
+            word = kept.get("paramType", kept.get("paramWord", TABLES.words.write.get(property_.type.kind)))
             nodes += [
                 ("paramNames", name),
                 ("paramTypes", str(word)),
-                ("paramRequired", _flag(held.required)),
+                ("paramRequired", _flag(property_.required)),
             ]
     return NAMES["function_document"], [*nodes, *_unknown(facts.get("elements"))]
 
@@ -198,17 +198,17 @@ def _text(tag: str, text: str | None) -> list[Node]:
 
 def _parameters(type_: Type) -> list[Node]:
     return [
-        ("parameters", _parameter(name, held))
-        for name, held in (type_.properties.items() if isinstance(type_, ObjectType) else ())
+        ("parameters", _parameter(name, property_))
+        for name, property_ in (type_.properties.items() if isinstance(type_, ObjectType) else ())
     ]
 
 
-def _parameter(name: str, held: Property) -> list[Node]:
-    facts = facts_of(held.extensions)
-    outer, inner = _descriptions(held.type)
-    required: list[Node] = [] if "isRequired" in facts else [("isRequired", _flag(held.required))]
+def _parameter(name: str, property_: Property) -> list[Node]:
+    facts = facts_of(property_.extensions)
+    outer, inner = _descriptions(property_.type)
+    required: list[Node] = [] if "isRequired" in facts else [("isRequired", _flag(property_.required))]
     return [
-        ("dataTypeMetadata", _data_type(held.type, inner)),
+        ("dataTypeMetadata", _data_type(property_.type, inner)),
         ("id", facts.get("id", UNUSED)),
         *required,
         ("name", name),
@@ -330,16 +330,16 @@ def _properties(type_: Type, facts: Mapping[str, Json]) -> list[Node]:
     if not isinstance(type_, ObjectType):
         return []
     nodes: list[Node] = []
-    for name, held in type_.properties.items():
-        of_part = facts_of(held.extensions)
+    for name, property_ in type_.properties.items():
+        of_part = facts_of(property_.extensions)
         content: list[Node] = [
-            ("dataTypeMetadata", _data_type(held.type, held.type.description)),
+            ("dataTypeMetadata", _data_type(property_.type, property_.type.description)),
             ("id", of_part.get("id", UNUSED)),
             ("name", name),
             *_unknown(of_part.get("partElements")),
         ]
         nodes.append(("properties", content))
-    usual = [name for name, held in type_.properties.items() if held.required]
+    usual = [name for name, property_ in type_.properties.items() if property_.required]
     stated = facts.get("required", facts.get("requiredOrder", usual))
     nodes.extend(("required", name) for name in stated)
     return nodes

@@ -40,14 +40,14 @@ def to_json_schema(schema: Json) -> Json:
     keywords are kept. The depth of what is read is bounded by the JSON parser.
 
     Args:
-        schema: Gemini's schema; what is no object is returned as it is.
+        schema: Gemini's schema; what is not an object is returned as it is.
     """
     if not isinstance(schema, Mapping):
         return schema
     written: dict[str, Json] = {}
-    for word, held in schema.items():
+    for word, value in schema.items():
         name = _USUAL_NAMES.get(word, word)
-        written[name] = _convert(name, held)
+        written[name] = _convert(name, value)
     word = written.get("type")
     if word == _UNSPECIFIED:
         del written["type"]
@@ -58,16 +58,16 @@ def to_json_schema(schema: Json) -> Json:
     return _with_null(written)
 
 
-def _convert(word: str, held: Json) -> Json:
-    if word in _MAPS and isinstance(held, Mapping):
-        return {name: to_json_schema(inner) for name, inner in held.items()}
-    if word in _LISTS and isinstance(held, list):
-        return [to_json_schema(inner) for inner in held]
+def _convert(word: str, value: Json) -> Json:
+    if word in _MAPS and isinstance(value, Mapping):
+        return {name: to_json_schema(inner) for name, inner in value.items()}
+    if word in _LISTS and isinstance(value, list):
+        return [to_json_schema(inner) for inner in value]
     if word in {"items", "additionalProperties"}:
-        return to_json_schema(held)
-    if word in _COUNTS and isinstance(held, str) and _DIGITS.fullmatch(held):
-        return int(held)
-    return held
+        return to_json_schema(value)
+    if word in _COUNTS and isinstance(value, str) and _DIGITS.fullmatch(value):
+        return int(value)
+    return value
 
 
 def _with_null(written: dict[str, Json]) -> Schema:

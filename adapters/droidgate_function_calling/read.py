@@ -157,7 +157,7 @@ class _Reader:
         inputs = self.take_schemas(entry, _INPUTS)
         outputs = self.take_schemas(entry, _OUTPUTS) if entry.dialect == GEMINI else {}
         used = {"name", "description", *list(inputs)[:1], *list(outputs)[:1]}
-        facts = {key: held for key, held in function.items() if key not in used}
+        facts = {key: value for key, value in function.items() if key not in used}
         if entry.wrapper:
             facts["wrapper"] = dict(entry.wrapper)
         given = next(iter(inputs.values()), None)
@@ -174,9 +174,9 @@ class _Reader:
     def take_schemas(self, entry: ToolEntry, names: tuple[str, ...]) -> dict[str, Json]:
         """Return the schemas that a function states under some names; the first one counts."""
         return {
-            name: to_json_schema(held) if entry.dialect == GEMINI and name in _OPEN_API else held
+            name: to_json_schema(schema) if entry.dialect == GEMINI and name in _OPEN_API else schema
             for name in names
-            if (held := entry.function.get(name)) is not None
+            if (schema := entry.function.get(name)) is not None
         }
 
     def read_input(self, schema: Json, name: str, pointer: str) -> Type:

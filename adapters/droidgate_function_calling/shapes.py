@@ -48,7 +48,7 @@ class ToolList:
     """A document with tools.
 
     Attributes:
-        entries: Its entries, in order; an entry that is no object is one without a dialect.
+        entries: Its entries, in order; an entry that is not an object has no dialect.
         further: Other members of the document by JSON Pointer: the rest of a request.
     """
 
@@ -67,7 +67,7 @@ class ToolList:
 
 
 def find_tools(value: Json) -> ToolList | None:
-    """Return the tools of a document, None where it is no tool list of a vendor.
+    """Return the tools of a document, None where it is not a tool list of a vendor.
 
     A list of tools, a request or another object with one (`tools`, `functions`), and one tool alone are read.
 
@@ -86,9 +86,9 @@ def _find(value: Json) -> ToolList | None:
     for name in ("tools", "functions"):
         tools = value.get(name)
         if isinstance(tools, list):
-            further = {f"/{pointer_token(key)}": held for key, held in value.items() if key != name}
+            further = {f"/{pointer_token(key)}": item for key, item in value.items() if key != name}
             entries = tuple(_entries(tools, f"/{name}"))
-            # The tools of other protocols stand in `tools` too; those of vendors say what they are there.
+            # `tools` holds the tools of other protocols too; those of vendors name their kind there.
             if name == "functions" or any(entry.dialect is not None and entry.is_typed for entry in entries):
                 return ToolList(entries, further)
             return None
@@ -110,12 +110,12 @@ def _entry(tool: Json, pointer: str) -> Iterator[ToolEntry]:
         return
     kind, function = tool.get("type"), tool.get("function")
     if isinstance(function, Mapping) and kind in {None, "function"}:
-        wrapper = {key: held for key, held in tool.items() if key not in {"type", "function"}}
+        wrapper = {key: value for key, value in tool.items() if key not in {"type", "function"}}
         yield ToolEntry(OPENAI, f"{pointer}/function", function, wrapper, is_typed=kind is not None)
     elif kind == "function" and ("parameters" in tool or tool.keys().isdisjoint(_CONTRACT_WORDS)):
-        yield ToolEntry(OPENAI, pointer, {key: held for key, held in tool.items() if key != "type"})
+        yield ToolEntry(OPENAI, pointer, {key: value for key, value in tool.items() if key != "type"})
     elif _ANTHROPIC_SCHEMA in tool and not tool.keys() & _MCP_WORDS and kind in {None, "custom"}:
-        yield ToolEntry(ANTHROPIC, pointer, {key: held for key, held in tool.items() if key != "type"})
+        yield ToolEntry(ANTHROPIC, pointer, {key: value for key, value in tool.items() if key != "type"})
     elif kind is None and _is_declaration(tool):
         dialect = GEMINI if _is_of_gemini(tool) else OPENAI
         yield ToolEntry(dialect, pointer, tool, is_typed=False)
@@ -130,10 +130,10 @@ def _gemini_entries(tool: Mapping[str, Json], declarations: str, pointer: str) -
             yield ToolEntry(GEMINI, place, function)
         else:
             yield ToolEntry(None, place, {"value": function})
-    for name, held in tool.items():
+    for name, value in tool.items():
         # One object holds functions and the vendor's own tools, each under its name.
         if name != declarations:
-            yield ToolEntry(None, f"{pointer}/{pointer_token(name)}", {name: held})
+            yield ToolEntry(None, f"{pointer}/{pointer_token(name)}", {name: value})
 
 
 def _is_declaration(tool: Mapping[str, Json]) -> bool:

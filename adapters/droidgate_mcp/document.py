@@ -38,7 +38,7 @@ _CONTAINERS: Final = frozenset({"result", "server", "serverInfo"})
 
 
 @dataclass(frozen=True, slots=True)
-class Document:
+class ToolListDocument:
     """A document taken apart.
 
     Attributes:
@@ -88,20 +88,20 @@ class Document:
         return {"layout": layout, "places": self.places}
 
 
-def take_apart(value: Json, path: str) -> Document:
+def take_apart(value: Json, path: str) -> ToolListDocument:
     """Take a document apart, in place: what is left of `value` is the layout.
 
     Raises:
         InputError: it has no list of tools, or is a JSON-RPC error.
     """
     if isinstance(value, list):
-        return Document(value, {}, None, {"tools": ""}, {}, {})
+        return ToolListDocument(value, {}, None, {"tools": ""}, {}, {})
     pointer = _find_tools(value, path)
     parent = _parent(value, pointer) or {}
     tools = parent.pop("tools")
     meta = parent.pop("_meta", None)
     if meta is not None and not isinstance(meta, Mapping):
-        raise InputError("`_meta` is no JSON object", place=path, hint="Remove it")
+        raise InputError("`_meta` is not a JSON object", place=path, hint="Remove it")
     places = {"tools": pointer}
     fields: dict[str, str] = {}
     for field, candidates in _FIELD_PLACES.items():
@@ -113,19 +113,19 @@ def take_apart(value: Json, path: str) -> Document:
                 places[field] = place
                 break
     further = _take_further(value, pointer)
-    return Document(tools, fields, value, places, meta or {}, further)
+    return ToolListDocument(tools, fields, value, places, meta or {}, further)
 
 
 def _take_further(document: dict[str, Json], tools: str) -> dict[str, Json]:
     """Take the members that are not layout out of a document, and return them by JSON Pointer."""
     further: dict[str, Json] = {}
-    for name, held in list(document.items()):
+    for name, value in list(document.items()):
         pointer = f"/{pointer_token(name)}"
-        if name in _CONTAINERS and isinstance(held, dict):
-            for inner in list(held):
+        if name in _CONTAINERS and isinstance(value, dict):
+            for inner in list(value):
                 place = f"{pointer}/{pointer_token(inner)}"
                 if not _is_layout(place, tools):
-                    further[place] = held.pop(inner)
+                    further[place] = value.pop(inner)
         elif not _is_layout(pointer, tools):
             further[pointer] = document.pop(name)
     return further
@@ -162,7 +162,7 @@ def _find_tools(document: Json, path: str) -> str:
 
 
 def is_shape(value: Json) -> bool:
-    """Return whether a value is a layout with places that fit it, as `Document.kept_shape` returns one."""
+    """Return whether a value is a layout with places that fit it, as from `ToolListDocument.kept_shape`."""
     if not isinstance(value, Mapping) or value.keys() != {"layout", "places"}:
         return False
     layout, places = value["layout"], value["places"]
@@ -255,7 +255,7 @@ def put_together(
 
 
 def _parent(document: Json, pointer: str) -> dict[str, Any] | None:
-    """Return the object that holds, or may hold, what a pointer names; None where there is no such object."""
+    """Return the object that holds, or may hold, what a pointer names; None if no such object exists."""
     current = document
     for token in pointer.split("/")[1:-1]:
         current = current.get(pointer_name(token)) if isinstance(current, dict) else None

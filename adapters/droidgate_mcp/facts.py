@@ -58,5 +58,5 @@ def is_member(fact: str) -> bool:
 
 
 def member_name(fact: str) -> str:
-    """Undo `name_member`."""
+    """Return the member of a name that `name_member` made."""
     return pointer_name(fact[1:]) if fact.startswith("/") else fact

@@ -51,7 +51,7 @@ def lint_file(source: SourceFile) -> tuple[Finding, ...]:
         if isinstance(tool, Mapping):
             linter.lint_tool(tool, pointer, names)
         else:
-            linter.tell(rules.TOOL, pointer, "a tool is no JSON object")
+            linter.report(rules.TOOL, pointer, "a tool is not a JSON object")
     return tuple(linter.findings)
 
 
@@ -61,13 +61,13 @@ class _Linter:
     modern: bool
     findings: list[Finding] = field(default_factory=list)
 
-    def tell(self, rule: LintRule, pointer: str, message: str) -> None:
+    def report(self, rule: LintRule, pointer: str, message: str) -> None:
         place = Place(path=self.path, line=1, inner=pointer)
         self.findings.append(rule.broken(message, pointer=pointer, source=place))
 
     def lint_result(self, parent: Mapping[str, Json], pointer: str) -> None:
         if isinstance(parent.get("nextCursor"), str):
-            self.tell(rules.PAGE, f"{pointer}/nextCursor", "the list has more pages")
+            self.report(rules.PAGE, f"{pointer}/nextCursor", "the list has more pages")
         if not self.modern:
             return
         ttl = parent.get("ttlMs")
@@ -78,46 +78,46 @@ class _Linter:
         }
         for word in CACHE_DEFAULTS:
             if not checks[word]:
-                self.tell(rules.CACHING, f"{pointer}/{word}", f"{word!r} is missing or has another value")
+                self.report(rules.CACHING, f"{pointer}/{word}", f"{word!r} is missing or has another value")
 
     def lint_tool(self, tool: Mapping[str, Json], pointer: str, names: set[str]) -> None:
         self.lint_name(tool.get("name"), f"{pointer}/name", names)
         for key in ("title", "description"):
             if key in tool and not isinstance(tool[key], str):
-                self.tell(rules.TEXT, f"{pointer}/{key}", f"{key!r} is no text")
+                self.report(rules.TEXT, f"{pointer}/{key}", f"{key!r} is not a string")
         if not tool.get("description"):
-            self.tell(rules.DESCRIPTION, pointer, "the tool has no description")
+            self.report(rules.DESCRIPTION, pointer, "the tool has no description")
         self.lint_input(tool.get("inputSchema"), f"{pointer}/inputSchema")
         if "outputSchema" in tool:
             self.lint_output(tool["outputSchema"], f"{pointer}/outputSchema")
         if "annotations" in tool:
             self.lint_annotations(tool["annotations"], f"{pointer}/annotations")
         if "_meta" in tool and not isinstance(tool["_meta"], Mapping):
-            self.tell(rules.META, f"{pointer}/_meta", "`_meta` is no JSON object")
+            self.report(rules.META, f"{pointer}/_meta", "`_meta` is not a JSON object")
         if "icons" in tool and not _are_icons(tool["icons"]):
-            self.tell(rules.ICONS, f"{pointer}/icons", "icons are no list of objects with `src`")
+            self.report(rules.ICONS, f"{pointer}/icons", "icons are not a list of objects with `src`")
         for key in sorted(tool.keys() - _MEMBERS):
-            self.tell(rules.MEMBER, f"{pointer}/{key}", f"the schema of a tool has no {key!r}")
+            self.report(rules.MEMBER, f"{pointer}/{key}", f"the schema of a tool has no {key!r}")
 
     def lint_name(self, name: Json, pointer: str, names: set[str]) -> None:
         if not isinstance(name, str):
-            self.tell(rules.NAME, pointer, "the tool has no name")
+            self.report(rules.NAME, pointer, "the tool has no name")
             return
         if not _NAME.fullmatch(name):
-            self.tell(rules.NAME_FORM, pointer, f"{name!r} is not of the form of a tool's name")
+            self.report(rules.NAME_FORM, pointer, f"{name!r} is not of the form of a tool's name")
         if name in names:
-            self.tell(rules.NAME_UNIQUE, pointer, f"another tool is called {name!r} too")
+            self.report(rules.NAME_UNIQUE, pointer, f"another tool is called {name!r} too")
         names.add(name)
 
     def lint_input(self, schema: Json, pointer: str) -> None:
         if not isinstance(schema, Mapping) or schema.get("type") != "object":
-            self.tell(rules.INPUT_SCHEMA, pointer, "the input schema is no object that says `type: object`")
+            self.report(rules.INPUT_SCHEMA, pointer, "the input schema is not an object with `type: object`")
             return
         self.lint_properties(schema, pointer)
 
     def lint_output(self, schema: Json, pointer: str) -> None:
         if not isinstance(schema, Mapping) or (schema.get("type") != "object" and not self.modern):
-            self.tell(rules.OUTPUT_SCHEMA, pointer, "the output schema is not of the form of this revision")
+            self.report(rules.OUTPUT_SCHEMA, pointer, "the output schema is not of the form of this revision")
             return
         self.lint_properties(schema, pointer)
 
@@ -129,23 +129,23 @@ class _Linter:
         )
         are_names = isinstance(required, list) and all(isinstance(item, str) for item in required)
         if not are_schemas or not are_names:
-            self.tell(rules.PROPERTIES, pointer, "`properties` or `required` is not of its form")
+            self.report(rules.PROPERTIES, pointer, "`properties` or `required` is not of its form")
             return
         for name in required:
             if name not in properties and not schema.keys() & {"$ref", "allOf", "anyOf", "oneOf"}:
-                self.tell(rules.REQUIRED, f"{pointer}/required", f"{name!r} is required and not described")
+                self.report(rules.REQUIRED, f"{pointer}/required", f"{name!r} is required and not described")
 
     def lint_annotations(self, annotations: Json, pointer: str) -> None:
         if not isinstance(annotations, Mapping):
-            self.tell(rules.ANNOTATIONS, pointer, "annotations are no JSON object")
+            self.report(rules.ANNOTATIONS, pointer, "annotations are not a JSON object")
             return
         if "title" in annotations and not isinstance(annotations["title"], str):
-            self.tell(rules.ANNOTATIONS, f"{pointer}/title", "the title is no text")
+            self.report(rules.ANNOTATIONS, f"{pointer}/title", "the title is not a string")
         for hint in HINTS:
             if hint in annotations and not isinstance(annotations[hint], bool):
-                self.tell(rules.ANNOTATIONS, f"{pointer}/{hint}", f"{hint!r} is neither true nor false")
+                self.report(rules.ANNOTATIONS, f"{pointer}/{hint}", f"{hint!r} is neither true nor false")
         if annotations.get("readOnlyHint") is True and annotations.get("destructiveHint") is True:
-            self.tell(rules.HINTS_DISAGREE, pointer, "the tool is called read-only and destructive")
+            self.report(rules.HINTS_DISAGREE, pointer, "the tool is called read-only and destructive")
 
 
 def _are_icons(icons: Json) -> bool:

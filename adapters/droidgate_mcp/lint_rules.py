@@ -1,4 +1,4 @@
-"""The rules of the linter: id, level, section of the MCP specification, and the way out."""
+"""The rules of the linter: id, level, section of the MCP specification, and the fix."""
 
 from __future__ import annotations
 
@@ -16,9 +16,7 @@ RULES: Final = _BOOK.by_id
 TOOL: Final = _rule(
     "mcp-tool", Level.ERROR, "schema Tool", "A tool is a JSON object", "Write an object with `name`"
 )
-NAME: Final = _rule(
-    "mcp-name", Level.ERROR, "schema Tool.name", "A tool has a name that is a text", "Add `name`"
-)
+NAME: Final = _rule("mcp-name", Level.ERROR, "schema Tool.name", "A tool has a string `name`", "Add `name`")
 NAME_FORM: Final = _rule(
     "mcp-name-form",
     Level.WARNING,
@@ -30,35 +28,35 @@ NAME_UNIQUE: Final = _rule(
     "mcp-name-unique",
     Level.ERROR,
     "server/tools Tool Names",
-    "A tool's name is its own",
+    "A tool's name is unique",
     "Rename one of them; calls go by name",
 )
 TEXT: Final = _rule(
     "mcp-text",
     Level.ERROR,
     "schema Tool",
-    "Title and description are texts",
+    "Title and description are strings",
     "Write a string, or leave it out",
 )
 DESCRIPTION: Final = _rule(
     "mcp-description",
     Level.NOTE,
     "schema Tool.description",
-    "A tool says what it does",
+    "A tool has a description",
     "Add `description`; models choose tools by it",
 )
 INPUT_SCHEMA: Final = _rule(
     "mcp-input-schema",
     Level.ERROR,
     "schema Tool.inputSchema",
-    "A tool has an input schema, an object that says `type: object`",
+    "A tool has an input schema, an object with `type: object`",
     'Write {"type": "object"} for a tool without arguments',
 )
 OUTPUT_SCHEMA: Final = _rule(
     "mcp-output-schema",
     Level.ERROR,
     "schema Tool.outputSchema",
-    "An output schema is an object; up to revision 2025-11-25 it says `type: object`",
+    "An output schema is an object; up to revision 2025-11-25 it has `type: object`",
     "Put the value under a property, such as `result`",
 )
 PROPERTIES: Final = _rule(
@@ -72,14 +70,14 @@ REQUIRED: Final = _rule(
     "mcp-required-unknown",
     Level.NOTE,  # JSON Schema allows it, and a schema that comes from another format is written as it was.
     "schema Tool.inputSchema",
-    "What is required is described",
+    "Each required property is described",
     "Describe it under `properties`, or take it out of `required`",
 )
 ANNOTATIONS: Final = _rule(
     "mcp-annotations",
     Level.ERROR,
     "schema ToolAnnotations",
-    "Annotations are an object with a text title and boolean hints",
+    "Annotations are an object with a string title and boolean hints",
     "Write true or false",
 )
 HINTS_DISAGREE: Final = _rule(
@@ -121,6 +119,6 @@ PAGE: Final = _rule(
     "mcp-page",
     Level.NOTE,
     "server/utilities/pagination",
-    "A list is whole",
+    "A list is complete",
     "Ask for the next page too and join the lists",
 )

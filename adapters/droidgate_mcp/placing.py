@@ -53,9 +53,9 @@ def _place_in(capability: Capability, definitions: dict[str, Type]) -> Capabilit
 
 def _definitions_of(root: Type, definitions: dict[str, Type]) -> set[str]:
     """Return the definitions that a schema holds or reaches."""
-    held = {*root.extensions[NAMESPACE]["definitions"].values()} & definitions.keys()
-    parts = [root, *(definitions[name] for name in held)]
-    return held.union(*(reachable_definitions(part, definitions) for part in parts))
+    names = {*root.extensions[NAMESPACE]["definitions"].values()} & definitions.keys()
+    parts = [root, *(definitions[name] for name in names)]
+    return names.union(*(reachable_definitions(part, definitions) for part in parts))
 
 
 def _report(pointer: str) -> Finding:

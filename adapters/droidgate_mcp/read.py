@@ -24,7 +24,7 @@ from droidgate.model.json_values import Json
 from droidgate.model.types import AnyType, Extensions, Type
 from droidgate.parsing.json_text import parse_json
 from droidgate_mcp.access import read_access
-from droidgate_mcp.document import Document, is_further_field, is_shape, take_apart
+from droidgate_mcp.document import ToolListDocument, is_further_field, is_shape, take_apart
 from droidgate_mcp.facts import (
     ANNOTATIONS_FACT,
     ANNOTATIONS_POINTER,
@@ -61,7 +61,7 @@ _TEXT_FIELDS: Final = ("package", "component", "name", "description", "instructi
 
 
 def detect(source: SourceFile) -> int:
-    """Tell how sure a file's content makes us that it is a list of MCP tools."""
+    """Return how sure a file's content makes us that it is a list of MCP tools."""
     if source.data[:64].lstrip(b"\xef\xbb\xbf \t\r\n")[:1] not in {b"{", b"["}:
         return 0
     found = _TOOL_KEY.search(source.data)
@@ -95,7 +95,7 @@ def read_application(application: Application, context: ReadingContext) -> Readi
 @dataclass(slots=True)
 class _DocumentReader:
     path: str
-    document: Document
+    document: ToolListDocument
     context: ReadingContext
     definitions: dict[str, Type] = field(default_factory=dict)
     names: set[str] = field(default_factory=set)
@@ -118,20 +118,20 @@ class _DocumentReader:
     def read(self) -> Provider:
         document = self.document
         meta = dict(document.meta)
-        held = self.read_own_meta(meta.pop(PROVIDER_META, None), "")
-        access = read_access(ComponentAccess, held.pop("access", None), self.path)
+        own = self.read_own_meta(meta.pop(PROVIDER_META, None), "")
+        access = read_access(ComponentAccess, own.pop("access", None), self.path)
         facts = name_members(meta, META_POINTER)
         pointers = ((tool, f"{document.pointer}/{index}") for index, tool in enumerate(document.tools))
         tools = [
             (members, pointer)
             for tool, pointer in pointers
-            if (members := self.attempt(self.spell_usually, tool, pointer)) is not None
+            if (members := self.attempt(self.with_usual_names, tool, pointer)) is not None
         ]
         dialect = self.find_dialect(tools)
         shape = document.kept_shape(dialect)
         facts.update(document.further)
-        facts.update(self.read_fields(held.pop("fields", {}), facts))
-        facts.update(self.read_documents(held.pop("documents", {}), dialect))
+        facts.update(self.read_fields(own.pop("fields", {}), facts))
+        facts.update(self.read_documents(own.pop("documents", {}), dialect))
         if shape is not None:
             facts[document_fact(dialect)] = shape
         read = self.context.read_each(
@@ -140,10 +140,10 @@ class _DocumentReader:
             lambda each: f"{self.path}:{each[1]}",
         )
         capabilities = tuple(item for item in read if item is not None)
-        self.read_definitions(held.pop("definitions", {}), "")
-        extensions = self.read_extensions(held.pop("extensions", {}), facts, "")
-        texts = {name: held.pop(name) for name in _TEXT_FIELDS if isinstance(held.get(name), str)}
-        self.refuse_rest(held, PROVIDER_META, "")
+        self.read_definitions(own.pop("definitions", {}), "")
+        extensions = self.read_extensions(own.pop("extensions", {}), facts, "")
+        texts = {name: own.pop(name) for name in _TEXT_FIELDS if isinstance(own.get(name), str)}
+        self.refuse_rest(own, PROVIDER_META, "")
         return Provider(
             protocol=FORMAT_ID,
             dialect=dialect,
@@ -171,11 +171,11 @@ class _DocumentReader:
                 return MODERN
         return HANDSHAKE
 
-    def spell_usually(self, tool: Json, pointer: str) -> dict[str, Json]:
+    def with_usual_names(self, tool: Json, pointer: str) -> dict[str, Json]:
         """Return a tool's members in camel case and without null."""
         if not isinstance(tool, Mapping):
             raise self.error(
-                "a tool is no JSON object", pointer, "Each tool is an object with name and inputSchema"
+                "a tool is not a JSON object", pointer, "Each tool is an object with name and inputSchema"
             )
         members = dict(tool)
         self.rename_keys(members, _SNAKE_KEYS, members, pointer)
@@ -191,13 +191,13 @@ class _DocumentReader:
         return members
 
     def rename_keys(
-        self, held: dict[str, Json], spellings: Mapping[str, str], tool: Mapping[str, Json], pointer: str
+        self, members: dict[str, Json], spellings: Mapping[str, str], tool: Mapping[str, Json], pointer: str
     ) -> None:
         """Rename the keys of an object that are in snake case, where the usual one is not there too."""
         for usual, seen in spellings.items():
-            if seen in held and usual not in held:
+            if seen in members and usual not in members:
                 self.allow("P06", f"{seen!r} of {_called(tool)} is read as {usual!r}", f"{pointer}/{seen}")
-                held[usual] = held.pop(seen)
+                members[usual] = members.pop(seen)
 
     def read_tool(self, members: dict[str, Json], pointer: str) -> Capability:
         """Read one tool."""
@@ -208,20 +208,20 @@ class _DocumentReader:
             raise self.error(f"two tools are called {name!r}", pointer, "Rename one of them")
         self.names.add(name)
         meta = self.meta_of(members, pointer)
-        held = self.read_own_meta(meta.pop(TOOL_META, None), pointer)
-        access = read_access(CapabilityAccess, held.pop("access", None), f"{self.path}:{pointer}")
+        own = self.read_own_meta(meta.pop(TOOL_META, None), pointer)
+        access = read_access(CapabilityAccess, own.pop("access", None), f"{self.path}:{pointer}")
         left = {key: value for key, value in members.items() if key not in _OWN_KEYS}
-        left.update(self.read_members(held.pop("members", {}), left, pointer))
+        left.update(self.read_members(own.pop("members", {}), left, pointer))
         facts = {name_member(key): value for key, value in left.items()}
         facts.update(name_members(meta, META_POINTER))
         input_type = self.read_input(members, pointer)
-        output_type = self.read_output(members, held, pointer)
+        output_type = self.read_output(members, own, pointer)
         title, effects = self.read_annotations(members, facts, pointer)
-        version = held.pop("version", None)
+        version = own.pop("version", None)
         if version is not None and not isinstance(version, str):
-            held["version"] = version
-        extensions = self.read_extensions(held.pop("extensions", {}), facts, pointer)
-        self.refuse_rest(held, TOOL_META, pointer)
+            own["version"] = version
+        extensions = self.read_extensions(own.pop("extensions", {}), facts, pointer)
+        self.refuse_rest(own, TOOL_META, pointer)
         return Capability(
             id=name,
             title=title,
@@ -248,7 +248,7 @@ class _DocumentReader:
             schema = {"type": "object"}
         if schema is not True and not isinstance(schema, Mapping):
             raise self.error(
-                f"the input schema of {_called(members)} is no JSON object", inner, "Write a JSON Schema"
+                f"the input schema of {_called(members)} is not a JSON object", inner, "Write a JSON Schema"
             )
         if schema is True or schema.get("type") != "object":
             stated = {} if schema is True else schema
@@ -263,10 +263,10 @@ class _DocumentReader:
             schema = {**stated, "type": "object"}
         return self.read_root(schema)
 
-    def read_output(self, members: dict[str, Json], held: dict[str, Json], pointer: str) -> Type | None:
-        """Read the output schema, or the boolean schema that stands for it in our `_meta`."""
-        if isinstance(held.get("output"), bool) and "outputSchema" not in members:
-            return AnyType(boolean=held.pop("output"))
+    def read_output(self, members: dict[str, Json], own: dict[str, Json], pointer: str) -> Type | None:
+        """Read the output schema, or the boolean schema in its place in our `_meta`."""
+        if isinstance(own.get("output"), bool) and "outputSchema" not in members:
+            return AnyType(boolean=own.pop("output"))
         schema = members.get("outputSchema")
         if schema is None:
             return None
@@ -279,7 +279,7 @@ class _DocumentReader:
             schema = {} if schema else {"not": {}}
         if not isinstance(schema, Mapping):
             raise self.error(
-                f"the output schema of {_called(members)} is no JSON object",
+                f"the output schema of {_called(members)} is not a JSON object",
                 f"{pointer}/outputSchema",
                 "Write a JSON Schema",
             )
@@ -301,7 +301,7 @@ class _DocumentReader:
         annotations = members["annotations"]
         if not isinstance(annotations, Mapping):
             raise self.error(
-                f"the annotations of {_called(members)} are no JSON object", pointer, "Remove them"
+                f"the annotations of {_called(members)} are not a JSON object", pointer, "Remove them"
             )
         left = dict(annotations)
         for key in [key for key in ("title", *HINTS) if key in left and left[key] is None]:
@@ -324,63 +324,65 @@ class _DocumentReader:
         """Return a copy of a tool's `_meta`."""
         meta = members.get("_meta", {})
         if not isinstance(meta, Mapping):
-            raise self.error(f"`_meta` of {_called(members)} is no JSON object", pointer, "Remove it")
+            raise self.error(f"`_meta` of {_called(members)} is not a JSON object", pointer, "Remove it")
         return dict(meta)
 
-    def read_own_meta(self, held: Json, pointer: str) -> dict[str, Json]:
+    def read_own_meta(self, value: Json, pointer: str) -> dict[str, Json]:
         """Return a copy of what our own `_meta` key holds."""
-        if held is None:
+        if value is None:
             return {}
-        if not isinstance(held, Mapping):
-            raise self.error("what droidgate wrote into `_meta` is no JSON object", pointer, "Remove the key")
-        return dict(held)
+        if not isinstance(value, Mapping):
+            raise self.error(
+                "what droidgate wrote into `_meta` is not a JSON object", pointer, "Remove the key"
+            )
+        return dict(value)
 
-    def read_members(self, held: Json, facts: Mapping[str, Json], pointer: str) -> Mapping[str, Json]:
+    def read_members(self, value: Json, facts: Mapping[str, Json], pointer: str) -> Mapping[str, Json]:
         """Return the members that a revision has no place for."""
-        if not isinstance(held, Mapping) or held.keys() & (_OWN_KEYS | facts.keys()):
+        if not isinstance(value, Mapping) or value.keys() & (_OWN_KEYS | facts.keys()):
             raise self.error("`members` in droidgate's `_meta` is not what it writes", pointer, "Remove it")
-        return held
+        return value
 
-    def read_fields(self, held: Json, facts: Mapping[str, Json]) -> Mapping[str, Json]:
+    def read_fields(self, value: Json, facts: Mapping[str, Json]) -> Mapping[str, Json]:
         """Return the further fields of a document of another revision."""
-        is_ours = isinstance(held, Mapping) and all(map(is_further_field, held))
-        if not is_ours or held.keys() & facts.keys():
+        is_ours = isinstance(value, Mapping) and all(map(is_further_field, value))
+        if not is_ours or value.keys() & facts.keys():
             raise self.error("`fields` in droidgate's `_meta` are not what it writes", "", "Remove them")
-        return dict(held)
+        return dict(value)
 
-    def read_documents(self, held: Json, dialect: str) -> Mapping[str, Json]:
+    def read_documents(self, value: Json, dialect: str) -> Mapping[str, Json]:
         """Return the shapes of the documents that the tools had in other revisions."""
         others = {document_fact(other.id) for other in TABLES.dialects if other.id != dialect}
-        is_ours = isinstance(held, Mapping) and held.keys() <= others and all(map(is_shape, held.values()))
+        is_ours = isinstance(value, Mapping) and value.keys() <= others and all(map(is_shape, value.values()))
         if not is_ours:
             raise self.error("`documents` in droidgate's `_meta` are not what it writes", "", "Remove them")
-        return dict(held)
+        return dict(value)
 
-    def read_extensions(self, held: Json, facts: dict[str, Json], pointer: str) -> Extensions:
+    def read_extensions(self, value: Json, facts: dict[str, Json], pointer: str) -> Extensions:
         """Return other formats' facts from our `_meta`, with our own."""
-        is_ours = isinstance(held, Mapping) and FORMAT_ID not in held
-        if not is_ours or not all(isinstance(item, Mapping) for item in held.values()):
+        is_ours = isinstance(value, Mapping) and FORMAT_ID not in value
+        if not is_ours or not all(isinstance(item, Mapping) for item in value.values()):
             raise self.error(
                 "`extensions` in droidgate's `_meta` is not what it writes", pointer, "Remove it"
             )
-        return {**held, FORMAT_ID: facts} if facts else dict(held)
+        return {**value, FORMAT_ID: facts} if facts else dict(value)
 
-    def read_definitions(self, held: Json, pointer: str) -> None:
+    def read_definitions(self, value: Json, pointer: str) -> None:
         """Read the definitions that no tool reaches from our `_meta`."""
-        if not isinstance(held, Mapping) or not all(
-            isinstance(item, Mapping | bool) for item in held.values()
+        if not isinstance(value, Mapping) or not all(
+            isinstance(item, Mapping | bool) for item in value.values()
         ):
             raise self.error(
-                "`definitions` in droidgate's `_meta` are no JSON Schemas", pointer, "Remove them"
+                "`definitions` in droidgate's `_meta` are not JSON Schemas", pointer, "Remove them"
             )
-        if held:
-            self.read_root({"$defs": held})
+        if value:
+            self.read_root({"$defs": value})
 
-    def refuse_rest(self, held: Mapping[str, Any], key: str, pointer: str) -> None:
-        """Refuse what our `_meta` key holds besides what we write."""
-        if held:
+    def refuse_rest(self, value: Mapping[str, Any], key: str, pointer: str) -> None:
+        """Refuse members of our `_meta` key that we do not write."""
+        if value:
             raise self.error(
-                f"`{key}` holds {next(iter(held))!r}, which droidgate does not write", pointer, "Remove it"
+                f"`{key}` holds {next(iter(value))!r}, which droidgate does not write", pointer, "Remove it"
             )
 
     def text_of(self, members: Mapping[str, Json], key: str, pointer: str) -> str | None:
@@ -388,7 +390,7 @@ class _DocumentReader:
         text = members.get(key)
         if text is not None and not isinstance(text, str):
             raise self.error(
-                f"{key!r} of {_called(members)} is no text", f"{pointer}/{key}", "Write a string"
+                f"{key!r} of {_called(members)} is not a string", f"{pointer}/{key}", "Write a string"
             )
         return text
 

@@ -27,14 +27,14 @@ _CAPABILITIES_KEY: Final = "io.modelcontextprotocol/clientCapabilities"
 
 
 @dataclass(frozen=True, slots=True)
-class Declared:
+class DeclaredOutput:
     """What a tool's provider declares that it returns: its output before it was fitted into MCP."""
 
     output: Type | None = None
     definitions: Mapping[str, Type] = field(default_factory=dict)
 
     def is_wrapped(self, revision: str) -> bool:
-        """Tell whether the value stands under `result`."""
+        """Return whether the value is under `result`."""
         return revision == HANDSHAKE and not (
             self.output is not None and is_always_object(self.output, self.definitions)
         )
@@ -46,7 +46,7 @@ class Declared:
 
 
 @dataclass(frozen=True, slots=True)
-class ToolCall:
+class McpToolCall:
     """One call: the tool's name and its arguments."""
 
     tool: str
@@ -54,7 +54,7 @@ class ToolCall:
 
 
 @dataclass(frozen=True, slots=True)
-class ToolFailure:
+class McpToolFailure:
     """Why a call failed: a token of mappings' `failure_tokens`, and the words for it."""
 
     token: str
@@ -62,7 +62,7 @@ class ToolFailure:
 
 
 @dataclass(frozen=True, slots=True)
-class ToolResult:
+class McpToolResult:
     """What a call came to.
 
     Attributes:
@@ -72,11 +72,11 @@ class ToolResult:
     """
 
     value: Json = None
-    failure: ToolFailure | None = None
+    failure: McpToolFailure | None = None
     content: tuple[Json, ...] = ()
 
 
-def write_call(call: ToolCall, revision: str) -> dict[str, Json]:
+def write_call(call: McpToolCall, revision: str) -> dict[str, Json]:
     """Return the params of a `tools/call` request; 2026-07-28 wants revision and capabilities in `_meta`."""
     params: dict[str, Json] = {"name": call.tool, "arguments": call.arguments}
     if revision == MODERN:
@@ -84,11 +84,11 @@ def write_call(call: ToolCall, revision: str) -> dict[str, Json]:
     return params
 
 
-def read_call(params: Json) -> ToolCall:
+def read_call(params: Json) -> McpToolCall:
     """Read the params of a `tools/call` request.
 
     Raises:
-        InputError: no name, or arguments that are no object.
+        InputError: no name, or arguments that are not an object.
     """
     name = params.get("name") if isinstance(params, Mapping) else None
     if not isinstance(name, str):
@@ -96,12 +96,14 @@ def read_call(params: Json) -> ToolCall:
     arguments = params.get("arguments")
     if arguments is not None and not isinstance(arguments, Mapping):
         raise InputError(
-            "arguments are no JSON object", place="params", hint="Send an object, or leave them out"
+            "arguments are not a JSON object", place="params", hint="Send an object, or leave them out"
         )
-    return ToolCall(name, dict(arguments or {}))
+    return McpToolCall(name, dict(arguments or {}))
 
 
-def write_result(result: ToolResult, revision: str, declared: Declared | None = None) -> dict[str, Json]:
+def write_result(
+    result: McpToolResult, revision: str, declared: DeclaredOutput | None = None
+) -> dict[str, Json]:
     """Return a `tools/call` result: structured content where an output is declared, and text for all.
 
     Args:
@@ -120,7 +122,7 @@ def write_result(result: ToolResult, revision: str, declared: Declared | None = 
     return {**written, "content": [*texts, *result.content]}
 
 
-def _structured(value: Json, revision: str, declared: Declared) -> Json:
+def _structured(value: Json, revision: str, declared: DeclaredOutput) -> Json:
     if not declared.is_wrapped(revision):
         return value
     return {} if declared.is_void else {_RESULT: value}
@@ -134,7 +136,7 @@ def _as_text(value: Json) -> str:
     return value if isinstance(value, str) else canonical_json(value)
 
 
-def read_result(result: Json, revision: str, declared: Declared | None = None) -> ToolResult:
+def read_result(result: Json, revision: str, declared: DeclaredOutput | None = None) -> McpToolResult:
     """Read a `tools/call` result.
 
     Without structured content the texts are the value. A result that asks for more input is a failure that
@@ -144,24 +146,26 @@ def read_result(result: Json, revision: str, declared: Declared | None = None) -
         InputError: no result.
     """
     if not isinstance(result, Mapping):
-        raise InputError("a result is no JSON object", place="result")
+        raise InputError("a result is not a JSON object", place="result")
     content = result.get("content", [])
     if not isinstance(content, list) or not all(isinstance(block, Mapping) for block in content):
-        raise InputError("the content of a result is no list of blocks", place="result")
+        raise InputError("the content of a result is not a list of blocks", place="result")
     if result.get("resultType", _COMPLETE) != _COMPLETE:
-        return ToolResult(failure=ToolFailure("needs_user", f"the tool answered {result['resultType']!r}"))
+        return McpToolResult(
+            failure=McpToolFailure("needs_user", f"the tool answered {result['resultType']!r}")
+        )
     texts = [block["text"] for block in content if _is_text(block)]
     others = tuple(block for block in content if not _is_text(block))
     if result.get("isError"):
         token, text = read_failure("\n".join(texts))
-        return ToolResult(failure=ToolFailure(token or UNKNOWN_FAILURE, text), content=others)
+        return McpToolResult(failure=McpToolFailure(token or UNKNOWN_FAILURE, text), content=others)
     if "structuredContent" not in result:
-        return ToolResult("\n".join(texts) if texts else None, content=others)
+        return McpToolResult("\n".join(texts) if texts else None, content=others)
     value = result["structuredContent"]
     is_wrapped = declared is not None and declared.output is not None and declared.is_wrapped(revision)
     if is_wrapped and isinstance(value, Mapping):
         value = value.get(_RESULT) if value.keys() <= {_RESULT} else dict(value)
-    return ToolResult(value, content=others)
+    return McpToolResult(value, content=others)
 
 
 def _is_text(block: Mapping[str, Json]) -> bool:
@@ -169,7 +173,7 @@ def _is_text(block: Mapping[str, Json]) -> bool:
 
 
 def write_response(
-    request_id: str | int, result: ToolResult, revision: str, declared: Declared | None = None
+    request_id: str | int, result: McpToolResult, revision: str, declared: DeclaredOutput | None = None
 ) -> dict[str, Json]:
     """Return the JSON-RPC response to a call: an error where its token is the protocol's."""
     response: dict[str, Json] = {"jsonrpc": "2.0", "id": request_id}
@@ -178,29 +182,29 @@ def write_response(
     return {**response, "result": write_result(result, revision, declared)}
 
 
-def read_response(response: Json, revision: str, declared: Declared | None = None) -> ToolResult:
+def read_response(response: Json, revision: str, declared: DeclaredOutput | None = None) -> McpToolResult:
     """Read the JSON-RPC response to a call.
 
     Raises:
         InputError: it has neither a result nor an error.
     """
     if isinstance(response, Mapping) and isinstance(response.get("error"), Mapping):
-        return ToolResult(failure=read_error(response["error"]))
+        return McpToolResult(failure=read_error(response["error"]))
     if not isinstance(response, Mapping) or "result" not in response:
         raise InputError("a response has neither result nor error", place="response")
     return read_result(response["result"], revision, declared)
 
 
-def write_error(failure: ToolFailure) -> dict[str, Json]:
+def write_error(failure: McpToolFailure) -> dict[str, Json]:
     """Return a JSON-RPC error object for a failure."""
     code = load_failure_tokens()[failure.token].mcp_error
     message = write_failure(failure.token, failure.message)
     return {"code": INTERNAL_ERROR if code == "result" else code, "message": message}
 
 
-def read_error(error: Mapping[str, Json]) -> ToolFailure:
+def read_error(error: Mapping[str, Json]) -> McpToolFailure:
     """Read a JSON-RPC error object: by the token at the head of its message, else by its code."""
     message = error.get("message")
     token, text = read_failure(message if isinstance(message, str) else "")
     code = error.get("code")
-    return ToolFailure(token or TABLES.names.get(f"error {code}", UNKNOWN_FAILURE), text)
+    return McpToolFailure(token or TABLES.names.get(f"error {code}", UNKNOWN_FAILURE), text)

@@ -117,30 +117,30 @@ def _placed_members(provider: Provider, shape: Mapping[str, Json] | None) -> dic
 def _write_provider_meta(provider: Provider, shape: Mapping[str, Json] | None, used: str) -> dict[str, Json]:
     """Return `_meta` of the whole list: the document itself states the fact `used`."""
     placed = placed_fields(shape)
-    held: dict[str, Json] = {
+    written: dict[str, Json] = {
         name: text
         for name in _TEXT_FIELDS
         if name not in placed and (text := getattr(provider, name)) is not None
     }
     access = stated_rules(provider.access)
     if access:
-        held["access"] = access
+        written["access"] = access
     definitions = _write_unreached(provider)
     if definitions:
-        held["definitions"] = definitions
+        written["definitions"] = definitions
     extensions = _of_others(provider.extensions)
     if extensions:
-        held["extensions"] = extensions
+        written["extensions"] = extensions
     further = _further_fields(provider)
     left = further.keys() - placed_further(shape, further).keys()
     if left:
-        held["fields"] = {name: value for name, value in further.items() if name in left}
+        written["fields"] = {name: value for name, value in further.items() if name in left}
     own = provider.extensions.get(FORMAT_ID, {})
     documents = {name: other for name, other in own.items() if not name.startswith("/") and name != used}
     if documents:
-        held["documents"] = documents
+        written["documents"] = documents
     meta = read_members(own, META_POINTER)
-    return {**meta, PROVIDER_META: held} if held else meta
+    return {**meta, PROVIDER_META: written} if written else meta
 
 
 def _of_others(extensions: Extensions) -> Extensions:
@@ -148,7 +148,7 @@ def _of_others(extensions: Extensions) -> Extensions:
 
 
 def _write_unreached(provider: Provider) -> dict[str, Json]:
-    """Return the schemas of the definitions that stand in no tool's schema, with those they refer to."""
+    """Return the schemas of the definitions that no tool's schema holds, with those they refer to."""
     definitions = provider.definitions
     placed: set[str] = set()
     for capability in provider.capabilities:
@@ -164,14 +164,14 @@ def _write_unreached(provider: Provider) -> dict[str, Json]:
     if not left:
         return {}
     layout = {NAMESPACE: {"definitions": {f"$defs/{name}": name for name in left}}}
-    held: dict[str, Json] = write_schema(AnyType(extensions=layout), definitions)["$defs"]
-    return held
+    schemas: dict[str, Json] = write_schema(AnyType(extensions=layout), definitions)["$defs"]
+    return schemas
 
 
 def _write_tool(capability: Capability, provider: Provider, dialect_id: str) -> dict[str, Json]:
     own: Mapping[str, Json] = capability.extensions.get(FORMAT_ID, {})
     members = {member_name(fact): value for fact, value in own.items() if is_member(fact)}
-    held = _write_tool_meta(capability, members, dialect_id)
+    written = _write_tool_meta(capability, members, dialect_id)
     tool: dict[str, Json] = {"name": capability.id}
     if capability.title is not None and own.get(TITLE_FACT) != "annotations":
         tool["title"] = capability.title
@@ -182,14 +182,14 @@ def _write_tool(capability: Capability, provider: Provider, dialect_id: str) -> 
     if output is not None:
         schema = _write_root(output, provider)
         if isinstance(schema, bool):
-            held["output"] = schema
+            written["output"] = schema
         else:
             tool["outputSchema"] = schema
     annotations = _write_annotations(capability, own)
     if annotations is not None:
         tool["annotations"] = annotations
     tool.update(members)
-    meta = {**read_members(own, META_POINTER), **({TOOL_META: held} if held else {})}
+    meta = {**read_members(own, META_POINTER), **({TOOL_META: written} if written else {})}
     if meta:
         tool["_meta"] = meta
     return tool
@@ -201,20 +201,20 @@ def _write_root(root: Type, provider: Provider) -> Json:
 
 def _write_tool_meta(capability: Capability, members: dict[str, Json], dialect_id: str) -> dict[str, Json]:
     """Return what our `_meta` key holds, and take from `members` what the revision has no place for."""
-    held: dict[str, Json] = {}
+    written: dict[str, Json] = {}
     if capability.version is not None:
-        held["version"] = capability.version
+        written["version"] = capability.version
     access = stated_rules(capability.access)
     if access:
-        held["access"] = access
+        written["access"] = access
     if dialect_id == MODERN:
         gone = {name: members.pop(name) for name in sorted(_MEMBERS_OF_HANDSHAKE & members.keys())}
         if gone:
-            held["members"] = gone
+            written["members"] = gone
     extensions = _of_others(capability.extensions)
     if extensions:
-        held["extensions"] = extensions
-    return held
+        written["extensions"] = extensions
+    return written
 
 
 def _write_annotations(capability: Capability, own: Mapping[str, Json]) -> dict[str, Json] | None:

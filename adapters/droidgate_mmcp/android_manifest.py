@@ -23,7 +23,7 @@ class ComponentElement:
     Attributes:
         element: Which element.
         name: Class name.
-        label: Text for people, or None.
+        label: Human-readable text, or None.
         exported: `android:exported`, None where it is not stated.
         enabled: `android:enabled`, None where it is not stated.
         permission: What callers need, or None.
@@ -77,14 +77,14 @@ def write_android_manifest(provider: Provider, component: ComponentElement) -> s
 def _texts(provider: Provider, component: ComponentElement) -> Iterator[tuple[str, str, str]]:
     """Yield element, attribute and text of all that may be long."""
     called = f"<{component.element}> {component.name[:80]}"
-    told = (
+    texts = (
         ("<manifest>", "package", provider.package),
         (called, "name", component.name),
         (called, "label", component.label),
         (called, "permission", component.permission),
         *((f"<meta-data> {name}", "value", value) for name, value in component.meta_data.items()),
     )
-    return ((element, attribute, text) for element, attribute, text in told if text is not None)
+    return ((element, attribute, text) for element, attribute, text in texts if text is not None)
 
 
 def _component_lines(component: ComponentElement) -> Iterator[str]:

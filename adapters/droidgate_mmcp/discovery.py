@@ -1,4 +1,4 @@
-"""The answer to goose-mobile's discovery broadcast: the result extras that tell its tools (rows M37, M50)."""
+"""The answer to goose-mobile's discovery broadcast: the result extras that list its tools (rows M37, M50)."""
 
 from __future__ import annotations
 
@@ -46,13 +46,13 @@ def read_discovery(
 
     Args:
         extras: The Bundle's values; an answer without any has no tools.
-        context: Takes what was bent.
+        context: Takes the deviations that were accepted.
         place: How messages name the receiver.
         package: The receiver's package.
         component: Its class.
 
     Raises:
-        InputError: `tools` is no list of texts, names a tool twice, or a tool's texts are none.
+        InputError: `tools` is not a list of texts, names a tool twice, or a tool's texts are not strings.
     """
     reader = ManifestReader(place, context, BROADCAST)
     capabilities = tuple(_read_tool(name, extras, reader) for name in _tool_names(extras, reader))
@@ -80,8 +80,8 @@ def read_discovered_tools(
     """Read the tools of a discovery's answer, each already taken out of its extras.
 
     Args:
-        tools: Name, description and the JSON text of the parameters, in the order told.
-        context: Takes what was bent.
+        tools: Name, description and the JSON text of the parameters, in the order described.
+        context: Takes the deviations that were accepted.
         place: How messages name the receiver.
         package: The receiver's package.
         component: Its class.
@@ -89,9 +89,9 @@ def read_discovered_tools(
     Raises:
         InputError: a tool is named twice.
     """
-    told = list(tools)
-    extras: dict[str, Json] = {NAMES["broadcast_tools_extra"]: [name for name, _, _ in told]}
-    for name, description, parameters in told:
+    described = list(tools)
+    extras: dict[str, Json] = {NAMES["broadcast_tools_extra"]: [name for name, _, _ in described]}
+    for name, description, parameters in described:
         if description is not None:
             extras[name + _DESCRIPTION] = description
         if parameters is not None:
@@ -113,7 +113,7 @@ def _tool_names(extras: Mapping[str, Json], reader: ManifestReader) -> list[str]
             reader.allow("M50", "the answer has no `tools`; the names are those of the other extras", pointer)
         return list(dict.fromkeys(derived))
     if not isinstance(names, list | tuple) or not all(isinstance(name, str) and name for name in names):
-        reader.refuse(pointer, "`tools` is no list of names", "It is a String[]")
+        reader.refuse(pointer, "`tools` is not a list of names", "It is a String[]")
     if len(set(names)) != len(names):
         reader.refuse(
             pointer, "`tools` names a tool twice", "A call names only the tool; give each its own name"

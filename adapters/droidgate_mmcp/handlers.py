@@ -24,7 +24,7 @@ _ATTRIBUTES: Final = {
     "theme": "@android:style/Theme.Translucent.NoTitleBar",
 }
 _RESULT_OBJECT: Final = """
-    /** A result is the text of a JSON object: a text stands under "text", any other value under "value". */
+    /** A result is the text of a JSON object: a text is under "text", any other value under "value". */
     private static String textOf(Object result) throws JSONException {
         if (result instanceof JSONObject) {
             return result.toString();
@@ -87,8 +87,8 @@ def _caller_notes(provider: Provider, place: ClassPlace, who: str) -> tuple[str,
         return ()
     callers = f"an app that holds {access.permission}" if access.permission else "any app on the phone"
     note = (
-        f"Whoever {who} cannot be told apart for certain: do nothing in {place.prefix}Capabilities that "
-        f"{callers} must not make happen without asking the user."
+        f"The caller that {who} cannot be identified for certain: do nothing in "
+        f"{place.prefix}Capabilities that {callers} must not make happen without asking the user."
     )
     return (note,)
 
@@ -118,7 +118,7 @@ def _tools(extras: dict[str, Json]) -> str:
     static final String[] TOOLS = {{
 {names}    }};
 
-    /** What discovery tells of them: names and texts of result extras. */
+    /** What discovery reports about them: names and texts of result extras. */
     static final String[][] TEXTS = {{
 {texts}    }};
 
@@ -153,7 +153,7 @@ def _write_component(place: ClassPlace, *, broadcast: bool) -> str:
 
 
 def _write_manifest(provider: Provider, place: ClassPlace) -> str:
-    """Return what the activity needs besides its descriptor: to be unseen, and to stay while it works."""
+    """Return what the activity needs next to its descriptor: to be unseen, and to stay while it works."""
     stated = {"name": provider.component or place.component_name, **_ATTRIBUTES}
     attributes = " ".join(f"android:{name}={quoteattr(value)}" for name, value in stated.items())
     return (

@@ -28,7 +28,7 @@ LOOKS_FOR: Final = (
     ComponentQuery("receiver", NAMES["discovery_action"]),
 )
 
-_TOLD_WHEN_ASKED: Final = (
+_READ_BY_BROADCAST: Final = (
     "A shim (`droidgate shim install`) sends the receiver an ordered broadcast and reads the result's "
     "extras, which a shell command does not show"
 )
@@ -53,7 +53,7 @@ def read_installed(application: Application, state: InstalledState, context: Rea
 
 
 def broadcast_providers(application: Application) -> tuple[Provider, ...]:
-    """Return a provider without tools for each receiver that tells its tools to a broadcast."""
+    """Return a provider without tools for each receiver that reports its tools to a broadcast."""
     return tuple(
         _broadcast_provider(application, asked_receiver) for asked_receiver in asked_receivers(application)
     )
@@ -88,4 +88,4 @@ def call_routes(provider: Provider, facts: DeviceFacts) -> tuple[CallRoute, ...]
 
 def what_would_find(provider: Provider) -> str | None:
     """Return what would find the tools of a receiver of broadcasts."""
-    return _TOLD_WHEN_ASKED if provider.dialect == BROADCAST and not provider.capabilities else None
+    return _READ_BY_BROADCAST if provider.dialect == BROADCAST and not provider.capabilities else None

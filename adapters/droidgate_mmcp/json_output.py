@@ -10,7 +10,7 @@ def write_json(value: Json, *, lines: bool = False) -> str:
     r"""Return a JSON value's text.
 
     Characters that XML 1.0 cannot hold, halves of surrogate pairs among them, are written as `\uXXXX`, so the
-    text can stand in an XML attribute and in UTF-8, and means the same.
+    text can be in an XML attribute and in UTF-8, and means the same.
 
     Args:
         value: A JSON value; numbers are written digit for digit.

@@ -66,7 +66,7 @@ class _Linter:
     place: Place
     findings: list[Finding] = field(default_factory=list)
 
-    def tell(
+    def report(
         self,
         rule: LintRule,
         message: str,
@@ -80,32 +80,32 @@ class _Linter:
     def lint_component(self, component: Component, *, advertises: bool) -> None:
         name = component.name
         if not advertises:
-            self.tell(
+            self.report(
                 rules.ADVERTISE_ACTION, f"{name} has a manifest, but no filter with the ADVERTISE action"
             )
         if not component.has_action(NAMES["call_action"]):
-            self.tell(
+            self.report(
                 rules.CALL_ACTION,
-                f"{name} has no filter with the CALL action, so an implicit call finds nobody",
+                f"{name} has no filter with the CALL action, so an implicit call does not find it",
             )
         for action in (NAMES["advertise_action"], NAMES["call_action"]):
             filters = [filter_ for filter_ in component.filters if action in filter_.actions]
             if filters and not any(NAMES["default_category"] in filter_.categories for filter_ in filters):
-                self.tell(rules.DEFAULT_CATEGORY, f"{name}'s filter for {action} has no DEFAULT category")
+                self.report(rules.DEFAULT_CATEGORY, f"{name}'s filter for {action} has no DEFAULT category")
         if component.exported is not True:
             stated = "does not state android:exported" if component.exported is None else "is not exported"
-            self.tell(rules.EXPORTED, f"{name} {stated}, so no other app can call it")
+            self.report(rules.EXPORTED, f"{name} {stated}, so no other app can call it")
         if component.kind == "service":
-            self.tell(rules.ACTIVITY, f"{name} is a service; clients start an activity")
+            self.report(rules.ACTIVITY, f"{name} is a service; clients start an activity")
 
     def lint_meta_data(self, application: Application, component: Component) -> None:
         try:
             found = find_manifest_text(application, component)
         except InputError as error:
-            self.tell(rules.META_DATA, error.message, hint=error.hint)
+            self.report(rules.META_DATA, error.message, hint=error.hint)
             return
         if found is None:
-            self.tell(rules.META_DATA, f"{component.name} has no meta-data {NAMES['manifest_meta_data']}")
+            self.report(rules.META_DATA, f"{component.name} has no meta-data {NAMES['manifest_meta_data']}")
             return
         self.place = found.place
         self.lint_length(found)
@@ -113,7 +113,7 @@ class _Linter:
         try:
             value = parse_manifest(found.text, found.place, context)
         except InputError as error:
-            self.tell(rules.JSON, error.message, hint=hint_about_json(found) or error.hint)
+            self.report(rules.JSON, error.message, hint=hint_about_json(found) or error.hint)
             return
         self.lint_manifest(value, context)
 
@@ -123,20 +123,20 @@ class _Linter:
                 "value", utf16_length(found.text), f"<meta-data> {NAMES['manifest_meta_data']}"
             )
             if excess is not None:
-                self.tell(rules.MANIFEST_LENGTH, excess)
+                self.report(rules.MANIFEST_LENGTH, excess)
 
     def lint_manifest(self, value: Json, context: ReadingContext) -> None:
-        for bent in context.findings:
-            self.tell(rules.CONTROL_CHARACTERS, bent.message, hint=bent.hint)
+        for finding in context.findings:
+            self.report(rules.CONTROL_CHARACTERS, finding.message, hint=finding.hint)
         if not isinstance(value, Mapping):
-            self.tell(rules.TOOLS, "the manifest is no JSON object")
+            self.report(rules.TOOLS, "the manifest is not a JSON object")
             return
         self.lint_text(value)
         self.lint_version(value)
         self.lint_keys(value, MANIFEST_KEYS, "the manifest", "")
         tools = value.get("tools")
         if not isinstance(tools, list):
-            self.tell(rules.TOOLS, "the manifest has no array `tools`", "/tools")
+            self.report(rules.TOOLS, "the manifest has no array `tools`", "/tools")
             return
         seen: set[str] = set()
         for position, tool in enumerate(tools):
@@ -146,58 +146,58 @@ class _Linter:
         for key in part:
             if key not in known:
                 message = f"the key {key!r} of {called} is not in the specification"
-                self.tell(rules.UNKNOWN_KEY, message, f"{pointer}/{pointer_token(key)}")
+                self.report(rules.UNKNOWN_KEY, message, f"{pointer}/{pointer_token(key)}")
 
     def lint_text(self, manifest: Mapping[str, Json]) -> None:
         if "appDescription" in manifest:
-            self.tell(
+            self.report(
                 rules.DRAFT_KEY, "`appDescription` is the draft's name for `instructions`", "/appDescription"
             )
         if isinstance(manifest.get("instructions"), str):
             return
         if "instructions" in manifest or not isinstance(manifest.get("appDescription"), str):
-            self.tell(rules.INSTRUCTIONS, "the manifest has no text `instructions`", "/instructions")
+            self.report(rules.INSTRUCTIONS, "the manifest has no string `instructions`", "/instructions")
 
     def lint_version(self, manifest: Mapping[str, Json]) -> None:
         if "protocolVersion" not in manifest:
-            message = "the manifest says no protocol version; 1.0 is assumed"
-            self.tell(rules.VERSION, message, level=Level.NOTE)
+            message = "the manifest has no protocol version; 1.0 is assumed"
+            self.report(rules.VERSION, message, level=Level.NOTE)
             return
         version = manifest["protocolVersion"]
         if version != NAMES["protocol_version"] or not isinstance(version, str):
             message = f'the protocol version {write_json(version)[:100]} is not "1.0"'
-            self.tell(rules.VERSION, message, "/protocolVersion")
+            self.report(rules.VERSION, message, "/protocolVersion")
 
     def lint_tool(self, tool: Json, pointer: str, seen: set[str]) -> None:
         if not isinstance(tool, Mapping):
-            self.tell(rules.TOOLS, "a tool is no JSON object", pointer)
+            self.report(rules.TOOLS, "a tool is not a JSON object", pointer)
             return
         name = tool.get("name")
         if not isinstance(name, str) or not name:
-            self.tell(rules.TOOL_NAME, "a tool has no text `name`", f"{pointer}/name")
+            self.report(rules.TOOL_NAME, "a tool has no string `name`", f"{pointer}/name")
         else:
             self.lint_name(name, f"{pointer}/name", seen)
         called = repr(name) if isinstance(name, str) else "without a name"
         if not isinstance(tool.get("description"), str):
-            self.tell(
+            self.report(
                 rules.TOOL_DESCRIPTION,
-                f"the tool {called} has no text `description`",
+                f"the tool {called} has no string `description`",
                 f"{pointer}/description",
             )
         if "return" in tool:
-            self.tell(rules.DRAFT_KEY, f"the tool {called} has the draft's `return`", f"{pointer}/return")
+            self.report(rules.DRAFT_KEY, f"the tool {called} has the draft's `return`", f"{pointer}/return")
         self.lint_keys(tool, TOOL_KEYS, f"the tool {called}", pointer)
         self.lint_parameters(tool.get("parameters"), called, f"{pointer}/parameters")
 
     def lint_name(self, name: str, pointer: str, seen: set[str]) -> None:
         if name in seen:
-            self.tell(rules.TOOL_NAME_UNIQUE, f"two tools are called {name!r}", pointer)
+            self.report(rules.TOOL_NAME_UNIQUE, f"two tools are called {name!r}", pointer)
         seen.add(name)
         longest = MAX_FUNCTION_NAME - CLIENT_PREFIX_LENGTH
         if len(name) > longest:
-            self.tell(rules.NAME_LENGTH, f"the name {name!r} is longer than {longest} characters", pointer)
+            self.report(rules.NAME_LENGTH, f"the name {name!r} is longer than {longest} characters", pointer)
         if _FUNCTION_NAME.fullmatch(name) is None:
-            self.tell(
+            self.report(
                 rules.NAME_CHARACTERS,
                 f"the name {name!r} has characters that no function name may have",
                 pointer,
@@ -206,30 +206,30 @@ class _Linter:
     def lint_parameters(self, value: Json, called: str, pointer: str) -> None:
         form = form_of(value)
         if form == "missing":
-            self.tell(rules.PARAMETERS, f"the tool {called} has no `parameters`", pointer)
+            self.report(rules.PARAMETERS, f"the tool {called} has no `parameters`", pointer)
         elif form is None:
-            self.tell(
-                rules.PARAMETERS_SCHEMA, f"the parameters of the tool {called} are no JSON Schema", pointer
+            self.report(
+                rules.PARAMETERS_SCHEMA, f"the parameters of the tool {called} are not a JSON Schema", pointer
             )
         elif form == "flat":
             message = f"the parameters of the tool {called} are a map of type words, no JSON Schema"
-            self.tell(rules.FLAT_PARAMETERS, message, pointer)
+            self.report(rules.FLAT_PARAMETERS, message, pointer)
         elif form == "empty":
             message = (
                 f"the parameters of the tool {called} are empty; a client may miss `type` and `properties`"
             )
-            self.tell(rules.OBJECT_PARAMETERS, message, pointer)
+            self.report(rules.OBJECT_PARAMETERS, message, pointer)
         else:
             self.lint_schema(value, called, pointer)
 
     def lint_schema(self, schema: Json, called: str, pointer: str) -> None:
         for message, inner in _schema_errors(schema):
-            self.tell(
+            self.report(
                 rules.PARAMETERS_SCHEMA, f"the parameters of the tool {called}: {message}", pointer + inner
             )
         if isinstance(schema, bool) or schema.get("type") != "object":
             message = f"the parameters of the tool {called} are not of the type object"
-            self.tell(rules.OBJECT_PARAMETERS, message, pointer)
+            self.report(rules.OBJECT_PARAMETERS, message, pointer)
 
 
 def _schema_errors(schema: Json) -> Iterator[tuple[str, str]]:

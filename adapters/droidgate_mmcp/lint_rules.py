@@ -1,4 +1,4 @@
-"""The rules of the linter: id, level, section of the mMCP specification, and the way out."""
+"""The rules of the linter: id, level, section of the mMCP specification, and the fix."""
 
 from __future__ import annotations
 
@@ -15,21 +15,21 @@ RULES: Final = _BOOK.by_id
 """Every rule by id, in order."""
 
 TOOL_NAME: Final = _rule(
-    "mmcp-tool-name", Level.ERROR, "1", "A tool has a name that is a text", "Add `name`; calls use it"
+    "mmcp-tool-name", Level.ERROR, "1", "A tool has a string `name`", "Add `name`; calls use it"
 )
 TOOL_NAME_UNIQUE: Final = _rule(
     "mmcp-tool-name-unique",
     Level.ERROR,
     "1",
-    "A tool's name is its own",
+    "A tool's name is unique",
     "Rename one of them",
 )
 TOOL_DESCRIPTION: Final = _rule(
     "mmcp-tool-description",
     Level.ERROR,
     "1",
-    "A tool has a description that is a text",
-    "Say in a sentence what the tool does; agents choose by it",
+    "A tool has a string `description`",
+    "Describe in a sentence what the tool does; agents choose by it",
 )
 PARAMETERS: Final = _rule(
     "mmcp-parameters",
@@ -49,14 +49,14 @@ FLAT_PARAMETERS: Final = _rule(
     "mmcp-flat-parameters",
     Level.WARNING,
     "1 (row M37)",
-    "The parameters are a flat map of type words, which is no useful JSON Schema",
+    "The parameters are a flat map of type words, which is not a useful JSON Schema",
     'Write {"type": "object", "properties": {"name": {"type": "string"}}}',
 )
 OBJECT_PARAMETERS: Final = _rule(
     "mmcp-object-parameters",
     Level.WARNING,
     "1 (row M37)",
-    "The parameters do not say that they are an object",
+    "The parameters do not state that they are an object",
     'Start with "type": "object"',
 )
 NAME_LENGTH: Final = _rule(
@@ -106,7 +106,7 @@ INSTRUCTIONS: Final = _rule(
     "mmcp-instructions",
     Level.ERROR,
     "2",
-    "The manifest has instructions that are a text",
+    "The manifest has a string `instructions`",
     "Add `instructions`; the first client drops apps without it",
 )
 TOOLS: Final = _rule(
@@ -150,6 +150,6 @@ VERSION: Final = _rule(
     "mmcp-version",
     Level.WARNING,
     "Protocol Version",
-    "The manifest says that it is of version 1.0",
+    "The manifest states version 1.0",
     'Add "protocolVersion": "1.0"',
 )

@@ -30,8 +30,8 @@ def parse_manifest(text: str, place: Place, context: ReadingContext, *, hint: st
     Args:
         text: The JSON text.
         place: Where it begins.
-        context: Takes what was bent.
-        hint: What to say about text that is no JSON; None for the parser's own hint.
+        context: Takes the deviations that were accepted.
+        hint: What to say about text that is not JSON; None for the parser's own hint.
 
     Raises:
         InputError: no JSON.
@@ -65,7 +65,7 @@ def read_manifest(value: Json, place: Place, context: ReadingContext) -> Provide
     Args:
         value: The JSON value.
         place: Where the manifest stands; tools add their JSON Pointer.
-        context: Takes what was bent.
+        context: Takes the deviations that were accepted.
 
     Raises:
         InputError: no manifest, or a tool that cannot be called or understood.
@@ -99,7 +99,7 @@ class ManifestReader:
         """
         if not isinstance(manifest, Mapping):
             self.refuse(
-                "", "the manifest is no JSON object", "It is an object with `instructions` and `tools`"
+                "", "the manifest is not a JSON object", "It is an object with `instructions` and `tools`"
             )
         self.dialect = dialect_of(manifest)
         facts: dict[str, Any] = {}
@@ -126,7 +126,7 @@ class ManifestReader:
         raise InputError(where, place=str(self.place), hint=hint)
 
     def allow(self, row: str, message: str, pointer: str, *, lost: bool = False) -> None:
-        """Bend a rule at a place in the manifest."""
+        """Accept a deviation at a place in the manifest."""
         self.context.allow(row, message, pointer=pointer, source=self.place, lost=lost)
 
     def read_version(self, manifest: Mapping[str, Json], facts: dict[str, Any]) -> None:
@@ -134,8 +134,8 @@ class ManifestReader:
         version = manifest.get("protocolVersion", NAMES["protocol_version"])
         if version == NAMES["protocol_version"] and isinstance(version, str):
             return
-        spelled = str(version) if isinstance(version, str | int | float) else ""
-        found = _MAJOR.fullmatch(spelled)
+        text = str(version) if isinstance(version, str | int | float) else ""
+        found = _MAJOR.fullmatch(text)
         if found is None or int(found[1]) != 1:
             message = f"the manifest speaks protocol version {write_json(version)[:100]}"
             self.refuse("/protocolVersion", message, "droidgate knows version 1.0")
@@ -163,7 +163,7 @@ class ManifestReader:
         """Return a text; a null counts as missing."""
         text = part.get(key)
         if text is not None and not isinstance(text, str):
-            self.refuse(pointer, f"`{key}` is no text", "Write it as a JSON string")
+            self.refuse(pointer, f"`{key}` is not a string", "Write it as a JSON string")
         return text
 
     def read_tools(self, manifest: Mapping[str, Json]) -> tuple[Capability, ...]:
@@ -195,7 +195,7 @@ class ManifestReader:
         pointer = f"/tools/{position}"
         if not isinstance(tool, Mapping):
             self.refuse(
-                pointer, "a tool is no JSON object", "A tool has `name`, `description` and `parameters`"
+                pointer, "a tool is not a JSON object", "A tool has `name`, `description` and `parameters`"
             )
         name = tool.get("name")
         if not isinstance(name, str) or not name:
@@ -228,7 +228,7 @@ class ManifestReader:
         form = form_of(value)
         if form is None:
             self.refuse(
-                pointer, f"the parameters of {name!r} are no JSON Schema", "Write a JSON Schema object"
+                pointer, f"the parameters of {name!r} are not a JSON Schema", "Write a JSON Schema object"
             )
         if form == "schema":
             taken, found = read_schema(without_form_note(value), known=self.definitions)
@@ -246,13 +246,15 @@ class ManifestReader:
         """Return what a draft's tool returns (row M38)."""
         if not isinstance(value, Mapping) or looks_like_schema(value):
             facts["return"] = value
-            message = f"what {name!r} returns is no map of type words; it is kept, and counts as not declared"
+            message = (
+                f"the `return` of {name!r} is not a map of type words; it is kept, and counts as not declared"
+            )
             self.allow("M38", message, pointer)
             return None
         output = read_word_map(value, capital=True)
-        for key, held in output.properties.items():
-            if held.type.kind == "any" and held.extensions:
-                message = f"{value[key]!r} is no type word; {key!r} may be anything"
+        for key, property_ in output.properties.items():
+            if property_.type.kind == "any" and property_.extensions:
+                message = f"{value[key]!r} is not a type word; {key!r} may be anything"
                 self.allow("M38", message, f"{pointer}/{pointer_token(key)}")
         return output
 

@@ -11,7 +11,7 @@ _TYPES: Final = frozenset({"array", "boolean", "integer", "null", "number", "obj
 
 
 def is_plain_schema(schema: Json) -> bool:
-    """Tell whether a schema has only usual keywords (JSON Schema 2020-12), each with a value of its form.
+    """Return whether a schema has only usual keywords (JSON Schema 2020-12), each with a value of its form.
 
     A schema that is not plain may be right too, and so may one of another draft.
     """

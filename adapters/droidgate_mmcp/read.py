@@ -25,9 +25,9 @@ from droidgate.parsing.json_text import decode_utf8, parse_json
 from droidgate_mmcp.manifest import parse_manifest, read_manifest
 from droidgate_mmcp.tables import CURRENT, FORMAT_ID, NAMES, TEXT_KEYS
 
-TOLD_WHEN_ASKED: Final = finding_code(
-    "told-when-asked",
-    "The component tells its tools only to a running client, so nothing can be read from the app's files",
+TOOLS_NOT_IN_FILES: Final = finding_code(
+    "tools-not-in-files",
+    "The component reports its tools only to a running client; the app's files do not list them",
     __name__,
 )
 
@@ -44,7 +44,7 @@ _PLACEHOLDER: Final = "${"
 
 
 def detect(source: SourceFile) -> int:
-    """Tell how sure a file's content makes us that it is an mMCP manifest's JSON."""
+    """Return how sure a file's content makes us that it is an mMCP manifest's JSON."""
     if source.data[:64].lstrip(b"\xef\xbb\xbf \t\r\n")[:1] != b"{":
         return 0
     try:
@@ -63,7 +63,7 @@ def detect(source: SourceFile) -> int:
 
 
 def read_file(source: SourceFile, context: ReadingContext) -> Reading:
-    """Read the JSON of a manifest that stands in a file of its own.
+    """Read the JSON of a manifest in a file of its own.
 
     Raises:
         InputError: no manifest.
@@ -76,7 +76,7 @@ def read_file(source: SourceFile, context: ReadingContext) -> Reading:
 def read_application(application: Application, context: ReadingContext) -> Reading:
     """Read the manifests of all activities and services that advertise tools.
 
-    Receivers of the broadcast dialect are told as findings, since their tools stand in no file. A manifest
+    Receivers of the broadcast dialect are reported as findings, since no file lists their tools. A manifest
     that cannot be read is a problem of the reading.
 
     Raises:
@@ -87,7 +87,7 @@ def read_application(application: Application, context: ReadingContext) -> Readi
         lambda component: _read_component(application, component, context),
         context,
     )
-    return replace(reading, findings=(*reading.findings, *_told_when_asked(application)))
+    return replace(reading, findings=(*reading.findings, *_findings_of_receivers(application)))
 
 
 def advertising_components(application: Application) -> Iterator[Component]:
@@ -181,7 +181,7 @@ def _read_component(
         context.allow("S54", message, source=place, lost=True)
         return None
     if found.reference is not None:
-        context.allow("M35", f"the manifest JSON stands in {found.reference}", source=found.place)
+        context.allow("M35", f"the manifest JSON is in {found.reference}", source=found.place)
     value = parse_manifest(found.text, found.place, context, hint=hint_about_json(found))
     provider = read_manifest(value, found.place, context)
     facts = component_facts(application, component)
@@ -190,7 +190,7 @@ def _read_component(
     if component.kind == "service" and provider.dialect == CURRENT:
         message = f"{component.name} is a service, which no client can call; an activity answers calls"
         context.allow("M42", message, source=place)
-    _tell_missing_declarations(component, context, place)
+    _report_missing_declarations(component, context, place)
     extensions = {**provider.extensions.get(FORMAT_ID, {}), **facts}
     return provider.model_copy(
         update={
@@ -222,7 +222,7 @@ def hint_about_json(found: ManifestText) -> str | None:
 
 
 def component_facts(application: Application, component: Component) -> dict[str, Json]:
-    """Return what a component's element says besides, where a writer would not say the same."""
+    """Return the other facts of a component's element, where a writer would not write the same."""
     facts: dict[str, Any] = {}
     if component.kind == "service":
         facts["element"] = "service"
@@ -248,25 +248,25 @@ def missing_declarations(component: Component) -> list[str]:
     return missing
 
 
-def _tell_missing_declarations(component: Component, context: ReadingContext, place: Place) -> None:
+def _report_missing_declarations(component: Component, context: ReadingContext, place: Place) -> None:
     for missing in missing_declarations(component):
         context.allow("M39", f"{component.name} does not declare {missing}", source=place)
 
 
 def asked_receivers(application: Application) -> Iterator[Component]:
-    """Yield the receivers that tell their tools to a broadcast."""
+    """Yield the receivers that report their tools to a broadcast."""
     for component in application.of_kind("receiver"):
         if component.has_action(NAMES["discovery_action"]):
             yield component
 
 
-def _told_when_asked(application: Application) -> Iterator[Finding]:
+def _findings_of_receivers(application: Application) -> Iterator[Finding]:
     for component in asked_receivers(application):
         yield Finding(
-            code=TOLD_WHEN_ASKED,
+            code=TOOLS_NOT_IN_FILES,
             level=Level.NOTE,
             pointer="",
-            message=f"the receiver {component.name} tells its mMCP tools only when asked by a broadcast",
+            message=f"the receiver {component.name} reports its mMCP tools only in answer to a broadcast",
             hint="Read it from a device where the app runs",
             source=component.place,
             rule="M48",

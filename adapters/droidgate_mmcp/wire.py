@@ -1,6 +1,6 @@
 """Calls and results on the wire, as values: extras of a call, and the code, extras and data of a result.
 
-Nothing here sends anything. A Bundle is a mapping; a result is the code with what came beside it.
+Nothing here sends anything. A Bundle is a mapping; a result is the code with what came with it.
 """
 
 from __future__ import annotations
@@ -38,7 +38,7 @@ _TOKEN_OF_TEXT: Final = (
 
 
 @dataclass(frozen=True, slots=True)
-class ToolCall:
+class MmcpToolCall:
     """One call: the tool's name and its arguments."""
 
     tool: str
@@ -46,7 +46,7 @@ class ToolCall:
 
 
 @dataclass(frozen=True, slots=True)
-class ToolFailure:
+class MmcpToolFailure:
     """Why a call failed: a token of mappings' `failure_tokens`, and the app's own words."""
 
     token: str
@@ -54,39 +54,39 @@ class ToolFailure:
 
 
 @dataclass(frozen=True, slots=True)
-class ToolResult:
+class MmcpToolResult:
     """What a call came to.
 
     Attributes:
         values: The named results; empty where it failed.
         failure: Why it failed, None where it did not.
-        hint: The token that a successful result's text resembles, where the wire tells no failures apart.
-        value: The result as it came, before it had names: the JSON value, or the text where it is no JSON.
+        hint: The token that a successful result's text resembles, where the wire does not mark failures.
+        value: The result as it came, before it had names: the JSON value, or the text where it is not JSON.
         is_missing: The call succeeded and its answer has no result.
     """
 
     values: dict[str, Json] = field(default_factory=dict)
-    failure: ToolFailure | None = None
+    failure: MmcpToolFailure | None = None
     hint: str | None = None
     value: Json = field(default=None, compare=False)
     is_missing: bool = field(default=False, compare=False)
 
 
-def write_activity_call(call: ToolCall) -> dict[str, str]:
+def write_activity_call(call: MmcpToolCall) -> dict[str, str]:
     """Return the String extras of an ACTION_TOOL_CALL Intent (mMCP spec section 3)."""
     return {NAMES["tool_extra"]: call.tool, NAMES["parameters_extra"]: write_json(call.arguments)}
 
 
-def read_activity_call(extras: Mapping[str, Json], context: ReadingContext) -> ToolCall:
+def read_activity_call(extras: Mapping[str, Json], context: ReadingContext) -> MmcpToolCall:
     """Read the extras of an ACTION_TOOL_CALL Intent (row M43).
 
     Raises:
-        InputError: no tool name, or parameters that are no JSON object.
+        InputError: no tool name, or parameters that are not a JSON object.
     """
     return _read_call(extras, NAMES["tool_extra"], NAMES["parameters_extra"], context)
 
 
-def write_activity_result(result: ToolResult) -> tuple[int, dict[str, str]]:
+def write_activity_result(result: MmcpToolResult) -> tuple[int, dict[str, str]]:
     """Return the result code and the String extras of an answer (rows M44, M45)."""
     if result.failure is None:
         return RESULT_OK, {NAMES["result_extra"]: write_json(result.values)}
@@ -97,24 +97,26 @@ def write_activity_result(result: ToolResult) -> tuple[int, dict[str, str]]:
     }
 
 
-def read_activity_result(code: int, extras: Mapping[str, Json] | None, context: ReadingContext) -> ToolResult:
+def read_activity_result(
+    code: int, extras: Mapping[str, Json] | None, context: ReadingContext
+) -> MmcpToolResult:
     """Read an activity's result code and extras (rows M44, M45).
 
     A strict context takes a successful result's text as it is, even if it begins as an error.
     """
-    held = extras or {}
-    result = held.get(NAMES["result_extra"])
+    given = extras or {}
+    result = given.get(NAMES["result_extra"])
     if code == RESULT_OK:
-        is_missing = NAMES["result_extra"] not in held
-        return ToolResult(is_missing=True) if is_missing else _read_ok(result, context)
+        is_missing = NAMES["result_extra"] not in given
+        return MmcpToolResult(is_missing=True) if is_missing else _read_ok(result, context)
     if code != RESULT_CANCELED:
-        text = _first_text(held, result) or f"the activity answered with the result code {code}"
+        text = _first_text(given, result) or f"the activity answered with the result code {code}"
         return _failed(text, "backend_failure")
-    reason = _first_text(held, result)
+    reason = _first_text(given, result)
     return _failed(NO_DETAILS, "canceled") if reason is None else _failed(reason, "backend_failure")
 
 
-def write_broadcast_call(call: ToolCall) -> dict[str, str]:
+def write_broadcast_call(call: MmcpToolCall) -> dict[str, str]:
     """Return the String extras of an invoke broadcast."""
     return {
         NAMES["broadcast_tool_extra"]: call.tool,
@@ -124,16 +126,16 @@ def write_broadcast_call(call: ToolCall) -> dict[str, str]:
 
 def read_broadcast_call(
     extras: Mapping[str, Json], context: ReadingContext, declared: Type | None = None
-) -> ToolCall:
+) -> MmcpToolCall:
     """Read the extras of an invoke broadcast; texts become values of the declared types (row M49).
 
     Args:
         extras: The Bundle's values.
-        context: Takes what was bent.
+        context: Takes the deviations that were accepted.
         declared: The tool's input, or None where it is not known.
 
     Raises:
-        InputError: no tool name, or parameters that are no JSON object.
+        InputError: no tool name, or parameters that are not a JSON object.
     """
     call = _read_call(extras, NAMES["broadcast_tool_extra"], NAMES["broadcast_parameters_extra"], context)
     if not isinstance(declared, ObjectType):
@@ -142,10 +144,10 @@ def read_broadcast_call(
         name: _typed_argument(name, value, declared.properties.get(name), context)
         for name, value in call.arguments.items()
     }
-    return ToolCall(call.tool, arguments)
+    return MmcpToolCall(call.tool, arguments)
 
 
-def write_broadcast_result(result: ToolResult, *, peer_reads_errors: bool = False) -> tuple[int, str]:
+def write_broadcast_result(result: MmcpToolResult, *, peer_reads_errors: bool = False) -> tuple[int, str]:
     """Return the result code and the result data of an answer (row M48).
 
     Args:
@@ -162,17 +164,17 @@ def write_broadcast_result(result: ToolResult, *, peer_reads_errors: bool = Fals
 
 def read_broadcast_result(
     code: int, data: str | None, context: ReadingContext, *, hints_count: bool = False
-) -> ToolResult:
-    """Read a broadcast's result code and data (row M48); no data is no answer in time.
+) -> MmcpToolResult:
+    """Read a broadcast's result code and data (row M48); no data means no answer in time.
 
     Args:
         code: The result code.
         data: The result data.
-        context: Takes what was bent.
+        context: Takes the deviations that were accepted.
         hints_count: A text that resembles a failure is one.
     """
     if data is None:
-        return ToolResult(failure=ToolFailure("timeout", _NO_ANSWER))
+        return MmcpToolResult(failure=MmcpToolFailure("timeout", _NO_ANSWER))
     value = _value_of(data, context.parse)
     error = value.get(NAMES["error_extra"]) if isinstance(value, dict) else None
     if code == BROADCAST_ERROR and isinstance(error, str):
@@ -182,17 +184,21 @@ def read_broadcast_result(
     # A client that waited in vain hands on the text `null`.
     hint = "timeout" if data.strip() == NAMES["no_answer_text"] else _token_of(data)
     if hints_count and hint is not None:
-        return _failed(data, hint) if hint != "timeout" else ToolResult(failure=ToolFailure(hint, _NO_ANSWER))
-    return ToolResult(_named(value, data), hint=hint, value=value)
+        return (
+            _failed(data, hint)
+            if hint != "timeout"
+            else MmcpToolResult(failure=MmcpToolFailure(hint, _NO_ANSWER))
+        )
+    return MmcpToolResult(_named(value, data), hint=hint, value=value)
 
 
 def _read_call(
     extras: Mapping[str, Json], tool_extra: str, parameters_extra: str, context: ReadingContext
-) -> ToolCall:
+) -> MmcpToolCall:
     tool = extras.get(tool_extra)
     if not isinstance(tool, str) or not tool:
         raise InputError(f"the call has no extra {tool_extra!r}", place=str(_CALL), hint="It names the tool")
-    return ToolCall(tool, _read_arguments(extras.get(parameters_extra), parameters_extra, context))
+    return MmcpToolCall(tool, _read_arguments(extras.get(parameters_extra), parameters_extra, context))
 
 
 def _read_arguments(value: Json, extra: str, context: ReadingContext) -> dict[str, Json]:
@@ -207,14 +213,14 @@ def _read_arguments(value: Json, extra: str, context: ReadingContext) -> dict[st
     arguments = context.parse(value, path=str(_CALL)) if isinstance(value, str) else value
     if not isinstance(arguments, dict):
         raise InputError(
-            f"the extra {extra!r} is no JSON object", place=str(_CALL), hint="Write {} for no arguments"
+            f"the extra {extra!r} is not a JSON object", place=str(_CALL), hint="Write {} for no arguments"
         )
     return arguments
 
 
-def _read_ok(result: Json, context: ReadingContext) -> ToolResult:
+def _read_ok(result: Json, context: ReadingContext) -> MmcpToolResult:
     if result is None:
-        return ToolResult(failure=ToolFailure("malformed_response", _UNREADABLE))
+        return MmcpToolResult(failure=MmcpToolFailure("malformed_response", _UNREADABLE))
     token = _token_of(result) if isinstance(result, str) and not context.strict else None
     if token is not None:
         context.allow(
@@ -222,7 +228,7 @@ def _read_ok(result: Json, context: ReadingContext) -> ToolResult:
         )
         return _failed(result, token)
     value = _value_of(result, context.parse)
-    return ToolResult(_named(value, result), value=value)
+    return MmcpToolResult(_named(value, result), value=value)
 
 
 def _first_text(extras: Mapping[str, Json], result: Json) -> str | None:
@@ -230,10 +236,10 @@ def _first_text(extras: Mapping[str, Json], result: Json) -> str | None:
     return next((text for text in texts if isinstance(text, str) and text), None)
 
 
-def _failed(text: str, otherwise: str) -> ToolResult:
+def _failed(text: str, otherwise: str) -> MmcpToolResult:
     stripped = text.removeprefix(NAMES["error_text"]).strip()
     token, message = read_failure(stripped)
-    return ToolResult(failure=ToolFailure(token or _token_of(text) or otherwise, message))
+    return MmcpToolResult(failure=MmcpToolFailure(token or _token_of(text) or otherwise, message))
 
 
 def _token_of(text: str) -> str | None:
@@ -241,7 +247,7 @@ def _token_of(text: str) -> str | None:
 
 
 def _value_of(result: Json, parse: JsonParser) -> Json:
-    """Return what a result's text spells, the text itself where it is no JSON."""
+    """Return the JSON value of a result's text, the text itself where it is not JSON."""
     if not isinstance(result, str):
         return result
     try:
@@ -259,13 +265,13 @@ def _named(value: Json, result: Json) -> dict[str, Json]:
     return value if isinstance(value, dict) and isinstance(result, str) else {"value": value}
 
 
-def _typed_argument(name: str, value: Json, held: Property | None, context: ReadingContext) -> Json:
-    if held is None or not isinstance(value, str) or held.type.kind not in _READERS:
+def _typed_argument(name: str, value: Json, property_: Property | None, context: ReadingContext) -> Json:
+    if property_ is None or not isinstance(value, str) or property_.type.kind not in _READERS:
         return value
-    typed = _READERS[held.type.kind](value)
+    typed = _READERS[property_.type.kind](value)
     if typed is _NO_VALUE:
         return value
-    message = f"the argument {name!r} came as a text and is read as {held.type.kind}"
+    message = f"the argument {name!r} came as a text and is read as {property_.type.kind}"
     context.allow("M49", message, pointer=f"/{pointer_token(name)}", source=_CALL)
     return typed
 

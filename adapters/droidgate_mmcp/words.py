@@ -20,7 +20,7 @@ _BLANKS: Final[Mapping[str, Type]] = {"array": ArrayType(), "object": ObjectType
 
 
 def looks_like_schema(value: Mapping[str, Json]) -> bool:
-    """Tell whether a map says itself that it is a JSON Schema and no map of type words (row M37)."""
+    """Return whether a map is a JSON Schema by its own words, not a map of type words (row M37)."""
     return (
         isinstance(value.get("properties"), Mapping)
         or value.get("type") == "object"
@@ -29,7 +29,7 @@ def looks_like_schema(value: Mapping[str, Json]) -> bool:
 
 
 def is_flat_map(value: Json) -> bool:
-    """Tell whether parameters are a map from a name to a type word (row M37)."""
+    """Return whether parameters are a map from a name to a type word (row M37)."""
     return (
         isinstance(value, Mapping)
         and bool(value)
@@ -53,7 +53,7 @@ def read_word_map(value: Mapping[str, Json], *, capital: bool = False) -> Object
     """Read a map from a name to a type word; each name is required.
 
     Args:
-        value: The map. What is no type word becomes a value of any type, and is kept as it is.
+        value: The map. What is not a type word becomes a value of any type, and is kept as it is.
         capital: The map's own words have a capital, as a draft's `return` has.
     """
     return ObjectType(
@@ -63,7 +63,9 @@ def read_word_map(value: Mapping[str, Json], *, capital: bool = False) -> Object
 
 def write_word_map(object_type: ObjectType, *, capital: bool = False) -> dict[str, Json]:
     """Write an object as a map from a name to a type word: the inverse of `read_word_map`."""
-    return {name: _write_word(held, capital=capital) for name, held in object_type.properties.items()}
+    return {
+        name: _write_word(property_, capital=capital) for name, property_ in object_type.properties.items()
+    }
 
 
 def _read_property(word: Json, *, capital: bool) -> Property:
@@ -71,8 +73,8 @@ def _read_property(word: Json, *, capital: bool) -> Property:
     if kind is None:
         return _property(AnyType(), {"declared": word})
     usual = _usual_word(kind, capital=capital)
-    one = ScalarType(kind=kind) if kind in SCALAR_KINDS else _BLANKS[kind]  # type: ignore[arg-type]
-    return _property(one, {} if word == usual else {_word_fact(word): word})
+    type_ = ScalarType(kind=kind) if kind in SCALAR_KINDS else _BLANKS[kind]  # type: ignore[arg-type]
+    return _property(type_, {} if word == usual else {_word_fact(word): word})
 
 
 def _word_fact(word: str) -> str:
@@ -84,10 +86,10 @@ def _property(type_: Type, facts: dict[str, Any]) -> Property:
     return Property(type=type_, required=True, extensions={FORMAT_ID: facts} if facts else {})
 
 
-def _write_word(held: Property, *, capital: bool) -> Json:
-    facts = held.extensions.get(FORMAT_ID, {})
+def _write_word(property_: Property, *, capital: bool) -> Json:
+    facts = property_.extensions.get(FORMAT_ID, {})
     stated = (facts[fact] for fact in ("declared", "spelled-word") if fact in facts)
-    return next(stated, _usual_word(held.type.kind, capital=capital))
+    return next(stated, _usual_word(property_.type.kind, capital=capital))
 
 
 def _usual_word(kind: str, *, capital: bool) -> str:

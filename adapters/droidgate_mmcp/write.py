@@ -97,12 +97,12 @@ def fit(provider: Provider, dialect: DialectTable, *, alone: bool = False) -> Fi
     if dialect.id == BROADCAST:
         return fit_provider(provider, dialect.capacity, FORMAT_ID, dialect.id)
     again = provider.protocol == FORMAT_ID and provider.dialect == dialect.id
-    told: list[Finding] = []
+    reported: list[Finding] = []
     dropped = _NEVER_WRITTEN if again else _NEVER_WRITTEN | _OF_ONE_DIALECT
-    kept = _without_facts(provider, dropped, told)
+    kept = _without_facts(provider, dropped, reported)
     capacity = _capacity_for(dialect.capacity, again=again, alone=alone)
     fitted = fit_provider(kept, capacity, FORMAT_ID, dialect.id)
-    written, findings = fitted.provider, (*told, *fitted.findings)
+    written, findings = fitted.provider, (*reported, *fitted.findings)
     if provider.protocol != FORMAT_ID:
         written, added = add_discriminators(written)
         findings = (*findings, *added)
@@ -171,23 +171,23 @@ def _capacity_for(capacity: Capacity, *, again: bool, alone: bool) -> Capacity:
     return capacity.model_copy(update=changes) if changes else capacity
 
 
-def _without_facts(provider: Provider, names: frozenset[str], told: list[Finding]) -> Provider:
+def _without_facts(provider: Provider, names: frozenset[str], reported: list[Finding]) -> Provider:
     capabilities = []
     for position, capability in enumerate(provider.capabilities):
-        extensions = _other_facts(capability.extensions, names, f"/capabilities/{position}", told)
+        extensions = _other_facts(capability.extensions, names, f"/capabilities/{position}", reported)
         changed = extensions is not capability.extensions
         capabilities.append(
             capability.model_copy(update={"extensions": extensions}) if changed else capability
         )
     changes = {
-        "extensions": _other_facts(provider.extensions, names, "", told),
+        "extensions": _other_facts(provider.extensions, names, "", reported),
         "capabilities": tuple(capabilities),
     }
     return provider.model_copy(update=changes)
 
 
 def _other_facts(
-    extensions: Extensions, names: frozenset[str], pointer: str, told: list[Finding]
+    extensions: Extensions, names: frozenset[str], pointer: str, reported: list[Finding]
 ) -> Extensions:
     facts = extensions.get(FORMAT_ID, {})
     dropped = [fact for fact in facts if fact in names]
@@ -197,12 +197,16 @@ def _other_facts(
         leaf = f"{pointer}/extensions/{FORMAT_ID}/{fact}"
         if fact in TABLES.spellings:
             message = "the target writes this in its own way"
-            told.append(Finding(code=SPELLING_DROPPED, level=Level.RENAMED, pointer=leaf, message=message))
+            reported.append(
+                Finding(code=SPELLING_DROPPED, level=Level.RENAMED, pointer=leaf, message=message)
+            )
         else:
             message = f"{fact!r} has no place in this dialect"
-            told.append(Finding(code=EXTENSION_DROPPED, level=Level.DROPPED, pointer=leaf, message=message))
+            reported.append(
+                Finding(code=EXTENSION_DROPPED, level=Level.DROPPED, pointer=leaf, message=message)
+            )
     left = {fact: value for fact, value in facts.items() if fact not in names}
-    others = {item: held for item, held in extensions.items() if item != FORMAT_ID}
+    others = {item: values for item, values in extensions.items() if item != FORMAT_ID}
     return {**others, FORMAT_ID: left} if left else others
 
 

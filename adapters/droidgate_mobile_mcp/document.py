@@ -1,9 +1,9 @@
 """The capability descriptor as an XML document: parsing with repairs, and texts as a device gives them.
 
 A descriptor is an XML resource (specification 1.2), so aapt compiles its texts: backslashes escape, and what
-looks like a number comes back in a number's own spelling. `Document.text` returns what `getAttributeValue`
-returns on a device, for a file in source form, for one out of an APK and for one under res/raw, which is
-never compiled.
+looks like a number comes back in a number's own spelling. `DescriptorDocument.text` returns what
+`getAttributeValue` returns on a device, for a file in source form, for one out of an APK and for one under
+res/raw, which is never compiled.
 """
 
 from __future__ import annotations
@@ -36,7 +36,7 @@ resource.
 
 
 @dataclass(slots=True)
-class Document:
+class DescriptorDocument:
     """A parsed descriptor.
 
     Attributes:
@@ -74,7 +74,7 @@ class Document:
         return self.resources.read_text(reference) if self.resources is not None else None
 
     def source_text(self, raw: str) -> str:
-        """Return an attribute's raw text as it stands in a source file."""
+        """Return an attribute's raw text as in a source file."""
         return escape_xml_attribute(raw) if self.rules == "compiled" and reference_in(raw) is None else raw
 
 
@@ -85,15 +85,15 @@ def parse_document(
     rules: Rules = "source",
     resources: Resources | None = None,
     context: ReadingContext,
-) -> Document:
-    """Parse a descriptor; quotes that a word processor has curled are straightened where it is no XML
+) -> DescriptorDocument:
+    """Parse a descriptor; quotes that a word processor has curled are straightened where it is not XML
     otherwise.
 
     Raises:
         InputError: it is not well-formed all the same.
     """
     try:
-        return Document(parse_xml(text, path=path), path, rules, resources=resources)
+        return DescriptorDocument(parse_xml(text, path=path), path, rules, resources=resources)
     except BudgetError:
         raise
     except InputError as error:
@@ -104,9 +104,9 @@ def parse_document(
             "M29",
             f"curly quotes are read as straight ones ({error.message})",
             source=Place(path=path, line=1),
-            hint="Attribute values stand in straight quotes",
+            hint="Put attribute values in straight quotes",
         )
-        return Document(root, path, rules, repaired=True, resources=resources)
+        return DescriptorDocument(root, path, rules, repaired=True, resources=resources)
 
 
 def _parse_with_straight_quotes(text: str | bytes, path: str) -> Element | None:
@@ -124,9 +124,9 @@ def _parse_with_straight_quotes(text: str | bytes, path: str) -> Element | None:
 
 
 def unknown_parts(
-    document: Document, element: Element, *, attributes: frozenset[str], elements: frozenset[str]
+    document: DescriptorDocument, element: Element, *, attributes: frozenset[str], elements: frozenset[str]
 ) -> dict[str, Json]:
-    """Return what an element holds besides what is known: `attributes`, `elements` and `text`, each only
+    """Return the parts of an element that are not known: `attributes`, `elements` and `text`, each only
     where there is some. Texts are in source form.
     """
     unknown: dict[str, Json] = {}
@@ -169,7 +169,7 @@ def own_texts(element: Element) -> list[str]:
     return [element.text or "", *(child.tail or "" for child in element)]
 
 
-def element_tree(document: Document, element: Element) -> dict[str, Json]:
+def element_tree(document: DescriptorDocument, element: Element) -> dict[str, Json]:
     """Return an element as JSON: `tag` and, where there are some, `attributes` and `content` (texts and
     elements).
     """
@@ -193,7 +193,7 @@ def element_tree(document: Document, element: Element) -> dict[str, Json]:
 
 
 __all__ = [
-    "Document",
+    "DescriptorDocument",
     "Element",
     "Rules",
     "child_elements",

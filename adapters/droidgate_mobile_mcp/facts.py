@@ -6,15 +6,15 @@
 | provider | `resource` | the descriptor's reference, where it is not `@xml/mcp_capabilities` |
 | provider | `filters` | the service's intent filters, where they are not the usual one |
 | provider | `keys` | role -> meta-data name, where it is another dialect's |
-| provider | `at-application` | the roles whose meta-data stands at the application |
+| provider | `at-application` | the roles whose meta-data is at the application |
 | provider | `application-access` | the access rules that the application element states, not the service |
 | provider | `foregroundServiceType` | the service's attribute of this name |
 | capability, property | `references` | attributes whose text is a resource reference |
-| capability | `input`, `output` | what the element holds besides parameters |
+| capability | `input`, `output` | what the element holds in addition to parameters |
 | capability | `empty-input` | true for an `<input>` without parameters |
 | type | `spelled-word` | another word, or another spelling, of the same type, such as `String` |
 | type | `word` | a type word that is not known, or that means more than the type it is read as |
-| provider, capability, property | `attributes`, `elements`, `text` | what the element holds besides |
+| provider, capability, property | `attributes`, `elements`, `text` | the other parts of the element |
 
 `application-access` is never written: the rules are written at the service, where they mean the same.
 Attributes and elements are in source form, as `droidgate_mobile_mcp.document` reads them.
@@ -109,8 +109,8 @@ def _is_role(value: Json) -> bool:
     return value in KEYS
 
 
-def _rest_beside(*known: str) -> dict[str, Check]:
-    """Return the checks of what an element holds besides its known attributes."""
+def _unknown_part_checks(*known: str) -> dict[str, Check]:
+    """Return the checks of what an element holds in addition to its known attributes."""
     return {
         "attributes": _is_mapping_of(
             lambda name: _is_name(name) and name not in known and not name.startswith(TOOLS), _is_text
@@ -121,7 +121,7 @@ def _rest_beside(*known: str) -> dict[str, Check]:
 
 
 _NO_PARAMETERS: Final = ObjectType()
-_REST: Final = _rest_beside()
+_REST: Final = _unknown_part_checks()
 _SERVICE: Final[dict[str, Check]] = {"foregroundServiceType": _is_text}
 
 
@@ -131,7 +131,7 @@ def _provider_checks(form: DescriptorForm, facts: Mapping[str, Json]) -> dict[st
     keys = facts.get("keys")
     used = {**form.keys, **keys} if isinstance(keys, dict) else form.keys
     checks = {
-        **(_rest_beside("version") if form.root == NAMES["root"] else _REST),
+        **(_unknown_part_checks("version") if form.root == NAMES["root"] else _REST),
         **_SERVICE,
         "resource": lambda value: (
             isinstance(value, str)
@@ -170,13 +170,13 @@ def _is_rest(value: Json) -> bool:
 
 
 _CAPABILITY: Final[dict[str, Check]] = {
-    **_rest_beside("id", "description", "version"),
+    **_unknown_part_checks("id", "description", "version"),
     "output": lambda value: _is_rest(value) and bool(value),
 }
 
 
-_INPUT: Final = _rest_beside("name", "type", "required", "description")
-_OUTPUT: Final = _rest_beside("name", "type", "description")
+_INPUT: Final = _unknown_part_checks("name", "type", "required", "description")
+_OUTPUT: Final = _unknown_part_checks("name", "type", "description")
 
 
 def _are_references(texts: Mapping[str, str | None]) -> Check:
@@ -246,9 +246,9 @@ class _Keeper:
         extensions = self.keep(type_.extensions, {}, pointer)
         changed = {
             name: kept
-            for name, held in type_.properties.items()
-            if (kept := self.property(name, held, f"{pointer}/properties/{pointer_token(name)}", checks))
-            is not held
+            for name, property_ in type_.properties.items()
+            if (kept := self.property(name, property_, f"{pointer}/properties/{pointer_token(name)}", checks))
+            is not property_
         }
         if not changed and extensions is type_.extensions:
             return type_
@@ -260,15 +260,15 @@ class _Keeper:
         """Return the check of `references`: raw resources have none, since nothing compiles them."""
         return {} if self.literal else {"references": _are_references(texts)}
 
-    def property(self, name: str, held: Property, pointer: str, checks: Mapping[str, Check]) -> Property:
-        if not held.extensions and not held.type.extensions:
-            return held
-        words = _word_checks(held.type)
-        kept = self.keep(held.type.extensions, words, f"{pointer}/type")
-        held_type = held.type.model_copy(update={"extensions": kept})
-        texts = {"name": name, "type": word_of(held_type), "description": held_type.description}
-        extensions = self.keep(held.extensions, {**checks, **self.reference_check(texts)}, pointer)
-        return held.model_copy(update={"extensions": extensions, "type": held_type})
+    def property(self, name: str, property_: Property, pointer: str, checks: Mapping[str, Check]) -> Property:
+        if not property_.extensions and not property_.type.extensions:
+            return property_
+        words = _word_checks(property_.type)
+        kept = self.keep(property_.type.extensions, words, f"{pointer}/type")
+        kept_type = property_.type.model_copy(update={"extensions": kept})
+        texts = {"name": name, "type": word_of(kept_type), "description": kept_type.description}
+        extensions = self.keep(property_.extensions, {**checks, **self.reference_check(texts)}, pointer)
+        return property_.model_copy(update={"extensions": extensions, "type": kept_type})
 
     def keep(self, extensions: Extensions, checks: Mapping[str, Check], pointer: str) -> Extensions:
         facts = extensions.get(FORMAT_ID)
@@ -280,7 +280,7 @@ class _Keeper:
                 self.findings.append(_unwritable(name, pointer))
         if len(kept) == len(facts):
             return extensions
-        others = {format_id: held for format_id, held in extensions.items() if format_id != FORMAT_ID}
+        others = {format_id: values for format_id, values in extensions.items() if format_id != FORMAT_ID}
         return {**others, FORMAT_ID: kept} if kept else others
 
 

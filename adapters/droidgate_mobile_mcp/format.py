@@ -23,7 +23,7 @@ _CERTAIN, _LIKELY, _POSSIBLE = 100, 70, 50
 
 
 def detect(source: SourceFile) -> int:
-    """Tell by its root element how sure it is that a file is a capability descriptor."""
+    """Return how sure its root element makes us that a file is a capability descriptor."""
     head = source.data[:_LOOKED_AT]
     if head.startswith((b"\xff\xfe", b"\xfe\xff")):
         head = head.decode("utf-16", "ignore").encode()

@@ -32,7 +32,7 @@ _PERMISSIONS: Final = (
 )
 _FOREGROUND_TYPE: Final = "dataSync"
 _NOTE: Final = (
-    "Whoever starts the service cannot be told apart from anybody else: do nothing in {}Capabilities that "
+    "The caller that starts the service cannot be identified: do nothing in {}Capabilities that "
     "{} must not make happen without asking the user."
 )
 
@@ -74,7 +74,9 @@ def _caller_notes(provider: Provider, place: ClassPlace) -> tuple[str, ...]:
 
 def _write_requests(provider: Provider, dialect: DialectTable, place: ClassPlace) -> str:
     words = {
-        capability.id: {name: word_of(held.type) for name, held in capability.output.properties.items()}
+        capability.id: {
+            name: word_of(property_.type) for name, property_ in capability.output.properties.items()
+        }
         for capability in provider.capabilities
         if isinstance(capability.output, ObjectType)
     }
@@ -113,7 +115,7 @@ def _write_service(dialect: DialectTable, place: ClassPlace) -> str:
 
 
 def _write_manifest(provider: Provider, place: ClassPlace) -> str:
-    """Return what the service needs besides its descriptor: leave to go into the foreground."""
+    """Return what the service needs in addition to its descriptor: permission to run in the foreground."""
     permissions = "".join(
         f"    <uses-permission android:name={quoteattr(item)} />\n" for item in _PERMISSIONS
     )

@@ -25,7 +25,7 @@ _LONGEST_UTF8: Final = 6
 
 
 def fits_a_resource(text: str) -> bool:
-    """Tell whether aapt2 stores a text: in modified UTF-8 it has at most 32,767 bytes."""
+    """Return whether aapt2 stores a text: in modified UTF-8 it has at most 32,767 bytes."""
     return (
         len(text) * _LONGEST_UTF8 <= MAX_STRING_RESOURCE_BYTES or _length(text) <= MAX_STRING_RESOURCE_BYTES
     )
@@ -56,8 +56,8 @@ def cut_long_texts(provider: Provider, findings: Iterable[Finding]) -> tuple[Pro
 
     A leaf that has a finding already keeps the one, of the graver level.
     """
-    told = tuple(findings)
-    cutter = _Cutter({finding.pointer: finding for finding in told})
+    reported = tuple(findings)
+    cutter = _Cutter({finding.pointer: finding for finding in reported})
     capabilities = [
         cutter.capability(capability, f"/capabilities/{at}")
         for at, capability in enumerate(provider.capabilities)
@@ -67,7 +67,7 @@ def cut_long_texts(provider: Provider, findings: Iterable[Finding]) -> tuple[Pro
         for field in ("name", "description")
     }
     if not cutter.any_cut:
-        return provider, told
+        return provider, reported
     update = {**texts, "capabilities": tuple(capabilities)}
     return provider.model_copy(update=update), tuple(cutter.findings.values())
 
@@ -84,10 +84,10 @@ class _Cutter:
         self.any_cut = True
         limit = f"{MAX_META_DATA} characters" if of_manifest else f"{MAX_STRING_RESOURCE_BYTES} bytes"
         message = f"the text is longer than {limit} and is cut"
-        told = self.findings.get(pointer)
-        if told is not None:
-            message = f"{told.message}; {message}"
-        source = told.source if told is not None else None
+        finding = self.findings.get(pointer)
+        if finding is not None:
+            message = f"{finding.message}; {message}"
+        source = finding.source if finding is not None else None
         self.findings[pointer] = Finding(
             code=TEXT_CUT, level=Level.DROPPED, pointer=pointer, message=message, source=source
         )
@@ -106,10 +106,10 @@ class _Cutter:
         if not isinstance(type_, ObjectType):
             return type_
         cut: dict[str, Property] = {}
-        for name, held in type_.properties.items():
-            text = held.type.description
+        for name, property_ in type_.properties.items():
+            text = property_.type.description
             shorter = self.text(text, f"{pointer}/properties/{pointer_token(name)}/type/description")
             if shorter is not text:
-                changed = held.type.model_copy(update={"description": shorter})
-                cut[name] = held.model_copy(update={"type": changed})
+                changed = property_.type.model_copy(update={"description": shorter})
+                cut[name] = property_.model_copy(update={"type": changed})
         return type_.model_copy(update={"properties": {**type_.properties, **cut}}) if cut else type_

@@ -17,7 +17,7 @@ from droidgate.parsing.xml_text import TOOLS
 from droidgate_mobile_mcp import rules
 from droidgate_mobile_mcp.constants import FORMS, NAMES, WORDS
 from droidgate_mobile_mcp.document import (
-    Document,
+    DescriptorDocument,
     Element,
     child_elements,
     misplaced_parts,
@@ -54,7 +54,7 @@ def lint_file(source: SourceFile) -> tuple[Finding, ...]:
 
 
 def not_well_formed(error: InputError, path: str) -> Finding:
-    """Return the finding that stands for a document that cannot be parsed."""
+    """Return the finding about a document that cannot be parsed."""
     place = Place(path=path)
     parts = (error.place or "").removeprefix(path).split(":")
     if len(parts) > 1 and parts[1].isdecimal():
@@ -62,14 +62,14 @@ def not_well_formed(error: InputError, path: str) -> Finding:
     return rules.WELL_FORMED.broken(error.message, source=place, hint=error.hint)
 
 
-def lint_document(document: Document) -> Iterator[Finding]:
+def lint_document(document: DescriptorDocument) -> Iterator[Finding]:
     """Yield what a parsed descriptor breaks."""
     return _DescriptorLinter(document).lint()
 
 
 @dataclass(slots=True)
 class _DescriptorLinter:
-    document: Document
+    document: DescriptorDocument
     ids: set[str] = field(default_factory=set)
 
     def lint(self) -> Iterator[Finding]:
@@ -77,7 +77,7 @@ class _DescriptorLinter:
         if document.repaired:
             message = "the file is XML only when its curly quotes are straightened"
             yield self.broken(
-                rules.WELL_FORMED, root, message, hint="Attribute values stand in straight quotes"
+                rules.WELL_FORMED, root, message, hint="Put attribute values in straight quotes"
             )
         if root.tag != NAMES["root"]:
             message = f"the root element is <{shown_tag(root)}>"
@@ -89,7 +89,7 @@ class _DescriptorLinter:
             yield from self.capability(root)
             return
         yield from self.version(root)
-        yield from self.besides(root, ("version",), ("capability",))
+        yield from self.unspecified(root, ("version",), ("capability",))
         capabilities = [child for child in child_elements(root) if child.tag == "capability"]
         if not capabilities:
             yield self.broken(rules.NOT_EMPTY, root, "no capability is declared")
@@ -110,9 +110,9 @@ class _DescriptorLinter:
         capability_id = self.document.text(element, "id")
         if capability_id:
             if capability_id in self.ids:
-                yield self.broken(rules.UNIQUE_ID, element, f"the id {capability_id!r} stands a second time")
+                yield self.broken(rules.UNIQUE_ID, element, f"duplicate id {capability_id!r}")
             self.ids.add(capability_id)
-        yield from self.besides(element, _ATTRIBUTES["capability"], _CHILDREN["capability"])
+        yield from self.unspecified(element, _ATTRIBUTES["capability"], _CHILDREN["capability"])
         for role in ("input", "output"):
             groups = [child for child in element if child.tag == role]
             for second in groups[1:]:
@@ -121,7 +121,7 @@ class _DescriptorLinter:
                 )
             names: set[str] = set()
             for group in groups:
-                yield from self.besides(group, (), _CHILDREN[role])
+                yield from self.unspecified(group, (), _CHILDREN[role])
                 for child in group:
                     if child.tag == "param":
                         yield from self.parameter(child, role, names)
@@ -133,7 +133,7 @@ class _DescriptorLinter:
         name = self.document.text(element, "name")
         if name:
             if name in names:
-                yield self.broken(rules.UNIQUE_NAME, element, f"the name {name!r} stands a second time")
+                yield self.broken(rules.UNIQUE_NAME, element, f"duplicate name {name!r}")
             names.add(name)
         word = self.document.text(element, "type")
         if word and word not in WORDS.write.values():
@@ -150,7 +150,7 @@ class _DescriptorLinter:
                 yield self.broken(rules.PARAM_REQUIRED, element, message, hint='Write "true" or "false"')
         else:
             attributes = tuple(attribute for attribute in attributes if attribute != "required")
-        yield from self.besides(element, attributes, ())
+        yield from self.unspecified(element, attributes, ())
 
     def needs(self, element: Element, attribute: str, rule: LintRule) -> Iterator[Finding]:
         """Yield what is wrong with an attribute that must be there and be a text."""
@@ -179,7 +179,7 @@ class _DescriptorLinter:
         if not fits_a_resource(raw):
             yield self.broken(rules.TEXT_LENGTH, element, f"{attribute} has {len(raw)} characters")
 
-    def besides(
+    def unspecified(
         self, element: Element, attributes: tuple[str, ...], children: tuple[str, ...]
     ) -> Iterator[Finding]:
         """Yield what an element holds that no specification names, and parts in the wrong place."""
@@ -192,7 +192,7 @@ class _DescriptorLinter:
         for part in misplaced:
             parent = part.getparent()
             inside = element if parent is None else parent
-            message = f"a <{shown_tag(part)}> stands inside <{shown_tag(inside)}>"
+            message = f"a <{shown_tag(part)}> is inside <{shown_tag(inside)}>"
             yield self.broken(rules.IN_PLACE, part, message)
         for child in child_elements(element):
             if child.tag not in children and child not in misplaced:

@@ -40,7 +40,7 @@ def _lint(application: Application) -> Iterator[Finding]:
     for outside in application.of_kind("application"):
         meta = outside.find_meta_data(*_ALL_KEYS)
         if meta is not None:
-            message = f"{meta.name} stands at the application, where no agent looks for it"
+            message = f"{meta.name} is at the application, where no agent looks for it"
             hint = "Move it into the service element"
             yield rules.IN_SERVICE.broken(message, source=meta.place or application.place, hint=hint)
     for service in (*services, *with_meta_data):
@@ -48,7 +48,7 @@ def _lint(application: Application) -> Iterator[Finding]:
 
 
 def _points_to_descriptor(service: Component) -> bool:
-    """Tell whether a service's meta-data names a descriptor: by the specified key, or by a file.
+    """Return whether a service's meta-data names a descriptor: by the specified key, or by a file.
 
     Other protocols have a text under the older key.
     """
@@ -128,7 +128,7 @@ def _lint_descriptor_file(application: Application, meta: MetaData, place: Place
     if meta.resource is None or raw:
         shown = meta.resource or meta.raw_value or meta.value
         hint = 'Write android:resource="@xml/..." and keep the file in res/xml'
-        message = f"{meta.name} is {shown}, which is no XML resource"
+        message = f"{meta.name} is {shown}, which is not an XML resource"
         yield rules.DESCRIPTOR_REFERENCE.broken(message, source=place, hint=hint)
     if reference is None:
         return

@@ -13,7 +13,7 @@ from droidgate.model.json_values import Json
 from droidgate.model.types import ArrayType, Extensions, ObjectType, Property, ScalarType, Type
 from droidgate_mobile_mcp.constants import FORMAT_ID, FORMS, SAME_MAJOR, WORDS, word_fact
 from droidgate_mobile_mcp.document import (
-    Document,
+    DescriptorDocument,
     Element,
     child_elements,
     element_tree,
@@ -50,7 +50,7 @@ def read_file(source: SourceFile, context: ReadingContext) -> Reading:
     """Read one descriptor file: one provider without package, component, name and description.
 
     Raises:
-        InputError: it is no Mobile-MCP descriptor, or one of another major version.
+        InputError: it is not a Mobile-MCP descriptor, or one of another major version.
     """
     document = parse_document(source.data, source.path, context=context)
     content = read_descriptor(document, context)
@@ -69,7 +69,7 @@ def own_extensions(facts: dict[str, Json]) -> Extensions:
     return {FORMAT_ID: facts} if facts else {}
 
 
-def read_descriptor(document: Document, context: ReadingContext) -> DescriptorContent:
+def read_descriptor(document: DescriptorDocument, context: ReadingContext) -> DescriptorContent:
     """Read a parsed descriptor.
 
     Raises:
@@ -80,7 +80,7 @@ def read_descriptor(document: Document, context: ReadingContext) -> DescriptorCo
 
 @dataclass(slots=True)
 class _DescriptorReader:
-    document: Document
+    document: DescriptorDocument
     context: ReadingContext
 
     def read(self) -> DescriptorContent:
@@ -161,7 +161,7 @@ class _DescriptorReader:
         )
 
     def read_parameters(self, elements: list[Element], role: str, facts: dict[str, Json]) -> ObjectType:
-        """Read the `<input>` or `<output>` elements of a capability; what they hold besides goes to
+        """Read the `<input>` or `<output>` elements of a capability; what else they hold goes to
         `facts`.
         """
         for second in elements[1:]:
@@ -174,13 +174,13 @@ class _DescriptorReader:
             for child in element:
                 if child.tag != "param":
                     continue
-                name, held = self.read_parameter(child, role)
+                name, property_ = self.read_parameter(child, role)
                 if name in properties:
                     message = f"a second parameter {name!r} is kept, but cannot be given"
                     self.allow("M61", child, message, lost=True)
                     duplicates.append(element_tree(self.document, child))
                 else:
-                    properties[name] = held
+                    properties[name] = property_
         if duplicates:
             rest["elements"] = [*rest.get("elements", ()), *duplicates]
         if rest:
@@ -196,9 +196,9 @@ class _DescriptorReader:
         word = self.read_text(element, "type", facts)
         description = self.read_text(element, "description", facts)
         word = WORDS.write["string"] if word is None else word
-        held_type = self.read_type(element, name, word, description)
+        type_ = self.read_type(element, name, word, description)
         required = self.read_required(element, name) if is_input else True
-        return name, Property(type=held_type, required=required, extensions=own_extensions(facts))
+        return name, Property(type=type_, required=required, extensions=own_extensions(facts))
 
     def read_type(self, element: Element, name: str, word: str, description: str | None) -> Type:
         kind = WORDS.read.get(word.strip().lower())
@@ -218,7 +218,7 @@ class _DescriptorReader:
             return raw == "true"
         text = None if raw is None else self.document.text(element, "required")
         required = text is not None and text.strip().lower() in {"true", "1"}
-        stated = "does not say whether it is required" if raw is None else f"has required={raw!r}"
+        stated = "does not state whether it is required" if raw is None else f"has required={raw!r}"
         self.allow(
             "M07",
             element,
@@ -241,7 +241,7 @@ class _DescriptorReader:
     def read_text(
         self, element: Element, attribute: str, facts: dict[str, Json], *, required: bool = True
     ) -> str | None:
-        """Return an attribute's text, references resolved; one that leads nowhere is kept, and noted in
+        """Return an attribute's text, references resolved; one that does not resolve is kept, and noted in
         `facts`.
         """
         text = self.document.text(element, attribute)
@@ -260,7 +260,7 @@ class _DescriptorReader:
             self.allow("M12", element, f"the reference {reference} in {attribute} is replaced by its text")
             return resolved
         self.allow(
-            "M12", element, f"the reference {reference} in {attribute} leads nowhere; it is kept as text"
+            "M12", element, f"the reference {reference} in {attribute} does not resolve; it is kept as text"
         )
         facts["references"] = [*facts.get("references", ()), attribute]
         return text
@@ -276,7 +276,7 @@ class _DescriptorReader:
     def read_rest(
         self, element: Element, attributes: frozenset[str], elements: frozenset[str]
     ) -> dict[str, Json]:
-        """Return what an element holds besides the attributes and elements that are read."""
+        """Return what an element holds in addition to the attributes and elements that are read."""
         for misplaced in misplaced_parts(element, elements) if len(element) else ():
             tag, parent = shown_tag(misplaced), misplaced.getparent()
             inside = "" if parent is None else f" inside <{shown_tag(parent)}>"

@@ -19,7 +19,7 @@ from droidgate.leniency import ReadingContext
 from droidgate.model.capability import Place, Provider
 from droidgate.model.json_values import Json
 from droidgate_mobile_mcp.constants import ACTIONS, FORMAT_ID, FORMS, KEYS, NAMES, ROLES, DescriptorForm, Role
-from droidgate_mobile_mcp.document import Document, parse_document
+from droidgate_mobile_mcp.document import DescriptorDocument, parse_document
 from droidgate_mobile_mcp.read import own_extensions, read_descriptor
 
 _RAW: Final = "@raw/"
@@ -29,7 +29,7 @@ _FOREGROUND: Final = "foregroundServiceType"
 
 @dataclass(frozen=True, slots=True)
 class _Given:
-    """A meta-data entry that plays a role, and whether it stands at the application instead of the
+    """A meta-data entry that plays a role, and whether it is at the application instead of the
     service.
     """
 
@@ -128,7 +128,7 @@ class _ServiceReader:
             self.allow("M11", f"the meta-data {meta.name} at the application is read", meta.place)
         return _Given(meta, at_application)
 
-    def open_descriptor(self, given: _Given | None) -> tuple[Document | None, str]:
+    def open_descriptor(self, given: _Given | None) -> tuple[DescriptorDocument | None, str]:
         """Return the parsed descriptor and the reference to it; no document where there is none."""
         name = self.service.name
         if given is None:
@@ -140,14 +140,14 @@ class _ServiceReader:
         file = self.application.resources.read_file(reference) if reference is not None else None
         if reference is None or file is None:
             shown = reference or given.meta.value
-            message = f"the descriptor of {name} ({shown}) is no file, and the service is left out"
+            message = f"the descriptor of {name} ({shown}) is not a file, and the service is left out"
             self.allow("M64", message, given.meta.place, lost=True)
             return None, ""
         if given.meta.resource is None:
             self.allow("M65", f"the descriptor {reference} is given as a value", given.meta.place)
         raw = reference.startswith(_RAW)
         if raw:
-            self.allow("M66", f"the descriptor {reference} is no XML resource", given.meta.place)
+            self.allow("M66", f"the descriptor {reference} is not an XML resource", given.meta.place)
         rules = "compiled" if file.compiled else "raw" if raw else "source"
         document = parse_document(
             file.text,
@@ -187,24 +187,24 @@ class _ServiceReader:
         return resource is not None and self.application.resources.read_text(resource) is not None
 
     def fall_back(self, role: Role, dialect: str, meta: MetaData | None = None) -> str | None:
-        """Return what stands for a text that the service does not have, or whose reference leads nowhere."""
+        """Return the substitute for a text that the service lacks, or whose reference does not resolve."""
         application, service = self.application, self.service
         if role == "name":
             text = service.label or application.label or application.package
         else:
             text = service.description or application.description
-        # Before the specification there was no description at first.
+        # The first forms before the specification had no description.
         if text is not None or role == "name" or dialect != "pre-spec":
-            told = f"; {text!r} stands for it" if text is not None else ""
+            substitute = f"; {text!r} is used" if text is not None else ""
             reference = None if meta is None else meta.resource or meta.raw_value
             why = f"has no {role}" if reference is None else f"has the {role} {reference}, which is not there"
             self.allow(
-                "M12", f"the service {service.name} {why}{told}", self.place, lost=reference is not None
+                "M12", f"the service {service.name} {why}{substitute}", self.place, lost=reference is not None
             )
         return text
 
     def service_facts(self, given: dict[Role, _Given | None], form: DescriptorForm) -> dict[str, Json]:
-        """Return what the service says besides, where a writer would not say the same."""
+        """Return the other facts of the service, where a writer would not write the same."""
         service = self.service
         facts: dict[str, Json] = {}
         filters = [

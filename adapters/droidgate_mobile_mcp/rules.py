@@ -1,6 +1,6 @@
 """The rules that Mobile-MCP descriptors and services are held against.
 
-An error is a MUST, or something called required, of the specification; a warning is what does not work with
+An error is a MUST or a requirement of the specification. A warning is what does not work with
 the authors' prototype agent or on an Android release (reference mobile-mcp-and-mmcp 2.3, 2.7); a note is the
 rest.
 """
@@ -41,7 +41,7 @@ ACTION: Final = _rule(
     "mobile-mcp-action", _E, "1.1.1", "The service's intent filter names mobile.mcp.SERVICE"
 )
 IN_SERVICE: Final = _rule(
-    "mobile-mcp-meta-data-in-service", _E, "1.1", "The meta-data stand inside the service element"
+    "mobile-mcp-meta-data-in-service", _E, "1.1", "The meta-data is inside the service element"
 )
 NAME: Final = _rule("mobile-mcp-tool-name", _E, "1.1.2", "The service has meta-data mobile.mcp.tool.name")
 NAME_TEXT: Final = _rule("mobile-mcp-tool-name-text", _E, "1.1.2", "The tool's name is a string for a device")
@@ -71,7 +71,7 @@ ROOT: Final = _rule("mobile-mcp-root", _E, "1.2.1", "The root element is mobile-
 VERSION: Final = _rule("mobile-mcp-version", _E, "1.2.1", 'The root has version="1.0"')
 ID: Final = _rule("mobile-mcp-capability-id", _E, "1.2.2", "A capability has an id")
 UNIQUE_ID: Final = _rule(
-    "mobile-mcp-capability-id-unique", _E, "1.2.2", "A capability's id stands once in a tool"
+    "mobile-mcp-capability-id-unique", _E, "1.2.2", "A capability's id is unique in a tool"
 )
 CAPABILITY_DESCRIPTION: Final = _rule(
     "mobile-mcp-capability-description", _E, "1.2.2", "A capability has a description"
@@ -84,7 +84,7 @@ IN_PLACE: Final = _rule(
     "mobile-mcp-part-in-place",
     _E,
     "1.2.2",
-    "Capabilities stand inside the root, parameters inside input or output, in no namespace",
+    "Capabilities are inside the root, parameters inside input or output, in no namespace",
 )
 PARAM_NAME: Final = _rule("mobile-mcp-param-name", _E, "1.2.2", "A parameter or output has a name")
 PARAM_TYPE: Final = _rule("mobile-mcp-param-type", _E, "1.2.2", "A parameter or output has a type")
@@ -95,7 +95,7 @@ PARAM_DESCRIPTION: Final = _rule(
     "mobile-mcp-param-description", _E, "1.2.2", "A parameter or output has a description"
 )
 UNIQUE_NAME: Final = _rule(
-    "mobile-mcp-param-name-unique", _W, "3.1", "A parameter's name stands once: arguments are a map by name"
+    "mobile-mcp-param-name-unique", _W, "3.1", "A parameter's name is unique: arguments are a map by name"
 )
 KNOWN_TYPE: Final = _rule(
     "mobile-mcp-param-type-known",

@@ -1,8 +1,8 @@
 """Requests and responses of Mobile-MCP, to and from plain values (specification 3; reference section 6, rows
 1 to 32).
 
-Pure functions over texts and string extras. What travels beside the text (the PendingIntent `mcp_callback`, a
-Message's `replyTo`) belongs to whoever sends. Values are read as they stand: coercing and checking them
+Pure functions over texts and string extras. What travels next to the text (the PendingIntent `mcp_callback`,
+a Message's `replyTo`) belongs to the sender. Values are read as they are: coercing and checking them
 against a capability's types is the business of `droidgate.calls`.
 """
 
@@ -15,10 +15,10 @@ from droidgate_mobile_mcp.wire_messages import (
     MalformedRequestError,
     MalformedResponseError,
     MobileMcpRequest,
+    MobileMcpResponse,
+    MobileMcpWireError,
     RequestError,
-    Response,
     UnsupportedVersionError,
-    WireError,
 )
 from droidgate_mobile_mcp.wire_requests import identify_request, is_id, read_request, write_request
 from droidgate_mobile_mcp.wire_responses import classify_failure, is_trace, read_response, write_response
@@ -31,11 +31,11 @@ __all__ = [
     "MalformedRequestError",
     "MalformedResponseError",
     "MobileMcpRequest",
+    "MobileMcpResponse",
+    "MobileMcpWireError",
     "RequestError",
-    "Response",
     "UnsupportedVersionError",
     "WireDialect",
-    "WireError",
     "classify_failure",
     "identify_request",
     "is_id",

@@ -19,8 +19,8 @@ class WireDialect:
     Attributes:
         id: Stable id, as in the reference.
         transports: How it travels: a started service with a PendingIntent, a Messenger, or an AIDL call.
-        wrapped: Request and response stand in a document that names their version.
-        arguments_key: The capability's key that holds the arguments; None where they stand beside the
+        wrapped: Request and response are in a document that names their version.
+        arguments_key: The capability's key that holds the arguments; None where they are next to the
             capability's id.
         arguments_as_text: The arguments are JSON text inside the JSON.
         outputs_as_list: Outputs are a list of name, type and value; else an object.

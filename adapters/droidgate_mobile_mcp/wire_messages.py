@@ -27,22 +27,22 @@ Extras = Mapping[str, Json]
 Carrier = Literal["start", "bind"]
 
 
-class WireError(DroidgateError):
+class MobileMcpWireError(DroidgateError):
     """A request or response that cannot be used.
 
     Attributes:
-        failure: The failure token that says so to the peer.
+        failure: The failure token in the response to the peer.
     """
 
     exit_code = 5
     failure: ClassVar[str] = "backend_failure"
 
     def failure_message(self) -> str:
-        """Return the `message` of the response that tells it: the token, then the sentence."""
+        """Return the `message` of the response that reports it: the token, then the sentence."""
         return write_failure(self.failure, self.message)
 
 
-class RequestError(WireError):
+class RequestError(MobileMcpWireError):
     """A request that cannot be used.
 
     Attributes:
@@ -55,7 +55,7 @@ class RequestError(WireError):
 
 
 class MalformedRequestError(RequestError):
-    """Not a request: no JSON, no id, no capability, or arguments that are no map."""
+    """Not a request: not JSON, no id, no capability, or arguments that are not a map."""
 
     failure = "invalid_argument"
 
@@ -66,7 +66,7 @@ class UnsupportedVersionError(RequestError):
     failure = "unsupported_version"
 
 
-class MalformedResponseError(WireError):
+class MalformedResponseError(MobileMcpWireError):
     """Not a response.
 
     Attributes:
@@ -91,7 +91,7 @@ class MobileMcpRequest:
         request_id: Its id as text; empty where none was read.
         capability_id: The capability's id; empty where none was read.
         arguments: Name -> JSON value.
-        wrapped: It stood in the document that names a version.
+        wrapped: It was in the document that names a version.
         extra_key: The extra that held it; None where the text came alone.
         id_value: The id as the peer wrote it, which an answer repeats.
         version: The version it names, None where it names none.
@@ -108,7 +108,7 @@ class MobileMcpRequest:
 
 
 @dataclass(frozen=True, slots=True)
-class Response:
+class MobileMcpResponse:
     """A response.
 
     Attributes:
@@ -143,8 +143,8 @@ def refuse_unserved(dialect: WireDialect) -> None:
 
 
 def find_text(given: Extras | str, names: tuple[str, ...]) -> tuple[str | None, str | None, bool]:
-    """Return the extra that is there, its text (None where it is no text), and whether a benchmark's extras
-    are there.
+    """Return the extra that is there, its text (None where it is not a string), and whether a benchmark's
+    extras are there.
     """
     if isinstance(given, str):
         return None, given, False
@@ -162,20 +162,20 @@ def parse_object(text: str | None, what: str, parse: JsonParser) -> dict[str, Js
         raise InputError(f"no extra holds {what}")
     document = parse(text, path=what)
     if not isinstance(document, dict):
-        raise InputError(f"{what} is no JSON object")
+        raise InputError(f"{what} is not a JSON object")
     return document
 
 
 def object_at(document: Mapping[str, Json], key: str) -> dict[str, Json]:
     """Return the object at a key that is there; raise InputError where it is none."""
-    held = document[key]
-    if not isinstance(held, dict):
-        raise InputError(f"{key} is no JSON object")
-    return held
+    value = document[key]
+    if not isinstance(value, dict):
+        raise InputError(f"{key} is not a JSON object")
+    return value
 
 
 def is_command(document: Mapping[str, Json]) -> bool:
-    """Tell whether a bare document is a command of the time before the specification."""
+    """Return whether a bare document is a command of the time before the specification."""
     return isinstance(document.get("capability"), str) or "capabilityId" in document
 
 

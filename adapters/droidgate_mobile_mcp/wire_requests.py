@@ -58,7 +58,7 @@ def read_request(
 
     Args:
         given: The intent's extras (or the message's Bundle), or the bare text of a call.
-        context: Takes what had to be bent; strict ones refuse it.
+        context: Takes the deviations that were accepted; a strict one refuses them.
         carrier: Whether it came in a started service's intent or in a bound service's message.
         usual: The dialect of a wrapped request without arguments, whose text does not tell; S0 or S1.
 
@@ -67,7 +67,7 @@ def read_request(
         then.
 
     Raises:
-        MalformedRequestError: it is no request; `request` holds what an answer needs.
+        MalformedRequestError: it is not a request; `request` holds what an answer needs.
         UnsupportedVersionError: it names another version.
     """
     return _RequestReader(context or ReadingContext(), carrier, usual).read(given)
@@ -105,9 +105,9 @@ class _RequestReader:
         try:
             extra_key, text, trace = find_text(given, REQUEST_EXTRAS)
             guess = self.first_guess(extra_key)
-            beside = self.id_beside(extra_key, given)
+            separate_id = self.id_of_extra(extra_key, given)
             self.seen = MobileMcpRequest(
-                guess, beside, wrapped=guess.wrapped, extra_key=extra_key, id_value=beside
+                guess, separate_id, wrapped=guess.wrapped, extra_key=extra_key, id_value=separate_id
             )
             document = parse_object(text, "the request", self.context.parse)
             if extra_key == NAMES["command_extra"] or (extra_key is None and is_command(document)):
@@ -117,19 +117,19 @@ class _RequestReader:
             raise self.malformed(error.message) from None
 
     def first_guess(self, extra_key: str | None) -> WireDialect:
-        """Return the dialect in which a request is answered that tells nothing more."""
+        """Return the dialect in which such a request is answered if it states nothing more."""
         if extra_key == NAMES["prototype_request_extra"]:
             return MM_6 if self.carrier == "bind" else MM_5
         if extra_key == NAMES["command_extra"]:
             return MM_3 if self.carrier == "bind" else MM_2
         return self.usual
 
-    def id_beside(self, extra_key: str | None, given: Extras | str) -> str:
-        """Return the id that stands in an extra of its own, as in the forms before the specification."""
+    def id_of_extra(self, extra_key: str | None, given: Extras | str) -> str:
+        """Return the id in an extra of its own, as in the forms before the specification."""
         if extra_key != NAMES["command_extra"] or isinstance(given, str):
             return ""
-        beside = given.get(NAMES["request_id_extra"])
-        return beside if isinstance(beside, str) and is_id(beside) else ""
+        value = given.get(NAMES["request_id_extra"])
+        return value if isinstance(value, str) and is_id(value) else ""
 
     def identify(self, document: Mapping[str, Json], extra_key: str | None) -> MobileMcpRequest:
         """Return what an answer needs of a document, whatever else is wrong with it."""
@@ -180,7 +180,7 @@ class _RequestReader:
         return next((key for key in _ARGUMENT_KEYS if key in capability or key in request), None)
 
     def note_form(self, extra_key: str | None, *, wrapped: bool, named: bool) -> None:
-        """Tell a form that mixes two dialects."""
+        """Report a form that mixes two dialects."""
         if extra_key == NAMES["request_extra"] and not (wrapped and named):
             self.context.allow("M14", f"the extra {extra_key} holds the request without its wrapper")
         elif extra_key == NAMES["prototype_request_extra"] and wrapped:
@@ -218,7 +218,7 @@ class _RequestReader:
             if key in capability:
                 found.append(self.argument_map(capability[key], dialect))
             elif key in request:
-                self.context.allow("M01", f"{key} stands beside the capability, not inside it")
+                self.context.allow("M01", f"{key} is next to the capability, not inside it")
                 found.append(self.argument_map(request[key], dialect))
         if len(found) > 1:
             if not json_equal(found[0], found[1]):
@@ -241,7 +241,7 @@ class _RequestReader:
             self.context.allow("M02", "the arguments are a list of name and value")
             return self.map_of_list(value)
         if not isinstance(value, dict):
-            raise self.malformed("the arguments are no map")
+            raise self.malformed("the arguments are not a map")
         return value
 
     def map_of_list(self, entries: list[Json]) -> dict[str, Json]:
@@ -258,12 +258,12 @@ class _RequestReader:
     def read_command(
         self, document: dict[str, Json], extra_key: str | None, given: Extras | str, *, benchmark: bool
     ) -> MobileMcpRequest:
-        """Read a request of the time before the specification: arguments stand beside the capability's id."""
+        """Read a request of the time before the specification: arguments are next to the capability's id."""
         if extra_key is None:
             dialect = MM_0 if "capabilityId" in document else MM_1
         else:
             dialect = MM_3 if self.carrier == "bind" else MM_2B if benchmark else MM_2
-        request_id = self.id_beside(extra_key, given)
+        request_id = self.id_of_extra(extra_key, given)
         self.seen = read = MobileMcpRequest(dialect, request_id, extra_key=extra_key, id_value=request_id)
         capability_id = document.get("capability", document.get("capabilityId"))
         if not isinstance(capability_id, str) or not is_id(capability_id):
@@ -311,8 +311,8 @@ def write_request(
         UsageError: the dialect is not served.
     """
     refuse_unserved(dialect)
-    held: Json = canonical_json(dict(arguments)) if dialect.arguments_as_text else dict(arguments)
-    capability = {"id": capability_id, str(dialect.arguments_key): held}
+    value: Json = canonical_json(dict(arguments)) if dialect.arguments_as_text else dict(arguments)
+    capability = {"id": capability_id, str(dialect.arguments_key): value}
     request: Json = {"id": request_id, "capability": capability}
     if dialect.wrapped:
         request = {NAMES["request_wrapper"]: {"version": VERSION, "request": request}}

@@ -35,7 +35,7 @@ from droidgate_mobile_mcp.wire_messages import (
     Extras,
     MalformedResponseError,
     MobileMcpRequest,
-    Response,
+    MobileMcpResponse,
     find_text,
     object_at,
     parse_object,
@@ -54,7 +54,7 @@ _KNOWN_FAILURES: Final = (
 
 
 def is_trace(extras: Extras) -> bool:
-    """Tell whether a callback carries only a benchmark's timings, as the second one of MM-2b does (row
+    """Return whether a callback carries only a benchmark's timings, as the second one of MM-2b does (row
     28).
     """
     value = extras.get(NAMES["trace_only_extra"])
@@ -63,23 +63,23 @@ def is_trace(extras: Extras) -> bool:
 
 def read_response(
     given: Extras | str, context: ReadingContext | None = None, *, carrier: Carrier = "start"
-) -> Response | None:
+) -> MobileMcpResponse | None:
     """Read a response.
 
     Args:
         given: The callback's extras (or the reply's Bundle), or the bare text that an AIDL call returns.
-        context: Takes what had to be bent; strict ones refuse it.
+        context: Takes the deviations that were accepted; a strict one refuses them.
         carrier: Whether it came by PendingIntent or in a bound service's message.
 
     Returns:
         The response; None for a callback that only carries timings.
 
     Raises:
-        MalformedResponseError: it is no response.
+        MalformedResponseError: it is not a response.
     """
     context = context or ReadingContext()
     text: str | None = None
-    request_id = _id_beside(given)
+    request_id = _id_of_extra(given)
     try:
         if not isinstance(given, str) and is_trace(given):
             context.allow("M28", "a callback with timings only is passed over")
@@ -102,10 +102,10 @@ def _written_id(response: Mapping[str, Json]) -> str:
     return value if isinstance(value, str) else ""
 
 
-def _id_beside(given: Extras | str) -> str:
+def _id_of_extra(given: Extras | str) -> str:
     """Return the id in an extra of its own; empty where there is none."""
-    beside = None if isinstance(given, str) else given.get(NAMES["request_id_extra"])
-    return beside if isinstance(beside, str) else ""
+    id_value = None if isinstance(given, str) else given.get(NAMES["request_id_extra"])
+    return id_value if isinstance(id_value, str) else ""
 
 
 @dataclass(slots=True)
@@ -121,27 +121,27 @@ class _ResponseReader:
         inner = object_at(document, wrapper) if wrapper in document else document
         return object_at(inner, "response") if "response" in inner else inner
 
-    def read(self, document: dict[str, Json], response: dict[str, Json]) -> Response:
+    def read(self, document: dict[str, Json], response: dict[str, Json]) -> MobileMcpResponse:
         wrapper = NAMES["response_wrapper"]
         inner = document.get(wrapper, document)
         wrapped = "response" in inner
         self.note_form(wrapped=wrapped, named=wrapper in document)
         if wrapped and inner.get("version") != VERSION:
-            told = shown(inner["version"]) if "version" in inner else "none"
-            self.context.allow("M24", f"the response's version is {told}; it is read as {VERSION}")
+            version = shown(inner["version"]) if "version" in inner else "none"
+            self.context.allow("M24", f"the response's version is {version}; it is read as {VERSION}")
         capability = response.get("capability")
         capability_id = capability.get("id") if isinstance(capability, dict) else None
-        held = capability.get("output") if isinstance(capability, dict) else None
+        output = capability.get("output") if isinstance(capability, dict) else None
         old = "data" in response
         if old:
-            held = response["data"]
-        as_list = isinstance(held, list)
-        outputs, types = self.read_outputs(held)
+            output = response["data"]
+        as_list = isinstance(output, list)
+        outputs, types = self.read_outputs(output)
         outcome = self.find_outcome(response)
         message = outcome.get("message")
         succeeded = self.read_status(outcome, outputs)
         token, text = (None, message) if succeeded else classify_failure(message)
-        return Response(
+        return MobileMcpResponse(
             request_id=self.read_id(response, old=old),
             succeeded=succeeded,
             outputs=outputs,
@@ -149,7 +149,7 @@ class _ResponseReader:
             token=token,
             capability_id=capability_id if isinstance(capability_id, str) else None,
             output_types=types,
-            dialect=self.dialect_of(wrapped=wrapped, as_list=as_list, has_output=held is not None),
+            dialect=self.dialect_of(wrapped=wrapped, as_list=as_list, has_output=output is not None),
             extra_key=self.extra_key,
         )
 
@@ -166,7 +166,7 @@ class _ResponseReader:
         return MM_4 if as_list else MM_5
 
     def note_form(self, *, wrapped: bool, named: bool) -> None:
-        """Tell a form that mixes two dialects."""
+        """Report a form that mixes two dialects."""
         extra = self.extra_key
         if extra == NAMES["response_extra"] and not (wrapped and named):
             self.context.allow("M15", f"the extra {extra} holds the response without its wrapper")
@@ -177,28 +177,28 @@ class _ResponseReader:
         written = _written_id(response)
         if written:
             return written
-        beside = _id_beside(self.given)
-        if beside and not old and self.extra_key != NAMES["result_extra"]:
-            self.context.allow("M27", "the response has no id; that of the extra beside it counts")
-        return beside
+        id_value = _id_of_extra(self.given)
+        if id_value and not old and self.extra_key != NAMES["result_extra"]:
+            self.context.allow("M27", "the response has no id; the id of its own extra is used")
+        return id_value
 
-    def read_outputs(self, held: Json) -> tuple[dict[str, Json] | None, dict[str, str]]:
-        if held is None:
+    def read_outputs(self, output: Json) -> tuple[dict[str, Json] | None, dict[str, str]]:
+        if output is None:
             return None, {}
-        if isinstance(held, dict):
-            return held, {}
-        if not isinstance(held, list):
+        if isinstance(output, dict):
+            return output, {}
+        if not isinstance(output, list):
             message = "the output is neither a list nor an object"
             raise InputError(message)
         outputs: dict[str, Json] = {}
         types: dict[str, str] = {}
-        for entry in held:
+        for entry in output:
             name = entry.get("name") if isinstance(entry, dict) else None
             if not isinstance(name, str):
                 message = "an output of the list has no name"
                 raise InputError(message)
             if name in outputs:
-                raise InputError(f"the output {name!r} stands twice")
+                raise InputError(f"duplicate output {name!r}")
             if "value" not in entry:
                 self.context.allow("M18", f"the output {name!r} comes without a value and counts as missing")
                 continue
@@ -217,7 +217,7 @@ class _ResponseReader:
         capability = response.get("capability")
         if "status" in response or not isinstance(capability, dict) or "status" not in capability:
             return response
-        self.context.allow("M21", "the status stands inside the capability, not beside it")
+        self.context.allow("M21", "the status is inside the capability, not next to it")
         return capability
 
     def read_status(self, response: Mapping[str, Json], outputs: Mapping[str, Json] | None) -> bool:
@@ -226,8 +226,8 @@ class _ResponseReader:
             return bool(status == _SUCCESS)
         if status is None:
             succeeded = outputs is not None
-            told = "success, since there is output" if succeeded else "failure, since there is no output"
-            self.context.allow("M21", f"a response without status is read as {told}")
+            outcome = "success, since it has output" if succeeded else "failure, since it has no output"
+            self.context.allow("M21", f"a response without status is read as {outcome}")
             return succeeded
         self.context.allow("M21", f"the status {shown(status)} is read as {_FAILURE}")
         return False
@@ -246,7 +246,7 @@ def classify_failure(message: Json) -> tuple[str | None, str | None]:
 
 
 def write_response(
-    response: Response,
+    response: MobileMcpResponse,
     request: MobileMcpRequest,
     *,
     output: Type | None = None,
@@ -256,7 +256,7 @@ def write_response(
 
     Args:
         response: What to say; a failure needs a token.
-        request: The request, or the part of it that a `WireError` holds.
+        request: The request, or the part of it that a `MobileMcpWireError` holds.
         output: The capability's declared output; its order and type words are used where the dialect names
             types.
         dialect: Another dialect than the request's.
@@ -294,7 +294,7 @@ def _response_extra(request: MobileMcpRequest, dialect: WireDialect) -> str:
     return pairs.get(request.extra_key or "", str(dialect.response_extra))
 
 
-def _message_of(response: Response) -> str | None:
+def _message_of(response: MobileMcpResponse) -> str | None:
     if response.succeeded or response.token is None:
         return response.message
     return write_failure(response.token, response.message or "")

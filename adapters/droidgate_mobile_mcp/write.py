@@ -143,7 +143,11 @@ class _DescriptorWriter:
             return
         rest = facts.get(role, {})
         opening = f"        <{role}{self.other_attributes(rest, ' ')}"
-        inner = [line for name, held in value.properties.items() for line in self.parameter(name, held, role)]
+        inner = [
+            line
+            for name, property_ in value.properties.items()
+            for line in self.parameter(name, property_, role)
+        ]
         inner.extend(self.rest_lines(rest, "            "))
         if not inner:
             yield f"{opening} />"
@@ -152,13 +156,13 @@ class _DescriptorWriter:
         yield from inner
         yield f"        </{role}>"
 
-    def parameter(self, name: str, held: Property, role: str) -> Iterator[str]:
+    def parameter(self, name: str, property_: Property, role: str) -> Iterator[str]:
         """Yield the lines of one `<param>`."""
-        facts = facts_of(held.extensions)
-        named: dict[str, str | None] = {"name": name, "type": word_of(held.type)}
+        facts = facts_of(property_.extensions)
+        named: dict[str, str | None] = {"name": name, "type": word_of(property_.type)}
         if role == "input":
-            named["required"] = "true" if held.required else "false"
-        named["description"] = held.type.description
+            named["required"] = "true" if property_.required else "false"
+        named["description"] = property_.type.description
         opening = "            <param" + self.attributes(named, facts, "\n                ")
         inner = list(self.rest_lines(facts, "                "))
         if not inner:
@@ -179,25 +183,25 @@ class _DescriptorWriter:
         return "".join(written) + self.other_attributes(facts, separator)
 
     def compiled(self, text: str) -> str:
-        """Return what has to stand in the source so that a device reads the text."""
+        """Return what has to be in the source so that a device reads the text."""
         if self.literal:
             return text
         return _compiled(text) if len(text) <= _SHORT else escape_xml_attribute(text)
 
     def other_attributes(self, rest: Mapping[str, Json], separator: str) -> str:
-        """Return the attributes that are no part of the protocol, as their source has them."""
+        """Return the attributes that are not part of the protocol, as their source has them."""
         attributes: dict[str, str] = rest.get("attributes", {})
         return "".join(f"{separator}{self.name(name)}={_quoted(raw)}" for name, raw in attributes.items())
 
     def rest_lines(self, rest: Mapping[str, Json], indent: str) -> Iterator[str]:
-        """Yield the elements and the text that are no part of the protocol."""
+        """Yield the elements and the text that are not part of the protocol."""
         for tree in rest.get("elements", ()):
             yield indent + self.element(tree)
         if "text" in rest:
             yield indent + escape(rest["text"])
 
     def element(self, tree: Mapping[str, Json]) -> str:
-        """Return an element that is no part of the protocol, on one line."""
+        """Return an element that is not part of the protocol, on one line."""
         tag = self.name(tree["tag"])
         opening = tag + self.other_attributes(tree, " ")
         content = tree.get("content", ())
@@ -285,10 +289,10 @@ def _meta_data_lines(name: str, attribute: str, value: str, indent: str) -> Iter
     yield f"{indent}    android:{attribute}={_quoted(value)} />"
 
 
-def _filter_lines(one: Mapping[str, list[str]]) -> Iterator[str]:
+def _filter_lines(names: Mapping[str, list[str]]) -> Iterator[str]:
     yield "            <intent-filter>"
     for tag, kind in (("action", "actions"), ("category", "categories")):
-        for name in one[kind]:
+        for name in names[kind]:
             yield f"                <{tag} android:name={_quoted(name)} />"
     yield "            </intent-filter>"
 

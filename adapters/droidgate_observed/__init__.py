@@ -1,1 +1,1 @@
-"""Protocols of other agents, only read: found by their anchors, told with what an app's files say."""
+"""Protocols of other agents, only read: found by their anchors, reported with what an app's files state."""

@@ -19,11 +19,18 @@ from droidgate.parsing.json_text import decode_utf8, parse_json
 from droidgate.parsing.xml_text import decode_xml
 from droidgate_mappings.observed import Anchor, ObservedProtocol
 from droidgate_observed.constants import FORMAT_ID, PROTOCOLS, TABLES, as_extensions
-from droidgate_observed.tools import Declared, read_ari, read_catalog, read_flint, read_mcp_tools, read_tools
+from droidgate_observed.tools import (
+    ToolDeclarations,
+    read_ari,
+    read_catalog,
+    read_flint,
+    read_mcp_tools,
+    read_tools,
+)
 
 TOOLS_NOT_IN_FILES: Final = finding_code(
     "observed-tools-not-in-files",
-    "An app of another agent's protocol whose files do not tell its tools; the hint says what would",
+    "An app of another agent's protocol whose files do not list its tools; the hint says what would",
     __name__,
 )
 
@@ -44,7 +51,7 @@ _READERS: Final = {
 
 
 def detect(source: SourceFile) -> int:
-    """Tell how sure it is that a file declares tools of a protocol that has files of its own."""
+    """Return how sure it is that a file declares tools of a protocol that has files of its own."""
     return 0 if _protocol_of(source.data) is None else _SURE
 
 
@@ -58,7 +65,7 @@ def _protocol_of(data: bytes) -> str | None:
 
 
 def read_file(source: SourceFile, context: ReadingContext) -> Reading:
-    """Read a declaration of tools that stands in a file of its own.
+    """Read a declaration of tools in a file of its own.
 
     Raises:
         InputError: it is none.
@@ -66,7 +73,7 @@ def read_file(source: SourceFile, context: ReadingContext) -> Reading:
     del context
     protocol = _protocol_of(source.data)
     if protocol is None:
-        raise InputError("it is no declaration of an observed protocol", place=source.path)
+        raise InputError("not a declaration of an observed protocol", place=source.path)
     place = Place(path=source.path, line=1)
     decode = decode_xml if protocol == "capapp-documented" else decode_utf8
     declared = _READERS[protocol](decode(source.data, path=source.path), place)
@@ -114,13 +121,13 @@ def _is_anchor(application: Application, component: Component, anchor: Anchor) -
     if component.kind != anchor.kind:
         return False
     if anchor.authority_suffix is not None:
-        wanted = f"{application.package}{anchor.authority_suffix}"
+        authority = f"{application.package}{anchor.authority_suffix}"
         stated = component.attributes.get("authorities", "").split(";")
         # A library's manifest says ${applicationId} until it is merged into an app's.
-        return wanted in stated or f"${{applicationId}}{anchor.authority_suffix}" in stated
+        return authority in stated or f"${{applicationId}}{anchor.authority_suffix}" in stated
     if anchor.flag is not None:
-        held = component.find_meta_data(anchor.flag)
-        return held is not None and held.value is True
+        meta_data = component.find_meta_data(anchor.flag)
+        return meta_data is not None and meta_data.value is True
     return any(map(component.has_action, anchor.actions))
 
 
@@ -165,13 +172,13 @@ def _read_meta_data(
     texts: dict[str, str] = {}
     facts: dict[str, Json] = {}
     for role, names in protocol.meta_data.items():
-        held = component.find_meta_data(*names)
-        if held is None or held.value is None:
+        meta_data = component.find_meta_data(*names)
+        if meta_data is None or meta_data.value is None:
             continue
         if role in {"name", "description"}:
-            texts[role] = text_of_value(held.value)
+            texts[role] = text_of_value(meta_data.value)
         else:
-            facts[role] = _json_value(held.value)
+            facts[role] = _json_value(meta_data.value)
     return texts, facts
 
 
@@ -210,18 +217,18 @@ def _read_details(
 
 def _read_declaration(
     application: Application, component: Component, protocol: ObservedProtocol, place: Place
-) -> tuple[Declared, str | None]:
+) -> tuple[ToolDeclarations, str | None]:
     """Return what the app's files declare, and why that is nothing where a declaration is there."""
     if protocol.tools is None:
-        return Declared(), None
+        return ToolDeclarations(), None
     meta = None if protocol.tools.meta_data is None else component.find_meta_data(protocol.tools.meta_data)
     try:
         file = _declaration_text(application, protocol, meta, place)
         if file is None:
-            return Declared(), None
+            return ToolDeclarations(), None
         return read_tools(protocol.tools.form, file.text, _start_of(file)), None
     except InputError as error:
-        return Declared(), str(InputError(error.message, place=error.place))
+        return ToolDeclarations(), str(InputError(error.message, place=error.place))
 
 
 def _start_of(file: TextFile) -> Place:
@@ -255,7 +262,7 @@ def _not_in_files(
 ) -> Finding:
     title = next(dialect.summary for dialect in TABLES.dialects if dialect.id == protocol.id)
     who = application.qualified_name(component) if component.name else application.package or "the app"
-    why = f"its declaration cannot be read ({reason})" if reason else "no file of the app tells its tools"
+    why = f"its declaration cannot be read ({reason})" if reason else "no file of the app lists its tools"
     return Finding(
         code=TOOLS_NOT_IN_FILES,
         level=Level.NOTE,

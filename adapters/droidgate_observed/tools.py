@@ -30,7 +30,7 @@ _OPEN_OBJECT: Final = ObjectType()
 
 
 @dataclass(slots=True)
-class Declared:
+class ToolDeclarations:
     """What a declaration of tools says.
 
     Attributes:
@@ -48,7 +48,7 @@ class Declared:
     findings: list[Finding] = field(default_factory=list)
 
 
-def read_tools(form: ToolsForm, text: str, place: Place) -> Declared:
+def read_tools(form: ToolsForm, text: str, place: Place) -> ToolDeclarations:
     """Read a declaration of tools.
 
     A tool that cannot be read is left out with a finding.
@@ -66,18 +66,18 @@ class _Refused(Exception):  # noqa: N818 - never seen outside
 @dataclass(slots=True)
 class _Reader:
     place: Place
-    declared: Declared = field(default_factory=Declared)
+    declared: ToolDeclarations = field(default_factory=ToolDeclarations)
 
     def add_each(self, tools: Json, read: Callable[[Mapping[str, Json]], Capability]) -> None:
         """Read a list of JSON objects, each for itself."""
         if not isinstance(tools, list):
-            message = "the tools are no list"
+            message = "the tools are not a list"
             raise InputError(message, place=str(self.place), hint="Expected a JSON array")
         for position, tool in enumerate(tools):
             self.add(position, partial(_read_object, tool, read))
 
     def add(self, position: int, read: Callable[[], Capability]) -> None:
-        """Add one tool, or tell why not."""
+        """Add one tool, or report why not."""
         try:
             self.keep(read())
         except (_Refused, InputError) as error:
@@ -99,9 +99,9 @@ class _Reader:
         self.declared.capabilities.append(capability)
 
     def schema(self, value: Json) -> Type:
-        """Read a JSON Schema, which may bring definitions."""
+        """Read a JSON Schema, which may include definitions."""
         if not isinstance(value, Mapping | bool):
-            raise _Refused("its schema is no JSON object")
+            raise _Refused("its schema is not a JSON object")
         read, definitions = read_schema(value, known=self.declared.definitions)
         self.declared.definitions.update(definitions)
         return read
@@ -124,7 +124,7 @@ def _read_object(value: Json, read: Callable[[Mapping[str, Json]], Capability]) 
 
 def _object(value: Json, what: str) -> Mapping[str, Json]:
     if not isinstance(value, Mapping):
-        raise _Refused(f"{what} is no JSON object")
+        raise _Refused(f"{what} is not a JSON object")
     return value
 
 
@@ -136,18 +136,18 @@ def _name(tool: Mapping[str, Json]) -> str:
 
 
 def _text(tool: Mapping[str, Json], key: str) -> str | None:
-    held = tool.get(key)
-    return held if isinstance(held, str) and held else None
+    value = tool.get(key)
+    return value if isinstance(value, str) and value else None
 
 
 def _root(text: str, place: Place) -> Mapping[str, Json]:
     value = parse_json(text, path=place.path)
     if not isinstance(value, Mapping):
-        raise InputError("the root is no JSON object", place=str(place))
+        raise InputError("the root is not a JSON object", place=str(place))
     return value
 
 
-def read_ari(text: str, place: Place) -> Declared:
+def read_ari(text: str, place: Place) -> ToolDeclarations:
     """Read Ari's `ari_tools.json`: a version, a label, and tools with typed arguments.
 
     Raises:
@@ -156,7 +156,7 @@ def read_ari(text: str, place: Place) -> Declared:
     root = _root(text, place)
     version = root.get("declarationVersion")
     if not isinstance(version, int) or isinstance(version, bool) or not 1 <= version <= _NEWEST_ARI:
-        message = f"the declaration version {version!r} is none that Ari reads"
+        message = f"Ari does not read the declaration version {version!r}"
         raise InputError(message, place=str(place), hint=f"It is a number from 1 to {_NEWEST_ARI}")
     reader = _Reader(place)
     reader.declared.name = _text(root, "label")
@@ -172,19 +172,19 @@ def _ari_tool(tool: Mapping[str, Json], reader: _Reader) -> Capability:
     given: dict[str, Property] = {}
     arguments = tool.get("args", [])
     if not isinstance(arguments, list):
-        raise _Refused("its arguments are no list")
+        raise _Refused("its arguments are not a list")
     for argument in arguments:
-        held = _object(argument, "an argument")
-        given[_name(held)] = Property(type=_ari_type(held), required=held.get("required") is True)
+        item = _object(argument, "an argument")
+        given[_name(item)] = Property(type=_ari_type(item), required=item.get("required") is True)
     return reader.capability(tool, ObjectType(properties=given), _ARI_KEYS)
 
 
 def _ari_type(argument: Mapping[str, Json]) -> Type:
-    word, told = str(argument.get("type")), _text(argument, "description")
+    word, description = str(argument.get("type")), _text(argument, "description")
     if word.endswith(_LIST_SUFFIX):
         items = _scalar(word.removesuffix(_LIST_SUFFIX), argument, None)
-        return ArrayType(items=items, description=told)
-    return _scalar(word, argument, told)
+        return ArrayType(items=items, description=description)
+    return _scalar(word, argument, description)
 
 
 def _scalar(word: str, holder: Mapping[str, Json], description: str | None) -> ScalarType:
@@ -201,7 +201,7 @@ def _scalar(word: str, holder: Mapping[str, Json], description: str | None) -> S
     )
 
 
-def read_catalog(text: str, place: Place) -> Declared:
+def read_catalog(text: str, place: Place) -> ToolDeclarations:
     """Read SwiftFloris' catalogue: tools whose schema is a JSON text.
 
     Raises:
@@ -211,17 +211,17 @@ def read_catalog(text: str, place: Place) -> Declared:
     used = frozenset({"name", "description", "parameterSchema"})
 
     def read(tool: Mapping[str, Json]) -> Capability:
-        held = tool.get("parameterSchema")
-        blank = held is None or (isinstance(held, str) and not held.strip())
-        if isinstance(held, str) and not blank:
-            held = parse_json(held, path=place.path)
-        return reader.capability(tool, _OPEN_OBJECT if blank else reader.schema(held), used)
+        schema = tool.get("parameterSchema")
+        blank = schema is None or (isinstance(schema, str) and not schema.strip())
+        if isinstance(schema, str) and not blank:
+            schema = parse_json(schema, path=place.path)
+        return reader.capability(tool, _OPEN_OBJECT if blank else reader.schema(schema), used)
 
     reader.add_each(_root(text, place).get("tools"), read)
     return reader.declared
 
 
-def read_functions(text: str, place: Place) -> Declared:
+def read_functions(text: str, place: Place) -> ToolDeclarations:
     """Read an array of functions as function calling writes them: zwdroid's raw resource.
 
     Raises:
@@ -239,7 +239,7 @@ def read_functions(text: str, place: Place) -> Declared:
     return reader.declared
 
 
-def read_flint(text: str, place: Place) -> Declared:
+def read_flint(text: str, place: Place) -> ToolDeclarations:
     """Read a FLINT schema, the answer to `get_schema`.
 
     Raises:
@@ -261,7 +261,7 @@ def read_flint(text: str, place: Place) -> Declared:
     return reader.declared
 
 
-def read_mcp_tools(text: str, place: Place) -> Declared:
+def read_mcp_tools(text: str, place: Place) -> ToolDeclarations:
     """Read the XML of the first CapApp specification: `<mcp-tools>` with `<tool>` and `<param>`.
 
     Raises:
@@ -269,7 +269,7 @@ def read_mcp_tools(text: str, place: Place) -> Declared:
     """
     root = parse_xml(text, path=place.path)
     if root.tag != "mcp-tools":
-        raise InputError(f"<{root.tag!s}> is no <mcp-tools>", place=f"{place.path}:{root.sourceline}")
+        raise InputError(f"<{root.tag!s}> is not a <mcp-tools>", place=f"{place.path}:{root.sourceline}")
     reader = _Reader(place)
     reader.declared.facts = {str(key): str(value) for key, value in root.attrib.items()}
     for position, tool in enumerate(child_elements(root)):
@@ -279,19 +279,19 @@ def read_mcp_tools(text: str, place: Place) -> Declared:
 
 def _mcp_tool(tool: Element, reader: _Reader) -> Capability:
     if tool.tag != "tool":
-        raise _Refused(f"<{tool.tag!s}> is no <tool>")
+        raise _Refused(f"<{tool.tag!s}> is not a <tool>")
     given: dict[str, Property] = {}
     for parameter in child_elements(tool):
-        held = {str(key): str(value) for key, value in parameter.attrib.items()}
-        read = _scalar(held.get("type", "string"), {}, held.get("description"))
-        given[_name(held)] = Property(type=read, required=held.get("required") == "true")
+        attributes = {str(key): str(value) for key, value in parameter.attrib.items()}
+        read = _scalar(attributes.get("type", "string"), {}, attributes.get("description"))
+        given[_name(attributes)] = Property(type=read, required=attributes.get("required") == "true")
     members = {str(key): str(value) for key, value in tool.attrib.items()}
     capability = reader.capability(members, ObjectType(properties=given), frozenset({"name", "description"}))
     line = None if reader.place.line is None else tool.sourceline
     return capability.model_copy(update={"source": Place(path=reader.place.path, line=line)})
 
 
-def read_named_lists(text: str, place: Place) -> Declared:
+def read_named_lists(text: str, place: Place) -> ToolDeclarations:
     """Read names alone, such as `tools:list_files;resources:file`; what else is offered is kept as a fact."""
     reader = _Reader(place)
     for position, (what, name) in enumerate(_names(text)):
@@ -310,7 +310,7 @@ def _names(text: str) -> Iterator[tuple[str, str]]:
                 yield what.strip(), name.strip()
 
 
-_READERS: Final[Mapping[ToolsForm, Callable[[str, Place], Declared]]] = {
+_READERS: Final[Mapping[ToolsForm, Callable[[str, Place], ToolDeclarations]]] = {
     "ari": read_ari,
     "catalog": read_catalog,
     "functions": read_functions,

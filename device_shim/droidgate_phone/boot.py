@@ -43,7 +43,7 @@ def boot(
         shim_runtime: What shims run on.
 
     Raises:
-        UsageError: there is no release of that id.
+        UsageError: the release is unknown.
     """
 
     def code_of(package: InstalledPackage) -> type[App] | None:

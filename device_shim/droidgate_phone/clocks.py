@@ -19,7 +19,7 @@ class Signal(Protocol):
     """Something that happens once."""
 
     def set(self) -> None:
-        """It has happened."""
+        """Mark it as happened."""
 
     def is_set(self) -> bool:
         """Return whether it has happened."""
@@ -38,21 +38,21 @@ class Clock(Protocol):
         """Wait until the signal is set or the time is over; return whether it is set."""
 
     def work_added(self) -> None:
-        """Some thread has been given work; `working` takes it."""
+        """Count work that was given to a thread; `working` takes it."""
 
     @contextmanager
     def working(self) -> Iterator[None]:
-        """Do the work that was added; `wait` inside is no work."""
+        """Do the work that was added; time inside `wait` does not count as work."""
 
     def work_dropped(self) -> None:
-        """Work that was added will never be done."""
+        """Uncount work that was added and will never be done."""
 
 
 def start_work(clock: Clock, name: str, work: Callable[[], None]) -> threading.Thread:
     """Start work in a thread of its own, which the clock counts until its end.
 
     Raises:
-        RuntimeError: the host has no thread left; then there is no work and no thread to wait for.
+        RuntimeError: the host has no thread left; the work is then not counted.
     """
 
     def run() -> None:
@@ -81,22 +81,22 @@ class SystemClock:
         return threading.Event()
 
     def wait(self, signal: Signal, seconds: float) -> bool:
-        """Wait really."""
+        """Wait in the host's time."""
         if not isinstance(signal, threading.Event):
             message = "the signal is of another clock"
             raise TypeError(message)
         return signal.wait(seconds)
 
     def work_added(self) -> None:
-        """Nothing needs to be known about work."""
+        """Do nothing: this clock does not count work."""
 
     @contextmanager
     def working(self) -> Iterator[None]:
-        """Nothing needs to be known about work."""
+        """Do nothing: this clock does not count work."""
         yield
 
     def work_dropped(self) -> None:
-        """Nothing needs to be known about work."""
+        """Do nothing: this clock does not count work."""
 
 
 @dataclass(slots=True)
@@ -149,7 +149,7 @@ class StillClock:
         return _StillSignal(self._condition)
 
     def wait(self, signal: Signal, seconds: float) -> bool:
-        """Wait; where nobody works any more, the time jumps to the first deadline."""
+        """Wait; where no work is left, the time jumps to the first deadline."""
         works = getattr(self._local, "works", False)
         with self._condition:
             mine = _Wait(signal, self._now + seconds)
@@ -186,7 +186,7 @@ class StillClock:
     def _jump(self) -> None:
         if self._work > 0 or not self._waits:
             return
-        # Whoever is about to wake up works already.
+        # A thread that is about to wake up works already.
         if any(wait.signal.is_set() or wait.deadline <= self._now for wait in self._waits):
             return
         self._now = min(wait.deadline for wait in self._waits)

@@ -1,4 +1,4 @@
-"""Faults that the phone shows on demand."""
+"""Faults that the phone shows on request."""
 
 from __future__ import annotations
 
@@ -59,14 +59,14 @@ _SWITCHES: Final = frozenset({"offline", "unauthorized", "garbage"})
 _PACKAGES: Final = {"crash": "crashing", "silent": "silent"}
 
 
-def parse_faults(spelled: Iterable[str]) -> Faults:
+def parse_faults(texts: Iterable[str]) -> Faults:
     """Return the faults of `name` and `name=value` texts.
 
     Raises:
         UsageError: an unknown fault, or a value that does not fit it.
     """
     chosen: dict[str, Any] = {}
-    for item in spelled:
+    for item in texts:
         name, _, value = item.partition("=")
         if name in _SWITCHES and not value:
             chosen[name] = True
@@ -75,5 +75,5 @@ def parse_faults(spelled: Iterable[str]) -> Faults:
         elif name in _PACKAGES and value:
             chosen[_PACKAGES[name]] = chosen.get(_PACKAGES[name], frozenset()) | {value}
         else:
-            raise UsageError(f"{item!r} is no fault", hint="; ".join(DOCUMENTATION.values()))
+            raise UsageError(f"unknown fault {item!r}", hint="; ".join(DOCUMENTATION.values()))
     return Faults(**chosen)

@@ -50,7 +50,7 @@ _NAMES: Final = {
 _NUMBERS: Final = {name: number for number, name in _NAMES.items()}
 
 SHELL_GROUPS: Final = (1004, 1007, 1011, 1015, 1028, 1078, 1079, 3001, 3002, 3003, 3006, 3009, 3011, 3012)
-"""Groups of the shell besides its own, as adbd sets them."""
+"""Groups of the shell in addition to its own, as adbd sets them."""
 
 
 @lru_cache(maxsize=1024)

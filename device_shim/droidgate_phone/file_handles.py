@@ -102,10 +102,10 @@ class _OpenFile:
         self.close()
 
     def close(self) -> None:
-        """Nothing has to be given back; here so that it can stand where files do."""
+        """Do nothing: nothing is held open. Files have this method."""
 
     def status(self) -> FileStatus:
-        """Return what `fstat` tells."""
+        """Return what `fstat` returns."""
         with self._space.lock:
             return self._node.status()
 

@@ -33,7 +33,7 @@ _MESSAGES: Final = {
 }
 
 Content = bytes | bytearray | memoryview | Callable[[], bytes]
-"""What a file holds: bytes, or a function that is called once, when somebody wants them."""
+"""What a file holds: bytes, or a function that returns them and is called once, at the first read."""
 
 
 class VirtualFileError(OSError):
@@ -67,7 +67,7 @@ class _Typed:
 
 @dataclass(frozen=True, slots=True)
 class FileStatus(_Typed):
-    """What `stat` tells.
+    """What `stat` returns.
 
     Attributes:
         mode: Type and permission bits, as in `st_mode`.
@@ -116,7 +116,7 @@ class FileNode(_Typed):
         return self.content
 
     def status(self) -> FileStatus:
-        """Return what `stat` tells about it."""
+        """Return what `stat` returns for it."""
         links = 1
         size = 0
         if self.is_directory:

@@ -1,6 +1,6 @@
 """The phone's files: a tree in memory, with owners, modes and times. Nothing here reaches the host's files.
 
-Paths are absolute texts; bytes of a name that are no UTF-8 are escaped as `surrogateescape` does.
+Paths are absolute texts; bytes of a name that are not UTF-8 are escaped as `surrogateescape` does.
 """
 
 from __future__ import annotations
@@ -77,7 +77,7 @@ class VirtualFiles:
 
     @property
     def used(self) -> int:
-        """How many bytes the files hold; content that nobody has asked for yet is not counted."""
+        """How many bytes the files hold; content that was not read yet is not counted."""
         return self.space.used
 
     def exists(self, path: str, *, uid: int = ROOT_UID) -> bool:
@@ -110,13 +110,13 @@ class VirtualFiles:
         """Return the names in a directory, sorted by code point.
 
         Raises:
-            VirtualFileError: it is no directory, is not there, or may not be read.
+            VirtualFileError: it is not a directory, does not exist, or may not be read.
         """
         with self.lock:
             node = self._existing(path, uid)
             if not node.is_directory:
                 raise VirtualFileError(errno.ENOTDIR, path)
-            self._demand(node, READ, uid, path)
+            self._require_access(node, READ, uid, path)
             return sorted(node.children)
 
     def may(self, path: str, access: int, *, uid: int = ROOT_UID) -> bool:
@@ -169,14 +169,14 @@ class VirtualFiles:
             return reader.read(length)
 
     def open_reader(self, path: str, *, uid: int = ROOT_UID) -> FileReader:
-        """Return something to read the file with, which goes on working when its name is gone.
+        """Return a handle to read the file with, which works also after its name was removed.
 
         Raises:
             VirtualFileError: it is not there, is a directory or may not be read.
         """
         with self.lock:
             node = self._existing(path, uid)
-            self._demand(node, READ, uid, path)
+            self._require_access(node, READ, uid, path)
             return FileReader(self.space, node, path)
 
     def write(
@@ -247,7 +247,7 @@ class VirtualFiles:
         """
         with self.lock:
             node = self._existing(path, uid)
-            self._demand(node, WRITE, uid, path)
+            self._require_access(node, WRITE, uid, path)
             if node.is_directory:
                 raise VirtualFileError(errno.EISDIR, path)
             self.space.resize(node, size, path)
@@ -285,7 +285,7 @@ class VirtualFiles:
             self._shared.append(self._existing(path, ROOT_UID))
 
     def mount(self, path: str, *, read_only: bool) -> None:
-        """Let a directory be where a file system starts; nobody but root writes to one that is read-only."""
+        """Make a directory the root of a file system; only root writes to one that is read-only."""
         with self.lock:
             self._existing(path, ROOT_UID).read_only = read_only
 
@@ -347,14 +347,14 @@ class VirtualFiles:
             node = source.node
             if node is None:
                 raise VirtualFileError(errno.ENOENT, old)
-            self._demand(source.parent, WRITE | SEARCH, uid, old)
-            self._demand(target.parent, WRITE | SEARCH, uid, new)
+            self._require_access(source.parent, WRITE | SEARCH, uid, old)
+            self._require_access(target.parent, WRITE | SEARCH, uid, new)
             if node is self._root or node in target.parent.ancestors():
                 raise VirtualFileError(errno.EINVAL, old)
             if target.node is node:
                 return
             if target.node is not None:
-                self._demand_replaceable(node, target.node, new)
+                self._require_replaceable(node, target.node, new)
                 self.space.release(target.node)
             del source.parent.children[source.name]
             node.parent, node.name = target.parent, target.name
@@ -365,7 +365,7 @@ class VirtualFiles:
         """Set the permission bits.
 
         Raises:
-            VirtualFileError: it is not there, or belongs to somebody else (EPERM).
+            VirtualFileError: it does not exist, or belongs to another user (EPERM).
         """
         with self.lock:
             node = self._owned(path, uid)
@@ -389,7 +389,7 @@ class VirtualFiles:
         """Set the time of the last change, to the phone's time by default.
 
         Raises:
-            VirtualFileError: it is not there, or belongs to somebody else (EPERM).
+            VirtualFileError: it does not exist, or belongs to another user (EPERM).
         """
         with self.lock:
             node = self._owned(path, uid)
@@ -408,7 +408,7 @@ class VirtualFiles:
             name = names.pop()
             if not current.is_directory:
                 raise VirtualFileError(errno.ENOTDIR, path)
-            self._demand(current, SEARCH, uid, path)
+            self._require_access(current, SEARCH, uid, path)
             if _byte_length(name) > MAXIMUM_NAME:
                 raise VirtualFileError(errno.ENAMETOOLONG, path)
             if name == "..":
@@ -450,7 +450,7 @@ class VirtualFiles:
     def _create(self, found: _Found, mode: int, uid: int, owner: int | None, path: str) -> FileNode:
         if found.node is not None:
             raise VirtualFileError(errno.EEXIST, path)
-        self._demand(found.parent, WRITE | SEARCH, uid, path)
+        self._require_access(found.parent, WRITE | SEARCH, uid, path)
         if self._is_shared(found.parent):
             mode = stat.S_IFMT(mode) | (0o2770 if stat.S_ISDIR(mode) else 0o660)
         group = uid if owner is None else owner
@@ -475,13 +475,13 @@ class VirtualFiles:
             return self._create(found, stat.S_IFREG | mode, uid, owner, path)
         if found.node.is_directory:
             raise VirtualFileError(errno.EISDIR, path)
-        self._demand(found.node, WRITE, uid, path)
+        self._require_access(found.node, WRITE, uid, path)
         if truncate and found.node.device is None:
             self.space.release(found.node)
             found.node.modified = self._clock()
         return found.node
 
-    def _demand(self, node: FileNode, access: int, uid: int, path: str) -> None:
+    def _require_access(self, node: FileNode, access: int, uid: int, path: str) -> None:
         if access & WRITE and uid != ROOT_UID and node.device is None:
             mount = next((ancestor for ancestor in node.ancestors() if ancestor.read_only is not None), None)
             if mount is not None and mount.read_only:
@@ -489,7 +489,7 @@ class VirtualFiles:
         if not node.permits(access, uid):
             raise VirtualFileError(errno.EACCES, path)
 
-    def _demand_replaceable(self, node: FileNode, target: FileNode, path: str) -> None:
+    def _require_replaceable(self, node: FileNode, target: FileNode, path: str) -> None:
         if target.is_directory and not node.is_directory:
             raise VirtualFileError(errno.EISDIR, path)
         if node.is_directory and not target.is_directory:
@@ -497,8 +497,8 @@ class VirtualFiles:
         if target.children:
             raise VirtualFileError(errno.ENOTEMPTY, path)
 
-    def _demand_removable(self, parent: FileNode, node: FileNode, uid: int, path: str) -> None:
-        self._demand(parent, WRITE | SEARCH, uid, path)
+    def _require_removable(self, parent: FileNode, node: FileNode, uid: int, path: str) -> None:
+        self._require_access(parent, WRITE | SEARCH, uid, path)
         if parent.mode & stat.S_ISVTX and uid not in {ROOT_UID, parent.uid, node.uid}:
             raise VirtualFileError(errno.EPERM, path)
 
@@ -506,21 +506,21 @@ class VirtualFiles:
         parent = node.parent
         if parent is None:
             raise VirtualFileError(errno.EINVAL, path)
-        self._demand_removable(parent, node, uid, path)
+        self._require_removable(parent, node, uid, path)
         waiting = [node]
         removing: list[FileNode] = []
         while waiting:
-            one = waiting.pop()
-            removing.append(one)
-            if one.children:
-                self._demand(one, READ | WRITE | SEARCH, uid, path)
-                waiting.extend(one.children.values())
-        for one in reversed(removing):
-            self.space.release(one)
-            if one.parent is not None:
-                del one.parent.children[one.name]
-                one.parent.modified = self._clock()
-                one.parent = None
+            removed = waiting.pop()
+            removing.append(removed)
+            if removed.children:
+                self._require_access(removed, READ | WRITE | SEARCH, uid, path)
+                waiting.extend(removed.children.values())
+        for removed in reversed(removing):
+            self.space.release(removed)
+            if removed.parent is not None:
+                del removed.parent.children[removed.name]
+                removed.parent.modified = self._clock()
+                removed.parent = None
 
 
 def _names(path: str) -> list[str]:

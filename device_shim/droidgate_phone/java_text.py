@@ -1,6 +1,6 @@
 """How Java sees text: UTF-16 units, and the spelling of its numbers.
 
-Android and its apps are Java programs; lengths that they check and positions that they tell count 16-bit
+Android and its apps are Java programs; lengths that they check and positions that they report count 16-bit
 units, so a character beyond the first 65,536 counts twice.
 """
 

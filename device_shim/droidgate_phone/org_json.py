@@ -1,7 +1,7 @@
 """Android's `org.json`: its lenient parser and its writer (reference android-runtime 3.5; AOSP libcore/json).
 
 Values that the parser returns are dict, list, str, bool, int (Java's Integer or Long), float (Double), and
-`NULL` for `JSONObject.NULL`; None stands for Java's null, which only arrays with missing values hold. The
+`NULL` for `JSONObject.NULL`; None is Java's null, which only arrays with missing values hold. The
 writer writes both as `null`.
 """
 
@@ -76,15 +76,17 @@ def java_text(value: Any) -> str:
     return str(value)
 
 
-def _mismatch(value: Any, wanted: str, where: str = "") -> str:
+def _mismatch(value: Any, expected_type: str, where: str = "") -> str:
     if value is None:
         return f"Value{where} is null."
-    return f"Value {java_text(value)}{where} of type {java_class(value)} cannot be converted to {wanted}"
+    return (
+        f"Value {java_text(value)}{where} of type {java_class(value)} cannot be converted to {expected_type}"
+    )
 
 
-def mismatch_at(value: Any, index: int, wanted: str) -> JsonError:
+def mismatch_at(value: Any, index: int, expected_type: str) -> JsonError:
     """Return the error for an array's value that is of another type."""
-    return JsonError(_mismatch(value, wanted, f" at {index}"))
+    return JsonError(_mismatch(value, expected_type, f" at {index}"))
 
 
 class _Parser:
@@ -293,7 +295,7 @@ def _write(value: Any, indent: int, line: str) -> str:
     if isinstance(value, int | float):
         return _number_text(value)
     if isinstance(value, bytes):
-        # An array of bytes is no JSON value to org.json: it writes the name of its class and an address.
+        # An array of bytes is not a JSON value to org.json: it writes the name of its class and an address.
         return _quote("[B@0")
     return _quote(value)
 

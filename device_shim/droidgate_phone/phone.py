@@ -29,7 +29,7 @@ if TYPE_CHECKING:
     from droidgate_phone.transport.adb_server import AdbServer
 
 DEFAULT_SDK: Final = "36.1"
-"""The release that a phone is where nobody asks for another."""
+"""The default release of a phone."""
 
 _INTERACTIVE_SHELL: Final = "sh"
 _TOO_OLD: Final = "INSTALL_FAILED_OLDER_SDK"
@@ -99,19 +99,19 @@ def start_phone(  # noqa: PLR0913 - each part of a phone can be chosen
 
     Args:
         sdk: Its Android release (`system/releases.toml`).
-        packages: How many packages it has besides; the first of them speak agent protocols too.
+        packages: How many filler packages it has; the first of them speak agent protocols too.
         apps: Whether the sample apps are installed; those that need a newer Android are left out.
-        faults: What shall go wrong.
+        faults: The faults of each connection.
         log: Where events go; in memory by default.
         port: The port of the device protocol, 0 for a free one.
         server_port: The port of the adb server's protocol, 0 for a free one, None for no server.
-        server: The adb server of another phone that shall show this one too; `server_port` is None then.
-        app_function_shell: Generation of `cmd app_function`, where it shall not be the release's own.
+        server: The adb server of another phone that lists this one too; `server_port` is None then.
+        app_function_shell: Generation of `cmd app_function`, where it differs from the release's own.
         shim_runtime: What shims run on: the engine in Python, or their own Java classes on a JVM.
         adb_keys: Files with the public keys of the adb hosts that may connect; the user's own by default.
 
     Raises:
-        UsageError: there is no such release, or no such generation; or the JVM cannot be had.
+        UsageError: the release or the generation is unknown, or the JVM is missing.
         OSError: a port is taken.
     """
     log = log or EventLog()
@@ -147,14 +147,14 @@ def _install_packages(system: AndroidSystem, *, count: int, apps: bool) -> None:
         system.packages.install(sample_packages.filler_package(number))
 
 
-def _install_where_it_can_run(system: AndroidSystem, one: SamplePackage) -> None:
+def _install_where_it_can_run(system: AndroidSystem, package: SamplePackage) -> None:
     """Install a sample app, unless it needs a newer Android."""
     try:
-        system.packages.install(one.apk)
+        system.packages.install(package.apk)
     except InstallError as refused:
         if refused.code != _TOO_OLD:
             raise
-        system.log.record("left-out", package=one.package, reason=refused.message)
+        system.log.record("left-out", package=package.package, reason=refused.message)
 
 
 def _userland(system: AndroidSystem) -> Userland:

@@ -28,7 +28,7 @@ class OutputStream(Protocol):
 class HangingUp(Protocol):
     """Streams whose other side may go away while a command neither reads nor writes."""
 
-    def on_hang_up(self, tell: Callable[[], None]) -> None:
+    def on_hang_up(self, listener: Callable[[], None]) -> None:
         """Have something called when the other side is gone, at once where it is; from any thread."""
 
 

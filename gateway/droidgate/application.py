@@ -232,6 +232,7 @@ class Application:
         permissions: The permissions that it declares, with their `android:protectionLevel`.
         queries: What its `<queries>` name, in order.
         is_built: It is of an APK. What a source tree does not have, the build or a library may supply.
+        assets_of_code: Names of assets that the source code's compiler writes.
     """
 
     package: str | None
@@ -253,6 +254,7 @@ class Application:
     permissions: Mapping[str, str] = field(default_factory=dict)
     queries: tuple[Query, ...] = ()
     is_built: bool = False
+    assets_of_code: frozenset[str] = frozenset()
 
     def of_kind(self, *kinds: ComponentKind) -> Iterator[Component]:
         """Yield the components of the given kinds."""

@@ -111,6 +111,7 @@ class DivergenceRow(Frozen):
         written: What droidgate writes.
         read: What it accepts.
         lenient: A reader bends a rule by this row (through `allow`); other rows only document a choice.
+        linted_as: Codes of the lint rules that report the same cause; linting shows one of the two.
     """
 
     id: str
@@ -122,6 +123,7 @@ class DivergenceRow(Frozen):
     written: str
     read: str
     lenient: bool
+    linted_as: frozenset[str] = frozenset()
 
 
 def read_toml(name: str) -> dict[str, Any]:

@@ -27,8 +27,8 @@ from droidgate_appfunctions import wire_values
 from droidgate_appfunctions.wire import (
     MAX_DEPTH,
     SCHEMA_TYPE_KEY,
+    AppFunctionWireError,
     Loss,
-    WireError,
     read_parameters,
     write_parameters,
 )
@@ -50,7 +50,7 @@ def text_of(values: dict[str, Any], declared: Type, definitions: dict[str, Type]
 
 
 def problem_of(values: Any, declared: Type, definitions: dict[str, Type] = NO_DEFINITIONS) -> tuple[str, str]:
-    with pytest.raises(WireError) as caught:
+    with pytest.raises(AppFunctionWireError) as caught:
         write_parameters(values, declared, definitions)
     assert caught.value.token == "invalid_argument"
     return caught.value.problem, caught.value.pointer
@@ -118,7 +118,7 @@ def test_what_the_shell_cannot_carry_is_refused_with_its_place(
 
 
 def test_an_unknown_parameter_is_refused_with_the_names_there_are() -> None:
-    with pytest.raises(WireError, match="There are: a") as caught:
+    with pytest.raises(AppFunctionWireError, match="There are: a") as caught:
         write_parameters({"b": 1}, parameters(a=scalar("int32")), {})
     assert (caught.value.problem, caught.value.pointer) == ("unknown-key", "/b")
 
@@ -161,7 +161,7 @@ def test_a_one_of_that_fits_none_is_refused() -> None:
     declared = parameters(shape=OneOfType(alternatives=SHAPE.alternatives[:2]))
     for value in ({"colour": "red"}, {"side": "long"}, {}, {"side": 1, SCHEMA_TYPE_KEY: "com.x.Other"}):
         assert problem_of({"shape": value}, declared, SHAPES) == ("no-alternative", "/shape")
-    with pytest.raises(WireError, match="none of the declared"):
+    with pytest.raises(AppFunctionWireError, match="none of the declared"):
         read_parameters({"shape": {"side": 1.0, SCHEMA_TYPE_KEY: "com.x.Other"}}, declared, SHAPES)
 
 
@@ -236,9 +236,9 @@ def test_alternatives_inside_alternatives_end(monkeypatch: pytest.MonkeyPatch) -
 
 
 def test_the_provider_reads_a_number_of_another_kind_as_an_error() -> None:
-    with pytest.raises(WireError):
+    with pytest.raises(AppFunctionWireError):
         read_parameters({"d": 5}, parameters(d=scalar("double")), {})
-    with pytest.raises(WireError):
+    with pytest.raises(AppFunctionWireError):
         read_parameters({"i": 5.0}, parameters(i=scalar("int32")), {})
 
 
@@ -285,5 +285,5 @@ def test_any_value_is_written_and_read_or_refused(
     declared, values = case
     for given_values in (hostile, dict.fromkeys(values, hostile)):
         for cross in (write_parameters, read_parameters):
-            with suppress(WireError):
+            with suppress(AppFunctionWireError):
                 cross(given_values, declared, DEFINITIONS)

@@ -22,7 +22,7 @@ from droidgate.model.types import (
     Type,
 )
 from droidgate.parsing.json_text import parse_json
-from droidgate_appfunctions.wire import RETURN_KEY, WireError, read_result, write_result
+from droidgate_appfunctions.wire import RETURN_KEY, AppFunctionWireError, read_result, write_result
 from requirements_of_tests import require
 
 
@@ -88,7 +88,7 @@ def test_without_the_return_key_the_properties_are_the_value() -> None:
     choice = OneOfType(alternatives=(STATS, TODO))
     assert read_result({"task": ["t"]}, choice, {}) == {"task": "t"}
     assert read_result({"total": [3]}, AnyType(), {}) == {"total": 3}
-    with pytest.raises(WireError, match=f"has no {RETURN_KEY}"):
+    with pytest.raises(AppFunctionWireError, match=f"has no {RETURN_KEY}"):
         read_result({"total": [3]}, scalar("int32"), {})
 
 
@@ -112,7 +112,7 @@ def test_a_one_of_is_guessed_from_its_properties_and_states_its_class() -> None:
     assert read_result(note, choice, DEFINITIONS) == named_note
     named = {"id": 5, "schemaType": "com.x.Id"}
     assert write_result(named, choice, DEFINITIONS) == returned({"id": [5]})
-    with pytest.raises(WireError, match="no alternative"):
+    with pytest.raises(AppFunctionWireError, match="no alternative"):
         read_result(returned({"other": [5]}), choice, DEFINITIONS)
 
 
@@ -134,7 +134,7 @@ def test_a_one_of_is_guessed_from_its_properties_and_states_its_class() -> None:
 def test_a_response_that_does_not_fit_is_malformed(
     document: Any, declared: Type | None, problem: str
 ) -> None:
-    with pytest.raises(WireError) as caught:
+    with pytest.raises(AppFunctionWireError) as caught:
         read_result(document, declared, {})
     assert (caught.value.problem, caught.value.token) == (problem, "malformed_response")
 
@@ -151,7 +151,7 @@ def test_a_response_that_does_not_fit_is_malformed(
     ],
 )
 def test_a_result_that_a_document_cannot_hold_is_refused(value: Any, declared: Type, problem: str) -> None:
-    with pytest.raises(WireError) as caught:
+    with pytest.raises(AppFunctionWireError) as caught:
         write_result(value, declared, {})
     assert caught.value.problem == problem
 
@@ -177,5 +177,5 @@ def test_any_document_is_read_or_refused(case: tuple[Type, Any], hostile: Any) -
     for document in (hostile, {RETURN_KEY: hostile}, {RETURN_KEY: [hostile]}):
         for one in (declared, None):
             for cross in (read_result, write_result):
-                with suppress(WireError):
+                with suppress(AppFunctionWireError):
                     cross(document, one, DEFINITIONS)

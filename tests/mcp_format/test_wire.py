@@ -14,10 +14,10 @@ from droidgate.model.json_values import Json
 from droidgate.model.types import ArrayType, ObjectType, Property, RefType, ScalarType
 from droidgate_mappings.failure_tokens import load_failure_tokens
 from droidgate_mcp.wire import (
-    Declared,
-    ToolCall,
-    ToolFailure,
-    ToolResult,
+    DeclaredOutput,
+    McpToolCall,
+    McpToolFailure,
+    McpToolResult,
     read_call,
     read_error,
     read_response,
@@ -29,16 +29,16 @@ from droidgate_mcp.wire import (
 )
 
 REVISIONS = {"2025-11-25": "mcp_types._v2025_11_25", "2026-07-28": "mcp_types._v2026_07_28"}
-OBJECT = Declared(ObjectType(properties={"result": Property(type=ScalarType(kind="int64"))}))
-ARRAY = Declared(ArrayType(items=ScalarType(kind="string")))
-BY_NAME = Declared(RefType(name="Note"), {"Note": ObjectType()})
-VOID = Declared(ScalarType(kind="null"))
+OBJECT = DeclaredOutput(ObjectType(properties={"result": Property(type=ScalarType(kind="int64"))}))
+ARRAY = DeclaredOutput(ArrayType(items=ScalarType(kind="string")))
+BY_NAME = DeclaredOutput(RefType(name="Note"), {"Note": ObjectType()})
+VOID = DeclaredOutput(ScalarType(kind="null"))
 VALUES = (
     (OBJECT, {"result": 1}),
     (ARRAY, ["a"]),
     (BY_NAME, {"title": "x"}),
     (VOID, None),
-    (Declared(), "plain"),
+    (DeclaredOutput(), "plain"),
 )
 
 pytestmark = pytest.mark.requires("mcp-types")
@@ -50,14 +50,14 @@ def _sdk(revision: str) -> Any:
 
 @pytest.mark.parametrize("revision", REVISIONS)
 def test_a_call_is_one_for_the_sdk(revision: str) -> None:
-    params = write_call(ToolCall("a", {"x": [1, None]}), revision)
+    params = write_call(McpToolCall("a", {"x": [1, None]}), revision)
     seen = _sdk(revision).CallToolRequestParams.model_validate(params)
     assert (seen.name, seen.arguments) == ("a", {"x": [1, None]})
-    assert read_call(params) == ToolCall("a", {"x": [1, None]})
+    assert read_call(params) == McpToolCall("a", {"x": [1, None]})
 
 
 def test_arguments_may_be_left_out() -> None:
-    assert read_call({"name": "a"}) == ToolCall("a")
+    assert read_call({"name": "a"}) == McpToolCall("a")
 
 
 @pytest.mark.parametrize("params", [None, {}, {"name": 3}, {"name": "a", "arguments": []}])
@@ -68,45 +68,45 @@ def test_what_is_no_call_is_refused(params: Json) -> None:
 
 @pytest.mark.parametrize("revision", REVISIONS)
 @pytest.mark.parametrize(("declared", "value"), VALUES)
-def test_a_value_crosses_as_a_result_of_the_sdk(revision: str, declared: Declared, value: Json) -> None:
-    result = write_result(ToolResult(value), revision, declared)
+def test_a_value_crosses_as_a_result_of_the_sdk(revision: str, declared: DeclaredOutput, value: Json) -> None:
+    result = write_result(McpToolResult(value), revision, declared)
     _sdk(revision).CallToolResult.model_validate(result)
-    assert read_result(result, revision, declared) == ToolResult(value)
+    assert read_result(result, revision, declared) == McpToolResult(value)
 
 
 def test_structured_content_is_an_object_up_to_2025() -> None:
-    result = write_result(ToolResult(["a"]), "2025-11-25", ARRAY)
+    result = write_result(McpToolResult(["a"]), "2025-11-25", ARRAY)
     assert result["structuredContent"] == {"result": ["a"]}
     assert result["content"] == [{"type": "text", "text": '["a"]'}]
-    assert write_result(ToolResult(["a"]), "2026-07-28", ARRAY)["structuredContent"] == ["a"]
+    assert write_result(McpToolResult(["a"]), "2026-07-28", ARRAY)["structuredContent"] == ["a"]
 
 
 def test_nothing_returned_is_an_empty_object_up_to_2025() -> None:
-    assert write_result(ToolResult(), "2025-11-25", VOID)["structuredContent"] == {}
+    assert write_result(McpToolResult(), "2025-11-25", VOID)["structuredContent"] == {}
 
 
 def test_an_object_with_a_result_of_its_own_is_not_taken_for_a_wrapped_one() -> None:
-    result = write_result(ToolResult({"result": 1}), "2025-11-25", OBJECT)
+    result = write_result(McpToolResult({"result": 1}), "2025-11-25", OBJECT)
     assert result["structuredContent"] == {"result": 1}
     assert read_result(result, "2025-11-25", OBJECT).value == {"result": 1}
 
 
 def test_a_value_without_a_declared_output_is_text() -> None:
-    assert write_result(ToolResult({"a": 1}), "2025-11-25") == {
+    assert write_result(McpToolResult({"a": 1}), "2025-11-25") == {
         "content": [{"type": "text", "text": '{"a":1}'}]
     }
 
 
 def test_images_stay_beside_the_value() -> None:
     image = {"type": "image", "data": "AA==", "mimeType": "image/png"}
-    result = write_result(ToolResult("x", content=(image,)), "2025-11-25")
-    assert read_result(result, "2025-11-25") == ToolResult("x", content=(image,))
+    result = write_result(McpToolResult("x", content=(image,)), "2025-11-25")
+    assert read_result(result, "2025-11-25") == McpToolResult("x", content=(image,))
 
 
 @pytest.mark.parametrize("revision", REVISIONS)
 @pytest.mark.parametrize("token", load_failure_tokens())
 def test_every_failure_token_crosses_as_a_response(revision: str, token: str) -> None:
-    failed = ToolResult(failure=ToolFailure(token, "because"))
+    failed = McpToolResult(failure=McpToolFailure(token, "because"))
     response = write_response(1, failed, revision)
     if "error" in response:
         seen = _sdk(revision).JSONRPCErrorResponse.model_validate(response)
@@ -129,11 +129,11 @@ def test_every_failure_token_crosses_as_a_response(revision: str, token: str) ->
     ],
 )
 def test_an_error_without_a_token_is_read_by_its_code(code: Json, token: str) -> None:
-    assert read_error({"code": code, "message": "Sorry"}) == ToolFailure(token, "Sorry")
+    assert read_error({"code": code, "message": "Sorry"}) == McpToolFailure(token, "Sorry")
 
 
 def test_a_failure_of_the_tool_has_an_error_code_too() -> None:
-    assert write_error(ToolFailure("timeout")) == {"code": -32603, "message": "timeout"}
+    assert write_error(McpToolFailure("timeout")) == {"code": -32603, "message": "timeout"}
 
 
 def test_a_result_that_asks_for_input_needs_the_user() -> None:
@@ -144,7 +144,7 @@ def test_a_result_that_asks_for_input_needs_the_user() -> None:
 
 def test_a_failed_tool_without_a_token_is_the_backends() -> None:
     result = {"content": [{"type": "text", "text": "disk is full"}], "isError": True}
-    assert read_result(result, "2025-11-25").failure == ToolFailure("backend_failure", "disk is full")
+    assert read_result(result, "2025-11-25").failure == McpToolFailure("backend_failure", "disk is full")
 
 
 @pytest.mark.parametrize(
@@ -166,5 +166,7 @@ _JSON = st.recursive(
 def test_any_value_of_an_undeclared_shape_survives_where_an_output_is_declared(
     value: Json, revision: str
 ) -> None:
-    declared = Declared(ArrayType())
-    assert read_result(write_result(ToolResult(value), revision, declared), revision, declared).value == value
+    declared = DeclaredOutput(ArrayType())
+    assert (
+        read_result(write_result(McpToolResult(value), revision, declared), revision, declared).value == value
+    )

@@ -12,7 +12,7 @@ from droidgate.model.errors import InputError
 from droidgate.sources.android_project import application_from_tree
 from droidgate_mmcp.discovery import read_discovery
 from droidgate_mmcp.format import FORMAT
-from droidgate_mmcp.wire import ToolFailure, read_activity_result, read_broadcast_result
+from droidgate_mmcp.wire import MmcpToolFailure, read_activity_result, read_broadcast_result
 from requirements_of_tests import require
 
 pytestmark = pytest.mark.requires("corpus")
@@ -107,7 +107,7 @@ def test_a_file_is_written_again_as_it_was(name: str) -> None:
 def test_the_receiver_of_broadcasts_is_named() -> None:
     data = (corpus() / f"{BREEZY}@6351a48.xml").read_bytes()
     reading = FORMAT.read_application(application_from_tree({"AndroidManifest.xml": data}), ReadingContext())
-    assert [one.code for one in reading.findings] == ["told-when-asked"]
+    assert [one.code for one in reading.findings] == ["tools-not-in-files"]
 
 
 def test_known_answers_to_calls_are_read() -> None:
@@ -126,7 +126,7 @@ def test_known_answers_to_calls_are_read() -> None:
     ok = read_activity_result(goose["ok"]["resultCode"], goose["ok"]["extras"], ReadingContext())
     assert ok.values == json.loads(goose["ok"]["extras"]["result"])
     unknown = read_activity_result(goose["unknown_tool"]["resultCode"], None, ReadingContext())
-    assert unknown.failure == ToolFailure("canceled", "cancelled or unknown tool")
+    assert unknown.failure == MmcpToolFailure("canceled", "cancelled or unknown tool")
 
 
 def test_known_answers_to_broadcasts_are_read() -> None:

@@ -166,7 +166,7 @@ def test_a_receiver_of_broadcasts_is_named() -> None:
     reading = read_app(application(receiver))
     assert reading.providers == ()
     (finding,) = reading.findings
-    assert (finding.code, finding.level) == ("told-when-asked", Level.NOTE)
+    assert (finding.code, finding.level) == ("tools-not-in-files", Level.NOTE)
 
 
 def test_json_that_lost_its_backslashes_is_refused_with_the_reason() -> None:

@@ -250,17 +250,17 @@ def test_a_tool_without_a_description_is_read() -> None:
 @pytest.mark.parametrize(
     ("value", "message"),
     [
-        ([], "no JSON object"),
+        ([], "is not a JSON object"),
         ({"instructions": "a"}, "no array `tools`"),
         ({"instructions": "a", "tools": {}}, "no array `tools`"),
-        ({"instructions": 5, "tools": []}, "`instructions` is no text"),
-        (manifest_of("greet"), "a tool is no JSON object"),  # type: ignore[arg-type]
+        ({"instructions": 5, "tools": []}, "`instructions` is not a string"),
+        (manifest_of("greet"), "a tool is not a JSON object"),  # type: ignore[arg-type]
         (manifest_of({"description": "a", "parameters": {}}), "no `name`"),
         (manifest_of({**GREET, "name": ""}), "no `name`"),
         (manifest_of({**GREET, "name": 7}), "no `name`"),
-        (manifest_of({**GREET, "description": 7}), "`description` is no text"),
-        (manifest_of({**GREET, "parameters": []}), "no JSON Schema"),
-        (manifest_of({**GREET, "parameters": "{}"}), "no JSON Schema"),
+        (manifest_of({**GREET, "description": 7}), "`description` is not a string"),
+        (manifest_of({**GREET, "parameters": []}), "are not a JSON Schema"),
+        (manifest_of({**GREET, "parameters": "{}"}), "are not a JSON Schema"),
         (manifest_of(GREET, GREET), "two tools are called 'greet'"),
     ],
 )

@@ -14,9 +14,9 @@ from droidgate.model.json_values import Json
 from droidgate.model.types import ObjectType, Property, ScalarKind, ScalarType
 from droidgate_mmcp.discovery import read_discovery
 from droidgate_mmcp.wire import (
-    ToolCall,
-    ToolFailure,
-    ToolResult,
+    MmcpToolCall,
+    MmcpToolFailure,
+    MmcpToolResult,
     read_activity_call,
     read_activity_result,
     read_broadcast_call,
@@ -35,11 +35,11 @@ def rows(context: ReadingContext) -> list[str | None]:
 
 
 def test_a_call_has_the_two_extras_of_section_3() -> None:
-    extras = write_activity_call(ToolCall("pdf_tool", {"path": "/a.pdf", "deep": {"n": [1, None]}}))
+    extras = write_activity_call(MmcpToolCall("pdf_tool", {"path": "/a.pdf", "deep": {"n": [1, None]}}))
     assert extras.keys() == {"tool_name", "parameters"}
     assert extras["tool_name"] == "pdf_tool"
     assert json.loads(extras["parameters"]) == {"path": "/a.pdf", "deep": {"n": [1, None]}}
-    assert write_activity_call(ToolCall("a"))["parameters"] == "{}"
+    assert write_activity_call(MmcpToolCall("a"))["parameters"] == "{}"
 
 
 @pytest.mark.row("M43")
@@ -54,7 +54,7 @@ def test_a_call_has_the_two_extras_of_section_3() -> None:
 )
 def test_missing_parameters_and_bundles_are_read(extras: dict[str, Json], arguments: dict[str, Json]) -> None:
     context = ReadingContext()
-    assert read_activity_call(extras, context) == ToolCall("a", arguments)
+    assert read_activity_call(extras, context) == MmcpToolCall("a", arguments)
     assert rows(context) == ["M43"]
 
 
@@ -89,7 +89,7 @@ def test_a_call_that_says_no_tool_or_no_object_is_refused(extras: dict[str, Json
     ],
 )
 def test_a_result_is_named_values(extras: dict[str, Json] | None, values: dict[str, Json]) -> None:
-    assert read_activity_result(OK, extras, ReadingContext(strict=True)) == ToolResult(values)
+    assert read_activity_result(OK, extras, ReadingContext(strict=True)) == MmcpToolResult(values)
 
 
 @pytest.mark.row("M45")
@@ -104,7 +104,7 @@ def test_a_result_is_named_values(extras: dict[str, Json] | None, values: dict[s
 )
 def test_an_error_text_with_result_ok_is_a_failure_and_told(text: str, token: str, message: str) -> None:
     context = ReadingContext()
-    assert read_activity_result(OK, {"result": text}, context).failure == ToolFailure(token, message)
+    assert read_activity_result(OK, {"result": text}, context).failure == MmcpToolFailure(token, message)
     assert rows(context) == ["M45"]
     assert read_activity_result(OK, {"result": text}, ReadingContext(strict=True)).values == {"text": text}
 
@@ -112,27 +112,27 @@ def test_an_error_text_with_result_ok_is_a_failure_and_told(text: str, token: st
 @pytest.mark.parametrize(
     ("code", "extras", "failure"),
     [
-        (CANCELED, None, ToolFailure("canceled", "cancelled or unknown tool")),
-        (CANCELED, {}, ToolFailure("canceled", "cancelled or unknown tool")),
-        (CANCELED, {"error": "", "result": 5}, ToolFailure("canceled", "cancelled or unknown tool")),
-        (CANCELED, {"error": "timeout: too slow", "result": "x"}, ToolFailure("timeout", "too slow")),
+        (CANCELED, None, MmcpToolFailure("canceled", "cancelled or unknown tool")),
+        (CANCELED, {}, MmcpToolFailure("canceled", "cancelled or unknown tool")),
+        (CANCELED, {"error": "", "result": 5}, MmcpToolFailure("canceled", "cancelled or unknown tool")),
+        (CANCELED, {"error": "timeout: too slow", "result": "x"}, MmcpToolFailure("timeout", "too slow")),
         (
             CANCELED,
             {"result": "Error: Invalid parameters JSON: End of input"},
-            ToolFailure("invalid_argument", "Invalid parameters JSON: End of input"),
+            MmcpToolFailure("invalid_argument", "Invalid parameters JSON: End of input"),
         ),
-        (CANCELED, {"result": "it broke"}, ToolFailure("backend_failure", "it broke")),
-        (7, None, ToolFailure("backend_failure", "the activity answered with the result code 7")),
-        (1, {"result": "odd"}, ToolFailure("backend_failure", "odd")),
+        (CANCELED, {"result": "it broke"}, MmcpToolFailure("backend_failure", "it broke")),
+        (7, None, MmcpToolFailure("backend_failure", "the activity answered with the result code 7")),
+        (1, {"result": "odd"}, MmcpToolFailure("backend_failure", "odd")),
     ],
 )
-def test_other_result_codes_are_failures(code: int, extras: Any, failure: ToolFailure) -> None:
+def test_other_result_codes_are_failures(code: int, extras: Any, failure: MmcpToolFailure) -> None:
     result = read_activity_result(code, extras, ReadingContext(strict=True))
     assert (result.failure, result.values) == (failure, {})
 
 
 def test_a_failure_is_written_for_both_known_clients() -> None:
-    code, extras = write_activity_result(ToolResult(failure=ToolFailure("denied", "not you")))
+    code, extras = write_activity_result(MmcpToolResult(failure=MmcpToolFailure("denied", "not you")))
     assert (code, extras) == (CANCELED, {"error": "denied: not you", "result": "Error: denied: not you"})
 
 
@@ -154,7 +154,7 @@ _VALUES = st.dictionaries(
 @given(st.text(min_size=1), _VALUES)
 def test_calls_and_results_cross_unchanged(tool: str, values: dict[str, Json]) -> None:
     strict = ReadingContext(strict=True)
-    call, result = ToolCall(tool, values), ToolResult(values)
+    call, result = MmcpToolCall(tool, values), MmcpToolResult(values)
     assert read_activity_call(write_activity_call(call), strict) == call
     assert read_broadcast_call(write_broadcast_call(call), strict) == call
     assert read_activity_result(*write_activity_result(result), strict) == result
@@ -168,7 +168,7 @@ def test_any_answer_is_a_result_or_a_failure(code: int, extras: dict[str, Json])
 
 
 def test_a_broadcast_call_has_the_extras_that_breezy_weather_reads() -> None:
-    assert write_broadcast_call(ToolCall("getWeather", {"location": "Sydney"})) == {
+    assert write_broadcast_call(MmcpToolCall("getWeather", {"location": "Sydney"})) == {
         "tool": "getWeather",
         "params": '{"location":"Sydney"}',
     }
@@ -197,19 +197,19 @@ def test_texts_of_a_broadcast_become_values_of_the_declared_types() -> None:
 def test_plain_text_of_a_broadcast_is_a_result_and_error_texts_are_hints() -> None:
     strict = ReadingContext(strict=True)
     sunny = "Weather is sunny, 25\u00b0C"
-    assert read_broadcast_result(OK, sunny, strict) == ToolResult({"text": sunny})
-    assert read_broadcast_result(0, "Unknown tool", strict) == ToolResult(
+    assert read_broadcast_result(OK, sunny, strict) == MmcpToolResult({"text": sunny})
+    assert read_broadcast_result(0, "Unknown tool", strict) == MmcpToolResult(
         {"text": "Unknown tool"}, hint="unknown_capability"
     )
-    assert read_broadcast_result(0, "null", strict) == ToolResult({"value": None}, hint="timeout")
-    assert read_broadcast_result(0, None, strict).failure == ToolFailure(
+    assert read_broadcast_result(0, "null", strict) == MmcpToolResult({"value": None}, hint="timeout")
+    assert read_broadcast_result(0, None, strict).failure == MmcpToolFailure(
         "timeout", "the receiver gave no answer"
     )
 
 
 @pytest.mark.row("M48")
 def test_result_code_1_with_an_error_is_a_failure() -> None:
-    failed = ToolResult(failure=ToolFailure("busy", "one at a time"))
+    failed = MmcpToolResult(failure=MmcpToolFailure("busy", "one at a time"))
     code, data = write_broadcast_result(failed, peer_reads_errors=True)
     assert (code, json.loads(data)) == (1, {"error": "busy: one at a time"})
     context = ReadingContext()
@@ -218,7 +218,7 @@ def test_result_code_1_with_an_error_is_a_failure() -> None:
 
 
 def test_a_failure_is_plain_text_for_a_peer_that_reads_no_codes() -> None:
-    failed = ToolResult(failure=ToolFailure("busy", "one at a time"))
+    failed = MmcpToolResult(failure=MmcpToolFailure("busy", "one at a time"))
     assert write_broadcast_result(failed) == (OK, "Error: busy: one at a time")
 
 

@@ -14,7 +14,13 @@ from droidgate.model.json_values import Json
 from droidgate.model.types import ObjectType
 from droidgate.sources.android_project import application_from_tree
 from droidgate_mobile_mcp.format import FORMAT
-from droidgate_mobile_mcp.wire import MalformedResponseError, Response, is_trace, read_request, read_response
+from droidgate_mobile_mcp.wire import (
+    MalformedResponseError,
+    MobileMcpResponse,
+    is_trace,
+    read_request,
+    read_response,
+)
 from mobile_mcp.tools import round_trip
 from properties.matching import assert_same_declaration
 from requirements_of_tests import find
@@ -256,7 +262,7 @@ def test_the_specification_s_response_is_read_strictly(name: str) -> None:
     )
 
 
-def answer(extras: Json, carrier: str = "start") -> Response:
+def answer(extras: Json, carrier: str = "start") -> MobileMcpResponse:
     response = read_response(extras, ReadingContext(strict=True), carrier=carrier)  # type: ignore[arg-type]
     assert response is not None
     return response

@@ -17,7 +17,7 @@ from droidgate_mobile_mcp.wire import (
     MalformedRequestError,
     MalformedResponseError,
     MobileMcpRequest,
-    Response,
+    MobileMcpResponse,
     WireDialect,
     classify_failure,
     read_request,
@@ -43,7 +43,7 @@ def wrapped(output: Json = None, status: Json = "success", **more: Json) -> dict
     return {SPEC_EXTRA: json.dumps({"mobile-mcp-response": {"version": "1.0", "response": inner}})}
 
 
-def read(extras: dict[str, Json] | str, carrier: str = "start", *, strict: bool = False) -> Response:
+def read(extras: dict[str, Json] | str, carrier: str = "start", *, strict: bool = False) -> MobileMcpResponse:
     response = read_response(extras, ReadingContext(strict=strict), carrier=carrier)  # type: ignore[arg-type]
     assert response is not None
     return response
@@ -251,7 +251,7 @@ DECLARED = ObjectType(
 def test_a_request_is_answered_in_its_own_dialect(dialect: WireDialect) -> None:
     carrier = "bind" if "start" not in dialect.transports else "start"
     request = read_request(write_request(dialect, "u-1", "query", {"a": 1}), carrier=carrier)  # type: ignore[arg-type]
-    answer = Response("u-1", succeeded=True, outputs={**OUTPUTS, "extra": 1.5}, message="Told")
+    answer = MobileMcpResponse("u-1", succeeded=True, outputs={**OUTPUTS, "extra": 1.5}, message="Told")
     extras = write_response(answer, request, output=DECLARED)
     listed: Json = [
         {"name": "there", "type": "boolean", "value": True},
@@ -286,7 +286,7 @@ def test_a_request_is_answered_in_its_own_dialect(dialect: WireDialect) -> None:
 def test_a_failure_carries_its_token_and_no_output(token: str) -> None:
     request = read_request(write_request(WIRE_DIALECTS["S0"], "u-1", "query", {}))
     extras = write_response(
-        Response("u-1", succeeded=False, outputs={"a": 1}, token=token, message="Why"), request
+        MobileMcpResponse("u-1", succeeded=False, outputs={"a": 1}, token=token, message="Why"), request
     )
     inner = json.loads(extras[SPEC_EXTRA])["mobile-mcp-response"]["response"]
     assert inner == {
@@ -302,7 +302,7 @@ def test_a_failure_carries_its_token_and_no_output(token: str) -> None:
 def test_a_mixed_request_is_answered_as_it_asked() -> None:
     unwrapped = {"mobile-mcp-request": '{"id":7,"capability":{"id":"query","args":{}}}'}
     request = read_request(unwrapped)
-    extras = write_response(Response("7", succeeded=True), request)
+    extras = write_response(MobileMcpResponse("7", succeeded=True), request)
     assert extras.keys() == {SPEC_EXTRA, "mcp_request_id"}
     assert json.loads(extras[SPEC_EXTRA]) == {"id": 7, "capability": {"id": "query"}, "status": "success"}
 
@@ -312,7 +312,7 @@ def test_a_malformed_request_is_answered_with_the_id_that_was_read() -> None:
         with pytest.raises(MalformedRequestError) as refused:
             read_request(extras)
         assert refused.value.request is not None
-        answer = Response(
+        answer = MobileMcpResponse(
             request_id, succeeded=False, token=refused.value.failure, message=refused.value.message
         )
         written = json.loads(write_response(answer, refused.value.request)["response"])
@@ -324,13 +324,13 @@ def test_a_malformed_request_is_answered_with_the_id_that_was_read() -> None:
 def test_older_dialects_are_not_answered() -> None:
     request = read_request({"mcp_command_json": '{"capability":"dim"}', "mcp_request_id": "u"})
     with pytest.raises(UsageError, match="MM-2"):
-        write_response(Response("u", succeeded=True), request)
+        write_response(MobileMcpResponse("u", succeeded=True), request)
 
 
 def test_types_of_undeclared_outputs_follow_their_values() -> None:
     request = MobileMcpRequest(WIRE_DIALECTS["S0"], "u", "c", wrapped=True, id_value="u")
     values: dict[str, Json] = {"a": "x", "b": True, "c": 3, "d": 2.5, "e": [], "f": {}, "g": None}
-    text = write_response(Response("u", succeeded=True, outputs=values), request)[SPEC_EXTRA]
+    text = write_response(MobileMcpResponse("u", succeeded=True, outputs=values), request)[SPEC_EXTRA]
     output = json.loads(text)["mobile-mcp-response"]["response"]["capability"]["output"]
     assert {one["name"]: one["type"] for one in output} == {
         "a": "string",

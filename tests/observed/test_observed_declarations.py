@@ -95,9 +95,9 @@ def test_ari_reads_nothing_of_another_version(version: object) -> None:
 @pytest.mark.parametrize(
     ("tool", "reason"),
     [
-        (1, "a tool is no JSON object"),
+        (1, "a tool is not a JSON object"),
         ({"description": "x"}, "it has no name"),
-        ({"name": "a", "args": 1}, "its arguments are no list"),
+        ({"name": "a", "args": 1}, "its arguments are not a list"),
         ({"name": "a", "args": [{"type": "int"}]}, "it has no name"),
         ({"name": "a", "args": [{"name": "b", "type": "colour"}]}, "the type 'colour' is not known"),
         ({"name": "a", "args": [{"name": "b", "type": "enum"}]}, "an enum lists no values"),
@@ -193,7 +193,7 @@ def test_the_first_capapp_specification_has_an_xml_of_tools() -> None:
     assert facts(provider) == {"namespace": "files", "version": "1.0"}
     assert [one.message.partition(": ")[2] for one in reading.findings] == [
         "it has no name",
-        "<note> is no <tool>",
+        "<note> is not a <tool>",
     ]
     assert read_text(MCP_TOOLS).dialect == "capapp-documented"
 

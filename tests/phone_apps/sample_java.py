@@ -20,7 +20,7 @@ _PARTS = {
 
 
 def compile_samples(out: Path) -> Path:
-    """Compile classes of the sample apps with a runner beside them, and return the folder of classes."""
+    """Compile classes of the sample apps with a runner, and return the folder of classes."""
     require("newer-jdk")
     sources = [RUNNERS / "JsonRunner.java"]
     for module, (runner, *names) in _PARTS.items():

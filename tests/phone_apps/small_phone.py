@@ -198,7 +198,7 @@ class SmallContext:
         return self._query(intent, "receiver")
 
     def _query(self, intent: Intent, kind: str) -> list[ComponentName]:
-        packages = [one for one in self.phone.apps if one in MODULES]
+        packages = [package for package in self.phone.apps if package in MODULES]
         applications = [(package, application_of(package)) for package in packages]
         return [
             ComponentName(package, application.qualified_name(component))

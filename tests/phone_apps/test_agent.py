@@ -68,12 +68,12 @@ def test_it_finds_the_tools_of_three_protocols(agent: Agent) -> None:
     assert agent.discover_mmcp() == [PDF_TOOL]
     (weather,) = agent.discover_broadcast_tools()
     assert weather.component == WEATHER
-    assert [(one.name, json.loads(one.parameters)) for one in weather.tools] == [
+    assert [(tool.name, json.loads(tool.parameters)) for tool in weather.tools] == [
         ("currentWeather", {"location": "string"}),
         ("forecast", {"location": "string", "days": "string"}),
         ("warmestPlace", {"places": "string"}),
     ]
-    assert all(one.description for one in weather.tools)
+    assert all(tool.description for tool in weather.tools)
 
 
 @pytest.mark.parametrize("way", ["call_bound", "call_started"])
@@ -110,29 +110,29 @@ def test_it_calls_activities_and_receivers(agent: Agent, phone: SmallPhone) -> N
     answer = agent.call_broadcast(WEATHER, "currentWeather", {"location": "Paris"})
     assert (answer.code, answer.data) == (-1, "Paris: overcast, 26 °C, wind 56 km/h.")
     refused = agent.call_broadcast(WEATHER, "getWeather", {})
-    assert (refused.code, refused.data) == (0, 'Error: there is no tool "getWeather"')
+    assert (refused.code, refused.data) == (0, 'Error: unknown tool "getWeather"')
 
 
-def test_a_tool_that_does_not_answer_is_told(agent: Agent, phone: SmallPhone) -> None:
+def test_a_tool_that_does_not_answer_is_reported(agent: Agent, phone: SmallPhone) -> None:
     class SilentApp(App):
         PACKAGE = "dev.made.silent"
         SERVICES = {"dev.made.silent.Tool": Service}
 
     phone.install(SilentApp)
     silent = ComponentName("dev.made.silent", "dev.made.silent.Tool")
-    with pytest.raises(NoAnswerError, match="hands out no binder"):
+    with pytest.raises(NoAnswerError, match="returns no binder"):
         agent.call_bound(silent, "{}")
     with pytest.raises(NoAnswerError, match="no answer in"):
         agent.call_started(silent, "{}")
-    with pytest.raises(NoAnswerError, match="there is no service"):
+    with pytest.raises(NoAnswerError, match="unknown service"):
         agent.call_started(ComponentName("dev.made.silent", "x"), "{}")
 
 
 def test_its_screen_lists_what_it_finds(phone: SmallPhone) -> None:
     view = phone.activity("dev.droidgate.sample.agent", "dev.droidgate.sample.agent.MainActivity").view()
     assert view is not None
-    (tools,) = (one for one in view.walk() if one.id == "tools")
-    assert [one.text for one in tools.children] == [
+    (tools,) = (node for node in view.walk() if node.id == "tools")
+    assert [child.text for child in tools.children] == [
         "MOBILE_MCP dev.droidgate.sample.clockin/.ClockInService",
         "MMCP dev.droidgate.sample.pdftool/.ToolActivity",
         "BROADCAST dev.droidgate.sample.weather/.WeatherReceiver",

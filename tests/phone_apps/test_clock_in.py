@@ -28,7 +28,7 @@ def request(capability: str, arguments: dict[str, Any] | None = None, **more: An
 
 
 def ask(phone: SmallPhone, text: str | None, *, key: str = "mobile-mcp-request") -> Any:
-    """Bind, send one message, and return what stands in the response of its answer."""
+    """Bind, send one message, and return the text in the response of its answer."""
     answers: list[Message] = []
     phone.messengers["me"] = answers.append
     handle = phone.service(PACKAGE, SERVICE).on_bind(Intent())
@@ -113,7 +113,7 @@ def test_the_answer_is_called_as_the_request_was(phone: SmallPhone) -> None:
     handle(Message(1, Bundle.of_strings({"mobile-mcp-request": request("clock_in_today")}), "me"))
     handle(Message(2, Bundle.of_strings({"request": request("clock_in_today")}), "me"))
     handle(Message(1, Bundle.of_strings({"request": request("clock_in_today")})))
-    assert [list(one.data.values) for one in answers] == [["response"], ["mobile-mcp-response"]]
+    assert [list(answer.data.values) for answer in answers] == [["response"], ["mobile-mcp-response"]]
 
 
 def test_a_started_request_is_answered_through_its_pending_intent_only(phone: SmallPhone) -> None:
@@ -146,7 +146,7 @@ def test_screen_and_tools_share_one_record(phone: SmallPhone) -> None:
     def shown() -> dict[str, str]:
         view = activity.view()
         assert view is not None
-        return {one.id: one.text for one in view.walk() if one.id}
+        return {node.id: node.text for node in view.walk() if node.id}
 
     assert shown()["state"] == "not_clocked_in"
     activity.on_click("clock_in_now")
@@ -159,5 +159,5 @@ def test_screen_and_tools_share_one_record(phone: SmallPhone) -> None:
     activity.on_click("add_missed_day")
     view = activity.view()
     assert view is not None
-    (days,) = (one for one in view.walk() if one.id == "days")
-    assert [one.text for one in days.children] == ["2026-02-14", "2026-02-01"]
+    (days,) = (node for node in view.walk() if node.id == "days")
+    assert [child.text for child in days.children] == ["2026-02-14", "2026-02-01"]

@@ -58,7 +58,7 @@ class _Generator(random.Random):
             text = text[:at] + new + text[at + self.randrange(3) :]
         return text
 
-    def spelled(self, value: Any) -> str:
+    def json_text(self, value: Any) -> str:
         return json.dumps(value, ensure_ascii=self.random() < 0.5)
 
 
@@ -95,7 +95,7 @@ def test_org_json_reads_and_writes_3000_texts_as_androids_own_does(classes: Path
     ]
     texts = []
     for _ in range(3000):
-        text = generator.spelled({generator.text(4): generator.value() for _ in range(3)})
+        text = generator.json_text({generator.text(4): generator.value() for _ in range(3)})
         at = generator.randrange(len(text) + 1)
         texts.append(generator.mutated(text[:at] + generator.choice(["", *lenient]) + text[at:]))
     answers = map(from_utf16, run_class("dev.droidgate.sample.JsonRunner", classes, map(as_line, texts)))
@@ -108,7 +108,7 @@ def _good_request(generator: _Generator) -> str:
     day = f"{generator.choice([1999, 2000, 2024, 2026])}-02-{generator.randrange(1, 31):02}"
     call = {"id": name, "args": {} if name == "clock_in_today" else {"date": day}}
     body = {"version": "1.0", "request": {"id": generator.text() or "r", "capability": call}}
-    return generator.spelled({"mobile-mcp-request": body})
+    return generator.json_text({"mobile-mcp-request": body})
 
 
 def _clock_in_request(generator: _Generator) -> str:
@@ -152,7 +152,7 @@ def _clock_in_request(generator: _Generator) -> str:
     }
     if generator.random() < 0.1:
         body["request"] = generator.value()
-    return generator.mutated(generator.spelled({"mobile-mcp-request": body}))
+    return generator.mutated(generator.json_text({"mobile-mcp-request": body}))
 
 
 class _Book:
@@ -180,7 +180,7 @@ def test_clock_in_answers_2000_requests_as_its_java_does(classes: Path) -> None:
     answers = map(from_utf16, run_class("dev.droidgate.sample.clockin.ClockInRunner", classes, lines))
     engine = ClockInEngine(read_descriptor(descriptor), _Book(), lambda: TODAY)
     ours = [engine.answer(text) for text in texts]
-    assert sum('"success"' in one for one in ours) > 200
+    assert sum('"success"' in line for line in ours) > 200
     for text, mine, theirs in zip(texts, ours, answers, strict=True):
         assert mine == theirs, text
 
@@ -197,7 +197,7 @@ def _tally_request(generator: _Generator) -> str:
         name = "read_total"
     call: Any = {"id": name, "args": {} if name == "start_over" else arguments}
     body = {"version": "1.0", "request": {"id": generator.text() or "r", "capability": call}}
-    text = generator.spelled({"mobile-mcp-request": body})
+    text = generator.json_text({"mobile-mcp-request": body})
     return generator.mutated(text) if generator.random() < 0.2 else text
 
 
@@ -214,9 +214,9 @@ def test_tally_answers_2000_requests_as_its_java_does(classes: Path) -> None:
     answers = map(from_utf16, run_class("dev.droidgate.sample.tally.TallyRunner", classes, lines))
     capabilities, run = read_descriptor(descriptor), partial(run_capability, Totals())
     ours = [answer_request(capabilities, text, run) for text in texts]
-    assert sum('"success"' in one for one in ours) > 800
+    assert sum('"success"' in line for line in ours) > 800
     for token in ("64-bit", "100 players", "an integer", "unknown_capability"):
-        assert any(token in one for one in ours), token
+        assert any(token in line for line in ours), token
     for text, mine, theirs in zip(texts, ours, answers, strict=True):
         assert mine == theirs, text
 
@@ -235,10 +235,10 @@ def _weather_call(generator: _Generator) -> tuple[str | None, str | None]:
     name = generator.choice([*arguments, *arguments, "getWeather", "", None])
     chosen = arguments.get(name, {})
     if generator.random() < 0.3:
-        return "currentWeather", generator.spelled({"location": "a" + generator.text(20)})
+        return "currentWeather", generator.json_text({"location": "a" + generator.text(20)})
     if generator.random() < 0.1:
         chosen[generator.text(4)] = generator.value()
-    text = generator.spelled(chosen)
+    text = generator.json_text(chosen)
     return name, generator.choice([text, text, text, generator.mutated(text), "", None])
 
 
@@ -250,7 +250,7 @@ def test_weather_is_the_same_as_in_java_for_2000_calls(classes: Path) -> None:
     phone = SmallPhone()
     phone.install(WeatherApp)
     ours = [_broadcast(phone, *call) for call in calls]
-    assert sum(not one.startswith("Error: ") for one in ours) > 400
+    assert sum(not line.startswith("Error: ") for line in ours) > 400
     for call, mine, theirs in zip(calls, ours, answers, strict=True):
         assert mine == theirs, call
 
@@ -285,8 +285,8 @@ def test_pdf_tool_checks_1000_calls_as_its_java_does(classes: Path) -> None:
     context = SmallPhone().context("dev.droidgate.sample.pdftool")
     manifest = context.read_meta_data("dev.droidgate.sample.pdftool.ToolActivity", "mMCP_manifest")
     generator = _Generator(SEED)
-    schemas = [one["parameters"] for one in json.loads(str(manifest))["tools"]]
-    calls = [(one, generator.spelled(_tool_value(generator, one))) for one in schemas * 200]
+    schemas = [tool["parameters"] for tool in json.loads(str(manifest))["tools"]]
+    calls = [(schema, generator.json_text(_tool_value(generator, schema))) for schema in schemas * 200]
     calls = [(schema, text.encode("utf-8", "replace").decode()) for schema, text in calls]
     lines = [_base64(part.encode()) for schema, text in calls for part in (json.dumps(schema), text)]
     answers = run_class("dev.droidgate.sample.pdftool.PdfRunner", classes, lines)

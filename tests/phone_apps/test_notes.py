@@ -116,7 +116,7 @@ def test_checklists_nest_five_levels_deep_and_hold_200_items(phone: SmallPhone) 
     assert refused(phone, "addChecklistItems", noteId=["note-1"], items=[])[0] == 1001
     assert refused(phone, "addChecklistItems", noteId=["note-9"], items=many) == (
         1500,
-        'There is no note "note-9"',
+        'Unknown note "note-9"',
     )
 
 
@@ -125,9 +125,9 @@ def test_states_change_and_archived_notes_are_found_only_by_name(phone: SmallPho
         run(phone, "createNote", title=[title], labels=["x", title])
     assert run(phone, "archiveNote", noteId=["note-2"]) == {}
     assert only(run(phone, "setNoteState", noteId=["note-3"], state=["PINNED"]))["state"] == ["PINNED"]
-    assert [one["noteId"] for one in run(phone, "findNotes")[VALUE]] == [["note-3"], ["note-1"]]
+    assert [note["noteId"] for note in run(phone, "findNotes")[VALUE]] == [["note-3"], ["note-1"]]
     archived = run(phone, "findNotes", query=[{"state": ["ARCHIVED"]}])[VALUE]
-    assert [one["title"] for one in archived] == [["two"]]
+    assert [note["title"] for note in archived] == [["two"]]
     assert len(run(phone, "findNotes", query=[{"text": ["T"]}], limit=[1])[VALUE]) == 1
     assert len(run(phone, "findNotes", query=[{"label": ["x"], "text": ["T"]}])[VALUE]) == 2
     assert run(phone, "findNotes", query=[{"createdAfter": [NOON]}])[VALUE] == []
@@ -196,7 +196,7 @@ def test_a_function_that_is_not_there_has_its_own_code(phone: SmallPhone) -> Non
     assert caught.value.code == 1003
 
 
-def test_a_damaged_store_is_told_as_the_app_s_own_fault(phone: SmallPhone) -> None:
+def test_a_damaged_store_is_reported_as_the_app_s_own_fault(phone: SmallPhone) -> None:
     run(phone, "createNote", title=["a"])
     for damaged in (b"{", b"[]", b'{"nextNumber": 1}', b'{"nextNumber": 1, "notes": [{}]}'):
         phone.files[PACKAGE]["notes.json"] = damaged
@@ -228,7 +228,7 @@ def test_notes_written_on_the_screen_are_found_by_the_functions(phone: SmallPhon
     activity.on_click("create_note")
     view = activity.view()
     assert view is not None
-    assert '"title" must have 1 to 120 characters' in [one.text for one in view.walk()]
+    assert '"title" must have 1 to 120 characters' in [node.text for node in view.walk()]
     activity.on_text("title", "from the screen")
     activity.on_click("create_note")
-    assert [one["title"] for one in run(phone, "findNotes")[VALUE]] == [["from the screen"]]
+    assert [note["title"] for note in run(phone, "findNotes")[VALUE]] == [["from the screen"]]

@@ -65,20 +65,20 @@ class Phone:
     def nodes(self) -> list[ET.Element]:
         status, output, error = self.run("uiautomator", "dump", "/dev/tty")
         assert (status, error) == (0, "")
-        xml, told, _ = output.decode().partition("UI hierchary dumped to: /dev/tty\n")
-        assert told
+        xml, rest, _ = output.decode().partition("UI hierchary dumped to: /dev/tty\n")
+        assert rest
         return list(ET.fromstring(xml).iter("node"))
 
     def text_of(self, entry: str) -> str:
-        (found,) = [one for one in self.nodes() if str(one.get("resource-id")).endswith(f":id/{entry}")]
+        (found,) = [node for node in self.nodes() if str(node.get("resource-id")).endswith(f":id/{entry}")]
         return str(found.get("text"))
 
-    def tap(self, **wanted: str) -> None:
+    def tap(self, **attributes: str) -> None:
         names = {"entry": "resource-id"}
         (found,) = [
-            one
-            for one in self.nodes()
-            if all(str(one.get(names.get(key, key))).endswith(value) for key, value in wanted.items())
+            node
+            for node in self.nodes()
+            if all(str(node.get(names.get(key, key))).endswith(value) for key, value in attributes.items())
         ]
         left, top, right, bottom = map(int, str(found.get("bounds"))[1:-1].replace("][", ",").split(","))
         assert self.run("input", "tap", str((left + right) // 2), str((top + bottom) // 2)) == (0, b"", "")
@@ -87,8 +87,8 @@ class Phone:
 @pytest.fixture
 def phone() -> Iterator[Phone]:
     with boot("36.1", seed=1) as system:
-        for one in sample_packages():
-            system.packages.install(one.apk)
+        for package in sample_packages():
+            system.packages.install(package.apk)
         yield Phone(system)
 
 
@@ -105,7 +105,7 @@ def test_the_agent_sees_and_calls_all_three_protocols(phone: Phone, agent: Agent
     phone.launch(WEATHER.package)
     phone.launch(AGENT)
     (weather,) = agent.discover_broadcast_tools()
-    assert [one.name for one in weather.tools] == ["currentWeather", "forecast", "warmestPlace"]
+    assert [tool.name for tool in weather.tools] == ["currentWeather", "forecast", "warmestPlace"]
     assert agent.call_broadcast(WEATHER, "currentWeather", {"location": "Paris"}).data == (
         "Paris: overcast, 26 °C, wind 56 km/h."
     )
@@ -119,7 +119,7 @@ def test_records_outlive_the_app_s_process(phone: Phone, agent: Agent) -> None:
     phone.system.end_processes(CLOCK_IN.package, "test")
     text = agent.call_bound(CLOCK_IN, request_text("query_clock_in", {}, dialect="S0"))
     output = json.loads(text)["mobile-mcp-response"]["response"]["capability"]["output"]
-    assert {one["name"]: one["value"] for one in output}["has_clocked_in"] is True
+    assert {item["name"]: item["value"] for item in output}["has_clocked_in"] is True
 
 
 def test_a_pdf_in_the_app_s_folder_has_its_own_text_read_others_are_hidden(
@@ -150,13 +150,13 @@ def test_a_person_uses_clock_in_by_what_uiautomator_shows(phone: Phone) -> None:
     assert phone.text_of("missed_day") == "2020-02-29"
     phone.tap(text="Add that day")
     assert (phone.text_of("problem"), phone.text_of("missed_day")) == ("", "A day you missed, as YYYY-MM-DD")
-    assert "2020-02-29" in [one.get("text") for one in phone.nodes()]
+    assert "2020-02-29" in [node.get("text") for node in phone.nodes()]
     phone.run("input", "keyevent", "HOME")
     phone.tap(text="Notes")
     phone.tap(entry=":id/title")
     phone.run("input", "text", "from%sthe%sscreen")
     phone.tap(entry=":id/create_note")
-    assert "from the screen" in [one.get("text") for one in phone.nodes()]
+    assert "from the screen" in [node.get("text") for node in phone.nodes()]
 
 
 def test_pictures_and_dumps_go_to_files(phone: Phone) -> None:
@@ -177,7 +177,7 @@ def test_pictures_and_dumps_go_to_files(phone: Phone) -> None:
 
 
 @pytest.mark.parametrize(
-    ("command", "status", "told"),
+    ("command", "status", "message"),
     [
         (
             ("monkey", "-p", "dev.made.gone", "-c", "android.intent.category.LAUNCHER", "1"),
@@ -202,14 +202,14 @@ def test_pictures_and_dumps_go_to_files(phone: Phone) -> None:
     ],
 )
 def test_what_android_refuses_is_refused_in_its_words(
-    command: tuple[str, ...], status: int, told: str
+    command: tuple[str, ...], status: int, message: str
 ) -> None:
     with boot("36.1", seed=1) as system:
-        for one in sample_packages():
-            system.packages.install(one.apk)
+        for package in sample_packages():
+            system.packages.install(package.apk)
         found, output, error = Phone(system).run(*command)
     assert found == status
-    assert told in output.decode() + error
+    assert message in output.decode() + error
 
 
 def test_monkey_prints_its_arguments_as_androids_script_does(phone: Phone) -> None:

@@ -38,7 +38,7 @@ def call(phone: SmallPhone, tool: str | None, parameters: Any) -> tuple[int, dic
     assert activity.finished
     assert activity.view() is None
     data = activity.result.data
-    answer = {} if data is None else {name: str(one.value) for name, one in data.extras.values.items()}
+    answer = {} if data is None else {name: str(extra.value) for name, extra in data.extras.values.items()}
     return activity.result.code, answer
 
 
@@ -85,13 +85,13 @@ def test_long_texts_are_cut_at_100000_characters() -> None:
     assert (len(found["text"]), found["truncated"]) == (100_000, True)
 
 
-def test_phrases_are_found_with_what_stands_around_them() -> None:
+def test_phrases_are_found_with_the_text_around_them() -> None:
     phone = phone_with(a=pdf_with(["The Invoice of May", "an invoice"], ["nothing"], ["INVOICE"]))
     found = result_of(phone, "search_text", {"path": FILE, "query": "invoice"})["results"]
-    assert [one["page"] for one in found] == [1, 1, 3]
+    assert [result["page"] for result in found] == [1, 1, 3]
     assert found[0]["snippet"] == "The Invoice of May an invoice"
     exact = result_of(phone, "search_text", {"path": FILE, "query": "invoice", "match_case": True})["results"]
-    assert [one["page"] for one in exact] == [1]
+    assert [result["page"] for result in exact] == [1]
     few = result_of(phone, "search_text", {"path": FILE, "query": "invoice", "max_results": 2})["results"]
     assert len(few) == 2
     assert result_of(phone, "search_text", {"path": FILE, "query": "."})["results"] == []
@@ -110,8 +110,8 @@ def test_pages_are_drawn_as_pictures(kind: str, ending: str) -> None:
         ]
     }
     drawn = [Image.open(io.BytesIO(phone.shared[path])) for path in paths]
-    assert [(one.format, one.size) for one in drawn] == [(kind.upper(), (306, 396))] * 2
-    assert [shows_text(one) for one in drawn] == [True, False]
+    assert [(picture.format, picture.size) for picture in drawn] == [(kind.upper(), (306, 396))] * 2
+    assert [shows_text(picture) for picture in drawn] == [True, False]
 
 
 @pytest.mark.parametrize("size", [None, {"width": 595, "height": 842}])
@@ -127,7 +127,7 @@ def test_files_are_joined_in_the_order_given_as_pictures(size: dict[str, int] | 
         pages = [(page.mediabox.width, page.mediabox.height) for page in reader.pages]
         pictures = [page.images[0].image for page in reader.pages]
     assert pages == [(612, 792) if size is None else (595, 842)] * 3
-    assert [one is not None and shows_text(one) for one in pictures] == [False, True, True]
+    assert [picture is not None and shows_text(picture) for picture in pictures] == [False, True, True]
     assert result_of(phone, "page_count", {"path": merged["path"]}) == {"page_count": 3}
     assert result_of(phone, "extract_text", {"path": merged["path"]})["text"] == "\n\n\n\n"
     again = {"paths": [merged["path"], FILE], "output_name": "more"}
@@ -149,7 +149,7 @@ def test_one_call_draws_at_most_20_pages() -> None:
     ("tool", "parameters", "reason"),
     [
         (None, {}, "no tool is named"),
-        ("print", {}, 'there is no tool "print"'),
+        ("print", {}, 'unknown tool "print"'),
         ("page_count", "{", "the parameters are not a JSON object"),
         ("page_count", None, '"path" is missing'),
         ("page_count", {"path": 5}, '"path" must be of type string'),

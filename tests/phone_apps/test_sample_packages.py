@@ -25,12 +25,12 @@ MODULES = sorted(path.parents[2] for path in sample_apps_directory().glob("*/*/s
 
 
 def test_each_sample_has_a_behaviour_for_each_component_of_its_apk() -> None:
-    assert {one.package for one in sample_packages()} == set(BEHAVIOURS)
-    for one in sample_packages():
-        app = BEHAVIOURS[one.package]
-        with open_apk(one.apk) as apk:
+    assert {package.package for package in sample_packages()} == set(BEHAVIOURS)
+    for package in sample_packages():
+        app = BEHAVIOURS[package.package]
+        with open_apk(package.apk) as apk:
             application = read_application(apk)
-        assert application.package == one.package
+        assert application.package == package.package
         modelled = {
             *app.SERVICES, *app.ACTIVITIES, *app.RECEIVERS, *app.PROVIDERS, *app.APP_FUNCTION_SERVICES,
         }  # fmt: skip
@@ -42,22 +42,22 @@ def test_each_sample_has_a_behaviour_for_each_component_of_its_apk() -> None:
 
 
 @pytest.mark.slow
-@pytest.mark.parametrize("one", sample_packages(), ids=lambda one: one.name)
-def test_androids_own_tools_take_the_samples(one: SamplePackage, tmp_path: Path) -> None:
+@pytest.mark.parametrize("package", sample_packages(), ids=lambda package: package.name)
+def test_androids_own_tools_take_the_samples(package: SamplePackage, tmp_path: Path) -> None:
     apksigner, aapt2 = require("apksigner"), require("aapt2")
     path = tmp_path / "app.apk"
-    path.write_bytes(one.apk)
-    told = subprocess.run(
+    path.write_bytes(package.apk)
+    verified = subprocess.run(
         [apksigner, "verify", "--print-certs", path], capture_output=True, text=True, check=True
     )
-    assert module.signing_key().digest in told.stdout
+    assert module.signing_key().digest in verified.stdout
     badging = subprocess.run([aapt2, "dump", "packagename", path], capture_output=True, text=True, check=True)
-    assert badging.stdout.strip() == one.package
+    assert badging.stdout.strip() == package.package
 
 
 def test_the_same_packages_are_made_each_time() -> None:
-    for one in sample_packages():
-        assert sample_package.__wrapped__(one.name) == one
+    for package in sample_packages():
+        assert sample_package.__wrapped__(package.name) == package
     assert module.signing_key.__wrapped__().certificate_der == module.signing_key().certificate_der
     assert filler_package(7) == filler_package(7)
 
@@ -72,8 +72,8 @@ def test_fillers_differ_and_some_speak_each_protocol() -> None:
             application = read_application(apk)
         names.add(application.package)
         for component in application.components:
-            for one in component.filters:
-                for action in one.actions:
+            for filter_ in component.filters:
+                for action in filter_.actions:
                     actions[action] = actions.get(action, 0) + 1
     assert len(names) == 40
     assert {name: actions[name] for name in sorted(actions) if name != "android.intent.action.MAIN"} == {

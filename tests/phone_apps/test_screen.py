@@ -16,7 +16,7 @@ from droidgate_phone.apps.clock_in import ClockInApp
 from droidgate_phone.screen import keys
 from droidgate_phone.screen.hierarchy import Screen, write_hierarchy
 from droidgate_phone.screen.layout import Display, Placed, lay_out
-from droidgate_phone.screen.window import LauncherEntry, NotModelledError, Shown, Window
+from droidgate_phone.screen.window import InputNotModelledError, LauncherEntry, Shown, Window
 from phone_apps.small_phone import SmallPhone
 
 PACKAGE = "dev.droidgate.sample.clockin"
@@ -87,19 +87,19 @@ def nodes(window: Window, *, compressed: bool = False) -> list[ET.Element]:
     return list(root.iter("node"))
 
 
-def node(window: Window, **wanted: str) -> ET.Element:
+def node(window: Window, **attributes: str) -> ET.Element:
     names = {"id": "resource-id", "description": "content-desc"}
     found = [
-        one
-        for one in nodes(window)
-        if all(one.get(names.get(key, key)) == text for key, text in wanted.items())
+        element
+        for element in nodes(window)
+        if all(element.get(names.get(key, key)) == text for key, text in attributes.items())
     ]
-    assert len(found) == 1, wanted
+    assert len(found) == 1, attributes
     return found[0]
 
 
-def tap(window: Window, one: ET.Element) -> None:
-    match = BOUNDS.fullmatch(str(one.get("bounds")))
+def tap(window: Window, element: ET.Element) -> None:
+    match = BOUNDS.fullmatch(str(element.get("bounds")))
     assert match is not None
     left, top, right, bottom = map(int, match.groups())
     window.tap((left + right) // 2, (top + bottom) // 2)
@@ -125,15 +125,18 @@ def test_hostile_text_comes_out_of_the_xml_as_it_was(tree: View) -> None:
     display = Display()
     root = lay_out(tree, display)
     found = ET.fromstring(write_hierarchy(Screen("dev.made.app", root, display)))
-    seen = [one.attrib for one in found.iter("node")][2:]
-    shown = [one.view for one in root.walk()]
+    seen = [element.attrib for element in found.iter("node")][2:]
+    shown = [placed.view for placed in root.walk()]
     assert len(seen) == len(shown)
     for attributes, view in zip(seen, shown, strict=True):
         written = str(attributes["text"])
-        wanted = view.text or (view.hint if view.kind == "input" else "")
-        assert len(written) == len(wanted)
-        differences = {theirs for mine, theirs in zip(written, wanted, strict=True) if mine != theirs}
-        assert all(ord(one) < 0x20 or 0x7F <= ord(one) <= 0x9F or ord(one) >= 0xFDD0 for one in differences)
+        expected = view.text or (view.hint if view.kind == "input" else "")
+        assert len(written) == len(expected)
+        differences = {theirs for mine, theirs in zip(written, expected, strict=True) if mine != theirs}
+        assert all(
+            ord(character) < 0x20 or 0x7F <= ord(character) <= 0x9F or ord(character) >= 0xFDD0
+            for character in differences
+        )
 
 
 @given(texts)
@@ -150,9 +153,9 @@ def test_the_dump_has_the_shape_that_uiautomator_writes(window: Window, stage: O
         "<?xml version='1.0' encoding='UTF-8' standalone='yes' ?><hierarchy rotation=\"0\"><node "
     )
     assert text.endswith("</node></node></node></hierarchy>")
-    for one in nodes(window):
-        assert [name for name in one.attrib if name != "NAF"] == ATTRIBUTES
-        assert BOUNDS.fullmatch(str(one.get("bounds")))
+    for element in nodes(window):
+        assert [name for name in element.attrib if name != "NAF"] == ATTRIBUTES
+        assert BOUNDS.fullmatch(str(element.get("bounds")))
     button = node(window, id=f"{PACKAGE}:id/clock_in_now")
     assert (button.get("class"), button.get("clickable"), button.get("package")) == (
         "android.widget.Button",
@@ -194,13 +197,16 @@ def test_keys_delete_go_back_and_go_home(window: Window, stage: OneStage) -> Non
     assert node(window, id=f"{PACKAGE}:id/missed_day").get("text") == "ab"
     window.press_key(keys.BACK)
     assert node(window, text="Clock").get("package") == "com.android.launcher3"
-    with pytest.raises(NotModelledError, match="key 26"):
+    with pytest.raises(InputNotModelledError, match="key 26"):
         window.press_key(keys.key_code("POWER"))
     window.press_key(keys.key_code("no such key"))
 
 
 def test_icons_of_the_home_screen_start_apps(window: Window, stage: OneStage) -> None:
-    assert [one.get("text") for one in nodes(window) if one.get("clickable") == "true"] == ["Other", "Clock"]
+    assert [element.get("text") for element in nodes(window) if element.get("clickable") == "true"] == [
+        "Other",
+        "Clock",
+    ]
     tap(window, node(window, text="Clock"))
     assert stage.started == 1
     assert node(window, id=f"{PACKAGE}:id/state").get("text") == "not_clocked_in"
@@ -209,12 +215,16 @@ def test_icons_of_the_home_screen_start_apps(window: Window, stage: OneStage) ->
 @pytest.mark.slow
 def test_lists_follow_the_finger(window: Window, stage: OneStage) -> None:
     stage.launch()
-    held = {f"2025-{month:02}-{day:02}" for month in range(1, 13) for day in range(1, 29)}
-    content = f'{{"strings": {{}}, "sets": {{"days": {sorted(held)}}}}}'.replace("'", '"')
+    kept_days = {f"2025-{month:02}-{day:02}" for month in range(1, 13) for day in range(1, 29)}
+    content = f'{{"strings": {{}}, "sets": {{"days": {sorted(kept_days)}}}}}'.replace("'", '"')
     stage.phone.context(PACKAGE).files.write("clock_in.preferences.json", content.encode())
 
     def days() -> list[str]:
-        return [str(one.get("text")) for one in nodes(window) if str(one.get("text")).startswith("2025")]
+        return [
+            str(element.get("text"))
+            for element in nodes(window)
+            if str(element.get("text")).startswith("2025")
+        ]
 
     first = days()
     assert first[0] == "2025-12-28"
@@ -276,7 +286,7 @@ def test_what_is_disabled_takes_no_touch(kind: ViewKind, stage: OneStage) -> Non
 
 
 @pytest.mark.parametrize(
-    ("spelled", "code"),
+    ("text", "code"),
     [
         ("HOME", 3),
         ("KEYCODE_BACK", 4),
@@ -288,5 +298,5 @@ def test_what_is_disabled_takes_no_touch(kind: ViewKind, stage: OneStage) -> Non
         ("-1", 0),
     ],
 )
-def test_keys_are_found_by_name_and_number(spelled: str, code: int) -> None:
-    assert keys.key_code(spelled) == code
+def test_keys_are_found_by_name_and_number(text: str, code: int) -> None:
+    assert keys.key_code(text) == code

@@ -29,7 +29,7 @@ def request(capability: str, arguments: dict[str, Any]) -> str:
 
 
 def ask(phone: SmallPhone, handle: Handle, capability: str, uid: int = 10_100, **arguments: Any) -> Any:
-    """Send one message as a uid and return what stands in the response of its answer."""
+    """Send one message as a uid and return the text in the response of its answer."""
     answers: list[Message] = []
     phone.messengers["me"] = answers.append
     extras = Bundle.of_strings({"request": request(capability, arguments)})
@@ -71,26 +71,26 @@ def test_points_add_up_from_call_to_call_until_somebody_starts_over(phone: Small
 
 def test_each_uid_and_each_binder_has_points_of_its_own(phone: SmallPhone) -> None:
     service = phone.service(PACKAGE, SERVICE)
-    one, other = service.on_bind(Intent(identifier="1")), service.on_bind(Intent(identifier="2"))
-    assert one is not None
-    assert other is not None
-    ask(phone, one, "add_points", player="Ada", points=1)
-    ask(phone, one, "add_points", uid=10_200, player="Ada", points=20)
-    ask(phone, other, "add_points", player="Ada", points=300)
-    assert (total(phone, one), total(phone, one, 10_200), total(phone, other)) == (1, 20, 300)
+    first, second = service.on_bind(Intent(identifier="1")), service.on_bind(Intent(identifier="2"))
+    assert first is not None
+    assert second is not None
+    ask(phone, first, "add_points", player="Ada", points=1)
+    ask(phone, first, "add_points", uid=10_200, player="Ada", points=20)
+    ask(phone, second, "add_points", player="Ada", points=300)
+    assert (total(phone, first), total(phone, first, 10_200), total(phone, second)) == (1, 20, 300)
 
 
 def test_points_go_when_nobody_is_bound_any_more_and_the_binder_begins_anew(phone: SmallPhone) -> None:
     service = phone.service(PACKAGE, SERVICE)
-    one, other = service.on_bind(Intent(identifier="1")), service.on_bind(Intent(identifier="2"))
-    assert one is not None
-    assert other is not None
-    for handle in (one, other):
+    first, second = service.on_bind(Intent(identifier="1")), service.on_bind(Intent(identifier="2"))
+    assert first is not None
+    assert second is not None
+    for handle in (first, second):
         ask(phone, handle, "add_points", player="Ada", points=5)
     assert service.on_unbind(Intent(identifier="1")) is True
-    assert (total(phone, one), total(phone, other)) == (0, 5)
-    ask(phone, one, "add_points", player="Ada", points=2)
-    assert total(phone, one) == 2
+    assert (total(phone, first), total(phone, second)) == (0, 5)
+    ask(phone, first, "add_points", player="Ada", points=2)
+    assert total(phone, first) == 2
 
 
 @pytest.mark.parametrize(
@@ -120,12 +120,12 @@ def test_a_hundred_players_have_points_and_no_more(phone: SmallPhone) -> None:
     handle = phone.service(PACKAGE, SERVICE).on_bind(Intent())
     assert handle is not None
     answers = [ask(phone, handle, "add_points", player=f"p{number}", points=1) for number in range(101)]
-    assert {one["status"] for one in answers[:100]} == {"success"}
+    assert {answer["status"] for answer in answers[:100]} == {"success"}
     assert answers[100]["message"] == 'invalid_argument: "player" would be one more than 100 players'
     assert ask(phone, handle, "add_points", player="p0", points=1)["message"] == "p0 has 2."
 
 
-def test_a_start_is_told_that_it_has_to_bind(phone: SmallPhone) -> None:
+def test_a_start_is_answered_that_it_has_to_bind(phone: SmallPhone) -> None:
     sent: list[Intent] = []
     phone.pending["callback"] = sent.append
     extras = Bundle.of_strings(

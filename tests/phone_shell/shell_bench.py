@@ -1,4 +1,4 @@
-"""What the tests of the phone's shell share: a phone with files only, and real shells beside it."""
+"""What the tests of the phone's shell share: a phone with files only, and real shells to compare it with."""
 
 from __future__ import annotations
 

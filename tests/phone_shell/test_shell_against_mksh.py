@@ -150,14 +150,16 @@ def test_quoted_arguments_arrive_exactly(arguments: list[str]) -> None:
     command = "printf '%s\\0' " + shlex.join(arguments)
     outcome = Phone().run(command)
     assert (outcome.status, outcome.error) == (0, b"")
-    assert outcome.output.removesuffix(b"\0").split(b"\0") == [one.encode() for one in arguments]
+    assert outcome.output.removesuffix(b"\0").split(b"\0") == [argument.encode() for argument in arguments]
 
 
 @given(ARGUMENTS)
 @settings(max_examples=100, deadline=None)
 def test_quoted_arguments_arrive_through_a_second_shell(arguments: list[str]) -> None:
     command = shlex.join(["sh", "-c", "printf '%s\\0' " + shlex.join(arguments)])
-    assert Phone().run(command).output.removesuffix(b"\0").split(b"\0") == [one.encode() for one in arguments]
+    assert Phone().run(command).output.removesuffix(b"\0").split(b"\0") == [
+        argument.encode() for argument in arguments
+    ]
 
 
 @pytest.mark.parametrize("shell", ["mksh", "busybox"])

@@ -1,4 +1,4 @@
-"""Commands for text and files beside busybox's, where both do what POSIX says."""
+"""Commands for text and files, compared with busybox's where both do what POSIX says."""
 
 import hashlib
 import random

@@ -205,10 +205,10 @@ def test_threads_that_append_lose_nothing(files: VirtualFiles) -> None:
 
 
 def test_users_have_androids_names() -> None:
-    assert [name_of(one) for one in (0, 1000, 2000, 10123, 1010123, 54321)] == [
+    assert [name_of(uid) for uid in (0, 1000, 2000, 10123, 1010123, 54321)] == [
         "root", "system", "shell", "u0_a123", "u10_a123", "54321",
     ]  # fmt: skip
-    assert [number_of(one) for one in ("root", "shell", "u0_a123", "u10_a5", "77", "nobody?")] == [
+    assert [number_of(name) for name in ("root", "shell", "u0_a123", "u10_a5", "77", "nobody?")] == [
         0, 2000, 10123, 1010005, 77, None,
     ]  # fmt: skip
     assert 1015 in groups_of(SHELL)

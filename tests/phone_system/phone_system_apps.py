@@ -34,7 +34,7 @@ def key(name: str = "first") -> SigningKey:
 def manifest(
     application: str, *, package: str, before: str = "", attributes: str = "", of_application: str = ""
 ) -> bytes:
-    """Return a manifest with the inner XML of its application and what stands before it."""
+    """Return a manifest with the inner XML of its application and the XML before it."""
     return (
         f'<manifest xmlns:android="{ANDROID}" package="{package}" {attributes}>{before}'
         f"<application {of_application}>{application}</application></manifest>"
@@ -191,7 +191,7 @@ class Louder(Answer):
 
 
 class Store(Provider):
-    """Keeps one document, and tells who asks."""
+    """Keeps one document, and returns the uid of the caller."""
 
     def call(self, method: str, argument: str | None, extras: Bundle, caller_uid: int) -> Bundle | None:
         if method == "nothing":

@@ -85,7 +85,7 @@ def test_a_new_task_cancels_the_result_at_once() -> None:
     with make_phone("36.1", make_agent(), make_tool(ACTIVITIES)) as system:
         open_agent(system)
         assert text_of(ask(system, saying("hello", flags=NEW_TASK))) == (0, None)
-        assert [one["component"] for one in system.log.of_kind("activity-started")][-1] == f"{TOOL}/.Say"
+        assert [event["component"] for event in system.log.of_kind("activity-started")][-1] == f"{TOOL}/.Say"
     modes = {"singleInstancePerTask": (0, None), "singleTask": (-1, "hello"), "singleInstance": (-1, "hello")}
     for mode, expected in modes.items():
         with make_phone(

@@ -101,8 +101,12 @@ def listed(system: AndroidSystem, *more: str) -> dict[str, Any]:
 
 
 def ids(system: AndroidSystem) -> list[str]:
-    documents = [one for found in listed(system).values() for result in found for one in result.values()]
-    return [one["functionId"][0].rpartition("#")[2] for one in documents if "functionId" in one]
+    documents = [
+        document for found in listed(system).values() for result in found for document in result.values()
+    ]
+    return [
+        document["functionId"][0].rpartition("#")[2] for document in documents if "functionId" in document
+    ]
 
 
 def test_the_listing_shows_functions_with_their_state_and_the_components() -> None:
@@ -117,7 +121,9 @@ def test_the_listing_shows_functions_with_their_state_and_the_components() -> No
         assert first[runtime][runtime]["appFunctionStaticMetadataQualifiedId"] == [
             f"android$apps-db/app_functions#{TOOL}/{TOOL}.Notes#echo"
         ]
-        (components,) = [one for one in results if f"AppFunctionComponentMetadataDocument-{TOOL}" in one]
+        (components,) = [
+            result for result in results if f"AppFunctionComponentMetadataDocument-{TOOL}" in result
+        ]
         assert components[f"AppFunctionComponentMetadataDocument-{TOOL}"]["dataTypes"] == ["x"]
 
 
@@ -270,7 +276,7 @@ def test_a_function_of_a_disabled_service_stays_listed_and_cannot_be_executed() 
 
 
 @pytest.mark.parametrize(
-    ("parameters", "told"),
+    ("parameters", "message"),
     [
         (
             '{"key":"value",}',
@@ -288,9 +294,9 @@ def test_a_function_of_a_disabled_service_stays_listed_and_cannot_be_executed() 
         ('{"a": ["x",,"y"]}', "java.lang.IllegalArgumentException: The String at 1 is null."),
     ],
 )
-def test_parameters_that_are_no_document_are_told(parameters: str, told: str) -> None:
+def test_parameters_that_are_not_a_document_are_reported(parameters: str, message: str) -> None:
     with phone() as system:
-        assert execute(system, "echo", parameters) == Ran(255, f"Exception: {told}\n", "")
+        assert execute(system, "echo", parameters) == Ran(255, f"Exception: {message}\n", "")
 
 
 @pytest.mark.parametrize(
@@ -315,7 +321,7 @@ def test_parameters_that_are_no_document_are_told(parameters: str, told: str) ->
         (("grant-app-function-access", "--agent-package", "a"), ""),
     ],
 )
-def test_wrong_arguments_are_told_on_standard_output(arguments: tuple[str, ...], stdout: str) -> None:
+def test_wrong_arguments_are_reported_on_standard_output(arguments: tuple[str, ...], stdout: str) -> None:
     with phone() as system:
         assert run(system, "cmd", "app_function", *arguments) == Ran(255, stdout, "")
 
@@ -342,7 +348,7 @@ def test_only_the_shell_and_root_execute_by_command() -> None:
 
 def test_an_app_executes_its_own_functions_and_no_others() -> None:
     with phone(apks=(tool(), make_agent())) as system:
-        uids = {one.name: one.uid for one in system.packages.all()}
+        uids = {package.name: package.uid for package in system.packages.all()}
         own = Caller(uids[TOOL], TOOL)
         result = system.app_functions.execute(own, TOOL, f"{TOOL}.Notes#text", {}, seconds=5)
         assert result == {RUN: ["a/b é"]}

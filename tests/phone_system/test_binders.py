@@ -22,25 +22,25 @@ from phone_system.phone_system_apps import (
 )
 
 PLAIN = Intent(ACTION, ComponentName(TOOL, f"{TOOL}.Door"))
-TOLD: list[str] = []
+CALLS: list[str] = []
 
 
 class Door(Service):
-    """Notes what Android tells it; wants to hear of whoever comes back, unless the intent says otherwise."""
+    """Records its calls; asks for `on_rebind`, unless the intent says otherwise."""
 
     def on_bind(self, intent: Intent) -> Callable[[Message], None] | None:
-        TOLD.append(f"bind {intent.identifier}")
+        CALLS.append(f"bind {intent.identifier}")
         return ignore
 
     def on_unbind(self, intent: Intent) -> bool:
-        TOLD.append(f"unbind {intent.identifier}")
+        CALLS.append(f"unbind {intent.identifier}")
         return intent.identifier != "deaf"
 
     def on_rebind(self, intent: Intent) -> None:
-        TOLD.append(f"rebind {intent.identifier}")
+        CALLS.append(f"rebind {intent.identifier}")
 
     def on_destroy(self) -> None:
-        TOLD.append("destroy")
+        CALLS.append("destroy")
 
 
 class DoorApp(App):
@@ -50,7 +50,7 @@ class DoorApp(App):
 
 @pytest.fixture
 def system() -> Iterator[AndroidSystem]:
-    TOLD.clear()
+    CALLS.clear()
     apps = make_agent(), make_tool(component("service", "Door"))
     with make_phone("36.1", *apps, behaviours={**BEHAVIOURS, TOOL: DoorApp}) as made:
         yield made
@@ -71,10 +71,10 @@ def bind(system: AndroidSystem, intent: Intent = PLAIN) -> Callable[[], None]:
 def test_equal_intents_share_a_binder_and_others_get_one_of_their_own(system: AndroidSystem) -> None:
     bind(system)
     bind(system, replace(PLAIN, flags=4, categories=()))
-    assert TOLD == ["bind None"]
+    assert CALLS == ["bind None"]
     bind(system, replace(PLAIN, identifier="one"))
     bind(system, replace(PLAIN, identifier="two"))
-    assert TOLD == ["bind None", "bind one", "bind two"]
+    assert CALLS == ["bind None", "bind one", "bind two"]
 
 
 def test_a_service_ends_with_its_last_binding_and_the_next_one_asks_a_new_service(
@@ -82,19 +82,21 @@ def test_a_service_ends_with_its_last_binding_and_the_next_one_asks_a_new_servic
 ) -> None:
     first, second = bind(system), bind(system)
     first()
-    assert TOLD == ["bind None"]
+    assert CALLS == ["bind None"]
     second()
-    assert TOLD == ["bind None", "unbind None", "destroy"]
+    assert CALLS == ["bind None", "unbind None", "destroy"]
     bind(system)
-    assert TOLD[3:] == ["bind None"]
+    assert CALLS[3:] == ["bind None"]
 
 
-def test_whoever_comes_back_while_the_service_lives_gets_the_binder_of_before(system: AndroidSystem) -> None:
+def test_a_client_that_binds_again_while_the_service_lives_gets_the_earlier_binder(
+    system: AndroidSystem,
+) -> None:
     bind(system)
-    one = replace(PLAIN, identifier="one")
+    identified = replace(PLAIN, identifier="one")
     for _ in range(2):
-        bind(system, one)()
-    assert TOLD == ["bind None", "bind one", "unbind one", "rebind one", "unbind one"]
+        bind(system, identified)()
+    assert CALLS == ["bind None", "bind one", "unbind one", "rebind one", "unbind one"]
 
 
 def test_a_service_that_does_not_ask_for_it_hears_of_the_first_time_only(system: AndroidSystem) -> None:
@@ -102,4 +104,4 @@ def test_a_service_that_does_not_ask_for_it_hears_of_the_first_time_only(system:
     deaf = replace(PLAIN, identifier="deaf")
     for _ in range(2):
         bind(system, deaf)()
-    assert TOLD == ["bind None", "bind deaf", "unbind deaf"]
+    assert CALLS == ["bind None", "bind deaf", "unbind deaf"]

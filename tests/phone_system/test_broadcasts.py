@@ -62,7 +62,7 @@ def test_an_implicit_broadcast_reaches_no_app_in_the_background_from_android_8_o
                 run(system, "am", "start", "-W", "-n", f"{TOOL}/.Screen")
             else:
                 system.app_context(TOOL)
-            words = [one for one in more if one != "visible"]
+            words = [word for word in more if word != "visible"]
             return run(system, "am", "broadcast", "-a", ACTION, "--es", "text", "a", *words).stdout.split(
                 "\n"
             )[1]
@@ -135,7 +135,7 @@ def test_what_only_the_system_may_send_is_refused() -> None:
         )
 
 
-ONE_WAY_TEXT = "x" * 300_000
+ONEWAY_TEXT = "x" * 300_000
 """More than a one-way call carries, and less than the sender's call does."""
 UNDELIVERABLE = {
     "30": "android.app.RemoteServiceException: can't deliver broadcast",
@@ -148,10 +148,10 @@ def test_a_broadcast_that_is_too_large_for_its_receiver_ends_the_receiver(sdk: s
     with make_phone(sdk, make_agent(), make_tool(RECEIVER)) as system:
         agent = system.app_context(AGENT)
         inbox: Inbox[BroadcastResult] = Inbox(system)
-        intent = Intent(component=ANSWER, extras=Bundle.of_strings({"text": ONE_WAY_TEXT}))
+        intent = Intent(component=ANSWER, extras=Bundle.of_strings({"text": ONEWAY_TEXT}))
         agent.send_ordered_broadcast(intent, inbox.put)
         system.clock.wait(system.clock.signal(), 1)
-        assert {(one["package"], one["cause"]) for one in system.log.of_kind("app-crash")} >= {
+        assert {(event["package"], event["cause"]) for event in system.log.of_kind("app-crash")} >= {
             (TOOL, UNDELIVERABLE[sdk])
         }
         assert system.processes.of_package(TOOL) == []
@@ -160,7 +160,7 @@ def test_a_broadcast_that_is_too_large_for_its_receiver_ends_the_receiver(sdk: s
 def test_a_broadcast_that_is_too_large_for_its_sender_fails_at_the_sender() -> None:
     with make_phone("36.1", make_agent(), make_tool(RECEIVER)) as system:
         agent = system.app_context(AGENT)
-        intent = Intent(component=ANSWER, extras=Bundle.of_strings({"text": ONE_WAY_TEXT * 2}))
+        intent = Intent(component=ANSWER, extras=Bundle.of_strings({"text": ONEWAY_TEXT * 2}))
         with pytest.raises(AndroidError) as refused:
             agent.send_ordered_broadcast(intent, ignore)
         assert refused.value.exception == "android.os.TransactionTooLargeException"
@@ -170,7 +170,7 @@ def test_a_broadcast_that_is_too_large_for_its_sender_fails_at_the_sender() -> N
 def test_a_result_that_is_too_large_together_with_its_broadcast_ends_the_sender() -> None:
     with make_phone("36.1", make_agent(), make_tool(RECEIVER)) as system:
         results: list[BroadcastResult] = []
-        half = Bundle.of_strings({"text": ONE_WAY_TEXT[:150_000]})
+        half = Bundle.of_strings({"text": ONEWAY_TEXT[:150_000]})
         system.app_context(AGENT).send_ordered_broadcast(
             Intent(component=ANSWER, extras=half), results.append
         )
@@ -185,10 +185,10 @@ def test_a_pending_intent_that_is_sent_too_much_ends_its_creator(*, mutable: boo
     with make_phone("36.1", make_agent(), make_tool(RECEIVER)) as system:
         inbox: Inbox[Intent] = Inbox(system)
         token = system.app_context(AGENT).create_pending_intent(inbox.put, mutable=mutable)
-        added = Intent(extras=Bundle.of_strings({"text": ONE_WAY_TEXT}))
+        added = Intent(extras=Bundle.of_strings({"text": ONEWAY_TEXT}))
         system.app_context(TOOL).send_pending_intent(token, added)
         sent = inbox.take(1)
-        causes = [one["cause"] for one in system.log.of_kind("app-crash")]
+        causes = [event["cause"] for event in system.log.of_kind("app-crash")]
         # What an immutable one is sent is not delivered at all.
         assert (sent, causes) == ((None, [UNDELIVERABLE["36.1"]]) if mutable else (Intent(), []))
 

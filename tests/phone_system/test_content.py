@@ -109,7 +109,7 @@ def test_the_crash_of_a_provider_is_an_error() -> None:
         (("read", "--where", "x"), "Unsupported argument: --where"),
     ],
 )
-def test_arguments_that_content_does_not_take_are_told_on_standard_output(
+def test_arguments_that_content_does_not_take_are_reported_on_standard_output(
     arguments: tuple[str, ...], error: str
 ) -> None:
     ran = call(provider(), *arguments)

@@ -65,7 +65,7 @@ def pass_time(system: AndroidSystem, seconds: float) -> None:
 
 
 def crashes(system: AndroidSystem) -> list[str]:
-    return [str(one["cause"]) for one in system.log.of_kind("app-crash")]
+    return [str(event["cause"]) for event in system.log.of_kind("app-crash")]
 
 
 @pytest.mark.parametrize(

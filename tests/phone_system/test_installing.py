@@ -145,11 +145,11 @@ def test_an_app_for_a_newer_release_is_refused() -> None:
 
 
 def test_a_filter_without_exported_is_refused_for_apps_of_android_12() -> None:
-    told = failure("33", make_tool(FILTERED, target=31))
-    assert told.startswith(
+    output = failure("33", make_tool(FILTERED, target=31))
+    assert output.startswith(
         "Failure [INSTALL_PARSE_FAILED_MANIFEST_MALFORMED: Failed parse during installPackageLI:"
     )
-    assert f"{TOOL}.Echo: Targeting S+ (version 31 and above) requires that an explicit value" in told
+    assert f"{TOOL}.Echo: Targeting S+ (version 31 and above) requires that an explicit value" in output
     assert failure("30", make_tool(FILTERED, target=31)) == "Success\n"
     assert failure("33", make_tool(FILTERED, target=30)) == "Success\n"
 
@@ -158,8 +158,8 @@ def test_a_compressed_resource_table_is_refused_for_apps_of_android_11() -> None
     files = {"res/values/strings.xml": '<resources><string name="a">b</string></resources>'}
     stored = make_tool("", files=files, target=30)
     assert failure("30", stored) == "Success\n"
-    told = failure("30", packed_with(stored, zipfile.ZIP_DEFLATED))
-    assert told.startswith("Failure [-124: Failed parse during installPackageLI: Targeting R+")
+    output = failure("30", packed_with(stored, zipfile.ZIP_DEFLATED))
+    assert output.startswith("Failure [-124: Failed parse during installPackageLI: Targeting R+")
     assert failure("26", packed_with(stored, zipfile.ZIP_DEFLATED)) == "Success\n"
     assert (
         failure("30", packed_with(make_tool("", files=files, target=29), zipfile.ZIP_DEFLATED)) == "Success\n"
@@ -214,9 +214,9 @@ def test_an_authority_has_one_owner() -> None:
     )
 
 
-def test_what_is_no_apk_is_refused() -> None:
-    told = failure("36.1", b"no archive")
-    assert told.startswith("Failure [INSTALL_PARSE_FAILED_NOT_APK: Failed to parse /data/app/vmdl")
+def test_a_file_that_is_not_an_apk_is_refused() -> None:
+    output = failure("36.1", b"no archive")
+    assert output.startswith("Failure [INSTALL_PARSE_FAILED_NOT_APK: Failed to parse /data/app/vmdl")
 
 
 def test_a_session_takes_base_and_splits() -> None:
@@ -231,7 +231,7 @@ def test_a_session_takes_base_and_splits() -> None:
             assert ran == Ran(0, f"Success: streamed {len(apk)} bytes\n", "")
         assert run(system, "pm", "install-commit", session) == Ran(0, "Success\n", "")
         paths = run(system, "pm", "path", TOOL).stdout.split("\n")
-        assert [one.rpartition("/")[2] for one in paths] == ["base.apk", "split_config.de.apk", ""]
+        assert [path.rpartition("/")[2] for path in paths] == ["base.apk", "split_config.de.apk", ""]
         ran = run(system, "pm", "install-commit", session)
         assert ran.status == 255
         assert f"java.lang.SecurityException: Caller has no access to session {session}" in ran.stderr

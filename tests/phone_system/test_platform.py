@@ -7,7 +7,7 @@ from collections.abc import Callable, Iterator
 
 import pytest
 
-from droidgate_phone.app_api.platform import Connection, Notification
+from droidgate_phone.app_api.platform import Notification, ServiceConnection
 from droidgate_phone.app_api.values import AndroidError
 from droidgate_phone.boot import boot
 from droidgate_phone.clocks import StillClock
@@ -64,7 +64,9 @@ def test_notifications_need_their_permission_from_android_13_on(system: AndroidS
     assert not platform.notify(1, Notification("Title", "text"))
     run(system, "pm", "grant", NOISY, "android.permission.POST_NOTIFICATIONS")
     assert platform.notify(1, Notification("Title", "text"))
-    assert [(one.package, one.number) for one in system.notifications.all()] == [(NOISY, 1)]
+    assert [(notification.package, notification.number) for notification in system.notifications.all()] == [
+        (NOISY, 1)
+    ]
     system.force_stop(NOISY)
     assert system.notifications.all() == []
 
@@ -75,7 +77,7 @@ def test_an_app_shows_fifty_notifications_at_most(system: AndroidSystem) -> None
     assert [platform.notify(number, Notification("T", "t")) for number in range(51)] == [True] * 50 + [False]
 
 
-def test_a_package_that_is_not_seen_is_not_told_of(system: AndroidSystem) -> None:
+def test_a_package_that_is_not_seen_is_not_reported(system: AndroidSystem) -> None:
     platform = system.app_context(NOISY).platform
     assert platform.find_package(TOOL) is None
     assert platform.read_asset(TOOL, "x") is None
@@ -86,24 +88,24 @@ def test_a_package_that_is_not_seen_is_not_told_of(system: AndroidSystem) -> Non
     assert (own.uid, own.signers, own.code_path) == (found.uid, found.signers, found.code_folder)
 
 
-def test_a_service_without_a_binder_tells_so_and_a_dead_one_too(system: AndroidSystem) -> None:
-    told: list[str] = []
+def test_a_service_without_a_binder_and_a_dead_one_are_reported(system: AndroidSystem) -> None:
+    events: list[str] = []
     system.packages.install(
         make_apk(NOISY, before=f'<queries><package android:name="{TOOL}"/></queries>', version=2)
     )
     platform = system.app_context(NOISY).platform
-    connection = Connection(
-        on_connected=lambda: told.append("connected"),
-        on_null_binding=lambda: told.append("null"),
-        on_disconnected=lambda: told.append("gone"),
+    connection = ServiceConnection(
+        on_connected=lambda: events.append("connected"),
+        on_null_binding=lambda: events.append("null"),
+        on_disconnected=lambda: events.append("gone"),
     )
     component = ComponentName(TOOL, f"{TOOL}.Echo")
     assert platform.bind(Intent("com.example.NO_BINDER", component), connection) is not None
-    _wait_for(lambda: told == ["null"])
+    _wait_for(lambda: events == ["null"])
     assert platform.bind(Intent(component=component), connection) is not None
-    _wait_for(lambda: told == ["null", "connected"])
+    _wait_for(lambda: events == ["null", "connected"])
     system.end_processes(TOOL, "test")
-    _wait_for(lambda: told[2:] == ["gone", "gone"])
+    _wait_for(lambda: events[2:] == ["gone", "gone"])
     assert platform.bind(Intent(component=ComponentName(TOOL, "not.There")), connection) is None
 
 

@@ -106,10 +106,10 @@ def test_a_service_with_a_permission_is_not_started_without_it() -> None:
     with make_phone("36.1", make_tool(guarded, before=FOREGROUND)) as system:
         text = "Error: Requires permission com.example.P\n"
         assert start(system, "start-foreground-service") == (255, STARTED, text)
-    held = component(
+    protected = component(
         "service", "Echo", permission="android.permission.DUMP", foregroundServiceType="dataSync"
     )
-    with make_phone("36.1", make_tool(held, before=FOREGROUND)) as system:
+    with make_phone("36.1", make_tool(protected, before=FOREGROUND)) as system:
         assert start(system, "start-foreground-service") == (0, STARTED, "")
 
 
@@ -313,7 +313,7 @@ def test_an_implicit_service_intent_is_refused() -> None:
         assert system.app_context(AGENT).bind_service(explicit, ignore) is not None
 
 
-def test_the_crash_of_a_bound_service_is_told_once_and_sending_fails() -> None:
+def test_the_crash_of_a_bound_service_is_reported_once_and_sending_fails() -> None:
     with make_phone("36.1", make_agent(), make_tool(SERVICE)) as system:
         lost: Inbox[str] = Inbox(system)
         binding = system.app_context(AGENT).bind_service(
@@ -344,10 +344,10 @@ def test_calls_leave_nothing_behind_in_the_processes() -> None:
         kept = context.bind_service(Intent(component=ECHO), ignore)
         assert kept is not None
 
-        def held() -> list[int]:
+        def listener_counts() -> list[int]:
             return [len(process._deaths) for process in system.processes.all()]
 
-        before = held()
+        before = listener_counts()
         for _ in range(20):
             inbox: Inbox[Message] = Inbox(system)
             binding = context.bind_service(Intent(component=ECHO), inbox.put, lambda: None)
@@ -355,7 +355,7 @@ def test_calls_leave_nothing_behind_in_the_processes() -> None:
             binding.send(Message(1, saying("hello")))
             assert inbox.take() is not None
             binding.unbind()
-        assert held() == before
+        assert listener_counts() == before
         kept.send(Message(1, saying("hello")))
 
 
@@ -364,7 +364,7 @@ def test_old_pending_intents_are_let_go(monkeypatch: pytest.MonkeyPatch) -> None
     with make_phone("36.1", make_agent(), make_tool(SERVICE)) as system:
         other = system.app_context(TOOL).create_pending_intent(ignore)
         tokens = [system.app_context(AGENT).create_pending_intent(ignore) for _ in range(3)]
-        found = [system.messengers.find_pending_intent(one) is not None for one in (*tokens, other)]
+        found = [system.messengers.find_pending_intent(token) is not None for token in (*tokens, other)]
         assert found == [False, True, True, True]
 
 

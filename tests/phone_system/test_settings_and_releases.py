@@ -29,7 +29,8 @@ def test_each_release_tells_its_version() -> None:
 
 def test_a_release_has_the_indexer_and_the_shell_that_it_came_with() -> None:
     found = {
-        one: (load_release(one).app_search, load_release(one).function_shell) for one in known_releases()
+        release: (load_release(release).app_search, load_release(release).function_shell)
+        for release in known_releases()
     }
     assert found == {
         "26": (None, None),
@@ -146,7 +147,7 @@ def test_a_package_can_be_looked_at() -> None:
         (f"am start -a b --user {'9' * 5000}", f"Bad user number: {'9' * 5000}"),
     ],
 )
-def test_a_command_line_that_android_throws_at_is_told_as_it_tells_it(command: str, message: str) -> None:
+def test_a_command_line_that_android_refuses_is_reported_in_its_words(command: str, message: str) -> None:
     with make_phone("36.1") as system:
         ran = run(system, *command.split())
         assert ran == Ran(

@@ -85,7 +85,11 @@ def test_the_shells_permissions_are_adopted_by_name_until_they_are_dropped() -> 
         platform.adopt_shell_permissions(QUERY)
         assert (platform.holds(DUMP), platform.holds(QUERY)) == (False, True)
         platform.adopt_shell_permissions()
-        assert [platform.holds(one) for one in (DUMP, QUERY, NOT_OF_THE_SHELL)] == [True, True, False]
+        assert [platform.holds(permission) for permission in (DUMP, QUERY, NOT_OF_THE_SHELL)] == [
+            True,
+            True,
+            False,
+        ]
         platform.drop_shell_permissions()
         assert (platform.holds(DUMP), platform.holds(QUERY)) == (False, False)
 

@@ -225,8 +225,8 @@ def shell_result(content: bytes) -> tuple[bytes, bytes, int]:
     return _joined(packets, 1), _joined(packets, 2), status[0][0]
 
 
-def _joined(packets: Iterable[tuple[int, bytes]], wanted: int) -> bytes:
-    return b"".join(data for kind, data in packets if kind == wanted)
+def _joined(packets: Iterable[tuple[int, bytes]], stream: int) -> bytes:
+    return b"".join(data for kind, data in packets if kind == stream)
 
 
 def wait_until(condition: object, seconds: float = 20) -> None:

@@ -56,9 +56,9 @@ def test_questions_about_a_device(phone: WiredPhone, question: bytes, answer: st
     serial = phone.serial.encode()
     features = ask(phone, b"host:features")
     assert "shell_v2" in features.split(",")
-    wanted = {"SERIAL": phone.serial, "FEATURES": features}.get(answer, answer)
+    expected = {"SERIAL": phone.serial, "FEATURES": features}.get(answer, answer)
     prefixes = [b"host:", b"host-local:", b"host-serial:" + serial + b":", b"host-transport-id:1:"]
-    assert [ask(phone, prefix + question) for prefix in prefixes] == [wanted] * 4
+    assert [ask(phone, prefix + question) for prefix in prefixes] == [expected] * 4
 
 
 def test_the_server_s_own_features_name_what_it_passes_on(phone: WiredPhone) -> None:
@@ -169,7 +169,7 @@ def test_disconnect_and_connect(phone: WiredPhone) -> None:
     assert ask(phone, b"host:connect:127.0.0.1:1").startswith("failed to connect to '127.0.0.1:1'")
 
 
-def test_changes_of_the_list_are_told_as_they_happen(phone: WiredPhone) -> None:
+def test_changes_of_the_list_are_sent_as_they_happen(phone: WiredPhone) -> None:
     with ServerClient(phone.server_port) as client:
         client.request(b"host:track-devices")
         assert client.status() == b"OKAY"
@@ -213,7 +213,7 @@ def test_one_server_shows_several_phones(phone: WiredPhone) -> None:
 
 
 def test_many_clients_at_once(phone: WiredPhone) -> None:
-    def one(number: int) -> bytes:
+    def echo(number: int) -> bytes:
         with ServerClient(phone.server_port) as client:
             client.open_on(phone.serial, b"shell,v2,raw:cat")
             text = b"%d " % number * 5000
@@ -221,7 +221,7 @@ def test_many_clients_at_once(phone: WiredPhone) -> None:
             return shell_result(client.read_to_end())[0]
 
     with ThreadPoolExecutor(20) as pool:
-        assert list(pool.map(one, range(60))) == [b"%d " % number * 5000 for number in range(60)]
+        assert list(pool.map(echo, range(60))) == [b"%d " % number * 5000 for number in range(60)]
 
 
 @pytest.mark.parametrize(
@@ -252,7 +252,7 @@ def test_adbutils_works_on_it(phone: WiredPhone, tmp_path: Path) -> None:
     device.sync.push(io.BytesIO(content), "/data/local/tmp/x")
     assert device.sync.read_bytes("/data/local/tmp/x") == content
     assert device.sync.stat("/data/local/tmp/x").size == len(content)
-    assert "x" in {one.path for one in device.sync.list("/data/local/tmp")}
+    assert "x" in {entry.path for entry in device.sync.list("/data/local/tmp")}
     device.sync.pull("/data/local/tmp/x", tmp_path / "x")
     assert (tmp_path / "x").read_bytes() == content
     assert client.disconnect(phone.serial) == f"disconnected {phone.serial}"

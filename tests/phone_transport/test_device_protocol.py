@@ -31,7 +31,7 @@ def test_the_banner_tells_properties_and_features(phone: WiredPhone) -> None:
     assert (answer.arg0, answer.arg1) == (0x01000001, 1024 * 1024)
     kind, serial, properties = answer.data.decode().split(":", 2)
     assert (kind, serial) == ("device", "")
-    known = dict(one.split("=", 1) for one in properties.split(";"))
+    known = dict(item.split("=", 1) for item in properties.split(";"))
     assert known["ro.product.model"] == "Virtual Phone"
     assert set(known["features"].split(",")) == {
         "shell_v2", "cmd", "stat_v2", "ls_v2", "fixed_push_mkdir", "fixed_push_symlink_timestamp", "abb",
@@ -75,7 +75,11 @@ def test_a_phone_sends_no_second_packet_before_the_first_is_acknowledged(phone: 
         # Another stream is answered meanwhile: the first one waits for its OKAY, not for time.
         host.send(b"OPEN", 8, 0, b"shell:echo other\0")
         seen = [host.receive() for _ in range(3)]
-        assert [(one.command, one.arg1) for one in seen] == [(b"OKAY", 8), (b"WRTE", 8), (b"CLSE", 8)]
+        assert [(packet.command, packet.arg1) for packet in seen] == [
+            (b"OKAY", 8),
+            (b"WRTE", 8),
+            (b"CLSE", 8),
+        ]
         host.send(b"OKAY", 7, own)
         assert first.data + host.read_stream(own) == bytes(range(256)) * 64
 
@@ -299,7 +303,7 @@ def test_the_log_keeps_the_last_events_and_its_file_all(
         log = event_log.EventLog(file)
         for number in range(1000):
             log.record("service", service="x" * 500, number=number)
-    kept = [one["number"] for one in log.of_kind("service")]
+    kept = [event["number"] for event in log.of_kind("service")]
     assert kept == list(range(901, 1000))
     assert len((tmp_path / "log").read_text().splitlines()) == 1000
 

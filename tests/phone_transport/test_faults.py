@@ -142,7 +142,7 @@ def test_stock_adb_ends_with_an_error(start_wired: StartPhone, stock_adb: StockA
     assert b"connected to" not in connects["offline"].stdout.replace(b"failed to connect to", b"")
 
 
-def test_stock_adb_ends_when_it_is_told_to_though_the_phone_stalls(
+def test_stock_adb_ends_on_request_though_the_phone_stalls(
     start_wired: StartPhone, stock_adb: StockAdb
 ) -> None:
     phone = start_wired(faults=Faults(stall_after=20_000))

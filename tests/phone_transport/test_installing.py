@@ -79,22 +79,22 @@ def test_several_apks_are_one_package(empty: VirtualPhone, stock_adb: StockAdb, 
     installed = stock_adb.on(empty.serial, "install-multiple", *paths)
     assert succeeds(installed), installed
     assert packages(stock_adb, empty) == {"org.example.split"}
-    told = stock_adb.on(empty.serial, "shell", "pm path org.example.split").stdout.decode().splitlines()
-    assert [line.rpartition("/")[2] for line in told] == ["base.apk", "split_config.de.apk"]
+    paths = stock_adb.on(empty.serial, "shell", "pm path org.example.split").stdout.decode().splitlines()
+    assert [line.rpartition("/")[2] for line in paths] == ["base.apk", "split_config.de.apk"]
 
 
-def test_several_packages_stand_beside_each_other(
+def test_several_packages_are_installed_next_to_each_other(
     empty: VirtualPhone, stock_adb: StockAdb, tmp_path: Path
 ) -> None:
     apps = [sample_package(name) for name in ("clock-in", "pdf-tool", "weather")]
-    for one in apps:
-        path = tmp_path / f"{one.name}.apk"
-        path.write_bytes(one.apk)
+    for package in apps:
+        path = tmp_path / f"{package.name}.apk"
+        path.write_bytes(package.apk)
         assert succeeds(stock_adb.on(empty.serial, "install", str(path)))
-    assert packages(stock_adb, empty) == {one.package for one in apps}
+    assert packages(stock_adb, empty) == {package.package for package in apps}
 
 
-def test_what_is_no_apk_is_refused_with_android_s_reason(
+def test_a_file_that_is_not_an_apk_is_refused_with_android_s_reason(
     empty: VirtualPhone, stock_adb: StockAdb, tmp_path: Path
 ) -> None:
     path = tmp_path / "x.apk"
@@ -124,16 +124,16 @@ def test_adbutils_installs_too(empty: VirtualPhone, stock_adb: StockAdb, apk: Pa
 def test_the_sample_apps_are_there_at_the_start(stock_adb: StockAdb, adb_keys: tuple[Path, ...]) -> None:
     with start_phone(adb_keys=adb_keys) as phone:
         stock_adb.connect(phone.serial)
-        assert packages(stock_adb, phone) == {one.package for one in sample_packages()}
+        assert packages(stock_adb, phone) == {package.package for package in sample_packages()}
         stock_adb.run("disconnect", phone.serial)
 
 
 def test_sample_apps_that_need_a_newer_android_are_left_out() -> None:
     with start_phone(sdk="34") as phone:
-        there = {package.name for package in phone.system.packages.all()}
+        installed = {package.name for package in phone.system.packages.all()}
     left_out = {str(event["package"]) for event in phone.log.of_kind("left-out")}
     assert left_out == {"dev.droidgate.sample.notes", "dev.droidgate.sample.notes.legacy"}
-    assert there | left_out == {one.package for one in sample_packages()}
+    assert installed | left_out == {package.package for package in sample_packages()}
 
 
 def test_a_phone_can_have_many_packages() -> None:

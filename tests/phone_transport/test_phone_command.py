@@ -57,8 +57,8 @@ def lives(pid: int) -> bool:
         os.kill(pid, 0)
     except ProcessLookupError:
         return False
-    told = Path(f"/proc/{pid}/stat")
-    return not told.exists() or told.read_text().rpartition(")")[2].split()[0] != "Z"
+    state = Path(f"/proc/{pid}/stat")
+    return not state.exists() or state.read_text().rpartition(")")[2].split()[0] != "Z"
 
 
 def test_a_phone_runs_in_the_background_until_it_is_stopped(droidgate: Runner, tmp_path: Path) -> None:
@@ -76,18 +76,18 @@ def test_a_phone_runs_in_the_background_until_it_is_stopped(droidgate: Runner, t
     assert list((tmp_path / "state" / "phones").iterdir()) == []
 
 
-def test_what_to_type_next_is_told_and_works(
+def test_what_to_type_next_is_printed_and_works(
     droidgate: Runner, stock_adb: StockAdb, adb_home: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setenv("HOME", str(adb_home))
     run = droidgate("phone", "start", "--no-apps")
     assert (run.code, run.err) == (0, "")
-    told = [line.strip() for line in run.out.splitlines()]
-    serial = next(line for line in told if line.startswith("adb connect")).split()[-1]
+    lines = [line.strip() for line in run.out.splitlines()]
+    serial = next(line for line in lines if line.startswith("adb connect")).split()[-1]
     stock_adb.connect(serial)
     assert stock_adb.on(serial, "shell", "echo hi").stdout == b"hi\n"
     stock_adb.run("disconnect", serial)
-    stop = next(line for line in told if line.startswith("droidgate phone stop"))
+    stop = next(line for line in lines if line.startswith("droidgate phone stop"))
     assert droidgate(*stop.split()[1:]).out == f"{serial} is stopped\n"
 
 
@@ -101,7 +101,7 @@ def test_ports_and_release_can_be_chosen(droidgate: Runner) -> None:
 
 
 @pytest.mark.slow
-def test_several_phones_need_to_be_told_apart(droidgate: Runner) -> None:
+def test_one_of_several_phones_has_to_be_named(droidgate: Runner) -> None:
     ports = sorted(start(droidgate)["port"] for _ in range(2))
     run = droidgate("phone", "stop")
     assert (run.code, run.out) == (ExitCode.DEVICE, "")
@@ -112,7 +112,7 @@ def test_several_phones_need_to_be_told_apart(droidgate: Runner) -> None:
 
 
 @pytest.mark.parametrize("command", ["stop", "apps"])
-def test_without_a_phone_the_way_out_is_told(droidgate: Runner, command: str) -> None:
+def test_without_a_phone_the_fix_is_printed(droidgate: Runner, command: str) -> None:
     run = droidgate("phone", command)
     assert run.code == ExitCode.DEVICE
     assert run.err == "error: no virtual phone runs\nhint: Start one with `droidgate phone start`\n"
@@ -141,7 +141,7 @@ def test_a_file_that_names_another_process_is_not_believed(droidgate: Runner, tm
     ("options", "code", "text"),
     [
         (["--sdk", "1"], ExitCode.USAGE, "1"),
-        (["--fault", "explode"], ExitCode.USAGE, "'explode' is no fault"),
+        (["--fault", "explode"], ExitCode.USAGE, "unknown fault 'explode'"),
         (["--log", "/nonexistent/log"], ExitCode.INPUT, "No such file or directory"),
         (["--port", "70000"], ExitCode.USAGE, "--port"),
     ],
@@ -155,7 +155,7 @@ def test_a_request_that_makes_no_sense_is_refused(
 
 
 @pytest.mark.slow
-def test_a_port_that_is_taken_is_told(droidgate: Runner) -> None:
+def test_a_port_that_is_taken_is_reported(droidgate: Runner) -> None:
     port = start(droidgate)["port"]
     run = droidgate("phone", "start", "--no-apps", "--port", str(port))
     assert (run.code, run.out) == (ExitCode.DEVICE, "")
@@ -223,10 +223,10 @@ def test_a_phone_that_the_adb_server_does_not_know_is_named_with_the_way_to_it(
 
 
 @pytest.mark.slow
-def test_a_port_that_adb_takes_for_an_emulators_is_told(droidgate: Runner) -> None:
-    with socket.socket() as one:
+def test_a_port_that_adb_takes_for_an_emulators_is_reported(droidgate: Runner) -> None:
+    with socket.socket() as taken:
         try:
-            one.bind(("127.0.0.1", 5585))
+            taken.bind(("127.0.0.1", 5585))
         except OSError:
             pytest.skip("somebody uses that port")
     run = droidgate("phone", "start", "--no-apps", "--port", "5585", "--json")
@@ -245,7 +245,7 @@ def test_apps_are_listed_by_protocol_without_an_adb_program(
     document = json.loads(run.out)
     check(droidgate, "apps", document)
     apps = {app["package"]: app["protocols"] for app in document["apps"]}
-    assert set(apps) == {one.package for one in sample_packages()}
+    assert set(apps) == {package.package for package in sample_packages()}
     assert apps["dev.droidgate.sample.clockin"] == ["mobile-mcp+1.0"]
     assert apps["dev.droidgate.sample.agent"] == []
     rows = [line.split() for line in droidgate("phone", "apps").out.splitlines()]

@@ -37,9 +37,9 @@ def run(adb: StockAdb, phone: VirtualPhone, *arguments: str, input: bytes = b"")
     return result.stdout
 
 
-def test_the_phone_is_listed_with_what_it_tells_of_itself(android: VirtualPhone, stock_adb: StockAdb) -> None:
+def test_the_phone_is_listed_with_its_product_and_model(android: VirtualPhone, stock_adb: StockAdb) -> None:
     lines = stock_adb.run("devices", "-l").stdout.decode().splitlines()
-    line = next(one for one in lines if one.startswith(android.serial))
+    line = next(candidate for candidate in lines if candidate.startswith(android.serial))
     assert re.search(r"\bdevice product:virtual model:Virtual_Phone device:virtual transport_id:\d+", line)
 
 
@@ -153,7 +153,7 @@ def test_folders_go_and_come_back(android: VirtualPhone, stock_adb: StockAdb, tm
     run(stock_adb, android, "push", str(tmp_path / "tree"), "/data/local/tmp/")
     run(stock_adb, android, "pull", "/data/local/tmp/tree", str(tmp_path / "back"))
     back = tmp_path / "back"
-    found = {str(one.relative_to(back)): one.read_bytes() for one in back.rglob("*") if one.is_file()}
+    found = {str(path.relative_to(back)): path.read_bytes() for path in back.rglob("*") if path.is_file()}
     assert found == tree
     listed = run(stock_adb, android, "ls", "/data/local/tmp/tree").decode()
     assert sorted(line.split(" ", 3)[3] for line in listed.splitlines()) == [".", "..", "a", "empty", "sub"]
@@ -177,11 +177,11 @@ def test_files_that_cannot_be_moved_end_with_the_reason(
 
 
 def test_20_shells_at_once(android: VirtualPhone, stock_adb: StockAdb) -> None:
-    def one(number: int) -> bytes:
+    def echo(number: int) -> bytes:
         return run(stock_adb, android, "shell", f"cat; echo {number}", input=b"%d:" % number * 20_000)
 
     with ThreadPoolExecutor(20) as pool:
-        outputs = list(pool.map(one, range(20)))
+        outputs = list(pool.map(echo, range(20)))
     assert outputs == [b"%d:" % number * 20_000 + b"%d\n" % number for number in range(20)]
 
 

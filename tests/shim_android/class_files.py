@@ -51,7 +51,7 @@ class ClassJar:
         return _read(self._archive.read(f"{name}.class")) if name in self else None
 
     def has_member(self, holder: str, name: str, descriptor: str) -> bool:
-        """Tell whether a class or one of its supertypes in this jar declares a member."""
+        """Return whether a class or one of its supertypes in this jar declares a member."""
         found = self.find(holder)
         if found is None:
             return False
@@ -81,7 +81,7 @@ def _read(data: bytes) -> ClassFile:
     _flags, _this, parent, interfaces = struct.unpack_from(">4H", data, offset)
     offset += 8
     supertypes = [name_at(parent)] if parent else []
-    supertypes += [name_at(one) for one in struct.unpack_from(f">{interfaces}H", data, offset)]
+    supertypes += [name_at(item) for item in struct.unpack_from(f">{interfaces}H", data, offset)]
     offset += 2 * interfaces
     members = set()
     for _ in range(2):

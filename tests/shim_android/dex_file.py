@@ -43,7 +43,7 @@ class DexFile:
             (self.types[holder], self.strings[name], self._protos[proto])
             for holder, proto, name in self._table(88, "<HHI")
         ]
-        self.classes = {one.name: one for one in map(self._class, self._table(96, "<8I"))}
+        self.classes = {item.name: item for item in map(self._class, self._table(96, "<8I"))}
 
     def _table(self, header: int, form: str) -> list[tuple[int, ...]]:
         count, offset = struct.unpack_from("<II", self._data, header)
@@ -75,13 +75,13 @@ class DexFile:
         name, _flags, parent, interfaces, _source, _annotations, content, _values = entry
         supertypes = [] if parent == _NONE else [self.types[parent]]
         supertypes += self._type_list(interfaces)
-        one = DexClass(class_name(self.types[name]) or "", [class_name(kind) or "" for kind in supertypes])
+        class_ = DexClass(class_name(self.types[name]) or "", [class_name(kind) or "" for kind in supertypes])
         if content:
             for kind in self._declared(content):
                 named = class_name(kind)
                 if named:
-                    one.declared.add(named)
-        return one
+                    class_.declared.add(named)
+        return class_
 
     def _declared(self, offset: int) -> list[str]:
         counts = []

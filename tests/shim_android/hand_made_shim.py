@@ -176,24 +176,24 @@ def _policy(routes: list[dict[str, object]]) -> dict[str, object]:
                 }
                 for name in packages
             ],
-            "functions": {str(one["id"]): one["id"] for one in routes},
+            "functions": {str(route["id"]): route["id"] for route in routes},
         },
     }
 
 
 def _capabilities(routes: list[dict[str, object]]) -> str:
     words = {"string": "string", "int32": "integer", "boolean": "boolean", "int64": "integer"}
-    told = []
+    elements = []
     for route in routes:
         given = _parameters(route["input"], words, required=True)
         answered = _parameters(route.get("output"), words, required=False)
         if not answered:
             answered = '<param name="result" type="string" description="The answer" />'
-        told.append(
+        elements.append(
             f'<capability id="{route["id"]}" description="What {route["id"]} does" version="1.0">'
             f"<input>{given}</input><output>{answered}</output></capability>"
         )
-    return f'<mobile-mcp-capabilities version="1.0">{"".join(told)}</mobile-mcp-capabilities>'
+    return f'<mobile-mcp-capabilities version="1.0">{"".join(elements)}</mobile-mcp-capabilities>'
 
 
 def _parameters(declared: object, words: dict[str, str], *, required: bool) -> str:
@@ -202,10 +202,10 @@ def _parameters(declared: object, words: dict[str, str], *, required: bool) -> s
     if declared["kind"] != "object":
         return f'<param name="result" type="{words[declared["kind"]]}" description="The answer" />'
     lines = []
-    for name, one in declared.get("properties", {}).items():
-        need = f' required="{str(one.get("required", False)).lower()}"' if required else ""
+    for name, item in declared.get("properties", {}).items():
+        need = f' required="{str(item.get("required", False)).lower()}"' if required else ""
         lines.append(
-            f'<param name="{name}" type="{words[one["type"]["kind"]]}"{need} description="{name}" />'
+            f'<param name="{name}" type="{words[item["type"]["kind"]]}"{need} description="{name}" />'
         )
     return "".join(lines)
 

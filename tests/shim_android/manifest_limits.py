@@ -33,7 +33,7 @@ def _service(attributes: str = "", inner: str = "") -> str:
     return f'<service android:name="a.B" android:exported="true" {attributes}>{inner}</service>'
 
 
-def _held(value: str, name: str = "held") -> str:
+def _meta_data(value: str, name: str = "held") -> str:
     return f'<meta-data android:name="{name}" {value}/>'
 
 
@@ -53,14 +53,16 @@ def _app(component: str, strings: Mapping[str, str] | None = None) -> Packing:
 def _packings(more: int) -> dict[str, Packing]:
     """Return the apps whose texts are this many characters over their limits."""
     value = "v" * (META_DATA + more)
-    full = "".join(_held(f'android:value="{"v" * META_DATA}"', f"held{number}") for number in range(8))
-    rest = _held(f'android:value="{"v" * more}"', "rest") if more else ""
+    full = "".join(_meta_data(f'android:value="{"v" * META_DATA}"', f"held{number}") for number in range(8))
+    rest = _meta_data(f'android:value="{"v" * more}"', "rest") if more else ""
     assert 8 * META_DATA == ALL_META_DATA
     return {
-        "value": _app(_service(inner=_held(f'android:value="{value}"'))),
-        "emoji": _app(_service(inner=_held(f'android:value="{"😀" * (META_DATA // 2)}{"v" * more}"'))),
-        "string": _app(_service(inner=_held('android:value="@string/text"')), {"text": value}),
-        "string-resource": _app(_service(inner=_held('android:resource="@string/text"')), {"text": value}),
+        "value": _app(_service(inner=_meta_data(f'android:value="{value}"'))),
+        "emoji": _app(_service(inner=_meta_data(f'android:value="{"😀" * (META_DATA // 2)}{"v" * more}"'))),
+        "string": _app(_service(inner=_meta_data('android:value="@string/text"')), {"text": value}),
+        "string-resource": _app(
+            _service(inner=_meta_data('android:resource="@string/text"')), {"text": value}
+        ),
         "label": _app(_service(f'android:label="{value}"')),
         "permission": _app(_service(f'android:permission="{"p" * (NAME + more)}"')),
         "class": _app(f'<receiver android:name="a.{"C" * (NAME - 2 + more)}" android:exported="true"/>'),
@@ -72,11 +74,13 @@ def manifest_for_agents(apk: bytes) -> str:
     """Return the text of a shim's mMCP manifest."""
     with open_apk(apk) as opened:
         activities = [*read_application(opened).of_kind("activity")]
-    component = next(one for one in activities if one.name == "dev.droidgate.shim.frontends.MmcpActivity")
-    held = component.find_meta_data("mMCP_manifest")
-    assert held is not None
-    assert isinstance(held.value, str)
-    return held.value
+    component = next(
+        activity for activity in activities if activity.name == "dev.droidgate.shim.frontends.MmcpActivity"
+    )
+    found = component.find_meta_data("mMCP_manifest")
+    assert found is not None
+    assert isinstance(found.value, str)
+    return found.value
 
 
 def _shims(more: int) -> Packing:
@@ -103,9 +107,9 @@ def _shims(more: int) -> Packing:
 def limit_apks() -> dict[str, LimitApk]:
     """Return the APKs by name."""
     allowed, longer = ({**_packings(more), "shim": _shims(more)} for more in (0, 1))
-    whole = {f"allowed-{name}": LimitApk(one, refused=False) for name, one in allowed.items()}
-    whole |= {f"longer-{name}": LimitApk(one, refused=True) for name, one in longer.items()}
-    raw = _app(_service(inner=_held('android:resource="@raw/long_text"')))
+    whole = {f"allowed-{name}": LimitApk(item, refused=False) for name, item in allowed.items()}
+    whole |= {f"longer-{name}": LimitApk(item, refused=True) for name, item in longer.items()}
+    raw = _app(_service(inner=_meta_data('android:resource="@raw/long_text"')))
     described = _app(_service('android:description="@string/text"'), {"text": "d" * 40_000})
     unread = {"allowed-raw": raw, "allowed-description": described}
-    return whole | {name: LimitApk(one, refused=False) for name, one in unread.items()}
+    return whole | {name: LimitApk(item, refused=False) for name, item in unread.items()}

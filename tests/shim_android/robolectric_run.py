@@ -46,23 +46,23 @@ def write_inputs(folder: Path) -> None:
     """Write what the tests in Java read: APKs, Robolectric's configuration, and a list of it all."""
     lines = []
     for app in tool_apps().values():
-        lines += _told(folder, app.name, app.package, app.apk(), app.key.certificate_der, app.uid)
+        lines += _app_lines(folder, app.name, app.package, app.apk(), app.key.certificate_der, app.uid)
     lines.append(f"apps={','.join(name for name in tool_apps() if name not in _ALTERNATES)}")
     uid = FIRST_UID + 100
     samples = sample_packages()
     for sample in samples:
         uid += 1
         certificate = signing_key().certificate_der
-        lines += _told(folder, f"sample-{sample.name}", sample.package, sample.apk, certificate, uid)
-    lines.append(f"samples={','.join(f'sample-{one.name}' for one in samples)}")
+        lines += _app_lines(folder, f"sample-{sample.name}", sample.package, sample.apk, certificate, uid)
+    lines.append(f"samples={','.join(f'sample-{package.name}' for package in samples)}")
     key = make_key(common_name="shims")
     shims = _built_shims(folder, key)
     for name, shim in shims.items():
         uid += 1
-        lines += _told(folder, name, shim.application_id, shim.apk, key.certificate_der, uid)
+        lines += _app_lines(folder, name, shim.application_id, shim.apk, key.certificate_der, uid)
     lines.append(f"shims={','.join(shims)}")
     for name, limit in limit_apks().items():
-        lines += _told(folder, name, "limits", limit.packing.apk, b"", uid)
+        lines += _app_lines(folder, name, "limits", limit.packing.apk, b"", uid)
     lines.append(f"limits={','.join(limit_apks())}")
     (folder / "inputs.properties").write_text("\n".join(lines) + "\n", encoding="latin-1")
     shim_apk = folder / "shim.apk"
@@ -76,7 +76,7 @@ def write_inputs(folder: Path) -> None:
     )
 
 
-def _told(folder: Path, name: str, package: str, apk: bytes, certificate: bytes, uid: int) -> list[str]:
+def _app_lines(folder: Path, name: str, package: str, apk: bytes, certificate: bytes, uid: int) -> list[str]:
     path = folder / f"{name}.apk"
     path.write_bytes(apk)
     facts: dict[str, object] = {"package": package, "apk": path, "certificate": certificate.hex(), "uid": uid}
@@ -86,9 +86,9 @@ def _told(folder: Path, name: str, package: str, apk: bytes, certificate: bytes,
 
 def _built_shims(folder: Path, key: SigningKey) -> dict[str, BuiltShim]:
     """Return shims of the sample apps by name: one for each, one for all with each frontend, the bare one."""
-    names = [one.name for one in sample_packages() if one.name != "agent"]
+    names = [package.name for package in sample_packages() if package.name != "agent"]
     apps = read_source_apps([str(folder / f"sample-{name}.apk") for name in names])
-    shims = {f"shim-{number}": one for number, one in enumerate(build_shims(apps, ShimOptions(), key))}
+    shims = {f"shim-{number}": shim for number, shim in enumerate(build_shims(apps, ShimOptions(), key))}
     advertise = frozenset({"mmcp", "mmcp-broadcast", "appfunctions"})
     (shims["aggregate"],) = build_shims(apps, ShimOptions(aggregate=True, advertise=advertise), key)
     return {**shims, "bare": build_bare_shim(key)}
@@ -145,9 +145,9 @@ def _read_reports(folder: Path) -> Iterable[JavaTest]:
             suite = str(case.get("classname")).rpartition(".")[2]
             name = str(case.get("name"))
             troubles = [
-                str(one.text or one.get("message"))
+                str(element.text or element.get("message"))
                 for kind in ("failure", "error")
-                for one in case.iter(kind)
+                for element in case.iter(kind)
             ]
             yield JavaTest(
                 name=f"{suite}.{name.partition('[')[0]}",
@@ -157,7 +157,7 @@ def _read_reports(folder: Path) -> Iterable[JavaTest]:
 
 
 def declared_tests() -> set[str]:
-    """Return the tests that stand in the module's sources, as `Class.name`."""
+    """Return the tests in the module's sources, as `Class.name`."""
     return {
         f"{path.stem}.{name}"
         for path in TESTS.glob("*Test.java")

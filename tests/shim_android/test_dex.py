@@ -40,7 +40,7 @@ LATER_CLASSES = {
     "frontends/FunctionService$Arguments": 36,
 }
 # Members that Android 7.0 has not got, with the API level that developer.android.com/reference gives them.
-# Each stands in the sources behind a comparison with SDK_INT, or in a class of LATER_CLASSES.
+# Each is in the sources behind a comparison with SDK_INT, or in a class of LATER_CLASSES.
 LATER_MEMBERS = {
     "android/app/Activity.getCurrentCaller": 35,
     "android/app/ComponentCaller.getUid": 35,
@@ -125,10 +125,10 @@ def test_what_is_loaded_on_android_7_names_only_classes_of_android_7(
 ) -> None:
     later = {SHIM + name for name in LATER_CLASSES}
     missing = {
-        (one.name, named)
-        for one in dex.classes.values()
-        if one.name not in later and not OUTLINES.fullmatch(one.name)
-        for named in {*one.supertypes, *one.declared}
+        (class_.name, named)
+        for class_ in dex.classes.values()
+        if class_.name not in later and not OUTLINES.fullmatch(class_.name)
+        for named in {*class_.supertypes, *class_.declared}
         if not named.startswith("java/") and named not in dex.classes and named not in android_7
     }
     assert missing == set()

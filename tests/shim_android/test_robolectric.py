@@ -1,6 +1,6 @@
 """The shim's Android classes on Android's own framework code, as they are compiled and as they ship.
 
-The tests themselves are in Java, in device_shim/android/robolectric; its README tells how it is built.
+The tests themselves are in Java, in device_shim/android/robolectric; its README says how it is built.
 """
 
 import os
@@ -23,10 +23,10 @@ def test_the_android_classes_do_what_the_specifications_and_the_page_say(
     classes: str, tmp_path: Path
 ) -> None:
     ran = run_tests(classes, tmp_path)
-    failures = [one.failure for one in ran if one.failure is not None]
+    failures = [item.failure for item in ran if item.failure is not None]
     assert not failures, "\n\n".join(failures)
-    assert not [one.name for one in ran if one.skipped]
-    assert {one.name for one in ran} == declared_tests()
+    assert not [item.name for item in ran if item.skipped]
+    assert {item.name for item in ran} == declared_tests()
     assert len(ran) > 100
 
 
@@ -42,7 +42,7 @@ def test_the_engine_that_ships_gives_what_the_vectors_expect(tmp_path: Path) -> 
             made.rename(runner / package / made.name)
     vectors = load_vectors()
     with CoreJvm(Path(f"{runner}{os.pathsep}{shipped}")) as core:
-        outcomes = list(core.outcomes(dict(one.case) for one in vectors))
+        outcomes = list(core.outcomes(dict(vector.case) for vector in vectors))
     failures = [
         f"{vector.id}: {found}"
         for vector, outcome in zip(vectors, outcomes, strict=True)

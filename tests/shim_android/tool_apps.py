@@ -113,7 +113,7 @@ def _tool_service(class_name: str, resource: str) -> str:
 
 
 def _desk() -> dict[str, bytes]:
-    told = json.dumps(DESK_MANIFEST).replace("&", "&amp;").replace('"', "&quot;")
+    manifest = json.dumps(DESK_MANIFEST).replace("&", "&amp;").replace('"', "&quot;")
     return {
         "AndroidManifest.xml": _manifest(
             "dev.droidgate.proof.desk",
@@ -123,7 +123,7 @@ def _desk() -> dict[str, bytes]:
                     <action android:name="com.example.mMCP.ACTION_TOOL_CALL"/>
                     <category android:name="android.intent.category.DEFAULT"/>
                 </intent-filter>
-                <meta-data android:name="mMCP_manifest" android:value="{told}"/>
+                <meta-data android:name="mMCP_manifest" android:value="{manifest}"/>
             </activity>""",
         )
     }
@@ -202,17 +202,17 @@ def digest_of_capabilities(source: str, strings: Mapping[str, str]) -> str:
 
     Args:
         source: The file's text.
-        strings: Name -> resource that stands for a reference.
+        strings: Name -> resource of a reference.
     """
 
-    def told(value: str) -> str:
+    def escaped(value: str) -> str:
         return json.dumps(value, ensure_ascii=False)
 
     events: list[str] = []
 
     def walk(element: etree._Element) -> None:
         attributes = sorted((str(name), str(value)) for name, value in element.attrib.items())
-        pairs = "".join(f" {name}={told(strings.get(value, value))}" for name, value in attributes)
+        pairs = "".join(f" {name}={escaped(strings.get(value, value))}" for name, value in attributes)
         events.append(f"<{element.tag!s}{pairs}>")
         for child in element:
             walk(child)

@@ -44,7 +44,10 @@ class BrokenRequests:
     def _text(self) -> str:
         text = json.dumps(self._document(), ensure_ascii=self._random.random() < 0.5)
         # A lone half of a pair is written as its escape: a line of UTF-8 cannot hold it.
-        text = "".join(one if not "\ud800" <= one <= "\udfff" else f"\\u{ord(one):04x}" for one in text)
+        text = "".join(
+            character if not "\ud800" <= character <= "\udfff" else f"\\u{ord(character):04x}"
+            for character in text
+        )
         for _ in range(self._random.randint(0, 3)):
             text = self._damaged(text)
         return text
@@ -77,8 +80,8 @@ class BrokenRequests:
             return choose([None, "get_weather", 5, []])
         given: list[Json] = [{}, {"location": "Bonn"}, '{"location":1e999}', [[[]]], {"days": -0.5e3}, None]
         arguments = choose(given)
-        held = {"id": choose(["get_weather", "", 5]), choose(["args", "input", "other"]): arguments}
-        return {name: held[name] for name in self._shuffled(held)}
+        fields = {"id": choose(["get_weather", "", 5]), choose(["args", "input", "other"]): arguments}
+        return {name: fields[name] for name in self._shuffled(fields)}
 
     def _shuffled(self, names: dict[str, Json]) -> list[str]:
         return self._random.sample(list(names), len(names))

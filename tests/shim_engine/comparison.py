@@ -15,19 +15,19 @@ _JSON_MEMBERS = frozenset({"input", "args"})
 
 
 def equal(left: Json, right: Json) -> bool:
-    """Tell whether two outcomes are equal."""
+    """Return whether two outcomes are equal."""
     return json_equal(normal(left), normal(right))
 
 
 def difference(left: Json, right: Json, *, at: str = "") -> str | None:
-    """Return the first place at which two outcomes differ and what stands there, None where they are
+    """Return the first place at which two outcomes differ and what is there, None where they are
     equal.
     """
     return _difference(normal(left), normal(right), at)
 
 
 def normal(outcome: Json) -> Json:
-    """Return an outcome with JSON texts read, and without the words that are for people."""
+    """Return an outcome with JSON texts read, and without the human-readable words."""
     if not isinstance(outcome, Mapping):
         return outcome
     if "error" in outcome:
@@ -39,26 +39,26 @@ def normal(outcome: Json) -> Json:
 def omissions(outcome: Json, says: Iterable[str]) -> list[str]:
     """Return which texts the messages of an outcome's failures do not contain."""
     message = "\n".join(_messages(outcome))
-    return [one for one in says if one not in message]
+    return [say for say in says if say not in message]
 
 
 def _messages(outcome: Json) -> Iterator[str]:
     """Yield the message of each response and each effect, wherever it is."""
     if isinstance(outcome, str):
         with suppress(ValueError):
-            held = json.loads(outcome)
-            yield from () if isinstance(held, str) else _messages(held)
+            member = json.loads(outcome)
+            yield from () if isinstance(member, str) else _messages(member)
     elif isinstance(outcome, list):
-        for one in outcome:
-            yield from _messages(one)
+        for item in outcome:
+            yield from _messages(item)
     elif isinstance(outcome, Mapping):
-        for key, held in outcome.items():
-            yield from [held] if key == "message" and isinstance(held, str) else _messages(held)
+        for key, member in outcome.items():
+            yield from [member] if key == "message" and isinstance(member, str) else _messages(member)
 
 
 def _effects(effects: Json) -> Json:
     """Return the effects of calls without the words of their failures."""
-    return [{key: held for key, held in one.items() if key != "message"} for one in effects]
+    return [{key: member for key, member in effect.items() if key != "message"} for effect in effects]
 
 
 def _outgoing(outgoing: Json) -> Json:
@@ -89,7 +89,7 @@ def _without_words(value: Json) -> Json:
     """Cut the message of a response, and read the arguments that a request holds as text."""
     if not isinstance(value, dict):
         return value
-    cut = {key: _without_words(held) if key in _WRAPPERS else held for key, held in value.items()}
+    cut = {key: _without_words(member) if key in _WRAPPERS else member for key, member in value.items()}
     if cut.get("status") == "success":
         cut.pop("message", None)
     elif isinstance(cut.get("message"), str) and "status" in cut:
@@ -97,7 +97,7 @@ def _without_words(value: Json) -> Json:
     capability = cut.get("capability")
     if isinstance(capability, dict):
         cut["capability"] = {
-            key: _document(held) if key in _JSON_MEMBERS else held for key, held in capability.items()
+            key: _document(member) if key in _JSON_MEMBERS else member for key, member in capability.items()
         }
     return cut
 
@@ -118,8 +118,8 @@ def _difference(left: Json, right: Json, at: str) -> str | None:
                 return found
     if isinstance(left, list) and isinstance(right, list) and len(left) == len(right):
         pairs = zip(left, right, strict=True)
-        found_in = (_difference(one, other, f"{at}/{index}") for index, (one, other) in enumerate(pairs))
-        return next((one for one in found_in if one is not None), None)
+        found_in = (_difference(item, other, f"{at}/{index}") for index, (item, other) in enumerate(pairs))
+        return next((item for item in found_in if item is not None), None)
     return f"{at or 'the outcome'}: {_shown(left)} is not {_shown(right)}"
 
 

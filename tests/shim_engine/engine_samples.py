@@ -71,16 +71,16 @@ TABLE: dict[str, Any] = {"format": 1, "definitions": {}, "routes": [PDF, WEATHER
 ANY_APP: dict[str, Any] = {"grants": [{"caller": "any-app", "capability": "*"}]}
 
 
-def as_approved(one: Target) -> Installed | None:
-    return Installed(one.signer, one.version_code, one.digest)
+def as_approved(target: Target) -> Installed | None:
+    return Installed(target.signer, target.version_code, target.digest)
 
 
 def engine(policy: Mapping[str, Any] | None = None, **installed: Installed | None) -> Engine:
     """Return an engine of the sample table; `installed` is what differs from what was approved."""
 
-    def find(one: Target) -> Installed | None:
-        name = one.package.removeprefix("a.")
-        return installed[name] if name in installed else as_approved(one)
+    def find(target: Target) -> Installed | None:
+        name = target.package.removeprefix("a.")
+        return installed[name] if name in installed else as_approved(target)
 
     return Engine(
         read_route_table(TABLE),
@@ -108,7 +108,7 @@ def only_answer(effects: list[Effect]) -> Answer:
     return answer
 
 
-def told(answer: Answer) -> dict[str, Any]:
+def response_of(answer: Answer) -> dict[str, Any]:
     """Return the response inside an answer in one of the specification's forms."""
     document = json.loads(answer.extras["mobile-mcp-response"])
     assert document["mobile-mcp-response"]["version"] == "1.0"

@@ -174,7 +174,7 @@ class CallMaker:
         return {
             "id": "cap",
             "input": declared,
-            "names": {one: f"{one}_there" for one in names if self.random.random() < 0.2},
+            "names": {name: f"{name}_there" for name in names if self.random.random() < 0.2},
             "outputs": outputs,
             "output": output,
             "backend": backend,
@@ -191,7 +191,7 @@ class CallMaker:
         return None, {"kind": "text", "name": "result"} if kind == "text" else None
 
     def arguments(self, route: Mapping[str, Any], *, wrong: bool) -> dict[str, Json]:
-        """Return arguments that fit, some spelt as texts; or some that most likely do not."""
+        """Return arguments that fit, some written as texts; or some that most likely do not."""
         made: dict[str, Json] = self.values.value(route["input"], bent=0.15)
         if wrong:
             names = list(route["input"]["properties"])
@@ -208,16 +208,18 @@ class CallMaker:
         if version and not wrapped:
             extra, wrapped, as_text = "mobile-mcp-request", True, False
         if isinstance(arguments, dict) and self.random.random() < 0.08:
-            arguments = [{"name": name, "type": "string", "value": held} for name, held in arguments.items()]
+            arguments = [
+                {"name": name, "type": "string", "value": value} for name, value in arguments.items()
+            ]
         if as_text != (self.random.random() < 0.08):
             arguments = canonical_json(arguments)
         request_id: Json = self.random.choice(("u-1", "\u00e9", 7, "u-1", "u-1"))
         inner: Json = {"id": request_id, "capability": {"id": capability, key: arguments}}
         if wrapped:
-            told: Json = self.random.choice(("2.0", "1.1", 2, True, "")) if version else "1.0"
+            named: Json = self.random.choice(("2.0", "1.1", 2, True, "")) if version else "1.0"
             if not version and self.random.random() < 0.1:
-                told = self.random.choice((1, "1", None))
-            inner = {"mobile-mcp-request": {"version": told, "request": inner}}
+                named = self.random.choice((1, "1", None))
+            inner = {"mobile-mcp-request": {"version": named, "request": inner}}
         return {extra: canonical_json(inner)}
 
     def garbled(self, extras: dict[str, Json]) -> dict[str, Json]:
@@ -241,16 +243,16 @@ class CallMaker:
 
     def without_a_member(self, text: str) -> str:
         document = json.loads(text, parse_float=Decimal)
-        held = document
+        node = document
         while True:
-            name = self.random.choice(list(held))
-            inner = held[name]
+            name = self.random.choice(list(node))
+            inner = node[name]
             if not isinstance(inner, dict) or not inner or self.random.random() < 0.4:
-                held[name] = self.values.anything(1)
+                node[name] = self.values.anything(1)
                 if self.random.random() < 0.5:
-                    del held[name]
+                    del node[name]
                 return canonical_json(document)
-            held = inner
+            node = inner
 
     def policy(self, plan: str, route: Mapping[str, Any], carrier: str) -> Json:
         is_read_only = (route["effects"] or {}).get("read_only") is True
@@ -333,7 +335,7 @@ class CallMaker:
         if isinstance(value, dict) and value and self.random.random() < 0.6:
             name = self.random.choice(list(value))
             if self.random.random() < 0.5:
-                return {key: held for key, held in value.items() if key != name}
+                return {key: member for key, member in value.items() if key != name}
             return {**value, name: self.values.anything(1), "more": 1}
         return self.values.anything(2)
 
@@ -344,14 +346,14 @@ class CallMaker:
             return {"schemaType": "", "properties": {}}
         if isinstance(value, dict) and self.random.random() < 0.3:
             return self.values.document(value, output)
-        held = self.values.property(value, output)
-        return {"schemaType": "", "properties": {} if held is None else {_RETURN: held}}
+        returned = self.values.property(value, output)
+        return {"schemaType": "", "properties": {} if returned is None else {_RETURN: returned}}
 
     def response(self, dialect: str, value: Json, *, odd: bool) -> dict[str, str]:
         outputs = value if isinstance(value, dict) else {"result": value}
         output: Json = outputs
         if _FORMS[dialect][2] == "args" or (odd and self.random.random() < 0.3):
-            output = [{"name": name, "type": "string", "value": held} for name, held in outputs.items()]
+            output = [{"name": name, "type": "string", "value": value} for name, value in outputs.items()]
         inner: dict[str, Json] = {"status": "success", "capability": {"id": "c", "output": output}}
         if odd and self.random.random() < 0.4:
             name = self.random.choice(("status", "capability"))

@@ -122,10 +122,10 @@ class CaseMaker:
         declared = self.types.type(3, plain=True) if self.random.random() < 0.9 else None
         shown = declared if self.random.random() < 0.8 else self.types.type(3, plain=True)
         value = self.values.anything(2) if shown is None else self.values.value(shown)
-        held = self.values.property(value, shown)
+        returned = self.values.property(value, shown)
         document: Json = {
             "schemaType": "",
-            "properties": {"androidAppfunctionsReturnValue": held} if held else {},
+            "properties": {"androidAppfunctionsReturnValue": returned} if returned else {},
         }
         if isinstance(value, dict) and self.random.random() < 0.2:
             document = self.values.document(value, shown)

@@ -141,10 +141,10 @@ class TypeMaker:
         """Return an object of up to four properties."""
         properties = {}
         for index in range(self.random.randrange(5)):
-            held: dict[str, Any] = {"type": self.type(depth, plain=plain)}
+            property_: dict[str, Any] = {"type": self.type(depth, plain=plain)}
             if self.random.random() < 0.4:
-                held["required"] = True
-            properties[f"p{index}"] = held
+                property_["required"] = True
+            properties[f"p{index}"] = property_
         made: dict[str, Any] = {"kind": "object", "properties": properties}
         if self.random.random() < 0.5:
             made["qualified_name"] = "x.Made"
@@ -170,7 +170,7 @@ class ValueMaker:
     definitions: Mapping[str, dict[str, Any]]
 
     def value(self, declared: Mapping[str, Any], *, bent: float = 0.0, depth: int = 0) -> Json:
-        """Return a value that mostly fits; so many of a hundred are spelt as texts."""
+        """Return a value that mostly fits; so many of a hundred are written as texts."""
         if declared.get("nullable") and self.random.random() < 0.3:
             return None
         made = self._value(declared, bent, depth)
@@ -189,19 +189,19 @@ class ValueMaker:
             return [self.value(items, bent=bent, depth=depth + 1) for _ in range(self.random.randrange(4))]
         if kind == "object":
             return {
-                name: self.value(held["type"], bent=bent, depth=depth + 1)
-                for name, held in declared["properties"].items()
-                if held.get("required") or self.random.random() < (0.6 if depth < 4 else 0.1)
+                name: self.value(property_["type"], bent=bent, depth=depth + 1)
+                for name, property_ in declared["properties"].items()
+                if property_.get("required") or self.random.random() < (0.6 if depth < 4 else 0.1)
             }
         if kind == "all-of":
             merged: dict[str, Json] = {}
-            for one in declared["members"]:
-                merged |= self.value(one, depth=depth + 1)
+            for alternative in declared["members"]:
+                merged |= self.value(alternative, depth=depth + 1)
             return merged
         if kind == "one-of":
-            one = self.random.choice(declared["alternatives"])
-            made = self.value(one, depth=depth + 1)
-            name = self.definitions[one["name"]].get("qualified_name")
+            alternative = self.random.choice(declared["alternatives"])
+            made = self.value(alternative, depth=depth + 1)
+            name = self.definitions[alternative["name"]].get("qualified_name")
             return {**made, "schemaType": name} if self.random.random() < 0.5 else made
         return self.scalar(kind)
 
@@ -244,24 +244,24 @@ class ValueMaker:
         declared = self._behind(declared)
         is_list = isinstance(value, list)
         items = declared.get("items") if declared is not None and declared["kind"] == "array" else declared
-        kinds = [self._kind(one, self._behind(items)) for one in (value if is_list else [value])]
+        kinds = [self._kind(item, self._behind(items)) for item in (value if is_list else [value])]
         kind = kinds[0] if kinds else _KIND.get(items["kind"], "document") if items else "string"
-        held = value if is_list else [value]
+        values = value if is_list else [value]
         if kind == "document":
-            held = [self.document(one, items) for one in held if isinstance(one, dict)]
-        return {"kind": kind, "values": [one for one in held if _is_of(one, kind)]}
+            values = [self.document(item, items) for item in values if isinstance(item, dict)]
+        return {"kind": kind, "values": [item for item in values if _is_of(item, kind)]}
 
     def document(self, value: Mapping[str, Json], declared: Mapping[str, Any] | None) -> dict[str, Json]:
         """Return the document of an object."""
         declared = self._behind(declared) or {}
         known = declared.get("properties", {})
         made = {}
-        for name, one in value.items():
-            held = self.property(one, known[name]["type"] if name in known else None)
-            if held is not None and name != "schemaType":
-                made[name] = held
-        told = value.get("schemaType", declared.get("qualified_name", ""))
-        return {"schemaType": told if isinstance(told, str) else "", "properties": made}
+        for name, item in value.items():
+            written = self.property(item, known[name]["type"] if name in known else None)
+            if written is not None and name != "schemaType":
+                made[name] = written
+        schema_type = value.get("schemaType", declared.get("qualified_name", ""))
+        return {"schemaType": schema_type if isinstance(schema_type, str) else "", "properties": made}
 
     def _behind(self, declared: Mapping[str, Any] | None) -> Mapping[str, Any] | None:
         if declared is not None and declared["kind"] == "ref":
@@ -280,7 +280,7 @@ class ValueMaker:
 
 
 def _is_of(value: Json, kind: str) -> bool:
-    """Tell whether a document's property of a kind can hold a value."""
+    """Return whether a document's property of a kind can hold a value."""
     if kind == "document":
         return isinstance(value, dict)
     if kind in {"string", "bytes"}:

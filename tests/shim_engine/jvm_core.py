@@ -69,14 +69,14 @@ class CoreJvm:
 
     def outcomes(self, vectors: Iterable[Json]) -> Iterator[Any]:
         """Yield the outcome of each vector; many may be under way at once."""
-        return map(_read, self.answers(one_line_json(one).encode() for one in vectors))
+        return map(_read, self.answers(one_line_json(vector).encode() for vector in vectors))
 
     def answers(self, lines: Iterable[bytes]) -> Iterator[bytes]:
         """Yield the line that answers each line; the lines hold no line ends."""
-        held = list(lines)
-        writer = Thread(target=self._write, args=(held,), daemon=True)
+        sent = list(lines)
+        writer = Thread(target=self._write, args=(sent,), daemon=True)
         writer.start()
-        for line in held:
+        for line in sent:
             answer = self._out.readline()
             assert answer.endswith(b"\n"), f"no answer to {line[:200]!r}"
             yield answer

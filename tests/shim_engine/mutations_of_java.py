@@ -58,7 +58,7 @@ _CONDITION = re.compile(r"\b(?:if|while) \(")
 
 @dataclass(frozen=True)
 class Mutant:
-    """One change: the file, where in it, and what stands there instead."""
+    """One change: the file, where in it, and what replaces it."""
 
     path: Path
     start: int
@@ -92,9 +92,9 @@ def mutants_of(path: Path) -> list[Mutant]:
         return []
     text = path.read_text(encoding="utf-8")
     return [
-        Mutant(path, *one)
-        for one in _changes(text)
-        if not _NOT_ASKED.search(text[text.rfind("\n", 0, one[0]) + 1 : text.find("\n", one[0])])
+        Mutant(path, *change)
+        for change in _changes(text)
+        if not _NOT_ASKED.search(text[text.rfind("\n", 0, change[0]) + 1 : text.find("\n", change[0])])
     ]
 
 
@@ -121,7 +121,7 @@ def _instead(text: str, found: re.Match[str]) -> str | None:
     token, start, end = found[0], found.start(), found.end()
     match found.lastgroup:
         case "text":
-            # What has a blank in it is for people.
+            # What has a blank in it is human-readable.
             return f'{token[:-1]}!"' if len(token) > 2 and " " not in token else None
         case "number":
             return str(int(token) + 1) if token.isdecimal() else None
@@ -153,9 +153,9 @@ def survivors(mutants: Sequence[Mutant]) -> tuple[list[Mutant], list[Mutant]]:
     """Return those that could be compiled at all, and of these the ones that no vector notices."""
     with Asked() as asked:
         assert asked.is_noticed() is False
-        noticed = [(one, asked.is_noticed(one.path, one.source())) for one in mutants]
-    made = [one for one, seen in noticed if seen is not None]
-    return made, [one for one, seen in noticed if seen is False]
+        noticed = [(mutant, asked.is_noticed(mutant.path, mutant.source())) for mutant in mutants]
+    made = [item for item, seen in noticed if seen is not None]
+    return made, [item for item, seen in noticed if seen is False]
 
 
 class Asked:
@@ -163,11 +163,11 @@ class Asked:
 
     def __init__(self) -> None:
         vectors = load_vectors()
-        self.expected = [(one.expect, one.says) for one in vectors]
+        self.expected = [(vector.expect, vector.says) for vector in vectors]
         self.right: list[str] = [""] * len(vectors)
         self._folder = tempfile.TemporaryDirectory()
         self._vectors = Path(self._folder.name, "vectors")
-        lines = "".join(f"{one_line_json(dict(one.case))}\n" for one in vectors)
+        lines = "".join(f"{one_line_json(dict(vector.case))}\n" for vector in vectors)
         self._vectors.write_text(lines, encoding="utf-8")
         self._server = self._start()
 
@@ -181,8 +181,8 @@ class Asked:
         self._folder.cleanup()
 
     def is_noticed(self, changed: Path | None = None, source: str = "") -> bool | None:
-        """Tell whether the vectors tell a core with a changed file from the right one; None where it cannot
-        be compiled.
+        """Return whether the vectors distinguish a core with a changed file from the right one; None where it
+        cannot be compiled.
         """
         text = base64.b64encode(source.encode()).decode()
         self._in.write(f"{changed.name} {text}\n".encode() if changed is not None else b"\n")
@@ -194,8 +194,8 @@ class Asked:
             self._stop()
             self._server = self._start()
             return True
-        told = base64.b64decode(answer).decode(errors="replace").split("\n")[:-1]
-        return not self._are_right(told)
+        outcomes = base64.b64decode(answer).decode(errors="replace").split("\n")[:-1]
+        return not self._are_right(outcomes)
 
     def _start(self) -> subprocess.Popen[bytes]:
         command: list[str | Path] = [require("java"), "-Xmx400m", SERVER, self._vectors, str(SECONDS)]
@@ -215,10 +215,10 @@ class Asked:
     def _out(self) -> IO[bytes]:
         return cast("IO[bytes]", self._server.stdout)
 
-    def _are_right(self, told: list[str]) -> bool:
-        if len(told) != len(self.expected):
+    def _are_right(self, outcomes: list[str]) -> bool:
+        if len(outcomes) != len(self.expected):
             return False
-        for index, line in enumerate(told):
+        for index, line in enumerate(outcomes):
             if line == self.right[index]:
                 continue
             expect, says = self.expected[index]

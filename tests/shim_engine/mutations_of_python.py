@@ -22,12 +22,12 @@ from droidgate_mappings.failure_tokens import load_failure_tokens
 
 MODULES = (
     *(
-        f"droidgate.calls.{one}"
-        for one in ("arguments", "constraints", "failures", "names", "patterns", "values")
+        f"droidgate.calls.{item}"
+        for item in ("arguments", "constraints", "failures", "names", "patterns", "values")
     ),
     *(
-        f"droidgate_shim.engine.{one}"
-        for one in (
+        f"droidgate_shim.engine.{item}"
+        for item in (
             "authority",
             "backends",
             "carried",
@@ -79,7 +79,7 @@ class Mutant:
     def source(self) -> str:
         """Return the module's changed source."""
         tree = _tree_of(self.module)
-        node = next(one for at, one in enumerate(ast.walk(tree)) if at == self.node)
+        node = next(item for at, item in enumerate(ast.walk(tree)) if at == self.node)
         list(_changes(node))[self.change][1](node)
         return ast.unparse(ast.fix_missing_locations(tree))
 
@@ -105,7 +105,7 @@ def mutants_of(module: str) -> list[Mutant]:
 
 
 def _telling(tree: ast.Module) -> Iterator[ast.AST]:
-    """Walk a module; words for people, types and names of exports stand as nodes that nothing changes."""
+    """Walk a module; human-readable words, types and names of exports are nodes that nothing changes."""
     silent: set[int] = set()
     for node in ast.walk(tree):
         silent.update(id(inner) for part in _silent_parts(node) for inner in ast.walk(part))
@@ -121,11 +121,11 @@ _BOUND_NAMES = frozenset(
 """Names of such bounds, and of what only the command line looks at."""
 
 _WORD_MAKERS = frozenset({"_counted", "_compared"})
-"""Functions whose texts are words for people."""
+"""Functions whose texts are human-readable."""
 
 _NOT_ASKED = _BOUNDS | frozenset(
     {
-        # Results are words for people.
+        # Results are human-readable.
         *("_shown", "_kind_of", "unreadable"),
         # The vectors come with numbers exact.
         "exact_numbers",
@@ -141,7 +141,7 @@ def _silent_parts(node: ast.AST) -> Iterator[ast.AST]:
     if (
         isinstance(node, ast.JoinedStr)
         or _is_assignment_to(node, _BOUND_NAMES)
-        or any(_is_call(node, one) for one in ("TypeVar", "lru_cache"))
+        or any(_is_call(node, item) for item in ("TypeVar", "lru_cache"))
     ):
         yield node
     elif isinstance(node, ast.AnnAssign | ast.arg) and node.annotation is not None:
@@ -157,14 +157,14 @@ def _silent_parts(node: ast.AST) -> Iterator[ast.AST]:
         isinstance(node, ast.keyword) and node.arg in {"path", "place", "hint"}
     ):
         yield node
-    elif isinstance(node, ast.Raise) or any(_is_call(node, one) for one in _WORD_MAKERS):
+    elif isinstance(node, ast.Raise) or any(_is_call(node, item) for item in _WORD_MAKERS):
         yield from (inner for inner in ast.walk(node) if _is_word(inner))
 
 
 def _is_assignment_to(node: ast.AST, names: Iterable[str]) -> bool:
     targets = node.targets if isinstance(node, ast.Assign) else []
     targets = [node.target] if isinstance(node, ast.AnnAssign) else targets
-    return any(isinstance(one, ast.Name) and one.id in names for one in targets)
+    return any(isinstance(target, ast.Name) and target.id in names for target in targets)
 
 
 def _is_call(node: ast.AST, name: str) -> bool:
@@ -176,7 +176,7 @@ def _name_of(called: ast.Name | ast.Attribute) -> str:
 
 
 def _is_word(node: ast.AST) -> bool:
-    """Tell whether a constant of a raised error is no token."""
+    """Return whether a constant of a raised error is not a token."""
     return (
         isinstance(node, ast.Constant)
         and isinstance(node.value, str)
@@ -190,23 +190,26 @@ Change = tuple[str, Callable[[ast.AST], None]]
 def _changes(node: ast.AST) -> Iterator[Change]:
     if isinstance(node, ast.Compare):
         swapped = _SWAPPED[type(node.ops[0])]
-        yield f"{type(node.ops[0]).__name__} to {swapped.__name__}", lambda one: _set(one, "ops", [swapped()])
+        yield (
+            f"{type(node.ops[0]).__name__} to {swapped.__name__}",
+            lambda item: _set(item, "ops", [swapped()]),
+        )
     elif isinstance(node, ast.BoolOp):
         other: ast.boolop = ast.Or() if isinstance(node.op, ast.And) else ast.And()
-        yield f"to {type(other).__name__}", lambda one: _set(one, "op", other)
+        yield f"to {type(other).__name__}", lambda item: _set(item, "op", other)
     elif isinstance(node, ast.If | ast.IfExp | ast.While):
         yield "condition negated", _negate
     elif isinstance(node, ast.BinOp) and isinstance(node.op, ast.Add | ast.Sub):
         opposite: ast.operator = ast.Sub() if isinstance(node.op, ast.Add) else ast.Add()
-        yield f"to {type(opposite).__name__}", lambda one: _set(one, "op", opposite)
+        yield f"to {type(opposite).__name__}", lambda item: _set(item, "op", opposite)
     elif isinstance(node, ast.Return) and node.value is not None and not _is_none(node.value):
-        yield "returns None", lambda one: _set(one, "value", ast.Constant(None))
+        yield "returns None", lambda item: _set(item, "value", ast.Constant(None))
     elif isinstance(node, ast.Constant):
         yield from _changed_constant(node.value)
     if isinstance(node, ast.FunctionDef | ast.If | ast.For | ast.While | ast.With | ast.Try):
         for at, statement in enumerate(node.body):
             if _is_deletable(statement):
-                yield f"without {ast.unparse(statement)}", lambda one, at=at: _delete(one, at)  # type: ignore[misc]
+                yield f"without {ast.unparse(statement)}", lambda item, at=at: _delete(item, at)  # type: ignore[misc]
 
 
 def _set(node: ast.AST, name: str, value: object) -> None:
@@ -235,11 +238,11 @@ def _is_deletable(statement: ast.stmt) -> bool:
 
 def _changed_constant(value: object) -> Iterator[Change]:
     if isinstance(value, bool):
-        yield f"{value} to {not value}", lambda one: _set(one, "value", not value)
+        yield f"{value} to {not value}", lambda item: _set(item, "value", not value)
     elif isinstance(value, int):
-        yield f"{value} to {value + 1}", lambda one: _set(one, "value", value + 1)
+        yield f"{value} to {value + 1}", lambda item: _set(item, "value", value + 1)
     elif isinstance(value, str) and value and " " not in value and not value.startswith(("droidgate", "__")):
-        yield f"{value!r} to {value + '!'!r}", lambda one: _set(one, "value", value + "!")
+        yield f"{value!r} to {value + '!'!r}", lambda item: _set(item, "value", value + "!")
 
 
 def sample(count: int, seed: int, modules: Sequence[str] = MODULES) -> list[Mutant]:
@@ -251,12 +254,12 @@ def sample(count: int, seed: int, modules: Sequence[str] = MODULES) -> list[Muta
 def survivors(mutants: Sequence[Mutant], *, at_once: int = 2) -> list[Mutant]:
     """Return those that no vector notices."""
     with ThreadPoolExecutor(at_once) as pool:
-        noticed = list(pool.map(lambda one: is_noticed(one.module, one.source()), mutants))
-    return [one for one, seen in zip(mutants, noticed, strict=True) if not seen]
+        noticed = list(pool.map(lambda item: is_noticed(item.module, item.source()), mutants))
+    return [mutant for mutant, seen in zip(mutants, noticed, strict=True) if not seen]
 
 
 def is_noticed(module: str, source: str) -> bool:
-    """Tell whether the vectors, or the import, tell a module's source from the right one.
+    """Return whether the vectors, or the import, distinguish a module's source from the right one.
 
     Raises:
         RuntimeError: the other side did not come so far.
@@ -301,7 +304,7 @@ def main(arguments: Sequence[str]) -> None:
     comparison = importlib.import_module("shim_engine.comparison")
     sys.stdout.write(_READY)
     sys.stdout.flush()
-    for loaded in [one for one in sys.modules if one == arguments[0]]:
+    for loaded in [module for module in sys.modules if module == arguments[0]]:
         raise RuntimeError(f"{loaded} is imported already")
     sys.meta_path.insert(0, _Changed(arguments[0], sys.stdin.read()))
     evaluate = importlib.import_module("shim_engine.conformance.evaluation").evaluate

@@ -1,6 +1,6 @@
 """Changes of the engines that no outcome shows, looked at one by one; each with the reason.
 
-A change is named by its module or file, the text of its line, and what stands there instead.
+A change is named by its module or file, the text of its line, and what replaces it.
 """
 
 from collections.abc import Mapping
@@ -18,7 +18,7 @@ REVIEWED: Final[Mapping[Key, str]] = {
         "Constraints.java",
         'return order == 0 ? !keyword.startsWith("exclusive") : order < 0 == atMost;',
         "'0' to '1' at 63",
-    ): "what is equal was told apart before",
+    ): "equal values were handled before",
     (
         "droidgate_shim.engine.routes",
         'kind = _WORD_KINDS.get(type_behind(declared, definitions).kind, "string")',
@@ -28,7 +28,7 @@ REVIEWED: Final[Mapping[Key, str]] = {
         "droidgate_shim.engine.rates",
         "def take(self, now: int, carrier: Carrier, caller: int) -> Failure | None:",
         "without self._buckets.pop(key, None)",
-    ): "the order of the buckets only tells which may be forgotten first",
+    ): "the order of the buckets only decides which may be forgotten first",
     (
         "droidgate_shim.engine.strict_json",
         "number = int(digits) if len(digits) <= MAX_NUMBER_CHARACTERS else _refuse_number()",
@@ -101,7 +101,7 @@ REVIEWED: Final[Mapping[Key, str]] = {
             " -> None:"
         ),
         "without super().__init__(failure.message(), place=pointer or None, hint=hint)",
-    ): "words for people",
+    ): "human-readable words",
     (
         "droidgate.calls.arguments",
         "raise _invalid(left_out[0].pointer, left_out[0].message)",

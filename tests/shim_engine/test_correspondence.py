@@ -55,15 +55,15 @@ def python_members() -> dict[str, list[str]]:
                 "Policy",
             }:
                 names += [
-                    f"{node.name}.{one.name}"
-                    for one in node.body
-                    if isinstance(one, ast.FunctionDef) and not one.name.startswith("_")
+                    f"{node.name}.{item.name}"
+                    for item in node.body
+                    if isinstance(item, ast.FunctionDef) and not item.name.startswith("_")
                 ]
     return found
 
 
 def resolve(name: str) -> object:
-    """Return what a Python name of the table stands for."""
+    """Return the object behind a Python name of the table."""
     parts = name.split(".")
     if parts[0] in MODULES:
         parts = ["droidgate_shim", "engine", *parts]
@@ -105,7 +105,7 @@ def test_the_table_has_each_class_of_the_java_core() -> None:
 @pytest.mark.parametrize("holder", ["Engine", "OpenCalls"])
 def test_the_table_has_each_method_of_a_java_class_that_is_the_same_in_python(holder: str) -> None:
     listed = {java for _, java in ROWS}
-    ours = {f"{holder}.{one}" for one in java_members(holder) if one[0].islower()}
+    ours = {f"{holder}.{java_member}" for java_member in java_members(holder) if java_member[0].islower()}
     assert ours - listed == set()
 
 
@@ -121,7 +121,7 @@ def test_methods_have_the_same_names_in_both() -> None:
     assert len(pairs) > 15
     for python, java in pairs:
         first, *rest = python.split("_")
-        assert first + "".join(one.title() for one in rest) == java
+        assert first + "".join(item.title() for item in rest) == java
 
 
 def test_methods_are_in_the_same_order_in_both() -> None:
@@ -134,4 +134,4 @@ def test_methods_are_in_the_same_order_in_both() -> None:
             pairs[holder].append((members[module].index(name), java_members(holder).index(member)))
     assert len(pairs["Engine"]) > 8
     for places in pairs.values():
-        assert all(one[0] < other[0] and one[1] <= other[1] for one, other in pairwise(places))
+        assert all(item[0] < other[0] and item[1] <= other[1] for item, other in pairwise(places))

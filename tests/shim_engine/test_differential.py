@@ -124,7 +124,7 @@ def test_the_generators_make_the_same_again() -> None:
     assert list(CallMaker(3).calls(50)) != list(CallMaker(4).calls(50))
 
 
-def test_a_difference_would_be_told() -> None:
+def test_a_difference_would_be_reported() -> None:
     seen = Seen()
     seen.add(
         {}, {"outgoing": {}, "extras": None, "token": None}, {"outgoing": None, "extras": None, "token": None}

@@ -31,8 +31,8 @@ from shim_engine.engine_samples import (
     engine,
     only_answer,
     only_send,
+    response_of,
     s1,
-    told,
 )
 
 
@@ -46,7 +46,7 @@ def test_a_call_goes_out_by_the_tools_names_and_comes_back_in_the_dialect_asked(
     answer = only_answer(shim.answered(9, sent.call, ActivityAnswer(-1, {"result": '{"ok":true,"extra":1}'})))
     assert answer.reply_to == "me"
     assert answer.token is None
-    assert told(answer) == {
+    assert response_of(answer) == {
         "id": "u-1",
         "status": "success",
         "capability": {"id": "fill", "output": {"ok": True}},
@@ -61,7 +61,7 @@ def test_the_first_edition_is_answered_with_a_list_in_declared_order() -> None:
     answer = only_answer(
         shim.answered(1, sent.call, ActivityAnswer(-1, {"result": '{"written":3,"ok":true}'}))
     )
-    assert told(answer)["capability"]["output"] == [
+    assert response_of(answer)["capability"]["output"] == [
         {"name": "ok", "type": "boolean", "value": True},
         {"name": "written", "type": "integer", "value": 3},
     ]
@@ -91,10 +91,10 @@ def test_an_app_function_gets_a_document_and_its_errors_keep_their_number() -> N
     )
     returned = {"androidAppfunctionsReturnValue": {"kind": "long", "values": [7]}}
     good = FunctionAnswer({"schemaType": "", "properties": returned})
-    assert told(only_answer(shim.answered(1, sent.call, good)))["capability"]["output"] == {"id": 7}
+    assert response_of(only_answer(shim.answered(1, sent.call, good)))["capability"]["output"] == {"id": 7}
     sent = only_send(shim.submit(2, "bind", AGENT, s1("u-1", "note", {}), None))
     bad = only_answer(shim.answered(3, sent.call, FunctionAnswer(code=1501, message="too many")))
-    assert told(bad)["message"] == "invalid_argument: 1501 too many"
+    assert response_of(bad)["message"] == "invalid_argument: 1501 too many"
 
 
 def test_a_mobile_mcp_tool_is_asked_in_its_dialect_and_timings_are_no_answer() -> None:
@@ -134,7 +134,7 @@ def test_a_backends_failure_becomes_a_token(answer: BackendAnswer, token: str) -
     sent = only_send(shim.submit(0, "bind", AGENT, s1("u-1", "fill", {"path": "/a"}), None))
     failed = only_answer(shim.answered(1, sent.call, answer))
     assert failed.token == token
-    assert told(failed)["message"].partition(":")[0] == token
+    assert response_of(failed)["message"].partition(":")[0] == token
 
 
 @pytest.mark.parametrize(
@@ -158,7 +158,7 @@ def test_a_request_that_goes_no_further_is_answered_at_once(
     shim = engine(policy, pdf=installed)
     answer = only_answer(shim.submit(0, "bind", AGENT, s1("u-1", "fill", arguments), "me"))
     assert (answer.token, answer.reply_to) == (token, "me")
-    assert told(answer)["status"] == "failure"
+    assert response_of(answer)["status"] == "failure"
     assert shim.open_count() == 0
 
 
@@ -170,7 +170,7 @@ def test_another_version_of_the_same_descriptor_is_called() -> None:
 def test_a_capability_that_is_not_there_looks_like_one_that_is_not_granted() -> None:
     shim = engine({"grants": [{"caller": OTHER, "capability": "*"}]})
     texts = [
-        told(only_answer(shim.submit(0, "bind", AGENT, s1("u-1", name, {}), None)))["message"]
+        response_of(only_answer(shim.submit(0, "bind", AGENT, s1("u-1", name, {}), None)))["message"]
         for name in ("fill", "gone")
     ]
     assert texts[0] == texts[1]
@@ -187,7 +187,7 @@ def test_an_undeclared_argument_cannot_pass_as_a_renamed_one() -> None:
         for arguments in ({"path": "/mine", "file": "/etc"}, {"file": "/etc", "path": "/mine"}):
             refused = only_answer(shim.submit(0, "bind", AGENT, s1(str(arguments), "fill", arguments), None))
             assert refused.token == "invalid_argument"
-            assert '"path"' in told(refused)["message"]
+            assert '"path"' in response_of(refused)["message"]
 
 
 def test_a_tool_that_answers_one_agent_s_request_to_another_gives_the_other_nothing() -> None:
@@ -199,9 +199,9 @@ def test_a_tool_that_answers_one_agent_s_request_to_another_gives_the_other_noth
         foreign = {**clock_response("n-1", "first's secret"), **extra}
         assert shim.answered(1, second.call, ResponseAnswer(foreign)) == []
     own = only_answer(shim.answered(2, second.call, ResponseAnswer(clock_response("n-2", "second's"))))
-    assert (own.reply_to, told(own)["capability"]["output"]) == ("second", {"text": "second's"})
+    assert (own.reply_to, response_of(own)["capability"]["output"]) == ("second", {"text": "second's"})
     own = only_answer(shim.answered(3, first.call, ResponseAnswer(clock_response("n-1", "first's secret"))))
-    assert (own.reply_to, told(own)["capability"]["output"]) == ("first", {"text": "first's secret"})
+    assert (own.reply_to, response_of(own)["capability"]["output"]) == ("first", {"text": "first's secret"})
 
 
 def clock_response(request_id: str, text: str) -> dict[str, str]:
@@ -238,7 +238,7 @@ def test_an_open_id_is_busy_and_a_closed_one_is_free() -> None:
     assert shim.answered(7, again.call, ActivityAnswer(0)) == []
 
 
-def test_a_deadline_ends_a_call_and_is_told_before_what_comes_later() -> None:
+def test_a_deadline_ends_a_call_and_is_reported_before_what_comes_later() -> None:
     shim = engine()
     sent = only_send(shim.submit(0, "bind", AGENT, s1("u-1", "fill", {"path": "/a"}), "first"))
     assert shim.next_deadline() == 5_000
@@ -257,7 +257,7 @@ def test_the_death_of_an_app_ends_its_calls_once_and_no_others() -> None:
     only_send(shim.submit(0, "bind", AGENT, s1("2", "weather", {}), 2))
     only_send(shim.submit(0, "bind", OTHER, s1("1", "fill", {"path": "/a"}), 3))
     answers = shim.died(1, "a.pdf")
-    assert [(one.reply_to, one.token) for one in answers if isinstance(one, Answer)] == [
+    assert [(answer.reply_to, answer.token) for answer in answers if isinstance(answer, Answer)] == [
         (1, "interrupted"),
         (3, "interrupted"),
     ]
@@ -270,7 +270,7 @@ def test_a_call_that_cannot_be_brought_to_its_app_fails_with_what_its_edge_says(
     shim = engine()
     sent = only_send(shim.submit(0, "bind", AGENT, s1("1", "fill", {"path": "/a"}), None))
     answer = only_answer(shim.fail(1, sent.call, Failure("needs_user", "open the app")))
-    assert told(answer)["message"] == "needs_user: open the app"
+    assert response_of(answer)["message"] == "needs_user: open the app"
     assert shim.fail(2, sent.call, Failure("needs_user")) == []
 
 
@@ -280,8 +280,8 @@ def test_what_was_open_when_the_shim_died_is_answered_from_the_journal() -> None
     request = {"id": 7, "capability": {"id": "weather", "args": "{}"}}
     only_send(shim.submit(0, "start", 0, {"request": json.dumps(request)}, None))
     first, second = map(answer_journal_entry, shim.journal())
-    assert told(Answer(None, first, None))["message"].startswith("interrupted")
-    assert told(Answer(None, first, None))["id"] == "u-1"
+    assert response_of(Answer(None, first, None))["message"].startswith("interrupted")
+    assert response_of(Answer(None, first, None))["id"] == "u-1"
     assert json.loads(second["response"])["id"] == 7
     assert second["mcp_request_id"] == "7"
 

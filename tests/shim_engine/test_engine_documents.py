@@ -22,14 +22,14 @@ from droidgate.model.types import (
     ScalarType,
     Type,
 )
-from droidgate_appfunctions.wire import WireError
+from droidgate_appfunctions.wire import AppFunctionWireError
 from droidgate_appfunctions.wire_documents import KIND_OF_SCALAR, read_document, write_document
 
 RETURN = "androidAppfunctionsReturnValue"
 
 
 def _fields(**types: Type) -> ObjectType:
-    return ObjectType(properties={name: Property(type=one) for name, one in types.items()})
+    return ObjectType(properties={name: Property(type=type_) for name, type_ in types.items()})
 
 
 STRING, INT, LONG = (ScalarType(kind=kind) for kind in ("string", "int32", "int64"))
@@ -44,48 +44,48 @@ BOTH = AllOfType(members=(RefType(name="Date"), CAT), qualified_name="a.Both")
 NAMES = {"Dog": DOG, "Date": DATE}
 
 
-def _one(kind: str, *values: Any) -> dict[str, Any]:
+def _values(kind: str, *values: Any) -> dict[str, Any]:
     return {"kind": kind, "values": list(values)}
 
 
 @pytest.mark.parametrize(
     ("declared", "value", "written"),
     [
-        (INT, Decimal("5.0"), _one("long", 5)),
-        (LONG, 9_223_372_036_854_775_807, _one("long", 9_223_372_036_854_775_807)),
-        (LONG, Decimal("9223372036854775807.0"), _one("long", 9_223_372_036_854_775_807)),
-        (DOUBLE, 5, _one("double", 5)),
-        (DOUBLE, Decimal("0.10000000000000000000001"), _one("double", Decimal("0.1"))),
-        (FLOAT, Decimal("0.1"), _one("double", Decimal("0.1"))),
-        (BYTES, "AAE=", _one("bytes", "AAE=")),
-        (ArrayType(items=STRING), ["a", "b"], _one("string", "a", "b")),
-        (ArrayType(items=FLOAT), [], _one("double")),
-        (ArrayType(items=DATE), [], _one("document")),
-        (RefType(name="Date"), {"year": 2026}, _one("document", {
-            "schemaType": "java.time.LocalDate", "properties": {"year": _one("long", 2026)},
+        (INT, Decimal("5.0"), _values("long", 5)),
+        (LONG, 9_223_372_036_854_775_807, _values("long", 9_223_372_036_854_775_807)),
+        (LONG, Decimal("9223372036854775807.0"), _values("long", 9_223_372_036_854_775_807)),
+        (DOUBLE, 5, _values("double", 5)),
+        (DOUBLE, Decimal("0.10000000000000000000001"), _values("double", Decimal("0.1"))),
+        (FLOAT, Decimal("0.1"), _values("double", Decimal("0.1"))),
+        (BYTES, "AAE=", _values("bytes", "AAE=")),
+        (ArrayType(items=STRING), ["a", "b"], _values("string", "a", "b")),
+        (ArrayType(items=FLOAT), [], _values("double")),
+        (ArrayType(items=DATE), [], _values("document")),
+        (RefType(name="Date"), {"year": 2026}, _values("document", {
+            "schemaType": "java.time.LocalDate", "properties": {"year": _values("long", 2026)},
         })),
-        (DOG, {}, _one("document", {"schemaType": "", "properties": {}})),
-        (BOTH, {"year": 1, "lives": 9}, _one(
+        (DOG, {}, _values("document", {"schemaType": "", "properties": {}})),
+        (BOTH, {"year": 1, "lives": 9}, _values(
             "document",
-            {"schemaType": "a.Both", "properties": {"year": _one("long", 1), "lives": _one("long", 9)}},
+            {"schemaType": "a.Both", "properties": {"year": _values("long", 1), "lives": _values("long", 9)}},
         )),
-        (PETS, {"schemaType": "a.Cat", "lives": 9}, _one("document", {
-            "schemaType": "a.Cat", "properties": {"lives": _one("long", 9)},
+        (PETS, {"schemaType": "a.Cat", "lives": 9}, _values("document", {
+            "schemaType": "a.Cat", "properties": {"lives": _values("long", 9)},
         })),
-        (PETS, {"schemaType": "Dog", "lives": 9}, _one("document", {
-            "schemaType": "Dog", "properties": {"lives": _one("long", 9)},
+        (PETS, {"schemaType": "Dog", "lives": 9}, _values("document", {
+            "schemaType": "Dog", "properties": {"lives": _values("long", 9)},
         })),
-        (PETS, {"tail": "long"}, _one("document", {
-            "schemaType": "Dog", "properties": {"tail": _one("string", "long")},
+        (PETS, {"tail": "long"}, _values("document", {
+            "schemaType": "Dog", "properties": {"tail": _values("string", "long")},
         })),
-        (OneOfType(alternatives=(STRING, ArrayType(items=STRING))), ["a"], _one("string", "a")),
+        (OneOfType(alternatives=(STRING, ArrayType(items=STRING))), ["a"], _values("string", "a")),
         # By their own kind, where nothing is declared.
-        (AnyType(), ["a"], _one("string", "a")),
-        (AnyType(), [1, Decimal("2.5")], _one("double", 1, Decimal("2.5"))),
-        (AnyType(), Decimal("1E+22"), _one("double", Decimal("1E+22"))),
-        (AnyType(), True, _one("boolean", True)),
-        (AnyType(), {"a": {"b": 1}}, _one("document", {"schemaType": "", "properties": {
-            "a": _one("document", {"schemaType": "", "properties": {"b": _one("long", 1)}}),
+        (AnyType(), ["a"], _values("string", "a")),
+        (AnyType(), [1, Decimal("2.5")], _values("double", 1, Decimal("2.5"))),
+        (AnyType(), Decimal("1E+22"), _values("double", Decimal("1E+22"))),
+        (AnyType(), True, _values("boolean", True)),
+        (AnyType(), {"a": {"b": 1}}, _values("document", {"schemaType": "", "properties": {
+            "a": _values("document", {"schemaType": "", "properties": {"b": _values("long", 1)}}),
         }})),
     ],
 )  # fmt: skip
@@ -124,48 +124,48 @@ def test_null_and_an_empty_list_of_nothing_declared_are_no_property(value: Any) 
     ],
 )
 def test_what_a_document_cannot_say_is_an_invalid_argument(declared: Type, value: Any) -> None:
-    with pytest.raises(WireError) as raised:
+    with pytest.raises(AppFunctionWireError) as raised:
         write_document({"p": value}, _fields(p=declared), NAMES)
     assert raised.value.token == "invalid_argument"
 
 
-def _answer(held: Any) -> dict[str, Any]:
-    return {"schemaType": "", "properties": {RETURN: held}}
+def _answer(property_: Any) -> dict[str, Any]:
+    return {"schemaType": "", "properties": {RETURN: property_}}
 
 
 @pytest.mark.parametrize(
     ("declared", "document", "value"),
     [
         (None, {"schemaType": "", "properties": {}}, None),
-        (None, _answer(_one("long", 5)), 5),
-        (None, _answer(_one("long", 5, 6)), [5, 6]),
-        (None, _answer(_one("long")), []),
-        (None, {"schemaType": "x", "properties": {"a": _one("long", 5)}}, {"a": 5}),
-        (STRING, _answer(_one("string")), None),
-        (ArrayType(items=STRING), _answer(_one("string", "a")), ["a"]),
-        (ArrayType(items=STRING), _answer(_one("string")), []),
-        (FLOAT, _answer(_one("double", Decimal("0.10000000149011612"))), Decimal("0.1")),
-        (DOUBLE, _answer(_one("double", 5)), 5),
+        (None, _answer(_values("long", 5)), 5),
+        (None, _answer(_values("long", 5, 6)), [5, 6]),
+        (None, _answer(_values("long")), []),
+        (None, {"schemaType": "x", "properties": {"a": _values("long", 5)}}, {"a": 5}),
+        (STRING, _answer(_values("string")), None),
+        (ArrayType(items=STRING), _answer(_values("string", "a")), ["a"]),
+        (ArrayType(items=STRING), _answer(_values("string")), []),
+        (FLOAT, _answer(_values("double", Decimal("0.10000000149011612"))), Decimal("0.1")),
+        (DOUBLE, _answer(_values("double", 5)), 5),
         (
             DATE,
-            _answer(_one("document", {"schemaType": "", "properties": {"year": _one("long", 1)}})),
+            _answer(_values("document", {"schemaType": "", "properties": {"year": _values("long", 1)}})),
             {"year": 1},
         ),
-        (DATE, {"schemaType": "", "properties": {"year": _one("long", 1)}}, {"year": 1}),
-        (DATE, _answer(_one("document", {"schemaType": "", "properties": {}})), {}),
+        (DATE, {"schemaType": "", "properties": {"year": _values("long", 1)}}, {"year": 1}),
+        (DATE, _answer(_values("document", {"schemaType": "", "properties": {}})), {}),
         (
             PETS,
-            _answer(_one("document", {"schemaType": "Dog", "properties": {"lives": _one("long", 9)}})),
+            _answer(_values("document", {"schemaType": "Dog", "properties": {"lives": _values("long", 9)}})),
             {"schemaType": "Dog", "lives": 9},
         ),
         (
             PETS,
-            _answer(_one("document", {"schemaType": "", "properties": {"lives": _one("long", 9)}})),
+            _answer(_values("document", {"schemaType": "", "properties": {"lives": _values("long", 9)}})),
             {"schemaType": "a.Cat", "lives": 9},
         ),
         (
             PETS,
-            _answer(_one("document", {"schemaType": "", "properties": {"tail": _one("string", "x")}})),
+            _answer(_values("document", {"schemaType": "", "properties": {"tail": _values("string", "x")}})),
             {"schemaType": "Dog", "tail": "x"},
         ),
     ],
@@ -181,47 +181,47 @@ def test_an_answer_is_read_by_its_declared_type(declared: Type | None, document:
         (None, {"properties": []}),
         (None, {"schemaType": 5, "properties": {}}),
         (None, _answer({"kind": "long"})),
-        (None, _answer(_one("int", 5))),
-        (None, _answer(_one("long", "5"))),
-        (None, _answer(_one("long", 2**63))),
-        (None, _answer(_one("boolean", 1))),
-        (None, _answer(_one("bytes", "a"))),
-        (None, _answer(_one("document", 5))),
-        (STRING, _answer(_one("string", "a", "b"))),
-        (STRING, _answer(_one("long", 5))),
-        (INT, _answer(_one("long", 2**31))),
-        (DATE, _answer(_one("string", "2026"))),
-        (ArrayType(items=ArrayType()), _answer(_one("long", 5))),
-        (PETS, _answer(_one("document", {"schemaType": "", "properties": {"wings": _one("long", 2)}}))),
+        (None, _answer(_values("int", 5))),
+        (None, _answer(_values("long", "5"))),
+        (None, _answer(_values("long", 2**63))),
+        (None, _answer(_values("boolean", 1))),
+        (None, _answer(_values("bytes", "a"))),
+        (None, _answer(_values("document", 5))),
+        (STRING, _answer(_values("string", "a", "b"))),
+        (STRING, _answer(_values("long", 5))),
+        (INT, _answer(_values("long", 2**31))),
+        (DATE, _answer(_values("string", "2026"))),
+        (ArrayType(items=ArrayType()), _answer(_values("long", 5))),
+        (PETS, _answer(_values("document", {"schemaType": "", "properties": {"wings": _values("long", 2)}}))),
     ],
 )
 def test_an_answer_of_another_form_is_malformed(declared: Type | None, document: Any) -> None:
-    with pytest.raises(WireError) as raised:
+    with pytest.raises(AppFunctionWireError) as raised:
         read_document(document, declared, NAMES)
     assert raised.value.token == "malformed_response"
 
 
 def test_a_value_nested_too_deep_is_refused_both_ways() -> None:
     value: Any = 1
-    held = _one("long", 1)
+    property_ = _values("long", 1)
     for _ in range(70):
         value = {"a": value}
-        held = _one("document", {"schemaType": "", "properties": {"a": held}})
-    with pytest.raises(WireError):
+        property_ = _values("document", {"schemaType": "", "properties": {"a": property_}})
+    with pytest.raises(AppFunctionWireError):
         write_document(value, ObjectType(), {})
-    with pytest.raises(WireError):
-        read_document(_answer(held), None, {})
+    with pytest.raises(AppFunctionWireError):
+        read_document(_answer(property_), None, {})
 
 
 @pytest.mark.slow
 def test_alternatives_that_refer_to_themselves_end() -> None:
     again = OneOfType(alternatives=(RefType(name="Again"), RefType(name="Again")))
-    with pytest.raises(WireError):
+    with pytest.raises(AppFunctionWireError):
         write_document({"p": {"a": 1}}, _fields(p=again), {"Again": again})
-    with pytest.raises(WireError):
+    with pytest.raises(AppFunctionWireError):
         write_document({"p": []}, _fields(p=ArrayType(items=again)), {"Again": again})
-    with pytest.raises(WireError):
-        read_document(_answer(_one("string", "a")), again, {"Again": again})
+    with pytest.raises(AppFunctionWireError):
+        read_document(_answer(_values("string", "a")), again, {"Again": again})
 
 
 def test_the_schema_type_also_decides_which_alternative_a_value_is_fitted_to() -> None:
@@ -235,8 +235,8 @@ def test_what_is_written_holds_only_known_kinds_and_reads_back_as_given(case: tu
     declared, values = case
     try:
         document = write_document(values, declared, DEFINITIONS)
-    except WireError:
+    except AppFunctionWireError:
         return
-    kinds = {held["kind"] for held in document["properties"].values()}
+    kinds = {property_["kind"] for property_ in document["properties"].values()}
     assert kinds <= {*KIND_OF_SCALAR.values(), "document"}
     assert set(document["properties"]) <= set(values)

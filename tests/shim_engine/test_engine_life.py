@@ -1,5 +1,5 @@
 """Random lives of calls against a plain model of docs/shim-engine.md 3 (steps 1, 3 and 8) and 7: each request
-is answered once, nothing comes after it has ended, and nothing is held then.
+is answered once, nothing comes after it has ended, and nothing is kept then.
 """
 
 from __future__ import annotations
@@ -33,7 +33,7 @@ POLICY = {"grants": [{"caller": "any-app", "capability": "fill"}], "limits": LIM
 
 
 class Reply:
-    """Where an answer goes; it is known by itself, and by whether it is still held."""
+    """Where an answer goes; it is known by itself, and by whether it is still kept."""
 
 
 @dataclass
@@ -68,19 +68,19 @@ class Driver:
     def pass_time(self, milliseconds: int) -> list[tuple[Reply, str | None]]:
         """Return the answers that the model expects because time has passed."""
         self.now += milliseconds
-        late = sorted((one.deadline, one.number) for one in self.open if one.deadline <= self.now)
-        by_number = {one.number: one for one in self.open}
+        late = sorted((item.deadline, item.number) for item in self.open if item.deadline <= self.now)
+        by_number = {item.number: item for item in self.open}
         ended = (by_number[number] for _, number in late)
-        return [self.close(one, "needs_user" if one.is_asking else "timeout") for one in ended]
+        return [self.close(item, "needs_user" if item.is_asking else "timeout") for item in ended]
 
-    def close(self, one: Expected, token: str | None) -> tuple[Reply, str | None]:
-        self.open.remove(one)
-        handle = self.handles.pop(one.number)
+    def close(self, expected: Expected, token: str | None) -> tuple[Reply, str | None]:
+        self.open.remove(expected)
+        handle = self.handles.pop(expected.number)
         self.closed = [*self.closed[-20:], handle]
-        return one.reply, token
+        return expected.reply, token
 
     def check(self, effects: list[Effect], expected: list[tuple[Reply, str | None]]) -> None:
-        answers = [(one.reply_to, one.token) for one in effects if isinstance(one, Answer)]
+        answers = [(effect.reply_to, effect.token) for effect in effects if isinstance(effect, Answer)]
         assert answers == expected
         self.answers += len(answers)
 
@@ -97,8 +97,8 @@ class Driver:
         expected = self.pass_time(wait)
         reply = Reply()
         self.replies.add(reply)
-        mine = [one for one in self.open if one.caller == caller]
-        fits = all(one.request_id != request_id for one in mine) and len(mine) < LIMITS["open_per_caller"]
+        mine = [item for item in self.open if item.caller == caller]
+        fits = all(item.request_id != request_id for item in mine) and len(mine) < LIMITS["open_per_caller"]
         goes = self.take(caller) and fits and len(self.open) < LIMITS["open"]
         given = s1(request_id, capability, {"path": "/a"} if capability == "fill" else {})
         effects = self.engine.submit(self.now, *caller, given, reply, asks=True)
@@ -123,16 +123,16 @@ class Driver:
         if not self.open:
             self.check(self.engine.expire(self.now), expected)
             return
-        one = self.open[which % len(self.open)]
+        expected_call = self.open[which % len(self.open)]
         refusal = None if which % 3 else Failure("denied")
-        effects = self.engine.decided(self.now, self.handles[one.number], refusal)
-        if one.is_asking and refusal is None:
+        effects = self.engine.decided(self.now, self.handles[expected_call.number], refusal)
+        if expected_call.is_asking and refusal is None:
             sent = effects.pop()
             assert isinstance(sent, Send)
-            assert sent.reply_to is one.reply
-            one.is_asking, one.deadline = False, self.now + CAPABILITIES["weather"][1]
-        elif one.is_asking:
-            expected.append(self.close(one, "denied"))
+            assert sent.reply_to is expected_call.reply
+            expected_call.is_asking, expected_call.deadline = False, self.now + CAPABILITIES["weather"][1]
+        elif expected_call.is_asking:
+            expected.append(self.close(expected_call, "denied"))
         self.check(effects, expected)
 
     def result(self, wait: int, which: int) -> None:
@@ -150,14 +150,14 @@ class Driver:
         if not self.open:
             self.check(self.engine.expire(self.now), expected)
             return
-        one = self.open[which % len(self.open)]
-        call = self.handles[one.number]
-        if token is None and one.is_asking:
+        expected_call = self.open[which % len(self.open)]
+        call = self.handles[expected_call.number]
+        if token is None and expected_call.is_asking:
             self.check(end(call), expected)
             return
-        if token is None and one.package == "a.pdf":
+        if token is None and expected_call.package == "a.pdf":
             token = "malformed_response"
-        self.check(end(call), [*expected, self.close(one, token)])
+        self.check(end(call), [*expected, self.close(expected_call, token)])
         assert end(call) == []
 
     def late(self, wait: int, which: int) -> None:
@@ -172,25 +172,25 @@ class Driver:
 
     def cancel(self, wait: int, caller: Caller, request_id: str) -> None:
         expected = self.pass_time(wait)
-        found = [one for one in self.open if (one.caller, one.request_id) == (caller, request_id)]
-        expected += [self.close(one, "canceled") for one in found]
+        found = [item for item in self.open if (item.caller, item.request_id) == (caller, request_id)]
+        expected += [self.close(item, "canceled") for item in found]
         reply = found[0].reply if found else Reply()
         self.check(self.engine.cancel(self.now, reply), expected)
 
     def died(self, wait: int, package: str) -> None:
         expected = self.pass_time(wait)
-        found = [one for one in self.open if one.package == package and not one.is_asking]
-        expected += [self.close(one, "interrupted") for one in found]
+        found = [item for item in self.open if item.package == package and not item.is_asking]
+        expected += [self.close(item, "interrupted") for item in found]
         self.check(self.engine.died(self.now, package), expected)
 
-    def check_held(self) -> None:
+    def check_handles(self) -> None:
         assert self.engine.open_count() == len(self.open) == len(self.engine.journal())
-        assert self.engine.next_deadline() == min((one.deadline for one in self.open), default=None)
+        assert self.engine.next_deadline() == min((item.deadline for item in self.open), default=None)
         assert self.answers == self.accepted + self.refused - len(self.open)
 
-    def check_nothing_held(self) -> None:
+    def check_nothing_kept(self) -> None:
         self.check(self.engine.expire(self.now + 100_000), self.pass_time(100_000))
-        self.check_held()
+        self.check_handles()
         gc.collect()
         assert (self.engine.open_count(), len(self.engine.rates)) == (0, 0)
         assert len(self.replies) == 0
@@ -212,8 +212,8 @@ def play(seed: int, events: int) -> Driver:
             driver.died(wait, random.choice(("a.pdf", "a.weather", "a.gone")))
         else:
             getattr(driver, kind)(wait, which)
-        driver.check_held()
-    driver.check_nothing_held()
+        driver.check_handles()
+    driver.check_nothing_kept()
     return driver
 
 
@@ -301,11 +301,11 @@ class LifeMachine(RuleBasedStateMachine):
         self.driver.died(wait, package)
 
     @invariant()
-    def held_is_what_is_open(self) -> None:
-        self.driver.check_held()
+    def kept_is_what_is_open(self) -> None:
+        self.driver.check_handles()
 
     def teardown(self) -> None:
-        self.driver.check_nothing_held()
+        self.driver.check_nothing_kept()
 
 
 TestLife = LifeMachine.TestCase

@@ -1,4 +1,4 @@
-"""The question to the user, from docs/shim-engine.md 3 (step 8) and 7: what no vector can change half-way."""
+"""The question to the user, of docs/shim-engine.md 3 (step 8) and 7: what vectors cannot change."""
 
 import json
 from typing import Any
@@ -19,8 +19,8 @@ from shim_engine.engine_samples import (
     engine,
     only_answer,
     only_send,
+    response_of,
     s1,
-    told,
 )
 
 NO = Failure("denied", "the user refused this call")
@@ -56,7 +56,7 @@ def test_a_question_names_the_call_and_a_yes_sends_it_with_a_new_deadline() -> N
 def test_a_no_ends_the_call_with_its_failure() -> None:
     shim = engine({})
     answer = only_answer(shim.decided(5, ask(shim).call, NO))
-    assert told(answer)["message"] == "denied: the user refused this call"
+    assert response_of(answer)["message"] == "denied: the user refused this call"
     assert shim.open_count() == 0
 
 
@@ -65,7 +65,7 @@ def test_nobody_who_answers_until_the_deadline_is_needs_user() -> None:
     question = ask(shim)
     assert shim.expire(DEADLINE_MS - 1) == []
     answer = only_answer(shim.expire(DEADLINE_MS))
-    assert told(answer)["message"] == (
+    assert response_of(answer)["message"] == (
         "needs_user: nobody answered the question about this call on the phone; retry when somebody is there"
     )
     assert shim.decided(DEADLINE_MS + 1, question.call, None) == []
@@ -114,9 +114,12 @@ def test_a_call_with_a_question_counts_as_open() -> None:
     shim = engine({"limits": {"open_per_caller": 1}})
     ask(shim)
     request = s1("1", "weather", {})
-    assert "id is open" in told(only_answer(shim.submit(1, "bind", AGENT, request, 2, asks=True)))["message"]
+    assert (
+        "id is open"
+        in response_of(only_answer(shim.submit(1, "bind", AGENT, request, 2, asks=True)))["message"]
+    )
     request = s1("2", "weather", {})
-    assert "1 requests open" in told(only_answer(shim.submit(1, "bind", AGENT, request, 2)))["message"]
+    assert "1 requests open" in response_of(only_answer(shim.submit(1, "bind", AGENT, request, 2)))["message"]
     (entry,) = shim.journal()
     assert json.loads(answer_journal_entry(entry)["mobile-mcp-response"])["mobile-mcp-response"]["response"][
         "message"

@@ -1,4 +1,4 @@
-"""docs/shim-engine.md 2 and 8: what a route table and a policy are, and what is told of one that is none."""
+"""docs/shim-engine.md 2 and 8: what a route table and a policy are, and which message a broken one gets."""
 
 import copy
 import json
@@ -22,19 +22,19 @@ def test_a_table_is_read_with_what_may_be_missing() -> None:
 
 def _broken(path: list[str | int], value: Any) -> dict[str, Any]:
     table = copy.deepcopy(TABLE)
-    held: Any = table
+    node: Any = table
     for step in path[:-1]:
-        held = held[step]
-    held[path[-1]] = value
+        node = node[step]
+    node[path[-1]] = value
     return table
 
 
 @pytest.mark.parametrize(
-    ("path", "value", "told"),
+    ("path", "value", "message"),
     [
         (["format"], 2, "format"),
         (["routes"], {}, "routes"),
-        (["routes", 1, "id"], "fill", "'fill' stands twice"),
+        (["routes", 1, "id"], "fill", "duplicate id 'fill'"),
         (["routes", 0, "more"], 1, "routes.0.more"),
         (["routes", 0, "backend", "kind"], "aidl", "routes.0.backend"),
         (["routes", 0, "backend", "component"], "a.pdf", "routes.0.backend.mmcp-activity.component"),
@@ -54,10 +54,10 @@ def _broken(path: list[str | int], value: Any) -> dict[str, Any]:
         (["routes", 3, "backend", "dialect"], "MM-3", "'MM-3' is not served"),
     ],
 )
-def test_a_wrong_table_is_refused_with_its_place(path: list[str | int], value: Any, told: str) -> None:
+def test_a_wrong_table_is_refused_with_its_place(path: list[str | int], value: Any, message: str) -> None:
     with pytest.raises(InputError) as raised:
         read_route_table(_broken(path, value))
-    assert told in str(raised.value)
+    assert message in str(raised.value)
     assert str(raised.value).startswith("routes.json")
 
 

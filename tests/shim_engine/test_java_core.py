@@ -22,9 +22,12 @@ pytestmark = pytest.mark.requires("javac", "java")
 
 def test_every_vector_has_its_expected_outcome(core: CoreJvm) -> None:
     vectors = load_vectors()
-    outcomes = core.outcomes(one.case for one in vectors)
-    told = ((one.id, difference(outcome, one.expect)) for one, outcome in zip(vectors, outcomes, strict=True))
-    assert [f"{vector}: {found}" for vector, found in told if found is not None] == []
+    outcomes = core.outcomes(vector.case for vector in vectors)
+    differences = (
+        (vector.id, difference(outcome, vector.expect))
+        for vector, outcome in zip(vectors, outcomes, strict=True)
+    )
+    assert [f"{name}: {found}" for name, found in differences if found is not None] == []
 
 
 def deep(levels: int) -> str:
@@ -32,7 +35,7 @@ def deep(levels: int) -> str:
 
 
 def wide(keys: int) -> str:
-    return "{" + ",".join(f'"{one}":0' for one in range(keys)) + "}"
+    return "{" + ",".join(f'"{item}":0' for item in range(keys)) + "}"
 
 
 # RFC 8259 by its sections; the names in the comments are the kinds of files in other people's suites.
@@ -172,16 +175,20 @@ REFUSED = [
 
 def test_what_json_is(core: CoreJvm) -> None:
     outcomes = list(core.outcomes({"op": "parse", "text": text} for text in ACCEPTED))
-    assert [text[:60] for text, one in zip(ACCEPTED, outcomes, strict=True) if "canonical" not in one] == []
+    assert [
+        text[:60] for text, outcome in zip(ACCEPTED, outcomes, strict=True) if "canonical" not in outcome
+    ] == []
     for text, outcome in zip(ACCEPTED, outcomes, strict=True):
-        told = json.loads(outcome["canonical"], parse_float=Decimal)
-        assert told == json.loads(text, parse_float=Decimal), text[:60]
+        parsed = json.loads(outcome["canonical"], parse_float=Decimal)
+        assert parsed == json.loads(text, parse_float=Decimal), text[:60]
 
 
 def test_what_json_is_not(core: CoreJvm) -> None:
     outcomes = core.outcomes({"op": "parse", "text": text} for text in REFUSED)
     wrong = [
-        (text[:60], one) for text, one in zip(REFUSED, outcomes, strict=True) if one != {"error": "malformed"}
+        (text[:60], outcome)
+        for text, outcome in zip(REFUSED, outcomes, strict=True)
+        if outcome != {"error": "malformed"}
     ]
     assert wrong == []
 
@@ -255,20 +262,25 @@ def test_values_are_fitted(core: CoreJvm, declared: Json, value: Json, outcome: 
 def test_a_type_that_refers_to_itself_ends(core: CoreJvm) -> None:
     itself = {"kind": "one-of", "alternatives": [{"kind": "ref", "name": "A"}] * 3}
     declared: Json = {"type": {"kind": "ref", "name": "A"}, "definitions": {"A": itself}}
-    held = {"schemaType": "", "properties": {"a": {"kind": "long", "values": [1]}}}
+    document = {"schemaType": "", "properties": {"a": {"kind": "long", "values": [1]}}}
     assert core.ask(op="fit", value=1, **declared) == {"error": "unfit", "pointer": ""}
     assert core.ask(op="write-document", value={}, **declared) == {"error": "invalid_argument"}
-    assert core.ask(op="read-document", document=held, **declared) == {"error": "malformed_response"}
+    assert core.ask(op="read-document", document=document, **declared) == {"error": "malformed_response"}
     listed = {"kind": "object", "properties": {"l": {"type": {"kind": "array", "items": declared["type"]}}}}
     given: Json = {"type": listed, "definitions": declared["definitions"], "value": {"l": []}}
     assert core.ask(op="write-document", **given) == {"error": "invalid_argument"}
 
 
 def test_the_tokens_are_those_of_the_mappings(core: CoreJvm) -> None:
-    told = core.ask(op="tokens")
-    assert told["written"] == {one.token: one.app_functions.write for one in load_failure_tokens().values()}
-    assert told["read"] == [token_of_code(code) for code in range(5_000)]
-    assert told["meanings"] == {one.token: one.meaning for one in load_failure_tokens().values()}
+    tokens = core.ask(op="tokens")
+    assert tokens["written"] == {
+        failure_token.token: failure_token.app_functions.write
+        for failure_token in load_failure_tokens().values()
+    }
+    assert tokens["read"] == [token_of_code(code) for code in range(5_000)]
+    assert tokens["meanings"] == {
+        failure_token.token: failure_token.meaning for failure_token in load_failure_tokens().values()
+    }
 
 
 TABLE: Json = {
@@ -283,7 +295,7 @@ TABLE: Json = {
         }
     ],
 }
-GRANTED: Json = {"grants": [{"caller": one, "capability": "*"} for one in range(4)]}
+GRANTED: Json = {"grants": [{"caller": item, "capability": "*"} for item in range(4)]}
 REQUEST = '{"id":"ID","capability":{"id":"say","input":{"text":"x"}}}'
 
 
@@ -337,28 +349,28 @@ def flood(core: CoreJvm, callers: int, **more: Json) -> Any:
 
 @pytest.mark.parametrize("callers", [1, 10, 100])
 def test_of_a_flood_no_more_goes_out_than_the_buckets_hold(core: CoreJvm, callers: int) -> None:
-    told = flood(core, callers, count=10_000, answers=True)
-    assert (told["out"], told["unanswered"], told["open"]) == (30 * callers, 0, False)
-    assert told["grown"] < FLAT
+    flooded = flood(core, callers, count=10_000, answers=True)
+    assert (flooded["out"], flooded["unanswered"], flooded["open"]) == (30 * callers, 0, False)
+    assert flooded["grown"] < FLAT
 
 
 @pytest.mark.slow
 @pytest.mark.parametrize("callers", [1, 10, 100])
 def test_a_flood_of_a_minute_fills_the_buckets_once_more(core: CoreJvm, callers: int) -> None:
     # 30,000 requests 2 ms apart: 120 a minute, the last of which a caller may not come to ask for.
-    told = flood(core, callers, count=30_000, step_ms=2, answers=True)
-    assert 149 * callers <= told["out"] <= 150 * callers
-    assert (told["unanswered"], told["open"]) == (0, False)
-    assert told["grown"] < FLAT
+    flooded = flood(core, callers, count=30_000, step_ms=2, answers=True)
+    assert 149 * callers <= flooded["out"] <= 150 * callers
+    assert (flooded["unanswered"], flooded["open"]) == (0, False)
+    assert flooded["grown"] < FLAT
 
 
 @pytest.mark.parametrize(("callers", "out"), [(1, 8), (10, 32), (100, 32)])
 def test_a_flood_to_a_silent_app_opens_no_more_calls_than_allowed(
     core: CoreJvm, callers: int, out: int
 ) -> None:
-    told = flood(core, callers, count=10_000)
-    assert (told["out"], told["unanswered"], told["open"]) == (out, 0, True)
-    assert told["grown"] < FLAT
+    flooded = flood(core, callers, count=10_000)
+    assert (flooded["out"], flooded["unanswered"], flooded["open"]) == (out, 0, True)
+    assert flooded["grown"] < FLAT
 
 
 def call(**changed: Json) -> dict[str, Json]:
@@ -391,18 +403,18 @@ def garbled(text: str, source: random.Random) -> str:
 @pytest.mark.slow
 def test_garbage_is_answered_line_by_line(core: CoreJvm) -> None:
     source = random.Random(20_000)
-    seeds = [one_line_json(one.case) for one in load_vectors() if len(str(one.case)) < 6_000]
+    seeds = [one_line_json(vector.case) for vector in load_vectors() if len(str(vector.case)) < 6_000]
     seeds += [one_line_json(call()), one_line_json(call(extras={"request": "[" * 500}))]
     lines = [garbled(source.choice(seeds), source).encode() for _ in range(19_900)]
     lines += [source.randbytes(200).replace(b"\n", b"").replace(b"\r", b"") for _ in range(100)]
-    told: dict[str, int] = {}
+    counts: dict[str, int] = {}
     for answer in core.answers(lines):
         outcome: dict[str, Any] | None = json.loads(answer)
         kind = str((outcome or {}).get("error", "outcome"))
-        told[kind] = told.get(kind, 0) + 1
-    assert sum(told.values()) == 20_000
-    assert told["outcome"] > 2_000
-    assert told["malformed"] > 2_000
+        counts[kind] = counts.get(kind, 0) + 1
+    assert sum(counts.values()) == 20_000
+    assert counts["outcome"] > 2_000
+    assert counts["malformed"] > 2_000
     assert core.ask(**call())["token"] is None
 
 
@@ -414,8 +426,8 @@ def test_the_engine_needs_nothing_of_android_and_no_lambdas() -> None:
         for line in path.read_text(encoding="utf-8").splitlines()
         if line.startswith("import ")
     }
-    assert all(one.startswith(("java.util.", "java.math.")) for one in imported)
-    assert not [one for one in imported if one.startswith(("java.util.stream", "java.util.function"))]
+    assert all(item.startswith(("java.util.", "java.math.")) for item in imported)
+    assert not [item for item in imported if item.startswith(("java.util.stream", "java.util.function"))]
     assert "java.util.Base64" not in imported
 
 
@@ -450,10 +462,10 @@ def test_a_request_is_answered_after_the_shim_died(
     core: CoreJvm, extras: dict[str, str], answer: Json
 ) -> None:
     policy = {"grants": [{"caller": "any-app", "capability": "say"}]}
-    told = core.ask(op="journal", vector=call(extras=extras, policy=policy))["extras"]
-    for name in told.keys() & {"response", "mobile-mcp-response"}:
-        document = told[name] = json.loads(told[name])
+    journaled = core.ask(op="journal", vector=call(extras=extras, policy=policy))["extras"]
+    for name in journaled.keys() & {"response", "mobile-mcp-response"}:
+        document = journaled[name] = json.loads(journaled[name])
         inner = document.get("mobile-mcp-response", {}).get("response", document)
         assert inner.pop("status") == "failure"
         assert inner.pop("message").startswith("interrupted: ")
-    assert told == answer
+    assert journaled == answer

@@ -16,10 +16,10 @@ DEADLINE_MS = 5_000
 @pytest.mark.slow
 @pytest.mark.requires("javac", "java")
 @pytest.mark.parametrize(
-    ("takes_ms", "told"), [(DEADLINE_MS - 1, ["goes out", "timeout"]), (DEADLINE_MS, ["timeout"])]
+    ("takes_ms", "events"), [(DEADLINE_MS - 1, ["goes out", "timeout"]), (DEADLINE_MS, ["timeout"])]
 )
 def test_a_call_whose_deadline_passes_while_its_target_is_looked_at_does_not_go_out(
-    core_classes: Path, tmp_path: Path, takes_ms: int, told: list[str]
+    core_classes: Path, tmp_path: Path, takes_ms: int, events: list[str]
 ) -> None:
     routes, request = tmp_path / "routes.json", tmp_path / "request.json"
     routes.write_text(json.dumps(TABLE))
@@ -36,4 +36,4 @@ def test_a_call_whose_deadline_passes_while_its_target_is_looked_at_does_not_go_
     ]
     run = subprocess.run(command, capture_output=True, text=True, check=False)
     assert run.returncode == 0, run.stderr[-4000:]
-    assert run.stdout.split("\n")[:-1] == told
+    assert run.stdout.split("\n")[:-1] == events

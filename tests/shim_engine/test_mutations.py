@@ -1,7 +1,7 @@
 """The vectors notice changed engines.
 
-The long forms change the engines in many small ways, one at a time, and demand that nearly all are noticed;
-what the rest is stands in the report of the failed test. In every run a handful of changes is made by hand.
+The long forms change the engines in many small ways, one at a time, and require that nearly all are noticed;
+the report of the failed test names the rest. In every run a handful of changes is made by hand.
 """
 
 import importlib.util
@@ -44,7 +44,7 @@ def test_every_module_has_changes() -> None:
         assert len(mutations_of_python.mutants_of(module)) >= 3
     changed = mutations_of_python.sample(20, 1)
     assert changed == mutations_of_python.sample(20, 1)
-    assert all(one.source() != source_of(one.module) for one in changed)
+    assert all(item.source() != source_of(item.module) for item in changed)
 
 
 def test_every_java_file_of_weight_has_changes() -> None:
@@ -56,7 +56,7 @@ def test_every_java_file_of_weight_has_changes() -> None:
             assert len(mutations_of_java.mutants_of(path)) >= 3, path.name
     changed = mutations_of_java.sample(20, 1)
     assert changed == mutations_of_java.sample(20, 1)
-    assert all(one.source() != one.path.read_text(encoding="utf-8") for one in changed)
+    assert all(item.source() != item.path.read_text(encoding="utf-8") for item in changed)
 
 
 @pytest.mark.requires("javac", "java")
@@ -71,10 +71,12 @@ def test_a_java_core_is_noticed_only_where_it_is_changed() -> None:
 
 def test_a_reviewed_change_is_one_that_there_is() -> None:
     every = {
-        one.key for module in mutations_of_python.MODULES for one in mutations_of_python.mutants_of(module)
+        mutant.key
+        for module in mutations_of_python.MODULES
+        for mutant in mutations_of_python.mutants_of(module)
     }
     every |= {
-        one.key for path in ENGINE_SOURCES.rglob("*.java") for one in mutations_of_java.mutants_of(path)
+        mutant.key for path in ENGINE_SOURCES.rglob("*.java") for mutant in mutations_of_java.mutants_of(path)
     }
     assert REVIEWED.keys() - every == set()
 
@@ -88,11 +90,11 @@ class Sampled(Protocol):
 
 def check_noticed(made: Sequence[Sampled], left: Sequence[Sampled]) -> None:
     """Those that change nothing count neither as noticed nor as made."""
-    asked = [one for one in made if one.key not in REVIEWED]
-    unnoticed = [one for one in left if one.key not in REVIEWED]
-    told = "\n".join(map(str, unnoticed))
+    asked = [item for item in made if item.key not in REVIEWED]
+    unnoticed = [item for item in left if item.key not in REVIEWED]
+    listed = "\n".join(map(str, unnoticed))
     figures = f"{len(unnoticed)} of {len(asked)}, {len(made) - len(asked)} reviewed"
-    assert len(unnoticed) <= (1 - LEAST_NOTICED) * len(asked), f"{figures}:\n{told}"
+    assert len(unnoticed) <= (1 - LEAST_NOTICED) * len(asked), f"{figures}:\n{listed}"
 
 
 @pytest.mark.long

@@ -1,4 +1,4 @@
-"""Both engines give the outcomes that the specifications demand (docs/shim-engine.md 9)."""
+"""Both engines give the outcomes that the specifications require (docs/shim-engine.md 9)."""
 
 import json
 import re
@@ -33,8 +33,8 @@ HEADINGS = re.compile(r"^#+\s*(?P<number>[0-9]+(?:\.[0-9a-z]+)*)\.?\s", re.MULTI
 
 def by_file() -> dict[str, list[Vector]]:
     files: dict[str, list[Vector]] = {}
-    for one in VECTORS:
-        files.setdefault(one.id.partition("/")[0], []).append(one)
+    for item in VECTORS:
+        files.setdefault(item.id.partition("/")[0], []).append(item)
     return files
 
 
@@ -42,10 +42,10 @@ FILES = by_file()
 
 
 def failures(vectors: list[Vector], outcomes: list[Json]) -> list[str]:
-    told = zip(vectors, outcomes, strict=True)
+    pairs = zip(vectors, outcomes, strict=True)
     return [
         f"{vector.id} ({vector.source}): {found}"
-        for vector, outcome in told
+        for vector, outcome in pairs
         if (found := difference(outcome, vector.expect) or _omission(outcome, vector))
     ]
 
@@ -58,21 +58,21 @@ def _omission(outcome: Json, vector: Vector) -> str | None:
 @pytest.mark.parametrize("name", FILES)
 def test_the_python_engine_gives_what_is_expected(name: str) -> None:
     vectors = FILES[name]
-    assert failures(vectors, [evaluate(one.case) for one in vectors]) == []
+    assert failures(vectors, [evaluate(vector.case) for vector in vectors]) == []
 
 
 @pytest.mark.requires("javac", "java")
 @pytest.mark.parametrize("name", FILES)
 def test_the_java_engine_gives_what_is_expected(name: str, core: CoreJvm) -> None:
     vectors = FILES[name]
-    assert failures(vectors, list(core.outcomes(dict(one.case) for one in vectors))) == []
+    assert failures(vectors, list(core.outcomes(dict(vector.case) for vector in vectors))) == []
 
 
-def test_there_are_hundreds_and_none_stands_twice() -> None:
+def test_there_are_hundreds_and_each_is_there_once() -> None:
     assert len(VECTORS) >= 400
-    assert [one for one, count in Counter(vector.id for vector in VECTORS).items() if count > 1] == []
-    inputs = Counter(json.dumps(dict(one.case), default=str) for one in VECTORS)
-    twice = [one.id for one in VECTORS if inputs[json.dumps(dict(one.case), default=str)] > 1]
+    assert [item for item, count in Counter(vector.id for vector in VECTORS).items() if count > 1] == []
+    inputs = Counter(json.dumps(dict(item.case), default=str) for item in VECTORS)
+    twice = [item.id for item in VECTORS if inputs[json.dumps(dict(item.case), default=str)] > 1]
     assert len(twice) <= len(VECTORS) // 20, twice
 
 
@@ -84,16 +84,16 @@ def test_a_file_holds_its_own_vectors(name: str) -> None:
 
 
 def test_every_operation_and_every_token_has_vectors() -> None:
-    assert {one.operation for one in VECTORS} == set(OPERATIONS)
-    tokens = {one.expect.get("token") for one in VECTORS if one.operation == "call"} - {None}
+    assert {item.operation for item in VECTORS} == set(OPERATIONS)
+    tokens = {item.expect.get("token") for item in VECTORS if item.operation == "call"} - {None}
     assert tokens == set(load_failure_tokens())
 
 
 def test_no_cell_of_the_grid_is_blank_without_a_reason() -> None:
-    assert {(one.rows, one.columns): one.blank() for one in tables() if one.blank()} == {}
+    assert {(table.rows, table.columns): table.blank() for table in tables() if table.blank()} == {}
 
 
-def test_no_reason_stands_where_there_are_vectors() -> None:
+def test_cells_with_vectors_have_no_reason() -> None:
     for table in tables():
         assert not [cell for cell in table.reasons if table.counts.get(cell)]
         named = {row for row, _ in table.counts} | {row for row, _ in table.reasons}
@@ -115,7 +115,7 @@ def numbers_of(path: Path) -> frozenset[str]:
 
 
 def is_section(path: Path, number: str) -> bool:
-    """Tell whether a document has the section; without the document, whether it looks like one."""
+    """Return whether a document has the section; without the document, whether it looks like one."""
     if not path.is_file():
         return re.fullmatch(r"[0-9]+(\.[0-9a-z]+)*", number) is not None
     return number in numbers_of(path)
@@ -147,7 +147,7 @@ SOURCES: dict[str, Callable[[str], bool]] = {
 REFERENCE = re.compile(r"reference (?P<document>[a-z-]+) (?P<place>\S+)")
 
 
-@pytest.mark.parametrize("source", sorted({one.source for one in VECTORS}))
+@pytest.mark.parametrize("source", sorted({item.source for item in VECTORS}))
 def test_a_source_names_something_that_exists(source: str) -> None:
     reference = REFERENCE.fullmatch(source)
     if reference is not None:
@@ -178,16 +178,16 @@ def test_numbers_are_compared_exactly() -> None:
 
 @pytest.mark.parametrize("text", ["denied: nobody may", "denied:other words", "denied"])
 def test_a_failure_s_message_counts_up_to_its_token(text: str) -> None:
-    def told(message: str, status: str = "failure") -> Json:
+    def response(message: str, status: str = "failure") -> Json:
         inner = {"id": "1", "status": status, "message": message}
         document = {"mobile-mcp-response": {"version": "1.0", "response": inner}}
         return {"extras": {"mobile-mcp-response": json.dumps(document)}, "token": "denied"}
 
-    assert equal(told("denied: x"), told(text))
-    assert not equal(told("busy: x"), told(text))
-    assert not equal(told("nobody may"), told(text))
-    assert equal(told("denied", "success"), told(text, "success"))
-    assert not equal(told("denied", "success"), told(text))
+    assert equal(response("denied: x"), response(text))
+    assert not equal(response("busy: x"), response(text))
+    assert not equal(response("nobody may"), response(text))
+    assert equal(response("denied", "success"), response(text, "success"))
+    assert not equal(response("denied", "success"), response(text))
 
 
 def test_arguments_inside_a_request_are_compared_as_json() -> None:

@@ -62,7 +62,7 @@ def test_each_readable_app_is_one_application_and_a_split_is_none(
 def test_apps_that_tell_their_tools_when_asked_are_told_apart(
     truth: list[Expected], reading: Providers
 ) -> None:
-    told = [one for one in reading.findings if one.code == "told-when-asked"]
+    told = [one for one in reading.findings if one.code == "tools-not-in-files"]
     asked = [one for one in truth if "mmcp+broadcast" in one.when_asked and one.outcome == READ]
     assert len(told) == len(asked) > 0
 

@@ -55,7 +55,7 @@ class Annotation:
 
 
 @dataclass(frozen=True, slots=True, eq=False)
-class Parameter:
+class ParameterDeclaration:
     """A parameter of a function or of a primary constructor."""
 
     name: str
@@ -87,7 +87,7 @@ class FunctionDeclaration:
     modifiers: frozenset[str] = frozenset()
     annotations: tuple[Annotation, ...] = ()
     type_parameters: tuple[TypeParameter, ...] = ()
-    parameters: tuple[Parameter, ...] = ()
+    parameters: tuple[ParameterDeclaration, ...] = ()
     receiver: TypeReference | None = None
     return_type: TypeReference | None = None
     has_body: bool = False
@@ -127,7 +127,7 @@ class ClassDeclaration:
     modifiers: frozenset[str] = frozenset()
     annotations: tuple[Annotation, ...] = ()
     type_parameters: tuple[TypeParameter, ...] = ()
-    constructor: tuple[Parameter, ...] | None = None
+    constructor: tuple[ParameterDeclaration, ...] | None = None
     constructor_modifiers: frozenset[str] = frozenset()
     supertypes: tuple[TypeReference, ...] = ()
     kdoc: str | None = None

@@ -35,7 +35,7 @@ _REAL: Final = re.compile(r"(?:[0-9]++(?:\.[0-9]++)?|\.[0-9]++)(?:[eE][+-]?[0-9]
 
 
 class NotConstantError(Exception):
-    """An expression whose value cannot be told from the sources alone; its text and line."""
+    """An expression whose value the sources alone do not give; its text and line."""
 
     def __init__(self, node: Node) -> None:
         text = " ".join(text_of(node)[:60].split())

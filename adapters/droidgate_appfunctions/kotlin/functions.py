@@ -25,7 +25,7 @@ from droidgate_appfunctions.kotlin.data_types import Site, TypeBuilder
 from droidgate_appfunctions.kotlin.declarations import (
     ClassDeclaration,
     FunctionDeclaration,
-    Parameter,
+    ParameterDeclaration,
     TypeReference,
 )
 from droidgate_appfunctions.kotlin.kotlin_types import KotlinType, escaped, parameters_by_name
@@ -51,7 +51,7 @@ class ReadFunction:
 
 @dataclass(slots=True, eq=False)
 class Functions:
-    """Reads functions."""
+    """Reader of functions."""
 
     classes: Serializables
     annotations: Annotations
@@ -150,7 +150,7 @@ class Functions:
         )
         return self.classes.types.resolve(kotlin_type, function.file, owner, known)
 
-    def _parameter_type(self, parameter: Parameter, function: FunctionDeclaration) -> KotlinType:
+    def _parameter_type(self, parameter: ParameterDeclaration, function: FunctionDeclaration) -> KotlinType:
         kotlin_type = self._resolve(parameter.type, function)
         if kotlin_type.kind != "parameter":
             return kotlin_type
@@ -215,7 +215,7 @@ class Functions:
             raise refused(message, function.file, function.line, hint)
 
     def _check_parameter(
-        self, parameter: Parameter, kotlin_type: KotlinType, function: FunctionDeclaration
+        self, parameter: ParameterDeclaration, kotlin_type: KotlinType, function: FunctionDeclaration
     ) -> None:
         if parameter.is_vararg or not self.classes.is_supported(kotlin_type):
             found = f"vararg {kotlin_type}" if parameter.is_vararg else str(kotlin_type)
@@ -230,7 +230,7 @@ class Functions:
 
     def _parameter(
         self,
-        parameter: Parameter,
+        parameter: ParameterDeclaration,
         kotlin_type: KotlinType,
         function: FunctionDeclaration,
         builder: TypeBuilder,

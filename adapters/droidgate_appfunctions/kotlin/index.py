@@ -63,7 +63,7 @@ class External:
 
 @dataclass(frozen=True, slots=True)
 class Unresolved:
-    """A name that means nothing here; `elsewhere` where an import of everything may bring it."""
+    """A name without a meaning here; `elsewhere` where a star import may include it."""
 
     elsewhere: bool
 
@@ -114,10 +114,10 @@ class Index:
 
     def parse(self, files: Sequence[SourceFile]) -> Iterator[SourceDeclarations]:
         """Yield the declarations of files of the index; those that cannot be parsed are problems."""
-        wanted = {id(file) for file in files}
+        requested = {id(file) for file in files}
         entries = {id(item.file): item for group in self.packages.values() for item in group}
         for file in files:
-            parsed = self._parsed(entries[id(file)]) if id(file) in wanted else None
+            parsed = self._parsed(entries[id(file)]) if id(file) in requested else None
             if parsed is not None:
                 yield parsed
 

@@ -95,9 +95,9 @@ class Reports:
             named = ", ".join(id_.rpartition("#")[2] for id_ in ids[:_MOST_NAMED])
             more = f" and {len(ids) - _MOST_NAMED} more" if len(ids) > _MOST_NAMED else ""
             message = f"{error.message}; left out: {named}{more}"
-            told = type(error)(message, place=error.place, hint=error.hint)
-            told.left_out = tuple(ids)
-            yield told
+            reported = type(error)(message, place=error.place, hint=error.hint)
+            reported.left_out = tuple(ids)
+            yield reported
 
     def count_type(self, file: SourceDeclarations, line: int) -> None:
         """Count a data type that is built.

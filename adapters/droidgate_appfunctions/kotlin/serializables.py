@@ -21,7 +21,7 @@ from droidgate_appfunctions.kotlin.annotations import (
 from droidgate_appfunctions.kotlin.declarations import (
     Annotation,
     ClassDeclaration,
-    Parameter,
+    ParameterDeclaration,
     SourceDeclarations,
     TypeReference,
 )
@@ -97,7 +97,7 @@ class Serializables:
         return self.annotations.find(declaration.annotations, names, declaration.file, declaration.outer)
 
     def is_one_of(self, declaration: ClassDeclaration) -> bool:
-        """Return whether a class stands for one of its subclasses."""
+        """Return whether a class represents one of its subclasses."""
         return "sealed" in declaration.modifiers or self.find(declaration, ONE_OF) is not None
 
     def shape(self, kotlin_type: KotlinType) -> Shape:
@@ -246,7 +246,7 @@ class Serializables:
             )
 
     def _property_parts(
-        self, declaration: ClassDeclaration, parameter: Parameter
+        self, declaration: ClassDeclaration, parameter: ParameterDeclaration
     ) -> tuple[str | None, TypeReference, tuple[Annotation, ...]]:
         if parameter.is_property:
             for annotation in parameter.annotations:
@@ -310,7 +310,7 @@ class Serializables:
         return list(found)
 
     def alternatives(self, declaration: ClassDeclaration) -> list[ClassDeclaration]:
-        """Return the classes that a sealed or non-sealed one-of stands for.
+        """Return the classes that a sealed or non-sealed one-of represents.
 
         Raises:
             InputError: one of them cannot be.
@@ -442,7 +442,7 @@ class Serializables:
         )
 
     def check_proxy(self, declaration: ClassDeclaration, found: FoundAnnotation) -> None:
-        """Check a class that stands for one of a library.
+        """Check a class that represents one of a library.
 
         Raises:
             InputError: it does not convert both ways.
@@ -465,7 +465,7 @@ class Serializables:
         return meaning.qualified_name if isinstance(meaning, ClassDeclaration) else ".".join(value.name)
 
     def proxy_of(self, name: str) -> ClassDeclaration | None:
-        """Return the class that stands for one of a library."""
+        """Return the class that represents one of a library."""
         if self.proxies is None:
             self.proxies = {}
             for file in self.types.index.files_of(_PROXY_PACKAGE):

@@ -20,7 +20,7 @@ from droidgate_appfunctions.kotlin.declarations import (
     FunctionDeclaration,
     Import,
     Name,
-    Parameter,
+    ParameterDeclaration,
     PropertyDeclaration,
     SourceDeclarations,
     TypeAlias,
@@ -348,7 +348,7 @@ class _Walk:
         elif _ends_with_lambda(node):
             self.file.delegations.append(declaration.line)
 
-    def class_parameters(self, node: Node | None) -> tuple[Parameter, ...]:
+    def class_parameters(self, node: Node | None) -> tuple[ParameterDeclaration, ...]:
         if node is None:
             return ()
         return tuple(
@@ -357,10 +357,10 @@ class _Walk:
             if child.type == "class_parameter"
         )
 
-    def class_parameter(self, node: Node, kdoc: str | None) -> Parameter:
+    def class_parameter(self, node: Node, kdoc: str | None) -> ParameterDeclaration:
         modifiers, annotations = self.modifiers(node)
         name = _named(node, "identifier")
-        return Parameter(
+        return ParameterDeclaration(
             name=identifier_of(name) if name is not None else "",
             type=self.type_in(node),
             line=line_of(name or node),
@@ -397,7 +397,7 @@ class _Walk:
             kdoc=kdoc,
         )
 
-    def parameters(self, node: Node) -> Iterator[Parameter]:
+    def parameters(self, node: Node) -> Iterator[ParameterDeclaration]:
         found: dict[str, Any] = {}
         modifiers: tuple[frozenset[str], tuple[Annotation, ...]] = frozenset(), ()
         for child in node.children:
@@ -405,7 +405,7 @@ class _Walk:
                 modifiers = self.modifiers_in(child)
             elif child.type == "parameter":
                 if found:
-                    yield Parameter(**found)
+                    yield ParameterDeclaration(**found)
                 name = _named(child, "identifier")
                 found = {
                     "name": identifier_of(name) if name is not None else "",
@@ -418,7 +418,7 @@ class _Walk:
             elif child.type == "=" and found:
                 found["has_default"] = True
         if found:
-            yield Parameter(**found)
+            yield ParameterDeclaration(**found)
 
     def read_property(self, node: Node, outer: ClassDeclaration | None, kdoc: str | None) -> None:
         variable = _named(node, "variable_declaration")
@@ -577,7 +577,7 @@ def _is_kdoc(node: Node) -> bool:
 
 
 def _with_kdoc(nodes: Iterable[Node]) -> Iterator[tuple[Node, str | None]]:
-    """Yield the nodes that are no comments, each with the KDoc in front of it."""
+    """Yield the nodes that are not comments, each with the KDoc in front of it."""
     kdoc: str | None = None
     for node in nodes:
         if node.type in _COMMENTS:

@@ -1,8 +1,8 @@
 """What an app of the virtual phone does: the interface that its Python behaviour fills.
 
 The manifest, descriptors and resources of an app are read from its installed APK; only what its code would
-do stands behind this interface. A class is found by package name; a package without one can be installed,
-looked at and discovered, and whoever calls it is told that its code is not modelled.
+do is behind this interface. A class is found by package name. A package without one can be installed,
+listed and discovered; a call of it fails, because its code is not modelled.
 
 Everything here runs on the app's main thread, one call at a time, as Android promises. Components are created
 by the system for each start, from the class names of the manifest.
@@ -176,7 +176,7 @@ class Service:
         """Handle a start.
 
         Returns:
-            `START_REDELIVER_INTENT` where the start shall come again (`on_redelivered`) if the process dies
+            `START_REDELIVER_INTENT` where the start is delivered again (`on_redelivered`) if the process dies
             before the service is stopped.
         """
         del intent
@@ -190,23 +190,23 @@ class Service:
         """Return what handles the messages of a Messenger; None where the service cannot be bound.
 
         As on Android a service is asked once for each intent that differs from the others
-        (`Intent.filterEquals`); whoever else binds with an equal one is given the same.
+        (`Intent.filterEquals`); others that bind with an equal one get the same handler.
         """
         del intent
         return None
 
     def on_unbind(self, intent: Intent) -> bool:
-        """Handle that the last who was bound with this intent has let go.
+        """Handle that the last client bound with this intent has unbound.
 
         Returns:
-            Whether to tell `on_rebind` when somebody comes back while the service lives. Only then
+            Whether to call `on_rebind` when a client binds again while the service lives. Only then
             `on_unbind` is called again.
         """
         del intent
         return False
 
     def on_rebind(self, intent: Intent) -> None:
-        """Handle that somebody is bound again with this intent."""
+        """Handle that a client is bound again with this intent."""
 
     def on_destroy(self) -> None:
         """Handle the end of the service."""
@@ -304,12 +304,12 @@ class Provider:
         return None
 
     def open_for_reading(self, uri: str, caller_uid: int) -> bytes | None:
-        """Return what `openFile(uri, "r")` gives; None where there is no such file."""
+        """Return what `openFile(uri, "r")` gives; None for an unknown file."""
         del uri, caller_uid
         return None
 
     def open_for_writing(self, uri: str, content: bytes, caller_uid: int) -> bool:
-        """Take what was written through `openFile(uri, "w")`; false where there is no such file."""
+        """Take what was written through `openFile(uri, "w")`; false for an unknown file."""
         del uri, content, caller_uid
         return False
 
@@ -337,7 +337,7 @@ class AppFunctionService:
             The properties of the result document, each a list; empty for void.
 
         Raises:
-            AppFunctionError: with the code that the caller shall see.
+            AppFunctionError: with the code that the caller receives.
         """
         raise NotImplementedError
 

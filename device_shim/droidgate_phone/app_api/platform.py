@@ -15,7 +15,7 @@ from droidgate_phone.intents import ComponentName, Intent
 
 @dataclass(frozen=True, slots=True)
 class PackageFacts:
-    """`android.content.pm.PackageInfo`, as far as it is asked for.
+    """`android.content.pm.PackageInfo`, as far as apps of the phone read it.
 
     Attributes:
         name: Package name.
@@ -84,13 +84,13 @@ def _ignore(message: Message) -> None:
 
 
 @dataclass(frozen=True, slots=True)
-class Connection:
+class ServiceConnection:
     """`android.content.ServiceConnection`, and what receives the service's messages.
 
     Attributes:
         on_message: Receives what the service answers.
         on_connected: The service has handed out its binder.
-        on_null_binding: It hands out none.
+        on_null_binding: The service returned no binder.
         on_disconnected: Its process ended while it was bound.
         flags: Of `bindService`; BIND_ALLOW_ACTIVITY_STARTS (512) counts.
     """
@@ -124,13 +124,13 @@ FunctionOutcome = Mapping[str, Json] | AppFunctionError
 
 
 class Binding(Protocol):
-    """A bound service that hands out a Messenger."""
+    """A bound service that returned a Messenger."""
 
     def send(self, message: Message) -> None:
         """Send a message; answers come to the binding's `on_message` where `reply_to` is left None."""
 
     def unbind(self) -> None:
-        """Let go of the service."""
+        """Unbind the service."""
 
 
 class Platform(Protocol):
@@ -165,8 +165,8 @@ class Platform(Protocol):
     def read_asset(self, package: str, name: str) -> bytes | None:
         """Return an asset of a package that the app may see."""
 
-    def bind(self, intent: Intent, connection: Connection) -> Binding | None:
-        """Bind a service; what comes of it is told later. None where there is no such service.
+    def bind(self, intent: Intent, connection: ServiceConnection) -> Binding | None:
+        """Bind a service; the connection reports the outcome later. None for an unknown service.
 
         Raises:
             AndroidError: Android refuses.
@@ -176,7 +176,7 @@ class Platform(Protocol):
         """Return the token of a Messenger whose messages come to the app's main thread."""
 
     def close_messenger(self, token: str) -> None:
-        """Let go of a Messenger of the app's own: whoever sends to it learns that it is gone."""
+        """Remove a Messenger of the app's own; sending to it fails from then on."""
 
     def link_to_death(self, token: str, on_death: Callable[[], None]) -> Callable[[], None]:
         """Run code when the process that owns a Messenger dies (`IBinder.linkToDeath`).
@@ -196,7 +196,7 @@ class Platform(Protocol):
         """End the activity whose context this is of; nothing in any other context."""
 
     def acknowledge_start(self, class_name: str, intent: Intent) -> None:
-        """Let go of one start of a service of the app (`stopSelf(startId)`); it is stopped after the last."""
+        """End one start of a service of the app (`stopSelf(startId)`); it is stopped after the last."""
 
     def foreground_service_types(self, component: ComponentName) -> tuple[str, ...]:
         """Return the declared types of a service that the app may see.
@@ -223,10 +223,10 @@ class Platform(Protocol):
         """
 
     def stop_foreground(self, class_name: str) -> None:
-        """Move a service of the app back to the background (`Service.stopForeground`); it goes on."""
+        """Move a service of the app back to the background (`Service.stopForeground`); it keeps running."""
 
     def look_at_pending_intent(self, token: str) -> PendingIntentFacts | None:
-        """Return what the system tells about a PendingIntent, None for one that was cancelled."""
+        """Return what the system reports about a PendingIntent, None for one that was cancelled."""
 
     def create_activity_intent(self, intent: Intent) -> str:
         """Return the token of a PendingIntent that opens an activity."""
@@ -286,7 +286,7 @@ class Platform(Protocol):
     def wait(self, signal: Signal, seconds: float) -> bool:
         """Wait on a Binder thread until a signal is set or the time is over; return whether it is set.
 
-        A process that ends wakes whoever waits in it.
+        The end of the process ends the wait.
         """
 
     def hide_overlay_windows(self, *, hide: bool = True) -> None:

@@ -46,12 +46,12 @@ class NoAnswerError(Exception):
 
 @dataclass(frozen=True, slots=True)
 class BroadcastTool:
-    """A tool that a receiver told about.
+    """A tool that a receiver reported.
 
     Attributes:
         name: Its name.
-        description: Its description, empty where it told none.
-        parameters: Its parameters as JSON text, `{}` where it told none.
+        description: Its description, empty where the receiver reported none.
+        parameters: Its parameters as JSON text, `{}` where the receiver reported none.
     """
 
     name: str
@@ -126,7 +126,7 @@ class Agent:
             flags: Of `bindService`: 512 lets the service open screens while the agent is visible.
 
         Raises:
-            NoAnswerError: it hands out no binder, died, or did not answer in time.
+            NoAnswerError: it returns no binder, died, or did not answer in time.
             AndroidError: Android refuses.
         """
         request_key, response_key = _names(dialect)
@@ -141,7 +141,7 @@ class Agent:
             Intent(component=component), receive, waiting.give_up, flags=flags
         )
         if binding is None:
-            raise NoAnswerError(f"{component.flatten()} hands out no binder")
+            raise NoAnswerError(f"{component.flatten()} returns no binder")
         try:
             binding.send(Message(_MSG_REQUEST, Bundle.of_strings({request_key: request_json})))
             return waiting.wait()
@@ -165,7 +165,7 @@ class Agent:
             foreground: Whether with `startForegroundService`; by default as the dialect's agent does.
 
         Raises:
-            NoAnswerError: there is no such service, or it did not answer in time.
+            NoAnswerError: the service does not exist, or it did not answer in time.
             AndroidError: Android refuses.
         """
         request_key, response_key = _names(dialect)
@@ -182,7 +182,7 @@ class Agent:
         is_foreground = dialect == "MM-5" if foreground is None else foreground
         intent = Intent(component=component, extras=extras)
         if self._context.start_service(intent, foreground=is_foreground) is None:
-            raise NoAnswerError(f"there is no service {component.flatten()}")
+            raise NoAnswerError(f'unknown service "{component.flatten()}"')
         return waiting.wait()
 
     def call_mmcp_activity(
@@ -191,7 +191,7 @@ class Agent:
         """Start an mMCP activity for a result and return it.
 
         Raises:
-            NoAnswerError: there was no result in time.
+            NoAnswerError: no result came in time.
             AndroidError: Android refuses.
         """
         text = parameters if isinstance(parameters, str) else json.dumps(parameters)
@@ -206,7 +206,7 @@ class Agent:
         """Send an mMCP invocation to a receiver and return the broadcast's result.
 
         Raises:
-            NoAnswerError: there was no result in time.
+            NoAnswerError: no result came in time.
             AndroidError: Android refuses.
         """
         text = parameters if isinstance(parameters, str) else json.dumps(parameters)

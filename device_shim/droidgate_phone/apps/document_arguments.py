@@ -45,7 +45,7 @@ _DATE_TIME_PARTS: Final[Mapping[str, tuple[int, int]]] = {
 
 
 class Arguments:
-    """One document and where it stands in the call; properties that nobody asks for are ignored."""
+    """One document and where it is in the call; properties that the function does not read are ignored."""
 
     def __init__(self, document: Mapping[str, Json], where: str = "") -> None:
         self._document = document
@@ -103,7 +103,7 @@ class Arguments:
         return self.whole(name, least, most) if self.has(name) else fallback
 
     def number(self, name: str, least: float, most: float) -> float:
-        """Return a number between two; a whole one is taken too, since the shell knows no types."""
+        """Return a number between two; a whole one is accepted too, since the shell does not know types."""
         value = self._document.get(name)
         found = _list_of(value, _is_double)
         if found is None:
@@ -158,10 +158,10 @@ class Arguments:
         return text
 
 
-def _list_of(value: Json, is_one: Callable[[Json], bool]) -> list[Any] | None:
+def _list_of(value: Json, has_kind: Callable[[Json], bool]) -> list[Any] | None:
     """Return a property's values where all are of one kind, as GenericDocument's typed arrays are."""
     is_list = isinstance(value, list | tuple)
-    return list(value) if is_list and all(map(is_one, value)) else None
+    return list(value) if is_list and all(map(has_kind, value)) else None
 
 
 def _is_text(value: Json) -> bool:

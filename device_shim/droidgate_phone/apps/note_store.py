@@ -210,7 +210,7 @@ class NoteStore:
         return f"note-{self._next_number - 1}"
 
     def is_full(self) -> bool:
-        """Return whether there is no room for another note."""
+        """Return whether another note would exceed the limit."""
         return len(self.notes) >= MOST_NOTES
 
     def find(self, note_id: str) -> Note | None:

@@ -108,8 +108,8 @@ class NoteFunctions:
 
     def _find_notes(self, arguments: Arguments) -> _Document:
         limit = arguments.whole_or("limit", 1, _MOST_FOUND, _USUALLY_FOUND)
-        is_wanted = _query_in(arguments)
-        found = [note.document() for note in reversed(self._store.notes) if is_wanted(note)]
+        matches = _query_in(arguments)
+        found = [note.document() for note in reversed(self._store.notes) if matches(note)]
         return _value(*found[:limit])
 
     def _get_note(self, arguments: Arguments) -> _Document:
@@ -144,7 +144,7 @@ class NoteFunctions:
         note_id = arguments.text("noteId", 1, _LONGEST_ID)
         note = self._store.find(note_id)
         if note is None:
-            raise AppFunctionError(ERROR_RESOURCE_NOT_FOUND, f'There is no note "{note_id}"')
+            raise AppFunctionError(ERROR_RESOURCE_NOT_FOUND, f'Unknown note "{note_id}"')
         return note
 
 

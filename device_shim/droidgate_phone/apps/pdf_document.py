@@ -98,7 +98,7 @@ def read_pdf(data: bytes) -> list[PdfPage]:
     """Return the pages of a file that `write_pdf` wrote.
 
     Raises:
-        PdfError: it is no PDF file, or one from elsewhere.
+        PdfError: it is not a PDF file, or `write_pdf` did not write it.
     """
     if not data.startswith(b"%PDF-"):
         message = "the file is not a PDF file, or is damaged"

@@ -72,7 +72,7 @@ class ToolActivity(Activity):
         except (ValueError, LookupError, TypeError) as error:
             raise ToolError("the tool failed: JSONException") from error
         if found is None:
-            raise ToolError(f'there is no tool "{tool}"')
+            raise ToolError(f'unknown tool "{tool}"')
         return dict(found)
 
 

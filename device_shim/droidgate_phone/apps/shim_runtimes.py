@@ -18,14 +18,14 @@ def check_shim_runtime(name: str, release: ReleaseProfile) -> ShimRuntime:
     """Return the runtime of that name, where it can be had here and for this release.
 
     Raises:
-        UsageError: it cannot; the message says what is missing and how to get it. There is no falling back.
+        UsageError: it cannot; the message says what is missing and how to get it. No other runtime is tried.
     """
-    for one in _NAMES:
-        if one == name:
+    for known in _NAMES:
+        if known == name:
             break
     else:
-        raise UsageError(f"there is no shim runtime {name}", hint=f"there are {' and '.join(_NAMES)}")
-    if one == "jvm":
+        raise UsageError(f'unknown shim runtime "{name}"', hint=f"use {' or '.join(_NAMES)}")
+    if known == "jvm":
         from droidgate_phone.apps.jvm_shim.parts import find_parts  # noqa: PLC0415 - few phones need it
 
         if release.sdk != _SDK_OF_THE_JVM:
@@ -33,7 +33,7 @@ def check_shim_runtime(name: str, release: ReleaseProfile) -> ShimRuntime:
                 f"shims run on the JVM with Android {_SDK_OF_THE_JVM} only", hint="use --sdk 36 or 36.1"
             )
         find_parts()
-    return one
+    return known
 
 
 def start_shim_runtime(runtime: ShimRuntime, release: ReleaseProfile) -> None:

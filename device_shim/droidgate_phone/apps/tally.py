@@ -1,4 +1,4 @@
-"""The tally app: a Mobile-MCP service that keeps points for whoever is bound, as its Java sources do it."""
+"""The tally app: a Mobile-MCP service that keeps points for each bound client, as its Java sources do it."""
 
 from __future__ import annotations
 
@@ -49,7 +49,7 @@ class Totals:
 
 
 def run_capability(totals: Totals | None, capability_id: str, arguments: Mapping[str, Json]) -> Answer:
-    """Do what a capability does over somebody's totals; None where nobody is bound.
+    """Do what a capability does on a client's totals; None where no client is bound.
 
     Raises:
         RefusalError: the request fits, and cannot be done.
@@ -78,7 +78,7 @@ class TallyService(Service):
         self._totals: dict[tuple[object, ...], dict[int, Totals]] = {}
 
     def on_bind(self, intent: Intent) -> Callable[[Message], None]:
-        """Return what answers messages with `what` 1 of whoever binds with such an intent."""
+        """Return the handler of messages with `what` 1 from clients that bind with such an intent."""
         by_uid = self._totals[intent.filter_comparison()] = {}
 
         def take(message: Message) -> None:
@@ -88,12 +88,12 @@ class TallyService(Service):
         return take
 
     def on_unbind(self, intent: Intent) -> bool:
-        """Forget the totals of who was bound with such an intent; the handler may be handed out again."""
+        """Forget the totals of clients that were bound with such an intent; the handler may be used again."""
         self._totals[intent.filter_comparison()].clear()
         return True
 
     def on_start_command(self, intent: Intent) -> None:
-        """Tell who starts the service that it has to bind it."""
+        """Answer that the service has to be bound."""
         answer_start(self.context, intent, partial(self._answer, None))
 
     def _answer(self, totals: Totals | None, request_text: str | None) -> str:

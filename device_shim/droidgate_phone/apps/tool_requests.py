@@ -91,7 +91,7 @@ class RefusalError(Exception):
 
 @dataclass(frozen=True, slots=True)
 class Answer:
-    """What a capability answers: a text for people and its outputs, by name."""
+    """What a capability answers: a readable text and its outputs, by name."""
 
     message: str
     outputs: Mapping[str, Json] = field(default_factory=dict)

@@ -1,4 +1,4 @@
-"""The weather app: tools told and answered by a broadcast receiver, as its Java sources do it."""
+"""The weather app: a broadcast receiver reports and runs its tools, as its Java sources do it."""
 
 from __future__ import annotations
 
@@ -69,7 +69,7 @@ class _Tool:
 
 
 _TOOLS: Final = {
-    "currentWeather": _Tool("Tells the weather in a place right now, in one sentence.", ("location",)),
+    "currentWeather": _Tool("Returns the weather in a place right now, in one sentence.", ("location",)),
     "forecast": _Tool(
         "Gives the weather of the coming days in a place as JSON. days is a number from 1 to 7.",
         ("location", "days"),
@@ -95,7 +95,7 @@ def describe_tools(into: Bundle) -> Bundle:
 def _run(tool_name: str | None, params: str | None) -> str:
     tool = _TOOLS.get(tool_name or "")
     if tool is None:
-        raise _RefusalError("no tool is named" if tool_name is None else f'there is no tool "{tool_name}"')
+        raise _RefusalError("no tool is named" if tool_name is None else f'unknown tool "{tool_name}"')
     arguments = _arguments_for(str(tool_name), tool, params)
     if tool_name == "currentWeather":
         return _current(arguments["location"])
@@ -117,8 +117,10 @@ def _forecast(location: str, days: str) -> str:
         raise _RefusalError(f"days must be a number from 1 to {_MOST_DAYS}")
     listed: list[Json] = []
     for day in range(1, count + 1):
-        one = weather_of(place, day)
-        listed.append({"day": day, "sky": one.sky, "temperature": one.temperature, "wind": one.wind})
+        weather = weather_of(place, day)
+        listed.append(
+            {"day": day, "sky": weather.sky, "temperature": weather.temperature, "wind": weather.wind}
+        )
     return write_json({"location": place, "days": listed})
 
 
@@ -168,7 +170,7 @@ def _object_from(params: str | None) -> Mapping[str, Json]:
 
 
 class WeatherReceiver(Receiver):
-    """Lists its tools and runs them for whoever sends an ordered broadcast."""
+    """Lists its tools and runs them for senders of ordered broadcasts."""
 
     def on_receive(self, intent: Intent, current: BroadcastResult) -> BroadcastResult | None:
         """Answer a discovery with the tools, an invocation with the tool's text."""

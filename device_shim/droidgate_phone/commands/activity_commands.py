@@ -28,7 +28,7 @@ from droidgate_phone.system.activity_stack import (
 )
 from droidgate_phone.system.callers import caller_of_uid
 from droidgate_phone.system.intent_text import show_bundle, show_intent
-from droidgate_phone.system.processes import NotModelledError
+from droidgate_phone.system.processes import AndroidNotModelledError
 from droidgate_phone.system.service_records import ServiceRefusedError
 
 _FLAG_FROM_SHELL: Final = 0x00400000
@@ -216,7 +216,7 @@ def _run_broadcast(call: CommandCall, reader: ArgumentReader) -> int:
 
 
 def _forget(result: BroadcastResult) -> None:
-    """Nobody waits for the result."""
+    """Drop the result, which nobody waits for."""
     del result
 
 
@@ -243,7 +243,7 @@ def _run_force_stop(call: CommandCall, reader: ArgumentReader) -> int:
 
 
 def _run_kill(call: CommandCall, reader: ArgumentReader) -> int:
-    """Only processes that the user does not notice are ended."""
+    """End an app's processes, unless the user notices them."""
     while reader.next_option() is not None:
         read_user(reader)
     name = reader.require()
@@ -287,7 +287,7 @@ def run_activity(call: CommandCall, arguments: tuple[str, ...]) -> int:
     def run() -> int:
         try:
             return _VERBS[verb](call, reader)
-        except NotModelledError as error:
+        except AndroidNotModelledError as error:
             return refuse(call, error.message)
 
     return run_guarded(call, verb, run)

@@ -28,7 +28,7 @@ from droidgate_phone.system.generic_documents import (
     write_document_text,
     write_yaml,
 )
-from droidgate_phone.system.processes import NotModelledError
+from droidgate_phone.system.processes import AndroidNotModelledError
 
 _EXCEPTION: Final = "android.app.appfunctions.AppFunctionException"
 _DEFAULT_SECONDS: Final = 30
@@ -86,7 +86,7 @@ def run_app_function(call: CommandCall, arguments: tuple[str, ...]) -> int:
         call.write(f"Exception: org.json.JSONException: {error}\n")
     except ValueError as error:
         call.write(f"Exception: java.lang.IllegalArgumentException: {error}\n")
-    except NotModelledError as error:
+    except AndroidNotModelledError as error:
         return refuse(call, error.message)
     return FAILED
 
@@ -293,7 +293,7 @@ def _purge(call: CommandCall, reader: ArgumentReader, generation: int) -> int:
 
 
 def _access(call: CommandCall, reader: ArgumentReader, generation: int) -> int:
-    """The access commands: the flags that guard them from generation 3 on are off on the phone."""
+    """Fail an access command: the flags that guard them from generation 3 on are off on the phone."""
     del reader
     if generation == _ARRAY_GENERATION:
         return refuse(call, "access grants of generation 2")

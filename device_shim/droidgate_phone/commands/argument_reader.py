@@ -34,7 +34,7 @@ class ArgumentReader:
         self._option = ""
 
     def next_option(self) -> str | None:
-        """Return the next option, None where something else stands there; `--` ends the options."""
+        """Return the next option, None where the next word is not one; `--` ends the options."""
         if self._rest_of_option is not None:
             raise ArgumentError(f"No argument expected after {self._option!r}".replace("'", '"'))
         if self._position >= len(self._arguments):
@@ -82,7 +82,7 @@ class ArgumentReader:
         """Return the next argument as `Integer.decode` reads it.
 
         Raises:
-            ArgumentError: there is none, or it is no number.
+            ArgumentError: it is missing or not a number.
         """
         return parse_number(self.require())
 

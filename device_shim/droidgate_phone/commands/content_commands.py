@@ -14,7 +14,7 @@ from droidgate_phone.java_text import java_double
 from droidgate_phone.system.callers import caller_of_uid
 from droidgate_phone.system.content_providers import Cell
 from droidgate_phone.system.intent_text import show_bundle
-from droidgate_phone.system.processes import NotModelledError
+from droidgate_phone.system.processes import AndroidNotModelledError
 
 _OWNER: Final = 0
 _FIRST_UNESCAPING: Final = 33
@@ -103,7 +103,7 @@ def _extra(text: str, *, unescape: bool) -> tuple[str, Extra]:
 
 
 def _split(text: str) -> list[str]:
-    """Split at the first two colons that no backslash stands before, and undo the backslashes."""
+    """Split at the first two colons without a backslash before them, and remove the backslashes."""
     parts: list[str] = []
     current: list[str] = []
     position = 0
@@ -196,7 +196,7 @@ def _execute(call: CommandCall, read: _Arguments, run: Callable[[CommandCall, _A
         return 0
     try:
         run(call, read)
-    except NotModelledError as error:
+    except AndroidNotModelledError as error:
         return refuse(call, error.message)
     except AndroidError as error:
         shown = f"{error.exception}: {error.message}" if error.message else error.exception

@@ -249,10 +249,10 @@ def _grep(call: CommandCall, options: Options) -> int:
 
     def search(_path: str, stream: InputStream) -> None:
         nonlocal found
-        wanted = text.lower() if "i" in options else text
+        needle = text.lower() if "i" in options else text
         for line in lines(stream):
             shown = line.removesuffix(b"\n").decode("utf-8", "surrogateescape")
-            if (wanted in (shown.lower() if "i" in options else shown)) != ("v" in options):
+            if (needle in (shown.lower() if "i" in options else shown)) != ("v" in options):
                 found = True
                 call.write(shown + "\n")
 

@@ -10,7 +10,7 @@ from droidgate_phone.commands.argument_reader import ArgumentError, ArgumentRead
 from droidgate_phone.commands.refusal import FAILED, refuse
 from droidgate_phone.commands.service_shell import print_exception
 from droidgate_phone.screen.keys import key_code
-from droidgate_phone.screen.window import NotModelledError, Window
+from droidgate_phone.screen.window import InputNotModelledError, Window
 
 _SOURCES: Final = (
     "dpad", "gamepad", "joystick", "keyboard", "mouse", "rotaryencoder", "stylus", "touchnavigation",
@@ -52,7 +52,7 @@ def input_command(call: CommandCall) -> int:
     except ArgumentError as error:
         print_exception(call, call.arguments[0] if call.arguments else "", error.exception, error.message)
         return FAILED
-    except NotModelledError as error:
+    except InputNotModelledError as error:
         return refuse(call, str(error))
 
 
@@ -76,8 +76,8 @@ def _tap(window: Window, reader: ArgumentReader) -> None:
 
 def _swipe(window: Window, reader: ArgumentReader) -> None:
     start_x, start_y, end_x, end_y = (_number(reader) for _ in range(4))
-    spelled = reader.next()
-    duration = _USUAL_SWIPE if spelled is None else _whole(spelled)
+    word = reader.next()
+    duration = _USUAL_SWIPE if word is None else _whole(word)
     window.swipe((start_x, start_y), (end_x, end_y), duration if duration >= 0 else _USUAL_SWIPE)
 
 
@@ -91,17 +91,17 @@ def _text(window: Window, reader: ArgumentReader) -> None:
 
 
 def _keys(window: Window, reader: ArgumentReader) -> None:
-    spelled = reader.require()
-    times = 2 if spelled == "--doubletap" else 1
-    if spelled in {"--longpress", "--doubletap"}:
-        spelled = reader.require()
-    for item in (spelled, *reader.rest()):
+    word = reader.require()
+    times = 2 if word == "--doubletap" else 1
+    if word in {"--longpress", "--doubletap"}:
+        word = reader.require()
+    for item in (word, *reader.rest()):
         for _ in range(times):
             window.press_key(key_code(item))
 
 
 def _press(window: Window, reader: ArgumentReader) -> None:
-    """A trackball presses what is selected; nothing is, on a touch screen."""
+    """Do nothing: a trackball presses what is selected, and a touch screen selects nothing."""
     del window, reader
 
 
@@ -116,22 +116,22 @@ _ACTIONS: Final[Mapping[str, Callable[[Window, ArgumentReader], None]]] = {
 
 def _number(reader: ArgumentReader) -> int:
     """Return a coordinate; `Float.parseFloat` takes fractions too."""
-    spelled = reader.require()
+    word = reader.require()
     try:
-        return int(float(spelled))
+        return int(float(word))
     except (ValueError, OverflowError):
-        raise _not_a_number(spelled) from None
+        raise _not_a_number(word) from None
 
 
-def _whole(spelled: str) -> int:
+def _whole(word: str) -> int:
     try:
-        return int(spelled)
+        return int(word)
     except ValueError:
-        raise _not_a_number(spelled) from None
+        raise _not_a_number(word) from None
 
 
-def _not_a_number(spelled: str) -> ArgumentError:
-    return ArgumentError(f'For input string: "{spelled}"', "java.lang.NumberFormatException")
+def _not_a_number(word: str) -> ArgumentError:
+    return ArgumentError(f'For input string: "{word}"', "java.lang.NumberFormatException")
 
 
 COMMANDS: Final[Mapping[str, Command]] = {"input": input_command}

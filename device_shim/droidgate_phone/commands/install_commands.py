@@ -183,7 +183,7 @@ def run_install_write(call: CommandCall, reader: ArgumentReader) -> int:
 
 
 def run_install_remove(call: CommandCall, reader: ArgumentReader) -> int:
-    """`pm install-remove SESSION NAME...`: a part that was written is taken back."""
+    """`pm install-remove SESSION NAME...`, which removes a part that was written."""
     session = _session(call, reader.next())
     names = reader.rest()
     if not names:

@@ -11,7 +11,7 @@ from droidgate_phone.commands.service_shell import read_user
 from droidgate_phone.intents import ComponentName
 
 _STEP_SECONDS: Final = 0.2
-"""How often a wait looks whether whoever started the command has gone."""
+"""How often a wait checks whether the process that started the command has ended."""
 _NOT_MODELLED: Final = frozenset(
     {"-p", "--no-hidden-api-checks", "--no-test-api-access", "--no-isolated-storage", "--abi", "-f", "-m"}
 )

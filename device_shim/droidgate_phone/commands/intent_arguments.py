@@ -42,7 +42,7 @@ OptionHandler = Callable[[str, ArgumentReader], bool]
 
 
 def _split(text: str) -> list[str]:
-    """Split a list at commas that no backslash stands before."""
+    """Split a list at commas without a backslash before them."""
     return [part.replace("\\,", ",") for part in re.split(r"(?<!\\),", text)]
 
 

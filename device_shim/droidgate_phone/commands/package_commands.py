@@ -116,9 +116,9 @@ def _list_packages(call: CommandCall, reader: ArgumentReader) -> int:
         return FAILED
     if not is_known_user(options.user):
         return 0
-    wanted = reader.next()
+    part_of_name = reader.next()
     for package in call.system.packages.all():
-        if (wanted is None or wanted in package.name) and _is_listed(package, options):
+        if (part_of_name is None or part_of_name in package.name) and _is_listed(package, options):
             call.write(_package_line(package, options))
     return 0
 
@@ -306,7 +306,7 @@ def _run_state(call: CommandCall, verb: str, reader: ArgumentReader) -> int:
 def _check_shell_may_set(
     call: CommandCall, package: InstalledPackage, name: ComponentName | None, state: EnabledState
 ) -> None:
-    """The shell changes whole packages between enabled and disabled-user only, unless they are for tests."""
+    """Check that the shell changes a whole package between enabled and disabled-user, or one for tests."""
     if call.uid != SHELL_UID or package.manifest.test_only:
         return
     if name is None and state in ("default", "enabled", "disabled-user") and package.enabled != "disabled":

@@ -44,18 +44,18 @@ def screencap(call: CommandCall) -> int:
     is_png, file = False, None
     arguments = list(call.arguments)
     while arguments:
-        one = arguments.pop(0)
-        if one in {"-h", "-hp", "-ph"}:
+        argument = arguments.pop(0)
+        if argument in {"-h", "-hp", "-ph"}:
             call.write_error(_USAGE_OF_SCREENCAP)
             return 1
-        if one == "-p":
+        if argument == "-p":
             is_png = True
-        elif one == "-d" and arguments[:1] == ["0"]:
+        elif argument == "-d" and arguments[:1] == ["0"]:
             arguments.pop(0)
-        elif one.startswith("-"):
-            return refuse(call, f"screencap {one}")
+        elif argument.startswith("-"):
+            return refuse(call, f"screencap {argument}")
         else:
-            file = one
+            file = argument
     if file is None:
         call.streams.output.write(call.system.window.png() if is_png else call.system.window.raw_pixels())
         return 0
@@ -89,7 +89,7 @@ def uiautomator(call: CommandCall) -> int:
     if file in _TERMINALS:
         call.write(xml)
     else:
-        # As on Android, a file that cannot be written is told in the device's log only.
+        # As on Android, only the device's log names a file that cannot be written.
         problem = _write_file(call, file, xml.encode())
         if problem is not None:
             call.system.log.record("uiautomator", file=file, problem=problem)
@@ -102,17 +102,17 @@ def monkey(call: CommandCall) -> int:
     packages: list[str] = []
     categories: list[str] = []
     count = None
-    for one in call.arguments:
-        call.write(f"  bash arg: {one}\n")
+    for argument in call.arguments:
+        call.write(f"  bash arg: {argument}\n")
     rest = list(call.arguments)
     while rest:
-        one = rest.pop(0)
-        if one in {"-p", "-c"} and rest:
-            (packages if one == "-p" else categories).append(rest.pop(0))
-        elif not rest and java_int(one) is not None:
-            count = java_int(one)
-        elif one != "-v":
-            return refuse(call, f"monkey {one}")
+        argument = rest.pop(0)
+        if argument in {"-p", "-c"} and rest:
+            (packages if argument == "-p" else categories).append(rest.pop(0))
+        elif not rest and java_int(argument) is not None:
+            count = java_int(argument)
+        elif argument != "-v":
+            return refuse(call, f"monkey {argument}")
     if count != 1 or len(packages) != 1:
         return refuse(call, "monkey with other than one event for one package")
     _tell_arguments(call, [*packages, *categories])

@@ -50,7 +50,7 @@ def read_user(reader: ArgumentReader) -> int:
     """Return a user argument: `ALL_USERS` or a number; the current user is the owner.
 
     Raises:
-        ArgumentError: it is no user.
+        ArgumentError: it is not a user.
     """
     text = reader.require()
     if text == "all":
@@ -64,5 +64,5 @@ def read_user(reader: ArgumentReader) -> int:
 
 
 def is_known_user(user: int) -> bool:
-    """Tell whether the phone has that user; it has the owner only."""
+    """Return whether the phone has that user; it has the owner only."""
     return user in (ALL_USERS, OWNER)

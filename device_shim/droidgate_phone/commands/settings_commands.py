@@ -36,10 +36,10 @@ def run_settings_service(call: CommandCall, arguments: tuple[str, ...]) -> int:
 
 def _settings(call: CommandCall, words: list[str]) -> int:
     verb, rest = words[0], words[1:]
-    wanted = {"get": 2, "put": 3, "delete": 2, "list": 1}.get(verb)
-    if wanted is None:
+    required_words = {"get": 2, "put": 3, "delete": 2, "list": 1}.get(verb)
+    if required_words is None:
         return refuse(call, f"settings {verb}")
-    if len(rest) < wanted or rest[0] not in NAMESPACES:
+    if len(rest) < required_words or rest[0] not in NAMESPACES:
         problem = (
             f"Invalid namespace '{rest[0]}'" if rest and rest[0] not in NAMESPACES else "Not enough arguments"
         )
@@ -63,10 +63,10 @@ def run_device_config_service(call: CommandCall, arguments: tuple[str, ...]) -> 
     if not arguments:
         return refuse(call, "the help of device_config")
     verb, *rest = arguments
-    wanted = {"get": 2, "put": 3, "delete": 2, "list": 1}.get(verb)
-    if wanted is None:
+    required_words = {"get": 2, "put": 3, "delete": 2, "list": 1}.get(verb)
+    if required_words is None:
         return refuse(call, f"device_config {verb}")
-    if len(rest) < wanted:
+    if len(rest) < required_words:
         call.write_error("Bad arguments\n")
         return FAILED
     settings, namespace = call.system.settings, rest[0]

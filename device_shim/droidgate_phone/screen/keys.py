@@ -40,11 +40,11 @@ CONFIRMING: Final = frozenset({ENTER, 160})
 """Keys that end the input of a line."""
 
 
-def key_code(spelled: str) -> int:
-    """Return the number of a key that is spelled as a name, with or without `KEYCODE_`, or as a number; 0 for
+def key_code(text: str) -> int:
+    """Return the number of a key that is written as a name, with or without `KEYCODE_`, or as a number; 0 for
     anything else (`KeyEvent.keyCodeFromString`).
     """
-    name = spelled.removeprefix("KEYCODE_")
-    if spelled != name or not spelled.isdecimal():
+    name = text.removeprefix("KEYCODE_")
+    if text != name or not text.isdecimal():
         return _NAMES.get(name, UNKNOWN)
-    return int(spelled) if spelled.isascii() and len(spelled) < len("1000") else UNKNOWN
+    return int(text) if text.isascii() and len(text) < len("1000") else UNKNOWN

@@ -1,8 +1,8 @@
 """From a view tree to rectangles on the display.
 
-Views in a column stand below each other, in a row beside each other with equal widths; a list takes what is
-left and scrolls. Nothing reaches out of what holds it: the parts that would are cut off, and views of which
-nothing is left are not on the screen.
+Views in a column are below each other; views in a row are side by side with equal widths. A list takes
+what is left and scrolls. Parts that would reach out of their container are cut off. Views of which nothing
+is left are not on the screen.
 """
 
 from __future__ import annotations
@@ -24,7 +24,7 @@ GAP: Final = 8
 _BUTTON_PADDING: Final = 40
 
 Path = tuple[int, ...]
-"""Where a view stands in its tree: the position among its siblings, from the root down."""
+"""Where a view is in its tree: the position among its siblings, from the root down."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -86,7 +86,7 @@ class Placed:
 
     Attributes:
         view: The view.
-        path: Where it stands in the tree.
+        path: Where it is in the tree.
         box: The pixels of it that are seen.
         full: The pixels that it would take if nothing were cut off.
         lines: Its text, line by line.

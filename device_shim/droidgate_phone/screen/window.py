@@ -36,7 +36,7 @@ def _ignore_flags(flags: int) -> None:
     del flags
 
 
-class NotModelledError(Exception):
+class InputNotModelledError(Exception):
     """A key or gesture that the phone does not model; its message says which."""
 
 
@@ -224,7 +224,7 @@ class Window:
         return FLAG_WINDOW_IS_PARTIALLY_OBSCURED if overlays and self._sdk >= _FIRST_PARTIAL_FLAG else 0
 
     def tap(self, x: int, y: int) -> None:
-        """Touch a pixel and let go."""
+        """Touch a pixel and release it."""
         with self._lock:
             shown, screen = self._look()
             placed = screen.root.at(x, y) if screen.root is not None else None
@@ -264,7 +264,7 @@ class Window:
         """Press a key.
 
         Raises:
-            NotModelledError: the phone does not model this key.
+            InputNotModelledError: the phone does not model this key.
         """
         if code == keys.HOME:
             self._stage.go_home()
@@ -278,7 +278,7 @@ class Window:
             self._focus_next(wraps=code == keys.TAB)
         elif code not in keys.WITHOUT_EFFECT:
             message = f"key {code}"
-            raise NotModelledError(message)
+            raise InputNotModelledError(message)
 
     def _picture(self) -> Image:
         screen = self.screen()

@@ -14,7 +14,7 @@ class ShellSyntaxError(Exception):
 
 
 class CommandError(Exception):
-    """One command failed with a message and a status; the shell goes on."""
+    """One command failed with a message and a status; the shell continues."""
 
     def __init__(self, message: str, status: int = 1) -> None:
         super().__init__(message)

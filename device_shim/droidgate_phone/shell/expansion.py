@@ -11,7 +11,7 @@ from typing import Final
 from droidgate_phone.file_accounts import number_of
 from droidgate_phone.files import VirtualFileError
 from droidgate_phone.shell.errors import NotModelledError
-from droidgate_phone.shell.parsing import Parameter, Word
+from droidgate_phone.shell.parsing import ParameterExpansion, Word
 from droidgate_phone.shell.run import Run
 from droidgate_phone.shell.state import ShellState
 
@@ -54,7 +54,7 @@ def expand_fields(words: Iterable[Word], state: ShellState) -> list[str]:
     for word in words:
         for field in _split(_pieces(word, state), state.run):
             fields.extend(_paths(field, state))
-            state.run.demand_fields(len(fields))
+            state.run.require_field_count(len(fields))
     return fields
 
 
@@ -67,7 +67,7 @@ def _pieces(word: Word, state: ShellState) -> list[_Piece]:
     pieces: list[_Piece] = []
     size = 0
     for index, part in enumerate(word):
-        if isinstance(part, Parameter):
+        if isinstance(part, ParameterExpansion):
             piece = (state.value(part.name), not part.quoted, not part.quoted)
         elif index == 0 and not part.quoted and part.text.startswith("~"):
             pieces += _home(part.text, state, whole=len(word) == 1)
@@ -75,7 +75,7 @@ def _pieces(word: Word, state: ShellState) -> list[_Piece]:
         else:
             piece = (part.text, not part.quoted, False)
         size += len(piece[0])
-        state.run.demand_text(size)
+        state.run.require_text_size(size)
         pieces.append(piece)
     return pieces
 
@@ -104,7 +104,7 @@ def _split(pieces: Sequence[_Piece], run: Run) -> list[_Field]:
                 continue
             if starts:
                 fields.append([])
-                run.demand_fields(len(fields))
+                run.require_field_count(len(fields))
                 starts = False
             fields[-1].append((part, special))
     return fields
@@ -146,7 +146,7 @@ def _matching_paths(field: list[_Letter], state: ShellState) -> list[str]:
             found = [path + "/" for path in found if index == 0 or _exists(path + "/", state)]
         elif component:
             found = [path for path in found if _exists(path, state)]
-        state.run.demand_fields(len(found))
+        state.run.require_field_count(len(found))
     return sorted(found)
 
 

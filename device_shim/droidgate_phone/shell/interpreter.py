@@ -147,7 +147,7 @@ def _start_in_background(state: ShellState, command: Simple) -> int:
         HERE.run, HERE.depth = run, 0
         try:
             _run_as_process(copy, command)
-        except Exception as error:  # noqa: BLE001 - only the log can still be told
+        except Exception as error:  # noqa: BLE001 - only the log can still show it
             copy.system.log.record("background-ended", reason=str(error))
 
     threading.Thread(target=work, name="droidgate-phone-shell", daemon=True).start()

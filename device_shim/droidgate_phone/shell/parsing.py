@@ -42,14 +42,14 @@ class Text:
 
 
 @dataclass(frozen=True, slots=True)
-class Parameter:
+class ParameterExpansion:
     """`$name` or `${name}`: a variable, a number, or one of `? # $`."""
 
     name: str
     quoted: bool = False
 
 
-Word = tuple[Text | Parameter, ...]
+Word = tuple[Text | ParameterExpansion, ...]
 _DESCRIPTORS: Final = frozenset({(Text("0"),), (Text("1"),), (Text("2"),)})
 
 
@@ -251,7 +251,7 @@ class Parser:
 
     def _word(self) -> Word:
         """Read a word, which is empty where an operator or the end follows."""
-        parts: list[Text | Parameter] = []
+        parts: list[Text | ParameterExpansion] = []
         while (character := self._peek()) and character not in _WORD_ENDS:
             if character == "\\":
                 following = self._peek(1)
@@ -273,9 +273,9 @@ class Parser:
                 parts.append(Text(self._match(_PLAIN)))
         return tuple(parts)
 
-    def _double_quoted(self) -> list[Text | Parameter]:
+    def _double_quoted(self) -> list[Text | ParameterExpansion]:
         self._position += 1
-        parts: list[Text | Parameter] = [Text("", quoted=True)]
+        parts: list[Text | ParameterExpansion] = [Text("", quoted=True)]
         while (character := self._peek()) != '"':
             if not character:
                 raise ShellSyntaxError("no closing quote")
@@ -306,7 +306,7 @@ class Parser:
         self._position = found.end()
         return found.group()
 
-    def _dollar(self, *, quoted: bool) -> Text | Parameter:
+    def _dollar(self, *, quoted: bool) -> Text | ParameterExpansion:
         if self._peek() == "`":
             raise NotModelledError("command substitution")
         self._position += 1
@@ -322,7 +322,7 @@ class Parser:
             name = self._match(_NAME)
         if name:
             _check_variable(name)
-            return Parameter(name, quoted)
+            return ParameterExpansion(name, quoted)
         if following in {"{", "@", "*", "!", "-"} or (following in {"'", '"'} and not quoted):
             raise NotModelledError(f"the shell's `${following}`")
         return Text("$", quoted)

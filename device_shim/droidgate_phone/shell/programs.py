@@ -53,7 +53,7 @@ def start_program(state: ShellState, fields: Sequence[str]) -> int:
     """Run a program to its end with the streams and variables of a shell, and return its status.
 
     Raises:
-        CommandError: there is no such program (127), or it cannot be run (126).
+        CommandError: the program does not exist (127), or it cannot be run (126).
         NotModelledError: it is a program whose code the phone does not have.
     """
     name = fields[0]

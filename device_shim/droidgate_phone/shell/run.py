@@ -96,22 +96,22 @@ class Run:
             raise BudgetExceededError(f"its commands read more than {self.budget.input} bytes")
         self.check()
 
-    def demand_memory(self, size: int) -> None:
+    def require_memory(self, size: int) -> None:
         """Raise where a command holds too much of what it reads."""
         if size > self.budget.memory:
             raise BudgetExceededError(f"a command read more than {self.budget.memory} bytes at one time")
 
-    def demand_text(self, size: int) -> None:
+    def require_text_size(self, size: int) -> None:
         """Raise where a text is too long."""
         if size > self.budget.text:
             raise BudgetExceededError(f"a text grew beyond {self.budget.text} characters")
 
-    def demand_fields(self, count: int) -> None:
+    def require_field_count(self, count: int) -> None:
         """Raise where there are too many words."""
         if count > self.budget.fields:
             raise BudgetExceededError(f"a command line grew beyond {self.budget.fields} words")
 
-    def demand_depth(self, depth: int) -> None:
+    def require_depth(self, depth: int) -> None:
         """Raise where commands are too deep inside each other."""
         if depth > self.budget.depth:
             raise BudgetExceededError(f"commands are nested deeper than {self.budget.depth}")
@@ -151,14 +151,14 @@ class CountedOutput:
 
 
 class CheckedOutput:
-    """What a command writes to; ends the command with the run, also where nobody counts what it writes."""
+    """What a command writes to; ends the command with the run, also where its output is not counted."""
 
     def __init__(self, output: OutputStream, run: Run) -> None:
         self._output = output
         self._run = run
 
     def write(self, data: bytes) -> None:
-        """Write, while the run goes on."""
+        """Write, unless the run has ended."""
         self._run.check()
         self._output.write(data)
 
@@ -176,7 +176,7 @@ class CountedInput:
             pieces = bytearray()
             while piece := self.read(PIPE_CAPACITY):
                 pieces += piece
-                self._run.demand_memory(len(pieces))
+                self._run.require_memory(len(pieces))
             return bytes(pieces)
         self._run.check()
         data = self._source.read(min(limit, self._run.budget.memory))
@@ -257,13 +257,13 @@ class Pipe:
             return data
 
     def close_writer(self) -> None:
-        """Tell the reader that this was all."""
+        """End the input of the reader."""
         with self._changed:
             self._writer_open = False
             self._changed.notify_all()
 
     def close_reader(self) -> None:
-        """Tell the writer that nobody reads any more."""
+        """End the stream for the writer: nobody reads any more."""
         with self._changed:
             self._reader_open = False
             self._changed.notify_all()

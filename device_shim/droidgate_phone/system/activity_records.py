@@ -20,7 +20,7 @@ class ActivityRecord:
         match: Its component.
         intent: What started it.
         process: Where its code runs.
-        on_result: Takes its result on the requester's main thread; None where nobody waits.
+        on_result: Takes its result on the requester's main thread; None where no caller waits.
         requester: The process that waits for the result.
         instance: Its object; None until `on_create` was called.
         ended: It is finished.

@@ -25,10 +25,10 @@ from droidgate_phone.system.packages import FIRST_APP_UID
 from droidgate_phone.system.parcels import TRANSACTION_LIMIT, cross_intent
 from droidgate_phone.system.permission_dialogs import PermissionDialogs
 from droidgate_phone.system.processes import (
+    AndroidNotModelledError,
+    AppNotRespondingError,
     AppProcess,
     DeadProcessError,
-    NoAnswerError,
-    NotModelledError,
 )
 from droidgate_phone.system.resolver import MATCH_DEFAULT_ONLY, Match
 from droidgate_phone.system.service_records import RunningServices
@@ -185,7 +185,7 @@ class ActivityStack:
             self._core.processes.call_code(record.process, lambda: None, LAUNCH_SECONDS)
         except DeadProcessError:
             return True
-        except NoAnswerError:
+        except AppNotRespondingError:
             return False
         return True
 
@@ -246,7 +246,7 @@ class ActivityStack:
             self.wait_created(record)
 
     def finish(self, record: ActivityRecord, result: ActivityResult | None = None) -> None:
-        """End an activity and hand its result, or the one given, to whoever waits for it."""
+        """End an activity and deliver its result, or the one given, to the activity that waits for it."""
         with self._lock:
             if record.ended:
                 return
@@ -274,7 +274,7 @@ class ActivityStack:
             raise
 
     def forget_process(self, process: AppProcess) -> None:
-        """End the activities of a process that ended: whoever waits gets RESULT_CANCELED."""
+        """End the activities of a process that ended; callers that wait get RESULT_CANCELED."""
         with self._lock:
             gone = [record for task in self._tasks for record in task.activities if record.process is process]
         for record in gone:
@@ -286,7 +286,7 @@ class ActivityStack:
         if not found:
             raise ActivityNotFoundError(intent.component)
         if len(found) > 1 and found[0].priority == found[1].priority:
-            raise NotModelledError("the chooser between several activities for one intent")
+            raise AndroidNotModelledError("the chooser between several activities for one intent")
         return found[0]
 
     def _check_access(self, caller: Caller, match: Match, intent: Intent) -> None:
@@ -317,7 +317,7 @@ class ActivityStack:
         return last is not None and now - last < GRACE_SECONDS
 
     def _is_bound_by_visible(self, uid: int) -> bool:
-        """A visible client lends its right through a binding: with the flag, or with a target below 14."""
+        """Return whether a visible client lends its right: with a binding's flag, or a target below 14."""
         for record in self._services.all():
             if record.process.uid != uid:
                 continue
@@ -344,7 +344,7 @@ class ActivityStack:
         app = self._core.code_of(match.package)
         activity = app.ACTIVITIES.get(match.component.code_class) if app is not None else None
         if activity is None:
-            raise NotModelledError(f"the code of activity {match.name.flatten_short()}")
+            raise AndroidNotModelledError(f"the code of activity {match.name.flatten_short()}")
         return activity
 
     def _existing(
@@ -420,7 +420,7 @@ class ActivityStack:
 
         try:
             self._core.processes.call_code(record.process, run, _UI_SECONDS)
-        except (DeadProcessError, NoAnswerError):
+        except (DeadProcessError, AppNotRespondingError):
             self._core.log.record("input-not-handled", component=record.match.name.flatten_short())
 
     def _note_use(self, uid: int) -> None:

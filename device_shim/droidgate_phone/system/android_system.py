@@ -28,7 +28,7 @@ from droidgate_phone.system.package_records import InstalledPackage
 from droidgate_phone.system.packages import PackageManager
 from droidgate_phone.system.permission_dialogs import PermissionDialogs
 from droidgate_phone.system.processes import AppProcess, ProcessManager
-from droidgate_phone.system.properties import Settings, SystemProperties
+from droidgate_phone.system.properties import SettingsProvider, SystemProperties
 from droidgate_phone.system.releases import ReleaseProfile
 from droidgate_phone.system.service_records import RunningServices
 from droidgate_phone.system.services import ServiceManager
@@ -97,7 +97,7 @@ class AndroidSystem:
         self.faults = faults or Faults()
         self.log = log or EventLog()
         self.properties = SystemProperties(release, serial)
-        self.settings = Settings()
+        self.settings = SettingsProvider()
         self.is_locked = False
         self.timers = Timers(clock)
         self.packages = PackageManager(release, files, self.log, clock, seed=seed)
@@ -132,7 +132,7 @@ class AndroidSystem:
         self.packages.listen(self._package_changed)
 
     def force_stop(self, package: str) -> None:
-        """End an app's processes; it is stopped until somebody starts it again."""
+        """End an app's processes; it is stopped until it is started again."""
         found = self.packages.find(package)
         if found is not None:
             self.end_processes(package, "force stop")

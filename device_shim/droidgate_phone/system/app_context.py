@@ -89,7 +89,7 @@ class AppContext:
 
     @property
     def system(self) -> AndroidSystem:
-        """The phone's Android, for behaviours that only stand for code elsewhere."""
+        """The phone's Android, for behaviours that only replace code elsewhere."""
         return self._system
 
     @property

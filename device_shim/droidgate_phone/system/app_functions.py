@@ -21,7 +21,7 @@ from droidgate_phone.system.generic_documents import Properties, in_map_order
 from droidgate_phone.system.manifests import InstalledComponent
 from droidgate_phone.system.package_records import InstalledPackage
 from droidgate_phone.system.packages import FIRST_APP_UID
-from droidgate_phone.system.processes import NotModelledError
+from droidgate_phone.system.processes import AndroidNotModelledError
 
 SERVICE_ACTION: Final = "android.app.appfunctions.AppFunctionService"
 BIND_PERMISSION: Final = "android.permission.BIND_APP_FUNCTION_SERVICE"
@@ -143,7 +143,7 @@ class AppFunctionManager:
         """Return whether a function can be executed: its state, else what its file says.
 
         Raises:
-            AppFunctionError: there is no such function.
+            AppFunctionError: the function is unknown.
         """
         document = self.functions(package).get(function_id)
         if document is None:
@@ -155,7 +155,7 @@ class AppFunctionManager:
         """Set a function's state.
 
         Raises:
-            AppFunctionError: there is no such function.
+            AppFunctionError: the function is unknown.
         """
         if function_id not in self.functions(package):
             raise error("ERROR_FUNCTION_NOT_FOUND", f"Function {function_id} does not exist")
@@ -174,8 +174,8 @@ class AppFunctionManager:
 
         Raises:
             AppFunctionError: as the caller's callback gets it.
-            TimedOutError: there was no answer within the seconds.
-            NotModelledError: the service's code is not modelled.
+            TimedOutError: no answer came within the seconds.
+            AndroidNotModelledError: the service's code is not modelled.
         """
         if not package:
             raise error("ERROR_INVALID_ARGUMENT", "Target package name cannot be empty.")
@@ -218,8 +218,8 @@ class AppFunctionManager:
         named = document.properties.get("serviceName")
         if found is not None and named != [load_indexing().names.application_service]:
             for component in found.components("service"):
-                wanted = named is None or named == [component.name]
-                if wanted and self._is_function_service(found, component):
+                is_named = named is None or named == [component.name]
+                if is_named and self._is_function_service(found, component):
                     return found, component
         raise error("ERROR_SYSTEM_ERROR", "Cannot find the target service.")
 
@@ -240,7 +240,7 @@ class AppFunctionManager:
         app = self._core.code_of(package)
         service = app.APP_FUNCTION_SERVICES.get(component.code_class) if app is not None else None
         if service is None:
-            raise NotModelledError(f"the code of AppFunctions service {package.name}/{component.name}")
+            raise AndroidNotModelledError(f"the code of AppFunctions service {package.name}/{component.name}")
         process = self._core.start_process(package, component.process)
         made = service(self._core.context_for(package, process))
 

@@ -17,11 +17,11 @@ from droidgate.model.errors import InputError
 from droidgate.model.json_values import Json
 from droidgate_phone.app_api.platform import (
     Binding,
-    Connection,
     FunctionOutcome,
     Notification,
     PackageFacts,
     PendingIntentFacts,
+    ServiceConnection,
     XmlAttributeText,
     XmlNode,
 )
@@ -36,7 +36,7 @@ from droidgate_phone.system.intent_text import show_intent
 from droidgate_phone.system.manifests import SERVICE_TYPES
 from droidgate_phone.system.messengers import PendingIntentRecord
 from droidgate_phone.system.package_records import InstalledPackage
-from droidgate_phone.system.processes import AppProcess, NotModelledError
+from droidgate_phone.system.processes import AndroidNotModelledError, AppProcess
 
 _ERROR_SYSTEM: Final = 2000
 _ERROR_CANCELLED: Final = 2001
@@ -120,8 +120,8 @@ class AppPlatform:
         found = self._find(package)
         return None if found is None or found.apk is None else _read_entry(found.apk, f"assets/{name}")
 
-    def bind(self, intent: Intent, connection: Connection) -> Binding | None:
-        """Bind a service; what comes of it is told later. None where there is no such service."""
+    def bind(self, intent: Intent, connection: ServiceConnection) -> Binding | None:
+        """Bind a service; the connection reports the outcome later. None for an unknown service."""
         if intent.component is None and intent.package is None:
             message = f"Service Intent must be explicit: {show_intent(intent)}"
             raise AndroidError("java.lang.IllegalArgumentException", message)
@@ -133,7 +133,7 @@ class AppPlatform:
         return self._system.messengers.add_messenger(self._process, on_message)
 
     def close_messenger(self, token: str) -> None:
-        """Let go of a Messenger of the app's own."""
+        """Remove a Messenger of the app's own."""
         self._system.messengers.remove_messenger(token)
 
     def link_to_death(self, token: str, on_death: Callable[[], None]) -> Callable[[], None]:
@@ -146,7 +146,7 @@ class AppPlatform:
             self._system.stack.finish(self._caller.activity)
 
     def acknowledge_start(self, class_name: str, intent: Intent) -> None:
-        """Let go of one start of a service of the app; it is stopped after the last."""
+        """End one start of a service of the app; it is stopped after the last."""
         name = ComponentName(self._package.name, class_name)
         self._system.services.acknowledge(self._caller, name, intent)
 
@@ -168,7 +168,7 @@ class AppPlatform:
         self._system.services.stop_foreground(self._caller, ComponentName(self._package.name, class_name))
 
     def look_at_pending_intent(self, token: str) -> PendingIntentFacts | None:
-        """Return what the system tells about a PendingIntent, None for one that was cancelled."""
+        """Return what the system reports about a PendingIntent, None for one that was cancelled."""
         found = self._system.messengers.find_pending_intent(token)
         if found is None:
             return None
@@ -217,7 +217,7 @@ class AppPlatform:
                 outcome = functions.execute(self._caller, package, function_id, given, seconds=seconds)
             except AppFunctionError as error:
                 outcome = error
-            except NotModelledError as error:
+            except AndroidNotModelledError as error:
                 outcome = AppFunctionError(_ERROR_SYSTEM, error.message)
             except TimeoutError:
                 outcome = AppFunctionError(_ERROR_CANCELLED, "the call was cancelled")

@@ -17,15 +17,15 @@ from droidgate_phone.system.deliveries import is_deliverable
 from droidgate_phone.system.intent_text import show_intent
 from droidgate_phone.system.packages import FIRST_APP_UID
 from droidgate_phone.system.parcels import (
-    ONE_WAY_LIMIT,
+    ONEWAY_LIMIT,
     cross_bundle,
     cross_intent,
 )
 from droidgate_phone.system.processes import (
+    AndroidNotModelledError,
+    AppNotRespondingError,
     AppProcess,
     DeadProcessError,
-    NoAnswerError,
-    NotModelledError,
 )
 from droidgate_phone.system.resolver import FLAG_EXCLUDE_STOPPED_PACKAGES, Match
 from droidgate_phone.system.uid_states import UidStates
@@ -91,7 +91,7 @@ class BroadcastManager:
         with self._lock:
             # Kept once it runs: `close` may not meet a thread that has not begun.
             thread = start_work(self._core.clock, "phone:broadcast", run)
-            self._threads = [*(one for one in self._threads if one.is_alive()), thread]
+            self._threads = [*(thread for thread in self._threads if thread.is_alive()), thread]
 
     def close(self) -> None:
         """Wait for the broadcasts that are under way; their receivers' processes have ended."""
@@ -135,7 +135,7 @@ class BroadcastManager:
         return False
 
     def _is_background_limited(self, match: Match, intent: Intent) -> bool:
-        """Android 8: implicit broadcasts reach no receiver of a manifest whose app is in the background."""
+        """Return whether a background app's receiver misses an implicit broadcast (Android 8)."""
         if (
             intent.component is not None
             or intent.package is not None
@@ -151,7 +151,7 @@ class BroadcastManager:
         app = self._core.code_of(match.package)
         receiver = app.RECEIVERS.get(match.component.code_class) if app is not None else None
         if receiver is None:
-            raise NotModelledError(f"the code of receiver {match.name.flatten_short()}")
+            raise AndroidNotModelledError(f"the code of receiver {match.name.flatten_short()}")
         return receiver
 
     def _run(self, receivers: list[tuple[Match, type[Receiver]]], intent: Intent) -> BroadcastResult:
@@ -183,23 +183,23 @@ class BroadcastManager:
             if isinstance(found, PendingBroadcast):
                 found = self._wait(process, found, seconds - (core.clock.now() - begun))
             if found is not None:
-                return replace(found, extras=cross_bundle(found.extras, ONE_WAY_LIMIT))
-        except NoAnswerError:
+                return replace(found, extras=cross_bundle(found.extras, ONEWAY_LIMIT))
+        except AppNotRespondingError:
             core.log.record("app-not-responding", package=match.package.name, what="broadcast")
         except DeadProcessError:
             pass
         return current
 
     def _wait(self, process: AppProcess, pending: PendingBroadcast, seconds: float) -> BroadcastResult | None:
-        """Wait for a receiver that goes on beyond `onReceive`.
+        """Wait for a receiver that runs beyond `onReceive`.
 
         Raises:
-            NoAnswerError: it did not finish in time.
+            AppNotRespondingError: it did not finish in time.
         """
         forget = process.on_death(pending.signal.set)
         try:
             if not self._core.clock.wait(pending.signal, max(0.0, seconds)):
-                raise NoAnswerError
+                raise AppNotRespondingError
         finally:
             forget()
         return pending.result

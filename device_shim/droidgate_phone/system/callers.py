@@ -54,5 +54,5 @@ SHELL: Caller = Caller(SHELL_UID, SHELL_PACKAGE)
 
 
 def caller_of_uid(uid: int) -> Caller:
-    """Return the caller that a command line's uid stands for."""
+    """Return the caller that a command line's uid means."""
     return SHELL if uid == SHELL_UID else Caller(uid)

@@ -15,10 +15,10 @@ from droidgate_phone.system.messengers import DEAD_OBJECT
 from droidgate_phone.system.package_records import InstalledPackage
 from droidgate_phone.system.parcels import TRANSACTION_LIMIT, cross_bundle
 from droidgate_phone.system.processes import (
+    AndroidNotModelledError,
+    AppNotRespondingError,
     AppProcess,
     DeadProcessError,
-    NoAnswerError,
-    NotModelledError,
 )
 
 ANSWER_SECONDS: Final = 300.0
@@ -133,7 +133,7 @@ class ContentManager:
         app = self._core.code_of(package)
         provider = app.PROVIDERS.get(component.code_class) if app is not None else None
         if provider is None:
-            raise NotModelledError(f"the code of provider {package.name}/{component.name}")
+            raise AndroidNotModelledError(f"the code of provider {package.name}/{component.name}")
         self._core.resolver.interacted(caller.uid, package.uid)
         process = self._core.start_process(package, component.process)
 
@@ -145,8 +145,10 @@ class ContentManager:
             return processes.call_binder(process, lambda: code(made), ANSWER_SECONDS)
         except DeadProcessError:
             raise AndroidError(DEAD_OBJECT, "") from None
-        except NoAnswerError:
-            raise NotModelledError(f"waiting more than {ANSWER_SECONDS:.0f} s for a provider") from None
+        except AppNotRespondingError:
+            raise AndroidNotModelledError(
+                f"waiting more than {ANSWER_SECONDS:.0f} s for a provider"
+            ) from None
 
     def _instance(
         self,

@@ -7,7 +7,7 @@ from typing import Final
 from droidgate_phone.app_api.values import BroadcastResult
 from droidgate_phone.intents import Intent
 from droidgate_phone.system.core import SystemCore
-from droidgate_phone.system.parcels import ONE_WAY_LIMIT, write_bundle, write_intent
+from droidgate_phone.system.parcels import ONEWAY_LIMIT, write_bundle, write_intent
 from droidgate_phone.system.processes import AppProcess
 
 _UNDELIVERABLE_TYPES: Final = {
@@ -34,7 +34,7 @@ def is_deliverable(
     size = len(write_intent(intent))
     if result is not None:
         size += len(write_bundle(result.extras)) + 2 * len(result.data or "")
-    if size <= ONE_WAY_LIMIT:
+    if size <= ONEWAY_LIMIT:
         return True
     names = _UNDELIVERABLE_TYPES
     name = next(names[since] for since in names if core.release.at_least(since))

@@ -117,7 +117,7 @@ class ForegroundServices:
             record.redelivered.clear()
         self._end_if_unused(record)
         if record.process.alive:
-            # Somebody is bound to it, so it is not brought down: the app does not respond instead.
+            # A client is bound to it, so it is not stopped: the app does not respond instead.
             delay = ANR_DELAY_SECONDS if self._core.release.at_least(_FIRST_ANR_DELAY) else 0.0
             self._timers.after(delay, lambda: self._end_unresponsive(record))
 

@@ -21,7 +21,7 @@ RETURN_VALUE: Final = "androidAppfunctionsReturnValue"
 
 
 def properties_from_json(value: Mapping[str, Any]) -> Properties:
-    """Return the properties of the document that a JSON object stands for: no type but JSON's own counts.
+    """Return the properties of the document that a JSON object describes; only JSON's own types count.
 
     Raises:
         JsonError: an array's value cannot become what its first value is.

@@ -15,7 +15,7 @@ from droidgate_phone.app_api.values import AndroidError
 from droidgate_phone.clocks import Signal
 from droidgate_phone.intents import ComponentName
 from droidgate_phone.system.core import SystemCore
-from droidgate_phone.system.processes import AppProcess, NotModelledError
+from droidgate_phone.system.processes import AndroidNotModelledError, AppProcess
 
 FLAG_DONT_SUPPRESS_ACCESSIBILITY_SERVICES: Final = 0x1
 FLAG_DONT_USE_ACCESSIBILITY: Final = 0x2
@@ -60,13 +60,13 @@ class InstrumentationManager:
         Args:
             name: Its component.
             arguments: What it is started with.
-            connected: Whether somebody waits for it (`-w`): only then it has a UiAutomationConnection.
+            connected: Whether the command waits for it (`-w`): only then it has a UiAutomationConnection.
 
         Returns:
             A signal that is set when its process has ended.
 
         Raises:
-            NotModelledError: its code is not modelled.
+            AndroidNotModelledError: its code is not modelled.
         """
         core = self._core
         package = core.packages.find(name.package)
@@ -75,7 +75,7 @@ class InstrumentationManager:
         app = core.code_of(package)
         code = app.INSTRUMENTATIONS.get(name.class_name) if app is not None else None
         if code is None:
-            raise NotModelledError(f"the code of instrumentation {name.flatten_short()}")
+            raise AndroidNotModelledError(f"the code of instrumentation {name.flatten_short()}")
         self._force_stop(package.name)
         process = core.start_process(package, package.name)
         ended = core.clock.signal()

@@ -69,8 +69,8 @@ def _match_place(data: str | None, scheme: str | None, rule: DataRule) -> int | 
     return None
 
 
-def _host_matches(host: str, wanted: str) -> bool:
-    return host.endswith(wanted[1:]) if wanted.startswith("*") else host == wanted.lower()
+def _host_matches(host: str, pattern: str) -> bool:
+    return host.endswith(pattern[1:]) if pattern.startswith("*") else host == pattern.lower()
 
 
 def _path_matches(path: str, kind: str, value: str) -> bool:
@@ -84,7 +84,7 @@ def _path_matches(path: str, kind: str, value: str) -> bool:
 
 
 def _simple_glob(pattern: str) -> str:
-    """Return PatternMatcher's simple glob as a regular expression: `*` repeats what stands before it."""
+    """Return PatternMatcher's simple glob as a regular expression: `*` repeats what is before it."""
     written = []
     escaped = False
     for character in pattern:

@@ -13,7 +13,7 @@ _MASKED_SCHEMES: Final = frozenset({"tel", "sip", "sms", "smsto", "mailto", "nfc
 
 
 def show_intent(intent: Intent) -> str:
-    """Return `Intent.toString`: every part that is set, in Android's order, extras only told of."""
+    """Return `Intent.toString`: every part that is set, in Android's order; extras are only mentioned."""
     parts = []
     if intent.action is not None:
         parts.append(f"act={intent.action}")
@@ -52,7 +52,7 @@ def show_bundle(bundle: Bundle, *, parcelled: bool = False) -> str:
 
     Args:
         bundle: What is shown.
-        parcelled: It came from another process and nobody has looked into it yet, so only its size is known.
+        parcelled: It came from another process and was not read yet, so only its size is known.
     """
     if parcelled:
         return f"Bundle[mParcelledData.dataSize={bundle_size(bundle)}]"

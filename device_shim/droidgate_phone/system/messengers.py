@@ -1,4 +1,4 @@
-"""Messengers and PendingIntents: what one app hands to another, held by tokens that nobody can guess."""
+"""Messengers and PendingIntents: what one app passes to another, under tokens that cannot be guessed."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ CANCELED = "android.app.PendingIntent$CanceledException"
 
 
 MOST_PENDING_INTENTS = 2000
-"""How many of one package are held; Android holds those that somebody still refers to."""
+"""How many of one package are kept; Android keeps those that are still referred to."""
 
 
 @dataclass(slots=True)
@@ -182,7 +182,7 @@ class MessengerRegistry:
     def send_pending_intent(self, token: str, added: Intent) -> None:
         """Send a PendingIntent: its creator's process gets the merged intent.
 
-        Where that process has ended the broadcast finds nobody who waits for it, as on Android. An intent
+        Where that process has ended nothing waits for the broadcast, as on Android. An intent
         that is too large for the way to that process ends it (`is_deliverable`).
 
         Raises:

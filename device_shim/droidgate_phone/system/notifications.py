@@ -15,7 +15,7 @@ from droidgate_phone.system.package_records import InstalledPackage
 from droidgate_phone.system.permissions import POST_NOTIFICATIONS
 
 _FIRST_ASKED: Final = 33
-MOST_OF_ONE_PACKAGE: Final = 50
+MOST_PER_PACKAGE: Final = 50
 """How many an app may show (NotificationManagerService.MAX_PACKAGE_NOTIFICATIONS)."""
 
 
@@ -47,8 +47,8 @@ class NotificationShade:
         """Show a notification in place of the app's one of that number; false where it may not."""
         key = (package.name, number)
         with self._lock:
-            held = sum(posted.package == package.name for posted in self._posted.values())
-            posted = self.may_post(package) and (key in self._posted or held < MOST_OF_ONE_PACKAGE)
+            shown = sum(posted.package == package.name for posted in self._posted.values())
+            posted = self.may_post(package) and (key in self._posted or shown < MOST_PER_PACKAGE)
             if posted:
                 self._posted[key] = PostedNotification(package.name, number, notification)
         self._core.log.record(

@@ -84,7 +84,7 @@ class PackageManager:
         self.sessions: dict[int, InstallSession] = {}
 
     def listen(self, listener: PackageListener) -> None:
-        """Have changes told to a listener, while the lock is held."""
+        """Call a listener for each change, while the lock is held."""
         self._listeners.append(listener)
 
     def find(self, name: str) -> InstalledPackage | None:
@@ -154,7 +154,7 @@ class PackageManager:
             self._remove_code(package)
             if not keep_data:
                 self.clear_data(name, gone=True)
-            self._tell(name, None)
+            self._notify_listeners(name, None)
             if package.apk is not None:
                 package.apk.close()
             self._log.record("package-removed", package=name)
@@ -170,9 +170,9 @@ class PackageManager:
             self._make_data_folder(package)
 
     def changed(self, package: InstalledPackage) -> None:
-        """Tell the listeners that a package's state was set."""
+        """Notify the listeners that a package's state was set."""
         with self.lock:
-            self._tell(package.name, package)
+            self._notify_listeners(package.name, package)
 
     def close(self) -> None:
         """Free what the opened APKs hold."""
@@ -182,7 +182,7 @@ class PackageManager:
                     package.apk.close()
                     package.apk = None
 
-    def _tell(self, name: str, package: InstalledPackage | None) -> None:
+    def _notify_listeners(self, name: str, package: InstalledPackage | None) -> None:
         for listener in self._listeners:
             listener(name, package)
 
@@ -204,7 +204,7 @@ class PackageManager:
                 earlier.apk.close()
         self._packages[package.name] = package
         self.permissions.grant_at_install(package, runtime=options.grant)
-        self._tell(package.name, package)
+        self._notify_listeners(package.name, package)
         self._log.record(
             "package-installed", package=package.name, version_code=package.version_code, uid=package.uid
         )

@@ -15,7 +15,7 @@ from droidgate_phone.intents import Bundle, ComponentName, Extra, ExtraKind, Int
 
 TRANSACTION_LIMIT: Final = 1024 * 1024 - 2 * 4096
 """Bytes of a process's Binder buffer (BINDER_VM_SIZE of AOSP's ProcessState)."""
-ONE_WAY_LIMIT: Final = TRANSACTION_LIMIT // 2
+ONEWAY_LIMIT: Final = TRANSACTION_LIMIT // 2
 """What one-way transactions (Messenger, broadcasts, started services) may use of it."""
 
 _KINDS: Final[tuple[ExtraKind, ...]] = (
@@ -235,7 +235,7 @@ def cross_message(message: Message, sending_uid: int) -> Message:
     """Return the message as the other process gets it, with its sender's uid; errors as `cross_intent`."""
     return Message(
         what=message.what,
-        data=cross_bundle(message.data, ONE_WAY_LIMIT),
+        data=cross_bundle(message.data, ONEWAY_LIMIT),
         reply_to=message.reply_to,
         sending_uid=sending_uid,
     )

@@ -46,7 +46,7 @@ class Permissions:
         self._adopted: dict[int, frozenset[str] | None] = {}
 
     def protection_of(self, permission: str) -> str | None:
-        """Return a protection level, None where nobody declares the permission."""
+        """Return a protection level, None where no package declares the permission."""
         table = _table()
         if permission in table.protection and table.since.get(permission, 0) <= self._sdk:
             return table.protection[permission]
@@ -101,7 +101,7 @@ class Permissions:
         return level[0] == "dangerous" or "development" in level
 
     def holds(self, uid: int, permission: str | None) -> bool:
-        """Return whether a uid holds a permission; nobody needs to hold None."""
+        """Return whether a uid holds a permission; true for None, which requires nothing."""
         if permission is None or uid in (ROOT_UID, SYSTEM_UID):
             return True
         if uid == SHELL_UID:

@@ -25,8 +25,8 @@ SETTLE_SECONDS: Final = 60.0
 _JOIN_SECONDS: Final = 5.0
 
 
-class NotModelledError(AndroidError):
-    """Somebody reached what the phone does not model; `message` says what."""
+class AndroidNotModelledError(AndroidError):
+    """The phone does not model what was called; `message` says what."""
 
     def __init__(self, what: str) -> None:
         super().__init__("dev.droidgate.phone.NotModelledException", what)
@@ -36,7 +36,7 @@ class DeadProcessError(Exception):
     """The process ended before it answered."""
 
 
-class NoAnswerError(Exception):
+class AppNotRespondingError(Exception):
     """The app did not answer in time."""
 
 
@@ -54,7 +54,7 @@ class AppProcess:
         uid: Its uid: the package's, or that of an isolated process.
         pid: Its number.
         alive: It has not ended.
-        watched: The system is told when it ends.
+        watched: The system is notified when it ends.
         statics: What the app's code keeps for as long as the process lives (Java's static fields).
     """
 
@@ -246,12 +246,12 @@ class ProcessManager:
         return process.post(lambda: self._guard(process, code))
 
     def call_binder(self, process: AppProcess, code: Callable[[], Value], seconds: float) -> Value:
-        """Run an app's code on a Binder thread, beside the main thread, and return what it returns.
+        """Run an app's code on a Binder thread, next to the main thread, and return what it returns.
 
         Raises:
             AndroidError: what the code threw of Android's exceptions, which a Binder carries to its caller.
             DeadProcessError: the process ended.
-            NoAnswerError: it did not answer within the seconds.
+            AppNotRespondingError: it did not answer within the seconds.
         """
         is_silent = process.package in self._faults().silent
         if is_silent:
@@ -276,7 +276,7 @@ class ProcessManager:
             if process.alive and not is_silent:
                 start_work(clock, f"binder:{process.name}", run)
             if not clock.wait(done, seconds):
-                raise NoAnswerError
+                raise AppNotRespondingError
         finally:
             forget()
         if thrown:
@@ -309,7 +309,7 @@ class ProcessManager:
 
         Raises:
             DeadProcessError: the process ended.
-            NoAnswerError: it did not answer within the seconds.
+            AppNotRespondingError: it did not answer within the seconds.
         """
         if process.is_main_thread():
             return code()
@@ -326,7 +326,7 @@ class ProcessManager:
             if not self.run_code(process, run):
                 raise DeadProcessError
             if not clock.wait(done, seconds):
-                raise NoAnswerError
+                raise AppNotRespondingError
         finally:
             forget()
         if not results:

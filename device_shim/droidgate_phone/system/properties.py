@@ -92,7 +92,7 @@ def _initial(release: ReleaseProfile, serial: str) -> dict[str, str]:
     return found
 
 
-class Settings:
+class SettingsProvider:
     """The settings provider and device configuration: texts by namespace and key."""
 
     def __init__(self) -> None:
@@ -139,10 +139,10 @@ class Settings:
     def set_device_value(self, namespace: str, key: str, value: str | None) -> bool:
         """Set or, for None, remove a value of the device configuration; False where nothing was removed."""
         with self._lock:
-            held = self._device.setdefault(namespace, {})
+            values = self._device.setdefault(namespace, {})
             if value is None:
-                return held.pop(key, None) is not None
-            held[key] = value
+                return values.pop(key, None) is not None
+            values[key] = value
             return True
 
     def device_values(self, namespace: str) -> dict[str, str]:

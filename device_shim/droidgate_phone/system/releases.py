@@ -61,8 +61,8 @@ class ReleaseProfile:
         sdk_full: ro.build.version.sdk_full, None before 36.
         app_search: Release of the AppFunctions indexer, None where there is none.
         function_shell: Generation of `cmd app_function`, 0 where the service answers no shell command, None
-            where there is no such service.
-        rules: The rules that this or a later release brings.
+            where the service does not exist.
+        rules: All rules of the table, also those of later releases.
     """
 
     id: str
@@ -112,12 +112,12 @@ def load_release(release: str, *, function_shell: int | None = None) -> ReleaseP
             release differ.
 
     Raises:
-        UsageError: there is no such release, or it has no app functions.
+        UsageError: the release is unknown, or it has no app functions.
     """
     found = _load().get(release)
     if found is None:
         known = ", ".join(known_releases())
-        raise UsageError(f"there is no release {release!r} of the phone", hint=f"take one of {known}")
+        raise UsageError(f"unknown Android release {release!r}", hint=f"use one of {known}")
     if function_shell is None:
         return found
     if found.function_shell is None or function_shell not in SHELL_GENERATIONS:

@@ -51,7 +51,7 @@ class Resolver:
         self._interacted: set[tuple[int, int]] = set()
 
     def interacted(self, caller_uid: int, target_uid: int) -> None:
-        """Make the caller visible to whom it started, bound or called (reference android-runtime 1.4)."""
+        """Make the caller visible to a package that it used (reference android-runtime 1.4)."""
         if caller_uid >= FIRST_APP_UID:
             self._interacted.add((target_uid, caller_uid))
 
@@ -133,7 +133,7 @@ class Resolver:
     def _filters_bar(
         self, package: InstalledPackage, component: InstalledComponent, intent: Intent, caller_uid: int
     ) -> bool:
-        """Android 13: what others send explicitly has to match a filter of the component, if it has any."""
+        """Return whether an explicit intent matches none of the component's filters (Android 13)."""
         if caller_uid < FIRST_APP_UID or caller_uid == package.uid or intent.action is None:
             return False
         if not component.filters or not self._release.has("filter-match", package.target_sdk):
@@ -164,7 +164,7 @@ class Resolver:
         return found
 
     def _needs_export(self, caller_uid: int) -> bool:
-        """Android 14: implicit intents of apps that target it reach only exported components."""
+        """Return whether an implicit intent of an app that targets Android 14 needs an exported component."""
         if caller_uid < FIRST_APP_UID:
             return False
         return any(
@@ -174,7 +174,7 @@ class Resolver:
 
 
 def _intent_of(asked: InstalledFilter) -> Intent:
-    """Return the intent that an `<intent>` of `<queries>` stands for."""
+    """Return the intent that an `<intent>` of `<queries>` describes."""
     data = None
     if asked.data.schemes:
         data = f"{asked.data.schemes[0]}://{asked.data.hosts[0] if asked.data.hosts else ''}"

@@ -33,7 +33,7 @@ class ServiceRefusedError(Exception):
 
 @dataclass(slots=True)
 class Binder:
-    """What a service hands out for one intent, and who is bound with it (AOSP's IntentBindRecord).
+    """What a service returned for one intent, and which clients are bound with it (AOSP's IntentBindRecord).
 
     All but the bindings changes on the service's main thread only.
     """
@@ -42,7 +42,7 @@ class Binder:
     bindings: list[BoundService] = field(default_factory=list)
     is_asked: bool = False
     handle: Callable[[Message], None] | None = None
-    is_told_bound: bool = False
+    has_bound: bool = False
     wants_rebind: bool = False
 
 
@@ -59,7 +59,7 @@ class ServiceRecord:
         cancel_timeout: Cancels what happens if it does not call `startForeground`; None if it need not.
         pending: Starts that its code has not handled yet.
         redelivered: Starts that come again if its process dies.
-        binders: What it hands out, by the intent that it is bound with.
+        binders: What it returned, by the intent that it is bound with.
     """
 
     match: Match
@@ -83,7 +83,7 @@ class ServiceRecord:
         return self.cancel_timeout is not None
 
     def stop_waiting(self) -> None:
-        """Let go of the time in which it must call `startForeground`."""
+        """Cancel the time limit in which it must call `startForeground`."""
         if self.cancel_timeout is not None:
             self.cancel_timeout()
             self.cancel_timeout = None
@@ -119,7 +119,7 @@ class BoundService:
         self._service = ""
 
     def connect(self, handle: Callable[[Message], None]) -> None:
-        """Take the binder that the service hands out."""
+        """Take the binder that the service returned."""
         self._service = self._messengers.add_messenger(self.record.process, handle)
 
     @property
@@ -139,7 +139,7 @@ class BoundService:
         self._messengers.send_message(self._service, answered, self.caller.uid)
 
     def unbind(self) -> None:
-        """Let go of the service; it ends where nobody holds it any more."""
+        """Unbind the service; it ends with its last client."""
         self.bound = False
         if self.forget_death is not None:
             self.forget_death()

@@ -6,7 +6,7 @@ from collections.abc import Callable, Sequence
 from typing import Final
 
 from droidgate_phone.app_api.behaviour import START_REDELIVER_INTENT, Service
-from droidgate_phone.app_api.platform import Connection
+from droidgate_phone.app_api.platform import ServiceConnection
 from droidgate_phone.app_api.values import AndroidError, Message
 from droidgate_phone.intents import ComponentName, Intent
 from droidgate_phone.system.callers import Caller
@@ -15,12 +15,12 @@ from droidgate_phone.system.foreground_services import ForegroundServices
 from droidgate_phone.system.intent_text import show_intent
 from droidgate_phone.system.messengers import MessengerRegistry
 from droidgate_phone.system.packages import FIRST_APP_UID
-from droidgate_phone.system.parcels import ONE_WAY_LIMIT, TRANSACTION_LIMIT, cross_intent
+from droidgate_phone.system.parcels import ONEWAY_LIMIT, TRANSACTION_LIMIT, cross_intent
 from droidgate_phone.system.processes import (
+    AndroidNotModelledError,
+    AppNotRespondingError,
     AppProcess,
     DeadProcessError,
-    NoAnswerError,
-    NotModelledError,
 )
 from droidgate_phone.system.resolver import Match
 from droidgate_phone.system.service_records import (
@@ -73,7 +73,7 @@ class ServiceManager:
             ServiceRefusedError: Android refuses.
             AndroidError: the intent is too large, or the service's code is not modelled.
         """
-        crossed = cross_intent(intent, ONE_WAY_LIMIT)
+        crossed = cross_intent(intent, ONEWAY_LIMIT)
         match = self._find(caller, crossed)
         if match is None:
             return None
@@ -126,7 +126,7 @@ class ServiceManager:
             self._foreground.enter(record, types)
 
     def stop_foreground(self, caller: Caller, name: ComponentName) -> None:
-        """Move a service of the caller's process back to the background; it goes on."""
+        """Move a service of the caller's process back to the background; it keeps running."""
         record = self._records.get(name)
         if record is not None and record.process is caller.process:
             record.foreground = False
@@ -156,7 +156,7 @@ class ServiceManager:
         on_disconnected: Callable[[], None] | None = None,
         flags: int = 0,
     ) -> BoundService | None:
-        """Bind a service and wait for its binder; None where there is no service or no binder.
+        """Bind a service and wait for its binder; None without a service or a binder.
 
         Raises:
             AndroidError: Android refuses, or the service's code is not modelled.
@@ -169,7 +169,7 @@ class ServiceManager:
             handle = self._core.processes.call_code(
                 record.process, lambda: self._ask_for_binder(record, binding.binder), BIND_SECONDS
             )
-        except (DeadProcessError, NoAnswerError):
+        except (DeadProcessError, AppNotRespondingError):
             binding.unbind()
             return None
         self._log_bound(binding, handle)
@@ -178,14 +178,18 @@ class ServiceManager:
             return None
         binding.connect(handle)
         if on_disconnected is not None:
-            binding.forget_death = record.process.on_death(lambda: self._tell(binding, on_disconnected))
+            binding.forget_death = record.process.on_death(
+                lambda: self._notify_client(binding, on_disconnected)
+            )
         return binding
 
-    def bind_later(self, caller: Caller, intent: Intent, connection: Connection) -> BoundService | None:
+    def bind_later(
+        self, caller: Caller, intent: Intent, connection: ServiceConnection
+    ) -> BoundService | None:
         """Bind a service as an app does: what comes of it is reported on the caller's main thread.
 
         Returns:
-            The binding, None where there is no such service.
+            The binding, None for an unknown service.
 
         Raises:
             AndroidError: Android refuses, or the service's code is not modelled.
@@ -195,17 +199,17 @@ class ServiceManager:
             return None
         record, binding = begun
         binding.forget_death = record.process.on_death(
-            lambda: self._tell(binding, connection.on_disconnected)
+            lambda: self._notify_client(binding, connection.on_disconnected)
         )
 
         def connect() -> None:
             handle = self._ask_for_binder(record, binding.binder)
             self._log_bound(binding, handle)
             if handle is None:
-                self._tell(binding, connection.on_null_binding)
+                self._notify_client(binding, connection.on_null_binding)
                 return
             binding.connect(handle)
-            self._tell(binding, connection.on_connected)
+            self._notify_client(binding, connection.on_connected)
 
         self._core.processes.run_code(record.process, connect)
         return binding
@@ -240,34 +244,34 @@ class ServiceManager:
         return record, binding
 
     def _ask_for_binder(self, record: ServiceRecord, binder: Binder) -> Callable[[Message], None] | None:
-        """Return what a service hands out for an intent: it is asked for it once (bindServiceLocked)."""
+        """Return the binder of a service for an intent; the service is asked once (bindServiceLocked)."""
         instance = self._instance(record)
         if not binder.is_asked:
             binder.handle = instance.on_bind(binder.intent)
-            binder.is_asked = binder.is_told_bound = True
+            binder.is_asked = binder.has_bound = True
         elif binder.wants_rebind:
             binder.wants_rebind = False
-            binder.is_told_bound = True
+            binder.has_bound = True
             instance.on_rebind(binder.intent)
         return binder.handle
 
     def _tell_unbound(self, record: ServiceRecord, binder: Binder) -> None:
-        """Report to a service that nobody is bound with an intent any more (removeConnectionLocked)."""
-        if record.instance is not None and binder.is_told_bound:
-            binder.is_told_bound = False
+        """Report to a service that no client is bound with an intent any more (removeConnectionLocked)."""
+        if record.instance is not None and binder.has_bound:
+            binder.has_bound = False
             binder.wants_rebind = record.instance.on_unbind(binder.intent)
 
-    def _tell(self, binding: BoundService, listener: Callable[[], None]) -> None:
-        """Report to a client what became of its binding, unless it has let go of it."""
+    def _notify_client(self, binding: BoundService, listener: Callable[[], None]) -> None:
+        """Report to a client what became of its binding, unless it has unbound."""
 
-        def tell() -> None:
+        def notify() -> None:
             if binding.bound:
                 listener()
 
         if binding.caller.process is None:
-            tell()
+            notify()
         else:
-            self._core.processes.run_code(binding.caller.process, tell)
+            self._core.processes.run_code(binding.caller.process, notify)
 
     def _release(self, binding: BoundService) -> None:
         """Forget a binding."""
@@ -323,14 +327,14 @@ class ServiceManager:
     def _run_tracked(
         self, record: ServiceRecord, intent: Intent, deliver: Callable[[Intent], int | None]
     ) -> None:
-        """Deliver a start, and keep it where it shall come again until it is acknowledged."""
+        """Deliver a start, and keep one that is to be redelivered until it is acknowledged."""
         record.redelivered.append(intent)
         record.pending = [start for start in record.pending if start is not intent]
         if deliver(intent) != START_REDELIVER_INTENT and intent in record.redelivered:
             record.redelivered.remove(intent)
 
     def acknowledge(self, caller: Caller, name: ComponentName, intent: Intent) -> None:
-        """Let go of one start (`stopSelf(startId)`); the service is stopped when none is left."""
+        """End one start (`stopSelf(startId)`); the service is stopped when none is left."""
         record = self._records.get(name)
         if record is None or record.process is not caller.process:
             return
@@ -390,7 +394,7 @@ class ServiceManager:
 
     def _bring_up(self, match: Match, service: type[Service]) -> ServiceRecord:
         if service is _NoCode:
-            raise NotModelledError(f"the code of service {match.name.flatten_short()}")
+            raise AndroidNotModelledError(f"the code of service {match.name.flatten_short()}")
         record = self._records.get(match.name)
         if record is not None and record.process.alive:
             return record
@@ -428,4 +432,4 @@ class ServiceManager:
 
 
 class _NoCode(Service):
-    """Stands for a service whose code the phone does not model."""
+    """Replaces a service whose code the phone does not model."""

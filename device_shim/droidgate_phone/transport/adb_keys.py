@@ -80,7 +80,7 @@ class AuthorizedKeys:
     The files are read at each attempt, because adb writes its key when its server first starts.
 
     Args:
-        files: Files with one public key per line; a file that does not exist authorizes nobody.
+        files: Files with one public key per line; a file that does not exist authorizes no host.
     """
 
     def __init__(self, files: Iterable[Path]) -> None:

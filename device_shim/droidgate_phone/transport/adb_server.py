@@ -66,7 +66,7 @@ class ServedPhone:
     Attributes:
         serial: `127.0.0.1:PORT`.
         services: What can be opened on it.
-        faults: Returns what shall go wrong.
+        faults: Returns the faults of a new connection.
         number: Its transport id.
         is_connected: Whether the server shows it; `disconnect` and `connect` turn it.
     """
@@ -170,7 +170,7 @@ class AdbServer:
         self.watchers.wake()
 
     def set_connected(self, phone: ServedPhone, *, is_connected: bool) -> None:
-        """Connect a phone, or let go of it as `adb disconnect` does."""
+        """Connect a phone, or disconnect it as `adb disconnect` does."""
         with self._lock:
             was_connected, phone.is_connected = phone.is_connected, is_connected
             if is_connected and not was_connected:
@@ -230,7 +230,7 @@ class _Client:
         """Answer one request; return whether another may follow."""
         length = bytes(self._input.read_exactly(4))
         if not re.fullmatch(b"[0-9a-fA-F]{4}", length):
-            self._log.record("protocol-error", wire="server", reason=f"{length!r} is no length")
+            self._log.record("protocol-error", wire="server", reason=f"{length!r} is not a length")
             return False
         request = bytes(self._input.read_exactly(int(length, 16)))
         name = request.decode("utf-8", "surrogateescape")
@@ -308,13 +308,13 @@ class _Client:
         elif word in {"track-devices", "track-devices-l"}:
             self._track(is_long=word == "track-devices-l")
         elif word in {"features", "get-serialno", "get-devpath", "get-state"}:
-            self._tell(word, self._phone or self._find_phone(target))
+            self._send_state(word, self._phone or self._find_phone(target))
         elif word in {"connect", "disconnect"}:
             self._send("OKAY", self._connect(argument) if word == "connect" else self._disconnect(argument))
         elif word == "list-forward":
             self._send("OKAY", "")
-        elif (wanted := _WAIT.fullmatch(word)) is not None:
-            self._wait_for(wanted[1], wanted[2], target)
+        elif (wait := _WAIT.fullmatch(word)) is not None:
+            self._wait_for(wait[1], wait[2], target)
         else:
             raise _RefusedError(f"unknown host service '{request}'")
 
@@ -322,12 +322,12 @@ class _Client:
         phones = sorted(self._server.phones(), key=lambda phone: phone.serial)
         return "".join(phone.line(is_long=is_long) for phone in phones)
 
-    def _tell(self, what: str, phone: ServedPhone) -> None:
+    def _send_state(self, what: str, phone: ServedPhone) -> None:
         if what == "features":
             self._send("OKAY", ",".join(phone.services.banner().features))
         else:
-            told = {"get-serialno": phone.serial, "get-devpath": "unknown", "get-state": phone.state}
-            self._send("OKAY", told[what])
+            values = {"get-serialno": phone.serial, "get-devpath": "unknown", "get-state": phone.state}
+            self._send("OKAY", values[what])
 
     def _connect(self, address: str) -> str:
         for phone in self._server.all_phones():

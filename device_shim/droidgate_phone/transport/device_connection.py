@@ -51,7 +51,7 @@ class DeviceConnection:
         connected: The socket, which this closes in the end.
         services: What can be opened.
         keys: Which hosts are authorized.
-        faults: What shall go wrong.
+        faults: The faults of this connection.
         log: Where events go.
         workers: Runs one thread for each open service.
     """
@@ -130,7 +130,7 @@ class DeviceConnection:
             self._take_close(packet)
 
     def _check_payload(self, packet: Packet) -> None:
-        """A CNXN may still come with the checksum of the old version, or already without."""
+        """Check a payload's checksum; a CNXN may have the old version's or already none."""
         skips = VERSION_WITHOUT_CHECKSUMS
         version = packet.first if packet.command == "CNXN" else self._version
         may_skip = version >= skips and (packet.command != "CNXN" or not packet.checksum)
@@ -168,7 +168,7 @@ class DeviceConnection:
                 return
             self._send_token()
         elif packet.first == _PUBLIC_KEY and not self._is_online:
-            # A phone asks its user now. A public key is no secret: sending an authorized one proves nothing.
+            # A phone asks its user now. A public key is not secret: sending an authorized one proves nothing.
             self._log.record("unauthorized", host=self._host, key=service_text(bytes(packet.payload[-64:])))
         else:
             self._log.record("ignored-packet", command="AUTH", reason="not requested")
@@ -231,7 +231,7 @@ class DeviceConnection:
             self._send(Packet("CLSE", stream.own_id, stream.peer_id))
 
     def _find_stream(self, packet: Packet) -> DeviceStream | None:
-        """Hosts of old close with number 0 of their own."""
+        """Return the stream of a packet; old hosts close with 0 as their own number."""
         with self._lock:
             stream = self._streams.get(packet.second)
         if stream is None or not stream.is_open:
@@ -272,7 +272,7 @@ def listen_for_hosts(
         port: Its number, 0 for a free one.
         services: What can be opened.
         keys: Which hosts are authorized.
-        faults: Returns what shall go wrong on a new connection.
+        faults: Returns the faults of a new connection.
         log: Where events go.
         workers: Runs the threads.
 

@@ -28,7 +28,7 @@ class DeviceStream:
         peer_id: Its number on the host.
         largest_payload: How many bytes one packet may carry.
         send: Sends packets on the connection.
-        forget: Called when whoever serves the stream is done with it.
+        forget: Called when the service of the stream is done with it.
     """
 
     def __init__(
@@ -62,21 +62,21 @@ class DeviceStream:
         with self._changed:
             return self._is_open
 
-    def on_hang_up(self, tell: Callable[[], None]) -> None:
+    def on_hang_up(self, listener: Callable[[], None]) -> None:
         """Have something called when the stream ends, at once where it has ended."""
         with self._changed:
             if self._is_open:
-                self._at_close.append(tell)
+                self._at_close.append(listener)
                 return
-        tell()
+        listener()
 
-    def on_disconnect(self, tell: Callable[[], None]) -> None:
+    def on_disconnect(self, listener: Callable[[], None]) -> None:
         """Have something called when the connection ends, at once where it has ended."""
         with self._changed:
             if self._is_connected:
-                self._at_disconnect.append(tell)
+                self._at_disconnect.append(listener)
                 return
-        tell()
+        listener()
 
     def read(self, limit: int = -1) -> bytes:
         """Return up to `limit` bytes as soon as there are any, all until the end for -1; b"" at the end."""
@@ -127,7 +127,7 @@ class DeviceStream:
                     raise BrokenPipeError(str(error)) from error
 
     def close(self) -> None:
-        """End the stream, which nobody serves any more, and tell the host."""
+        """End the stream, which nobody serves any more, and send the host a CLSE."""
         if self._end():
             self._send_quietly(Packet("CLSE", self.own_id, self.peer_id))
         self._forget(self.own_id)
@@ -137,13 +137,13 @@ class DeviceStream:
         self._end()
 
     def abandon(self) -> None:
-        """End the stream without a word: the connection has ended."""
+        """End the stream without a packet: the connection has ended."""
         self._end()
         with self._changed:
             self._is_connected = False
             waiting, self._at_disconnect = self._at_disconnect, []
-        for tell in waiting:
-            tell()
+        for listener in waiting:
+            listener()
 
     def take_okay(self) -> None:
         """Handle the host's OKAY: the next packet may be sent."""
@@ -176,8 +176,8 @@ class DeviceStream:
             was_open, self._is_open = self._is_open, False
             waiting, self._at_close = self._at_close, []
             self._changed.notify_all()
-        for tell in waiting:
-            tell()
+        for listener in waiting:
+            listener()
         return was_open
 
     def _send_if_open(self, packet: Packet) -> None:

@@ -15,7 +15,7 @@ _SECONDS_TO_DRAIN: Final = 2.0
 
 
 class Endpoint(Protocol):
-    """A stream of bytes to and from whoever opened a service."""
+    """A stream of bytes to and from the client that opened a service."""
 
     def read(self, limit: int = -1) -> bytes:
         """Return up to `limit` bytes as soon as there are any, all until the end for -1; b"" at the end."""
@@ -30,10 +30,10 @@ class Endpoint(Protocol):
     def close(self) -> None:
         """End the stream; reads that wait return, writes that wait fail."""
 
-    def on_hang_up(self, tell: Callable[[], None]) -> None:
+    def on_hang_up(self, listener: Callable[[], None]) -> None:
         """Have something called when the stream ends, at once where it has ended; from any thread."""
 
-    def on_disconnect(self, tell: Callable[[], None]) -> None:
+    def on_disconnect(self, listener: Callable[[], None]) -> None:
         """Have something called when the connection that carries the stream ends; from any thread."""
 
 
@@ -102,13 +102,13 @@ class SocketEndpoint:
             self._gone.set()
             raise BrokenPipeError(str(error)) from error
 
-    def on_hang_up(self, tell: Callable[[], None]) -> None:
+    def on_hang_up(self, listener: Callable[[], None]) -> None:
         """See Endpoint; a client that goes away is noticed when something is read or written."""
-        self._output.on_end(tell)
+        self._output.on_end(listener)
 
-    def on_disconnect(self, tell: Callable[[], None]) -> None:
+    def on_disconnect(self, listener: Callable[[], None]) -> None:
         """See Endpoint; the connection is the stream's own."""
-        self._output.on_end(tell)
+        self._output.on_end(listener)
 
     def close(self) -> None:
         """Let the client read what is under way, then end the stream."""

@@ -15,7 +15,7 @@ from typing import Final
 
 from droidgate_phone.transport.endpoints import Endpoint, read_exactly
 from droidgate_phone.transport.sockets import Buffer
-from droidgate_phone.transport.userland import FileStatus, TransferFiles
+from droidgate_phone.transport.userland import SyncFileStatus, TransferFiles
 
 HEAD: Final = struct.Struct("<4sI")
 STATUS: Final = struct.Struct("<4sIII")
@@ -81,20 +81,20 @@ class _Session:
             raise _ClosedError
         return content
 
-    def tell_status(self, path: str) -> None:
+    def send_status(self, path: str) -> None:
         """Answer STAT, which does not follow links."""
         try:
             found = self._files.status(path, follow_links=False)
         except OSError:
-            found = FileStatus(0)
+            found = SyncFileStatus(0)
         size, modified = found.size & _LOW_32, found.modified & _LOW_32
         self._endpoint.write(STATUS.pack(b"STAT", found.mode, size, modified))
 
-    def tell_followed_status_2(self, path: str) -> None:
+    def send_followed_status_2(self, path: str) -> None:
         """Answer STA2."""
         self._endpoint.write(_pack_status_2(b"STA2", lambda: self._files.status(path, follow_links=True)))
 
-    def tell_link_status_2(self, path: str) -> None:
+    def send_link_status_2(self, path: str) -> None:
         """Answer LST2."""
         self._endpoint.write(_pack_status_2(b"LST2", lambda: self._files.status(path, follow_links=False)))
 
@@ -111,8 +111,8 @@ class _Session:
             self._endpoint.write(ENTRY_2.pack(b"DNT2", 0, *_status_2_fields(found), len(name)), name)
         self._endpoint.write(b"DONE".ljust(ENTRY_2.size, b"\0"))
 
-    def _entries(self, path: str) -> list[tuple[bytes, FileStatus]]:
-        """A folder that cannot be read lists as empty, as adbd has it."""
+    def _entries(self, path: str) -> list[tuple[bytes, SyncFileStatus]]:
+        """Return names and status of a folder's entries; none for one that cannot be read, as adbd does."""
         try:
             found = list(self._files.entries(path))
         except OSError:
@@ -174,7 +174,7 @@ class _Session:
         try:
             self._in_folder(path, "couldn't create file", lambda: self._files.create(path, mode))
         except _TransferError as refused:
-            # The host goes on sending; closing at once could lose the reason.
+            # The host still sends; closing at once could lose the reason.
             self._fail(str(refused))
             self._take_data()
             raise _ClosedError from refused
@@ -242,9 +242,9 @@ class _Session:
 
 
 _ANSWERS: Final[Mapping[bytes, Callable[[_Session, str], None]]] = {
-    b"STAT": _Session.tell_status,
-    b"STA2": _Session.tell_followed_status_2,
-    b"LST2": _Session.tell_link_status_2,
+    b"STAT": _Session.send_status,
+    b"STA2": _Session.send_followed_status_2,
+    b"LST2": _Session.send_link_status_2,
     b"LIST": _Session.list_entries,
     b"LIS2": _Session.list_entries_2,
     b"SEND": _Session.take_file,
@@ -255,14 +255,14 @@ _ANSWERS: Final[Mapping[bytes, Callable[[_Session, str], None]]] = {
 }
 
 
-def _pack_status_2(kind: bytes, find: Callable[[], FileStatus]) -> bytes:
+def _pack_status_2(kind: bytes, find: Callable[[], SyncFileStatus]) -> bytes:
     try:
         return STATUS_2.pack(kind, 0, *_status_2_fields(find()))
     except OSError as error:
         return STATUS_2.pack(kind, error.errno or 0, *[0] * 10)
 
 
-def _status_2_fields(found: FileStatus) -> tuple[int, ...]:
+def _status_2_fields(found: SyncFileStatus) -> tuple[int, ...]:
     return (
         found.device,
         found.inode,

@@ -46,7 +46,7 @@ def is_from_this_user(connected: socket.socket) -> bool:
     try:
         peer, own = connected.getpeername(), connected.getsockname()
         user = peer_user(peer, own)
-        # A port can belong to somebody else as soon as this connection has ended: it has to be open still.
+        # A port can belong to another user as soon as this connection has ended: it must still be open.
         connected.getpeername()
     except OSError:
         return False
@@ -118,5 +118,5 @@ def _hexadecimal(address: str) -> str:
 
 
 def _has_owner(state: int, inode: int) -> bool:
-    """A socket that no process has any more is reported with the user 0."""
+    """Return whether a process still has the socket; without one the kernel reports the user 0."""
     return state != _TIME_WAIT and inode != 0

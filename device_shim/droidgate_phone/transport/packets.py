@@ -29,7 +29,7 @@ LARGEST_PAYLOAD: Final = 1024 * 1024
 
 
 class PacketError(Exception):
-    """The other side sent what is no packet, or one that it must not send; the connection has to end."""
+    """The other side sent bytes that are not a packet, or a forbidden one; the connection has to end."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -59,7 +59,7 @@ def read_packet(source: InputSocket, *, largest_payload: int) -> Packet:
     """Read a packet; its checksum is left to the caller, who knows the version.
 
     Raises:
-        EndOfInputError: the connection ended, perhaps in the midst of a packet.
+        EndOfInputError: the connection ended, perhaps in the middle of a packet.
         PacketError: the header is broken, of an unknown command, or announces too long a payload.
     """
     number, first, second, length, checksum, magic = HEADER.unpack(source.read_exactly(HEADER.size))

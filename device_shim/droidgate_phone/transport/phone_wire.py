@@ -24,11 +24,11 @@ class PhoneWire:
     Args:
         userland: The phone behind it.
         keys: Which adb hosts may use the device protocol.
-        faults: Returns what shall go wrong; asked for each new connection.
+        faults: Returns the faults of each new connection.
         log: Where events go.
         port: The port of the device protocol, 0 for a free one.
         server_port: The port of the adb server's protocol, 0 for a free one, None for no server.
-        server: The adb server of another phone that shall show this one too; `server_port` is None then.
+        server: The adb server of another phone that lists this one too; `server_port` is None then.
 
     Raises:
         OSError: a port is taken.

@@ -19,7 +19,7 @@ from droidgate_phone.transport.terminal import Terminal
 from droidgate_phone.transport.userland import Banner, Userland
 
 Service = Callable[[Endpoint], None]
-"""Serves a stream to its end; whoever called it closes the stream."""
+"""Serves a stream to its end; the caller closes the stream."""
 
 ABB_FEATURES: Final = frozenset({"abb", "abb_exec"})
 
@@ -36,7 +36,7 @@ _REVERSE: Final = "reverse:"
 
 
 def service_text(name: bytes) -> str:
-    """Return a service's name for people and logs: NULs and bytes that are no text as escapes."""
+    """Return a service's name for messages and logs; NULs and bytes that are not text become escapes."""
     return name.decode("utf-8", "backslashreplace").replace("\0", "\\0")
 
 
@@ -82,7 +82,7 @@ class Services:
         self._log = log
 
     def banner(self) -> Banner:
-        """Return what the phone tells of itself."""
+        """Return what the phone reports about itself."""
         return self._userland.banner()
 
     def find(self, name: bytes) -> Service | None:
@@ -109,7 +109,7 @@ class Services:
         return self._find_answer(name)
 
     def _find_direct_command(self, name: str) -> Service | None:
-        """`abb` talks to a system service without a shell; `cmd` does the same with one."""
+        """Return the service of `abb`, which calls a system service as `cmd` does, but without a shell."""
         kind, _, arguments = name.partition(":")
         if kind not in self.banner().features:
             return None

@@ -6,7 +6,7 @@ from collections.abc import Iterable
 from typing import Final
 
 from droidgate_phone import files as virtual_files
-from droidgate_phone.transport.userland import FileStatus
+from droidgate_phone.transport.userland import SyncFileStatus
 
 _SHELL_UID: Final = 2000
 _FOLDER_MODE: Final = 0o775
@@ -18,12 +18,12 @@ class ShellFiles:
     def __init__(self, files: virtual_files.VirtualFiles) -> None:
         self._files = files
 
-    def status(self, path: str, *, follow_links: bool) -> FileStatus:
+    def status(self, path: str, *, follow_links: bool) -> SyncFileStatus:
         """Return the status of a file."""
         look = self._files.stat if follow_links else self._files.lstat
         found = look(path, uid=_SHELL_UID)
         seconds = int(found.modified)
-        return FileStatus(
+        return SyncFileStatus(
             mode=found.mode,
             size=found.size,
             modified=seconds,
@@ -35,7 +35,7 @@ class ShellFiles:
             group=found.gid,
         )
 
-    def entries(self, path: str) -> Iterable[tuple[str, FileStatus]]:
+    def entries(self, path: str) -> Iterable[tuple[str, SyncFileStatus]]:
         """Return names and status of what is in a folder, `.` and `..` with it."""
         names = [".", "..", *self._files.list(path, uid=_SHELL_UID)]
         return [(name, self.status(f"{path}/{name}", follow_links=False)) for name in names]

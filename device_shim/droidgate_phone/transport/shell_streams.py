@@ -32,7 +32,7 @@ class RawStreams:
     Args:
         endpoint: The connection.
         has_terminal: A terminal hangs up with its client. Without one closing the stream is the only way to
-            end the input, as `adb exec-in` does, so the command goes on until it writes.
+            end the input, as `adb exec-in` does, so the command runs until it writes.
     """
 
     def __init__(self, endpoint: Endpoint, *, has_terminal: bool = False) -> None:
@@ -41,12 +41,12 @@ class RawStreams:
         self.error: OutputStream = endpoint
         self._on_hang_up = endpoint.on_hang_up if has_terminal else endpoint.on_disconnect
 
-    def on_hang_up(self, tell: Callable[[], None]) -> None:
+    def on_hang_up(self, listener: Callable[[], None]) -> None:
         """Have something called when the other side is gone."""
-        self._on_hang_up(tell)
+        self._on_hang_up(listener)
 
     def exit(self, status: int) -> None:
-        """Nothing tells the exit status here."""
+        """Do nothing: this protocol does not send the exit status."""
 
 
 class PacketStreams:
@@ -54,7 +54,7 @@ class PacketStreams:
 
     Args:
         endpoint: The connection.
-        has_error: Standard error is told apart; with a terminal it is not.
+        has_error: Whether standard error is separate; with a terminal it is not.
         can_close_input: A pseudo-terminal's input cannot be closed from outside.
     """
 
@@ -68,9 +68,9 @@ class PacketStreams:
             _PacketOutput(endpoint, STANDARD_ERROR, writing) if has_error else self._output
         )
 
-    def on_hang_up(self, tell: Callable[[], None]) -> None:
+    def on_hang_up(self, listener: Callable[[], None]) -> None:
         """Have something called when the other side is gone."""
-        self._endpoint.on_hang_up(tell)
+        self._endpoint.on_hang_up(listener)
 
     def exit(self, status: int) -> None:
         """Send the exit status."""

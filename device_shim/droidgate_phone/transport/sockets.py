@@ -1,4 +1,4 @@
-"""Blocking sockets with what the wire needs: exact reads, writes of several pieces, faults on the way out."""
+"""Blocking sockets with what the wire needs: exact reads, writes of several pieces, faults while sending."""
 
 from __future__ import annotations
 
@@ -59,8 +59,8 @@ class OutputSocket:
         self._lock = threading.Lock()
         self._sent = 0
         self._ended = threading.Event()
-        self._to_tell: list[Callable[[], None]] = []
-        self._telling = threading.Lock()
+        self._end_listeners: list[Callable[[], None]] = []
+        self._end_lock = threading.Lock()
         self._is_faulty = any(
             item is not None for item in (faults.drop_after, faults.stall_after, faults.bytes_per_second)
         )
@@ -81,22 +81,22 @@ class OutputSocket:
                     self._socket.sendall(piece)
 
     def end(self) -> None:
-        """End the connection in both directions; whoever reads or writes is woken."""
-        with self._telling:
+        """End the connection in both directions; waiting reads and writes end too."""
+        with self._end_lock:
             self._ended.set()
-            waiting, self._to_tell = self._to_tell, []
-        for tell in waiting:
-            tell()
+            waiting, self._end_listeners = self._end_listeners, []
+        for listener in waiting:
+            listener()
         with contextlib.suppress(OSError):
             self._socket.shutdown(socket.SHUT_RDWR)
 
-    def on_end(self, tell: Callable[[], None]) -> None:
+    def on_end(self, listener: Callable[[], None]) -> None:
         """Have something called when the connection ends, at once where it has ended."""
-        with self._telling:
+        with self._end_lock:
             if not self._ended.is_set():
-                self._to_tell.append(tell)
+                self._end_listeners.append(listener)
                 return
-        tell()
+        listener()
 
     def _send_with_faults(self, content: bytes) -> None:
         stall, drop = self._faults.stall_after, self._faults.drop_after

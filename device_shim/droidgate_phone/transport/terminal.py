@@ -24,7 +24,7 @@ _HIGH_BITS: Final = 0xC0
 _LATER_BYTE: Final = 0x80
 
 
-class Streams(Protocol):
+class TerminalStreams(Protocol):
     """Input and output of the other side."""
 
     @property
@@ -35,7 +35,7 @@ class Streams(Protocol):
     def output(self) -> OutputStream:
         """What is shown."""
 
-    def on_hang_up(self, tell: Callable[[], None]) -> None:
+    def on_hang_up(self, listener: Callable[[], None]) -> None:
         """Have something called when the other side is gone."""
 
 
@@ -118,16 +118,16 @@ class TerminalInput:
 class Terminal:
     """A terminal around a command; it has no standard error of its own."""
 
-    def __init__(self, streams: Streams) -> None:
+    def __init__(self, streams: TerminalStreams) -> None:
         self.output: OutputStream = TerminalOutput(streams.output)
         self.error: OutputStream = self.output
         self._streams = streams
         self._keyboard = TerminalInput(streams.input, streams.output)
         self.input: InputStream = self._keyboard
 
-    def on_hang_up(self, tell: Callable[[], None]) -> None:
+    def on_hang_up(self, listener: Callable[[], None]) -> None:
         """Have something called when the other side is gone."""
-        self._streams.on_hang_up(tell)
+        self._streams.on_hang_up(listener)
 
     def run(self, userland: Userland, command: str, environment: Mapping[str, str]) -> int:
         """Run the command, or an interactive shell where it is empty; return the exit status."""

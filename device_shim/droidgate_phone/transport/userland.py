@@ -10,7 +10,7 @@ from droidgate_phone.streams import CommandStreams
 
 
 @dataclass(frozen=True, slots=True)
-class FileStatus:
+class SyncFileStatus:
     """What `struct stat` says of a file; times in seconds since 1970 UTC."""
 
     mode: int
@@ -28,10 +28,10 @@ class FileStatus:
 class TransferFiles(Protocol):
     """The files that `adb push` and `adb pull` see; each call may raise OSError with its errno."""
 
-    def status(self, path: str, *, follow_links: bool) -> FileStatus:
+    def status(self, path: str, *, follow_links: bool) -> SyncFileStatus:
         """Return the status of a file."""
 
-    def entries(self, path: str) -> Iterable[tuple[str, FileStatus]]:
+    def entries(self, path: str) -> Iterable[tuple[str, SyncFileStatus]]:
         """Return names and status of what is in a folder, `.` and `..` with it."""
 
     def read(self, path: str) -> bytes:
@@ -55,7 +55,7 @@ class TransferFiles(Protocol):
 
 @dataclass(frozen=True, slots=True)
 class Banner:
-    """What the phone tells of itself when a host connects.
+    """What the phone reports about itself when a host connects.
 
     Attributes:
         product: `ro.product.name`.
@@ -88,7 +88,7 @@ class Userland:
         run: Runs a shell command to its end and returns its exit status. An empty command is a shell that
             reads its commands from standard input.
         files: What push and pull see.
-        banner: Returns what it tells of itself.
+        banner: Returns what the phone reports about itself.
     """
 
     run: Callable[[str, CommandStreams, Mapping[str, str]], int]

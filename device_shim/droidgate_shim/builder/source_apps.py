@@ -19,7 +19,7 @@ from droidgate.model.json_values import pointer_token
 from droidgate.sources.opened_apps import OpenedApp, UnreadApp, open_apps
 from droidgate_appfunctions.constants import FORMAT_ID as APP_FUNCTIONS
 from droidgate_mmcp.discovery import read_discovered_tools
-from droidgate_mmcp.read import TOLD_WHEN_ASKED
+from droidgate_mmcp.read import TOOLS_NOT_IN_FILES
 from droidgate_mmcp.tables import BROADCAST
 from droidgate_mmcp.tables import FORMAT_ID as MMCP
 from droidgate_mobile_mcp.constants import FORMAT_ID as MOBILE_MCP
@@ -282,7 +282,9 @@ class _AppReader:
 
     def read(self) -> _AppReader:
         # Each receiver that tells its tools to a broadcast has a finding here that goes when it is asked.
-        self.findings.extend(finding for finding in self.opened.findings if finding.code != TOLD_WHEN_ASKED)
+        self.findings.extend(
+            finding for finding in self.opened.findings if finding.code != TOOLS_NOT_IN_FILES
+        )
         for error in self.opened.problems:
             place = error.place or self.opened.place
             self.findings.append(_warning(APP_UNREADABLE, error.message, place, error.hint))

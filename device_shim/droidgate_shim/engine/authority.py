@@ -26,7 +26,7 @@ _Count = Annotated[StrictInt, Field(ge=0)]
 
 
 class Grant(Frozen):
-    """A caller's uid, or `any-app`, and a capability's id, or `*`; any other text is nobody."""
+    """A caller's uid, or `any-app`, and a capability's id, or `*`; any other text has no rights."""
 
     caller: StrictInt | StrictStr
     capability: StrictStr

@@ -12,11 +12,11 @@ from droidgate.model.errors import DroidgateError
 from droidgate.model.json_values import Json, pointer_token
 from droidgate.model.types import Type
 from droidgate.parsing.manifest_limits import utf16_length
-from droidgate_appfunctions.wire import WireError
+from droidgate_appfunctions.wire import AppFunctionWireError
 from droidgate_appfunctions.wire_documents import read_document, write_document
 from droidgate_mmcp.wire import (
-    ToolCall,
-    ToolResult,
+    MmcpToolCall,
+    MmcpToolResult,
     read_activity_result,
     read_broadcast_result,
     write_activity_call,
@@ -126,7 +126,7 @@ def write_call(
         case FunctionBackend(function=function):
             return FunctionCall(function, _write_document(prepared, arguments, definitions))
         case ToolBackend(kind=kind, tool=tool):
-            call = ToolCall(tool, _renamed(arguments, names))
+            call = MmcpToolCall(tool, _renamed(arguments, names))
             extras = write_activity_call(call) if kind == "mmcp-activity" else write_broadcast_call(call)
         case CapabilityBackend(capability=capability, dialect=dialect):
             given = _renamed(arguments, names)
@@ -149,7 +149,7 @@ def read_answer(
     *,
     request_id: str | None = None,
 ) -> Result | Failure | None:
-    """Return what the backend answered with, or its failure; whatever it is, this raises nothing.
+    """Return the backend's result, or its failure; no answer makes this raise.
 
     None where it does not answer this call: a Mobile-MCP response to another request, or a callback that
     only carries timings.
@@ -176,7 +176,7 @@ def read_answer(
     return Failure("malformed_response", "the answer is of another form than the backend's")
 
 
-def _of_tool(result: ToolResult) -> Result | Failure:
+def _of_tool(result: MmcpToolResult) -> Result | Failure:
     if result.failure is not None:
         return Failure(result.failure.token, result.failure.message)
     return Result(result.value, is_missing=result.is_missing)
@@ -195,7 +195,7 @@ def _of_function(
 def _of_response(
     extras: Mapping[str, Json], context: ReadingContext, request_id: str | None
 ) -> Result | Failure | None:
-    """Return what a response says, None where it answers another request (specification 3.3)."""
+    """Return the content of a response, None if it answers another request (specification 3.3)."""
     try:
         response = read_response(extras, context, carrier="bind")
     except MalformedResponseError as error:
@@ -218,7 +218,7 @@ def _write_document(
 ) -> dict[str, Json]:
     try:
         document = write_document(arguments, prepared.route.input, definitions)
-    except WireError as error:
+    except AppFunctionWireError as error:
         where = f"{error.pointer}: " if error.pointer else ""
         raise CallError(
             Failure("invalid_argument", f"{where}{error.message}"), pointer=error.pointer
@@ -235,7 +235,7 @@ def _renamed(arguments: Mapping[str, Json], names: Mapping[str, str]) -> dict[st
         CallError: with the token `invalid_argument`: one that is not declared has the name of a parameter at
             the backend, and would evade that parameter's constraints.
     """
-    parameters = {there: here for here, there in names.items()}
+    parameters = {backend_name: name for name, backend_name in names.items()}
     for name in arguments:
         if name not in names and name in parameters:
             pointer = f"/{pointer_token(name)}"

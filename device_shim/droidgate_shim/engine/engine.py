@@ -60,7 +60,7 @@ class Targets(Protocol):
     """Looks up what is installed."""
 
     def __call__(self, target: Target, /) -> Installed | None:
-        """Return what is installed of a target's package, None where it is not."""
+        """Return the facts of a target's installed package, None if it is not installed."""
         ...
 
 
@@ -121,7 +121,7 @@ class Answer:
 
 @dataclass(frozen=True, slots=True)
 class Drop:
-    """Something came that is not a request of any form; nobody is answered.
+    """The extras are not a request of any form; they get no answer.
 
     Attributes:
         reply_to: What came with it.
@@ -157,7 +157,7 @@ class CallState:
 def refuse(
     carrier: Carrier, extras: Mapping[str, Json], reply_to: ReplyTo, failure: Failure
 ) -> Answer | Drop:
-    """Return the answer to a request that is refused before it is read: for its rate, or as too many wait.
+    """Return the answer to a request that is refused unread: for its rate, or because too many wait.
 
     Any thread may call this.
     """
@@ -221,7 +221,7 @@ class Engine:
     def admit(
         self, now: int, carrier: Carrier, caller: int, extras: Mapping[str, Json], reply_to: ReplyTo
     ) -> list[Effect]:
-        """Count a request in its caller's rate; return nothing where it may be taken, else its refusal."""
+        """Count a request in its caller's rate; return its refusal, None if it may be taken."""
         failure = self.rates.take(now, carrier, caller)
         return [] if failure is None else [*self.expire(now), refuse(carrier, extras, reply_to, failure)]
 
@@ -236,7 +236,7 @@ class Engine:
         approved: bool = False,
         asks: bool = False,
     ) -> list[Effect]:
-        """Take a request that was admitted; whatever it holds, this raises nothing.
+        """Take a request that was admitted; no content makes this raise.
 
         The arguments are those of `submit`.
         """
@@ -310,7 +310,7 @@ class Engine:
         return [*effects, Answer(state.reply_to, extras, None if failure is None else failure.token)]
 
     def fail(self, now: int, call: int, failure: Failure) -> list[Effect]:
-        """End a call that its edge cannot bring to its end, such as with `needs_user`."""
+        """End a call that its edge cannot finish, such as with `needs_user`."""
         return [*self.expire(now), *self._fail(call, failure)]
 
     def cancel(self, now: int, reply_to: ReplyTo) -> list[Effect]:
@@ -335,11 +335,11 @@ class Engine:
         return [_ended(state, _UNANSWERED if state.is_asking else _TIMEOUT) for state in expired]
 
     def next_deadline(self) -> int | None:
-        """Return when `expire` is to be called next; None where nothing is open."""
+        """Return when to call `expire` next; None if no call is open."""
         return self._calls.next_deadline()
 
     def journal(self) -> list[str]:
-        """Return an entry for each open call, to be kept where it survives this process."""
+        """Return an entry for each open call; keep them where they survive this process."""
         return [write_journal_entry(call.state.request) for call in self._calls.all()]
 
     def open_count(self) -> int:

@@ -94,7 +94,7 @@ class OpenCalls(Generic[State]):
             _refuse(f"{len(self._calls)} requests of all apps are open", self._calls.values(), now)
 
     def find(self, number: int) -> State | None:
-        """Return the state of a call, None where it has ended."""
+        """Return the state of a call, None if it has ended."""
         call = self._calls.get(number)
         return None if call is None else call.state
 
@@ -103,7 +103,7 @@ class OpenCalls(Generic[State]):
         self._calls[number].deadline = deadline
 
     def close(self, number: int) -> State | None:
-        """Return the state of a call and forget it; None where it has ended."""
+        """Return the state of a call and forget it; None if it has ended."""
         call = self._calls.pop(number, None)
         if call is None:
             return None
@@ -122,7 +122,7 @@ class OpenCalls(Generic[State]):
         return list(self._calls.values())
 
     def next_deadline(self) -> int | None:
-        """Return when `expire` has to be called next; None where nothing is open."""
+        """Return when to call `expire` next; None if no call is open."""
         return min((call.deadline for call in self._calls.values()), default=None)
 
 

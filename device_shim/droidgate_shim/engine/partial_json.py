@@ -40,7 +40,7 @@ _BEYOND: Final = Decimal(0)
 
 @dataclass(frozen=True, slots=True)
 class PartialJson:
-    """What could be read of a text.
+    """The readable part of a text.
 
     Attributes:
         value: The document; what follows a mistake that ends the reading is not in it, and of a duplicate
@@ -63,7 +63,7 @@ def read_partial(text: str) -> PartialJson:
 
 
 class _EndOfReadingError(Exception):
-    """The text does not go on as JSON does."""
+    """The text does not continue as JSON."""
 
 
 @dataclass(slots=True)
@@ -87,7 +87,7 @@ class _Reader:
     def note(self, reason: str) -> None:
         """Keep the first mistake."""
         if self.mistake is None:
-            pointer = "".join(f"/{pointer_token(one.name)}" for one in self.open if one.name is not None)
+            pointer = "".join(f"/{pointer_token(item.name)}" for item in self.open if item.name is not None)
             where = f"{pointer or 'the top level'} (character {self.at})"
             self.mistake = reason if not self.open and not self.at else f"{reason} at {where}"
 

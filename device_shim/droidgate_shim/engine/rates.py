@@ -25,7 +25,7 @@ class Rates:
     _buckets: dict[_Caller, tuple[int, int]] = field(default_factory=dict)
 
     def take(self, now: int, carrier: Carrier, caller: int) -> Failure | None:
-        """Take one request from a caller's bucket; return why it is refused, None where it may go on."""
+        """Take one request from a caller's bucket; return why it is refused, None if it is not."""
         self.forget_full(now)
         key = (carrier, caller)
         amount = self._amount(key, now)

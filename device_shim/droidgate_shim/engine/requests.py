@@ -35,7 +35,7 @@ _KEYS_OF_A_FORM = frozenset({NAMES["request_wrapper"], "request", "id", "capabil
 
 @dataclass(frozen=True, slots=True)
 class Incoming:
-    """What came of a request's extras.
+    """The result of reading a request's extras.
 
     Attributes:
         request: The request, or what of it an answer needs; None where nobody can be answered.
@@ -47,7 +47,7 @@ class Incoming:
 
 
 def read_incoming(carrier: Carrier, extras: Mapping[str, Json]) -> Incoming:
-    """Read a request's extras; whatever they hold, this raises nothing."""
+    """Read a request's extras; no content makes this raise."""
     context = ReadingContext(parse=_parse_explained)
     try:
         request = read_request(extras, context, carrier=carrier)
@@ -82,7 +82,7 @@ def _beginning_of(text: str) -> str:
 
 
 def _parse_explained(text: str, *, path: str = "the request") -> Json:
-    """Parse one document; the error names what is wrong and the key at which it is.
+    """Parse one document; the error names the problem and its key.
 
     Raises:
         InputError: it is malformed, or over a limit.

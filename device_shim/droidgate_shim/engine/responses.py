@@ -10,7 +10,7 @@ from droidgate.model.errors import InputError
 from droidgate.model.json_values import Json
 from droidgate.model.types import ObjectType, Type
 from droidgate_mappings.failure_tokens import load_failure_tokens
-from droidgate_mobile_mcp.wire import WIRE_DIALECTS, MobileMcpRequest, Response, write_response
+from droidgate_mobile_mcp.wire import WIRE_DIALECTS, MobileMcpRequest, MobileMcpResponse, write_response
 from droidgate_shim.engine.backends import Result
 from droidgate_shim.engine.carried import MAX_CARRIED_UNITS, carried_units, shortened
 from droidgate_shim.engine.routes import NamedOutput, PreparedRoute
@@ -37,9 +37,9 @@ def convert_outputs(
     if isinstance(outputs, NamedOutput):
         return {outputs.name: fitted}
     if not isinstance(fitted, dict):
-        raise CallError(Failure("malformed_response", "the result is no object"))
+        raise CallError(Failure("malformed_response", "the result is not an object"))
     kept = prepared.fields
-    return fitted if kept is None else {name: held for name, held in fitted.items() if name in kept}
+    return fitted if kept is None else {name: value for name, value in fitted.items() if name in kept}
 
 
 def write_success(
@@ -49,7 +49,7 @@ def write_success(
     and the failure.
     """
     extras = write_response(
-        Response(request.request_id, succeeded=True, outputs=outputs), request, output=declared
+        MobileMcpResponse(request.request_id, succeeded=True, outputs=outputs), request, output=declared
     )
     units = carried_units(extras)
     if units <= MAX_CARRIED_UNITS:
@@ -65,12 +65,12 @@ def write_success(
 def write_failure(request: MobileMcpRequest, failure: Failure) -> dict[str, str]:
     """Return the extras that answer a request with a failure: always with a text, and never a long one."""
     text = shortened(failure.text or load_failure_tokens()[failure.token].meaning)
-    response = Response(request.request_id, succeeded=False, token=failure.token, message=text)
+    response = MobileMcpResponse(request.request_id, succeeded=False, token=failure.token, message=text)
     return write_response(response, request)
 
 
 def write_journal_entry(request: MobileMcpRequest) -> str:
-    """Return what has to survive the shim's death for the request to be answered then: JSON text."""
+    """Return what must survive the shim's death so that the request can be answered then: JSON text."""
     return write_strict(
         {
             "dialect": request.dialect.id,
@@ -89,15 +89,15 @@ def answer_journal_entry(entry: str) -> dict[str, str]:
     Raises:
         InputError: the entry is not one that `write_journal_entry` wrote.
     """
-    held = parse_strict(entry, path="journal")
+    fields = parse_strict(entry, path="journal")
     try:
         request = MobileMcpRequest(
-            WIRE_DIALECTS[held["dialect"]],
-            request_id=held["request_id"],
-            capability_id=held["capability"],
-            wrapped=held["wrapped"],
-            extra_key=held["extra"],
-            id_value=held["id"],
+            WIRE_DIALECTS[fields["dialect"]],
+            request_id=fields["request_id"],
+            capability_id=fields["capability"],
+            wrapped=fields["wrapped"],
+            extra_key=fields["extra"],
+            id_value=fields["id"],
         )
     except (KeyError, TypeError):
         raise InputError("the journal holds something else", place="journal") from None

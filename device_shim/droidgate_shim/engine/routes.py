@@ -1,6 +1,6 @@
 """The route table: which capability of the shim is which call of which app (docs/shim-engine.md 2).
 
-`assets/routes.json` is written by the builder and read once; what is wrong with it is told with its place.
+`assets/routes.json` is written by the builder and read once; an error names the place.
 """
 
 from __future__ import annotations
@@ -90,7 +90,7 @@ Outputs: TypeAlias = Annotated[FieldOutputs | NamedOutput, Field(discriminator="
 
 
 class Target(Frozen):
-    """What of the app behind the shim was approved.
+    """The approved facts of the app behind the shim.
 
     Attributes:
         package: Its application id.
@@ -139,7 +139,7 @@ class _Table(Frozen):
 
 @dataclass(frozen=True, slots=True)
 class PreparedRoute:
-    """A route, and what each call of it needs, worked out once.
+    """A route, with what each call of it needs, computed once.
 
     Attributes:
         route: The route.
@@ -166,7 +166,7 @@ def parse_route_table(text: str) -> RouteTable:
     """Return the route table of `assets/routes.json`.
 
     Raises:
-        InputError: it is no JSON, or no route table, with the place of what is wrong.
+        InputError: it is not JSON, or not a route table; the error has the place.
     """
     return read_route_table(parse_strict(text, path="routes.json", limits=BUILT))
 
@@ -175,7 +175,7 @@ def read_route_table(document: Json) -> RouteTable:
     """Return the route table of a parsed document.
 
     Raises:
-        InputError: it is no route table, with the place of what is wrong.
+        InputError: it is not a route table; the error has the place.
     """
     try:
         table = _Table.model_validate(exact_numbers(document))
@@ -185,7 +185,7 @@ def read_route_table(document: Json) -> RouteTable:
     for index, route in enumerate(table.routes):
         place = f"routes.json: routes.{index}"
         if route.id in routes:
-            raise InputError(f"the id {route.id!r} stands twice", place=place)
+            raise InputError(f"duplicate id {route.id!r}", place=place)
         _check_references([route.input, *([] if route.output is None else [route.output])], table, place)
         _check_names(route, table.definitions, place)
         _check_dialect(route.backend, place)
@@ -195,7 +195,7 @@ def read_route_table(document: Json) -> RouteTable:
 
 
 def unreadable(error: ValidationError | RecursionError, path: str) -> InputError:
-    """Return the error that tells where a document of the builder does not fit its form."""
+    """Return the error with the place where a document of the builder does not fit its form."""
     if isinstance(error, RecursionError):
         return InputError("it is nested too deep", place=path)
     first = error.errors(include_url=False, include_input=False, include_context=False)[0]
@@ -205,8 +205,8 @@ def unreadable(error: ValidationError | RecursionError, path: str) -> InputError
 
 
 def _check_references(types: list[Type], table: _Table, place: str) -> None:
-    for one in types:
-        unknown = next((name for name in references_of(one) if name not in table.definitions), None)
+    for type_ in types:
+        unknown = next((name for name in references_of(type_) if name not in table.definitions), None)
         if unknown is not None:
             raise InputError(f"the type {unknown!r} that is referred to is not defined", place=place)
 
@@ -219,10 +219,10 @@ def _check_names(route: Route, definitions: Mapping[str, Type], place: str) -> N
         raise InputError(f"the parameter {unknown!r} is not declared", place=f"{place}.names")
     seen: set[str] = set()
     for name in known:
-        there = route.names.get(name, name)
-        if there in seen:
-            raise InputError(f"two parameters are {there!r} at the backend", place=f"{place}.names")
-        seen.add(there)
+        backend_name = route.names.get(name, name)
+        if backend_name in seen:
+            raise InputError(f"two parameters are {backend_name!r} at the backend", place=f"{place}.names")
+        seen.add(backend_name)
 
 
 def _check_dialect(backend: ToolBackend | FunctionBackend | CapabilityBackend, place: str) -> None:
@@ -248,10 +248,10 @@ def _prepare(route: Route, definitions: Mapping[str, Type]) -> PreparedRoute:
             fields = None
         case _:
             shape = None if route.output is None else type_behind(route.output, definitions)
-            held = shape.properties if isinstance(shape, ObjectType) else {}
-            declared = {name: one.type for name, one in held.items()}
+            members = shape.properties if isinstance(shape, ObjectType) else {}
+            declared = {name: item.type for name, item in members.items()}
             fields = frozenset(declared) if declared else None
-    words = {name: Property(type=_word_type(one, definitions)) for name, one in declared.items()}
+    words = {name: Property(type=_word_type(item, definitions)) for name, item in declared.items()}
     return PreparedRoute(route, capability, fields, ObjectType(properties=words))
 
 
@@ -262,11 +262,11 @@ def _fitted_output(route: Route, definitions: Mapping[str, Type]) -> Type | None
     output = None if route.output is None else type_behind(route.output, definitions)
     if not isinstance(route.backend, CapabilityBackend) or not isinstance(output, ObjectType):
         return route.output
-    optional = {name: one.changed({"required": False}) for name, one in output.properties.items()}
+    optional = {name: property_.changed({"required": False}) for name, property_ in output.properties.items()}
     return output.changed({"properties": optional})
 
 
 def _word_type(declared: Type, definitions: Mapping[str, Type]) -> Type:
-    """Return a type that has the word by which the shim's descriptor tells this one."""
+    """Return a type that has this type's word in the shim's descriptor."""
     kind = _WORD_KINDS.get(type_behind(declared, definitions).kind, "string")
     return _WORD_TYPES[kind]

@@ -18,7 +18,7 @@ from droidgate.parsing.json_text import (
 )
 
 MAX_UNITS: Final = 200_000
-"""UTF-16 units of a document; what Binder carries with room to spare (reference android-runtime 1.7)."""
+"""UTF-16 units of a document; Binder carries this with room to spare (reference android-runtime 1.7)."""
 
 MAX_DEPTH: Final = 64
 MAX_KEYS: Final = 1_024
@@ -73,7 +73,7 @@ def parse_strict(text: str, *, path: str = "<text>", limits: DocumentLimits = ME
     except RecursionError:
         raise _too_deep(limits, path) from None
     except DuplicateKeyError as error:
-        raise InputError(f"the key {str(error)!r} stands twice in one object", place=path) from None
+        raise InputError(f"duplicate key {str(error)!r}", place=path) from None
     except InputError as error:
         raise type(error)(error.message, place=path) from None
     if text.count("[") + text.count("{") > limits.depth and not is_within_depth(value, limits.depth):
@@ -82,7 +82,7 @@ def parse_strict(text: str, *, path: str = "<text>", limits: DocumentLimits = ME
 
 
 def fits_units(text: str, most: int = MAX_UNITS) -> bool:
-    """Tell whether a text has no more UTF-16 units."""
+    """Return whether a text has no more UTF-16 units."""
     if 2 * len(text) <= most:
         return True
     return len(text) <= most and len(text) + sum(map(_ASTRAL.__lt__, text)) <= most
@@ -98,9 +98,9 @@ def exact_numbers(value: Json) -> Json:
     if isinstance(value, float):
         return Decimal(repr(value))
     if isinstance(value, dict):
-        return {name: exact_numbers(held) for name, held in value.items()}
+        return {name: exact_numbers(member) for name, member in value.items()}
     if isinstance(value, list):
-        return [exact_numbers(held) for held in value]
+        return [exact_numbers(item) for item in value]
     return value
 
 
@@ -139,7 +139,7 @@ def _refuse_number() -> Never:
 
 
 def _refuse_constant(word: str) -> Never:
-    raise InputError(f"{word} is no JSON value")
+    raise InputError(f"{word} is not a JSON value")
 
 
 _decoder: Final = json.JSONDecoder(

@@ -17,7 +17,7 @@ from droidgate_mappings.failure_tokens import FALLBACK
 from droidgate_mobile_mcp.wire import (
     WIRE_DIALECTS,
     MalformedResponseError,
-    Response,
+    MobileMcpResponse,
     read_response,
     write_request,
 )
@@ -139,7 +139,7 @@ def shim_with(shims: Sequence[InstalledShim], capability: str, application_id: s
     return offering[0]
 
 
-def _read(text: str, client: HostClient) -> Response:
+def _read(text: str, client: HostClient) -> MobileMcpResponse:
     try:
         response = read_response(text, carrier="bind")
     except MalformedResponseError as error:

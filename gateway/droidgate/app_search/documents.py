@@ -144,15 +144,15 @@ def _refuse(outcome: FileOutcome, types: SchemaTypes, limits: Limits) -> None:
 
 
 def _find_bad_count(properties: Mapping[str, list[Json]], type_name: str, types: SchemaTypes) -> str | None:
-    for name, held in types.get(type_name, {}).items():
+    for name, property_ in types.get(type_name, {}).items():
         values = properties.get(name, [])
-        if held.cardinality == "required" and not values:
+        if property_.cardinality == "required" and not values:
             return f"a {type_name} has no {name}"
-        if held.cardinality != "repeated" and len(values) > 1:
+        if property_.cardinality != "repeated" and len(values) > 1:
             return f"a {type_name} has {len(values)} values of {name}, which holds one"
         for value in values:
-            if held.document_type is not None and isinstance(value, dict):
-                inner = _find_bad_count(value, held.document_type, types)
+            if property_.document_type is not None and isinstance(value, dict):
+                inner = _find_bad_count(value, property_.document_type, types)
                 if inner is not None:
                     return inner
     return None
@@ -160,7 +160,7 @@ def _find_bad_count(properties: Mapping[str, list[Json]], type_name: str, types:
 
 def _count_bytes(value: Json) -> int:
     if isinstance(value, dict):
-        return sum(len(key) + _count_bytes(held) for key, held in value.items())
+        return sum(len(key) + _count_bytes(item) for key, item in value.items())
     if isinstance(value, list):
         return sum(map(_count_bytes, value))
     return len(value.encode("utf-8", "surrogatepass")) if isinstance(value, str) else 8
@@ -192,12 +192,12 @@ def _read_fixed(parser: PullParser, setting: FileSetting) -> IndexedDocument:
             text = java_trim(parser.next_text())
             properties[tag.property] = [_read_value(text, tag.kind, event)]
         parser.next()
-    held = properties.get("functionId")
-    if held is None:
+    values = properties.get("functionId")
+    if values is None:
         message = "an <appfunction> has no <function_id>"
         raise IndexerError("missing-id", message, line=start.line, name=names.function_type)
     return IndexedDocument(
-        id=str(held[0]),
+        id=str(values[0]),
         type=names.function_type,
         properties=properties,
         enabled=bool(properties["enabledByDefault"][0]),
@@ -282,14 +282,14 @@ class _DynamicReader:
 
     def _take_tag(self, event: Event, read: _Document, properties: Mapping[str, SchemaProperty]) -> None:
         name = to_lower_camel_case(event.name)
-        held = properties.get(name)
+        property_ = properties.get(name)
         id_first = self._release.function_id == "id"
         if id_first and name in self._release.id_tags:
             self._take_id(read)
-        elif held is not None and held.document_type is not None:
-            nested = self._read_element(held.document_type)
+        elif property_ is not None and property_.document_type is not None:
+            nested = self._read_element(property_.document_type)
             read.nested.setdefault(name, []).append(self._properties_of(nested))
-        elif held is not None:
+        elif property_ is not None:
             read.values.setdefault(name, []).append((java_trim(self._parser.next_text()), event))
         elif event.name in self._release.id_tags:
             self._take_id(read)

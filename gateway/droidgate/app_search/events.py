@@ -1,7 +1,7 @@
 """A pull parser over our own XML trees, with the steps of Android's `XmlPullParser` that the indexer uses.
 
 Android accepts what a strict parser does not: a second element at the document's level, and, where its parser
-is not told about namespaces, prefixes that nobody declares.
+does not see namespaces, prefixes that nobody declares.
 """
 
 from __future__ import annotations

@@ -137,8 +137,8 @@ def _document_of(value: Json) -> dict[str, Json]:
 
 def _document(value: Json) -> dict[str, Json]:
     document = _document_of(value)
-    for name, held in document.items():
-        if not isinstance(held, list):
+    for name, values in document.items():
+        if not isinstance(values, list):
             raise ListingError("a value is not an array", name)
     return document
 
@@ -150,10 +150,10 @@ def _array(value: Json) -> list[Json]:
 
 
 def _first(document: Mapping[str, Json], name: str) -> Json:
-    held = document.get(name)
-    return held[0] if isinstance(held, list) and held else None
+    values = document.get(name)
+    return values[0] if isinstance(values, list) and values else None
 
 
 def _first_text(document: Mapping[str, Json], name: str) -> str | None:
-    held = _first(document, name)
-    return held if isinstance(held, str) else None
+    value = _first(document, name)
+    return value if isinstance(value, str) else None

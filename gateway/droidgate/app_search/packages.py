@@ -49,7 +49,7 @@ class _File:
 
 @dataclass(slots=True)
 class PackageIndexer:
-    """What one release makes of one application."""
+    """What one release reads of one application."""
 
     application: Application
     release: Release
@@ -119,9 +119,9 @@ class PackageIndexer:
         names = load_indexing().names
         application = application_component(self.application)
         if self.release.application_level and application is not None:
-            held = application.find_property(names.schema_)
-            if held is not None and isinstance(held.value, str):
-                return [held]
+            property_ = application.find_property(names.schema_)
+            if property_ is not None and isinstance(property_.value, str):
+                return [property_]
         found = (service.find_property(names.schema_) for service in services)
         return [item for item in found if item is not None and isinstance(item.value, str)]
 
@@ -153,46 +153,46 @@ class PackageIndexer:
         v1, v2 = service.find_property(names.v1), service.find_property(names.v2)
         role: FileRole
         if self.release.choice == "schema":
-            role, held = ("v2", v2) if schema is not None else ("v1", v1)
+            role, property_ = ("v2", v2) if schema is not None else ("v1", v1)
         else:
-            role, held = ("v2", v2) if v2 is not None else ("v1", v1)
-        if held is None:
+            role, property_ = ("v2", v2) if v2 is not None else ("v1", v1)
+        if property_ is None:
             why = "" if v1 is None and v2 is None else f" that {self.release.title} reads"
             message = f"the service {service.name} has no property with a file of functions{why}"
             self._ignore("service", service.name, "no-file", message, service.place)
             return None
-        file = self._file_of(role, held, self.application.qualified_name(service))
+        file = self._file_of(role, property_, self.application.qualified_name(service))
         if file is None:
-            message = f"{self.release.title} does not read {held.name} as it is given here"
-            self._ignore("property", held.name, "not-a-file-property", message, held.place)
+            message = f"{self.release.title} does not read {property_.name} as it is given here"
+            self._ignore("property", property_.name, "not-a-file-property", message, property_.place)
         return file
 
-    def _file_of(self, role: FileRole, held: MetaData, service: str) -> _File | None:
-        if isinstance(held.value, str):
-            return _File(role, held.value, of_resource=False, service=service, place=held.place)
-        if held.resource is not None and role in self.release.resources:
-            return _File(role, held.resource, of_resource=True, service=service, place=held.place)
+    def _file_of(self, role: FileRole, property_: MetaData, service: str) -> _File | None:
+        if isinstance(property_.value, str):
+            return _File(role, property_.value, of_resource=False, service=service, place=property_.place)
+        if property_.resource is not None and role in self.release.resources:
+            return _File(role, property_.resource, of_resource=True, service=service, place=property_.place)
         return None
 
     def _files_of_application(self, application: Component) -> Iterator[_File]:
         names = load_indexing().names
-        held = application.find_property(names.v2) or application.find_property(names.v1)
-        if held is None:
+        property_ = application.find_property(names.v2) or application.find_property(names.v1)
+        if property_ is None:
             return
-        role: FileRole = "v2" if held.name == names.v2 else "v1"
+        role: FileRole = "v2" if property_.name == names.v2 else "v1"
         service = names.application_service
-        if isinstance(held.value, str):
-            for part in held.value.split(","):
+        if isinstance(property_.value, str):
+            for part in property_.value.split(","):
                 if part.strip():
-                    yield _File(role, part.strip(), of_resource=False, service=service, place=held.place)
-        elif held.resource is not None and held.resource.startswith("@array/"):
-            for item in self.application.resources.read_array(held.resource) or ():
-                yield _File(role, item, of_resource=True, service=service, place=held.place)
-        elif held.resource is not None and held.resource.startswith("@xml/"):
-            yield _File(role, held.resource, of_resource=True, service=service, place=held.place)
+                    yield _File(role, part.strip(), of_resource=False, service=service, place=property_.place)
+        elif property_.resource is not None and property_.resource.startswith("@array/"):
+            for item in self.application.resources.read_array(property_.resource) or ():
+                yield _File(role, item, of_resource=True, service=service, place=property_.place)
+        elif property_.resource is not None and property_.resource.startswith("@xml/"):
+            yield _File(role, property_.resource, of_resource=True, service=service, place=property_.place)
         else:
-            message = f"{self.release.title} does not read {held.name} as it is given here"
-            self._ignore("property", held.name, "not-a-file-property", message, held.place)
+            message = f"{self.release.title} does not read {property_.name} as it is given here"
+            self._ignore("property", property_.name, "not-a-file-property", message, property_.place)
 
     def _index_file(self, file: _File, schema: AppSearchSchema | None) -> None:
         read = self._read(file)

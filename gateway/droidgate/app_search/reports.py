@@ -1,4 +1,4 @@
-"""What a release's indexer makes of files and applications."""
+"""What a release's indexer reads of files and applications."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ REASONS: Final[Mapping[str, str]] = {
     "malformed-xml": "Android's XML parser does not come to the end of the file",
     "missing-id": "A document or nested document has no `<id>` with text",
     "unknown-tag": "A tag is not a property of the schema in force",
-    "bad-number": "A number is none that Java's parser reads",
+    "bad-number": "Java's parser does not read a number",
     "element-in-text": "An element is where text is expected",
     "reserved-property": "The file sets a property that only the indexer may set",
     "bad-scope": "The scope is missing, unknown, or of another level",
@@ -70,8 +70,8 @@ class IndexedDocument:
     @property
     def function_id(self) -> str | None:
         """The id that a call names; None for other documents, and for a function that has none."""
-        held = self.properties.get("functionId") if self.is_function else None
-        return str(held[0]) if held else None
+        values = self.properties.get("functionId") if self.is_function else None
+        return str(values[0]) if values else None
 
 
 @dataclass(frozen=True, slots=True)
@@ -118,7 +118,7 @@ class DroppedFile:
 
 @dataclass(frozen=True, slots=True)
 class IndexingReport:
-    """What one release makes of one file or application.
+    """What one release reads of one file or application.
 
     Attributes:
         release: The release.

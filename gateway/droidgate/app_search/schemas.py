@@ -160,7 +160,7 @@ class _SchemaReader:
         if kind is not None:
             return SchemaProperty(kind, cardinality)
         if "appfn:" not in word:
-            message = f"the property {name} has the type {word!r}, which is none of AppSearch's"
+            message = f"the property {name} has the type {word!r}, which AppSearch does not have"
             raise IndexerError("unsupported-type", message, line=event.line, name=name)
         target = word.partition(":")[2]
         self._nested.setdefault(target, event.line)

@@ -9,7 +9,7 @@ from string import Template
 from typing import Final
 
 from droidgate.formats import Artifact
-from droidgate.handlers.methods import Method, Parameter, ValueKind, methods_of
+from droidgate.handlers.methods import Method, MethodParameter, ValueKind, methods_of
 from droidgate.handlers.places import MARK, ClassPlace
 from droidgate.handlers.shapes import write_shapes
 from droidgate.model.capability import Provider
@@ -113,7 +113,7 @@ def _wrap(text: str, indent: str) -> Iterator[str]:
     yield line
 
 
-def java_type(parameter: Parameter) -> str:
+def java_type(parameter: MethodParameter) -> str:
     """Return the Java type of a parameter: boxed where it may be null, a list where its items are scalars."""
     if parameter.kind == "array" and parameter.item_kind != "any":
         return f"List<{_TYPES[parameter.item_kind][1]}>"
@@ -259,7 +259,7 @@ def _caller(method: Method) -> Iterator[str]:
     yield "    }"
 
 
-def _argument(parameter: Parameter) -> str:
+def _argument(parameter: MethodParameter) -> str:
     name = java_string(parameter.name)
     if parameter.kind == "array" and parameter.item_kind != "any":
         return f"given.asList({name}, {_TYPES[parameter.item_kind][1]}.class)"

@@ -10,7 +10,7 @@ from typing import Final
 
 from droidgate.formats import Artifact
 from droidgate.handlers.java import java_string, write_capabilities_class
-from droidgate.handlers.methods import Method, Parameter, ValueKind, methods_of
+from droidgate.handlers.methods import Method, MethodParameter, ValueKind, methods_of
 from droidgate.handlers.places import ClassPlace
 from droidgate.model.capability import Provider
 
@@ -69,7 +69,7 @@ def _safe_words(text: str) -> list[str]:
     return shown.split()
 
 
-def kotlin_type(parameter: Parameter) -> str:
+def kotlin_type(parameter: MethodParameter) -> str:
     """Return the Kotlin type of a parameter."""
     if parameter.kind == "array" and parameter.item_kind != "any":
         written = f"List<{KOTLIN_TYPES[parameter.item_kind]}>"

@@ -128,7 +128,7 @@ _MOST_LEVELS: Final = 64
 
 
 @dataclass(frozen=True, slots=True)
-class Parameter:
+class MethodParameter:
     """One parameter of a method.
 
     Attributes:
@@ -158,7 +158,7 @@ class Method:
         capability_id: The name it is called by.
         identifier: Its name in code.
         parameters: In declared order.
-        takes_object: The method takes the whole arguments object: they are no plain list of names.
+        takes_object: The method takes the whole arguments object: they are not a plain list of names.
         returns: `void` where the output is declared void, `any` where nothing is declared.
         returns_null: It may return null.
         return_item_kind: The kind of a returned array's items.
@@ -167,7 +167,7 @@ class Method:
 
     capability_id: str
     identifier: str
-    parameters: tuple[Parameter, ...]
+    parameters: tuple[MethodParameter, ...]
     takes_object: bool
     returns: ValueKind
     returns_null: bool
@@ -205,16 +205,16 @@ def _method_of(capability: Capability, identifier: str, definitions: Mapping[str
     declared = capability.input if isinstance(capability.input, ObjectType) else ObjectType()
     names = identifiers(declared.properties)
     parameters = tuple(
-        Parameter(
+        MethodParameter(
             name=name,
             identifier=names[name],
-            kind=_parameter_kind(held.type, definitions),
-            item_kind=item_kind_of(held.type, definitions),
-            optional=not held.required or is_nullable(held.type, definitions),
-            enum=held.type.enum,
-            description=shorten(held.type.description),
+            kind=_parameter_kind(property_.type, definitions),
+            item_kind=item_kind_of(property_.type, definitions),
+            optional=not property_.required or is_nullable(property_.type, definitions),
+            enum=property_.type.enum,
+            description=shorten(property_.type.description),
         )
-        for name, held in declared.properties.items()
+        for name, property_ in declared.properties.items()
     )
     output = AnyType(nullable=True) if capability.output is None else capability.output
     returns = kind_of(output, definitions)
@@ -236,7 +236,7 @@ def _parameter_kind(type_: Type, definitions: Mapping[str, Type]) -> ValueKind:
 
 
 def is_nullable(type_: Type, definitions: Mapping[str, Type]) -> bool:
-    """Tell whether a type allows null, itself or by what it refers to."""
+    """Return whether a type allows null, itself or by what it refers to."""
     return type_.nullable or resolve(type_, definitions).nullable
 
 

@@ -1,4 +1,4 @@
-"""Where generated classes stand: their package, their names, their files."""
+"""Where generated classes are: their package, their names, their files."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from droidgate.handlers.methods import RESERVED_WORDS
 from droidgate.model.errors import WriteError
 
 MARK: Final = "Made by droidgate, and made anew by it."
-"""Stands in every generated file that the author does not fill in."""
+"""Is in every generated file that the author does not fill in."""
 
 _WORD: Final = re.compile(r"[A-Za-z_][A-Za-z0-9_]*")
 
@@ -48,7 +48,7 @@ class ClassPlace:
 
 
 def place_classes(component: str | None, fallback: str, namespace: str) -> ClassPlace:
-    """Return where the classes of a component stand.
+    """Return where the classes of a component are.
 
     Args:
         component: The class as the manifest names it: `.Name`, `Name` or fully qualified.

@@ -48,7 +48,7 @@ def write_shapes(provider: Provider) -> dict[str, Json]:
 
 
 def takes_more(type_: Type) -> bool:
-    """Tell whether a call takes arguments that are not among the declared properties."""
+    """Return whether a call takes arguments that are not among the declared properties."""
     return not isinstance(type_, ObjectType) or type_.keywords.get("additionalProperties", False) is not False
 
 
@@ -99,9 +99,9 @@ def _object_structure(object_type: ObjectType) -> dict[str, Any]:
     structure: dict[str, Any] = {}
     if object_type.properties:
         structure["properties"] = {
-            name: write_shape(held.type) for name, held in object_type.properties.items()
+            name: write_shape(property_.type) for name, property_ in object_type.properties.items()
         }
-    required = [name for name, held in object_type.properties.items() if held.required]
+    required = [name for name, property_ in object_type.properties.items() if property_.required]
     if required:
         structure["required"] = required
     if object_type.keywords.get("additionalProperties") is False:

@@ -27,7 +27,7 @@ _VALUE_TAGS: Final = frozenset({"string", "bool"})
 
 @dataclass(frozen=True, slots=True)
 class Addition:
-    """What goes into the app: manifests to merge, files by path, and what is worth telling."""
+    """What goes into the app: manifests to merge, files by path, and what is worth reporting."""
 
     manifests: tuple[str, ...]
     files: dict[str, Artifact]
@@ -88,7 +88,7 @@ class ExistingApp:
                 yield f"The app keeps its own {child.get(_NAME)}: add to it what the new tools need"
 
     def has_fact(self, child: Element, files: Mapping[str, Artifact]) -> bool:
-        """Tell whether the app says something else under a name that is about the whole app."""
+        """Return whether the app says something else under a name that is about the whole app."""
         existing = next(
             (
                 child_element
@@ -104,14 +104,14 @@ class ExistingApp:
         return not same or any(self.differs(item) for item in pointed)
 
     def differs(self, artifact: Artifact) -> bool:
-        """Tell whether the app has another file at an artifact's path."""
+        """Return whether the app has another file at an artifact's path."""
         path = self.folder / artifact.path
         return path.is_file() and read_text_file(path, self.project).text != artifact.text
 
     def rename_files(
         self, roots: list[Element], files: Mapping[str, Artifact], component: str
     ) -> dict[str, Artifact]:
-        """Return the files under paths where no other's files stand, and change what names them."""
+        """Return the files under paths where no other files are, and change what names them."""
         prefix = _WORD_START.sub("_", component.rpartition(".")[2]).lower()
         renamed: dict[str, Artifact] = {}
         for path, artifact in files.items():
@@ -153,7 +153,7 @@ class ExistingApp:
                 )
 
     def is_foreign(self, file: Path, artifact: Artifact, component: str) -> bool:
-        """Tell whether a values file is another one than the component's."""
+        """Return whether a values file is another one than the component's."""
         text = read_text_file(file, self.project).text
         if text == artifact.text:
             return False
@@ -165,7 +165,7 @@ class ExistingApp:
 
 
 def _values(application: Element, namespace: str) -> Iterator[tuple[str, str]]:
-    """Yield each attribute value that may name a file, string or boolean, with the component it stands in."""
+    """Yield each attribute value that may name a file, string or boolean, with its component."""
     for child in child_elements(application):
         owner = _qualified(child.get(_NAME) or "", namespace) if child.tag in COMPONENTS else _APPLICATION
         for element in child.iter(etree.Element):

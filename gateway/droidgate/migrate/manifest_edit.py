@@ -1,4 +1,4 @@
-"""Editing an AndroidManifest.xml in place: what is not touched keeps its bytes, comments and layout."""
+"""Editing an AndroidManifest.xml in place: what is not edited keeps its bytes, comments and layout."""
 
 from __future__ import annotations
 
@@ -54,7 +54,7 @@ class _Edit:
 def merge_manifest(project: str, addition: str, *, path: str, namespace: str | None = None) -> str:
     """Return a project's manifest with the elements of another manifest in it.
 
-    A component of the same class keeps its attributes and children; what the addition has besides
+    A component of the same class keeps its attributes and children. What else the addition has
     (attributes, intent filters, meta-data, properties) is put into it, and a meta-data or property of the
     same name is replaced. Merging the same addition again changes nothing.
 
@@ -62,7 +62,7 @@ def merge_manifest(project: str, addition: str, *, path: str, namespace: str | N
         project: The text of the app's AndroidManifest.xml, byte order mark included where it has one.
         addition: The text of a complete manifest with what should be there.
         path: How errors name the project's manifest.
-        namespace: The package that `.Name` stands in, where it is not the manifest's `package`.
+        namespace: The package of `.Name`, where it is not the manifest's `package`.
 
     Raises:
         InputError: the project's manifest has no application element, or does not fit (a component that is
@@ -235,17 +235,17 @@ class _Editor:
 
     def merge_attributes(self, span: _Span, element: Element) -> None:
         missing: list[str] = []
-        for key, wanted in element.attrib.items():
+        for key, required in element.attrib.items():
             name = str(key)
             stated = span.attributes.get(name)
-            if name == _NAME or stated == wanted:
+            if name == _NAME or stated == required:
                 continue
             if stated is None:
-                missing.append(f" {self.attribute_name(name)}={_quoted(str(wanted))}")
+                missing.append(f" {self.attribute_name(name)}={_quoted(str(required))}")
             elif name.removeprefix(ANDROID) in _BINDING:
                 attribute = name.removeprefix(ANDROID)
                 message = (
-                    f"{span.attributes.get(_NAME)} states {attribute}={stated!r}, and {wanted!r} is needed"
+                    f"{span.attributes.get(_NAME)} states {attribute}={stated!r}, and {required!r} is needed"
                 )
                 hint = "Change it there, or give the component another name"
                 raise InputError(message, place=self.place(span), hint=hint)

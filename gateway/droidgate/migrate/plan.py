@@ -18,7 +18,7 @@ from droidgate.migrate.source_sets import (
     Language,
     SourceSet,
     check_inside,
-    source_file_beside,
+    find_source_file,
 )
 from droidgate.migrate.text_files import read_text_file, replace_file
 from droidgate.model.capability import Provider
@@ -61,7 +61,7 @@ def _lines(text: str) -> list[str]:
 
 @dataclass(frozen=True, slots=True)
 class Migration:
-    """All changes of a migration, and what its author has to do besides, access rules first."""
+    """All changes of a migration, and what else its author has to do, access rules first."""
 
     project: Path
     changes: tuple[FileChange, ...]
@@ -101,7 +101,7 @@ def plan_migration(
     """Work out what a migration changes.
 
     Args:
-        project: The project folder that paths are told relative to.
+        project: The project folder that paths are relative to.
         source_set: Where it goes.
         translations: What is written; two of them cannot have one component.
         target: The format.
@@ -110,7 +110,7 @@ def plan_migration(
 
     Raises:
         InputError: a file of the app cannot be read or does not fit.
-        UsageError: the format is no part of an app, or two providers would become one component.
+        UsageError: the format is not part of an app, or two providers would become one component.
         WriteError: a file of the app holds something else under a name that is needed.
     """
     _check_components(translations)
@@ -173,7 +173,7 @@ class _Planner:
         artifacts = [*written, *code.artifacts]
         manifests = [artifact.text for artifact in artifacts if artifact.role == "manifest"]
         if not manifests:
-            message = f"{self.target.id}+{self.dialect.id} is no part of an app"
+            message = f"{self.target.id}+{self.dialect.id} is not part of an app"
             raise UsageError(message, hint="Write it with `droidgate convert`")
         files = {
             artifact.path: artifact for artifact in artifacts if artifact.role not in {"manifest", "document"}
@@ -198,7 +198,7 @@ class _Planner:
 
     def report_missing_methods(self, skeleton: Artifact, provider: Provider) -> None:
         """Note what the handler of the app lacks: it is the author's, so it is not changed."""
-        existing = source_file_beside(self.source_set.folder, skeleton.path)
+        existing = find_source_file(self.source_set.folder, skeleton.path)
         if existing is None:
             return
         language: Language = "kotlin" if existing.suffix == ".kt" else "java"
@@ -234,13 +234,15 @@ class _Planner:
         path = self.source_set.folder / artifact.path
         check_inside(path, self.project)
         if artifact.role in {"code", "skeleton"}:
-            there = source_file_beside(self.source_set.folder, artifact.path)
-            if there is not None and artifact.role == "skeleton":
+            existing = find_source_file(self.source_set.folder, artifact.path)
+            if existing is not None and artifact.role == "skeleton":
                 return None
-            if there is not None and (there != path or MARK not in read_text_file(there, self.project).text):
+            if existing is not None and (
+                existing != path or MARK not in read_text_file(existing, self.project).text
+            ):
                 message = f"the app has a class {path.stem} already"
                 hint = "Rename it, or leave the code out with --language none"
-                raise WriteError(message, place=str(there), hint=hint)
+                raise WriteError(message, place=str(existing), hint=hint)
         before = read_text_file(path, self.project) if path.exists() else None
         return FileChange(
             path=self.shown(path), before=None if before is None else before.text, after=artifact.text

@@ -60,7 +60,7 @@ def find_source_set(project: Path, namespace: str | None = None) -> SourceSet:
 
     Args:
         project: The project folder, a module's folder, or the source set itself.
-        namespace: The app's Java package, where build files and manifest do not tell it.
+        namespace: The app's Java package, where build files and manifest do not state it.
 
     Raises:
         InputError: no manifest, or several modules with an application element.
@@ -75,7 +75,7 @@ def find_source_set(project: Path, namespace: str | None = None) -> SourceSet:
     module = _only_application([_read_module(folder, project) for folder in folders], project)
     found = namespace or module.namespace
     if found is None:
-        message = "neither build.gradle nor the manifest tells the app's package"
+        message = "neither build.gradle nor the manifest states the app's package"
         raise InputError(message, place=str(module.folder), hint="Give it with --package")
     return SourceSet(module.folder, found, _find_language(module.folder))
 
@@ -127,7 +127,7 @@ def _is_generated(path: str) -> bool:
         return MARK.encode() in file.read(_MARKED_BYTES)
 
 
-def source_file_beside(folder: Path, artifact_path: str) -> Path | None:
+def find_source_file(folder: Path, artifact_path: str) -> Path | None:
     """Return the file of the same class as a source artifact, in either language and folder."""
     relative = Path(artifact_path).relative_to("java")
     for sources in _SOURCE_FOLDERS:

@@ -50,9 +50,15 @@ class Effects(Frozen):
 
 
 class State(Frozen):
-    """Run-time state, read from a device at the moment of asking; in no digest."""
+    """Run-time state, read from a device at the moment of asking; in no digest.
+
+    Attributes:
+        enabled: Whether it can be called now; None where the device does not say.
+        indexed: Whether the device lists it among what agents can call; None where it has no such listing.
+    """
 
     enabled: bool | None = None
+    indexed: bool | None = None
 
 
 class ComponentAccess(Frozen):

@@ -13,7 +13,7 @@ from droidgate.calls.values import UnfitValueError, ValueFitter
 from droidgate.model.errors import InputError
 from droidgate.model.json_values import Json
 from droidgate.model.types import Type
-from droidgate_appfunctions.wire import WireError
+from droidgate_appfunctions.wire import AppFunctionWireError
 from droidgate_appfunctions.wire_documents import read_document, write_document
 from droidgate_shim.engine.authority import CallLimits, read_policy
 from droidgate_shim.engine.backends import (
@@ -43,7 +43,7 @@ def evaluate(case: Mapping[str, Any]) -> Outcome:
     """Return the outcome of a vector; what is not a vector gives `{"error": "internal", ...}`.
 
     Args:
-        case: The vector as parsed JSON; numbers may be floats, which stand for their shortest digits.
+        case: The vector as parsed JSON; numbers may be floats, which mean their shortest digits.
     """
     try:
         given = exact_numbers(dict(case))
@@ -75,24 +75,24 @@ def _fit(case: Outcome) -> Outcome:
         value = fitter.fit(case["value"], declared)
     except UnfitValueError as error:
         return {"error": "unfit", "pointer": error.pointer}
-    return {"value": value, "bends": [one.pointer for one in fitter.bends]}
+    return {"value": value, "bends": [bend.pointer for bend in fitter.bends]}
 
 
 def _write_document(case: Outcome) -> Outcome:
     declared, definitions = _types(case)
     try:
         return {"document": write_document(case["value"], declared, definitions)}
-    except WireError as error:
+    except AppFunctionWireError as error:
         return {"error": error.token}
 
 
 def _read_document(case: Outcome) -> Outcome:
     definitions = _DEFINITIONS.validate_python(case.get("definitions", {}))
-    told = case.get("type")
-    declared = None if told is None else _TYPE.validate_python(told)
+    given = case.get("type")
+    declared = None if given is None else _TYPE.validate_python(given)
     try:
         return {"value": read_document(case["document"], declared, definitions)}
-    except WireError as error:
+    except AppFunctionWireError as error:
         return {"error": error.token}
 
 

@@ -53,7 +53,7 @@ def axes() -> dict[str, tuple[str, ...]]:
 
 @dataclass(frozen=True, slots=True)
 class Covered:
-    """Where a vector stands in the grid: axis -> its values there."""
+    """Where a vector is in the grid: axis -> its values there."""
 
     values: Mapping[str, frozenset[str]]
 
@@ -66,7 +66,7 @@ class Table:
         rows: Name of the axis downwards.
         columns: Name of the axis to the right.
         counts: (row, column) -> how many vectors.
-        reasons: (row, column) -> why no vector can stand there.
+        reasons: (row, column) -> why no vector can be there.
     """
 
     rows: str
@@ -77,23 +77,23 @@ class Table:
     def blank(self) -> list[tuple[str, str]]:
         """Return the cells that have neither a vector nor a reason."""
         cells = ((row, column) for row in axes()[self.rows] for column in axes()[self.columns])
-        return [one for one in cells if not self.counts.get(one) and one not in self.reasons]
+        return [cell for cell in cells if not self.counts.get(cell) and cell not in self.reasons]
 
 
 def tables(vectors: Iterable[Vector] | None = None) -> list[Table]:
     """Return the grid: one table for each two axes."""
     covered = [
-        _cover(one)
-        for one in (vectors or load_vectors())
-        if one.operation == "call" and "token" in one.expect
+        _cover(vector)
+        for vector in (vectors or load_vectors())
+        if vector.operation == "call" and "token" in vector.expect
     ]
     made: list[Table] = []
     for rows, columns in combinations(axes(), 2):
         counts = Counter(
             (row, column)
-            for one in covered
-            for row in one.values[rows]
-            for column in one.values[columns]
+            for item in covered
+            for row in item.values[rows]
+            for column in item.values[columns]
             if (rows, columns) != ("token", "type") or row in _TYPED_TOKENS
         )
         reasons = {
@@ -135,7 +135,7 @@ def _reason_of_token(token: str | None, kind: str | None, backend: str | None) -
     if kind == "any" and token in {"invalid_argument", "malformed_response"}:
         return "any value fits"
     if (token, kind) == ("malformed_response", "null"):
-        return "a declared null is told as it is, or stays away"
+        return "a declared null is written as it is, or left out"
     return None
 
 
@@ -170,24 +170,24 @@ class _Asked:
     @staticmethod
     def read(case: Mapping[str, Json]) -> _Asked:
         extras = case["extras"]
-        extra = next((one for one in _EXTRAS if one in extras), None)
+        extra = next((item for item in _EXTRAS if item in extras), None)
         if extra is None or extra == "mcp_command_json":
             return _Asked(OLDER if extra else None)
         document = _parsed(extras[extra])
         document = document if isinstance(document, dict) else {}
-        held = document.get("mobile-mcp-request", document)
+        content = document.get("mobile-mcp-request", document)
         wrapped = extra == "mobile-mcp-request" and (not document or "mobile-mcp-request" in document)
-        if isinstance(held, dict) and "request" in held:
-            wrapped, held = True, held["request"]
-        held = held if isinstance(held, dict) else {}
-        capability = held.get("capability")
+        if isinstance(content, dict) and "request" in content:
+            wrapped, content = True, content["request"]
+        content = content if isinstance(content, dict) else {}
+        capability = content.get("capability")
         capability = capability if isinstance(capability, dict) else {}
-        key = next((one for one in ("args", "input") if one in capability or one in held), None)
+        key = next((item for item in ("args", "input") if item in capability or item in content), None)
         named = capability.get("id")
         return _Asked(
             _dialect(key, str(case["carrier"]), wrapped=wrapped),
             named if isinstance(named, str) else None,
-            _names(capability.get(key or "", held.get(key or ""))),
+            _names(capability.get(key or "", content.get(key or ""))),
         )
 
 
@@ -201,13 +201,13 @@ def _dialect(key: str | None, carrier: str, *, wrapped: bool) -> str:
 
 def _route(case: Mapping[str, Json], capability: str | None) -> Mapping[str, Json] | None:
     routes: list[Mapping[str, Json]] = case["routes"].get("routes", [])
-    return next((one for one in routes if one["id"] == capability), None)
+    return next((route for route in routes if route["id"] == capability), None)
 
 
 def _kinds(route: Mapping[str, Json], asked: _Asked, vector: Vector) -> Iterable[str]:
     """Return the kinds of the arguments that were given and of the outputs that came back."""
     declared = route["input"].get("properties", {})
-    yield from (one["type"]["kind"] for name, one in declared.items() if name in asked.arguments)
+    yield from (item["type"]["kind"] for name, item in declared.items() if name in asked.arguments)
     if vector.expect.get("token") not in {None, "malformed_response"}:
         return
     output, outputs = route.get("output"), route["outputs"]
@@ -217,40 +217,40 @@ def _kinds(route: Mapping[str, Json], asked: _Asked, vector: Vector) -> Iterable
         yield output["kind"]
     backend = vector.case.get("backend", {})
     answers = backend if isinstance(backend, list) else [backend]
-    back = frozenset(name for one in answers for name in _returned(one))
-    yield from (one["type"]["kind"] for name, one in output.get("properties", {}).items() if name in back)
+    back = frozenset(name for answer in answers for name in _returned(answer))
+    yield from (item["type"]["kind"] for name, item in output.get("properties", {}).items() if name in back)
 
 
 def _returned(backend: Mapping[str, Json]) -> frozenset[str]:
     """Return the names of the members that a backend answered with."""
     if "document" in backend:
-        held = backend["document"]["properties"]
-        inner = held.get("androidAppfunctionsReturnValue", {}).get("values", [])
+        content = backend["document"]["properties"]
+        inner = content.get("androidAppfunctionsReturnValue", {}).get("values", [])
         first = inner[0] if inner else None
-        return frozenset(first["properties"] if isinstance(first, dict) else held)
+        return frozenset(first["properties"] if isinstance(first, dict) else content)
     extras = backend.get("extras") or {}
     text = backend.get("data", extras.get("result"))
     if text is not None:
         return _names(text)
-    response = next((_parsed(extras[one]) for one in _RESPONSES if one in extras), None)
+    response = next((_parsed(extras[item]) for item in _RESPONSES if item in extras), None)
     while isinstance(response, dict) and (inner := next((k for k in _WRAPPERS if k in response), None)):
         response = response[inner]
     capability = response.get("capability") if isinstance(response, dict) else None
     return _names(capability.get("output") if isinstance(capability, dict) else None)
 
 
-def _names(held: Json) -> frozenset[str]:
-    held = _parsed(held)
-    if isinstance(held, dict):
-        return frozenset(held)
-    entries = held if isinstance(held, list) else []
-    return frozenset(str(one["name"]) for one in entries if isinstance(one, dict) and "name" in one)
+def _names(content: Json) -> frozenset[str]:
+    content = _parsed(content)
+    if isinstance(content, dict):
+        return frozenset(content)
+    entries = content if isinstance(content, list) else []
+    return frozenset(str(entry["name"]) for entry in entries if isinstance(entry, dict) and "name" in entry)
 
 
-def _parsed(held: Json) -> Json:
-    if not isinstance(held, str):
-        return held
+def _parsed(content: Json) -> Json:
+    if not isinstance(content, str):
+        return content
     try:
-        return parse_json(held)
+        return parse_json(content)
     except InputError:
         return None

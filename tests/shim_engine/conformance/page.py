@@ -12,14 +12,14 @@ from shim_engine.conformance.vector_files import OPERATIONS, load_vectors
 _INTRODUCTION: Final = """\
 # Conformance vectors of the shim's engines
 
-Requests, route tables and backends' behaviour with the answer that a specification demands:
+Requests, route tables and backends' behaviour with the answer that a specification requires:
 `device_shim/vectors`, in the form of [shim-engine.md](../shim-engine.md) 9. Both engines run them. Each
 names the paragraph from which its expectation was written by hand.
 """
 _GRID_INTRODUCTION: Final = """\
 ## What the calls cover
 
-A call stands in a dialect, ends with a token or with success, is carried by a started or a bound service, and
+A call is in a dialect, ends with a token or with success, is carried by a started or a bound service, and
 goes to a backend (`none`: it names no capability that there is). It covers the types of the arguments that it
 gives and of the outputs that come back. Each table counts the calls of two of these; a letter stands where
 none can be.
@@ -30,36 +30,36 @@ def vectors_page() -> str:
     """Return the page's text."""
     parts = [_INTRODUCTION, _files_table(), _GRID_INTRODUCTION]
     letters: dict[str, str] = {}
-    parts += [f"### {_title(one)}\n\n{_grid_table(one, letters)}" for one in tables()]
+    parts += [f"### {_title(table)}\n\n{_grid_table(table, letters)}" for table in tables()]
     parts.append("### Why none can be\n\n" + _table(("", "reason"), [(v, k) for k, v in letters.items()]))
     return "\n".join(parts)
 
 
 def _files_table() -> str:
-    counts = Counter((one.id.partition("/")[0], one.operation) for one in load_vectors())
+    counts = Counter((vector.id.partition("/")[0], vector.operation) for vector in load_vectors())
     names = sorted({name for name, _ in counts})
     rows = [
         (f"`{name}`", *(str(counts[name, operation] or "") for operation in OPERATIONS)) for name in names
     ]
     totals = [sum(counts[name, operation] for name in names) for operation in OPERATIONS]
     rows.append((f"**{sum(totals)} in all**", *map(str, totals)))
-    return _table(("file", *(f"`{one}`" for one in OPERATIONS)), rows)
+    return _table(("file", *(f"`{item}`" for item in OPERATIONS)), rows)
 
 
-def _title(one: Table) -> str:
-    return f"{one.rows.capitalize()} and {one.columns}"
+def _title(table: Table) -> str:
+    return f"{table.rows.capitalize()} and {table.columns}"
 
 
-def _grid_table(one: Table, letters: dict[str, str]) -> str:
+def _grid_table(table: Table, letters: dict[str, str]) -> str:
     def cell(row: str, column: str) -> str:
-        count = one.counts.get((row, column), 0)
+        count = table.counts.get((row, column), 0)
         if count:
             return str(count)
-        reason = one.reasons.get((row, column))
+        reason = table.reasons.get((row, column))
         return "" if reason is None else letters.setdefault(reason, chr(ord("a") + len(letters)))
 
-    columns = axes()[one.columns]
-    rows = [(f"`{row}`", *(cell(row, column) for column in columns)) for row in axes()[one.rows]]
+    columns = axes()[table.columns]
+    rows = [(f"`{row}`", *(cell(row, column) for column in columns)) for row in axes()[table.rows]]
     return _table(("", *(f"`{column}`" for column in columns)), rows)
 
 

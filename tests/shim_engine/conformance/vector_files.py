@@ -51,10 +51,10 @@ def load_vectors() -> tuple[Vector, ...]:
     """Return all vectors, file by file.
 
     Raises:
-        ValueError: a file is no JSON, a vector is incomplete, or a shorthand is none.
+        ValueError: a file is not JSON, a vector is incomplete, or a shorthand is unknown.
     """
     return tuple(
-        _read_vector(one) for path in sorted(VECTORS_DIRECTORY.glob("*.json")) for one in _read_file(path)
+        _read_vector(item) for path in sorted(VECTORS_DIRECTORY.glob("*.json")) for item in _read_file(path)
     )
 
 
@@ -88,14 +88,14 @@ def _read_vector(written: dict[str, Json]) -> Vector:
 
 def _expanded(value: Json) -> Json:
     if isinstance(value, list):
-        return [_expanded(one) for one in value]
+        return [_expanded(item) for item in value]
     if not isinstance(value, dict):
         return value
     if value.keys() == {"$json"}:
         return canonical_json(_expanded(value["$json"]))
     if value.keys() == {"$repeat"}:
         return "".join(_repeated(value["$repeat"]))
-    return {key: _expanded(held) for key, held in value.items()}
+    return {key: _expanded(member) for key, member in value.items()}
 
 
 def _repeated(parts: list[tuple[str, int]]) -> Iterator[str]:

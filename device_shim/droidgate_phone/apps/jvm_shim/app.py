@@ -26,7 +26,7 @@ from droidgate_phone.app_api.values import (
 )
 from droidgate_phone.app_api.views import View
 from droidgate_phone.apps.jvm_shim.process import process_of
-from droidgate_phone.apps.jvm_shim.values import read_bundle, read_view, tell_bundle, tell_intent
+from droidgate_phone.apps.jvm_shim.values import read_bundle, read_view, write_bundle, write_intent
 from droidgate_phone.intents import Bundle, Intent, split_uri
 
 _PACKAGE: Final = "dev.droidgate.shim"
@@ -51,41 +51,41 @@ class JvmService(Service):
     def _start(self, intent: Intent, flags: int) -> int | None:
         process = process_of(self.context)
         start = process.begin_start(self.CLASS, intent)
-        told: int = process.call(
-            "service_start", class_name=self.CLASS, intent=tell_intent(intent), flags=flags, start=start
+        outcome: int = process.call(
+            "service_start", class_name=self.CLASS, intent=write_intent(intent), flags=flags, start=start
         )
-        return told
+        return outcome
 
     def on_bind(self, intent: Intent) -> Callable[[Message], None] | None:
         """Return what hands messages to the Java service's Messenger."""
         process = process_of(self.context)
-        binder = process.call("service_bind", class_name=self.CLASS, intent=tell_intent(intent))
+        binder = process.call("service_bind", class_name=self.CLASS, intent=write_intent(intent))
         return None if binder is None else lambda message: process.deliver(binder, message)
 
     def on_destroy(self) -> None:
-        """Tell the end."""
+        """Report the end."""
         process_of(self.context).call("service_destroy", class_name=self.CLASS)
 
 
 class ToolService(JvmService):
-    """What Mobile-MCP agents bind and start."""
+    """The service that Mobile-MCP agents bind and start."""
 
     CLASS = f"{_PACKAGE}.frontends.ToolService"
 
 
 class ShellIdentityService(JvmService):
-    """What other shims bind to call app functions."""
+    """The service that other shims bind to call app functions."""
 
     CLASS = f"{_PACKAGE}.backends.ShellIdentityService"
 
 
 class ShellIdentityInstrumentation(Instrumentation):
-    """What adb runs so that the shim can borrow the shell's permissions."""
+    """The instrumentation that adb runs so that the shim can borrow the shell's permissions."""
 
     CLASS: ClassVar[str] = f"{_PACKAGE}.backends.ShellIdentityInstrumentation"
 
     def on_start(self, arguments: Mapping[str, str]) -> None:
-        """Hand it on."""
+        """Hand the start on."""
         del arguments
         process_of(self.context).call("instrument", class_name=self.CLASS)
 
@@ -101,23 +101,23 @@ class JvmActivity(Activity):
         process = process_of(self.context)
         self.number = process.add_activity(self)
         ended = process.call(
-            "activity_create", class_name=self.CLASS, activity=self.number, intent=tell_intent(intent)
+            "activity_create", class_name=self.CLASS, activity=self.number, intent=write_intent(intent)
         )
         if ended is not None:
             process.end_activity(ended)
 
     def on_destroy(self) -> None:
-        """Tell the end."""
+        """Report the end."""
         process = process_of(self.context)
         process.remove_activity(self.number)
         process.call("activity_close", activity=self.number)
 
 
 class JvmScreen(JvmActivity):
-    """An activity with something to see."""
+    """An activity that shows views."""
 
     def view(self) -> View | None:
-        """Return what its views hold now."""
+        """Return its current views."""
         shown = process_of(self.context).call("activity_view", activity=self.number)
         return View("column") if shown is None else read_view(shown)
 
@@ -163,17 +163,17 @@ class MmcpReceiver(Receiver):
         process.call(
             "broadcast",
             class_name=f"{_PACKAGE}.frontends.MmcpReceiver",
-            intent=tell_intent(intent),
+            intent=write_intent(intent),
             receive=process.add_broadcast(pending),
             code=current.code,
             data=current.data,
-            extras=tell_bundle(current.extras),
+            extras=write_bundle(current.extras),
         )
         return pending
 
 
 class HostProvider(Provider):
-    """The computer's way in; runs on Binder threads."""
+    """The host's entrance; runs on Binder threads."""
 
     def call(self, method: str, argument: str | None, extras: Bundle, caller_uid: int) -> Bundle | None:
         """Hand a call on."""
@@ -182,12 +182,12 @@ class HostProvider(Provider):
             **self._named(caller_uid),
             method=method,
             argument=argument,
-            extras=tell_bundle(extras),
+            extras=write_bundle(extras),
         )
         return None if answer is None else read_bundle(answer)
 
     def open_for_reading(self, uri: str, caller_uid: int) -> bytes | None:
-        """Return what the file holds that is opened."""
+        """Return the content of the file that is opened."""
         found = self._open(uri, None, caller_uid)
         return None if found is None else base64.b64decode(str(found))
 
@@ -241,9 +241,9 @@ class JvmShimApp(App):
     """Behaviour of every shim whose Java classes run."""
 
     PACKAGE = _PACKAGE
-    SERVICES = {one.CLASS: one for one in (ToolService, ShellIdentityService)}
+    SERVICES = {item.CLASS: item for item in (ToolService, ShellIdentityService)}
     ACTIVITIES = {
-        one.CLASS: one for one in (TrampolineActivity, MmcpActivity, ConsentActivity, ManageActivity)
+        item.CLASS: item for item in (TrampolineActivity, MmcpActivity, ConsentActivity, ManageActivity)
     }
     RECEIVERS = {f"{_PACKAGE}.frontends.MmcpReceiver": MmcpReceiver}
     PROVIDERS = {f"{_PACKAGE}.host.HostProvider": HostProvider}

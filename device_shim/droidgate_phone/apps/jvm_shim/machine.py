@@ -18,7 +18,7 @@ from typing import TYPE_CHECKING, Any, Final
 from droidgate.model.errors import UsageError
 from droidgate_phone.app_api.values import AndroidError
 from droidgate_phone.apps.jvm_shim.parts import Parts, compiled_bridge, find_parts
-from droidgate_phone.apps.jvm_shim.values import Told
+from droidgate_phone.apps.jvm_shim.values import Fields
 
 if TYPE_CHECKING:
     from droidgate_phone.system.android_system import AndroidSystem
@@ -31,8 +31,8 @@ _OPTIONS: Final = (
     "-XX:+UseSerialGC", "-XX:TieredStopAtLevel=1", "-Drobolectric.usePreinstrumentedJars=true",
 )  # fmt: skip
 
-Taker = Callable[[str, Told], object]
-"""Does what the JVM asks of one process, and returns the answer."""
+Taker = Callable[[str, Fields], object]
+"""Runs an operation that the JVM asks of one process, and returns the answer."""
 
 _shared_lock = threading.Lock()
 _shared: list[Machine] = []
@@ -51,8 +51,8 @@ def shared_machine() -> Machine:
         return _shared[0]
 
 
-def _nobody(operation: str, told: Told) -> object:
-    del operation, told
+def _nobody(operation: str, fields: Fields) -> object:
+    del operation, fields
     raise AndroidError("android.os.DeadObjectException", "the process has ended")
 
 
@@ -79,7 +79,7 @@ class Machine:
             )
         self._lock = threading.Lock()
         self._numbers = itertools.count(1)
-        self._asked: dict[int, Future[Told]] = {}
+        self._asked: dict[int, Future[Fields]] = {}
         self._takers: dict[int, tuple[AndroidSystem, Taker]] = {}
         self._ready = threading.Event()
         self._pool = ThreadPoolExecutor(_THREADS, "shim-jvm")
@@ -88,16 +88,16 @@ class Machine:
         self._latest = 0
         threading.Thread(target=self._read, name="shim-jvm", daemon=True).start()
         if not self._ready.wait(_START_SECONDS) or not self.is_running():
-            told = self.errors()[-2000:]
+            output = self.errors()[-2000:]
             self.close()
-            raise UsageError(f"the JVM for shims does not start: {told}")
+            raise UsageError(f"the JVM for shims does not start: {output}")
 
     def is_running(self) -> bool:
-        """Tell whether it runs."""
+        """Return whether it runs."""
         return self._process.poll() is None
 
     def errors(self) -> str:
-        """Return what it wrote to its standard error."""
+        """Return its standard error."""
         return self._errors.read_text("utf-8", errors="replace")
 
     def attach(self, system: AndroidSystem, taker: Taker) -> int:
@@ -124,9 +124,9 @@ class Machine:
                 self._follow(left[-1])
         if known is not None:
             with contextlib.suppress(AndroidError):
-                self.tell(number, "close", {})
+                self.notify(number, "close", {})
                 # What is due comes on the clock that is followed now.
-                self.tell(-1, "tick", {})
+                self.notify(-1, "tick", {})
 
     def _now(self) -> int:
         system = self._clock
@@ -134,22 +134,29 @@ class Machine:
             self._latest = max(self._latest, int(system.clock.now() * 1000 + self._behind))
         return self._latest
 
-    def tell(self, process: int, operation: str, told: Told) -> None:
-        """Have something done, without an answer."""
-        self._write({**told, "op": operation, "process": process, "now": self._now()})
+    def notify(self, process: int, operation: str, fields: Fields) -> None:
+        """Run an operation that has no answer."""
+        self._write({**fields, "op": operation, "process": process, "now": self._now()})
 
-    def call(self, process: int, operation: str, told: Told, *, binder: bool = False) -> Any:
-        """Have something done on the main thread, or a Binder thread, and return what comes of it.
+    def call(self, process: int, operation: str, fields: Fields, *, binder: bool = False) -> Any:
+        """Run an operation on the main thread, or a Binder thread, and return its value.
 
         Raises:
             AndroidError: what the Java code threw.
         """
-        answer: Future[Told] = Future()
+        answer: Future[Fields] = Future()
         with self._lock:
             number = next(self._numbers)
             self._asked[number] = answer
         self._write(
-            {**told, "id": number, "op": operation, "process": process, "now": self._now(), "binder": binder}
+            {
+                **fields,
+                "id": number,
+                "op": operation,
+                "process": process,
+                "now": self._now(),
+                "binder": binder,
+            }
         )
         read = answer.result(_CALL_SECONDS)
         error = read.get("error")
@@ -157,8 +164,8 @@ class Machine:
             raise AndroidError(error["exception"], error["message"])
         return read.get("value")
 
-    def _write(self, told: Told) -> None:
-        line = json.dumps(told, separators=(",", ":")).encode() + b"\n"
+    def _write(self, fields: Fields) -> None:
+        line = json.dumps(fields, separators=(",", ":")).encode() + b"\n"
         stream = self._process.stdin
         with self._lock, contextlib.suppress(OSError, ValueError):
             if stream is not None:
@@ -170,23 +177,23 @@ class Machine:
     def _read(self) -> None:
         stream = self._process.stdout
         for line in stream or ():
-            told = json.loads(line)
-            if "re" in told:
+            fields = json.loads(line)
+            if "re" in fields:
                 with self._lock:
-                    waiting = self._asked.pop(told["re"], None)
+                    waiting = self._asked.pop(fields["re"], None)
                 if waiting is not None:
-                    waiting.set_result(told)
-            elif told["op"] == "ready":
+                    waiting.set_result(fields)
+            elif fields["op"] == "ready":
                 self._ready.set()
-            elif told["op"] == "due":
-                self._tick_at(int(told["at"]))
+            elif fields["op"] == "due":
+                self._tick_at(int(fields["at"]))
             else:
-                self._take(told)
+                self._take(fields)
         self._ready.set()
         with self._lock:
             left, self._asked = list(self._asked.values()), {}
-        for one in left:
-            one.set_result({"error": {"exception": "android.os.DeadObjectException", "message": ""}})
+        for item in left:
+            item.set_result({"error": {"exception": "android.os.DeadObjectException", "message": ""}})
 
     def _tick_at(self, due: int) -> None:
         """Come back when the next thing is due on the JVM, by the phone's clock."""
@@ -196,22 +203,22 @@ class Machine:
 
     def _tick(self) -> None:
         with contextlib.suppress(AndroidError):
-            self.tell(-1, "tick", {})
+            self.notify(-1, "tick", {})
 
-    def _take(self, told: Told) -> None:
-        known = self._takers.get(told["process"])
+    def _take(self, fields: Fields) -> None:
+        known = self._takers.get(fields["process"])
         taker = None if known is None else known[1]
-        if "id" in told:
-            self._pool.submit(self._answer, taker, told)
+        if "id" in fields:
+            self._pool.submit(self._answer, taker, fields)
         elif taker is not None:
-            # What wants no answer comes in its order, and for a process that may have ended.
+            # What needs no answer comes in its order, and for a process that may have ended.
             with contextlib.suppress(AndroidError):
-                taker(told["op"], told)
+                taker(fields["op"], fields)
 
-    def _answer(self, taker: Taker | None, told: Told) -> None:
-        answer: Told = {"re": told["id"]}
+    def _answer(self, taker: Taker | None, fields: Fields) -> None:
+        answer: Fields = {"re": fields["id"]}
         try:
-            answer["value"] = (taker or _nobody)(told["op"], told)
+            answer["value"] = (taker or _nobody)(fields["op"], fields)
         except AndroidError as error:
             answer["error"] = {"exception": error.exception, "message": error.message}
         except Exception as error:  # noqa: BLE001 - the thread of the JVM that asked has to go on
@@ -220,7 +227,7 @@ class Machine:
             self._write(answer)
 
     def close(self) -> None:
-        """End it."""
+        """End the JVM."""
         if self._process.stdin is not None:
             with contextlib.suppress(OSError):
                 self._process.stdin.close()

@@ -57,7 +57,7 @@ def find_parts() -> Parts:
             f"a JDK of version {LEAST_JDK} or later", f"install one, or name its folder in {JDK_VARIABLE}"
         )
     if not _sources().is_dir():
-        raise _missing("the Java sources beside it", "run it in a clone of the repository")
+        raise _missing("the Java sources next to it", "run it in a clone of the repository")
     # The second jar of the framework is the one that Robolectric finds in the local repository by itself.
     return Parts(jdk, pinned_jars("runtime"), pinned_jars("framework")[0], pinned_jars("dex"))
 
@@ -67,19 +67,19 @@ def _missing(what: str, how: str) -> UsageError:
 
 
 def _find_jdk() -> Path | None:
-    """Return the newest JDK that is new enough: the named one, that on PATH, or one beside it."""
+    """Return the newest JDK that is new enough: the named one, that on PATH, or one next to it."""
     folders = [Path(os.environ[JDK_VARIABLE])] if os.environ.get(JDK_VARIABLE) else []
     on_path = shutil.which("javac")
     if on_path is not None:
         folders.append(Path(on_path).resolve().parents[1])
     if _JDK_FOLDERS.is_dir():
         folders += sorted(_JDK_FOLDERS.iterdir())
-    fit = [(version, one) for one in folders if (version := _version_of(one)) >= LEAST_JDK]
-    return max(fit, default=(0, None), key=lambda one: one[0])[1]
+    fit = [(version, folder) for folder in folders if (version := _version_of(folder)) >= LEAST_JDK]
+    return max(fit, default=(0, None), key=lambda item: item[0])[1]
 
 
 def _version_of(jdk: Path) -> int:
-    """Return a JDK's major version as its `release` file tells it, 0 where it is none."""
+    """Return a JDK's major version as its `release` file has it, 0 where it is not a JDK."""
     release = jdk / "release"
     if not (jdk / "bin" / "javac").is_file() or not release.is_file():
         return 0
@@ -102,9 +102,9 @@ def compiled_bridge(parts: Parts) -> Path:
         UsageError: they do not compile.
     """
     folders = (_sources(), _module() / "test" / "java" / "androidx")
-    sources = [one for folder in folders for one in sorted(folder.rglob("*.java"))]
+    sources = [path for folder in folders for path in sorted(folder.rglob("*.java"))]
     settings = _module() / "runtime" / "resources" / "robolectric.properties"
-    digest = hashlib.sha256(b"\0".join(one.read_bytes() for one in (*sources, settings))).hexdigest()
+    digest = hashlib.sha256(b"\0".join(source.read_bytes() for source in (*sources, settings))).hexdigest()
 
     def compile_into(folder: Path) -> None:
         folder.mkdir()
@@ -120,7 +120,7 @@ def check_dex(dex: bytes) -> None:
     """Check that a dex is the one that is shipped: its classes get the rights of this program.
 
     Raises:
-        UsageError: it is another one.
+        UsageError: it is another.
     """
     digest, shipped = _digest(dex), _digest(shim_dex() or b"")
     if digest != shipped:

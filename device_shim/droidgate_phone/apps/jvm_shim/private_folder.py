@@ -23,16 +23,16 @@ def runtime_folder() -> Path:
     Raises:
         UsageError: it, or a folder above it, belongs to another user or is writable for others.
     """
-    wanted = cache_folder() / "shim-runtime"
+    named = cache_folder() / "shim-runtime"
     try:
-        wanted.parent.mkdir(parents=True, exist_ok=True)
-        wanted.mkdir(mode=0o700, exist_ok=True)
-        folder = wanted.resolve(strict=True)
+        named.parent.mkdir(parents=True, exist_ok=True)
+        named.mkdir(mode=0o700, exist_ok=True)
+        folder = named.resolve(strict=True)
         if sys.platform != "win32":
             _check_parents(folder)
             _close(folder)
     except OSError as error:
-        raise UsageError(f"cannot use the cache folder {wanted}: {error.strerror or error}") from None
+        raise UsageError(f"cannot use the cache folder {named}: {error.strerror or error}") from None
     return folder
 
 

@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Any, Final, cast
 from droidgate.apk.signatures import read_certificates
 from droidgate.model.errors import UsageError
 from droidgate_phone.app_api.behaviour import PendingBroadcast
-from droidgate_phone.app_api.platform import Binding, Connection, FunctionOutcome, Notification
+from droidgate_phone.app_api.platform import Binding, FunctionOutcome, Notification, ServiceConnection
 from droidgate_phone.app_api.values import (
     ActivityResult,
     AndroidError,
@@ -22,13 +22,13 @@ from droidgate_phone.app_api.values import (
 from droidgate_phone.apps.jvm_shim.machine import Machine, shared_machine
 from droidgate_phone.apps.jvm_shim.parts import check_dex, classes_of_dex, kept_apk
 from droidgate_phone.apps.jvm_shim.values import (
-    Told,
+    Fields,
     read_bundle,
     read_intent,
     read_message,
-    tell_bundle,
-    tell_intent,
-    tell_message,
+    write_bundle,
+    write_intent,
+    write_message,
 )
 from droidgate_phone.intents import Intent
 
@@ -47,7 +47,7 @@ _beginning = threading.RLock()
 
 
 def process_of(context: Context) -> JvmProcess:
-    """Return what stands for the context's process on the JVM, begun where it has not been."""
+    """Return the counterpart of the context's process on the JVM, begun where it has not been."""
     # The main thread and Binder threads may be the first at the same time.
     with _beginning:
         statics = context.platform.statics
@@ -79,7 +79,7 @@ class JvmProcess:
         self._broadcasts: dict[int, PendingBroadcast] = {}
         self._functions: dict[int, Callable[[FunctionOutcome], None]] = {}
         self._last = 0
-        self._operations: Mapping[str, Callable[[Told], object]] = self._all_operations()
+        self._operations: Mapping[str, Callable[[Fields], object]] = self._all_operations()
         package = self._package(context.package)
         dex = context.read_raw("classes.dex")
         if package is None or dex is None:
@@ -105,21 +105,21 @@ class JvmProcess:
     def _platform(self) -> Platform:
         return self._context.platform
 
-    def call(self, operation: str, **told: object) -> Any:
-        """Have the process do something on its main thread.
+    def call(self, operation: str, **fields: object) -> Any:
+        """Run an operation on the process's main thread.
 
         Raises:
             AndroidError: what its code threw.
         """
-        return self._machine.call(self._number, operation, told)
+        return self._machine.call(self._number, operation, fields)
 
-    def call_binder(self, operation: str, **told: object) -> Any:
-        """Have the process do something on a Binder thread.
+    def call_binder(self, operation: str, **fields: object) -> Any:
+        """Run an operation on a Binder thread of the process.
 
         Raises:
             AndroidError: what its code threw.
         """
-        return self._machine.call(self._number, operation, told, binder=True)
+        return self._machine.call(self._number, operation, fields, binder=True)
 
     def _next(self) -> int:
         with self._lock:
@@ -143,13 +143,13 @@ class JvmProcess:
         self._activities.pop(number, None)
 
     def add_broadcast(self, pending: PendingBroadcast) -> int:
-        """Return the number of a broadcast whose result is told later."""
+        """Return the number of a broadcast whose result comes later."""
         number = self._next()
         self._broadcasts[number] = pending
         return number
 
     def add_function(self, on_outcome: Callable[[FunctionOutcome], None]) -> int:
-        """Return the number of an execution whose outcome is told later."""
+        """Return the number of an execution whose outcome comes later."""
         number = self._next()
         self._functions[number] = on_outcome
         return number
@@ -167,18 +167,18 @@ class JvmProcess:
         files = self._system.files
         if not files.exists(folder):
             return {}
-        names = [one for one in files.list(folder) if stat.S_ISREG(files.stat(f"{folder}/{one}").mode)]
+        names = [item for item in files.list(folder) if stat.S_ISREG(files.stat(f"{folder}/{item}").mode)]
         return {name: base64.b64encode(files.read(f"{folder}/{name}")).decode() for name in names}
 
-    def _take(self, operation: str, told: Told) -> object:
-        return self._operations[operation](told)
+    def _take(self, operation: str, fields: Fields) -> object:
+        return self._operations[operation](fields)
 
-    def _all_operations(self) -> Mapping[str, Callable[[Told], object]]:
+    def _all_operations(self) -> Mapping[str, Callable[[Fields], object]]:
         platform = self._platform
         return {
-            "package": self._tell_package,
-            "packages_of_uid": lambda told: list(platform.packages_of_uid(told["uid"])),
-            "holds": lambda told: platform.holds(told["permission"], uid=told["uid"]),
+            "package": self._describe_package,
+            "packages_of_uid": lambda fields: list(platform.packages_of_uid(fields["uid"])),
+            "holds": lambda fields: platform.holds(fields["permission"], uid=fields["uid"]),
             "is_locked": lambda _: platform.is_locked(),
             "is_battery_exempt": lambda _: platform.is_battery_exempt(),
             "may_draw_overlays": lambda _: platform.may_draw_overlays(),
@@ -195,12 +195,14 @@ class JvmProcess:
             "look_at_pending": self._look_at_pending,
             "link_to_death": self._link_to_death,
             "unlink_to_death": self._unlink_to_death,
-            "start_foreground": lambda told: platform.start_foreground(told["class_name"]),
-            "stop_foreground": lambda told: platform.stop_foreground(told["class_name"]),
+            "start_foreground": lambda fields: platform.start_foreground(fields["class_name"]),
+            "stop_foreground": lambda fields: platform.stop_foreground(fields["class_name"]),
             "request_permissions": self._request_permissions,
             "hide_overlays": self._hide_overlays,
-            "connect_ui_automation": lambda told: platform.connect_ui_automation(told["flags"]),
-            "adopt_shell_permissions": lambda told: platform.adopt_shell_permissions(*told["permissions"]),
+            "connect_ui_automation": lambda fields: platform.connect_ui_automation(fields["flags"]),
+            "adopt_shell_permissions": lambda fields: platform.adopt_shell_permissions(
+                *fields["permissions"]
+            ),
             "drop_shell_permissions": lambda _: platform.drop_shell_permissions(),
             "send_pending": self._send_pending,
             "notify": self._notify,
@@ -216,9 +218,9 @@ class JvmProcess:
             "crash": self._crash,
         }
 
-    def _tell_package(self, told: Told) -> Told | None:
-        facts = self._platform.find_package(told["name"])
-        package = self._package(told["name"])
+    def _describe_package(self, fields: Fields) -> Fields | None:
+        facts = self._platform.find_package(fields["name"])
+        package = self._package(fields["name"])
         if facts is None or package is None:
             return None
         return {
@@ -231,70 +233,70 @@ class JvmProcess:
             "certificates": _certificates(package, self._system.release.sdk),
         }
 
-    def _start_service(self, told: Told) -> str | None:
-        name = self._context.start_service(read_intent(told["intent"]), foreground=told["foreground"])
+    def _start_service(self, fields: Fields) -> str | None:
+        name = self._context.start_service(read_intent(fields["intent"]), foreground=fields["foreground"])
         return None if name is None else name.flatten()
 
-    def _bind(self, told: Told) -> bool:
-        number = int(told["connection"])
-        intent = read_intent(told["intent"])
+    def _bind(self, fields: Fields) -> bool:
+        number = int(fields["connection"])
+        intent = read_intent(fields["intent"])
 
-        def tell(state: str) -> None:
+        def report(state: str) -> None:
             name = "" if intent.component is None else intent.component.flatten()
             self.call("connection", connection=number, component=name, state=state)
 
-        connection = Connection(
-            on_connected=lambda: tell("connected"),
-            on_null_binding=lambda: tell("null"),
-            on_disconnected=lambda: tell("disconnected"),
-            flags=int(told["flags"]),
+        connection = ServiceConnection(
+            on_connected=lambda: report("connected"),
+            on_null_binding=lambda: report("null"),
+            on_disconnected=lambda: report("disconnected"),
+            flags=int(fields["flags"]),
         )
         binding = self._platform.bind(intent, connection)
         if binding is not None:
             self._bindings[number] = binding
         return binding is not None
 
-    def _unbind(self, told: Told) -> None:
-        binding = self._bindings.pop(told["connection"], None)
+    def _unbind(self, fields: Fields) -> None:
+        binding = self._bindings.pop(fields["connection"], None)
         if binding is None:
             raise AndroidError("java.lang.IllegalArgumentException", "Service not registered")
         binding.unbind()
 
-    def _send_bound(self, told: Told) -> None:
-        binding = self._bindings.get(int(told["connection"]))
+    def _send_bound(self, fields: Fields) -> None:
+        binding = self._bindings.get(int(fields["connection"]))
         if binding is None:
             raise AndroidError("android.os.DeadObjectException", "")
-        binding.send(read_message(told["message"]))
+        binding.send(read_message(fields["message"]))
 
-    def _create_messenger(self, told: Told) -> str:
-        return self._platform.create_messenger(lambda message: self.deliver(told["binder"], message))
+    def _create_messenger(self, fields: Fields) -> str:
+        return self._platform.create_messenger(lambda message: self.deliver(fields["binder"], message))
 
     def deliver(self, binder: int, message: Message) -> None:
         """Hand a message to a Messenger of the process."""
-        self.call("deliver", messenger=binder, message=tell_message(message), uid=message.sending_uid)
+        self.call("deliver", messenger=binder, message=write_message(message), uid=message.sending_uid)
 
-    def _send_message(self, told: Told) -> None:
-        self._context.send_message(told["token"], read_message(told["message"]))
+    def _send_message(self, fields: Fields) -> None:
+        self._context.send_message(fields["token"], read_message(fields["message"]))
 
-    def _send_broadcast(self, told: Told) -> None:
-        intent = read_intent(told["intent"])
+    def _send_broadcast(self, fields: Fields) -> None:
+        intent = read_intent(fields["intent"])
 
         def receive(result: BroadcastResult) -> None:
             self.call(
                 "broadcast_result",
-                receiver=told["receiver"],
-                intent=tell_intent(intent),
+                receiver=fields["receiver"],
+                intent=write_intent(intent),
                 code=result.code,
                 data=result.data,
-                extras=tell_bundle(result.extras),
+                extras=write_bundle(result.extras),
             )
 
         self._context.send_ordered_broadcast(intent, receive)
 
-    def _start_activity(self, told: Told) -> None:
-        intent = read_intent(told["intent"])
-        asking = self._activities.get(told.get("activity", -1))
-        request = int(told.get("request", -1))
+    def _start_activity(self, fields: Fields) -> None:
+        intent = read_intent(fields["intent"])
+        asking = self._activities.get(fields.get("activity", -1))
+        request = int(fields.get("request", -1))
         if asking is None or request < 0:
             (self._context if asking is None else asking.context).start_activity(intent)
             return
@@ -303,27 +305,29 @@ class JvmProcess:
             target = None if intent.component is None else self._package(intent.component.package)
             self.call(
                 "activity_result",
-                activity=told["activity"],
+                activity=fields["activity"],
                 request=request,
                 code=result.code,
-                data=None if result.data is None else tell_intent(result.data),
+                data=None if result.data is None else write_intent(result.data),
                 uid=-1 if target is None else target.uid,
             )
 
         asking.context.start_activity(intent, receive)
 
-    def _create_pending(self, told: Told) -> str:
-        intent = read_intent(told["intent"])
-        if told["kind"] == "activity":
+    def _create_pending(self, fields: Fields) -> str:
+        intent = read_intent(fields["intent"])
+        if fields["kind"] == "activity":
             token = self._platform.create_activity_intent(intent)
             self._windows[token] = intent
             return token
         return self._context.create_pending_intent(
-            lambda sent: self.call("pending_sent", intent=tell_intent(sent)), intent, mutable=told["mutable"]
+            lambda sent: self.call("pending_sent", intent=write_intent(sent)),
+            intent,
+            mutable=fields["mutable"],
         )
 
-    def _look_at_pending(self, told: Told) -> Told | None:
-        found = self._platform.look_at_pending_intent(told["token"])
+    def _look_at_pending(self, fields: Fields) -> Fields | None:
+        found = self._platform.look_at_pending_intent(fields["token"])
         if found is None:
             return None
         return {
@@ -333,71 +337,71 @@ class JvmProcess:
             "is_immutable": found.is_immutable,
         }
 
-    def _link_to_death(self, told: Told) -> None:
-        number = int(told["recipient"])
+    def _link_to_death(self, fields: Fields) -> None:
+        number = int(fields["recipient"])
 
-        def tell() -> None:
+        def report() -> None:
             self._death_links.pop(number, None)
             self.call_binder("died", recipient=number)
 
-        self._death_links[number] = self._platform.link_to_death(told["token"], tell)
+        self._death_links[number] = self._platform.link_to_death(fields["token"], report)
 
-    def _unlink_to_death(self, told: Told) -> None:
-        unlink = self._death_links.pop(int(told["recipient"]), None)
+    def _unlink_to_death(self, fields: Fields) -> None:
+        unlink = self._death_links.pop(int(fields["recipient"]), None)
         if unlink is not None:
             unlink()
 
-    def _request_permissions(self, told: Told) -> None:
-        activity = self._activities.get(told["activity"])
+    def _request_permissions(self, fields: Fields) -> None:
+        activity = self._activities.get(fields["activity"])
         if activity is not None:
-            activity.context.platform.request_permissions(*told["permissions"])
+            activity.context.platform.request_permissions(*fields["permissions"])
 
-    def _hide_overlays(self, told: Told) -> None:
-        activity = self._activities.get(told["activity"])
+    def _hide_overlays(self, fields: Fields) -> None:
+        activity = self._activities.get(fields["activity"])
         if activity is not None:
             activity.context.platform.hide_overlay_windows()
 
-    def _send_pending(self, told: Told) -> None:
-        self._context.send_pending_intent(told["token"], read_intent(told["intent"]))
+    def _send_pending(self, fields: Fields) -> None:
+        self._context.send_pending_intent(fields["token"], read_intent(fields["intent"]))
 
-    def _notify(self, told: Told) -> None:
-        number = self._notifications.setdefault(told["key"], len(self._notifications) + 1)
-        intent = self._windows.get(told.get("token") or "")
+    def _notify(self, fields: Fields) -> None:
+        number = self._notifications.setdefault(fields["key"], len(self._notifications) + 1)
+        intent = self._windows.get(fields.get("token") or "")
         notification = Notification(
-            told["title"], told["text"], intent, cancel_on_tap=bool(told["cancel_on_tap"])
+            fields["title"], fields["text"], intent, cancel_on_tap=bool(fields["cancel_on_tap"])
         )
         self._platform.notify(number, notification)
 
-    def _cancel_notification(self, told: Told) -> None:
-        number = self._notifications.get(told["key"])
+    def _cancel_notification(self, fields: Fields) -> None:
+        number = self._notifications.get(fields["key"])
         if number is not None:
             self._platform.cancel_notification(number)
 
-    def _is_function_enabled(self, told: Told) -> bool | None:
+    def _is_function_enabled(self, fields: Fields) -> bool | None:
         try:
-            return self._platform.is_app_function_enabled(told["package"], told["function"])
+            return self._platform.is_app_function_enabled(fields["package"], fields["function"])
         except AppFunctionError:
             return None
 
-    def _execute_function(self, told: Told) -> None:
+    def _execute_function(self, fields: Fields) -> None:
         def receive(outcome: FunctionOutcome) -> None:
-            self.call("function_outcome", call=told["call"], **_tell_outcome(outcome))
+            self.call("function_outcome", call=fields["call"], **_write_outcome(outcome))
 
         self._platform.execute_app_function(
-            told["package"], told["function"], told["parameters"], receive, seconds=_FUNCTION_SECONDS
+            fields["package"], fields["function"], fields["parameters"], receive, seconds=_FUNCTION_SECONDS
         )
 
-    def _acknowledge(self, told: Told) -> None:
-        """Let go of all starts up to the one that is told, as Android does."""
-        name, last = told["class_name"], told["start"]
-        for key in [one for one in list(self._starts) if one[0] == name and one[1] <= last]:
+    def _acknowledge(self, fields: Fields) -> None:
+        """Let go of all starts up to the given one, as Android does."""
+        name, last = fields["class_name"], fields["start"]
+        for key in [start for start in list(self._starts) if start[0] == name and start[1] <= last]:
             intent = self._starts.pop(key)
             self._platform.post(lambda intent=intent: self._platform.acknowledge_start(name, intent))  # type: ignore[misc]
 
-    def _finish_activity(self, told: Told) -> None:
-        self.end_activity(told["result"])
+    def _finish_activity(self, fields: Fields) -> None:
+        self.end_activity(fields["result"])
 
-    def end_activity(self, result: Told) -> None:
+    def end_activity(self, result: Fields) -> None:
         """End an activity that has finished itself."""
         activity = self._activities.get(result["activity"])
         if activity is None:
@@ -406,29 +410,29 @@ class JvmProcess:
         activity.set_result(result["code"], None if data is None else read_intent(data))
         activity.context.platform.finish_activity()
 
-    def _finish_broadcast(self, told: Told) -> None:
-        pending = self._broadcasts.pop(told["receive"], None)
+    def _finish_broadcast(self, fields: Fields) -> None:
+        pending = self._broadcasts.pop(fields["receive"], None)
         if pending is not None:
-            pending.finish(BroadcastResult(told["code"], told["data"], read_bundle(told["extras"])))
+            pending.finish(BroadcastResult(fields["code"], fields["data"], read_bundle(fields["extras"])))
 
-    def _finish_function(self, told: Told) -> None:
-        on_outcome = self._functions.pop(told["call"], None)
+    def _finish_function(self, fields: Fields) -> None:
+        on_outcome = self._functions.pop(fields["call"], None)
         if on_outcome is None:
             return
-        error = told.get("error")
-        on_outcome(told["outcome"] if error is None else AppFunctionError(error["code"], error["message"]))
+        error = fields.get("error")
+        on_outcome(fields["outcome"] if error is None else AppFunctionError(error["code"], error["message"]))
 
-    def _keep_file(self, told: Told) -> None:
-        self._context.files.write(told["name"], base64.b64decode(told["content"]))
+    def _keep_file(self, fields: Fields) -> None:
+        self._context.files.write(fields["name"], base64.b64decode(fields["content"]))
 
-    def _crash(self, told: Told) -> None:
+    def _crash(self, fields: Fields) -> None:
         def die() -> None:
-            raise AndroidError("java.lang.RuntimeException", told["text"])
+            raise AndroidError("java.lang.RuntimeException", fields["text"])
 
         self._platform.post(die)
 
 
-def _tell_outcome(outcome: FunctionOutcome) -> Told:
+def _write_outcome(outcome: FunctionOutcome) -> Fields:
     if isinstance(outcome, AppFunctionError):
         return {"error": {"code": outcome.code, "message": outcome.message}}
     return {"outcome": dict(outcome)}
@@ -441,4 +445,4 @@ def _base_of(package: InstalledPackage) -> bytes:
 def _certificates(package: InstalledPackage, sdk: int) -> list[str]:
     if package.apk is None:
         return []
-    return [one.hex() for one in read_certificates(package.apk.archive, sdk)]
+    return [certificate.hex() for certificate in read_certificates(package.apk.archive, sdk)]

@@ -10,27 +10,27 @@ from droidgate_phone.app_api.values import Message
 from droidgate_phone.app_api.views import View
 from droidgate_phone.intents import Bundle, ComponentName, Extra, Intent
 
-Told = dict[str, Any]
+Fields = dict[str, Any]
 """A JSON object of the wire, whose shape its operation knows."""
 
 
-def tell_bundle(bundle: Bundle) -> list[list[Any]]:
+def write_bundle(bundle: Bundle) -> list[list[Any]]:
     """Return a bundle for the wire."""
-    return [[key, extra.kind, _tell_value(extra)] for key, extra in bundle.values.items()]
+    return [[key, extra.kind, _write_value(extra)] for key, extra in bundle.values.items()]
 
 
-def _tell_value(extra: Extra) -> object:
+def _write_value(extra: Extra) -> object:
     value = extra.value
     if isinstance(value, Bundle):
-        return tell_bundle(value)
+        return write_bundle(value)
     if isinstance(value, bytes):
         return base64.b64encode(value).decode()
     return list(value) if isinstance(value, tuple) else value
 
 
-def read_bundle(told: list[list[Any]] | None) -> Bundle:
+def read_bundle(fields: list[list[Any]] | None) -> Bundle:
     """Return a bundle from the wire."""
-    return Bundle({key: Extra(kind, _read_value(kind, value)) for key, kind, value in told or []})
+    return Bundle({key: Extra(kind, _read_value(kind, value)) for key, kind, value in fields or []})
 
 
 def _read_value(kind: str, value: Any) -> Any:
@@ -43,7 +43,7 @@ def _read_value(kind: str, value: Any) -> Any:
     return tuple(value) if isinstance(value, list) else value
 
 
-def tell_intent(intent: Intent) -> Told:
+def write_intent(intent: Intent) -> Fields:
     """Return an intent for the wire."""
     return {
         "action": intent.action,
@@ -54,23 +54,23 @@ def tell_intent(intent: Intent) -> Told:
         "type": intent.mime_type,
         "identifier": intent.identifier,
         "flags": _signed(intent.flags),
-        "extras": tell_bundle(intent.extras),
+        "extras": write_bundle(intent.extras),
     }
 
 
-def read_intent(told: Mapping[str, Any]) -> Intent:
+def read_intent(fields: Mapping[str, Any]) -> Intent:
     """Return an intent from the wire."""
-    component = told.get("component")
+    component = fields.get("component")
     return Intent(
-        action=told.get("action"),
+        action=fields.get("action"),
         component=None if component is None else ComponentName.parse(component),
-        package=told.get("package"),
-        categories=tuple(told.get("categories") or ()),
-        data=told.get("data"),
-        mime_type=told.get("type"),
-        flags=int(told.get("flags") or 0) & 0xFFFFFFFF,
-        extras=read_bundle(told.get("extras")),
-        identifier=told.get("identifier"),
+        package=fields.get("package"),
+        categories=tuple(fields.get("categories") or ()),
+        data=fields.get("data"),
+        mime_type=fields.get("type"),
+        flags=int(fields.get("flags") or 0) & 0xFFFFFFFF,
+        extras=read_bundle(fields.get("extras")),
+        identifier=fields.get("identifier"),
     )
 
 
@@ -78,22 +78,22 @@ def _signed(flags: int) -> int:
     return flags - (1 << 32) if flags >= 1 << 31 else flags
 
 
-def tell_message(message: Message) -> Told:
+def write_message(message: Message) -> Fields:
     """Return a message for the wire."""
-    return {"what": message.what, "data": tell_bundle(message.data), "reply_to": message.reply_to}
+    return {"what": message.what, "data": write_bundle(message.data), "reply_to": message.reply_to}
 
 
-def read_message(told: Mapping[str, Any]) -> Message:
+def read_message(fields: Mapping[str, Any]) -> Message:
     """Return a message from the wire."""
-    return Message(int(told["what"]), read_bundle(told.get("data")), told.get("reply_to"))
+    return Message(int(fields["what"]), read_bundle(fields.get("data")), fields.get("reply_to"))
 
 
-def read_view(told: Mapping[str, Any]) -> View:
+def read_view(fields: Mapping[str, Any]) -> View:
     """Return a view tree from the wire."""
     return View(
-        told["kind"],
-        told["id"],
-        told["text"],
-        checked=bool(told.get("checked", False)),
-        children=tuple(read_view(one) for one in told["children"]),
+        fields["kind"],
+        fields["id"],
+        fields["text"],
+        checked=bool(fields.get("checked", False)),
+        children=tuple(read_view(item) for item in fields["children"]),
     )

@@ -1,4 +1,4 @@
-"""Which class of the shim's APK does what."""
+"""The behaviour of each class of the shim's APK."""
 
 from __future__ import annotations
 

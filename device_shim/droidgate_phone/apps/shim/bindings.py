@@ -1,7 +1,7 @@
 """Calls of Mobile-MCP tool apps: bound where they can be, else started (docs/shim.md 4).
 
 A binding is kept for one caller and one component; a caller without a name has one for each call. To the app
-behind, all messages come from the shim's uid; what tells the shim's callers apart there is the binder: a
+behind, all messages come from the shim's uid; the shim's callers differ there by the binder: a
 service is asked for one for each intent that differs from the others, and the intents differ by their
 identifiers. Whoever binds with an equal intent gets the same binder, so nobody may guess an identifier.
 """
@@ -14,7 +14,7 @@ from collections.abc import Callable
 from dataclasses import dataclass, field
 from typing import Final, Literal
 
-from droidgate_phone.app_api.platform import Binding, Connection
+from droidgate_phone.app_api.platform import Binding, ServiceConnection
 from droidgate_phone.app_api.values import AndroidError, Message
 from droidgate_phone.apps.shim.core import Core, Receipt
 from droidgate_phone.apps.shim.extras import texts_of
@@ -48,7 +48,7 @@ class _Call:
 
 
 @dataclass(slots=True, eq=False)
-class _Held:
+class _BoundCalls:
     """One binding, with the calls that are open on it."""
 
     component: ComponentName
@@ -64,7 +64,7 @@ class Bindings:
 
     def __init__(self, core: Core) -> None:
         self._core = core
-        self._held: dict[_Key, _Held] = {}
+        self._bound: dict[_Key, _BoundCalls] = {}
         self._secret = secrets.token_hex(_SECRET_BYTES)
 
     def call(self, send: Send, component: ComponentName, extras: Bundle, receipt: Receipt) -> None:
@@ -72,50 +72,50 @@ class Bindings:
         name = _name_of(receipt.origin)
         key = (name or f"call {send.call}", component)
         call = _Call(send.call, extras)
-        held = self._held.get(key)
-        if held is None:
-            held = self._bind(key, is_kept=bool(name))
-        if held is None:
+        bound = self._bound.get(key)
+        if bound is None:
+            bound = self._bind(key, is_kept=bool(name))
+        if bound is None:
             self._core.fail(send.call, "unavailable", "the app's service cannot be bound")
             return
-        if held.stop_idling is not None:
-            held.stop_idling()
-            held.stop_idling = None
-        held.open.append(call)
+        if bound.stop_idling is not None:
+            bound.stop_idling()
+            bound.stop_idling = None
+        bound.open.append(call)
         # Whatever answers a call, it no longer keeps the binding then.
-        receipt.on_end.append(lambda: self._done(key, held, call))
-        if held.state == "connected":
-            self._send(held, call)
+        receipt.on_end.append(lambda: self._done(key, bound, call))
+        if bound.state == "connected":
+            self._send(bound, call)
 
-    def _bind(self, key: _Key, *, is_kept: bool) -> _Held | None:
-        held = _Held(key[1], is_kept)
-        connection = Connection(
-            on_connected=lambda: self._connected(held),
-            on_null_binding=lambda: self._start_instead(key, held),
-            on_disconnected=lambda: self._died(key, held),
+    def _bind(self, key: _Key, *, is_kept: bool) -> _BoundCalls | None:
+        bound = _BoundCalls(key[1], is_kept)
+        connection = ServiceConnection(
+            on_connected=lambda: self._connected(bound),
+            on_null_binding=lambda: self._start_instead(key, bound),
+            on_disconnected=lambda: self._died(key, bound),
         )
         has_identifiers = self._core.platform.sdk >= _FIRST_IDENTIFIERS
         identifier = self._identifier(key) if has_identifiers else None
         intent = Intent(ACTION_SERVICE, key[1], identifier=identifier)
         try:
-            held.binding = self._core.platform.bind(intent, connection)
+            bound.binding = self._core.platform.bind(intent, connection)
         except AndroidError:
             return None
-        if held.binding is None:
+        if bound.binding is None:
             return None
-        self._held[key] = held
-        return held
+        self._bound[key] = bound
+        return bound
 
     def _identifier(self, key: _Key) -> str:
         name, component = key
         return hashlib.sha256(f"{self._secret} {name} {component.flatten()}".encode()).hexdigest()
 
-    def _connected(self, held: _Held) -> None:
-        held.state = "connected"
-        for call in list(held.open):
-            self._send(held, call)
+    def _connected(self, bound: _BoundCalls) -> None:
+        bound.state = "connected"
+        for call in list(bound.open):
+            self._send(bound, call)
 
-    def _send(self, held: _Held, call: _Call) -> None:
+    def _send(self, bound: _BoundCalls, call: _Call) -> None:
         core = self._core
 
         def receive(message: Message) -> None:
@@ -125,36 +125,36 @@ class Bindings:
 
         call.messenger = core.platform.create_messenger(receive)
         try:
-            if held.binding is not None:
-                held.binding.send(Message(_REQUEST, call.extras, call.messenger))
+            if bound.binding is not None:
+                bound.binding.send(Message(_REQUEST, call.extras, call.messenger))
         except AndroidError:
             core.fail(call.number, "interrupted", "the app behind the capability stopped")
 
-    def _done(self, key: _Key, held: _Held, call: _Call) -> None:
-        if call not in held.open:
+    def _done(self, key: _Key, bound: _BoundCalls, call: _Call) -> None:
+        if call not in bound.open:
             return
-        held.open.remove(call)
+        bound.open.remove(call)
         self._core.platform.close_messenger(call.messenger)
-        if not held.open and held.state != "gone":
-            seconds = IDLE_SECONDS if held.is_kept else 0.0
-            held.stop_idling = self._core.platform.after(seconds, lambda: self._let_go(key, held))
+        if not bound.open and bound.state != "gone":
+            seconds = IDLE_SECONDS if bound.is_kept else 0.0
+            bound.stop_idling = self._core.platform.after(seconds, lambda: self._let_go(key, bound))
 
-    def _let_go(self, key: _Key, held: _Held) -> None:
-        held.state = "gone"
-        self._held.pop(key, None)
-        if held.binding is not None:
-            held.binding.unbind()
+    def _let_go(self, key: _Key, bound: _BoundCalls) -> None:
+        bound.state = "gone"
+        self._bound.pop(key, None)
+        if bound.binding is not None:
+            bound.binding.unbind()
 
-    def _died(self, key: _Key, held: _Held) -> None:
-        self._let_go(key, held)
-        for call in list(held.open):
+    def _died(self, key: _Key, bound: _BoundCalls) -> None:
+        self._let_go(key, bound)
+        for call in list(bound.open):
             self._core.fail(call.number, "interrupted", "the app behind the capability stopped")
 
-    def _start_instead(self, key: _Key, held: _Held) -> None:
+    def _start_instead(self, key: _Key, bound: _BoundCalls) -> None:
         """Start a service that hands out no binder, with a callback of the shim's own."""
-        self._let_go(key, held)
-        for call in list(held.open):
-            self._start(held.component, call)
+        self._let_go(key, bound)
+        for call in list(bound.open):
+            self._start(bound.component, call)
 
     def _start(self, component: ComponentName, call: _Call) -> None:
         core = self._core
@@ -186,4 +186,4 @@ def _name_of(origin: Origin) -> str:
         return ""
     if origin.uid >= 0:
         return str(origin.uid)
-    return " ".join(f"{one.name} {one.signers[0]}" for one in origin.packages)
+    return " ".join(f"{package.name} {package.signers[0]}" for package in origin.packages)

@@ -9,8 +9,8 @@ from typing import Final
 from droidgate.calls.failures import Failure
 from droidgate.parsing.manifest_limits import utf16_length
 from droidgate_phone.apps.shim.core import Core, Receipt
-from droidgate_phone.apps.shim.identity import Grant
-from droidgate_phone.apps.shim.openers import Opener, Wanted
+from droidgate_phone.apps.shim.identity import StoredGrant
+from droidgate_phone.apps.shim.openers import Opener, Opening
 from droidgate_shim.engine.authority import Carrier
 from droidgate_shim.engine.engine import Ask
 from droidgate_shim.engine.strict_json import write_strict
@@ -107,14 +107,14 @@ class ConsentDesk:
         if self._core.platform.is_locked():
             self._end(question, LOCKED)
             return
-        wanted = Wanted(
+        opening = Opening(
             CONSENT,
             "An app asks for a tool",
             f"Tap to decide about {question.ask.capability}",
             (question.ask.deadline - self._core.now()) / 1000,
             lambda _: self._end(question, NOT_SHOWN),
         )
-        question.opener = Opener(self._core, wanted)
+        question.opener = Opener(self._core, opening)
         question.opener.start()
 
     def opened(self, number: int, leave: Callable[[], None]) -> Question | None:
@@ -133,7 +133,9 @@ class ConsentDesk:
         if always and question.may_always:
             for package in question.receipt.origin.packages:
                 signer = package.signers[0]
-                self._core.grants.add(Grant(package.name, signer, question.ask.capability, self._core.now()))
+                self._core.grants.add(
+                    StoredGrant(package.name, signer, question.ask.capability, self._core.now())
+                )
         self._end(question, None)
 
     def refuse(self, question: Question, how: Failure) -> None:

@@ -17,18 +17,18 @@ ACTION_DISCOVERY: Final = "com.example.ACTION_MMCP_DISCOVERY"
 _SECONDS: Final = 5.0
 
 Tools: TypeAlias = list[list[str | None]]
-"""Name, description and parameters of each tool, in the order told; None for what was not."""
+"""Name, description and parameters of each tool, in the answer's order; None for what it does not have."""
 
 
 class Discoveries:
-    """What receivers told; kept for as long as their package is not changed."""
+    """The answers of receivers; each is kept until its package changes."""
 
     def __init__(self, core: Core) -> None:
         self._core = core
         self._known: dict[tuple[ComponentName, str], Tools] = {}
 
     def ask(self, component: ComponentName, then: Callable[[Tools | None], None]) -> None:
-        """Ask a receiver for its tools, and go on with them; with None where it tells nothing in time."""
+        """Ask a receiver for its tools, and go on with them; with None where it does not answer in time."""
         core, found = self._core, self._core.platform.find_package(component.package)
         key = (component, "" if found is None else found.code_path)
         if found is None or key in self._known:
@@ -59,8 +59,8 @@ class Discoveries:
 
 def digest_of(tools: Tools) -> str:
     """Return the digest of a discovery's answer."""
-    told: dict[str, Json] = {"tools": [_filled(*one) for one in tools]}
-    return hashlib.sha256(write_strict(told).encode()).hexdigest()
+    content: dict[str, Json] = {"tools": [_filled(*tool) for tool in tools]}
+    return hashlib.sha256(write_strict(content).encode()).hexdigest()
 
 
 def _tools_of(result: BroadcastResult) -> Tools | None:
@@ -72,5 +72,5 @@ def _tools_of(result: BroadcastResult) -> Tools | None:
 
 
 def _filled(name: str | None, description: str | None, parameters: str | None) -> list[Json]:
-    """Return a tool as its digest has it, whatever it did not tell."""
+    """Return a tool as its digest has it, without what the receiver did not report."""
     return [name, description or "", "{}" if parameters is None else parameters]

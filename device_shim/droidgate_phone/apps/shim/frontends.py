@@ -14,7 +14,7 @@ from droidgate.leniency import ReadingContext
 from droidgate.model.errors import InputError
 from droidgate.model.json_values import Json
 from droidgate.model.types import ObjectType
-from droidgate_appfunctions.wire import WireError
+from droidgate_appfunctions.wire import AppFunctionWireError
 from droidgate_appfunctions.wire_documents import read_document, write_document
 from droidgate_mobile_mcp.wire import read_response
 from droidgate_phone.app_api.behaviour import Activity, AppFunctionService, PendingBroadcast, Receiver
@@ -71,12 +71,12 @@ def ask(
 
 def text_of(prepared: PreparedRoute, outputs: Mapping[str, Json] | None) -> str:
     """Return the outputs as mMCP's one text: the one output `result` where it is a text, else all as JSON."""
-    held = dict(outputs or {})
+    named = dict(outputs or {})
     single = isinstance(prepared.route.outputs, NamedOutput)
-    value = held.get("result")
+    value = named.get("result")
     if single and isinstance(value, str):
         return value
-    return write_strict(held)
+    return write_strict(named)
 
 
 def _error_text(failure: Failure) -> str:
@@ -126,12 +126,12 @@ class MmcpActivity(Activity):
             return
         tool = intent.extras.get_string("tool_name") or ""
 
-        def tell(text: str, succeeded: bool) -> None:  # noqa: FBT001 - the shape of a callback
+        def reply(text: str, succeeded: bool) -> None:  # noqa: FBT001 - the shape of a callback
             extras = {"result": text} if succeeded else {"error": text, "result": text}
             self.set_result(_OK if succeeded else 0, Intent(extras=Bundle.of_strings(extras)))
             self.context.platform.finish_activity()
 
-        _ask_tool(core_of(self.context), tool, intent.extras.get_string("parameters"), tell)
+        _ask_tool(core_of(self.context), tool, intent.extras.get_string("parameters"), reply)
 
 
 class MmcpReceiver(Receiver):
@@ -145,11 +145,11 @@ class MmcpReceiver(Receiver):
             return BroadcastResult(_OK, current.data, _described(core_of(self.context), current.extras))
         pending = PendingBroadcast(self.context.platform.signal())
 
-        def tell(text: str, succeeded: bool) -> None:  # noqa: FBT001 - the shape of a callback
+        def reply(text: str, succeeded: bool) -> None:  # noqa: FBT001 - the shape of a callback
             pending.finish(BroadcastResult(_OK if succeeded else 0, text, current.extras))
 
         read, core = intent.extras.get_string, core_of(self.context)
-        receipt = _ask_tool(core, read("tool") or "", read("params"), tell)
+        receipt = _ask_tool(core, read("tool") or "", read("params"), reply)
         if receipt is not None:
             late = Failure("timeout", "no answer came in time; the call may have run")
             stop = core.platform.after(_BROADCAST_SECONDS, lambda: core.end(receipt, late))
@@ -165,20 +165,20 @@ def _described(core: Core, extras: Bundle) -> Bundle:
     content = None if reference is None else core.platform.read_raw_resource(package, reference)
     text = content.decode() if content is not None else str(None if found is None else found.value)
     try:
-        held = parse_strict(text, limits=BUILT)
+        manifest = parse_strict(text, limits=BUILT)
     except InputError:
-        held = {}
-    tools = held.get("tools") if isinstance(held, dict) else None
-    told: dict[str, Extra] = {}
+        manifest = {}
+    tools = manifest.get("tools") if isinstance(manifest, dict) else None
+    fields: dict[str, Extra] = {}
     names: list[str] = []
-    for one in tools if isinstance(tools, list) else []:
-        if not isinstance(one, dict):
+    for tool in tools if isinstance(tools, list) else []:
+        if not isinstance(tool, dict):
             continue
-        name = str(one.get("name"))
+        name = str(tool.get("name"))
         names.append(name)
-        told[f"{name}.description"] = Extra("string", str(one.get("description") or ""))
-        told[f"{name}.parameters"] = Extra("string", write_strict(one.get("parameters") or {}))
-    return Bundle({**extras.values, "tools": Extra("string[]", tuple(names)), **told})
+        fields[f"{name}.description"] = Extra("string", str(tool.get("description") or ""))
+        fields[f"{name}.parameters"] = Extra("string", write_strict(tool.get("parameters") or {}))
+    return Bundle({**extras.values, "tools": Extra("string[]", tuple(names)), **fields})
 
 
 class FunctionService(AppFunctionService):
@@ -197,11 +197,11 @@ class FunctionService(AppFunctionService):
         route_id = functions.get(function_id) if isinstance(functions, dict) else None
         prepared = core.table.routes.get(route_id) if isinstance(route_id, str) else None
         if prepared is None or not isinstance(route_id, str):
-            on_outcome(AppFunctionError(_ERROR_NOT_FOUND, "there is no such function"))
+            on_outcome(AppFunctionError(_ERROR_NOT_FOUND, "the function does not exist"))
             return
         try:
             arguments = _arguments_of(core, prepared, parameters)
-        except WireError as error:
+        except AppFunctionWireError as error:
             on_outcome(AppFunctionError(_ERROR_INVALID, error.message))
             return
         origin = origin_of_package(core.platform, calling_package.name, calling_package.signers)
@@ -228,6 +228,6 @@ def _result_of(
     declared: ObjectType = prepared.descriptor_output
     try:
         document = write_document(dict(outputs or {}), declared, core.table.definitions)
-    except WireError as error:
+    except AppFunctionWireError as error:
         return AppFunctionError(_ERROR_APP_UNKNOWN, error.message)
     return {_RETURN_VALUE: [properties_of(document)]}

@@ -67,28 +67,33 @@ def properties_of(document: Mapping[str, Json]) -> dict[str, Json]:
     properties = document.get("properties")
     if not isinstance(properties, Mapping):
         return {}
-    return {name: _values_of(one) for name, one in properties.items() if isinstance(one, Mapping)}
+    return {
+        name: _values_of(property_)
+        for name, property_ in properties.items()
+        if isinstance(property_, Mapping)
+    }
 
 
-def _values_of(held: Mapping[str, Json]) -> list[Json]:
-    values = held.get("values")
+def _values_of(property_: Mapping[str, Json]) -> list[Json]:
+    values = property_.get("values")
     listed = values if isinstance(values, list) else []
-    if held.get("kind") == "document":
-        return [properties_of(one) for one in listed if isinstance(one, Mapping)]
-    if held.get("kind") == "double":
-        return [float(str(one)) for one in listed]
+    if property_.get("kind") == "document":
+        return [properties_of(item) for item in listed if isinstance(item, Mapping)]
+    if property_.get("kind") == "double":
+        return [float(str(item)) for item in listed]
     return list(listed)
 
 
 def document_of(properties: Mapping[str, Json]) -> dict[str, Json]:
-    """Return the document of the engine that properties of the phone's Android stand for.
+    """Return the document of the engine for properties of the phone's Android.
 
     The phone's documents have no schema types, so there is none here.
     """
     return {
         "schemaType": "",
         "properties": {
-            name: _property_of(one if isinstance(one, list) else [one]) for name, one in properties.items()
+            name: _property_of(property_ if isinstance(property_, list) else [property_])
+            for name, property_ in properties.items()
         },
     }
 
@@ -98,12 +103,12 @@ def _property_of(values: list[Json]) -> dict[str, Json]:
     if isinstance(first, Mapping):
         return {
             "kind": "document",
-            "values": [document_of(one) for one in values if isinstance(one, Mapping)],
+            "values": [document_of(value) for value in values if isinstance(value, Mapping)],
         }
     if isinstance(first, bool):
         return {"kind": "boolean", "values": values}
     if isinstance(first, int):
         return {"kind": "long", "values": values}
     if isinstance(first, float):
-        return {"kind": "double", "values": [Decimal(repr(one)) for one in values]}
+        return {"kind": "double", "values": [Decimal(repr(value)) for value in values]}
     return {"kind": "string", "values": values}

@@ -74,7 +74,7 @@ class HostProvider(Provider):
             raise HostError("unsupported_version", f"this shim speaks version {VERSION}")
         run = METHODS.get(method)
         if run is None:
-            raise HostError("invalid_argument", f"there is no method {method}")
+            raise HostError("invalid_argument", f"unknown method {method}")
         reply = HostReply(self.context.platform.signal())
         self._on_main_thread(reply, lambda core: run(core, argument, reply))
         if not self.context.platform.wait(reply.signal, _PATIENCE):
@@ -123,7 +123,7 @@ class HostProvider(Provider):
 
     def _forget_old(self) -> None:
         oldest = self.context.now() - FRAME_SECONDS
-        self._frames = {name: one for name, one in self._frames.items() if one.written_at > oldest}
+        self._frames = {name: frame for name, frame in self._frames.items() if frame.written_at > oldest}
 
     def _check(self, caller_uid: int) -> None:
         if not _may_ask(self.context.platform, caller_uid):
@@ -136,14 +136,14 @@ def _may_ask(platform: Platform, uid: int) -> bool:
 
 def _read_argument(argument: str | None) -> Mapping[str, Json]:
     if argument is None or len(argument) > 2 * MAX_ARGUMENT or _BASE64URL.fullmatch(argument) is None:
-        raise HostError("invalid_argument", "the argument is no base64url, or too long")
+        raise HostError("invalid_argument", "the argument is not base64url, or is too long")
     try:
         data = base64.urlsafe_b64decode(argument + "=" * (-len(argument) % 4))
         read = parse_strict(data.decode(), path="argument", limits=BUILT)
     except (binascii.Error, UnicodeDecodeError, InputError):
-        raise HostError("invalid_argument", "the argument is no JSON object in base64url") from None
+        raise HostError("invalid_argument", "the argument is not a JSON object in base64url") from None
     if not isinstance(read, dict):
-        raise HostError("invalid_argument", "the argument is no JSON object")
+        raise HostError("invalid_argument", "the argument is not a JSON object")
     return read
 
 

@@ -1,4 +1,4 @@
-"""What the host may ask for, each method a function on the shim's main thread (docs/shim.md 7)."""
+"""The host's methods, each a function on the shim's main thread (docs/shim.md 7)."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ from droidgate.calls.failures import Failure
 from droidgate.model.json_values import Json
 from droidgate_phone.apps.shim.discovery import Tools
 from droidgate_phone.apps.shim.functions import EXECUTE, FIRST_WITH_FUNCTIONS
-from droidgate_phone.apps.shim.identity import Grant, Origin
+from droidgate_phone.apps.shim.identity import Origin, StoredGrant
 from droidgate_phone.apps.shim.process import ShimProcess
 from droidgate_phone.clocks import Signal
 from droidgate_phone.intents import ComponentName
@@ -25,7 +25,7 @@ _DIGEST: Final = re.compile("[0-9a-f]{64}")
 
 
 class HostError(Exception):
-    """What the host is told in place of an answer: a failure's token and a text."""
+    """What the host gets in place of an answer: a failure's token and a text."""
 
     def __init__(self, token: str, message: str) -> None:
         super().__init__(message)
@@ -98,9 +98,9 @@ def _hello(core: ShimProcess, argument: Mapping[str, Json], reply: HostReply) ->
 
 
 def _status(core: ShimProcess, argument: Mapping[str, Json], reply: HostReply) -> None:
-    """Tell everything; receivers whose descriptor only a broadcast tells are asked first."""
+    """Report everything; receivers whose descriptor only a broadcast returns are asked first."""
     del argument
-    targets = [one.route.target for one in core.table.routes.values()]
+    targets = [route.route.target for route in core.table.routes.values()]
     waiting = [found for found in map(core.targets.to_discover, targets) if found is not None]
 
     def go_on(tools: Tools | None = None) -> None:
@@ -124,7 +124,7 @@ def _status_of(core: ShimProcess) -> dict[str, Json]:
     }
     return {
         **_hello_of(core),
-        "grants": [one.as_json() for one in core.grants.all()],
+        "grants": [item.as_json() for item in core.grants.all()],
         "switched_off": sorted(core.settings.switched_off),
         "asking": core.settings.asking,
         "open": core.open_count(),
@@ -161,31 +161,31 @@ def _target_states(core: ShimProcess) -> list[Json]:
 def _grant(core: ShimProcess, argument: Mapping[str, Json], reply: HostReply) -> None:
     caller, capability = _text(argument, "caller"), _text(argument, "capability")
     if capability != _EVERYTHING and capability not in core.table.routes:
-        raise HostError("unknown_capability", f"there is no capability {capability}")
+        raise HostError("unknown_capability", f"unknown capability {capability}")
     if caller == ANY_APP:
-        grant = Grant("", "", capability, core.now())
+        grant = StoredGrant("", "", capability, core.now())
     else:
-        grant = Grant(caller, _signer_of(core, caller, argument), capability, core.now())
+        grant = StoredGrant(caller, _signer_of(core, caller, argument), capability, core.now())
     core.grants.add(grant)
     reply.put({"grant": grant.as_json()})
 
 
 def _signer_of(core: ShimProcess, caller: str, argument: Mapping[str, Json]) -> str:
-    """Return a caller's certificate: what Android tells, else what the host tells.
+    """Return a caller's certificate: what Android reports, else what the host names.
 
     From Android 11 on the shim sees no app that has never called it (reference android-runtime 1.4).
     """
-    told = argument.get("signer")
-    if told is not None and not (isinstance(told, str) and _DIGEST.fullmatch(told)):
+    named = argument.get("signer")
+    if named is not None and not (isinstance(named, str) and _DIGEST.fullmatch(named)):
         raise HostError("invalid_argument", "/signer: 64 hexadecimal digits in small letters are needed")
     found = core.platform.find_package(caller)
     if found is None:
-        if told is None:
+        if named is None:
             raise HostError("unavailable", f"{caller} is not installed, or has never called this shim")
-        return str(told)
-    if not found.signers or (told is not None and told not in found.signers):
+        return str(named)
+    if not found.signers or (named is not None and named not in found.signers):
         raise HostError("unavailable", f"{caller} is signed by somebody else")
-    return found.signers[0] if told is None else str(told)
+    return found.signers[0] if named is None else str(named)
 
 
 def _revoke(core: ShimProcess, argument: Mapping[str, Json], reply: HostReply) -> None:
@@ -198,7 +198,7 @@ def _revoke(core: ShimProcess, argument: Mapping[str, Json], reply: HostReply) -
 def _switch(core: ShimProcess, argument: Mapping[str, Json], reply: HostReply) -> None:
     capability, on = _text(argument, "capability"), _flag(argument, "on")
     if capability not in core.table.routes:
-        raise HostError("unknown_capability", f"there is no capability {capability}")
+        raise HostError("unknown_capability", f"unknown capability {capability}")
     core.settings.switch(capability, on=on)
     reply.put({})
 
@@ -215,7 +215,7 @@ def _call(core: ShimProcess, argument: Mapping[str, Json], reply: HostReply) -> 
     def deliver(extras: Mapping[str, str], token: str | None) -> None:
         response = next(iter(extras.values()), None)
         if response is None:
-            reply.fail(HostError(token or "invalid_argument", "it is no request"))
+            reply.fail(HostError(token or "invalid_argument", "it is not a request"))
         else:
             reply.put({"response": response})
 
@@ -238,9 +238,9 @@ def _discover(core: ShimProcess, argument: Mapping[str, Json], reply: HostReply)
 
     def tell(tools: Tools | None) -> None:
         if tools is None:
-            reply.fail(HostError("timeout", "the receiver told no tools"))
+            reply.fail(HostError("timeout", "the receiver reported no tools"))
         else:
-            reply.put({"tools": [list(one) for one in tools]})
+            reply.put({"tools": [list(tool) for tool in tools]})
 
     core.discoveries.ask(component, tell)
 

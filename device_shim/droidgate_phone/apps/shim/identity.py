@@ -83,7 +83,7 @@ def origin_of_package(platform: Platform, name: str, signers: tuple[str, ...]) -
 
 
 @dataclass(frozen=True, slots=True)
-class Grant:
+class StoredGrant:
     """One grant: to a package with a certificate, or to any app (both empty)."""
 
     package: str
@@ -104,13 +104,13 @@ class GrantStore:
         self._files = files
         self._grants = list(_read(files.read(_FILE)))
 
-    def all(self) -> Sequence[Grant]:
+    def all(self) -> Sequence[StoredGrant]:
         """Return the grants, oldest first."""
         return tuple(self._grants)
 
-    def add(self, grant: Grant) -> None:
+    def add(self, grant: StoredGrant) -> None:
         """Grant; one of the same caller and capability is replaced."""
-        self._grants = [one for one in self._grants if _key(one) != _key(grant)]
+        self._grants = [other for other in self._grants if _key(other) != _key(grant)]
         self._grants.append(grant)
         self._save()
 
@@ -121,9 +121,9 @@ class GrantStore:
             How many grants are gone.
         """
         kept = [
-            one
-            for one in self._grants
-            if package not in (None, one.package) or capability not in (None, one.capability)
+            grant
+            for grant in self._grants
+            if package not in (None, grant.package) or capability not in (None, grant.capability)
         ]
         removed = len(self._grants) - len(kept)
         self._grants = kept
@@ -133,48 +133,50 @@ class GrantStore:
     def policy_for(self, origin: Origin, switched_off: Iterable[str]) -> Policy:
         """Return the policy of one request: every package of the uid needs a grant of its own."""
         grants: dict[int | str, frozenset[str]] = {
-            ANY_APP: frozenset(one.capability for one in self._grants if not one.package)
+            ANY_APP: frozenset(grant.capability for grant in self._grants if not grant.package)
         }
         if origin.packages:
             grants[origin.uid] = self._of_all(origin.packages)
         return Policy(grants, frozenset(switched_off))
 
     def _of_all(self, packages: Sequence[PackageFacts]) -> frozenset[str]:
-        held = [
+        granted = [
             {
-                one.capability
-                for one in self._grants
-                if one.package == each.name and one.signer in each.signers
+                grant.capability
+                for grant in self._grants
+                if grant.package == each.name and grant.signer in each.signers
             }
             for each in packages
         ]
-        named = set().union(*held)
-        return frozenset(one for one in named if all(one in each or EVERYTHING in each for each in held))
+        named = set().union(*granted)
+        return frozenset(
+            item for item in named if all(item in each or EVERYTHING in each for each in granted)
+        )
 
     def _save(self) -> None:
-        self._files.write(_FILE, write_strict([one.as_json() for one in self._grants]).encode())
+        self._files.write(_FILE, write_strict([grant.as_json() for grant in self._grants]).encode())
 
 
-def _key(grant: Grant) -> tuple[str, str, str]:
+def _key(grant: StoredGrant) -> tuple[str, str, str]:
     return grant.package, grant.signer, grant.capability
 
 
-def _read(content: bytes | None) -> Iterable[Grant]:
+def _read(content: bytes | None) -> Iterable[StoredGrant]:
     try:
         listed = parse_strict((content or b"[]").decode(), path=_FILE)
     except (InputError, UnicodeDecodeError):
         return
-    for one in listed if isinstance(listed, list) else []:
-        if isinstance(one, dict):
-            yield _grant_of(one)
+    for item in listed if isinstance(listed, list) else []:
+        if isinstance(item, dict):
+            yield _grant_of(item)
 
 
-def _grant_of(held: dict[str, Json]) -> Grant:
-    caller, since = held.get("caller"), held.get("since")
+def _grant_of(fields: dict[str, Json]) -> StoredGrant:
+    caller, since = fields.get("caller"), fields.get("since")
     is_package = isinstance(caller, dict)
-    return Grant(
+    return StoredGrant(
         str(caller.get("package")) if isinstance(caller, dict) and is_package else "",
         str(caller.get("signer")) if isinstance(caller, dict) and is_package else "",
-        str(held.get("capability")),
+        str(fields.get("capability")),
         since if isinstance(since, int) else 0,
     )

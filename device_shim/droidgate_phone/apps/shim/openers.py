@@ -23,16 +23,16 @@ _numbers: Final = itertools.count(1)
 
 
 @dataclass(frozen=True, slots=True)
-class Wanted:
+class Opening:
     """An activity that is to open.
 
     Attributes:
-        class_name: Which.
+        class_name: The activity's class.
         title: The title of the notification in its place.
         text: The text below.
-        seconds: How long it is worth opening.
-        on_failed: Called once where neither it nor a notification could be shown, with the reason.
-        on_ignored: Called once where nobody tapped the notification in time.
+        seconds: How long to keep trying.
+        on_failed: Called once with the reason if neither it nor a notification can be shown.
+        on_ignored: Called once if nobody taps the notification in time.
     """
 
     class_name: str
@@ -46,11 +46,11 @@ class Wanted:
 class Opener:
     """One attempt to open an activity; `number` comes with its intent."""
 
-    def __init__(self, core: Core, wanted: Wanted) -> None:
+    def __init__(self, core: Core, opening: Opening) -> None:
         self.number = next(_numbers)
         self._core = core
-        self._wanted = wanted
-        self._ends_at = core.context.now() + wanted.seconds
+        self._opening = opening
+        self._ends_at = core.context.now() + opening.seconds
         self._settled = False
         self._cancel: Callable[[], None] = _nothing
         self._notified = False
@@ -62,7 +62,7 @@ class Opener:
         except AndroidError as error:
             self._fail(error.message)
             return
-        self._cancel = self._core.platform.after(min(WATCH_SECONDS, self._wanted.seconds), self._notify)
+        self._cancel = self._core.platform.after(min(WATCH_SECONDS, self._opening.seconds), self._notify)
 
     def opened(self) -> None:
         """The activity is there."""
@@ -74,30 +74,30 @@ class Opener:
 
     def _intent(self) -> Intent:
         extras = Bundle({EXTRA_NUMBER: Extra("int", self.number)})
-        component = ComponentName(self._core.context.package, self._wanted.class_name)
+        component = ComponentName(self._core.context.package, self._opening.class_name)
         return Intent(component=component, flags=FLAG_NEW_TASK, extras=extras)
 
     def _notify(self) -> None:
         if self._settled:
             return
         left = self._ends_at - self._core.context.now()
-        notification = Notification(self._wanted.title, self._wanted.text, self._intent())
+        notification = Notification(self._opening.title, self._opening.text, self._intent())
         if left <= 0 or not self._core.platform.notify(self.number, notification):
             self._fail("Android lets the shim open no window and show no notification now")
             return
         self._notified = True
-        if self._wanted.on_ignored is not None:
+        if self._opening.on_ignored is not None:
             self._cancel = self._core.platform.after(left, self._ignored)
 
     def _ignored(self) -> None:
-        if not self._settled and self._wanted.on_ignored is not None:
+        if not self._settled and self._opening.on_ignored is not None:
             self._settle()
-            self._wanted.on_ignored()
+            self._opening.on_ignored()
 
     def _fail(self, why: str) -> None:
         if not self._settled:
             self._settle()
-            self._wanted.on_failed(why)
+            self._opening.on_failed(why)
 
     def _settle(self) -> None:
         self._settled = True

@@ -1,4 +1,4 @@
-"""By what the phone knows a shim: its provider's class and the builder's two assets."""
+"""How the phone recognises a shim: by its provider's class and the builder's two assets."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ POLICY: Final = "assets/policy.json"
 
 
 def is_shim(package: InstalledPackage) -> bool:
-    """Tell whether an installed package is a shim."""
+    """Return whether an installed package is a shim."""
     if package.apk is None or package.find_component("provider", HOST_PROVIDER) is None:
         return False
-    return all(package.apk.part_with(one) is not None for one in (ROUTES, POLICY))
+    return all(package.apk.part_with(item) is not None for item in (ROUTES, POLICY))

@@ -1,4 +1,4 @@
-"""What the shim keeps on disk besides grants: switches, history and the journal of open calls."""
+"""What the shim keeps on disk in addition to grants: switches, history and the journal of open calls."""
 
 from __future__ import annotations
 
@@ -51,10 +51,10 @@ class Settings:
 
     def __init__(self, files: AppFiles, built_off: frozenset[str]) -> None:
         self._files = files
-        held = _read(files, _SETTINGS)
-        values: Mapping[str, Json] = held if isinstance(held, dict) else {}
+        saved = _read(files, _SETTINGS)
+        values: Mapping[str, Json] = saved if isinstance(saved, dict) else {}
         off = values.get("switched_off")
-        self.switched_off = {str(one) for one in off} if isinstance(off, list) else set(built_off)
+        self.switched_off = {str(item) for item in off} if isinstance(off, list) else set(built_off)
         self.asking = values.get("asking") is not False
 
     def switch(self, capability: str, *, on: bool) -> None:
@@ -77,8 +77,8 @@ class History:
 
     def __init__(self, files: AppFiles) -> None:
         self._files = files
-        held = _read(files, _HISTORY)
-        self._calls: list[Json] = list(held) if isinstance(held, list) else []
+        saved = _read(files, _HISTORY)
+        self._calls: list[Json] = list(saved) if isinstance(saved, list) else []
 
     def add(self, record: CallRecord) -> None:
         """Remember a call; the oldest beyond 200 are forgotten."""
@@ -103,28 +103,28 @@ class Journal:
 
     def __init__(self, files: AppFiles) -> None:
         self._files = files
-        held = _read(files, _JOURNAL)
-        self._left = [write_strict(one) for one in held] if isinstance(held, list) else []
+        saved = _read(files, _JOURNAL)
+        self._left = [write_strict(item) for item in saved] if isinstance(saved, list) else []
         self._written: list[str] = []
 
     def take(self, entry: str) -> bool:
-        """Take an entry of the process of before; false where there is none such."""
+        """Take an entry of the previous process; return false if it does not exist."""
         if entry not in self._left:
             return False
         self._left.remove(entry)
         return True
 
     def forget_left(self) -> None:
-        """Give up what nobody has asked for again."""
+        """Drop the entries that were not taken again."""
         self._left = []
 
     def keep(self, entries: Sequence[str]) -> None:
         """Keep the entries of the calls that are open now."""
-        wanted = [*self._left, *entries]
-        if wanted == self._written:
+        all_entries = [*self._left, *entries]
+        if all_entries == self._written:
             return
-        self._written = wanted
-        parsed = [parse_strict(one, path=_JOURNAL) for one in wanted]
+        self._written = all_entries
+        parsed = [parse_strict(item, path=_JOURNAL) for item in all_entries]
         self._files.write(_JOURNAL, write_strict(parsed).encode())
 
 

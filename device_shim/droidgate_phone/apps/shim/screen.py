@@ -11,7 +11,7 @@ from droidgate.model.json_values import Json
 from droidgate_phone.app_api.values import ActivityResult
 from droidgate_phone.apps.shim.core import Core, Receipt
 from droidgate_phone.apps.shim.extras import texts_of
-from droidgate_phone.apps.shim.openers import Opener, Wanted
+from droidgate_phone.apps.shim.openers import Opener, Opening
 from droidgate_phone.intents import Bundle, ComponentName, Intent
 from droidgate_shim.engine.backends import ActivityAnswer
 from droidgate_shim.engine.engine import Send
@@ -82,7 +82,7 @@ class ScreenCalls:
                 self._fail(call, "needs_user", _LOCKED)
                 continue
             left = (call.send.deadline - self._core.now()) / 1000
-            wanted = Wanted(
+            opening = Opening(
                 TRAMPOLINE,
                 "A tool needs the screen",
                 f"Tap to let {call.send.target.package} answer",
@@ -90,7 +90,7 @@ class ScreenCalls:
                 lambda _, call=call: self._fail(call, "needs_user", _NO_WINDOW),  # type: ignore[misc]
                 lambda call=call: self._fail(call, "needs_user", _UNTAPPED),  # type: ignore[misc]
             )
-            call.opener = Opener(self._core, wanted)
+            call.opener = Opener(self._core, opening)
             call.opener.start()
 
     def opened(self, number: int, leave: Callable[[], None]) -> ScreenCall | None:
@@ -124,7 +124,7 @@ class ScreenCalls:
         self._fail(call, "unavailable", message)
 
     def _end(self, call: ScreenCall) -> None:
-        """Make room for the next call when this one has been answered; what comes of it later is dropped."""
+        """Make room for the next call when this one has been answered; its later results are dropped."""
         if call in self._waiting:
             self._waiting.remove(call)
         if call is not self._current:
@@ -138,7 +138,7 @@ class ScreenCalls:
 
 
 def _answer_of(bundle: Bundle) -> dict[str, Json]:
-    """Return the result and the error of an answer; None for one that is neither a text nor a boolean."""
+    """Return an answer's result and error; what is neither a text nor a boolean becomes None."""
     texts = texts_of(bundle)
-    held = {name: texts.get(name) for name in _ANSWERS if name in bundle.values}
-    return {name: value if isinstance(value, str | bool) else None for name, value in held.items()}
+    answers = {name: texts.get(name) for name in _ANSWERS if name in bundle.values}
+    return {name: value if isinstance(value, str | bool) else None for name, value in answers.items()}

@@ -13,7 +13,7 @@ from droidgate.calls.failures import Failure
 from droidgate.model.errors import InputError
 from droidgate_mappings.failure_tokens import load_failure_tokens
 from droidgate_phone.app_api.behaviour import Context
-from droidgate_phone.app_api.platform import Binding, Connection, Platform
+from droidgate_phone.app_api.platform import Binding, Platform, ServiceConnection
 from droidgate_phone.app_api.values import AndroidError, Message
 from droidgate_phone.apps.shim.functions import EXECUTE, FunctionRequest, OnAnswer, run_function
 from droidgate_phone.intents import Bundle, ComponentName, Intent
@@ -154,7 +154,7 @@ class RemoteExecution:
 
     def begin(self, request: FunctionRequest) -> None:
         """Bind the app and send the request."""
-        connection = Connection(
+        connection = ServiceConnection(
             on_connected=lambda: self._send(request),
             on_null_binding=lambda: self._end(_NOT_BOUND),
             on_disconnected=lambda: self._end(_STOPPED),

@@ -24,7 +24,7 @@ from droidgate_shim.engine.strict_json import BUILT, parse_strict, write_strict
 INSTRUMENTATION: Final = "dev.droidgate.shim.backends.ShellIdentityInstrumentation"
 _SHIMS: Final = "dev.droidgate.shim."
 _LONGEST_SECONDS: Final = 600.0
-"""Whoever asks cancels its call at its own deadline."""
+"""The caller cancels its call at its own deadline."""
 
 _NOT_A_SHIM: Final = Failure("denied", "only shims with the certificate of this app may ask it")
 

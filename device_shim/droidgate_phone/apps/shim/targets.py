@@ -18,10 +18,10 @@ _NOTHING: Final = ""
 
 
 class TargetReader:
-    """Tells the engine what is installed; digests are worked out once for each version of a package.
+    """Reports what is installed to the engine; digests are worked out once for each version of a package.
 
     Args:
-        table: The routes, which tell which component a target's descriptor belongs to.
+        table: The routes, with the component of each target's descriptor.
         platform: Where packages are looked up.
     """
 
@@ -55,7 +55,7 @@ class TargetReader:
         return None if (component, found.code_path) in self._discovered else component
 
     def discovered(self, component: ComponentName, digest: str) -> None:
-        """Remember the digest of what a receiver told, for as long as its package is not changed."""
+        """Remember the digest of what a receiver answered, for as long as its package is not changed."""
         found = self._platform.find_package(component.package)
         if found is not None:
             self._discovered[component, found.code_path] = digest
@@ -76,7 +76,7 @@ class TargetReader:
     def _content(self, recipe: str, package: str, component: ComponentName | None) -> bytes | None:
         if recipe.startswith("assets(") and recipe.endswith(")"):
             names = recipe.removeprefix("assets(").removesuffix(")").split(",")
-            return b"".join(self._platform.read_asset(package, one) or b"" for one in names)
+            return b"".join(self._platform.read_asset(package, name) or b"" for name in names)
         if component is None:
             return None
         if recipe == "mmcp":
@@ -104,8 +104,8 @@ class TargetReader:
 
 def _events_of(node: XmlNode) -> Iterator[str]:
     yield f"<{node.name}"
-    for one in sorted(node.attributes, key=lambda one: (one.namespace, one.name)):
-        yield f" {_qualified(one)}={write_strict(one.value)}"
+    for attribute in sorted(node.attributes, key=lambda attribute: (attribute.namespace, attribute.name)):
+        yield f" {_qualified(attribute)}={write_strict(attribute.value)}"
     yield ">"
     for child in node.children:
         if isinstance(child, XmlNode):

@@ -80,7 +80,7 @@ public final class Caller {
         return packages.isEmpty() ? "" : packageName() + " " + signer();
     }
 
-    /** Returns the package that it is shown and told by, empty for none. */
+    /** Returns the package that it is shown and reported by, empty for none. */
     public String packageName() {
         return packages.isEmpty() ? "" : packages.get(0);
     }

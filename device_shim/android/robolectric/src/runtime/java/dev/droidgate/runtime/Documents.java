@@ -10,28 +10,28 @@ import org.json.JSONObject;
 final class Documents {
     private Documents() {}
 
-    static JSONObject told(GenericDocument document) {
-        JSONObject told = new JSONObject();
+    static JSONObject toJson(GenericDocument document) {
+        JSONObject json = new JSONObject();
         for (String name : document.getPropertyNames()) {
-            Values.with(told, name, list(document.getProperty(name)));
+            Values.with(json, name, list(document.getProperty(name)));
         }
-        return told;
+        return json;
     }
 
     private static JSONArray list(Object values) {
         JSONArray list = new JSONArray();
         for (int index = 0; index < java.lang.reflect.Array.getLength(values); index++) {
-            Object one = java.lang.reflect.Array.get(values, index);
-            list.put(one instanceof GenericDocument ? told((GenericDocument) one) : one);
+            Object item = java.lang.reflect.Array.get(values, index);
+            list.put(item instanceof GenericDocument ? toJson((GenericDocument) item) : item);
         }
         return list;
     }
 
-    static GenericDocument document(JSONObject told) throws JSONException {
+    static GenericDocument document(JSONObject json) throws JSONException {
         GenericDocument.Builder<?> builder = new GenericDocument.Builder<>("", "", "");
-        for (Iterator<String> names = told.keys(); names.hasNext(); ) {
+        for (Iterator<String> names = json.keys(); names.hasNext(); ) {
             String name = names.next();
-            put(builder, name, told.getJSONArray(name));
+            put(builder, name, json.getJSONArray(name));
         }
         return builder.build();
     }

@@ -30,7 +30,7 @@ final class FunctionsOnPhone extends IAppFunctionManager.Stub {
                 "execute_function",
                 "package", request.getTargetPackageName(),
                 "function", request.getFunctionIdentifier(),
-                "parameters", Documents.told(request.getParameters()),
+                "parameters", Documents.toJson(request.getParameters()),
                 "call", process.numberOf(callback));
         return CancellationSignal.createTransport();
     }
@@ -40,13 +40,13 @@ final class FunctionsOnPhone extends IAppFunctionManager.Stub {
             String packageName, String function, UserHandle user, int state, IAppFunctionEnabledCallback callback) {}
 
     /** Hands what came of an execution to the shim. */
-    static void finished(IExecuteAppFunctionCallback callback, JSONObject told)
+    static void finished(IExecuteAppFunctionCallback callback, JSONObject json)
             throws JSONException, RemoteException {
-        JSONObject error = told.optJSONObject("error");
+        JSONObject error = json.optJSONObject("error");
         if (error != null) {
             callback.onError(new AppFunctionException(error.getInt("code"), error.getString("message")));
         } else {
-            callback.onSuccess(new ExecuteAppFunctionResponse(Documents.document(told.getJSONObject("outcome"))));
+            callback.onSuccess(new ExecuteAppFunctionResponse(Documents.document(json.getJSONObject("outcome"))));
         }
     }
 }

@@ -23,13 +23,13 @@ final class Loop {
     private final Map<Integer, ShimProcess> processes = new ConcurrentHashMap<>();
     private volatile boolean open = true;
     private volatile long now;
-    private long toldDue = -1;
+    private long reportedDue = -1;
 
     void run() throws InterruptedException {
         Thread reader = new Thread(this::read, "phone");
         reader.setDaemon(true);
         reader.start();
-        wire.tell(Values.object("op", "ready"));
+        wire.send(Values.object("op", "ready"));
         long lively = System.nanoTime();
         while (open) {
             long pause = System.nanoTime() - lively < LIVELY_NANOS ? SOON : LATER;
@@ -86,11 +86,11 @@ final class Loop {
         switch (request.getString("op")) {
             case "tick":
                 // What is due has to be on the clock of the phone that is followed now.
-                toldDue = -1;
+                reportedDue = -1;
                 return null;
             case "open":
-                // Its phone may be another one, which has not been told what is due.
-                toldDue = -1;
+                // Its phone may be another one, which does not know yet what is due.
+                reportedDue = -1;
                 processes.put(number, new ShimProcess(wire, request));
                 return null;
             case "close":
@@ -107,7 +107,7 @@ final class Loop {
                 try {
                     return Operations.run(process, request);
                 } finally {
-                    process.tellFiles();
+                    process.reportFiles();
                 }
         }
     }
@@ -122,20 +122,20 @@ final class Loop {
             thrown.printStackTrace();
             blame(thrown);
         }
-        for (ShimProcess one : processes.values()) {
-            one.tellFiles();
+        for (ShimProcess process : processes.values()) {
+            process.reportFiles();
         }
         long due = shadowOf(Looper.getMainLooper()).getNextScheduledTaskTime().toMillis();
-        if (due != toldDue) {
-            toldDue = due;
-            wire.tell(Values.object("op", "due", "at", due));
+        if (due != reportedDue) {
+            reportedDue = due;
+            wire.send(Values.object("op", "due", "at", due));
         }
     }
 
     private boolean closeFinished() {
         boolean any = false;
-        for (ShimProcess one : processes.values()) {
-            any |= one.screens.closeFinished();
+        for (ShimProcess process : processes.values()) {
+            any |= process.screens.closeFinished();
         }
         return any;
     }
@@ -143,12 +143,12 @@ final class Loop {
     /** What a handler throws ends the process whose code it is, and none where that one has ended. */
     private void blame(Throwable thrown) {
         StringBuilder trace = new StringBuilder();
-        for (Throwable one = thrown; one != null; one = one.getCause()) {
-            trace.append(one).append('\n');
+        for (Throwable cause = thrown; cause != null; cause = cause.getCause()) {
+            trace.append(cause).append('\n');
         }
-        for (ShimProcess one : processes.values()) {
-            if (one.hasThrown(thrown) || (processes.size() == 1 && !ShimProcess.isOfAShim(thrown))) {
-                wire.tell(Values.object("op", "crash", "process", one.number, "text", trace.toString()));
+        for (ShimProcess process : processes.values()) {
+            if (process.hasThrown(thrown) || (processes.size() == 1 && !ShimProcess.isOfAShim(thrown))) {
+                wire.send(Values.object("op", "crash", "process", process.number, "text", trace.toString()));
             }
         }
     }

@@ -12,8 +12,8 @@ public final class Main {
         // Only the wire writes to standard output.
         System.setOut(System.err);
         Result result = JUnitCore.runClasses(Server.class);
-        for (Failure one : result.getFailures()) {
-            System.err.println(one.getTrace());
+        for (Failure failure : result.getFailures()) {
+            System.err.println(failure.getTrace());
         }
         System.exit(result.wasSuccessful() ? 0 : 1);
     }

@@ -147,7 +147,7 @@ final class Operations {
         return null;
     }
 
-    /** Delivers a broadcast of the manifest; its result is told when it is there. */
+    /** Delivers a broadcast of the manifest; its result is sent when it is there. */
     private static Object broadcast(ShimProcess process, JSONObject asked) throws Exception {
         BroadcastReceiver receiver = (BroadcastReceiver) process.create(asked.getString("class_name"));
         BroadcastReceiver.PendingResult pending = pending(process, asked);
@@ -157,12 +157,12 @@ final class Operations {
         receiver.onReceive(process.application, Values.intent(process, asked.getJSONObject("intent")));
         Runnable tell =
                 () ->
-                        process.tell(
+                        process.send(
                                 "received",
                                 "receive", number,
                                 "code", pending.getResultCode(),
                                 "data", pending.getResultData(),
-                                "extras", Values.told(process, pending.getResultExtras(false)));
+                                "extras", Values.toJson(process, pending.getResultExtras(false)));
         if (receiver.getPendingResult() != null) {
             tell.run();
         } else {
@@ -171,10 +171,10 @@ final class Operations {
         return null;
     }
 
-    private static BroadcastReceiver.PendingResult pending(ShimProcess process, JSONObject told) throws Exception {
-        Bundle extras = Values.bundle(process, told.optJSONArray("extras"));
+    private static BroadcastReceiver.PendingResult pending(ShimProcess process, JSONObject json) throws Exception {
+        Bundle extras = Values.bundle(process, json.optJSONArray("extras"));
         return new BroadcastReceiver.PendingResult(
-                told.getInt("code"), Values.text(told, "data"), extras, TYPE_UNREGISTERED, true, false, null, 0, 0);
+                json.getInt("code"), Values.text(json, "data"), extras, TYPE_UNREGISTERED, true, false, null, 0, 0);
     }
 
     private static void setPending(BroadcastReceiver receiver, BroadcastReceiver.PendingResult pending)
@@ -198,7 +198,7 @@ final class Operations {
         try {
             Bundle extras = Values.bundle(process, asked.optJSONArray("extras"));
             Bundle answer = provider.call(asked.getString("method"), Values.text(asked, "argument"), extras);
-            return answer == null ? null : Values.told(process, answer);
+            return answer == null ? null : Values.toJson(process, answer);
         } finally {
             BinderOnPhone.CALLER.remove();
         }
@@ -240,15 +240,15 @@ final class Operations {
                 new OutcomeReceiver<ExecuteAppFunctionResponse, AppFunctionException>() {
                     @Override
                     public void onResult(ExecuteAppFunctionResponse response) {
-                        JSONObject outcome = Documents.told(response.getResultDocument());
-                        process.tell("function_done", "call", call, "outcome", outcome);
+                        JSONObject outcome = Documents.toJson(response.getResultDocument());
+                        process.send("function_done", "call", call, "outcome", outcome);
                     }
 
                     @Override
                     public void onError(AppFunctionException failed) {
                         JSONObject error =
                                 Values.object("code", failed.getErrorCode(), "message", failed.getErrorMessage());
-                        process.tell("function_done", "call", call, "error", error);
+                        process.send("function_done", "call", call, "error", error);
                     }
                 });
         return null;

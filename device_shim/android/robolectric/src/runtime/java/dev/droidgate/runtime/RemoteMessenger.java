@@ -40,7 +40,7 @@ final class RemoteMessenger extends IMessenger.Stub {
     @Override
     public boolean unlinkToDeath(IBinder.DeathRecipient recipient, int flags) {
         int number = process.numberOf(recipient);
-        process.tell("unlink_to_death", "recipient", number);
+        process.send("unlink_to_death", "recipient", number);
         process.forget(number);
         return true;
     }
@@ -58,9 +58,9 @@ final class RemoteMessenger extends IMessenger.Stub {
 
     @Override
     public void send(Message message) throws RemoteException {
-        JSONObject told = Values.told(process, message);
+        JSONObject json = Values.toJson(process, message);
         try {
-            process.ask(operation, key, token, "message", told);
+            process.ask(operation, key, token, "message", json);
         } catch (PhoneRefusal refused) {
             throw new RemoteException(refused.getMessage());
         }

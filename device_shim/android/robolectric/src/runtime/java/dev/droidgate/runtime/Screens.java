@@ -69,7 +69,7 @@ public final class Screens {
                 Context who, IBinder thread, IBinder token, Activity from, Intent intent, int request, Bundle options) {
             process.ask(
                     "start_activity",
-                    "intent", Values.told(process, intent),
+                    "intent", Values.toJson(process, intent),
                     "activity", number,
                     "request", request);
             return null;
@@ -80,7 +80,7 @@ public final class Screens {
         public ActivityResult execStartActivity(
                 Context who, IBinder thread, IBinder token, String from, Intent intent, int request, Bundle options) {
             String[] names = intent.getStringArrayExtra(PackagesOnPhone.REQUESTED_PERMISSIONS);
-            process.tell(
+            process.send(
                     "request_permissions", "activity", number, "permissions", new JSONArray(Arrays.asList(names)));
             return null;
         }
@@ -112,17 +112,17 @@ public final class Screens {
         }
         int flags = ReflectionHelpers.getField(activity.getWindow().getAttributes(), "privateFlags");
         if ((flags & HIDES_OVERLAYS) != 0) {
-            process.tell("hide_overlays", "activity", number);
+            process.send("hide_overlays", "activity", number);
         }
         return activity.isFinishing() ? ended(number, activity) : null;
     }
 
     private void attach(Activity activity, Instrumentation starter, IBinder token, Intent intent, ActivityInfo info)
             throws ReflectiveOperationException {
-        for (Method one : Activity.class.getDeclaredMethods()) {
-            if (one.getName().equals("attach") && one.getParameterCount() == ATTACH_PARAMETERS) {
-                one.setAccessible(true);
-                one.invoke(
+        for (Method method : Activity.class.getDeclaredMethods()) {
+            if (method.getName().equals("attach") && method.getParameterCount() == ATTACH_PARAMETERS) {
+                method.setAccessible(true);
+                method.invoke(
                         activity, process.context, ActivityThread.currentActivityThread(), starter, token, 0,
                         (Application) process.application, intent, info, info.name, null, null, null,
                         new Configuration(process.context.getResources().getConfiguration()), null, null, null, null,
@@ -140,13 +140,13 @@ public final class Screens {
     private JSONObject ended(int number, Activity activity) {
         shown.remove(number);
         ShadowActivity result = shadowOf(activity);
-        JSONObject told =
+        JSONObject json =
                 Values.object(
                         "activity", number,
                         "code", result.getResultCode(),
-                        "data", Values.told(process, result.getResultIntent()));
+                        "data", Values.toJson(process, result.getResultIntent()));
         destroy(activity);
-        return told;
+        return json;
     }
 
     private static void destroy(Activity activity) {
@@ -161,13 +161,13 @@ public final class Screens {
         call(activity, "performDestroy");
     }
 
-    /** Tells the phone of each activity that has finished itself. */
+    /** Reports to the phone each activity that has finished itself. */
     boolean closeFinished() {
         boolean any = false;
-        for (Map.Entry<Integer, Activity> one : new ArrayList<>(shown.entrySet())) {
-            if (one.getValue().isFinishing()) {
+        for (Map.Entry<Integer, Activity> entry : new ArrayList<>(shown.entrySet())) {
+            if (entry.getValue().isFinishing()) {
                 any = true;
-                process.tell("finished", "result", ended(one.getKey(), one.getValue()));
+                process.send("finished", "result", ended(entry.getKey(), entry.getValue()));
             }
         }
         return any;
@@ -188,9 +188,9 @@ public final class Screens {
         if (process == null) {
             return;
         }
-        for (Map.Entry<Integer, Activity> one : process.screens.shown.entrySet()) {
-            if (token.equals(ReflectionHelpers.getField(one.getValue(), "mToken"))) {
-                process.tell("finish_sub", "activity", one.getKey());
+        for (Map.Entry<Integer, Activity> entry : process.screens.shown.entrySet()) {
+            if (token.equals(ReflectionHelpers.getField(entry.getValue(), "mToken"))) {
+                process.send("finish_sub", "activity", entry.getKey());
             }
         }
     }
@@ -216,11 +216,11 @@ public final class Screens {
     JSONObject view(int number) {
         Activity activity = shown.get(number);
         View content = activity == null ? null : activity.findViewById(android.R.id.content);
-        return content == null ? null : told(content, new ArrayList<>());
+        return content == null ? null : viewJson(content, new ArrayList<>());
     }
 
-    /** Finds the views in the order in which they are told, and so gives each its id. */
-    private static JSONObject told(View view, List<View> before) {
+    /** Finds the views in the order in which they are sent, and so gives each its id. */
+    private static JSONObject viewJson(View view, List<View> before) {
         before.add(view);
         String kind = "column";
         String text = "";
@@ -231,16 +231,16 @@ public final class Screens {
             kind = ((LinearLayout) view).getOrientation() == LinearLayout.HORIZONTAL ? "row" : "column";
         }
         JSONArray children = new JSONArray();
-        JSONObject told = Values.object("kind", kind, "id", idOf(view, before.size()), "text", text);
+        JSONObject json = Values.object("kind", kind, "id", idOf(view, before.size()), "text", text);
         if (view instanceof CompoundButton) {
-            Values.with(told, "checked", ((CompoundButton) view).isChecked());
+            Values.with(json, "checked", ((CompoundButton) view).isChecked());
         }
         if (view instanceof ViewGroup) {
             for (int index = 0; index < ((ViewGroup) view).getChildCount(); index++) {
-                children.put(told(((ViewGroup) view).getChildAt(index), before));
+                children.put(viewJson(((ViewGroup) view).getChildAt(index), before));
             }
         }
-        return Values.with(told, "children", children);
+        return Values.with(json, "children", children);
     }
 
     private static String idOf(View view, int place) {
@@ -254,7 +254,7 @@ public final class Screens {
         Activity activity = shown.get(number);
         List<View> all = new ArrayList<>();
         if (activity != null) {
-            told(activity.findViewById(android.R.id.content), all);
+            viewJson(activity.findViewById(android.R.id.content), all);
         }
         for (int index = 0; index < all.size(); index++) {
             if (idOf(all.get(index), index + 1).equals(id)) {

@@ -56,8 +56,8 @@ public final class ShimContext extends ContextWrapper {
     }
 
     /** Returns the process of a context or of one of its managers, null for Robolectric's own. */
-    public static ShimProcess ownerOf(Object one) {
-        Object inner = one;
+    public static ShimProcess ownerOf(Object item) {
+        Object inner = item;
         while (inner instanceof ContextWrapper && !(inner instanceof ShimContext)) {
             inner = ((ContextWrapper) inner).getBaseContext();
         }
@@ -176,7 +176,7 @@ public final class ShimContext extends ContextWrapper {
     }
 
     private ComponentName started(Intent intent, boolean foreground) {
-        Object name = process.ask("start_service", "intent", Values.told(process, intent), "foreground", foreground);
+        Object name = process.ask("start_service", "intent", Values.toJson(process, intent), "foreground", foreground);
         return name == null ? null : ComponentName.unflattenFromString((String) name);
     }
 
@@ -197,7 +197,7 @@ public final class ShimContext extends ContextWrapper {
 
     @Override
     public void startActivity(Intent intent, Bundle options) {
-        process.ask("start_activity", "intent", Values.told(process, intent));
+        process.ask("start_activity", "intent", Values.toJson(process, intent));
     }
 
     @Override
@@ -210,7 +210,7 @@ public final class ShimContext extends ContextWrapper {
             String data,
             Bundle extras) {
         process.ask(
-                "ordered_broadcast", "intent", Values.told(process, intent), "receiver", process.numberOf(receiver));
+                "ordered_broadcast", "intent", Values.toJson(process, intent), "receiver", process.numberOf(receiver));
     }
 
     @Override

@@ -59,22 +59,22 @@ public final class ShimProcess {
     private final Wire wire;
     private final ClassLoader code;
     private final Map<String, ContentProvider> providers = new HashMap<>();
-    private final Map<Integer, Object> held = new HashMap<>();
+    private final Map<Integer, Object> things = new HashMap<>();
     private final Map<Object, Integer> numbers = new IdentityHashMap<>();
     private final List<Registered> registered = new ArrayList<>();
     private final Map<String, byte[]> files = new HashMap<>();
     private int lastNumber;
     private volatile boolean ended;
 
-    ShimProcess(Wire wire, JSONObject told) throws IOException, JSONException, ReflectiveOperationException {
+    ShimProcess(Wire wire, JSONObject json) throws IOException, JSONException, ReflectiveOperationException {
         this.wire = wire;
-        number = told.getInt("process");
-        packageName = told.getString("package");
-        uid = told.getInt("uid");
-        URL[] classes = {new File(told.getString("classes")).toURI().toURL()};
+        number = json.getInt("process");
+        packageName = json.getString("package");
+        uid = json.getInt("uid");
+        URL[] classes = {new File(json.getString("classes")).toURI().toURL()};
         code = new URLClassLoader(LOADER + number, classes, ShimProcess.class.getClassLoader());
         folder = Files.createTempDirectory("shim-" + number + "-").toFile();
-        JSONObject kept = told.getJSONObject("files");
+        JSONObject kept = json.getJSONObject("files");
         File own = new File(folder, "files");
         own.mkdirs();
         for (Iterator<String> names = kept.keys(); names.hasNext(); ) {
@@ -83,7 +83,7 @@ public final class ShimProcess {
             Files.write(new File(own, name).toPath(), content);
             files.put(name, content);
         }
-        context = new ShimContext(this, RuntimeEnvironment.getApplication(), told.getString("apk"));
+        context = new ShimContext(this, RuntimeEnvironment.getApplication(), json.getString("apk"));
         ReflectionHelpers.callInstanceMethod(
                 android.content.ContextWrapper.class,
                 application,
@@ -99,10 +99,10 @@ public final class ShimProcess {
         return wire.ask(Values.with(Values.object("op", operation, "process", number), pairs));
     }
 
-    /** Tells the phone, which answers nothing. */
-    public void tell(String operation, Object... pairs) {
+    /** Sends the phone something that has no answer. */
+    public void send(String operation, Object... pairs) {
         if (!ended) {
-            wire.tell(Values.with(Values.object("op", operation, "process", number), pairs));
+            wire.send(Values.with(Values.object("op", operation, "process", number), pairs));
         }
     }
 
@@ -154,17 +154,17 @@ public final class ShimProcess {
         if (known == null) {
             known = ++lastNumber;
             numbers.put(thing, known);
-            held.put(known, thing);
+            things.put(known, thing);
         }
         return known;
     }
 
     synchronized Object thing(int known) {
-        return held.get(known);
+        return things.get(known);
     }
 
     synchronized void forget(int known) {
-        numbers.remove(held.remove(known));
+        numbers.remove(things.remove(known));
     }
 
     /** Returns the phone's token of a Messenger, of this process or another. */
@@ -191,14 +191,14 @@ public final class ShimProcess {
     /** Makes a PendingIntent of this process. */
     public PendingIntent createPendingIntent(String kind, Intent intent, boolean mutable) {
         Object token =
-                ask("create_pending", "kind", kind, "intent", Values.told(this, intent), "mutable", mutable);
+                ask("create_pending", "kind", kind, "intent", Values.toJson(this, intent), "mutable", mutable);
         return pendingIntent((String) token);
     }
 
     /** Sends one. */
     public void sendPendingIntent(String token, Intent added) {
         Intent fillIn = added == null ? new Intent() : added;
-        ask("send_pending", "token", token, "intent", Values.told(this, fillIn));
+        ask("send_pending", "token", token, "intent", Values.toJson(this, fillIn));
     }
 
     void register(BroadcastReceiver receiver, IntentFilter filter) {
@@ -209,7 +209,7 @@ public final class ShimProcess {
 
     void unregister(BroadcastReceiver receiver) {
         synchronized (registered) {
-            registered.removeIf(one -> one.receiver() == receiver);
+            registered.removeIf(item -> item.receiver() == receiver);
         }
     }
 
@@ -219,31 +219,31 @@ public final class ShimProcess {
         synchronized (registered) {
             found = new ArrayList<>(registered);
         }
-        for (Registered one : found) {
-            if (one.filter().hasAction(intent.getAction())) {
-                one.receiver().onReceive(application, intent);
+        for (Registered registration : found) {
+            if (registration.filter().hasAction(intent.getAction())) {
+                registration.receiver().onReceive(application, intent);
             }
         }
     }
 
     boolean bind(Intent intent, int flags, ServiceConnection connection) {
         Object bound =
-                ask("bind", "intent", Values.told(this, intent), "flags", flags, "connection", numberOf(connection));
+                ask("bind", "intent", Values.toJson(this, intent), "flags", flags, "connection", numberOf(connection));
         return Boolean.TRUE.equals(bound);
     }
 
-    /** Tells the phone what has changed of the process's private files. */
-    synchronized void tellFiles() {
+    /** Sends the phone what has changed of the process's private files. */
+    synchronized void reportFiles() {
         File[] all = new File(folder, "files").listFiles((in, name) -> name.endsWith(".json"));
         if (ended || all == null) {
             return;
         }
-        for (File one : all) {
+        for (File file : all) {
             try {
-                byte[] content = Files.readAllBytes(one.toPath());
-                if (!Arrays.equals(content, files.get(one.getName()))) {
-                    files.put(one.getName(), content);
-                    tell("file", "name", one.getName(), "content", Values.text(content));
+                byte[] content = Files.readAllBytes(file.toPath());
+                if (!Arrays.equals(content, files.get(file.getName()))) {
+                    files.put(file.getName(), content);
+                    send("file", "name", file.getName(), "content", Values.text(content));
                 }
             } catch (IOException replaced) {
                 continue;
@@ -255,14 +255,14 @@ public final class ShimProcess {
         return isOfLoader(thrown, code.getName()::equals);
     }
 
-    /** Tells whether code of any shim has thrown this, which may have ended since. */
+    /** Returns whether code of any shim has thrown this, which may have ended since. */
     static boolean isOfAShim(Throwable thrown) {
         return isOfLoader(thrown, name -> name.startsWith(LOADER));
     }
 
     private static boolean isOfLoader(Throwable thrown, Predicate<String> isMeant) {
-        for (Throwable one = thrown; one != null; one = one.getCause()) {
-            for (StackTraceElement frame : one.getStackTrace()) {
+        for (Throwable cause = thrown; cause != null; cause = cause.getCause()) {
+            for (StackTraceElement frame : cause.getStackTrace()) {
                 if (frame.getClassLoaderName() != null && isMeant.test(frame.getClassLoaderName())) {
                     return true;
                 }
@@ -299,8 +299,8 @@ public final class ShimProcess {
     private static void delete(Path path) {
         File[] inside = path.toFile().listFiles();
         if (inside != null) {
-            for (File one : inside) {
-                delete(one.toPath());
+            for (File file : inside) {
+                delete(file.toPath());
             }
         }
         path.toFile().delete();

@@ -55,121 +55,121 @@ final class Values {
         return Base64.encodeToString(bytes, Base64.NO_WRAP);
     }
 
-    static JSONArray told(ShimProcess process, Bundle bundle) {
-        JSONArray told = new JSONArray();
+    static JSONArray toJson(ShimProcess process, Bundle bundle) {
+        JSONArray array = new JSONArray();
         if (bundle != null) {
             for (String key : bundle.keySet()) {
-                told.put(extra(process, key, bundle.get(key)));
+                array.put(extra(process, key, bundle.get(key)));
             }
         }
-        return told;
+        return array;
     }
 
-    private static JSONArray extra(ShimProcess process, String key, Object held) {
+    private static JSONArray extra(ShimProcess process, String key, Object content) {
         String kind;
-        Object value = held;
-        if (held == null) {
+        Object value = content;
+        if (content == null) {
             kind = "null";
-        } else if (held instanceof String) {
+        } else if (content instanceof String) {
             kind = "string";
-        } else if (held instanceof Integer) {
+        } else if (content instanceof Integer) {
             kind = "int";
-        } else if (held instanceof Long) {
+        } else if (content instanceof Long) {
             kind = "long";
-        } else if (held instanceof Boolean) {
+        } else if (content instanceof Boolean) {
             kind = "boolean";
-        } else if (held instanceof Float || held instanceof Double) {
-            kind = held instanceof Float ? "float" : "double";
-        } else if (held instanceof String[]) {
+        } else if (content instanceof Float || content instanceof Double) {
+            kind = content instanceof Float ? "float" : "double";
+        } else if (content instanceof String[]) {
             kind = "string[]";
             JSONArray all = new JSONArray();
-            for (String one : (String[]) held) {
-                all.put(one);
+            for (String item : (String[]) content) {
+                all.put(item);
             }
             value = all;
-        } else if (held instanceof byte[]) {
+        } else if (content instanceof byte[]) {
             kind = "bytes";
-            value = text((byte[]) held);
-        } else if (held instanceof Bundle) {
+            value = text((byte[]) content);
+        } else if (content instanceof Bundle) {
             kind = "bundle";
-            value = told(process, (Bundle) held);
-        } else if (held instanceof PendingIntent) {
+            value = toJson(process, (Bundle) content);
+        } else if (content instanceof PendingIntent) {
             kind = "pending-intent";
-            value = process.tokenOf((PendingIntent) held);
-        } else if (held instanceof Messenger) {
+            value = process.tokenOf((PendingIntent) content);
+        } else if (content instanceof Messenger) {
             kind = "messenger";
-            value = process.tokenOf((Messenger) held);
+            value = process.tokenOf((Messenger) content);
         } else {
-            throw new IllegalArgumentException("no extra of this kind crosses: " + held.getClass());
+            throw new IllegalArgumentException("no extra of this kind crosses: " + content.getClass());
         }
         return new JSONArray().put(key).put(kind).put(value == null ? JSONObject.NULL : value);
     }
 
-    static Bundle bundle(ShimProcess process, JSONArray told) throws JSONException {
+    static Bundle bundle(ShimProcess process, JSONArray array) throws JSONException {
         Bundle bundle = new Bundle();
-        for (int index = 0; told != null && index < told.length(); index++) {
-            JSONArray one = told.getJSONArray(index);
-            put(process, bundle, one.getString(0), one.getString(1), one);
+        for (int index = 0; array != null && index < array.length(); index++) {
+            JSONArray item = array.getJSONArray(index);
+            put(process, bundle, item.getString(0), item.getString(1), item);
         }
         return bundle;
     }
 
-    private static void put(ShimProcess process, Bundle bundle, String key, String kind, JSONArray held)
+    private static void put(ShimProcess process, Bundle bundle, String key, String kind, JSONArray array)
             throws JSONException {
         switch (kind) {
             case "string":
-                bundle.putString(key, held.getString(2));
+                bundle.putString(key, array.getString(2));
                 break;
             case "int":
-                bundle.putInt(key, held.getInt(2));
+                bundle.putInt(key, array.getInt(2));
                 break;
             case "long":
-                bundle.putLong(key, held.getLong(2));
+                bundle.putLong(key, array.getLong(2));
                 break;
             case "boolean":
-                bundle.putBoolean(key, held.getBoolean(2));
+                bundle.putBoolean(key, array.getBoolean(2));
                 break;
             case "float":
-                bundle.putFloat(key, (float) held.getDouble(2));
+                bundle.putFloat(key, (float) array.getDouble(2));
                 break;
             case "double":
-                bundle.putDouble(key, held.getDouble(2));
+                bundle.putDouble(key, array.getDouble(2));
                 break;
             case "string[]":
-                bundle.putStringArray(key, texts(held.getJSONArray(2)).toArray(new String[0]));
+                bundle.putStringArray(key, texts(array.getJSONArray(2)).toArray(new String[0]));
                 break;
             case "int[]":
-                int[] ints = new int[held.getJSONArray(2).length()];
+                int[] ints = new int[array.getJSONArray(2).length()];
                 for (int index = 0; index < ints.length; index++) {
-                    ints[index] = held.getJSONArray(2).getInt(index);
+                    ints[index] = array.getJSONArray(2).getInt(index);
                 }
                 bundle.putIntArray(key, ints);
                 break;
             case "long[]":
-                long[] longs = new long[held.getJSONArray(2).length()];
+                long[] longs = new long[array.getJSONArray(2).length()];
                 for (int index = 0; index < longs.length; index++) {
-                    longs[index] = held.getJSONArray(2).getLong(index);
+                    longs[index] = array.getJSONArray(2).getLong(index);
                 }
                 bundle.putLongArray(key, longs);
                 break;
             case "bytes":
-                bundle.putByteArray(key, bytes(held.getString(2)));
+                bundle.putByteArray(key, bytes(array.getString(2)));
                 break;
             case "bundle":
-                bundle.putBundle(key, bundle(process, held.getJSONArray(2)));
+                bundle.putBundle(key, bundle(process, array.getJSONArray(2)));
                 break;
             case "pending-intent":
-                bundle.putParcelable(key, process.pendingIntent(held.getString(2)));
+                bundle.putParcelable(key, process.pendingIntent(array.getString(2)));
                 break;
             case "messenger":
-                bundle.putParcelable(key, process.messenger(held.getString(2)));
+                bundle.putParcelable(key, process.messenger(array.getString(2)));
                 break;
             default:
                 bundle.putString(key, null);
         }
     }
 
-    static JSONObject told(ShimProcess process, Intent intent) {
+    static JSONObject toJson(ShimProcess process, Intent intent) {
         if (intent == null) {
             return null;
         }
@@ -187,44 +187,44 @@ final class Values {
                 "type", intent.getType(),
                 "identifier", intent.getIdentifier(),
                 "flags", intent.getFlags(),
-                "extras", told(process, intent.getExtras()));
+                "extras", toJson(process, intent.getExtras()));
     }
 
-    static Intent intent(ShimProcess process, JSONObject told) throws JSONException {
-        if (told == null) {
+    static Intent intent(ShimProcess process, JSONObject json) throws JSONException {
+        if (json == null) {
             return null;
         }
-        Intent intent = new Intent(text(told, "action"));
-        String component = text(told, "component");
+        Intent intent = new Intent(text(json, "action"));
+        String component = text(json, "component");
         if (component != null) {
             intent.setComponent(ComponentName.unflattenFromString(component));
         }
-        intent.setPackage(text(told, "package"));
-        texts(told.optJSONArray("categories")).forEach(intent::addCategory);
-        String data = text(told, "data");
-        if (data != null || !told.isNull("type")) {
-            intent.setDataAndType(data == null ? null : Uri.parse(data), text(told, "type"));
+        intent.setPackage(text(json, "package"));
+        texts(json.optJSONArray("categories")).forEach(intent::addCategory);
+        String data = text(json, "data");
+        if (data != null || !json.isNull("type")) {
+            intent.setDataAndType(data == null ? null : Uri.parse(data), text(json, "type"));
         }
-        intent.setIdentifier(text(told, "identifier"));
-        intent.setFlags(told.optInt("flags"));
-        JSONArray extras = told.optJSONArray("extras");
+        intent.setIdentifier(text(json, "identifier"));
+        intent.setFlags(json.optInt("flags"));
+        JSONArray extras = json.optJSONArray("extras");
         if (extras != null && extras.length() > 0) {
             intent.putExtras(bundle(process, extras));
         }
         return intent;
     }
 
-    static JSONObject told(ShimProcess process, Message message) {
+    static JSONObject toJson(ShimProcess process, Message message) {
         return object(
                 "what", message.what,
-                "data", told(process, message.peekData()),
+                "data", toJson(process, message.peekData()),
                 "reply_to", message.replyTo == null ? null : process.tokenOf(message.replyTo));
     }
 
-    static Message message(ShimProcess process, JSONObject told) throws JSONException {
-        Message message = Message.obtain(null, told.getInt("what"));
-        message.setData(bundle(process, told.getJSONArray("data")));
-        String replyTo = text(told, "reply_to");
+    static Message message(ShimProcess process, JSONObject json) throws JSONException {
+        Message message = Message.obtain(null, json.getInt("what"));
+        message.setData(bundle(process, json.getJSONArray("data")));
+        String replyTo = text(json, "reply_to");
         message.replyTo = replyTo == null ? null : process.messenger(replyTo);
         return message;
     }

@@ -31,18 +31,18 @@ final class Wire {
     void read(Consumer<JSONObject> taker) throws IOException, JSONException {
         BufferedReader in = new BufferedReader(new InputStreamReader(System.in, StandardCharsets.UTF_8));
         for (String line = in.readLine(); line != null; line = in.readLine()) {
-            JSONObject told = new JSONObject(line);
-            if (told.has("re")) {
-                CompletableFuture<JSONObject> waiting = asked.remove(told.getLong("re"));
+            JSONObject json = new JSONObject(line);
+            if (json.has("re")) {
+                CompletableFuture<JSONObject> waiting = asked.remove(json.getLong("re"));
                 if (waiting != null) {
-                    waiting.complete(told);
+                    waiting.complete(json);
                 }
             } else {
-                taker.accept(told);
+                taker.accept(json);
             }
         }
-        for (CompletableFuture<JSONObject> one : asked.values()) {
-            one.complete(refusal(new IllegalStateException("the phone is gone")));
+        for (CompletableFuture<JSONObject> item : asked.values()) {
+            item.complete(refusal(new IllegalStateException("the phone is gone")));
         }
     }
 
@@ -52,21 +52,21 @@ final class Wire {
         CompletableFuture<JSONObject> answer = new CompletableFuture<>();
         asked.put(number, answer);
         try {
-            tell(request.put("id", number));
-            JSONObject told = answer.get();
-            JSONObject error = told.optJSONObject("error");
+            send(request.put("id", number));
+            JSONObject json = answer.get();
+            JSONObject error = json.optJSONObject("error");
             if (error != null) {
                 throw PhoneRefusal.of(error.getString("exception"), error.getString("message"));
             }
-            return told.isNull("value") ? null : told.get("value");
+            return json.isNull("value") ? null : json.get("value");
         } catch (InterruptedException | ExecutionException | JSONException stopped) {
             throw new IllegalStateException(stopped);
         }
     }
 
     /** Writes a line. */
-    void tell(JSONObject told) {
-        String line = told.toString();
+    void send(JSONObject json) {
+        String line = json.toString();
         synchronized (out) {
             try {
                 out.write(line);
@@ -80,14 +80,14 @@ final class Wire {
 
     void answer(JSONObject request, Object value) {
         if (request.has("id")) {
-            tell(Values.object("re", request.optLong("id"), "value", value == null ? JSONObject.NULL : value));
+            send(Values.object("re", request.optLong("id"), "value", value == null ? JSONObject.NULL : value));
         }
     }
 
     void refuse(JSONObject request, Throwable thrown) {
         if (request.has("id")) {
-            JSONObject told = refusal(thrown);
-            tell(Values.with(told, "re", request.optLong("id")));
+            JSONObject json = refusal(thrown);
+            send(Values.with(json, "re", request.optLong("id")));
         }
     }
 

@@ -49,17 +49,17 @@ public final class AppFunctionsTest extends ShimTest {
         Answer created = call("notes.create", "title", "milk");
         assertEquals("kept milk", created.outputs().get("result"));
         assertEquals(2, call("notes.count").outputs().get("result"));
-        assertEquals("dev.droidgate.proof.notes/createNote{title=[milk]}", functions.told(0));
-        assertEquals("dev.droidgate.proof.notes/countNotes{}", functions.told(1));
+        assertEquals("dev.droidgate.proof.notes/createNote{title=[milk]}", functions.request(0));
+        assertEquals("dev.droidgate.proof.notes/countNotes{}", functions.request(1));
     }
 
     @Test
     public void eachErrorCodeHasItsToken() {
         Functions functions = new Functions(phone);
-        for (Map.Entry<Integer, String> one : TOKENS.entrySet()) {
-            functions.refuse(one.getKey());
+        for (Map.Entry<Integer, String> entry : TOKENS.entrySet()) {
+            functions.refuse(entry.getKey());
             Answer answer = call("notes.create", "title", "x");
-            assertEquals(one.getValue() + ": " + one.getKey() + " not today", answer.message());
+            assertEquals(entry.getValue() + ": " + entry.getKey() + " not today", answer.message());
         }
     }
 

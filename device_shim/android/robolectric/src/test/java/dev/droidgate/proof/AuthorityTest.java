@@ -71,7 +71,7 @@ public final class AuthorityTest extends ShimTest {
         int reached = 0;
         int calls = 0;
         for (List<Grant> grants : grants()) {
-            grants.forEach(one -> host.grant(one.caller(), one.capability()));
+            grants.forEach(grant -> host.grant(grant.caller(), grant.capability()));
             for (Agent caller : agents) {
                 for (String capability : CAPABILITIES) {
                     for (boolean bound : new boolean[] {true, false}) {
@@ -83,13 +83,13 @@ public final class AuthorityTest extends ShimTest {
                             caller.start(ToolService.class, Edition.INPUT, id, capability, given);
                         }
                         boolean may = allowed(grants, caller.app.name(), bound, capability);
-                        String told = caller.app.name() + " " + capability + " " + bound + " " + grants;
-                        assertEquals(told, may ? null : "denied", caller.answer().token());
+                        String text = caller.app.name() + " " + capability + " " + bound + " " + grants;
+                        assertEquals(text, may ? null : "denied", caller.answer().token());
                         reached += may ? 1 : 0;
                     }
                 }
             }
-            grants.forEach(one -> host.revoke(one.caller(), one.capability()));
+            grants.forEach(item -> host.revoke(item.caller(), item.capability()));
         }
         assertEquals(25 * 4 * 3 * 2, calls);
         assertEquals(reached, ClockService.CALLS.size() + LampService.CALLS.size() + new FunctionCount().value());

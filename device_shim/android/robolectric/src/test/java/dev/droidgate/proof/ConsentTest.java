@@ -179,12 +179,12 @@ public final class ConsentTest extends ShimTest {
     public void oneQuestionOfEachCallerAndFourInAllWait() {
         String[] names = {"agent", "stranger", "twin", "desk", "radio"};
         for (String name : names) {
-            Agent one = name.equals("agent") ? agent : agent(name);
-            one.send(Edition.ARGS, "1", "clock.now");
+            Agent sender = name.equals("agent") ? agent : agent(name);
+            sender.send(Edition.ARGS, "1", "clock.now");
             phone.quiet();
-            assertEquals("radio".equals(name) ? 1 : 0, one.answers.size());
-            one.send(Edition.ARGS, "2", "clock.now");
-            assertEquals("denied", one.answers.isEmpty() ? one.answer().token() : one.answers.get(0).token());
+            assertEquals("radio".equals(name) ? 1 : 0, sender.answers.size());
+            sender.send(Edition.ARGS, "2", "clock.now");
+            assertEquals("denied", sender.answers.isEmpty() ? sender.answer().token() : sender.answers.get(0).token());
         }
     }
 

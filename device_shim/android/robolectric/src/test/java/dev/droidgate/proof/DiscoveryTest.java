@@ -38,9 +38,9 @@ public final class DiscoveryTest extends ShimTest {
     }
 
     private static Tool tool(List<Tool> tools, String name) {
-        for (Tool one : tools) {
-            if (one.service().getClassName().equals(name)) {
-                return one;
+        for (Tool tool : tools) {
+            if (tool.service().getClassName().equals(name)) {
+                return tool;
             }
         }
         throw new AssertionError(name + " is not among " + tools);

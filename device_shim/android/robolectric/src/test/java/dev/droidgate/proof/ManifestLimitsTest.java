@@ -21,8 +21,8 @@ public final class ManifestLimitsTest {
     private static List<Path> apks(String kind) {
         List<Path> found =
                 Inputs.list("limits").stream()
-                        .filter(one -> one.startsWith(kind))
-                        .map(one -> Inputs.app(one).apk())
+                        .filter(item -> item.startsWith(kind))
+                        .map(element -> Inputs.app(element).apk())
                         .collect(Collectors.toList());
         assertTrue(found.toString(), found.size() > 5);
         return found;
@@ -49,11 +49,11 @@ public final class ManifestLimitsTest {
                             apk.toString(),
                             RuntimeException.class,
                             () -> ShadowPackageParser.callParsePackage(apk));
-            StringBuilder told = new StringBuilder(apk.toString());
-            for (Throwable one = refused; one != null; one = one.getCause()) {
-                told.append(one).append('\n');
+            StringBuilder text = new StringBuilder(apk.toString());
+            for (Throwable cause = refused; cause != null; cause = cause.getCause()) {
+                text.append(cause).append('\n');
             }
-            assertTrue(told.toString(), told.toString().contains("limit exceeded for"));
+            assertTrue(text.toString(), text.toString().contains("limit exceeded for"));
         }
     }
 
@@ -63,9 +63,9 @@ public final class ManifestLimitsTest {
         PackageParser.Package parsed =
                 ShadowPackageParser.callParsePackage(Inputs.app("allowed-shim").apk());
         String found = null;
-        for (PackageParser.Activity one : parsed.activities) {
-            if (one.className.endsWith(".MmcpActivity")) {
-                found = one.metaData.getString("mMCP_manifest");
+        for (PackageParser.Activity activity : parsed.activities) {
+            if (activity.className.endsWith(".MmcpActivity")) {
+                found = activity.metaData.getString("mMCP_manifest");
             }
         }
         assertEquals(32_768, found.length());

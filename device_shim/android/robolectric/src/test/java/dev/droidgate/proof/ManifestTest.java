@@ -26,18 +26,18 @@ public final class ManifestTest {
         // The last is the bare one, which has the id of the one before it.
         List<String> shims = Inputs.list("shims");
         String bare = shims.get(shims.size() - 1);
-        shims.subList(0, shims.size() - 1).forEach(one -> phone.install(Inputs.app(one)));
+        shims.subList(0, shims.size() - 1).forEach(item -> phone.install(Inputs.app(item)));
         for (String sample : Inputs.list("samples")) {
             phone.installWhereItFits(Inputs.app(sample));
         }
         Set<String> found = new HashSet<>();
-        for (Tool one : new Agent(phone, Inputs.app("agent")).discover()) {
-            found.add(one.service().getPackageName());
-            assertTrue(one.toString(), !one.name().isEmpty() && !one.description().isEmpty());
-            assertTrue(one.toString(), !one.capabilities().isEmpty());
+        for (Tool tool : new Agent(phone, Inputs.app("agent")).discover()) {
+            found.add(tool.service().getPackageName());
+            assertTrue(tool.toString(), !tool.name().isEmpty() && !tool.description().isEmpty());
+            assertTrue(tool.toString(), !tool.capabilities().isEmpty());
             Set<String> ids = new HashSet<>();
-            one.capabilities().forEach(capability -> ids.add(capability.id()));
-            assertEquals(one.capabilities().size(), ids.size());
+            tool.capabilities().forEach(capability -> ids.add(capability.id()));
+            assertEquals(tool.capabilities().size(), ids.size());
         }
         for (String shim : shims) {
             assertTrue(shim + " in " + found, found.contains(Inputs.app(shim).packageName()));

@@ -30,11 +30,11 @@ public final class OutgoingTest extends ShimTest {
         int out = 0;
         for (int count = 0; count < 3 * REQUESTS; count += AT_ONCE) {
             Edition edition = Edition.values()[random.nextInt(Edition.values().length)];
-            for (int one = 0; one < AT_ONCE; one++) {
+            for (int index = 0; index < AT_ONCE; index++) {
                 // Robolectric has one receiver for all broadcasts, so they come one at a time.
-                boolean broadcast = one == 0;
+                boolean broadcast = index == 0;
                 String capability = broadcast ? "radio.forecast" : capabilities[random.nextInt(2)];
-                agent.send(edition, hostile.data(edition, "i" + (count + one), capability));
+                agent.send(edition, hostile.data(edition, "i" + (count + index), capability));
             }
             phone.until("all answers", () -> agent.answers.size() == AT_ONCE);
             agent.answers.clear();

@@ -146,14 +146,14 @@ public final class RequestsOnTheirWayTest extends ShimTest {
         host.grant(ANY_APP, "clock.now");
         FunctionAgent functions = new FunctionAgent(phone);
         functions.vouch(Inputs.app("agent"));
-        String one = "com.acme.Aagent";
+        String first = "com.acme.Aagent";
         String other = "com.acme.BBgent";
-        assertEquals(one.hashCode(), other.hashCode());
-        assertEquals("{time=[12:00], visits=[1]}", functions.call(one, "clock.now"));
+        assertEquals(first.hashCode(), other.hashCode());
+        assertEquals("{time=[12:00], visits=[1]}", functions.call(first, "clock.now"));
         assertEquals("{time=[12:00], visits=[1]}", functions.call(other, "clock.now"));
-        assertEquals("{time=[12:00], visits=[2]}", functions.call(one, "clock.now"));
+        assertEquals("{time=[12:00], visits=[2]}", functions.call(first, "clock.now"));
         functions.vouch(Inputs.app("agent_by_another"));
-        assertEquals("{time=[12:00], visits=[1]}", functions.call(one, "clock.now"));
+        assertEquals("{time=[12:00], visits=[1]}", functions.call(first, "clock.now"));
     }
 
     @Test

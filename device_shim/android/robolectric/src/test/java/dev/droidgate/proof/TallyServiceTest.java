@@ -20,13 +20,13 @@ public final class TallyServiceTest {
     @Test
     public void eachIdentifierHasABinderOfItsOwnAndIsToldOfTheNextTime() {
         TallyService service = new TallyService();
-        Intent one = new Intent("bind").setIdentifier("one");
+        Intent first = new Intent("bind").setIdentifier("one");
         Intent other = new Intent("bind").setIdentifier("other");
-        assertNotEquals(service.onBind(one), service.onBind(other));
+        assertNotEquals(service.onBind(first), service.onBind(other));
         // Android comes with an intent of its own each time.
-        assertTrue(service.onUnbind(new Intent(one)));
-        service.onRebind(new Intent(one));
-        assertTrue(service.onUnbind(new Intent(one)));
+        assertTrue(service.onUnbind(new Intent(first)));
+        service.onRebind(new Intent(first));
+        assertTrue(service.onUnbind(new Intent(first)));
         assertTrue(service.onUnbind(new Intent(other)));
     }
 

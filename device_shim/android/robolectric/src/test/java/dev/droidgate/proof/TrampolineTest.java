@@ -95,14 +95,14 @@ public final class TrampolineTest extends ShimTest {
         Apps.all(Behaviour.SILENT);
         for (String name : new String[] {"stranger", "agent"}) {
             host.grant("dev.droidgate.proof." + name, "*");
-            dev.droidgate.proof.agents.Agent one = agent(name);
+            dev.droidgate.proof.agents.Agent agent = agent(name);
             for (int id = 0; id < 5; id++) {
-                one.send(Edition.ARGS, name + id, "desk.echo", "text", "x");
+                agent.send(Edition.ARGS, name + id, "desk.echo", "text", "x");
                 phone.quiet();
             }
-            assertEquals("stranger".equals(name) ? 0 : 1, one.answers.size());
-            if (!one.answers.isEmpty()) {
-                assertEquals("busy", one.answer().token());
+            assertEquals("stranger".equals(name) ? 0 : 1, agent.answers.size());
+            if (!agent.answers.isEmpty()) {
+                assertEquals("busy", agent.answer().token());
             }
         }
     }

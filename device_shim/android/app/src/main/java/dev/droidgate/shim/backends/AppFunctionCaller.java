@@ -51,7 +51,7 @@ public final class AppFunctionCaller
         if (manager == null) {
             throw new CallFailure(FailureTokens.UNAVAILABLE, "this system has no app functions");
         }
-        AppFunctionCaller caller = new AppFunctionCaller(outcome, ShellIdentity.isHeld(context));
+        AppFunctionCaller caller = new AppFunctionCaller(outcome, ShellIdentity.isAvailable(context));
         ExecuteAppFunctionRequest request =
                 new ExecuteAppFunctionRequest.Builder(packageName, function)
                         .setParameters(Documents.write(document))

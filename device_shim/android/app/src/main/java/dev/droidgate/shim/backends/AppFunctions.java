@@ -36,7 +36,9 @@ public final class AppFunctions {
         Runnable cancel;
         if (isHolder && ShellIdentity.isLent()) {
             cancel = shim.shellIdentity.execute(packageName, outgoing.function, outgoing.document, outcome);
-        } else if (!isHolder && !ShellIdentity.isHeld(shim.context) && isByOwnSigner(Names.SHELL_IDENTITY_PACKAGE)) {
+        } else if (!isHolder
+                && !ShellIdentity.isAvailable(shim.context)
+                && isByOwnSigner(Names.SHELL_IDENTITY_PACKAGE)) {
             cancel = new ShellIdentityCall(shim, outcome).begin(packageName, outgoing.function, outgoing.document);
         } else {
             cancel =

@@ -40,7 +40,7 @@ public final class Broadcasts {
         }
     }
 
-    /** Calls a tool, when its receiver has told that it still offers what was approved where only it can tell. */
+    /** Calls a tool, when its receiver has reported that it still offers what was approved where only it knows. */
     void call(long call, Reply reply, Route route, Intent intent) {
         if (Discoveries.RECIPE.equals(TargetDigests.recipeOf(route.target.digest))) {
             shim.discoveries.ask(route.component, tools -> compare(call, reply, route, intent, tools));

@@ -3,11 +3,11 @@ package dev.droidgate.shim.backends;
 import android.app.Activity;
 import android.app.ComponentCaller;
 
-/** Who set an activity's result, as Android 15 tells it (API 35): loaded only there. */
+/** Who set an activity's result, as Android 15 reports it (API 35): loaded only there. */
 public final class ResultCallers {
     private ResultCallers() {}
 
-    /** Returns the uid, -1 where Android does not tell; only within onActivityResult. */
+    /** Returns the uid, -1 where Android does not report it; only within onActivityResult. */
     static int uidOf(Activity activity) {
         try {
             ComponentCaller caller = activity.getCurrentCaller();

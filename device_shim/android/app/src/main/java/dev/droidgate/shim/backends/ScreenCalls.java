@@ -133,7 +133,7 @@ public final class ScreenCalls {
         }
     }
 
-    /** Returns the call that a new window is for, null where it is not wanted any more. */
+    /** Returns the call that a new window is for, null where it is not needed any more. */
     ScreenCall opened(String key, TrampolineActivity window) {
         return key != null && shim.windows.opened(key) ? attach(key, window) : null;
     }
@@ -151,12 +151,12 @@ public final class ScreenCalls {
         return active;
     }
 
-    /** Tells that the tool's activity cannot be started. */
+    /** Reports that the tool's activity cannot be started. */
     void refused(ScreenCall call, RuntimeException why) {
         fail(call, FailureTokens.UNAVAILABLE, Failures.textOf(why));
     }
 
-    /** Tells that another app than the approved one has come to bear the tool's name while the call waited. */
+    /** Reports that another app than the approved one has come to bear the tool's name while the call waited. */
     void replaced(ScreenCall call) {
         fail(call, FailureTokens.UNAVAILABLE, "the app behind the capability has been replaced");
     }
@@ -174,12 +174,12 @@ public final class ScreenCalls {
         shim.answered(call.number, BackendAnswer.ofActivity(code, extras));
     }
 
-    /** Tells that the result came from another app than the one that was called. */
+    /** Reports that the result came from another app than the one that was called. */
     void forged(ScreenCall call) {
         fail(call, FailureTokens.MALFORMED_RESPONSE, "another app answered");
     }
 
-    /** Tells that the user, or Android, has removed the window. */
+    /** Reports that the user, or Android, has removed the window. */
     void removed(ScreenCall call) {
         shim.answered(call.number, BackendAnswer.ofActivity(0, Collections.<String, Object>emptyMap()));
     }

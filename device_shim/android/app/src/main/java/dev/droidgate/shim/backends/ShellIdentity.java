@@ -56,7 +56,7 @@ public final class ShellIdentity {
     }
 
     /** Returns whether an app may call app functions now. */
-    public static boolean isHeld(Context context) {
+    public static boolean isAvailable(Context context) {
         return context.checkSelfPermission(Names.EXECUTE_APP_FUNCTIONS) == PackageManager.PERMISSION_GRANTED;
     }
 
@@ -93,7 +93,7 @@ public final class ShellIdentity {
 
     private synchronized void borrow() throws CallFailure {
         shim.main.removeCallbacks(giveBack);
-        if (!isHeld(shim.context)) {
+        if (!isAvailable(shim.context)) {
             adopt();
         }
         open++;
@@ -119,7 +119,7 @@ public final class ShellIdentity {
                     "the command on the computer that lends the right has ended; run droidgate shim install: "
                             + Failures.textOf(ended));
         }
-        if (!isHeld(shim.context)) {
+        if (!isAvailable(shim.context)) {
             throw NOT_RUNNING;
         }
     }

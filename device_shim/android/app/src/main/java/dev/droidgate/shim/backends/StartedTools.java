@@ -76,7 +76,7 @@ public final class StartedTools extends BroadcastReceiver {
                         new CallFailure(FailureTokens.UNAVAILABLE, why)));
     }
 
-    /** Mutable, so that the response can be filled in; what stands in it already cannot be changed so. */
+    /** Mutable, so that the response can be filled in; what is in it already cannot be changed so. */
     private PendingIntent callback(long number) {
         Intent intent = new Intent(action).setPackage(shim.context.getPackageName());
         intent.putExtra(CALL, number);

@@ -59,9 +59,9 @@ public final class ToolBinding implements ServiceConnection {
 
         @Override
         public void take(Message message) {
-            boolean wanted = message.what == Names.MESSAGE_RESULT && !call.reply.isAnswered();
+            boolean isExpected = message.what == Names.MESSAGE_RESULT && !call.reply.isAnswered();
             // A tool that answers without an end fills no queue with it.
-            if (wanted && isTool(message.sendingUid) && waiting.get() < MOST_ANSWERS) {
+            if (isExpected && isTool(message.sendingUid) && waiting.get() < MOST_ANSWERS) {
                 waiting.incrementAndGet();
                 BackendAnswer answer = BackendAnswer.ofTool(Extras.ofResponse(message.peekData()));
                 shim.answered(call.number, answer, waiting::decrementAndGet);
@@ -96,15 +96,15 @@ public final class ToolBinding implements ServiceConnection {
         if (Build.VERSION.SDK_INT < 28) {
             shim.main.postDelayed(late, CONNECTING_TIME);
         }
-        boolean there = false;
+        boolean isBound = false;
         try {
             String name = intent.getComponent().getPackageName();
             uid = shim.context.getPackageManager().getPackageUid(name, 0);
-            there = shim.context.bindService(intent, this, Context.BIND_AUTO_CREATE);
+            isBound = shim.context.bindService(intent, this, Context.BIND_AUTO_CREATE);
         } catch (PackageManager.NameNotFoundException | SecurityException refused) {
-            there = false;
+            isBound = false;
         }
-        if (!there) {
+        if (!isBound) {
             startInstead();
         }
     }
@@ -116,8 +116,8 @@ public final class ToolBinding implements ServiceConnection {
                 return;
             }
             tool = new Messenger(binder);
-            for (ToolCall one : open) {
-                send(one);
+            for (ToolCall call : open) {
+                send(call);
             }
         }
         shim.main.removeCallbacks(late);
@@ -139,15 +139,15 @@ public final class ToolBinding implements ServiceConnection {
         }
     }
 
-    /** Before Android 9 nobody tells that a service has no binder; then it is the time that tells. */
+    /** Before Android 9 Android does not report that a service has no binder; then the time shows it. */
     @Override
     public void onNullBinding(ComponentName name) {
         startInstead();
     }
 
     private void startInstead() {
-        for (ToolCall one : close()) {
-            caller.start(one);
+        for (ToolCall call : close()) {
+            caller.start(call);
         }
     }
 
@@ -162,8 +162,8 @@ public final class ToolBinding implements ServiceConnection {
     }
 
     private void interrupt() {
-        for (ToolCall one : close()) {
-            caller.died(one);
+        for (ToolCall call : close()) {
+            caller.died(call);
         }
     }
 

@@ -75,7 +75,7 @@ public final class TrampolineActivity extends Activity {
         finish();
     }
 
-    /** Android tells who set a result where it may; where it may not, any result is taken as the tool's. */
+    /** Android reports who set a result where it may; where it may not, any result is taken as the tool's. */
     private boolean isForged(ScreenCalls.ScreenCall answered) {
         int uid = ResultCallers.uidOf(this);
         if (uid < 0) {

@@ -72,14 +72,14 @@ public final class ManageActivity extends Activity {
         if (grants.isEmpty()) {
             Views.paragraph(column, Texts.NO_GRANTS);
         }
-        for (Object one : grants) {
-            Map<String, Object> grant = Json.object(one);
+        for (Object item : grants) {
+            Map<String, Object> grant = Json.object(item);
             Map<String, Object> named = Json.object(grant.get("caller"));
             String caller = named == null ? Names.ANY_APP : (String) named.get("package");
             String capability = (String) grant.get("capability");
             boolean everything = Names.EVERYTHING.equals(capability);
-            String told = named == null ? Texts.ANY_APP : caller;
-            String shown = Views.visible(told + ": " + (everything ? Texts.EVERYTHING : capability));
+            String subject = named == null ? Texts.ANY_APP : caller;
+            String shown = Views.visible(subject + ": " + (everything ? Texts.EVERYTHING : capability));
             Views.paragraph(column, shown);
             Button revoke =
                     Views.button(
@@ -104,8 +104,8 @@ public final class ManageActivity extends Activity {
 
     private void showSwitches(LinearLayout column) {
         List<Object> off = shim.grants.switchedOff();
-        for (Route one : shim.routes.all()) {
-            toggle(column, one.id, !off.contains(one.id), on -> shim.grants.turn(one.id, on));
+        for (Route route : shim.routes.all()) {
+            toggle(column, route.id, !off.contains(route.id), on -> shim.grants.turn(route.id, on));
         }
         toggle(column, Texts.ASKING, shim.grants.isAsking(), shim.grants::ask);
     }

@@ -28,7 +28,7 @@ public final class CallbackReply extends Reply {
     /**
      * Makes a reply.
      *
-     * @param acknowledge tells the service that this start is done
+     * @param acknowledge reports to the service that this start is done
      */
     CallbackReply(Shim shim, PendingIntent callback, Runnable acknowledge) {
         super(Caller.unresolved(callback.getCreatorUid()), false);
@@ -94,11 +94,11 @@ public final class CallbackReply extends Reply {
      * would open a window in the shim's name.
      */
     static PendingIntent in(Bundle extras) {
-        Object held = extras == null ? null : Extras.any(extras, Names.CALLBACK);
-        if (!(held instanceof PendingIntent)) {
+        Object value = extras == null ? null : Extras.any(extras, Names.CALLBACK);
+        if (!(value instanceof PendingIntent)) {
             return null;
         }
-        PendingIntent callback = (PendingIntent) held;
+        PendingIntent callback = (PendingIntent) value;
         boolean isActivity = Build.VERSION.SDK_INT >= 31 && callback.isActivity();
         // One that no app has made is none that the system knows.
         return isActivity || callback.getCreatorUid() < 0 ? null : callback;

@@ -33,7 +33,7 @@ public final class MmcpActivity extends Activity {
         }
 
         @Override
-        void tell(String text, boolean succeeded) {
+        void reply(String text, boolean succeeded) {
             shim.main.post(
                     () -> {
                         WAITING.remove(id);

@@ -30,7 +30,7 @@ public final class MmcpReceiver extends BroadcastReceiver {
     /** What a discovery is answered with: the manifest of a process does not change. */
     private static Bundle known;
 
-    /** The answer to a broadcast that is held open. */
+    /** The answer to a broadcast that is kept open. */
     private static final class BroadcastReply extends TextReply {
         private final PendingResult result;
 
@@ -40,7 +40,7 @@ public final class MmcpReceiver extends BroadcastReceiver {
         }
 
         @Override
-        void tell(String text, boolean succeeded) {
+        void reply(String text, boolean succeeded) {
             result.setResultCode(succeeded ? -1 : 0);
             result.setResultData(text);
             result.finish();
@@ -85,11 +85,11 @@ public final class MmcpReceiver extends BroadcastReceiver {
     }
 
     private static Bundle tools(String manifest) throws MalformedJsonException {
-        Map<String, Object> held = Json.objectOf(JsonReader.parseOwn(manifest), "the manifest");
+        Map<String, Object> fields = Json.objectOf(JsonReader.parseOwn(manifest), "the manifest");
         List<String> names = new ArrayList<>();
         Bundle extras = new Bundle();
-        for (Object one : Json.listAt(held, Names.TOOLS)) {
-            Map<String, Object> tool = Json.objectOf(one, "a tool");
+        for (Object item : Json.listAt(fields, Names.TOOLS)) {
+            Map<String, Object> tool = Json.objectOf(item, "a tool");
             String name = Json.textAt(tool, "name");
             String description = Json.text(tool.get(Names.DESCRIPTION));
             names.add(name);

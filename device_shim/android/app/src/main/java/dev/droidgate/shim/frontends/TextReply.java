@@ -25,18 +25,18 @@ public abstract class TextReply extends Reply {
     }
 
     /** Takes the one text. */
-    abstract void tell(String text, boolean succeeded);
+    abstract void reply(String text, boolean succeeded);
 
     @Override
     public final void send(Map<String, String> extras, String token) {
         if (extras == null) {
-            tell(failure(token, null), false);
+            reply(failure(token, null), false);
             return;
         }
         try {
-            tell(Frontend.asText(Frontend.outputs(extras)), true);
+            reply(Frontend.asText(Frontend.outputs(extras)), true);
         } catch (CallFailure failure) {
-            tell(failure(failure.token, failure.getMessage()), false);
+            reply(failure(failure.token, failure.getMessage()), false);
         }
     }
 

@@ -80,7 +80,7 @@ public final class ToolService extends Service {
             goToForeground();
         }
         if (reply == null) {
-            // Nobody could be told of what would be done.
+            // Nobody would learn what is done.
             acknowledge(start);
             return START_NOT_STICKY;
         }

@@ -55,7 +55,7 @@ public final class HostCommands {
                 long revoked =
                         shim.grants.remove(
                                 Json.textAt(argument, "caller"), Json.textAt(argument, "capability"));
-                return one("revoked", revoked);
+                return single("revoked", revoked);
             case "switch":
                 return turn(Json.textAt(argument, "capability"), Json.flagAt(argument, "on"));
             case "ask":
@@ -66,28 +66,28 @@ public final class HostCommands {
             case "discover-broadcast":
                 return discover(Json.textAt(argument, "component"));
             case "history":
-                return one("calls", shim.history.all());
+                return single("calls", shim.history.all());
             case "clear-history":
                 shim.history.clear();
                 return new LinkedHashMap<>();
             default:
-                throw new HostFailure(FailureTokens.INVALID_ARGUMENT, "there is no such method");
+                throw new HostFailure(FailureTokens.INVALID_ARGUMENT, "the method does not exist");
         }
     }
 
-    private static Map<String, Object> one(String key, Object value) {
+    private static Map<String, Object> single(String key, Object value) {
         Map<String, Object> answer = new LinkedHashMap<>();
         answer.put(key, value);
         return answer;
     }
 
     private Map<String, Object> hello() {
-        Map<String, Object> hello = one("application_id", shim.context.getPackageName());
+        Map<String, Object> hello = single("application_id", shim.context.getPackageName());
         hello.put("build", shim.app.get("build"));
         hello.put("sdk", (long) Build.VERSION.SDK_INT);
         List<Object> ids = new ArrayList<>();
-        for (Route one : shim.routes.all()) {
-            ids.add(one.id);
+        for (Route route : shim.routes.all()) {
+            ids.add(route.id);
         }
         hello.put("routes", ids);
         hello.put("sources", shim.app.get("sources"));
@@ -107,18 +107,18 @@ public final class HostCommands {
 
     private List<Object> targets() {
         Map<String, Object> states = new LinkedHashMap<>();
-        for (Route one : shim.routes.all()) {
-            String name = one.target.packageName;
+        for (Route route : shim.routes.all()) {
+            String name = route.target.packageName;
             Object before = states.get(name);
             if (before == null || "as-approved".equals(before)) {
-                states.put(name, stateOf(one));
+                states.put(name, stateOf(route));
             }
         }
         List<Object> targets = new ArrayList<>();
-        for (Map.Entry<String, Object> one : states.entrySet()) {
-            Map<String, Object> target = one("package", one.getKey());
-            target.put("state", one.getValue());
-            long version = shim.installed.version(one.getKey());
+        for (Map.Entry<String, Object> entry : states.entrySet()) {
+            Map<String, Object> target = single("package", entry.getKey());
+            target.put("state", entry.getValue());
+            long version = shim.installed.version(entry.getKey());
             target.put("version_code", version < 0 ? null : (Object) version);
             targets.add(target);
         }
@@ -140,11 +140,11 @@ public final class HostCommands {
         Context context = shim.context;
         NotificationManager notifications = context.getSystemService(NotificationManager.class);
         PowerManager power = context.getSystemService(PowerManager.class);
-        Map<String, Object> access = one("notifications", notifications.areNotificationsEnabled());
+        Map<String, Object> access = single("notifications", notifications.areNotificationsEnabled());
         access.put("overlay", Settings.canDrawOverlays(context));
         access.put("battery_exempt", power.isIgnoringBatteryOptimizations(context.getPackageName()));
         boolean borrows = ShellIdentity.isHolder(context) && ShellIdentity.isLent();
-        access.put("execute_app_functions", borrows || ShellIdentity.isHeld(context));
+        access.put("execute_app_functions", borrows || ShellIdentity.isAvailable(context));
         return access;
     }
 
@@ -159,13 +159,13 @@ public final class HostCommands {
             throw new HostFailure(
                     FailureTokens.UNAVAILABLE, caller + " is not installed, or signed by another");
         }
-        return one("grant", grant);
+        return single("grant", grant);
     }
 
     private String known(String capability) throws HostFailure {
         if (!Names.EVERYTHING.equals(capability) && shim.routes.find(capability) == null) {
             throw new HostFailure(
-                    FailureTokens.UNKNOWN_CAPABILITY, "there is no capability of this id");
+                    FailureTokens.UNKNOWN_CAPABILITY, "the shim has no capability of this id");
         }
         return capability;
     }
@@ -173,7 +173,7 @@ public final class HostCommands {
     private Map<String, Object> turn(String capability, boolean on) throws HostFailure {
         if (shim.routes.find(capability) == null) {
             throw new HostFailure(
-                    FailureTokens.UNKNOWN_CAPABILITY, "there is no capability of this id");
+                    FailureTokens.UNKNOWN_CAPABILITY, "the shim has no capability of this id");
         }
         shim.grants.turn(capability, on);
         return new LinkedHashMap<>();
@@ -182,16 +182,16 @@ public final class HostCommands {
     private Map<String, Object> discover(String component) throws HostFailure {
         ComponentName named = ComponentName.unflattenFromString(component);
         if (named == null) {
-            throw new HostFailure(FailureTokens.INVALID_ARGUMENT, "this is no component");
+            throw new HostFailure(FailureTokens.INVALID_ARGUMENT, "this is not a component");
         }
         if (shim.installed.version(named.getPackageName()) < 0) {
             throw new HostFailure(FailureTokens.UNAVAILABLE, named.getPackageName() + " is not installed");
         }
         List<Object> tools = shim.discoveries.discover(component);
         if (tools == null) {
-            throw new HostFailure(FailureTokens.TIMEOUT, "the receiver told no tools");
+            throw new HostFailure(FailureTokens.TIMEOUT, "the receiver reported no tools");
         }
-        return one(Names.TOOLS, tools);
+        return single(Names.TOOLS, tools);
     }
 
     private Map<String, Object> call(Map<String, Object> argument)
@@ -210,6 +210,6 @@ public final class HostCommands {
         if (reply.text() == null) {
             throw new HostFailure(reply.token(), "the request is of no known form");
         }
-        return one("response", reply.text());
+        return single("response", reply.text());
     }
 }

@@ -1,6 +1,6 @@
 package dev.droidgate.shim.host;
 
-/** What the host is told instead of an answer. */
+/** What the host gets instead of an answer. */
 public final class HostFailure extends Exception {
     private static final long serialVersionUID = 1L;
 

@@ -40,7 +40,7 @@ public final class HostFrames {
             throws FileNotFoundException {
         List<String> path = uri.getPathSegments();
         if (path.size() != 2 || !CALLS.equals(path.get(0)) || !path.get(1).matches(ID)) {
-            throw new FileNotFoundException("there is no such file");
+            throw new FileNotFoundException("the file does not exist");
         }
         try {
             return mode.startsWith("w")
@@ -77,7 +77,7 @@ public final class HostFrames {
             String text = payload(Shim.readAll(in));
             shim.receive(reply, Frontend.written(text), true);
         } catch (IOException broken) {
-            Log.w("droidgate", "a request is no frame", broken);
+            Log.w("droidgate", "a request is not a frame", broken);
             reply.answer(null, FailureTokens.INVALID_ARGUMENT);
         } finally {
             file.delete();
@@ -90,7 +90,7 @@ public final class HostFrames {
             reply = calls.get(id);
         }
         if (reply == null || !reply.await(KEPT)) {
-            throw new FileNotFoundException("there is no such call");
+            throw new FileNotFoundException("the call does not exist");
         }
         forget(id);
         String text = reply.text() == null ? "" : reply.text();
@@ -126,12 +126,12 @@ public final class HostFrames {
         byte[] digest = new byte[DIGEST];
         buffer.get(digest);
         if (length != buffer.remaining() || length > LONGEST) {
-            throw new IOException("a frame of another length than told");
+            throw new IOException("a frame of another length than announced");
         }
         byte[] payload = new byte[length];
         buffer.get(payload);
         if (!Arrays.equals(digest, Hex.sha256().digest(payload))) {
-            throw new IOException("a frame of another digest than told");
+            throw new IOException("a frame of another digest than announced");
         }
         return new String(payload, StandardCharsets.UTF_8);
     }

@@ -98,7 +98,7 @@ public final class HostProvider extends ContentProvider {
             byte[] bytes = Base64.decode(argument == null ? "" : argument, BASE64);
             text = new String(bytes, StandardCharsets.UTF_8);
         } catch (IllegalArgumentException noBase64) {
-            throw new HostFailure(FailureTokens.INVALID_ARGUMENT, "the argument is no base64url");
+            throw new HostFailure(FailureTokens.INVALID_ARGUMENT, "the argument is not base64url");
         }
         Map<String, Object> read = Json.objectOf(JsonReader.parse(text), "the argument");
         if (Json.integerAt(read, "version", 0) != HANDSHAKE) {

@@ -31,7 +31,7 @@ public final class Certificates {
         return all != null && all.length == 1 ? all[0] : null;
     }
 
-    /** Tells whether a package is by that signer; from Android 9 on, a rotated key is its successor's too. */
+    /** Returns whether a package is by that signer; from Android 9 on, a rotated key is its successor's too. */
     public boolean isBy(String name, String signer) {
         if (signer.isEmpty()) {
             return false;

@@ -21,10 +21,10 @@ public final class Documents {
     public static GenericDocument write(Map<String, Object> document) {
         GenericDocument.Builder<?> builder =
                 new GenericDocument.Builder<>("", "", (String) document.get("schemaType"));
-        for (Map.Entry<String, Object> one : Json.object(document.get("properties")).entrySet()) {
-            Map<String, Object> property = Json.object(one.getValue());
+        for (Map.Entry<String, Object> entry : Json.object(document.get("properties")).entrySet()) {
+            Map<String, Object> property = Json.object(entry.getValue());
             List<Object> values = Json.list(property.get("values"));
-            writeProperty(builder, one.getKey(), (String) property.get("kind"), values);
+            writeProperty(builder, entry.getKey(), (String) property.get("kind"), values);
         }
         return builder.build();
     }
@@ -89,11 +89,11 @@ public final class Documents {
         Map<String, Object> properties = new LinkedHashMap<>();
         for (String name : document.getPropertyNames()) {
             // A name is read as a path, so one with a dot in it cannot be read (AppFunctions reference 4).
-            Object held = document.getProperty(name);
-            if (held == null) {
+            Object value = document.getProperty(name);
+            if (value == null) {
                 throw malformed("the property " + name + " cannot be read");
             }
-            properties.put(name, property(held, depth));
+            properties.put(name, property(value, depth));
         }
         Map<String, Object> read = new LinkedHashMap<>();
         read.put("schemaType", document.getSchemaType());
@@ -105,41 +105,41 @@ public final class Documents {
         return new CallFailure(FailureTokens.MALFORMED_RESPONSE, why);
     }
 
-    private static Map<String, Object> property(Object held, int depth) throws CallFailure {
+    private static Map<String, Object> property(Object content, int depth) throws CallFailure {
         List<Object> values = new ArrayList<>();
         String kind;
-        if (held instanceof String[]) {
+        if (content instanceof String[]) {
             kind = "string";
-            for (String one : (String[]) held) {
-                values.add(one);
+            for (String item : (String[]) content) {
+                values.add(item);
             }
-        } else if (held instanceof long[]) {
+        } else if (content instanceof long[]) {
             kind = "long";
-            for (long one : (long[]) held) {
-                values.add(one);
+            for (long value : (long[]) content) {
+                values.add(value);
             }
-        } else if (held instanceof double[]) {
+        } else if (content instanceof double[]) {
             kind = "double";
-            for (double one : (double[]) held) {
-                if (Double.isNaN(one) || Double.isInfinite(one)) {
+            for (double number : (double[]) content) {
+                if (Double.isNaN(number) || Double.isInfinite(number)) {
                     throw malformed("a number is not finite");
                 }
-                values.add(new BigDecimal(one));
+                values.add(new BigDecimal(number));
             }
-        } else if (held instanceof boolean[]) {
+        } else if (content instanceof boolean[]) {
             kind = "boolean";
-            for (boolean one : (boolean[]) held) {
-                values.add(one);
+            for (boolean flag : (boolean[]) content) {
+                values.add(flag);
             }
-        } else if (held instanceof byte[][]) {
+        } else if (content instanceof byte[][]) {
             kind = "bytes";
-            for (byte[] one : (byte[][]) held) {
-                values.add(Base64.encodeToString(one, Base64.NO_WRAP));
+            for (byte[] element : (byte[][]) content) {
+                values.add(Base64.encodeToString(element, Base64.NO_WRAP));
             }
-        } else if (held instanceof GenericDocument[]) {
+        } else if (content instanceof GenericDocument[]) {
             kind = "document";
-            for (GenericDocument one : (GenericDocument[]) held) {
-                values.add(read(one, depth + 1));
+            for (GenericDocument document : (GenericDocument[]) content) {
+                values.add(read(document, depth + 1));
             }
         } else {
             throw malformed("a property is of a kind that JSON has not");

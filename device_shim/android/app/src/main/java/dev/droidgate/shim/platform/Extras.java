@@ -25,7 +25,7 @@ public final class Extras {
         return read(bundle, RESPONSE);
     }
 
-    /** Returns the extras of these names that are there and can be read; null for what is no text or flag. */
+    /** Returns the extras of these names that are there and can be read; null for what is neither a text nor a flag. */
     @SuppressWarnings("deprecation")
     public static Map<String, Object> read(Bundle bundle, String... names) {
         Map<String, Object> extras = new LinkedHashMap<>();
@@ -35,8 +35,8 @@ public final class Extras {
         for (String name : names) {
             try {
                 if (bundle.containsKey(name)) {
-                    Object held = bundle.get(name);
-                    extras.put(name, held instanceof String || held instanceof Boolean ? held : null);
+                    Object value = bundle.get(name);
+                    extras.put(name, value instanceof String || value instanceof Boolean ? value : null);
                 }
             } catch (RuntimeException | VirtualMachineError unreadable) {
                 // A parcelable of a class that is not here, or one made to take its reader's stack or memory.
@@ -58,8 +58,8 @@ public final class Extras {
 
     /** Returns a text, null where there is none. */
     public static String text(Bundle bundle, String name) {
-        Object held = read(bundle, name).get(name);
-        return held instanceof String ? (String) held : null;
+        Object value = read(bundle, name).get(name);
+        return value instanceof String ? (String) value : null;
     }
 
     public static Bundle bundle(Map<String, String> extras) {

@@ -14,13 +14,13 @@ public final class Hex {
 
     public static String of(byte[] bytes) {
         StringBuilder text = new StringBuilder(2 * bytes.length);
-        for (byte one : bytes) {
-            text.append(Character.forDigit(one >> 4 & 15, 16)).append(Character.forDigit(one & 15, 16));
+        for (byte octet : bytes) {
+            text.append(Character.forDigit(octet >> 4 & 15, 16)).append(Character.forDigit(octet & 15, 16));
         }
         return text.toString();
     }
 
-    /** Returns the bytes of a text, null where it is no hexadecimal. */
+    /** Returns the bytes of a text, null where it is not hexadecimal. */
     static byte[] read(String text) {
         if (text.length() % 2 != 0) {
             return null;

@@ -7,7 +7,7 @@ import android.content.pm.SigningInfo;
 import java.util.LinkedHashSet;
 import java.util.Set;
 
-/** Signing certificates as Android 9 tells them (API 28): loaded only there. */
+/** Signing certificates as Android 9 reports them (API 28): loaded only there. */
 public final class SigningCertificates {
     private SigningCertificates() {}
 
@@ -30,8 +30,8 @@ public final class SigningCertificates {
         if (current != null) {
             digests.add(Hex.digest(current.toByteArray()));
             Signature[] history = signing.getSigningCertificateHistory();
-            for (Signature one : history == null ? new Signature[0] : history) {
-                digests.add(Hex.digest(one.toByteArray()));
+            for (Signature signature : history == null ? new Signature[0] : history) {
+                digests.add(Hex.digest(signature.toByteArray()));
             }
         }
         return digests;

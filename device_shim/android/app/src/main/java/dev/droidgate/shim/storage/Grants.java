@@ -51,15 +51,15 @@ public final class Grants {
         Map<String, Object> switches = Json.object(switchesFile.read());
         if (switches != null) {
             switchedOff.clear();
-            for (Object one : Json.listAt(switches, "switched_off")) {
-                switchedOff.add(String.valueOf(one));
+            for (Object item : Json.listAt(switches, "switched_off")) {
+                switchedOff.add(String.valueOf(item));
             }
             asking = Json.flagAt(switches, "asking");
         }
         List<Object> stored = Json.list(grantsFile.read());
         if (stored != null) {
-            for (Object one : stored) {
-                Map<String, Object> grant = Json.objectOf(one, "a grant");
+            for (Object item : stored) {
+                Map<String, Object> grant = Json.objectOf(item, "a grant");
                 Json.textAt(grant, "capability");
                 callerOf(grant);
                 grants.add(grant);
@@ -92,31 +92,31 @@ public final class Grants {
         }
         Arrays.sort(named);
         List<String> signers = new ArrayList<>();
-        for (String one : named) {
-            signers.add(certificates.signerOf(one));
+        for (String name : named) {
+            signers.add(certificates.signerOf(name));
         }
         return new Caller(uid, Arrays.asList(named), signers);
     }
 
     /** Returns the policy for a request of a caller, whose packages and certificates are looked up now. */
     public Policy policyFor(Caller caller) {
-        List<Map<String, Object>> held;
+        List<Map<String, Object>> all;
         List<Object> off;
         synchronized (this) {
-            held = new ArrayList<>(grants);
+            all = new ArrayList<>(grants);
             off = new ArrayList<>(switchedOff);
         }
-        List<Object> told = new ArrayList<>();
-        for (String capability : capabilitiesOf(caller, held)) {
-            told.add(grant(caller.uid, capability));
+        List<Object> written = new ArrayList<>();
+        for (String capability : capabilitiesOf(caller, all)) {
+            written.add(grant(caller.uid, capability));
         }
-        for (Map<String, Object> one : held) {
-            if (Names.ANY_APP.equals(one.get("caller"))) {
-                told.add(grant(Names.ANY_APP, one.get("capability")));
+        for (Map<String, Object> item : all) {
+            if (Names.ANY_APP.equals(item.get("caller"))) {
+                written.add(grant(Names.ANY_APP, item.get("capability")));
             }
         }
         Map<String, Object> policy = new LinkedHashMap<>(built);
-        policy.put("grants", told);
+        policy.put("grants", written);
         policy.put("switched_off", off);
         try {
             return Policy.of(policy);
@@ -133,10 +133,10 @@ public final class Grants {
     }
 
     /** Packages of one uid act as one, so each of them needs the grant. */
-    private Set<String> capabilitiesOf(Caller caller, List<Map<String, Object>> held) {
+    private Set<String> capabilitiesOf(Caller caller, List<Map<String, Object>> all) {
         Set<String> common = null;
         for (String name : caller.packages) {
-            Set<String> own = capabilitiesOf(name, caller.vouched, held);
+            Set<String> own = capabilitiesOf(name, caller.vouched, all);
             common = common == null ? own : inBoth(common, own);
         }
         return common == null ? new LinkedHashSet<String>() : common;
@@ -145,7 +145,7 @@ public final class Grants {
     private static Set<String> inBoth(Set<String> left, Set<String> right) {
         Set<String> both = new LinkedHashSet<>(left);
         both.addAll(right);
-        both.removeIf(one -> !covers(left, one) || !covers(right, one));
+        both.removeIf(item -> !covers(left, item) || !covers(right, item));
         return both;
     }
 
@@ -153,14 +153,14 @@ public final class Grants {
         return granted.contains(capability) || granted.contains(Names.EVERYTHING);
     }
 
-    private Set<String> capabilitiesOf(String name, Set<String> vouched, List<Map<String, Object>> held) {
+    private Set<String> capabilitiesOf(String name, Set<String> vouched, List<Map<String, Object>> all) {
         Set<String> own = new LinkedHashSet<>();
-        for (Map<String, Object> one : held) {
-            Map<String, Object> caller = Json.object(one.get("caller"));
+        for (Map<String, Object> item : all) {
+            Map<String, Object> caller = Json.object(item.get("caller"));
             if (caller != null
                     && name.equals(caller.get("package"))
                     && isBy(name, vouched, (String) caller.get("signer"))) {
-                own.add((String) one.get("capability"));
+                own.add((String) item.get("capability"));
             }
         }
         return own;
@@ -178,7 +178,7 @@ public final class Grants {
      * @return the grant, null where no signer is known or another is expected
      */
     public synchronized Map<String, Object> add(String caller, String capability, String expected) {
-        Object told = Names.ANY_APP;
+        Object subject = Names.ANY_APP;
         if (!Names.ANY_APP.equals(caller)) {
             String signer = certificates.signerOf(caller);
             if (signer.isEmpty() && expected != null) {
@@ -190,12 +190,12 @@ public final class Grants {
             Map<String, Object> named = new LinkedHashMap<>();
             named.put("package", caller);
             named.put("signer", signer);
-            told = named;
+            subject = named;
         }
-        Map<String, Object> grant = grant(told, capability);
-        for (Map<String, Object> one : grants) {
-            if (told.equals(one.get("caller")) && capability.equals(one.get("capability"))) {
-                return one;
+        Map<String, Object> grant = grant(subject, capability);
+        for (Map<String, Object> item : grants) {
+            if (subject.equals(item.get("caller")) && capability.equals(item.get("capability"))) {
+                return item;
             }
         }
         grant.put("since", System.currentTimeMillis());
@@ -208,11 +208,11 @@ public final class Grants {
     public synchronized long remove(String caller, String capability) {
         int before = grants.size();
         grants.removeIf(
-                one -> {
-                    Map<String, Object> named = Json.object(one.get("caller"));
-                    Object who = named == null ? one.get("caller") : named.get("package");
+                grant -> {
+                    Map<String, Object> named = Json.object(grant.get("caller"));
+                    Object who = named == null ? grant.get("caller") : named.get("package");
                     boolean all = Names.EVERYTHING.equals(capability);
-                    return caller.equals(who) && (all || capability.equals(one.get("capability")));
+                    return caller.equals(who) && (all || capability.equals(grant.get("capability")));
                 });
         grantsFile.write(grants);
         return before - grants.size();

@@ -23,8 +23,8 @@ public final class OpenJournal {
         List<Object> stored = Json.list(file.read());
         if (stored != null) {
             int first = Math.max(0, stored.size() - MOST_LEFT);
-            for (Object one : stored.subList(first, stored.size())) {
-                left.add(String.valueOf(one));
+            for (Object item : stored.subList(first, stored.size())) {
+                left.add(String.valueOf(item));
             }
         }
         written = new ArrayList<>(left);

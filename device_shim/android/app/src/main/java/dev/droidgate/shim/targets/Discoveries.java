@@ -20,7 +20,7 @@ import java.util.concurrent.TimeUnit;
 import java.util.concurrent.atomic.AtomicReference;
 import java.util.function.Consumer;
 
-/** What receivers of mMCP's broadcast dialect tell of their tools: only they can (docs/shim.md 4, 5). */
+/** What receivers of mMCP's broadcast dialect report about their tools: only they know (docs/shim.md 4, 5). */
 public final class Discoveries {
     /** Of the digests of what a receiver tells. */
     public static final String RECIPE = "broadcast";
@@ -30,8 +30,8 @@ public final class Discoveries {
 
     private final Shim shim;
 
-    /** Of a component, for the version of its package: the tools that it told. */
-    private final Map<String, List<Object>> told = new HashMap<>();
+    /** Of a component, for the version of its package: the tools that it reported. */
+    private final Map<String, List<Object>> reported = new HashMap<>();
 
     /** Those who wait for what it tells. */
     private final Map<String, List<Consumer<List<Object>>>> waiting = new HashMap<>();
@@ -40,19 +40,19 @@ public final class Discoveries {
         this.shim = shim;
     }
 
-    /** Returns what a receiver told as its digest has it; null for nothing. */
+    /** Returns what a receiver reported as its digest has it; null for nothing. */
     public static String text(List<Object> tools) {
         if (tools == null) {
             return null;
         }
-        List<Object> told = new ArrayList<>();
-        for (Object one : tools) {
-            List<Object> tool = new ArrayList<>(Json.list(one));
+        List<Object> named = new ArrayList<>();
+        for (Object item : tools) {
+            List<Object> tool = new ArrayList<>(Json.list(item));
             tool.set(1, tool.get(1) == null ? "" : tool.get(1));
             tool.set(2, tool.get(2) == null ? "{}" : tool.get(2));
-            told.add(tool);
+            named.add(tool);
         }
-        return JsonWriter.write(Collections.singletonMap(Names.TOOLS, told));
+        return JsonWriter.write(Collections.singletonMap(Names.TOOLS, named));
     }
 
     /**
@@ -84,7 +84,7 @@ public final class Discoveries {
     }
 
     /**
-     * Asks a receiver for its tools, unless it has told them.
+     * Asks a receiver for its tools, unless it has reported them.
      *
      * @param then takes them, null where none came in time; at once or on the engine's thread, in the order of those
      *     who ask
@@ -97,8 +97,8 @@ public final class Discoveries {
         }
         String key = component + ' ' + shim.installed.version(named.getPackageName());
         List<Object> known;
-        synchronized (told) {
-            known = told.get(key);
+        synchronized (reported) {
+            known = reported.get(key);
             if (known == null) {
                 List<Consumer<List<Object>>> others = waiting.get(key);
                 if (others != null) {
@@ -112,7 +112,7 @@ public final class Discoveries {
             then.accept(known);
             return;
         }
-        Runnable late = () -> shim.calls.execute(() -> tell(key, null));
+        Runnable late = () -> shim.calls.execute(() -> take(key, null));
         shim.main.postDelayed(late, TIME);
         try {
             shim.broadcasts.send(
@@ -120,24 +120,24 @@ public final class Discoveries {
                     result -> {
                         shim.main.removeCallbacks(late);
                         Bundle extras = result.getResultExtras(false);
-                        shim.calls.execute(() -> tell(key, tools(extras)));
+                        shim.calls.execute(() -> take(key, tools(extras)));
                     });
         } catch (RuntimeException refused) {
             shim.main.removeCallbacks(late);
-            tell(key, null);
+            take(key, null);
         }
     }
 
     /** Goes on, holding the lock: who asks from now on does not overtake those who have waited. */
-    private void tell(String key, List<Object> tools) {
-        synchronized (told) {
+    private void take(String key, List<Object> tools) {
+        synchronized (reported) {
             if (tools != null) {
-                told.put(key, tools);
+                reported.put(key, tools);
             }
             List<Consumer<List<Object>>> others = waiting.remove(key);
             if (others != null) {
-                for (Consumer<List<Object>> one : others) {
-                    one.accept(tools);
+                for (Consumer<List<Object>> other : others) {
+                    other.accept(tools);
                 }
             }
         }

@@ -40,7 +40,7 @@ public final class Installed {
     }
 
     /**
-     * Returns the app of a route without waiting: what a receiver has not told yet counts as what was approved,
+     * Returns the app of a route without waiting: what a receiver has not reported yet counts as what was approved,
      * and is compared before the call goes out ({@link Broadcasts#call}).
      */
     public Target now(Route route) {
@@ -60,7 +60,7 @@ public final class Installed {
         return new Target(name, route.target.signer, reads ? digest(route, info) : route.target.digest);
     }
 
-    /** Tells whether the app of a route is by whom it was when it was approved. */
+    /** Returns whether the app of a route is by whom it was when it was approved. */
     public boolean isAsApproved(Route route) {
         return shim.certificates.isBy(route.target.packageName, route.target.signer);
     }

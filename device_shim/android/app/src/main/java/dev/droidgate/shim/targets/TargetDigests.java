@@ -89,11 +89,11 @@ public final class TargetDigests {
     public String textOf(ComponentInfo info, String key)
             throws PackageManager.NameNotFoundException, IOException, XmlPullParserException {
         Bundle data = info.metaData;
-        Object held = data == null ? null : Extras.any(data, key);
-        if (!(held instanceof Integer)) {
-            return held == null ? null : held.toString();
+        Object value = data == null ? null : Extras.any(data, key);
+        if (!(value instanceof Integer)) {
+            return value == null ? null : value.toString();
         }
-        int id = (Integer) held;
+        int id = (Integer) value;
         Resources resources = packages.getResourcesForApplication(info.applicationInfo);
         String type = resources.getResourceTypeName(id);
         if ("xml".equals(type)) {

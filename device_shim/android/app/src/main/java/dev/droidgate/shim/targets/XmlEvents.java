@@ -41,12 +41,12 @@ public final class XmlEvents {
             String namespace = parser.getAttributeNamespace(index);
             String name = parser.getAttributeName(index);
             boolean plain = namespace == null || namespace.isEmpty();
-            String told = plain ? name : '{' + namespace + '}' + name;
+            String written = plain ? name : '{' + namespace + '}' + name;
             String value = JsonWriter.write(valueOf(parser, resources, index));
-            sorted.put((plain ? "" : namespace) + ' ' + name, ' ' + told + '=' + value);
+            sorted.put((plain ? "" : namespace) + ' ' + name, ' ' + written + '=' + value);
         }
-        for (String one : sorted.values()) {
-            text.append(one);
+        for (String item : sorted.values()) {
+            text.append(item);
         }
     }
 

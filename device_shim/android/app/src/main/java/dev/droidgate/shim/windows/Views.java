@@ -49,7 +49,7 @@ public final class Views {
         return column;
     }
 
-    /** Keeps what others draw, and services that are no accessibility tools, away from a screen that decides something. */
+    /** Keeps what others draw, and services that are not accessibility tools, away from a screen with a decision. */
     public static void hideOverlays(Activity activity) {
         if (Build.VERSION.SDK_INT >= 34) {
             View content = activity.getWindow().getDecorView();
@@ -84,21 +84,21 @@ public final class Views {
         StringBuilder shown = new StringBuilder();
         int marks = 0;
         for (int index = 0; index < text.length(); ) {
-            int one = text.codePointAt(index);
-            index += Character.charCount(one);
-            marks = isMark(one) ? marks + 1 : 0;
+            int character = text.codePointAt(index);
+            index += Character.charCount(character);
+            marks = isMark(character) ? marks + 1 : 0;
             // Many marks on one letter draw over the lines around it.
-            if (isSeen(one) && marks <= MOST_MARKS) {
-                shown.appendCodePoint(one);
+            if (isSeen(character) && marks <= MOST_MARKS) {
+                shown.appendCodePoint(character);
             } else {
-                shown.append("\\u{").append(Integer.toHexString(one)).append('}');
+                shown.append("\\u{").append(Integer.toHexString(character)).append('}');
             }
         }
         return shown.toString();
     }
 
-    private static boolean isMark(int one) {
-        int type = Character.getType(one);
+    private static boolean isMark(int character) {
+        int type = Character.getType(character);
         return type == Character.NON_SPACING_MARK || type == Character.ENCLOSING_MARK;
     }
 
@@ -110,16 +110,16 @@ public final class Views {
         StringBuilder shown = new StringBuilder().append(ISOLATE);
         boolean quoted = false;
         for (int index = 0; index < text.length(); index++) {
-            char one = text.charAt(index);
-            if (one == '"' && !quoted) {
-                shown.append(ISOLATE).append(one);
+            char character = text.charAt(index);
+            if (character == '"' && !quoted) {
+                shown.append(ISOLATE).append(character);
                 quoted = true;
-            } else if (one == '"') {
-                shown.append(one).append(END_ISOLATE);
+            } else if (character == '"') {
+                shown.append(character).append(END_ISOLATE);
                 quoted = false;
             } else {
-                shown.append(one);
-                if (one == '\\' && index + 1 < text.length()) {
+                shown.append(character);
+                if (character == '\\' && index + 1 < text.length()) {
                     shown.append(text.charAt(++index));
                 }
             }
@@ -127,8 +127,8 @@ public final class Views {
         return shown.append(quoted ? "" + END_ISOLATE : "").append(END_ISOLATE).toString();
     }
 
-    private static boolean isSeen(int one) {
-        switch (Character.getType(one)) {
+    private static boolean isSeen(int character) {
+        switch (Character.getType(character)) {
             case Character.CONTROL:
             case Character.FORMAT:
             case Character.LINE_SEPARATOR:
@@ -138,12 +138,13 @@ public final class Views {
             case Character.UNASSIGNED:
                 return false;
             case Character.SPACE_SEPARATOR:
-                return one == ' ';
+                return character == ' ';
             case Character.NON_SPACING_MARK:
-                boolean selects = one >= 0xfe00 && one <= 0xfe0f || one >= 0xe0100 && one <= 0xe01ef;
-                return !selects && BLANKS.indexOf(one) < 0;
+                boolean selects = character >= 0xfe00 && character <= 0xfe0f
+                        || character >= 0xe0100 && character <= 0xe01ef;
+                return !selects && BLANKS.indexOf(character) < 0;
             default:
-                return BLANKS.indexOf(one) < 0;
+                return BLANKS.indexOf(character) < 0;
         }
     }
 

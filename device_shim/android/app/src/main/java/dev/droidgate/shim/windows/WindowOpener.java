@@ -49,7 +49,7 @@ public final class WindowOpener {
     }
 
     /**
-     * Opens a window, which has to tell {@link #opened} its key.
+     * Opens a window, which has to pass its key to {@link #opened}.
      *
      * @param title of the notification that the user may have to tap
      * @param until when it is too late
@@ -110,7 +110,7 @@ public final class WindowOpener {
         }
     }
 
-    /** Takes a window that has opened; returns false where it is too late or not wanted any more. */
+    /** Takes a window that has opened; returns false where it is too late or not needed any more. */
     public boolean opened(String key) {
         return close(key);
     }

@@ -10,7 +10,7 @@ final class Arguments {
     private Arguments() {}
 
     /**
-     * Returns the arguments as declared. A null for what is neither nullable nor required is no value; a
+     * Returns the arguments as declared. A null for what is neither nullable nor required is not a value; a
      * name that is not declared is refused, unless the input allows further names.
      *
      * @throws CallFailure {@code invalid_argument}, with the pointer of the argument

@@ -30,7 +30,7 @@ public final class BackendAnswer {
         this.failure = failure;
     }
 
-    /** Tells whether a kind of backend answers so. */
+    /** Returns whether a kind of backend answers so. */
     boolean isFrom(String backend) {
         return form == null || form.equals(backend);
     }

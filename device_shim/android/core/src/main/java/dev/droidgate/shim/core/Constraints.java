@@ -60,11 +60,11 @@ final class Constraints {
     static String listed(Collection<?> values) {
         StringBuilder text = new StringBuilder();
         int count = 0;
-        for (Object one : values) {
+        for (Object item : values) {
             if (count == MAX_LISTED) {
                 return text.append(" and ").append(values.size() - count).append(" more").toString();
             }
-            text.append(count == 0 ? "" : ", ").append(shown(one));
+            text.append(count == 0 ? "" : ", ").append(shown(item));
             count++;
         }
         return text.toString();
@@ -84,8 +84,8 @@ final class Constraints {
     }
 
     private static boolean holds(List<?> values, Object value) {
-        for (Object one : values) {
-            if (Json.equal(value, one)) {
+        for (Object item : values) {
+            if (Json.equal(value, item)) {
                 return true;
             }
         }
@@ -134,7 +134,7 @@ final class Constraints {
         return value;
     }
 
-    /** Tells whether a number keeps a limit; what cannot be compared does. */
+    /** Returns whether a number keeps a limit; what cannot be compared does. */
     private static boolean isWithin(Object value, Object limit, String keyword) {
         BigDecimal number = Json.decimal(value);
         BigDecimal bound = Json.decimal(limit);
@@ -187,8 +187,8 @@ final class Constraints {
         }
         if (value instanceof Map) {
             Map<String, Object> members = new LinkedHashMap<>();
-            for (Map.Entry<String, Object> one : Json.object(value).entrySet()) {
-                members.put(one.getKey(), normal(one.getValue()));
+            for (Map.Entry<String, Object> entry : Json.object(value).entrySet()) {
+                members.put(entry.getKey(), normal(entry.getValue()));
             }
             return members;
         }

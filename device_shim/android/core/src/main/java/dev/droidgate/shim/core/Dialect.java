@@ -26,7 +26,7 @@ final class Dialect {
 
     final String id;
 
-    /** Requests and responses stand in a document that names their version. */
+    /** Requests and responses are in a document that names their version. */
     final boolean wrapped;
 
     /** The capability's key that holds the arguments. */
@@ -40,15 +40,15 @@ final class Dialect {
 
     /** Returns the dialect of an id, null where it is none that is served. */
     static Dialect of(String id) {
-        for (Dialect one : ALL) {
-            if (one.id.equals(id)) {
-                return one;
+        for (Dialect dialect : ALL) {
+            if (dialect.id.equals(id)) {
+                return dialect;
             }
         }
         return null;
     }
 
-    /** Tells whether outputs are a list of name, type and value, else an object. */
+    /** Returns whether outputs are a list of name, type and value, else an object. */
     boolean listsOutputs() {
         return "args".equals(argumentsKey);
     }

@@ -55,39 +55,39 @@ final class DocumentReader {
     }
 
     private Map<String, Object> propertiesOf(Object document) throws CallFailure {
-        Map<String, Object> held = Json.object(document);
+        Map<String, Object> fields = Json.object(document);
         boolean whole =
-                held != null
-                        && Json.object(fieldOf(held, DocumentTypes.PROPERTIES, NOTHING)) != null
-                        && fieldOf(held, DocumentTypes.SCHEMA_TYPE, "") instanceof String;
+                fields != null
+                        && Json.object(fieldOf(fields, DocumentTypes.PROPERTIES, NOTHING)) != null
+                        && fieldOf(fields, DocumentTypes.SCHEMA_TYPE, "") instanceof String;
         if (!whole) {
             throw types.wrong("this is no document");
         }
-        return Json.object(fieldOf(held, DocumentTypes.PROPERTIES, NOTHING));
+        return Json.object(fieldOf(fields, DocumentTypes.PROPERTIES, NOTHING));
     }
 
-    private static Object fieldOf(Map<String, Object> held, String key, Object otherwise) {
-        return held.containsKey(key) ? held.get(key) : otherwise;
+    private static Object fieldOf(Map<String, Object> fields, String key, Object otherwise) {
+        return fields.containsKey(key) ? fields.get(key) : otherwise;
     }
 
     private Object property(Object property, Type declared, int depth) throws CallFailure {
         types.checkDepth(depth);
-        Map<String, Object> held = Json.object(property);
-        String kind = held == null ? null : Json.text(held.get(DocumentTypes.KIND));
-        List<Object> values = held == null ? null : Json.list(held.get(DocumentTypes.VALUES));
+        Map<String, Object> fields = Json.object(property);
+        String kind = fields == null ? null : Json.text(fields.get(DocumentTypes.KIND));
+        List<Object> values = fields == null ? null : Json.list(fields.get(DocumentTypes.VALUES));
         if (kind == null || values == null) {
             throw types.wrong("a property has no kind or no values");
         }
-        Type one = types.resolve(declared);
-        return one != null && one.is(Type.ONE_OF)
-                ? choice(kind, values, one, depth)
-                : values(kind, values, one, depth);
+        Type type = types.resolve(declared);
+        return type != null && type.is(Type.ONE_OF)
+                ? choice(kind, values, type, depth)
+                : values(kind, values, type, depth);
     }
 
-    private Object values(String kind, List<Object> values, Type one, int depth)
+    private Object values(String kind, List<Object> values, Type type, int depth)
             throws CallFailure {
-        if (DocumentTypes.isOpen(one) ? values.size() != 1 : one.is(Type.ARRAY)) {
-            Type items = one == null ? null : one.items;
+        if (DocumentTypes.isOpen(type) ? values.size() != 1 : type.is(Type.ARRAY)) {
+            Type items = type == null ? null : type.items;
             List<Object> read = new ArrayList<>(values.size());
             for (Object value : values) {
                 read.add(item(kind, value, items, depth + 1));
@@ -100,20 +100,20 @@ final class DocumentReader {
         if (values.size() > 1) {
             throw types.wrong("one value is declared and several are given");
         }
-        return item(kind, values.get(0), one, depth + 1);
+        return item(kind, values.get(0), type, depth + 1);
     }
 
     /** Reads a property of alternatives: one value is a list only where nothing else takes it. */
-    private Object choice(String kind, List<Object> values, Type one, int depth)
+    private Object choice(String kind, List<Object> values, Type type, int depth)
             throws CallFailure {
         if (values.size() == 1) {
             try {
-                return item(kind, values.get(0), one, depth + 1);
+                return item(kind, values.get(0), type, depth + 1);
             } catch (CallFailure unfit) {
                 types.checkBudget();
             }
         }
-        for (Type behind : types.alternatives(one)) {
+        for (Type behind : types.alternatives(type)) {
             if (behind.is(Type.ARRAY) || DocumentTypes.isOpen(behind)) {
                 try {
                     return values(kind, values, behind, depth);
@@ -130,17 +130,17 @@ final class DocumentReader {
 
     private Object item(String kind, Object value, Type declared, int depth) throws CallFailure {
         types.checkDepth(depth);
-        Type one = types.resolve(declared);
+        Type type = types.resolve(declared);
         boolean document = DocumentTypes.DOCUMENT.equals(kind);
-        if (one != null && one.is(Type.ONE_OF)) {
-            return alternative(kind, value, one, depth);
+        if (type != null && type.is(Type.ONE_OF)) {
+            return alternative(kind, value, type, depth);
         }
-        if (one != null && one.is(Type.ARRAY)) {
+        if (type != null && type.is(Type.ARRAY)) {
             throw types.wrong("a document holds no list of lists");
         }
-        String wanted = types.kindOf(one, depth);
-        expect(wanted == null || wanted.equals(kind));
-        return document ? object(value, one, depth) : scalar(kind, value, one);
+        String required = types.kindOf(type, depth);
+        expect(required == null || required.equals(kind));
+        return document ? object(value, type, depth) : scalar(kind, value, type);
     }
 
     private void expect(boolean fits) throws CallFailure {
@@ -180,23 +180,23 @@ final class DocumentReader {
     private Map<String, Object> object(Object document, Type declared, int depth)
             throws CallFailure {
         Map<String, Object> read = new LinkedHashMap<>();
-        for (Map.Entry<String, Object> one : propertiesOf(document).entrySet()) {
-            Type.Property known = declared == null ? null : declared.properties.get(one.getKey());
+        for (Map.Entry<String, Object> entry : propertiesOf(document).entrySet()) {
+            Type.Property known = declared == null ? null : declared.properties.get(entry.getKey());
             Type type = known == null ? null : known.type;
-            read.put(one.getKey(), property(one.getValue(), type, depth + 1));
+            read.put(entry.getKey(), property(entry.getValue(), type, depth + 1));
         }
         return read;
     }
 
-    private Object alternative(String kind, Object value, Type one, int depth) throws CallFailure {
-        List<Type> alternatives = types.alternatives(one);
+    private Object alternative(String kind, Object value, Type type, int depth) throws CallFailure {
+        List<Type> alternatives = types.alternatives(type);
         boolean document = DocumentTypes.DOCUMENT.equals(kind) && value instanceof Map;
-        Object told = document ? Json.object(value).get(DocumentTypes.SCHEMA_TYPE) : null;
-        for (int index = 0; told != null && index < alternatives.size(); index++) {
+        Object given = document ? Json.object(value).get(DocumentTypes.SCHEMA_TYPE) : null;
+        for (int index = 0; given != null && index < alternatives.size(); index++) {
             Type behind = alternatives.get(index);
-            String referred = one.members.get(index).name;
-            boolean named = behind.is(Type.OBJECT) && !"".equals(told);
-            if (named && told.equals(behind.nameOr(referred))) {
+            String referred = type.members.get(index).name;
+            boolean named = behind.is(Type.OBJECT) && !"".equals(given);
+            if (named && given.equals(behind.nameOr(referred))) {
                 return named(object(value, behind, depth), behind, referred);
             }
         }
@@ -209,7 +209,7 @@ final class DocumentReader {
                 }
                 Map<String, Object> members = Json.object(read);
                 if (isKnown(members, behind) && DocumentTypes.hasRequired(members, behind)) {
-                    return named(members, behind, one.members.get(index).name);
+                    return named(members, behind, type.members.get(index).name);
                 }
             } catch (CallFailure unfit) {
                 types.checkBudget();
@@ -218,14 +218,14 @@ final class DocumentReader {
         throw types.wrong("it is none of the declared alternatives");
     }
 
-    private static boolean isKnown(Map<String, Object> members, Type one) {
-        return one.properties.isEmpty() || one.properties.keySet().containsAll(members.keySet());
+    private static boolean isKnown(Map<String, Object> members, Type type) {
+        return type.properties.isEmpty() || type.properties.keySet().containsAll(members.keySet());
     }
 
-    /** Returns an alternative's value that tells which one it is, where a name does. */
+    /** Returns an alternative's value that names it, where a name does. */
     private static Map<String, Object> named(
-            Map<String, Object> members, Type one, String referred) {
-        String name = one.schemaName(referred);
+            Map<String, Object> members, Type type, String referred) {
+        String name = type.schemaName(referred);
         if (name == null || name.isEmpty()) {
             return members;
         }

@@ -62,48 +62,48 @@ final class DocumentTypes {
     }
 
     private Type resolve(Type declared, int depth) throws CallFailure {
-        Type one = declared.behind(definitions);
-        if (one.is(Type.REF)) {
-            throw wrong("the type " + one.name + " is not defined");
+        Type type = declared.behind(definitions);
+        if (type.is(Type.REF)) {
+            throw wrong("the type " + type.name + " is not defined");
         }
-        if (!one.is(Type.ALL_OF)) {
-            return one;
+        if (!type.is(Type.ALL_OF)) {
+            return type;
         }
         checkDepth(depth);
         spend();
         Map<String, Type.Property> merged = new LinkedHashMap<>();
-        for (Type member : one.members) {
-            for (Map.Entry<String, Type.Property> held :
+        for (Type member : type.members) {
+            for (Map.Entry<String, Type.Property> found :
                     resolve(member, depth + 1).properties.entrySet()) {
-                Type.Property before = merged.get(held.getKey());
-                Type.Property now = held.getValue();
+                Type.Property before = merged.get(found.getKey());
+                Type.Property now = found.getValue();
                 boolean required = now.required || before != null && before.required;
-                merged.put(held.getKey(), new Type.Property(now.type, required));
+                merged.put(found.getKey(), new Type.Property(now.type, required));
             }
         }
-        return new Type(merged, one.qualifiedName);
+        return new Type(merged, type.qualifiedName);
     }
 
     /** Returns the types behind the alternatives of a one-of. */
-    List<Type> alternatives(Type one) throws CallFailure {
+    List<Type> alternatives(Type type) throws CallFailure {
         spend();
-        List<Type> found = new ArrayList<>(one.members.size());
-        for (Type alternative : one.members) {
+        List<Type> found = new ArrayList<>(type.members.size());
+        for (Type alternative : type.members) {
             found.add(resolve(alternative));
         }
         return found;
     }
 
-    /** Tells whether nothing is declared. */
+    /** Returns whether nothing is declared. */
     static boolean isOpen(Type declared) {
         return declared == null || declared.is(Type.ANY);
     }
 
-    /** Tells whether an object has every key that its type demands. */
-    static boolean hasRequired(Map<String, ?> held, Type declared) {
-        for (Map.Entry<String, Type.Property> one : declared.properties.entrySet()) {
-            Type.Property property = one.getValue();
-            if (property.required && !property.type.nullable && !held.containsKey(one.getKey())) {
+    /** Returns whether an object has every key that its type requires. */
+    static boolean hasRequired(Map<String, ?> fields, Type declared) {
+        for (Map.Entry<String, Type.Property> entry : declared.properties.entrySet()) {
+            Type.Property property = entry.getValue();
+            if (property.required && !property.type.nullable && !fields.containsKey(entry.getKey())) {
                 return false;
             }
         }
@@ -113,11 +113,11 @@ final class DocumentTypes {
     /** Returns the kind of property that holds a declared type, null where the value decides. */
     String kindOf(Type declared, int depth) throws CallFailure {
         checkDepth(depth);
-        Type one = resolve(declared);
-        if (one == null) {
+        Type type = resolve(declared);
+        if (type == null) {
             return null;
         }
-        switch (one.kind) {
+        switch (type.kind) {
             case Type.INT32:
             case Type.INT64:
                 return LONG;
@@ -127,19 +127,19 @@ final class DocumentTypes {
             case Type.STRING:
             case Type.BOOLEAN:
             case Type.BYTES:
-                return Type.KINDS.get(one.kind);
+                return Type.KINDS.get(type.kind);
             case Type.OBJECT:
                 return DOCUMENT;
             case Type.ONE_OF:
-                return commonKind(one, depth);
+                return commonKind(type, depth);
             default:
                 return null;
         }
     }
 
-    private String commonKind(Type one, int depth) throws CallFailure {
+    private String commonKind(Type type, int depth) throws CallFailure {
         String common = null;
-        for (Type alternative : alternatives(one)) {
+        for (Type alternative : alternatives(type)) {
             String kind = kindOf(alternative, depth + 1);
             if (kind == null || common != null && !common.equals(kind)) {
                 return null;

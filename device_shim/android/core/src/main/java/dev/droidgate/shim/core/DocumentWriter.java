@@ -37,40 +37,40 @@ final class DocumentWriter {
     static Map<String, Object> write(Object value, Type declared, Map<String, Type> definitions)
             throws CallFailure {
         DocumentWriter writer = new DocumentWriter(definitions);
-        PropertyValues held = writer.item(value, declared, 0);
-        if (!DocumentTypes.DOCUMENT.equals(held.kind)) {
+        PropertyValues item = writer.item(value, declared, 0);
+        if (!DocumentTypes.DOCUMENT.equals(item.kind)) {
             throw writer.types.wrong("an object is declared and " + Json.kindOf(value) + " is given");
         }
-        return Json.object(held.values.get(0));
+        return Json.object(item.values.get(0));
     }
 
     /** Writes a property; null where there is none. */
     private PropertyValues property(Object value, Type declared, int depth) throws CallFailure {
-        Type one = types.resolve(declared);
+        Type type = types.resolve(declared);
         if (value == null) {
             return null;
         }
         List<Object> items = Json.list(value);
-        if (items != null && one != null && one.is(Type.ONE_OF)) {
-            return listAlternative(value, one, depth);
+        if (items != null && type != null && type.is(Type.ONE_OF)) {
+            return listAlternative(value, type, depth);
         }
-        boolean open = DocumentTypes.isOpen(one);
-        if (!open && one.is(Type.ARRAY)) {
+        boolean open = DocumentTypes.isOpen(type);
+        if (!open && type.is(Type.ARRAY)) {
             if (items == null) {
                 throw types.wrong("a list is declared and " + Json.kindOf(value) + " is given");
             }
-            return list(items, one.items, depth + 1);
+            return list(items, type.items, depth + 1);
         }
-        return open && items != null ? list(items, null, depth + 1) : item(value, one, depth);
+        return open && items != null ? list(items, null, depth + 1) : item(value, type, depth);
     }
 
     /** Writes a list as the only alternative that takes it. */
-    private PropertyValues listAlternative(Object value, Type one, int depth) throws CallFailure {
+    private PropertyValues listAlternative(Object value, Type type, int depth) throws CallFailure {
         List<PropertyValues> found = new ArrayList<>();
-        for (Type behind : types.alternatives(one)) {
+        for (Type behind : types.alternatives(type)) {
             if (behind.is(Type.ARRAY) || DocumentTypes.isOpen(behind)) {
                 try {
-                    // An empty list of an unknown kind is no property, and fits.
+                    // An empty list of an unknown kind is not a property, and fits.
                     found.add(property(value, behind, depth));
                 } catch (CallFailure unfit) {
                     // Another alternative may fit.
@@ -91,10 +91,10 @@ final class DocumentWriter {
     private PropertyValues list(List<Object> items, Type declared, int depth) throws CallFailure {
         String kind = items.isEmpty() ? types.kindOf(declared, depth) : null;
         List<Object> values = new ArrayList<>(items.size());
-        for (Object one : items) {
-            PropertyValues held = item(one, declared, depth);
-            values.add(held.values.get(0));
-            kind = kind == null ? held.kind : common(kind, held.kind);
+        for (Object item : items) {
+            PropertyValues property = item(item, declared, depth);
+            values.add(property.values.get(0));
+            kind = kind == null ? property.kind : common(kind, property.kind);
         }
         if (DocumentTypes.DOUBLE.equals(kind)) {
             for (int index = 0; index < values.size(); index++) {
@@ -122,23 +122,23 @@ final class DocumentWriter {
     /** Writes one value. */
     private PropertyValues item(Object value, Type declared, int depth) throws CallFailure {
         types.checkDepth(depth);
-        Type one = types.resolve(declared);
+        Type type = types.resolve(declared);
         if (value == null) {
             throw types.wrong("a list holds no null in a document");
         }
-        if (one != null && one.is(Type.ONE_OF)) {
-            return alternative(value, one, depth);
+        if (type != null && type.is(Type.ONE_OF)) {
+            return alternative(value, type, depth);
         }
         if (value instanceof List) {
             throw types.wrong("a list stands where one value is declared, or in a list");
         }
-        if (DocumentTypes.isOpen(one)) {
+        if (DocumentTypes.isOpen(type)) {
             return untyped(value, depth);
         }
-        if (one.is(Type.OBJECT)) {
-            return object(value, one, one.qualifiedName, depth);
+        if (type.is(Type.OBJECT)) {
+            return object(value, type, type.qualifiedName, depth);
         }
-        return scalar(value, one);
+        return scalar(value, type);
     }
 
     private PropertyValues untyped(Object value, int depth) throws CallFailure {
@@ -171,33 +171,33 @@ final class DocumentWriter {
             if (name.isEmpty() || known == null && !declared.properties.isEmpty()) {
                 throw types.wrong("nothing named " + name + " is declared");
             }
-            PropertyValues held = property(member.getValue(), known == null ? null : known.type, depth + 1);
-            if (held != null) {
+            PropertyValues property = property(member.getValue(), known == null ? null : known.type, depth + 1);
+            if (property != null) {
                 Map<String, Object> written = new LinkedHashMap<>();
-                written.put(DocumentTypes.KIND, held.kind);
-                written.put(DocumentTypes.VALUES, held.values);
+                written.put(DocumentTypes.KIND, property.kind);
+                written.put(DocumentTypes.VALUES, property.values);
                 properties.put(name, written);
             }
         }
         return new PropertyValues(DocumentTypes.DOCUMENT, DocumentTypes.document(schemaType, properties));
     }
 
-    private PropertyValues alternative(Object value, Type one, int depth) throws CallFailure {
+    private PropertyValues alternative(Object value, Type type, int depth) throws CallFailure {
         Map<String, Object> members = Json.object(value);
-        String told = members == null ? null : Json.text(members.get(DocumentTypes.SCHEMA_TYPE));
-        List<Type> alternatives = types.alternatives(one);
+        String text = members == null ? null : Json.text(members.get(DocumentTypes.SCHEMA_TYPE));
+        List<Type> alternatives = types.alternatives(type);
         List<PropertyValues> found = new ArrayList<>();
-        for (int index = 0; told != null && index < alternatives.size(); index++) {
+        for (int index = 0; text != null && index < alternatives.size(); index++) {
             Type behind = alternatives.get(index);
-            if (told.equals(behind.schemaName(one.members.get(index).name))) {
-                Map<String, Object> held = new LinkedHashMap<>(members);
-                held.remove(DocumentTypes.SCHEMA_TYPE);
-                return object(held, behind, told, depth);
+            if (text.equals(behind.schemaName(type.members.get(index).name))) {
+                Map<String, Object> fields = new LinkedHashMap<>(members);
+                fields.remove(DocumentTypes.SCHEMA_TYPE);
+                return object(fields, behind, text, depth);
             }
         }
         for (int index = 0; index < alternatives.size(); index++) {
             Type behind = alternatives.get(index);
-            String name = behind.nameOr(one.members.get(index).name);
+            String name = behind.nameOr(type.members.get(index).name);
             try {
                 if (!behind.is(Type.OBJECT)) {
                     found.add(item(value, behind, depth + 1));
@@ -214,8 +214,8 @@ final class DocumentWriter {
         return only(found);
     }
 
-    private PropertyValues scalar(Object value, Type one) throws CallFailure {
-        switch (one.kind) {
+    private PropertyValues scalar(Object value, Type type) throws CallFailure {
+        switch (type.kind) {
             case Type.STRING:
                 return new PropertyValues("string", expect(value, value instanceof String));
             case Type.BOOLEAN:
@@ -225,11 +225,11 @@ final class DocumentWriter {
                 return new PropertyValues("bytes", expect(value, bytes));
             case Type.INT32:
             case Type.INT64:
-                Long whole = Numbers.whole(value, one.is(Type.INT32) ? 32 : 64);
+                Long whole = Numbers.whole(value, type.is(Type.INT32) ? 32 : 64);
                 return new PropertyValues(DocumentTypes.LONG, expect(whole, whole != null));
             case Type.FLOAT:
             case Type.DOUBLE:
-                return new PropertyValues(DocumentTypes.DOUBLE, real(value, one.is(Type.FLOAT)));
+                return new PropertyValues(DocumentTypes.DOUBLE, real(value, type.is(Type.FLOAT)));
             default:
                 throw types.wrong("a document holds no value of this kind");
         }

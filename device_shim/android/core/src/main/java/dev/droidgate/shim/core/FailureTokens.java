@@ -139,8 +139,8 @@ public final class FailureTokens {
         return new CallFailure(otherwise, message);
     }
 
-    private static boolean isTokenLetter(char one, boolean later) {
-        return one >= 'a' && one <= 'z' || later && one == '_';
+    private static boolean isTokenLetter(char character, boolean later) {
+        return character >= 'a' && character <= 'z' || later && character == '_';
     }
 
     private static int skipBlanks(String text, int from) {
@@ -152,10 +152,10 @@ public final class FailureTokens {
     }
 
     /**
-     * Tells whether a character is white space in Unicode, as Python's {@code str.strip} has it.
+     * Returns whether a character is white space in Unicode, as Python's {@code str.strip} has it.
      */
-    static boolean isBlank(char one) {
-        return Character.isWhitespace(one) || Character.isSpaceChar(one) || one == '\u0085';
+    static boolean isBlank(char character) {
+        return Character.isWhitespace(character) || Character.isSpaceChar(character) || character == '\u0085';
     }
 
     /** Returns a text without the blanks around it. */

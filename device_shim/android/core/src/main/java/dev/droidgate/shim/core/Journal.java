@@ -22,7 +22,7 @@ public final class Journal {
     /**
      * Returns the extras that answer a request of before the shim's death: {@code interrupted}.
      *
-     * @throws MalformedJsonException this is no entry
+     * @throws MalformedJsonException this is not an entry
      */
     public static Map<String, String> answerEntry(String text) throws MalformedJsonException {
         return answerEntry(
@@ -33,7 +33,7 @@ public final class Journal {
     /**
      * Returns the extras that answer an entry's request with a failure.
      *
-     * @throws MalformedJsonException this is no entry
+     * @throws MalformedJsonException this is not an entry
      */
     public static Map<String, String> answerEntry(String text, CallFailure failure)
             throws MalformedJsonException {

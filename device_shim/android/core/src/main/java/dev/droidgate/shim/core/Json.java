@@ -22,7 +22,7 @@ public final class Json {
         return value instanceof BigDecimal ? (BigDecimal) value : null;
     }
 
-    /** Tells whether two values are the same value: 1 and 1.0 are, 1 and true are not. */
+    /** Returns whether two values are the same value: 1 and 1.0 are, 1 and true are not. */
     static boolean equal(Object left, Object right) {
         if (left == null || right == null) {
             return left == right;
@@ -87,18 +87,18 @@ public final class Json {
         return pointer + '/' + name;
     }
 
-    /** Returns an object's members, null for what is no object. */
+    /** Returns an object's members, null for what is not an object. */
     @SuppressWarnings("unchecked")
     public static Map<String, Object> object(Object value) {
         return value instanceof Map ? (Map<String, Object>) value : null;
     }
 
-    /** Returns an object's members, none for what is no object. */
+    /** Returns an object's members, none for what is not an object. */
     public static Map<String, Object> members(Object value) {
         return value instanceof Map ? object(value) : Collections.<String, Object>emptyMap();
     }
 
-    /** Returns a list's items, null for what is no list. */
+    /** Returns a list's items, null for what is not a list. */
     @SuppressWarnings("unchecked")
     public static List<Object> list(Object value) {
         return value instanceof List ? (List<Object>) value : null;
@@ -123,9 +123,9 @@ public final class Json {
 
     /** Returns the text under a key. */
     public static String textAt(Map<String, Object> holder, String key) throws MalformedJsonException {
-        String held = optionalTextAt(holder, key);
-        check(held != null, key);
-        return held;
+        String text = optionalTextAt(holder, key);
+        check(text != null, key);
+        return text;
     }
 
     /** Returns the text under a key, null where the key is missing. */
@@ -136,9 +136,9 @@ public final class Json {
 
     /** Returns the text under a key, which is not empty. */
     static String nameAt(Map<String, Object> holder, String key) throws MalformedJsonException {
-        String held = textAt(holder, key);
-        check(!held.isEmpty(), key);
-        return held;
+        String text = textAt(holder, key);
+        check(!text.isEmpty(), key);
+        return text;
     }
 
     /** Returns the integer under a key, another where the key is missing. */
@@ -154,12 +154,12 @@ public final class Json {
 
     private static <T> T at(Map<String, Object> holder, String key, Class<T> kind, T otherwise)
             throws MalformedJsonException {
-        Object held = holder.get(key);
-        check(held == null || kind.isInstance(held), key);
-        return held == null ? otherwise : kind.cast(held);
+        Object value = holder.get(key);
+        check(value == null || kind.isInstance(value), key);
+        return value == null ? otherwise : kind.cast(value);
     }
 
-    /** Refuses an object that has other keys than these, which stand between blanks. */
+    /** Refuses an object that has other keys than these, which are between blanks. */
     static void checkKeys(Map<String, Object> holder, String known) throws MalformedJsonException {
         for (String key : holder.keySet()) {
             check(key.indexOf(' ') < 0 && known.contains(' ' + key + ' '), key);
@@ -174,7 +174,7 @@ public final class Json {
         throw new MalformedJsonException(what + " is not a JSON object");
     }
 
-    /** Refuses what is not as it has to be: a key, or what stands there. */
+    /** Refuses what is not as it has to be: a key, or its value. */
     static void check(boolean isRight, String what) throws MalformedJsonException {
         if (!isRight) {
             throw new MalformedJsonException(what + " is missing, unknown or of a wrong kind");

@@ -46,7 +46,7 @@ public final class JsonReader {
     /**
      * Reads a text that somebody else wrote, within all limits.
      *
-     * @throws MalformedJsonException it is no such JSON
+     * @throws MalformedJsonException it is not such JSON
      */
     public static Object parse(String text) throws MalformedJsonException {
         if (text.length() > LENGTH) {
@@ -59,7 +59,7 @@ public final class JsonReader {
     /**
      * Reads a text that the shim's builder wrote: longer, deeper, and with any number.
      *
-     * @throws MalformedJsonException it is no JSON
+     * @throws MalformedJsonException it is not JSON
      */
     public static Object parseOwn(String text) throws MalformedJsonException {
         return new JsonReader(text, true, false).document();
@@ -97,8 +97,8 @@ public final class JsonReader {
 
     private void skipBlanks() {
         while (at < text.length()) {
-            char one = text.charAt(at);
-            if (one != ' ' && one != '\n' && one != '\r' && one != '\t') {
+            char character = text.charAt(at);
+            if (character != ' ' && character != '\n' && character != '\r' && character != '\t') {
                 return;
             }
             at++;
@@ -139,13 +139,13 @@ public final class JsonReader {
 
     private boolean ends(char closing) throws MalformedJsonException {
         skipBlanks();
-        int one = peek();
-        check(one == ',' || one == closing, closing == '}' ? NO_MEMBER : NO_ITEM);
+        int character = peek();
+        check(character == ',' || character == closing, closing == '}' ? NO_MEMBER : NO_ITEM);
         at++;
-        if (one == ',') {
+        if (character == ',') {
             skipBlanks();
         }
-        return one == closing;
+        return character == closing;
     }
 
     private Map<String, Object> object() throws MalformedJsonException {
@@ -240,17 +240,17 @@ public final class JsonReader {
         int begin = at;
         StringBuilder built = null;
         while (true) {
-            int one = peek();
-            check(one >= 0, "a text has no closing quote");
-            check(one >= ' ', "a text has a control character that is not escaped");
-            if (one == '"' || one == '\\') {
-                if (one == '"' && built == null) {
+            int character = peek();
+            check(character >= 0, "a text has no closing quote");
+            check(character >= ' ', "a text has a control character that is not escaped");
+            if (character == '"' || character == '\\') {
+                if (character == '"' && built == null) {
                     String plain = text.substring(begin, at++);
                     return paired(plain);
                 }
                 built = built == null ? new StringBuilder() : built;
                 built.append(text, begin, at++);
-                if (one == '"') {
+                if (character == '"') {
                     return paired(built.toString());
                 }
                 built.append(escape());
@@ -262,12 +262,12 @@ public final class JsonReader {
     }
 
     private char escape() throws MalformedJsonException {
-        int one = peek();
+        int character = peek();
         at++;
-        if (one == 'u') {
+        if (character == 'u') {
             return code();
         }
-        int known = "\"\\/bfnrt".indexOf(one);
+        int known = "\"\\/bfnrt".indexOf(character);
         check(known >= 0, "a text has an unknown escape");
         return "\"\\/\b\f\n\r\t".charAt(known);
     }
@@ -275,8 +275,8 @@ public final class JsonReader {
     private char code() throws MalformedJsonException {
         int code = 0;
         for (int end = at + 4; at < end; at++) {
-            int one = peek();
-            int digit = one < 128 ? Character.digit(one, 16) : -1;
+            int character = peek();
+            int digit = character < 128 ? Character.digit(character, 16) : -1;
             check(digit >= 0, "a text has an escape without four hexadecimal digits");
             code = code * 16 + digit;
         }
@@ -285,11 +285,11 @@ public final class JsonReader {
 
     private String paired(String value) throws MalformedJsonException {
         for (int index = 0; index < value.length(); index++) {
-            char one = value.charAt(index);
-            if (Character.isSurrogate(one)) {
+            char character = value.charAt(index);
+            if (Character.isSurrogate(character)) {
                 boolean pair =
                         index + 1 < value.length()
-                                && Character.isSurrogatePair(one, value.charAt(index + 1));
+                                && Character.isSurrogatePair(character, value.charAt(index + 1));
                 check(pair, "a text has half of a surrogate pair");
                 index++;
             }

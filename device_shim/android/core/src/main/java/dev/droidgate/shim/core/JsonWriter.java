@@ -57,23 +57,23 @@ public final class JsonWriter implements Comparator<String> {
         out.append('"');
         int written = 0;
         for (int index = 0; index < text.length(); index++) {
-            char one = text.charAt(index);
-            if (one < ' ' || one == '"' || one == '\\') {
+            char character = text.charAt(index);
+            if (character < ' ' || character == '"' || character == '\\') {
                 out.append(text, written, index);
-                writeEscape(one, out);
+                writeEscape(character, out);
                 written = index + 1;
             }
         }
         out.append(text, written, text.length()).append('"');
     }
 
-    private static void writeEscape(char one, StringBuilder out) {
-        int known = "\"\\\b\f\n\r\t".indexOf(one);
+    private static void writeEscape(char character, StringBuilder out) {
+        int known = "\"\\\b\f\n\r\t".indexOf(character);
         if (known >= 0) {
             out.append('\\').append("\"\\bfnrt".charAt(known));
         } else {
-            out.append("\\u00").append(HEXADECIMAL.charAt(one >> 4));
-            out.append(HEXADECIMAL.charAt(one & 15));
+            out.append("\\u00").append(HEXADECIMAL.charAt(character >> 4));
+            out.append(HEXADECIMAL.charAt(character & 15));
         }
     }
 
@@ -82,11 +82,11 @@ public final class JsonWriter implements Comparator<String> {
     public int compare(String left, String right) {
         int length = Math.min(left.length(), right.length());
         for (int index = 0; index < length; index++) {
-            char one = left.charAt(index);
+            char character = left.charAt(index);
             char other = right.charAt(index);
-            if (one != other) {
-                boolean high = Character.isSurrogate(one);
-                return high == Character.isSurrogate(other) ? one - other : high ? 1 : -1;
+            if (character != other) {
+                boolean high = Character.isSurrogate(character);
+                return high == Character.isSurrogate(other) ? character - other : high ? 1 : -1;
             }
         }
         return left.length() - right.length();

@@ -43,9 +43,9 @@ final class MmcpWire {
         if (code == RESULT_OK) {
             return extras.containsKey("result") ? resultValue(result) : Outputs.MISSING;
         }
-        for (Object told : new Object[] {extras.get("error"), result}) {
-            if (told instanceof String && !((String) told).isEmpty()) {
-                throw failure((String) told);
+        for (Object value : new Object[] {extras.get("error"), result}) {
+            if (value instanceof String && !((String) value).isEmpty()) {
+                throw failure((String) value);
             }
         }
         if (code == RESULT_CANCELED) {
@@ -93,9 +93,9 @@ final class MmcpWire {
 
     private static CallFailure failure(String text) {
         String token = tokenOf(text);
-        String told = text.startsWith(ERROR_TEXT) ? text.substring(ERROR_TEXT.length()) : text;
+        String message = text.startsWith(ERROR_TEXT) ? text.substring(ERROR_TEXT.length()) : text;
         return FailureTokens.read(
-                FailureTokens.stripped(told), token == null ? FailureTokens.BACKEND_FAILURE : token);
+                FailureTokens.stripped(message), token == null ? FailureTokens.BACKEND_FAILURE : token);
     }
 
     /** Returns the token of how a text begins, null where it begins as no error. */

@@ -8,10 +8,10 @@ final class MobileMcpRequest {
     /** The dialect in which it is answered. */
     final Dialect dialect;
 
-    /** It stood in the document that names a version. */
+    /** It was in the document that names a version. */
     final boolean wrapped;
 
-    /** The extra that held it. */
+    /** The extra that it came in. */
     final String extra;
 
     /** Its id as text, empty where none was read. */

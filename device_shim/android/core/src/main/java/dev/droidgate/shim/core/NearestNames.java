@@ -24,15 +24,15 @@ final class NearestNames {
         if (name.length() > LONGEST) {
             return new ArrayList<>();
         }
-        String wanted = simplified(name);
+        String simple = simplified(name);
         // By distance; each list is in declared order.
         TreeMap<Integer, List<String>> near = new TreeMap<>();
-        for (String one : declared) {
-            String other = one.length() > LONGEST ? "" : simplified(one);
-            int edits = other.isEmpty() ? LONGEST : distance(wanted, other);
-            if (edits <= Math.max(wanted.length(), other.length()) / LENGTH_PER_EDIT) {
+        for (String candidate : declared) {
+            String other = candidate.length() > LONGEST ? "" : simplified(candidate);
+            int edits = other.isEmpty() ? LONGEST : distance(simple, other);
+            if (edits <= Math.max(simple.length(), other.length()) / LENGTH_PER_EDIT) {
                 List<String> alike = near.containsKey(edits) ? near.get(edits) : new ArrayList<String>();
-                alike.add(one);
+                alike.add(candidate);
                 near.put(edits, alike);
             }
         }
@@ -58,13 +58,13 @@ final class NearestNames {
             int[] next = new int[right.length() + 1];
             next[0] = at;
             for (int other = 1; other <= right.length(); other++) {
-                char one = left.charAt(at - 1);
-                int replaced = row[other - 1] + (one == right.charAt(other - 1) ? 0 : 1);
+                char character = left.charAt(at - 1);
+                int replaced = row[other - 1] + (character == right.charAt(other - 1) ? 0 : 1);
                 next[other] = Math.min(replaced, Math.min(row[other], next[other - 1]) + 1);
                 boolean isSwapped =
                         at > 1
                                 && other > 1
-                                && one == right.charAt(other - 2)
+                                && character == right.charAt(other - 2)
                                 && left.charAt(at - 2) == right.charAt(other - 1);
                 if (isSwapped) {
                     next[other] = Math.min(next[other], before[other - 2] + 1);

@@ -16,19 +16,19 @@ final class Numbers {
 
     private Numbers() {}
 
-    /** Tells whether a text spells an integer of at most 19 digits. */
+    /** Returns whether a text spells an integer of at most 19 digits. */
     static boolean isInteger(String text) {
         return text.matches("-?(?:0|[1-9][0-9]{0,18})");
     }
 
-    /** Tells whether a text spells a JSON number of at most 64 characters. */
+    /** Returns whether a text spells a JSON number of at most 64 characters. */
     static boolean isReal(String text) {
         return text.length() <= MAX_TEXT
                 && text.matches("-?(?:0|[1-9][0-9]*)(?:\\.[0-9]+)?(?:[eE][+-]?[0-9]+)?");
     }
 
     /**
-     * Tells whether a decimal has no fraction, and no exponent that would make an integer of
+     * Returns whether a decimal has no fraction, and no exponent that would make an integer of
      * many digits.
      */
     static boolean isWhole(BigDecimal number) {

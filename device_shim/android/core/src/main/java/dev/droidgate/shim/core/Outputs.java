@@ -70,15 +70,15 @@ final class Outputs {
                     FailureTokens.MALFORMED_RESPONSE, "the result is " + Json.kindOf(value));
         }
         if (declared == null || declared.properties.isEmpty()) {
-            for (Map.Entry<String, Object> one : members.entrySet()) {
-                put(one.getKey(), one.getValue(), wordOf(null, one.getValue(), definitions));
+            for (Map.Entry<String, Object> entry : members.entrySet()) {
+                put(entry.getKey(), entry.getValue(), wordOf(null, entry.getValue(), definitions));
             }
             return;
         }
-        for (Map.Entry<String, Type.Property> one : declared.properties.entrySet()) {
-            if (members.containsKey(one.getKey())) {
-                Object held = members.get(one.getKey());
-                put(one.getKey(), held, wordOf(one.getValue().type, held, definitions));
+        for (Map.Entry<String, Type.Property> member : declared.properties.entrySet()) {
+            if (members.containsKey(member.getKey())) {
+                Object content = members.get(member.getKey());
+                put(member.getKey(), content, wordOf(member.getValue().type, content, definitions));
             }
         }
     }
@@ -92,12 +92,12 @@ final class Outputs {
         if (declared == null) {
             return wordOfValue(value);
         }
-        Type one = declared.behind(definitions);
-        switch (one.kind) {
+        Type type = declared.behind(definitions);
+        switch (type.kind) {
             case Type.BOOLEAN:
             case Type.ARRAY:
             case Type.OBJECT:
-                return Type.KINDS.get(one.kind);
+                return Type.KINDS.get(type.kind);
             case Type.ALL_OF:
                 return "object";
             case Type.INT32:

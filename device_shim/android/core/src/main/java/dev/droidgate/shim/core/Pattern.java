@@ -94,8 +94,8 @@ public final class Pattern {
     private int[] choice(List<PatternParser.Node> alternatives) throws UnsupportedPatternException {
         int begin = add();
         int end = add();
-        for (PatternParser.Node one : alternatives) {
-            join(append(begin, one), end);
+        for (PatternParser.Node alternative : alternatives) {
+            join(append(begin, alternative), end);
         }
         return new int[] {begin, end};
     }
@@ -127,7 +127,7 @@ public final class Pattern {
     }
 
     /**
-     * Tells whether the pattern matches somewhere in a text.
+     * Returns whether the pattern matches somewhere in a text.
      *
      * @throws UnsupportedPatternException the text is too long for so large a pattern
      */
@@ -182,9 +182,9 @@ public final class Pattern {
         }
         // What is added at the end is what still waits to be followed.
         for (; unread < states.size; unread++) {
-            int one = states.values[unread];
-            if (characters.get(one) == null) {
-                for (int next : following.get(one)) {
+            int character = states.values[unread];
+            if (characters.get(character) == null) {
+                for (int next : following.get(character)) {
                     if (passes(next, atBegin, atEnd)) {
                         states.add(next);
                     }

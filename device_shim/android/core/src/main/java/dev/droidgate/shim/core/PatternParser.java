@@ -34,7 +34,7 @@ final class PatternParser {
         final List<Node> parts;
         int least;
 
-        /** Of REPEAT, -1 where there is no end. */
+        /** Of REPEAT, -1 without an end. */
         int most;
 
         Node(char kind, int[] ranges, List<Node> parts) {
@@ -119,8 +119,8 @@ final class PatternParser {
     }
 
     private Node atom(int depth) throws UnsupportedPatternException {
-        int one = take();
-        switch (one) {
+        int character = take();
+        switch (character) {
             case '(':
                 return group(depth);
             case '[':
@@ -134,8 +134,8 @@ final class PatternParser {
             case '$':
                 return new Node(END, null, null);
             default:
-                demand("*+?{}]".indexOf(one) < 0);
-                return characters(new int[] {one, one});
+                demand("*+?{}]".indexOf(character) < 0);
+                return characters(new int[] {character, character});
         }
     }
 
@@ -160,9 +160,10 @@ final class PatternParser {
 
     private void groupName() throws UnsupportedPatternException {
         int begin = at;
-        for (int one = take(); one != '>'; one = take()) {
-            boolean digit = one >= '0' && one <= '9';
-            boolean letter = one == '_' || one >= 'a' && one <= 'z' || one >= 'A' && one <= 'Z';
+        for (int character = take(); character != '>'; character = take()) {
+            boolean digit = character >= '0' && character <= '9';
+            boolean letter =
+                    character == '_' || character >= 'a' && character <= 'z' || character >= 'A' && character <= 'Z';
             demand(letter || digit && at - 1 > begin);
         }
         demand(at - 1 > begin);
@@ -228,14 +229,14 @@ final class PatternParser {
             found.add(new int[] {low, high});
         }
         int count = 0;
-        for (int[] one : found) {
-            count += one.length;
+        for (int[] item : found) {
+            count += item.length;
         }
         int[] ranges = new int[count];
         count = 0;
-        for (int[] one : found) {
-            System.arraycopy(one, 0, ranges, count, one.length);
-            count += one.length;
+        for (int[] item : found) {
+            System.arraycopy(item, 0, ranges, count, item.length);
+            count += item.length;
         }
         return characters(negated ? inverted(ranges) : ranges);
     }
@@ -246,13 +247,13 @@ final class PatternParser {
     }
 
     private int[] classMember() throws UnsupportedPatternException {
-        int one = take();
-        return one == '\\' ? escape(true) : new int[] {one, one};
+        int character = take();
+        return character == '\\' ? escape(true) : new int[] {character, character};
     }
 
     private int[] escape(boolean inClass) throws UnsupportedPatternException {
-        int one = take();
-        switch (one) {
+        int character = take();
+        switch (character) {
             case 'd':
                 return DIGITS;
             case 'w':
@@ -266,30 +267,30 @@ final class PatternParser {
             case 'S':
                 return inverted(BLANKS);
             default:
-                int code = codeOf(one, inClass);
+                int code = codeOf(character, inClass);
                 return new int[] {code, code};
         }
     }
 
-    private int codeOf(int one, boolean inClass) throws UnsupportedPatternException {
-        int control = "tnrfv".indexOf(one);
+    private int codeOf(int character, boolean inClass) throws UnsupportedPatternException {
+        int control = "tnrfv".indexOf(character);
         if (control >= 0) {
             return "\t\n\r\f\u000b".charAt(control);
         }
-        if (one == 'b' && inClass) {
+        if (character == 'b' && inClass) {
             return '\b';
         }
-        if (one == '0' && !(peek(0) >= '0' && peek(0) <= '9')) {
+        if (character == '0' && !(peek(0) >= '0' && peek(0) <= '9')) {
             return 0;
         }
-        if (one == 'x') {
+        if (character == 'x') {
             return hexadecimal(2);
         }
-        if (one == 'u') {
+        if (character == 'u') {
             return unicode();
         }
-        demand("^$\\.*+?()[]{}|/-".indexOf(one) >= 0);
-        return one;
+        demand("^$\\.*+?()[]{}|/-".indexOf(character) >= 0);
+        return character;
     }
 
     private int unicode() throws UnsupportedPatternException {
@@ -310,8 +311,8 @@ final class PatternParser {
     private int hexadecimal(int length) throws UnsupportedPatternException {
         int code = 0;
         for (int index = 0; index < length; index++) {
-            int one = take();
-            int digit = one < 128 ? Character.digit(one, 16) : -1;
+            int character = take();
+            int digit = character < 128 ? Character.digit(character, 16) : -1;
             demand(digit >= 0);
             code = code * 16 + digit;
         }
@@ -327,13 +328,13 @@ final class PatternParser {
         int[] gaps = new int[ranges.length + 2];
         int count = 0;
         int begin = 0;
-        for (long one : sorted) {
-            int first = (int) (one >> 32);
+        for (long value : sorted) {
+            int first = (int) (value >> 32);
             if (first > begin) {
                 gaps[count++] = begin;
                 gaps[count++] = first - 1;
             }
-            begin = Math.max(begin, (int) one + 1);
+            begin = Math.max(begin, (int) value + 1);
         }
         if (begin <= LAST) {
             gaps[count++] = begin;

@@ -19,8 +19,8 @@ public final class Policy {
 
     private Policy(Map<String, Object> json) throws MalformedJsonException {
         Json.checkKeys(json, " grants switched_off app limits ");
-        for (Object one : Json.listAt(json, "grants")) {
-            Map<String, Object> grant = Json.objectOf(one, "a grant");
+        for (Object item : Json.listAt(json, "grants")) {
+            Map<String, Object> grant = Json.objectOf(item, "a grant");
             Json.checkKeys(grant, " caller capability ");
             // Of the texts only one means somebody; a uid is never equal to another.
             Object caller = grant.get("caller");
@@ -33,8 +33,8 @@ public final class Policy {
             granted.add(Json.textAt(grant, "capability"));
         }
         switchedOff = new HashSet<>(Json.listAt(json, "switched_off"));
-        for (Object one : switchedOff) {
-            Json.check(one instanceof String, "switched_off");
+        for (Object capability : switchedOff) {
+            Json.check(capability instanceof String, "switched_off");
         }
         limits = new CallLimits(Json.objectAt(json, "limits"));
     }

@@ -241,15 +241,15 @@ final class RequestReader {
     private static Map<String, Object> mapOfList(List<Object> entries) throws CallFailure {
         Map<String, Object> arguments = new LinkedHashMap<>();
         for (Object entry : entries) {
-            Map<String, Object> held = Json.object(entry);
-            String name = held == null ? null : Json.text(held.get("name"));
-            if (name == null || !held.containsKey("value")) {
+            Map<String, Object> fields = Json.object(entry);
+            String name = fields == null ? null : Json.text(fields.get("name"));
+            if (name == null || !fields.containsKey("value")) {
                 throw malformed("an argument of the list has no name or no value");
             }
             if (arguments.containsKey(name)) {
                 throw malformed("the argument " + name + " is given twice");
             }
-            arguments.put(name, held.get("value"));
+            arguments.put(name, fields.get("value"));
         }
         return arguments;
     }

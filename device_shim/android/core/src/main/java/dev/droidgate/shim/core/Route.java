@@ -69,27 +69,27 @@ public final class Route {
         if (declared != null) {
             declared.checkReferences(definitions);
         }
-        Map<String, Object> told = Json.objectAt(json, "outputs");
+        Map<String, Object> values = Json.objectAt(json, "outputs");
         Json.check(json.containsKey("outputs"), "outputs");
-        outputs = json.get("outputs") == null ? null : known(told, OUTPUTS);
-        Json.checkKeys(told, "fields".equals(outputs) ? " kind " : " kind name ");
-        outputName = told.containsKey("name") ? Json.nameAt(told, "name") : "result";
-        Map<String, Object> held = Json.objectAt(json, "backend");
-        backend = known(held, BACKENDS);
+        outputs = json.get("outputs") == null ? null : known(values, OUTPUTS);
+        Json.checkKeys(values, "fields".equals(outputs) ? " kind " : " kind name ");
+        outputName = values.containsKey("name") ? Json.nameAt(values, "name") : "result";
+        Map<String, Object> fields = Json.objectAt(json, "backend");
+        backend = known(fields, BACKENDS);
         boolean function = APP_FUNCTION.equals(backend);
         boolean tool = TOOL.equals(backend);
         String calleeKey = function ? "function" : tool ? "capability" : "tool";
         String placeKey = function ? "package" : "component";
         Json.checkKeys(
-                held, " kind " + calleeKey + ' ' + placeKey + (tool ? " dialect " : " "));
-        callee = Json.nameAt(held, calleeKey);
-        String place = Json.nameAt(held, placeKey);
+                fields, " kind " + calleeKey + ' ' + placeKey + (tool ? " dialect " : " "));
+        callee = Json.nameAt(fields, calleeKey);
+        String place = Json.nameAt(fields, placeKey);
         component = function ? null : place;
         int slash = place.indexOf('/');
         boolean twoParts =
                 slash > 0 && slash < place.length() - 1 && slash == place.lastIndexOf('/');
         Json.check(function || twoParts, place);
-        dialect = tool ? dialectOf(held) : null;
+        dialect = tool ? dialectOf(fields) : null;
         output = tool ? optional(declared, definitions) : declared;
         target = Target.of(Json.objectOf(json.get("target"), "a target"));
         deadline = Json.integerAt(json, "deadline_ms", USUAL_DEADLINE);
@@ -105,10 +105,10 @@ public final class Route {
         return output != null && output.is(Type.OBJECT) ? output.withOptionalProperties() : declared;
     }
 
-    private static Dialect dialectOf(Map<String, Object> held) throws MalformedJsonException {
-        String told = Json.optionalTextAt(held, "dialect");
-        Dialect dialect = told == null ? Dialect.S0 : Dialect.of(told);
-        Json.check(dialect != null, told);
+    private static Dialect dialectOf(Map<String, Object> fields) throws MalformedJsonException {
+        String text = Json.optionalTextAt(fields, "dialect");
+        Dialect dialect = text == null ? Dialect.S0 : Dialect.of(text);
+        Json.check(dialect != null, text);
         return dialect;
     }
 
@@ -118,16 +118,16 @@ public final class Route {
             Json.check(declared.contains(name), name);
             names.put(name, Json.nameAt(renamed, name));
         }
-        Set<String> there = new HashSet<>();
+        Set<String> present = new HashSet<>();
         for (String name : declared) {
             // Two parameters cannot have one name at the backend.
-            Json.check(there.add(names.containsKey(name) ? names.get(name) : name), name);
+            Json.check(present.add(names.containsKey(name) ? names.get(name) : name), name);
         }
     }
 
-    private static String known(Map<String, Object> held, List<String> kinds)
+    private static String known(Map<String, Object> fields, List<String> kinds)
             throws MalformedJsonException {
-        String kind = Json.textAt(held, "kind");
+        String kind = Json.textAt(fields, "kind");
         Json.check(kinds.contains(kind), kind);
         return kind;
     }
@@ -194,7 +194,7 @@ public final class Route {
     /**
      * Returns the value that a backend answered with.
      *
-     * @throws CallFailure the failure that it told
+     * @throws CallFailure the failure that it reported
      */
     Object readAnswer(BackendAnswer answer, Map<String, Type> definitions) throws CallFailure {
         if (!answer.isFrom(backend)) {

@@ -16,12 +16,12 @@ public final class RouteTable {
         Json.check(Json.integerAt(json, "format", 0) == FORMAT, "format");
         Json.checkKeys(json, " format definitions routes ");
         definitions = Type.mapOf(Json.objectAt(json, "definitions"));
-        for (Type one : definitions.values()) {
-            one.checkReferences(definitions);
+        for (Type type : definitions.values()) {
+            type.checkReferences(definitions);
         }
         Json.check(json.containsKey("routes"), "routes");
-        for (Object one : Json.listAt(json, "routes")) {
-            Route route = new Route(Json.objectOf(one, "a route"), definitions);
+        for (Object item : Json.listAt(json, "routes")) {
+            Route route = new Route(Json.objectOf(item, "a route"), definitions);
             Json.check(routes.put(route.id, route) == null, route.id);
         }
     }

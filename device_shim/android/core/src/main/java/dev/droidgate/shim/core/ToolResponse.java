@@ -77,8 +77,8 @@ final class ToolResponse {
     private static ToolResponse read(String id, Map<String, Object> response)
             throws MalformedJsonException {
         Map<String, Object> capability = Json.object(response.get("capability"));
-        Object held = capability == null ? null : capability.get("output");
-        Map<String, Object> outputs = outputs(response.containsKey("data") ? response.get("data") : held);
+        Object value = capability == null ? null : capability.get("output");
+        Map<String, Object> outputs = outputs(response.containsKey("data") ? response.get("data") : value);
         Map<String, Object> outcome = response;
         if (!response.containsKey("status") && capability != null && capability.containsKey("status")) {
             outcome = capability;
@@ -110,19 +110,19 @@ final class ToolResponse {
         throw new MalformedJsonException("no extra holds a response");
     }
 
-    private static Map<String, Object> outputs(Object held) throws MalformedJsonException {
-        if (held == null || held instanceof Map) {
-            return Json.object(held);
+    private static Map<String, Object> outputs(Object value) throws MalformedJsonException {
+        if (value == null || value instanceof Map) {
+            return Json.object(value);
         }
-        List<Object> entries = Json.list(held);
+        List<Object> entries = Json.list(value);
         Json.check(entries != null, "output");
         Map<String, Object> outputs = new LinkedHashMap<>();
         for (Object entry : entries) {
-            Map<String, Object> one = Json.objectOf(entry, "an output of the list");
-            String name = Json.textAt(one, "name");
+            Map<String, Object> item = Json.objectOf(entry, "an output of the list");
+            String name = Json.textAt(item, "name");
             Json.check(!outputs.containsKey(name), name);
-            if (one.containsKey("value")) {
-                outputs.put(name, one.get("value"));
+            if (item.containsKey("value")) {
+                outputs.put(name, item.get("value"));
             }
         }
         return outputs;

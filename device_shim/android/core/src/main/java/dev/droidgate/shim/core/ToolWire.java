@@ -28,9 +28,9 @@ final class ToolWire {
         return extras;
     }
 
-    /** Tells whether a callback only carries timings, and so is no answer. */
+    /** Returns whether a callback only carries timings, and so is not an answer. */
     static boolean isTrace(Map<String, Object> extras) {
-        Object told = extras.get(TRACE_ONLY);
-        return Boolean.TRUE.equals(told) || "true".equals(told);
+        Object value = extras.get(TRACE_ONLY);
+        return Boolean.TRUE.equals(value) || "true".equals(value);
     }
 }

@@ -89,17 +89,17 @@ public final class Type {
         keywords = Json.objectAt(facts, "keywords");
         items = facts.get("items") == null ? null : of(facts.get("items"));
         properties = new LinkedHashMap<>();
-        for (Map.Entry<String, Object> one : Json.objectAt(facts, "properties").entrySet()) {
-            Map<String, Object> held = Json.objectOf(one.getValue(), one.getKey());
-            Json.checkKeys(held, " type required extensions ");
-            Type type = of(held.get("type"));
-            properties.put(one.getKey(), new Property(type, Json.flagAt(held, "required")));
+        for (Map.Entry<String, Object> entry : Json.objectAt(facts, "properties").entrySet()) {
+            Map<String, Object> fields = Json.objectOf(entry.getValue(), entry.getKey());
+            Json.checkKeys(fields, " type required extensions ");
+            Type type = of(fields.get("type"));
+            properties.put(entry.getKey(), new Property(type, Json.flagAt(fields, "required")));
         }
         qualifiedName = Json.optionalTextAt(facts, "qualified_name");
         name = is(REF) ? Json.textAt(facts, "name") : null;
         members = new ArrayList<>();
-        for (Object one : Json.listAt(facts, is(ONE_OF) ? "alternatives" : "members")) {
-            members.add(of(one));
+        for (Object member : Json.listAt(facts, is(ONE_OF) ? "alternatives" : "members")) {
+            members.add(of(member));
         }
         exclusive = facts.get("exclusive") == null || Json.flagAt(facts, "exclusive");
         possible = facts.get("boolean") == null || Json.flagAt(facts, "boolean");
@@ -142,26 +142,26 @@ public final class Type {
         possible = true;
     }
 
-    private Type(Type one, Map<String, Property> properties) {
-        kind = one.kind;
+    private Type(Type type, Map<String, Property> properties) {
+        kind = type.kind;
         this.properties = properties;
-        qualifiedName = one.qualifiedName;
-        nullable = one.nullable;
-        values = one.values;
-        pattern = one.pattern;
-        keywords = one.keywords;
-        items = one.items;
-        name = one.name;
-        members = one.members;
-        exclusive = one.exclusive;
-        possible = one.possible;
+        qualifiedName = type.qualifiedName;
+        nullable = type.nullable;
+        values = type.values;
+        pattern = type.pattern;
+        keywords = type.keywords;
+        items = type.items;
+        name = type.name;
+        members = type.members;
+        exclusive = type.exclusive;
+        possible = type.possible;
     }
 
     /** Returns this type without required properties. */
     Type withOptionalProperties() {
         Map<String, Property> optional = new LinkedHashMap<>();
-        for (Map.Entry<String, Property> one : properties.entrySet()) {
-            optional.put(one.getKey(), new Property(one.getValue().type, false));
+        for (Map.Entry<String, Property> entry : properties.entrySet()) {
+            optional.put(entry.getKey(), new Property(entry.getValue().type, false));
         }
         return new Type(this, optional);
     }
@@ -178,21 +178,21 @@ public final class Type {
     /** Reads named types, as a table's definitions. */
     public static Map<String, Type> mapOf(Map<String, Object> json) throws MalformedJsonException {
         Map<String, Type> read = new LinkedHashMap<>();
-        for (Map.Entry<String, Object> one : json.entrySet()) {
-            read.put(one.getKey(), of(one.getValue()));
+        for (Map.Entry<String, Object> entry : json.entrySet()) {
+            read.put(entry.getKey(), of(entry.getValue()));
         }
         return read;
     }
 
-    boolean is(int one) {
-        return kind == one;
+    boolean is(int kind) {
+        return this.kind == kind;
     }
 
     /**
      * Returns what a value's or document's schema type says where it means this type, null where nothing does:
      * of an object that declares no property of that name.
      *
-     * @param referred the name by which this type is referred to, null where it stands there itself
+     * @param referred the name by which this type is referred to, null where it is not referred to
      */
     String schemaName(String referred) {
         if (!is(OBJECT) || properties.containsKey(DocumentTypes.SCHEMA_TYPE)) {

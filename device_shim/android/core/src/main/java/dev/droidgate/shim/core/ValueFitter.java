@@ -8,7 +8,7 @@ import java.util.Locale;
 import java.util.Map;
 
 /**
- * Fits values to declared types: what is of the declared kind is taken, what spells it is bent and told, all
+ * Fits values to declared types: what is of the declared kind is taken, what spells it is bent and reported, all
  * else is refused, as {@code droidgate.calls.values} does.
  */
 final class ValueFitter {
@@ -44,12 +44,12 @@ final class ValueFitter {
     private Object fit(Object value, Type declared, String pointer, int depth)
             throws UnfitValueException {
         spend(pointer, depth);
-        Type one = resolve(declared, pointer);
-        if (value == null && (one.nullable || declared.nullable)) {
+        Type type = resolve(declared, pointer);
+        if (value == null && (type.nullable || declared.nullable)) {
             return null;
         }
-        Object fitted = fitKind(value, one, pointer, depth);
-        String violation = Constraints.findViolation(fitted, one);
+        Object fitted = fitKind(value, type, pointer, depth);
+        String violation = Constraints.findViolation(fitted, type);
         if (violation != null) {
             throw new UnfitValueException(pointer, violation);
         }
@@ -74,9 +74,9 @@ final class ValueFitter {
         return found;
     }
 
-    private Object fitKind(Object value, Type one, String pointer, int depth)
+    private Object fitKind(Object value, Type type, String pointer, int depth)
             throws UnfitValueException {
-        switch (one.kind) {
+        switch (type.kind) {
             case Type.STRING:
                 return expectText(value, "a text", pointer);
             case Type.BOOLEAN:
@@ -97,30 +97,30 @@ final class ValueFitter {
                 }
                 return null;
             case Type.ARRAY:
-                return fitList(value, one, pointer, depth);
+                return fitList(value, type, pointer, depth);
             case Type.OBJECT:
-                return fitObject(value, one, pointer, depth);
+                return fitObject(value, type, pointer, depth);
             case Type.ALL_OF:
                 Object fitted = value;
-                for (Type member : one.members) {
+                for (Type member : type.members) {
                     fitted = fit(fitted, member, pointer, depth + 1);
                 }
                 return fitted;
             case Type.ONE_OF:
-                return fitOne(value, one, pointer, depth);
+                return fitOne(value, type, pointer, depth);
             case Type.OPAQUE:
                 throw new UnfitValueException(pointer, "a platform object has no JSON value");
             default:
-                if (!one.possible) {
+                if (!type.possible) {
                     throw new UnfitValueException(pointer, "no value is allowed");
                 }
                 return value;
         }
     }
 
-    private static UnfitValueException unexpected(String wanted, Object value, String pointer) {
+    private static UnfitValueException unexpected(String required, Object value, String pointer) {
         String given = Json.kindOf(value);
-        return new UnfitValueException(pointer, wanted + " is declared and " + given + " is given");
+        return new UnfitValueException(pointer, required + " is declared and " + given + " is given");
     }
 
     private void bend(String pointer, String message) throws UnfitValueException {
@@ -204,7 +204,7 @@ final class ValueFitter {
         return text;
     }
 
-    /** Tells whether a text is base64 with its padding (RFC 4648 section 4). */
+    /** Returns whether a text is base64 with its padding (RFC 4648 section 4). */
     static boolean isBase64(String text) {
         int length = text.length();
         if (length % 4 != 0) {
@@ -212,9 +212,9 @@ final class ValueFitter {
         }
         int end = text.endsWith("==") ? length - 2 : text.endsWith("=") ? length - 1 : length;
         for (int index = 0; index < end; index++) {
-            char one = text.charAt(index);
-            boolean letter = one >= 'a' && one <= 'z' || one >= 'A' && one <= 'Z';
-            if (!letter && !(one >= '0' && one <= '9') && one != '+' && one != '/') {
+            char character = text.charAt(index);
+            boolean letter = character >= 'a' && character <= 'z' || character >= 'A' && character <= 'Z';
+            if (!letter && !(character >= '0' && character <= '9') && character != '+' && character != '/') {
                 return false;
             }
         }
@@ -235,37 +235,37 @@ final class ValueFitter {
         return parsed;
     }
 
-    private Object fitList(Object given, Type one, String pointer, int depth)
+    private Object fitList(Object given, Type type, String pointer, int depth)
             throws UnfitValueException {
         List<Object> list = Json.list(spelt(given, List.class, "a list", pointer));
-        if (one.items == null) {
+        if (type.items == null) {
             return list;
         }
         List<Object> fitted = new ArrayList<>(list.size());
         for (Object item : list) {
-            fitted.add(fit(item, one.items, pointer + '/' + fitted.size(), depth + 1));
+            fitted.add(fit(item, type.items, pointer + '/' + fitted.size(), depth + 1));
         }
         return fitted;
     }
 
-    private Object fitObject(Object given, Type one, String pointer, int depth)
+    private Object fitObject(Object given, Type type, String pointer, int depth)
             throws UnfitValueException {
-        Map<String, Object> held = Json.object(spelt(given, Map.class, "an object", pointer));
+        Map<String, Object> fields = Json.object(spelt(given, Map.class, "an object", pointer));
         Map<String, Object> fitted = new LinkedHashMap<>();
-        for (Map.Entry<String, Object> member : held.entrySet()) {
+        for (Map.Entry<String, Object> member : fields.entrySet()) {
             String name = member.getKey();
             Object value = member.getValue();
-            Type.Property known = one.properties.get(name);
+            Type.Property known = type.properties.get(name);
             if (known != null) {
                 value = fit(value, known.type, Json.point(pointer, name), depth + 1);
-            } else if (Boolean.FALSE.equals(one.keywords.get("additionalProperties"))) {
+            } else if (Boolean.FALSE.equals(type.keywords.get("additionalProperties"))) {
                 String here = Json.point(pointer, name);
                 throw new UnfitValueException(here, "nothing of this name is declared");
             }
             fitted.put(name, value);
         }
-        for (Map.Entry<String, Type.Property> property : one.properties.entrySet()) {
-            if (property.getValue().required && !held.containsKey(property.getKey())) {
+        for (Map.Entry<String, Type.Property> property : type.properties.entrySet()) {
+            if (property.getValue().required && !fields.containsKey(property.getKey())) {
                 miss(property.getKey(), property.getValue().type, pointer);
             }
         }
@@ -279,21 +279,21 @@ final class ValueFitter {
         bend(Json.point(pointer, name), "it is required and missing, which stands for null");
     }
 
-    private Object fitOne(Object value, Type one, String pointer, int depth)
+    private Object fitOne(Object value, Type type, String pointer, int depth)
             throws UnfitValueException {
-        Type named = namedAlternative(value, one, pointer);
+        Type named = namedAlternative(value, type, pointer);
         if (named != null) {
             return fitNamed(Json.object(value), named, pointer, depth);
         }
         List<ValueFitter> trials = new ArrayList<>();
-        List<Object> found = fitting(value, one, pointer, depth, true, trials);
+        List<Object> found = fitting(value, type, pointer, depth, true, trials);
         if (found.isEmpty() && !exact) {
-            found = fitting(value, one, pointer, depth, false, trials);
+            found = fitting(value, type, pointer, depth, false, trials);
         }
         if (found.isEmpty()) {
             throw new UnfitValueException(pointer, "it is none of the declared alternatives");
         }
-        if (one.exclusive && found.size() > 1) {
+        if (type.exclusive && found.size() > 1) {
             throw new UnfitValueException(pointer, "it is several of the declared alternatives");
         }
         bends.addAll(trials.get(0).bends);
@@ -301,14 +301,14 @@ final class ValueFitter {
     }
 
     /** Returns the alternative that the value names, null where it names none. */
-    private Type namedAlternative(Object value, Type one, String pointer)
+    private Type namedAlternative(Object value, Type type, String pointer)
             throws UnfitValueException {
-        Map<String, Object> held = Json.object(value);
-        String told = held == null ? null : Json.text(held.get(DocumentTypes.SCHEMA_TYPE));
-        if (told != null) {
-            for (Type alternative : one.members) {
+        Map<String, Object> fields = Json.object(value);
+        String text = fields == null ? null : Json.text(fields.get(DocumentTypes.SCHEMA_TYPE));
+        if (text != null) {
+            for (Type alternative : type.members) {
                 Type behind = resolve(alternative, pointer);
-                if (told.equals(behind.schemaName(alternative.name))) {
+                if (text.equals(behind.schemaName(alternative.name))) {
                     return behind;
                 }
             }
@@ -318,18 +318,18 @@ final class ValueFitter {
 
     private Object fitNamed(Map<String, Object> value, Type named, String pointer, int depth)
             throws UnfitValueException {
-        Map<String, Object> held = new LinkedHashMap<>(value);
+        Map<String, Object> fields = new LinkedHashMap<>(value);
         Map<String, Object> fitted = new LinkedHashMap<>();
-        fitted.put(DocumentTypes.SCHEMA_TYPE, held.remove(DocumentTypes.SCHEMA_TYPE));
-        fitted.putAll(Json.object(fit(held, named, pointer, depth + 1)));
+        fitted.put(DocumentTypes.SCHEMA_TYPE, fields.remove(DocumentTypes.SCHEMA_TYPE));
+        fitted.putAll(Json.object(fit(fields, named, pointer, depth + 1)));
         return fitted;
     }
 
     private List<Object> fitting(
-            Object value, Type one, String pointer, int depth, boolean exactly, List<ValueFitter> trials)
+            Object value, Type type, String pointer, int depth, boolean exactly, List<ValueFitter> trials)
             throws UnfitValueException {
         List<Object> found = new ArrayList<>();
-        for (Type alternative : one.members) {
+        for (Type alternative : type.members) {
             ValueFitter trial = new ValueFitter(definitions, exactly, steps);
             try {
                 found.add(trial.fit(value, alternative, pointer, depth + 1));

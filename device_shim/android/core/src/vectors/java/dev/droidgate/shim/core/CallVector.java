@@ -50,7 +50,7 @@ final class CallVector implements Clock, Backend, Questions, Answers {
             engine.expire();
         }
         if (asked != null) {
-            Map<String, Object> preview = VectorRunner.one("capability", asked.route.id);
+            Map<String, Object> preview = VectorRunner.single("capability", asked.route.id);
             preview.put("arguments", JsonReader.parseOwn(asked.arguments));
             outcome.put("asked", preview);
         }
@@ -85,7 +85,7 @@ final class CallVector implements Clock, Backend, Questions, Answers {
     Map<String, Object> interrupted() throws MalformedJsonException {
         boolean bound = "bind".equals(vector.get("carrier"));
         String entry = Incoming.read(bound, Json.objectAt(vector, "extras")).entry();
-        return VectorRunner.one("extras", Journal.answerEntry(entry));
+        return VectorRunner.single("extras", Journal.answerEntry(entry));
     }
 
     private void behave(Engine engine, Map<String, Object> behaviour) throws MalformedJsonException {
@@ -175,9 +175,9 @@ final class CallVector implements Clock, Backend, Questions, Answers {
             return null;
         }
         if (outgoing.extras != null) {
-            return VectorRunner.one("extras", outgoing.extras);
+            return VectorRunner.single("extras", outgoing.extras);
         }
-        Map<String, Object> sent = VectorRunner.one("function", outgoing.function);
+        Map<String, Object> sent = VectorRunner.single("function", outgoing.function);
         sent.put("document", outgoing.document);
         return sent;
     }

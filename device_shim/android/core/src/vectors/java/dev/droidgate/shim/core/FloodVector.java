@@ -4,7 +4,7 @@ import java.util.Collections;
 import java.util.Map;
 
 /**
- * Many requests of some callers, one after the other in equal steps of time. Tells how many went out, how many
+ * Many requests of some callers, one after the other in equal steps of time. Reports how many went out, how many
  * of the others had no answer when the engine gave control back, and by how much the heap grew.
  */
 final class FloodVector implements Clock, Backend, Questions, Answers {
@@ -56,7 +56,7 @@ final class FloodVector implements Clock, Backend, Questions, Answers {
             }
             now += step;
         }
-        Map<String, Object> outcome = VectorRunner.one("out", out);
+        Map<String, Object> outcome = VectorRunner.single("out", out);
         outcome.put("unanswered", unanswered);
         outcome.put("grown", usedHeap() - heap);
         outcome.put("open", engine.expire() >= 0);

@@ -21,15 +21,15 @@ final class LifeVector {
     }
 
     Map<String, Object> outcome() throws MalformedJsonException {
-        for (Object one : events) {
-            Map<String, Object> event = Json.objectOf(one, "an event");
+        for (Object item : events) {
+            Map<String, Object> event = Json.objectOf(item, "an event");
             long now = Json.integerAt(event, "at", 0);
             for (OpenCalls.OpenCall<CallKey> call : calls.expire(now)) {
                 answer(call.deadline(), call.key, FailureTokens.TIMEOUT);
             }
             take(event, now);
         }
-        return VectorRunner.one("effects", effects);
+        return VectorRunner.single("effects", effects);
     }
 
     private void take(Map<String, Object> event, long now) throws MalformedJsonException {
@@ -74,7 +74,7 @@ final class LifeVector {
     }
 
     private Map<String, Object> effect(String kind, long now, CallKey key) {
-        Map<String, Object> effect = VectorRunner.one("effect", kind);
+        Map<String, Object> effect = VectorRunner.single("effect", kind);
         effect.put("at", now);
         effect.put("caller", key.caller);
         effect.put("id", key.id);

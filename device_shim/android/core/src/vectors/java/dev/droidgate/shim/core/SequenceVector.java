@@ -9,7 +9,7 @@ import java.util.TreeMap;
 
 /**
  * Random events through one engine: requests, decisions of the user and answers that come in time, late or twice,
- * cancels, deaths and the time that passes. Tells how requests were answered; each has to be, once.
+ * cancels, deaths and the time that passes. Reports how requests were answered; each has to be, once.
  */
 final class SequenceVector implements Clock, Backend, Questions, Answers {
     private static final int CALLERS = 5;
@@ -53,7 +53,7 @@ final class SequenceVector implements Clock, Backend, Questions, Answers {
         }
         now += 10 * Route.USUAL_DEADLINE;
         engine.expire();
-        Map<String, Object> outcome = VectorRunner.one("requests", requests);
+        Map<String, Object> outcome = VectorRunner.single("requests", requests);
         outcome.put("twice", twice);
         outcome.put("late", late);
         outcome.put("unanswered", (long) open.size());

@@ -15,7 +15,7 @@ import java.util.Map;
 
 /**
  * Runs vectors: one JSON object a line on standard input, its outcome on standard output (docs/shim-engine.md
- * 9). Each line is answered, also what is no vector: with {@code {"error": "malformed"}} or {@code "internal"}.
+ * 9). Each line is answered, also what is not a vector: with {@code {"error": "malformed"}} or {@code "internal"}.
  */
 public final class VectorRunner {
     private VectorRunner() {}
@@ -36,9 +36,9 @@ public final class VectorRunner {
         try {
             return evaluate(Json.objectOf(JsonReader.parseOwn(line), "a vector"));
         } catch (MalformedJsonException malformed) {
-            return one("error", "malformed");
+            return single("error", "malformed");
         } catch (RuntimeException | StackOverflowError unexpected) {
-            Map<String, Object> outcome = one("error", "internal");
+            Map<String, Object> outcome = single("error", "internal");
             outcome.put("message", String.valueOf(unexpected));
             return outcome;
         }
@@ -75,7 +75,7 @@ public final class VectorRunner {
         }
     }
 
-    static Map<String, Object> one(String key, Object value) {
+    static Map<String, Object> single(String key, Object value) {
         Map<String, Object> outcome = new LinkedHashMap<>();
         outcome.put(key, value);
         return outcome;
@@ -83,17 +83,17 @@ public final class VectorRunner {
 
     private static Map<String, Object> parse(String text) {
         try {
-            return one("canonical", JsonWriter.write(JsonReader.parse(text)));
+            return single("canonical", JsonWriter.write(JsonReader.parse(text)));
         } catch (MalformedJsonException malformed) {
-            return one("error", "malformed");
+            return single("error", "malformed");
         }
     }
 
     private static Map<String, Object> pattern(String pattern, String text) {
         try {
-            return one("matches", Pattern.compile(pattern).matches(text));
+            return single("matches", Pattern.compile(pattern).matches(text));
         } catch (UnsupportedPatternException unsupported) {
-            return one("error", "unsupported");
+            return single("error", "unsupported");
         }
     }
 
@@ -108,11 +108,11 @@ public final class VectorRunner {
         ValueFitter fitter = new ValueFitter(definitions(vector), exact);
         try {
             Object value = fitter.fit(vector.get("value"), Type.of(vector.get("type")));
-            Map<String, Object> outcome = one("value", value);
+            Map<String, Object> outcome = single("value", value);
             outcome.put("bends", fitter.bends);
             return outcome;
         } catch (UnfitValueException unfit) {
-            Map<String, Object> outcome = one("error", "unfit");
+            Map<String, Object> outcome = single("error", "unfit");
             outcome.put("pointer", unfit.pointer);
             return outcome;
         }
@@ -124,15 +124,15 @@ public final class VectorRunner {
         Map<String, Type> definitions = definitions(vector);
         try {
             if ("read-document".equals(vector.get("op"))) {
-                return one("value", DocumentReader.read(vector.get("document"), type, definitions));
+                return single("value", DocumentReader.read(vector.get("document"), type, definitions));
             }
-            return one("document", DocumentWriter.write(vector.get("value"), type, definitions));
+            return single("document", DocumentWriter.write(vector.get("value"), type, definitions));
         } catch (CallFailure failure) {
-            return one("error", failure.token);
+            return single("error", failure.token);
         }
     }
 
-    /** Tells the table of tokens, for the test that compares it with the mappings. */
+    /** Writes the table of tokens, for the test that compares it with the mappings. */
     private static Map<String, Object> tokens() {
         Map<String, Object> written = new LinkedHashMap<>();
         Map<String, Object> meanings = new LinkedHashMap<>();
@@ -144,13 +144,13 @@ public final class VectorRunner {
         for (long code = 0; code < 5_000; code++) {
             read.add(FailureTokens.ofCode(code));
         }
-        Map<String, Object> outcome = one("written", written);
+        Map<String, Object> outcome = single("written", written);
         outcome.put("read", read);
         outcome.put("meanings", meanings);
         return outcome;
     }
 
-    /** Answers one vector many times and tells the nanoseconds of one; a call's table is read before. */
+    /** Answers one vector many times and reports the nanoseconds of one; a call's table is read before. */
     private static Map<String, Object> bench(Map<String, Object> vector)
             throws MalformedJsonException {
         Map<String, Object> asked = Json.objectAt(vector, "vector");
@@ -166,7 +166,7 @@ public final class VectorRunner {
                 call.outcome();
             }
         }
-        Map<String, Object> outcome = one("nanoseconds", (System.nanoTime() - begin) / times);
+        Map<String, Object> outcome = single("nanoseconds", (System.nanoTime() - begin) / times);
         outcome.put("cpu_nanoseconds", (cpu.getCurrentThreadCpuTime() - cpuBegin) / times);
         return outcome;
     }

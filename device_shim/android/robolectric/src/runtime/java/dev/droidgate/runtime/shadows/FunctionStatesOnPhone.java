@@ -20,13 +20,13 @@ public final class FunctionStatesOnPhone {
             Executor executor,
             OutcomeReceiver<Boolean, Exception> receiver) {
         ShimProcess process = ShimContext.ownerOf(manager);
-        Object told = process.ask("is_function_enabled", "package", packageName, "function", function);
+        Object value = process.ask("is_function_enabled", "package", packageName, "function", function);
         executor.execute(
                 () -> {
-                    if (told == null) {
+                    if (value == null) {
                         receiver.onError(new IllegalArgumentException("no such function"));
                     } else {
-                        receiver.onResult((Boolean) told);
+                        receiver.onResult((Boolean) value);
                     }
                 });
     }

@@ -87,10 +87,10 @@ public final class PackagesOnPhone extends ShadowApplicationPackageManager {
     }
 
     private static List<String> certificates(JSONObject facts) {
-        JSONArray told = facts.optJSONArray("certificates");
+        JSONArray array = facts.optJSONArray("certificates");
         List<String> all = new ArrayList<>();
-        for (int index = 0; told != null && index < told.length(); index++) {
-            all.add(told.optString(index));
+        for (int index = 0; array != null && index < array.length(); index++) {
+            all.add(array.optString(index));
         }
         return all;
     }
@@ -99,11 +99,11 @@ public final class PackagesOnPhone extends ShadowApplicationPackageManager {
         return certificates(facts).stream().map(Signature::new).toArray(Signature[]::new);
     }
 
-    /** Returns what Android tells of signers with these certificates, in hexadecimal. */
+    /** Returns what Android reports signers with these certificates, in hexadecimal. */
     public static SigningInfo signing(List<String> certificates) {
         SigningInfo info = Shadow.newInstanceOf(SigningInfo.class);
-        ShadowSigningInfo told = Shadow.extract(info);
-        told.setSignatures(certificates.stream().map(Signature::new).toArray(Signature[]::new));
+        ShadowSigningInfo shadow = Shadow.extract(info);
+        shadow.setSignatures(certificates.stream().map(Signature::new).toArray(Signature[]::new));
         return info;
     }
 
@@ -147,9 +147,9 @@ public final class PackagesOnPhone extends ShadowApplicationPackageManager {
 
     private ActivityInfo activity(List<PackageParser.Activity> all, ComponentName name, JSONObject facts)
             throws PackageManager.NameNotFoundException {
-        for (PackageParser.Activity one : all) {
-            if (one.info.name.equals(name.getClassName())) {
-                return described(new ActivityInfo(one.info), one, facts);
+        for (PackageParser.Activity activity : all) {
+            if (activity.info.name.equals(name.getClassName())) {
+                return described(new ActivityInfo(activity.info), activity, facts);
             }
         }
         throw new PackageManager.NameNotFoundException(name.flattenToString());
@@ -182,9 +182,9 @@ public final class PackagesOnPhone extends ShadowApplicationPackageManager {
             return super.getServiceInfo(name, flags);
         }
         JSONObject facts = facts(name.getPackageName());
-        for (PackageParser.Service one : parsed(facts).services) {
-            if (one.info.name.equals(name.getClassName())) {
-                return described(new ServiceInfo(one.info), one, facts);
+        for (PackageParser.Service service : parsed(facts).services) {
+            if (service.info.name.equals(name.getClassName())) {
+                return described(new ServiceInfo(service.info), service, facts);
             }
         }
         throw new PackageManager.NameNotFoundException(name.flattenToString());
@@ -223,12 +223,12 @@ public final class PackagesOnPhone extends ShadowApplicationPackageManager {
         if (facts == null) {
             return false;
         }
-        for (Signature one : signatures(facts)) {
-            byte[] held = one.toByteArray();
+        for (Signature signature : signatures(facts)) {
+            byte[] bytes = signature.toByteArray();
             if (type == PackageManager.CERT_INPUT_SHA256) {
-                held = MessageDigest.getInstance("SHA-256").digest(held);
+                bytes = MessageDigest.getInstance("SHA-256").digest(bytes);
             }
-            if (Arrays.equals(held, certificate)) {
+            if (Arrays.equals(bytes, certificate)) {
                 return true;
             }
         }

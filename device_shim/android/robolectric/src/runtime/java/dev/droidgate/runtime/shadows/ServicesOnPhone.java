@@ -9,7 +9,7 @@ import org.robolectric.annotation.Implements;
 import org.robolectric.annotation.RealObject;
 import org.robolectric.shadows.ShadowService;
 
-/** Tells the phone which starts a service is done with, and when it goes to the foreground and leaves it. */
+/** Reports to the phone which starts a service is done with, and when it goes to the foreground and leaves it. */
 @Implements(Service.class)
 public final class ServicesOnPhone extends ShadowService {
     @RealObject private Service service;
@@ -18,7 +18,7 @@ public final class ServicesOnPhone extends ShadowService {
     @Implementation
     protected void stopSelf(int start) {
         ShimProcess process = ShimContext.ownerOf(service);
-        process.tell("start_done", "class_name", service.getClass().getName(), "start", start);
+        process.send("start_done", "class_name", service.getClass().getName(), "start", start);
     }
 
     @Override
@@ -30,6 +30,6 @@ public final class ServicesOnPhone extends ShadowService {
     @Override
     @Implementation
     protected void stopForeground(int behaviour) {
-        ShimContext.ownerOf(service).tell("stop_foreground", "class_name", service.getClass().getName());
+        ShimContext.ownerOf(service).send("stop_foreground", "class_name", service.getClass().getName());
     }
 }

@@ -2,7 +2,7 @@ package androidx.test.runner.lifecycle;
 
 import android.app.Activity;
 
-/** Is told of each stage that an activity reaches. */
+/** Receives each stage that an activity reaches. */
 public interface ActivityLifecycleCallback {
     void onActivityLifecycleChanged(Activity activity, Stage stage);
 }

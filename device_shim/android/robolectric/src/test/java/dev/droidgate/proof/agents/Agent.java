@@ -83,20 +83,20 @@ public final class Agent {
     public List<Tool> discover() {
         PackageManager packages = context.getPackageManager();
         List<Tool> tools = new ArrayList<>();
-        for (ResolveInfo one :
+        for (ResolveInfo resolved :
                 packages.queryIntentServices(new Intent("mobile.mcp.SERVICE"), PackageManager.GET_META_DATA)) {
-            Bundle told = one.serviceInfo.metaData;
+            Bundle bundle = resolved.serviceInfo.metaData;
             try {
-                ApplicationInfo info = packages.getApplicationInfo(one.serviceInfo.packageName, 0);
+                ApplicationInfo info = packages.getApplicationInfo(resolved.serviceInfo.packageName, 0);
                 Resources resources = packages.getResourcesForApplication(info);
                 tools.add(
                         new Tool(
-                                new ComponentName(one.serviceInfo.packageName, one.serviceInfo.name),
-                                told.getString("mobile.mcp.tool.name"),
-                                told.getString("mobile.mcp.tool.description"),
-                                read(resources, told.getInt("mobile.mcp.tool.capabilities"))));
+                                new ComponentName(resolved.serviceInfo.packageName, resolved.serviceInfo.name),
+                                bundle.getString("mobile.mcp.tool.name"),
+                                bundle.getString("mobile.mcp.tool.description"),
+                                read(resources, bundle.getInt("mobile.mcp.tool.capabilities"))));
             } catch (PackageManager.NameNotFoundException | XmlPullParserException | IOException failed) {
-                throw new AssertionError(one.serviceInfo.name, failed);
+                throw new AssertionError(resolved.serviceInfo.name, failed);
             }
         }
         return tools;
@@ -263,9 +263,9 @@ public final class Agent {
         PendingIntent callback =
                 PendingIntent.getBroadcast(
                         context, id.hashCode(), answer, PendingIntent.FLAG_UPDATE_CURRENT | PendingIntent.FLAG_MUTABLE);
-        ShadowPendingIntent told = Shadow.extract(callback);
-        told.setCreatorPackage(app.packageName());
-        told.setCreatorUid(app.uid());
+        ShadowPendingIntent shadow = Shadow.extract(callback);
+        shadow.setCreatorPackage(app.packageName());
+        shadow.setCreatorUid(app.uid());
         return callback;
     }
 

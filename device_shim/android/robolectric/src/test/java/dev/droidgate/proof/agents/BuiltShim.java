@@ -12,7 +12,7 @@ import java.util.TreeMap;
 import java.util.TreeSet;
 import org.robolectric.shadows.ShadowPackageParser;
 
-/** A shim's manifest as Android's package parser has it, held to docs/shim.md 1. */
+/** A shim's manifest as Android's package parser has it, compared with docs/shim.md 1. */
 public final class BuiltShim {
     private static final String CLASSES = "dev.droidgate.shim.";
     private static final Set<String> ALWAYS =
@@ -58,9 +58,9 @@ public final class BuiltShim {
         boolean holder = parsed.packageName.equals("dev.droidgate.shim");
         expect(names.remove("ShellIdentityService") == holder, names.toString());
         expect(names.isEmpty(), names.toString());
-        components.forEach((one, exported) -> expect(exported == EXPORTED.contains(one), one + " is exported"));
-        parsed.services.forEach(one -> checkService(one.info));
-        parsed.activities.forEach(one -> checkActivity(one.info));
+        components.forEach((item, exported) -> expect(exported == EXPORTED.contains(item), item + " is exported"));
+        parsed.services.forEach(service -> checkService(service.info));
+        parsed.activities.forEach(activity -> checkActivity(activity.info));
         checkProvider(parsed.providers.get(0).info);
         expect(parsed.instrumentation.size() == (holder ? 1 : 0), "instrumentation");
         if (holder) {
@@ -71,12 +71,12 @@ public final class BuiltShim {
 
     private Map<String, Boolean> components() {
         Map<String, Boolean> found = new TreeMap<>();
-        parsed.services.forEach(one -> found.put(shortName(one.info.name), one.info.exported));
+        parsed.services.forEach(service -> found.put(shortName(service.info.name), service.info.exported));
         // The parser adds one of Android's own where an app has no launcher.
-        parsed.activities.removeIf(one -> one.info.name.equals("android.app.AppDetailsActivity"));
-        parsed.activities.forEach(one -> found.put(shortName(one.info.name), one.info.exported));
-        parsed.receivers.forEach(one -> found.put(shortName(one.info.name), one.info.exported));
-        parsed.providers.forEach(one -> found.put(shortName(one.info.name), one.info.exported));
+        parsed.activities.removeIf(activity -> activity.info.name.equals("android.app.AppDetailsActivity"));
+        parsed.activities.forEach(item -> found.put(shortName(item.info.name), item.info.exported));
+        parsed.receivers.forEach(receiver -> found.put(shortName(receiver.info.name), receiver.info.exported));
+        parsed.providers.forEach(provider -> found.put(shortName(provider.info.name), provider.info.exported));
         return found;
     }
 

@@ -35,15 +35,15 @@ public final class Consent {
 
     public List<String> buttons() {
         List<String> texts = new ArrayList<>();
-        Screen.buttons(window()).forEach(one -> texts.add(one.getText().toString()));
+        Screen.buttons(window()).forEach(item -> texts.add(item.getText().toString()));
         return texts;
     }
 
     /** Returns the text of the button that a key would press, null for none. */
     public String focused() {
-        for (TextView one : Screen.buttons(window())) {
-            if (one.isFocused()) {
-                return one.getText().toString();
+        for (TextView view : Screen.buttons(window())) {
+            if (view.isFocused()) {
+                return view.getText().toString();
             }
         }
         return null;

@@ -69,22 +69,22 @@ public enum Edition {
     }
 
     private Map<String, Object> outputs(Object output, String text) throws JSONException {
-        Map<String, Object> told = new LinkedHashMap<>();
+        Map<String, Object> values = new LinkedHashMap<>();
         if (this == ARGS) {
             JSONArray list = (JSONArray) output;
             for (int index = 0; index < list.length(); index++) {
-                JSONObject one = list.getJSONObject(index);
-                expect(!one.getString("type").isEmpty(), text);
-                told.put(one.getString("name"), one.get("value"));
+                JSONObject item = list.getJSONObject(index);
+                expect(!item.getString("type").isEmpty(), text);
+                values.put(item.getString("name"), item.get("value"));
             }
-            return told;
+            return values;
         }
         JSONObject fields = (JSONObject) output;
         for (java.util.Iterator<String> names = fields.keys(); names.hasNext(); ) {
             String name = names.next();
-            told.put(name, fields.get(name));
+            values.put(name, fields.get(name));
         }
-        return told;
+        return values;
     }
 
     private static void expect(boolean holds, String text) {

@@ -88,7 +88,7 @@ public final class Frames {
     public byte[] payload(byte[] frame) {
         byte[] payload = Arrays.copyOfRange(frame, HEAD, frame.length);
         if (!Arrays.equals(frame, frame(new String(payload, StandardCharsets.UTF_8)))) {
-            throw new AssertionError("an answer is no frame");
+            throw new AssertionError("an answer is not a frame");
         }
         return payload;
     }

@@ -43,17 +43,17 @@ public final class Frontends {
         MmcpActivity opened = phone.open(MmcpActivity.class, call);
         ShadowActivity shadow = shadowOf(opened);
         phone.until("a result", opened::isFinishing);
-        Intent told = shadow.getResultIntent();
-        return shadow.getResultCode() + " " + (told == null ? null : told.getStringExtra("result"));
+        Intent intent = shadow.getResultIntent();
+        return shadow.getResultCode() + " " + (intent == null ? null : intent.getStringExtra("result"));
     }
 
     private final class Taker extends BroadcastReceiver {
-        private String told;
+        private String answer;
         private Bundle extras;
 
         @Override
         public void onReceive(Context context, Intent intent) {
-            told = getResultCode() + " " + getResultData();
+            answer = getResultCode() + " " + getResultData();
             extras = getResultExtras(false);
         }
     }
@@ -67,25 +67,25 @@ public final class Frontends {
                         .putExtra("params", parameters);
         phone.context().sendOrderedBroadcast(intent, null, taker, null, 0, null, null);
         phone.quiet();
-        if (taker.told == null) {
+        if (taker.answer == null) {
             phone.pass(9_500);
         }
-        phone.until("a result", () -> taker.told != null);
+        phone.until("a result", () -> taker.answer != null);
         return taker;
     }
 
     /** Calls by a broadcast; returns the result's code and data. */
     public String broadcast(String tool, String parameters) {
-        return send("com.example.ACTION_MMCP_INVOKE", tool, parameters).told;
+        return send("com.example.ACTION_MMCP_INVOKE", tool, parameters).answer;
     }
 
     /** Returns the names of the tools that a discovery tells. */
     public String discovered() {
         Bundle extras = send("com.example.ACTION_MMCP_DISCOVERY", null, null).extras;
-        for (String one : extras.getStringArray("tools")) {
-            if (extras.getString(one + ".description").isEmpty()
-                    || extras.getString(one + ".parameters").isEmpty()) {
-                throw new AssertionError(one);
+        for (String tool : extras.getStringArray("tools")) {
+            if (extras.getString(tool + ".description").isEmpty()
+                    || extras.getString(tool + ".parameters").isEmpty()) {
+                throw new AssertionError(tool);
             }
         }
         return Arrays.toString(extras.getStringArray("tools"));

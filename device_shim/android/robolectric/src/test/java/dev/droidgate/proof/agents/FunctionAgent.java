@@ -41,8 +41,8 @@ public final class FunctionAgent {
 
     /** Lets the system vouch for callers with an app's certificate. */
     public void vouch(App app) {
-        ShadowSigningInfo told = Shadow.extract(signing);
-        told.setSignatures(new Signature[] {new Signature(app.certificate())});
+        ShadowSigningInfo shadow = Shadow.extract(signing);
+        shadow.setSignatures(new Signature[] {new Signature(app.certificate())});
     }
 
     /** Calls a function; returns the outputs, or the error's code. */
@@ -106,7 +106,7 @@ public final class FunctionAgent {
         public void onSuccess(ExecuteAppFunctionResponse response) {
             GenericDocument document = response.getResultDocument();
             answers.add(
-                    told(document.getPropertyDocument(ExecuteAppFunctionResponse.PROPERTY_RETURN_VALUE))
+                    fieldsOf(document.getPropertyDocument(ExecuteAppFunctionResponse.PROPERTY_RETURN_VALUE))
                             .toString());
         }
 
@@ -115,17 +115,17 @@ public final class FunctionAgent {
             answers.add(String.valueOf(error.getErrorCode()));
         }
 
-        private static Map<String, Object> told(GenericDocument document) {
-            Map<String, Object> told = new TreeMap<>();
-            for (String one : document.getPropertyNames()) {
-                Object values = document.getProperty(one);
+        private static Map<String, Object> fieldsOf(GenericDocument document) {
+            Map<String, Object> fields = new TreeMap<>();
+            for (String name : document.getPropertyNames()) {
+                Object values = document.getProperty(name);
                 List<Object> list = new ArrayList<>();
                 for (int index = 0; index < Array.getLength(values); index++) {
                     list.add(Array.get(values, index));
                 }
-                told.put(one, list);
+                fields.put(name, list);
             }
-            return told;
+            return fields;
         }
     }
 }

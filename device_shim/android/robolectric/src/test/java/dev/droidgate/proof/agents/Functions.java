@@ -50,13 +50,13 @@ public final class Functions {
     }
 
     /** Returns a call as text: package, function and parameters. */
-    public String told(int index) {
+    public String request(int index) {
         ExecuteAppFunctionRequest request = FunctionsOnPhone.CALLS.get(index);
         GenericDocument parameters = request.getParameters();
-        Map<String, String> told = new TreeMap<>();
-        for (String one : parameters.getPropertyNames()) {
-            told.put(one, Arrays.deepToString((Object[]) parameters.getProperty(one)));
+        Map<String, String> fields = new TreeMap<>();
+        for (String name : parameters.getPropertyNames()) {
+            fields.put(name, Arrays.deepToString((Object[]) parameters.getProperty(name)));
         }
-        return request.getTargetPackageName() + "/" + request.getFunctionIdentifier() + told;
+        return request.getTargetPackageName() + "/" + request.getFunctionIdentifier() + fields;
     }
 }

@@ -46,20 +46,20 @@ public final class Host {
         }
     }
 
-    /** Returns what a uid is told, as it is. */
+    /** Returns what a uid gets, as it is. */
     public Bundle call(int uid, String method, String argument) {
-        Bundle[] told = new Bundle[1];
-        phone.as(uid, () -> told[0] = provider.call(method, argument, null));
-        return told[0];
+        Bundle[] bundles = new Bundle[1];
+        phone.as(uid, () -> bundles[0] = provider.call(method, argument, null));
+        return bundles[0];
     }
 
     /** Reads an answer. */
-    public static JSONObject read(Bundle told) {
-        if (!told.keySet().equals(java.util.Set.of("result"))) {
-            throw new AssertionError(told.keySet());
+    public static JSONObject read(Bundle bundle) {
+        if (!bundle.keySet().equals(java.util.Set.of("result"))) {
+            throw new AssertionError(bundle.keySet());
         }
         try {
-            byte[] data = Base64.decode(told.getString("result"), Base64.URL_SAFE);
+            byte[] data = Base64.decode(bundle.getString("result"), Base64.URL_SAFE);
             JSONObject answer = new JSONObject(new String(data, StandardCharsets.UTF_8));
             if (answer.getInt("version") != 1) {
                 throw new AssertionError(answer);
@@ -71,8 +71,8 @@ public final class Host {
     }
 
     /** Returns a member of an answer as text. */
-    public static String text(Bundle told, String key) {
-        return String.valueOf(read(told).opt(key));
+    public static String text(Bundle bundle, String key) {
+        return String.valueOf(read(bundle).opt(key));
     }
 
     /** Returns a member of a method's answer as text. */
@@ -98,7 +98,7 @@ public final class Host {
         return error.optString("token");
     }
 
-    /** Returns how a target stands to what was approved. */
+    /** Returns how a target compares with what was approved. */
     public String state(String packageName) {
         JSONArray targets = inBackground("status").optJSONArray("targets");
         for (int index = 0; index < targets.length(); index++) {
@@ -128,13 +128,13 @@ public final class Host {
 
     /** Asks from a thread of its own, as a binder's is, while everything else goes on. */
     private JSONObject inBackground(String method, Object... argument) {
-        JSONObject[] told = new JSONObject[1];
+        JSONObject[] answers = new JSONObject[1];
         RuntimeException[] failed = new RuntimeException[1];
         Thread binder =
                 new Thread(
                         () -> {
                             try {
-                                told[0] = ask(method, argument);
+                                answers[0] = ask(method, argument);
                             } catch (RuntimeException refused) {
                                 failed[0] = refused;
                             }
@@ -144,7 +144,7 @@ public final class Host {
         if (failed[0] != null) {
             throw failed[0];
         }
-        return told[0];
+        return answers[0];
     }
 
     /** Calls a capability. */
@@ -169,13 +169,13 @@ public final class Host {
 
     /** Opens a call's file as a uid. */
     public ParcelFileDescriptor open(int uid, String id, String mode) throws FileNotFoundException {
-        ParcelFileDescriptor[] told = new ParcelFileDescriptor[1];
+        ParcelFileDescriptor[] pipe = new ParcelFileDescriptor[1];
         FileNotFoundException[] failed = new FileNotFoundException[1];
         phone.as(
                 uid,
                 () -> {
                     try {
-                        told[0] = provider.openFile(Uri.parse("content://" + AUTHORITY + "/calls/" + id), mode);
+                        pipe[0] = provider.openFile(Uri.parse("content://" + AUTHORITY + "/calls/" + id), mode);
                     } catch (FileNotFoundException none) {
                         failed[0] = none;
                     }
@@ -183,6 +183,6 @@ public final class Host {
         if (failed[0] != null) {
             throw failed[0];
         }
-        return told[0];
+        return pipe[0];
     }
 }

@@ -150,60 +150,60 @@ public final class Hostile {
         return count;
     }
 
-    private void check(Asked one) {
-        Intent intent = one.intent();
+    private void check(Asked question) {
+        Intent intent = question.intent();
         ComponentName component = intent.getComponent();
         String action = intent.getAction();
-        String told = one + " " + (intent.getExtras() == null ? "" : keys(intent.getExtras()));
-        expect(intent.getData() == null && intent.getType() == null, told);
-        expect(intent.getClipData() == null && intent.getSelector() == null, told);
-        expect(intent.getCategories() == null && intent.getSourceBounds() == null, told);
-        expect(one.options() == null, told);
+        String text = question + " " + (intent.getExtras() == null ? "" : keys(intent.getExtras()));
+        expect(intent.getData() == null && intent.getType() == null, text);
+        expect(intent.getClipData() == null && intent.getSelector() == null, text);
+        expect(intent.getCategories() == null && intent.getSourceBounds() == null, text);
+        expect(question.options() == null, text);
         String name = component == null ? null : component.getShortClassName();
         if (name == null) {
             // Only the callbacks: of the agents, and of the shim's own starts.
-            expect("broadcast".equals(one.what()), told);
+            expect("broadcast".equals(question.what()), text);
             return;
         }
         String packageName = component.getPackageName();
         switch (name.substring(name.lastIndexOf('.') + 1)) {
             case "TrampolineActivity":
-                expect(packageName.equals("dev.droidgate.shim") && action == null, told);
-                expect(intent.getFlags() == (Intent.FLAG_ACTIVITY_NEW_TASK | Intent.FLAG_ACTIVITY_MULTIPLE_TASK), told);
-                expect(keys(intent.getExtras()).equals(Set.of("opening")), told);
+                expect(packageName.equals("dev.droidgate.shim") && action == null, text);
+                expect(intent.getFlags() == (Intent.FLAG_ACTIVITY_NEW_TASK | Intent.FLAG_ACTIVITY_MULTIPLE_TASK), text);
+                expect(keys(intent.getExtras()).equals(Set.of("opening")), text);
                 break;
             case "DeskActivity":
-                expect(packageName.equals("dev.droidgate.proof.desk") && intent.getFlags() == 0, told);
-                expect("com.example.mMCP.ACTION_TOOL_CALL".equals(action), told);
+                expect(packageName.equals("dev.droidgate.proof.desk") && intent.getFlags() == 0, text);
+                expect("com.example.mMCP.ACTION_TOOL_CALL".equals(action), text);
                 check(intent.getExtras(), Set.of("tool_name", "parameters", ORIGIN, CERTIFICATE));
-                expect("echo".equals(intent.getStringExtra("tool_name")), told);
+                expect("echo".equals(intent.getStringExtra("tool_name")), text);
                 break;
             case "RadioReceiver":
-                expect(packageName.equals("dev.droidgate.proof.radio"), told);
-                expect(intent.getFlags() == Intent.FLAG_INCLUDE_STOPPED_PACKAGES, told);
+                expect(packageName.equals("dev.droidgate.proof.radio"), text);
+                expect(intent.getFlags() == Intent.FLAG_INCLUDE_STOPPED_PACKAGES, text);
                 if ("com.example.ACTION_MMCP_DISCOVERY".equals(action)) {
-                    expect(intent.getExtras() == null, told);
+                    expect(intent.getExtras() == null, text);
                     break;
                 }
-                expect("com.example.ACTION_MMCP_INVOKE".equals(action), told);
+                expect("com.example.ACTION_MMCP_INVOKE".equals(action), text);
                 check(intent.getExtras(), Set.of("tool", "params", ORIGIN, CERTIFICATE));
-                expect("forecast".equals(intent.getStringExtra("tool")), told);
+                expect("forecast".equals(intent.getStringExtra("tool")), text);
                 break;
             case "ClockService":
             case "LampService":
-                expect(packageName.equals("dev.droidgate.proof.clock") && intent.getFlags() == 0, told);
-                expect("mobile.mcp.SERVICE".equals(action), told);
-                if ("bind".equals(one.what())) {
-                    expect(intent.getExtras() == null, told);
+                expect(packageName.equals("dev.droidgate.proof.clock") && intent.getFlags() == 0, text);
+                expect("mobile.mcp.SERVICE".equals(action), text);
+                if ("bind".equals(question.what())) {
+                    expect(intent.getExtras() == null, text);
                     break;
                 }
                 Bundle extras = new Bundle(intent.getExtras());
-                expect(extras.get("mcp_callback") instanceof android.app.PendingIntent, told);
+                expect(extras.get("mcp_callback") instanceof android.app.PendingIntent, text);
                 extras.remove("mcp_callback");
                 check(extras, Set.of("mobile-mcp-request", ORIGIN, CERTIFICATE));
                 break;
             default:
-                throw new AssertionError(told);
+                throw new AssertionError(text);
         }
     }
 
@@ -212,17 +212,17 @@ public final class Hostile {
     }
 
     private static void check(Bundle extras, Set<String> names) {
-        Map<String, Object> told = new TreeMap<>();
-        for (String one : extras.keySet()) {
-            told.put(one, extras.get(one));
+        Map<String, Object> fields = new TreeMap<>();
+        for (String extra : extras.keySet()) {
+            fields.put(extra, extras.get(extra));
         }
-        expect(told.keySet().equals(names), told.toString());
-        told.values().forEach(one -> expect(one instanceof String, told.toString()));
-        expect(told.get(ORIGIN).equals("dev.droidgate.proof.agent"), told.toString());
-        expect(told.get(CERTIFICATE).equals(Inputs.app("agent").signer()), told.toString());
+        expect(fields.keySet().equals(names), fields.toString());
+        fields.values().forEach(item -> expect(item instanceof String, fields.toString()));
+        expect(fields.get(ORIGIN).equals("dev.droidgate.proof.agent"), fields.toString());
+        expect(fields.get(CERTIFICATE).equals(Inputs.app("agent").signer()), fields.toString());
         for (String json : new String[] {"parameters", "params", "mobile-mcp-request"}) {
-            if (told.containsKey(json)) {
-                parse((String) told.get(json));
+            if (fields.containsKey(json)) {
+                parse((String) fields.get(json));
             }
         }
     }
@@ -235,9 +235,9 @@ public final class Hostile {
         }
     }
 
-    private static void expect(boolean holds, String told) {
+    private static void expect(boolean holds, String text) {
         if (!holds) {
-            throw new AssertionError(told);
+            throw new AssertionError(text);
         }
     }
 

@@ -39,9 +39,9 @@ public final class Screen {
 
     private List<Notification> asking() {
         List<Notification> found = new ArrayList<>();
-        for (Notification one : shadowOf(manager).getAllNotifications()) {
-            if (one.contentIntent != null) {
-                found.add(one);
+        for (Notification notification : shadowOf(manager).getAllNotifications()) {
+            if (notification.contentIntent != null) {
+                found.add(notification);
             }
         }
         return found;
@@ -97,7 +97,7 @@ public final class Screen {
         phone.settle();
     }
 
-    /** Opens the window as nobody should; tells whether it closes itself. */
+    /** Opens the window as nobody should; says whether it closes itself. */
     public boolean openWithoutACall() {
         Intent intent =
                 new Intent(phone.context(), TrampolineActivity.class).putExtra("opening", "0123456789abcdef");
@@ -127,16 +127,16 @@ public final class Screen {
     public static List<TextView> buttons(Activity activity) {
         List<TextView> views = new ArrayList<>();
         collect(activity.getWindow().getDecorView(), new ArrayList<>(), views);
-        views.removeIf(one -> !(one instanceof Button));
+        views.removeIf(view -> !(view instanceof Button));
         return views;
     }
 
     /** Presses a button of a window; through another window where that lies above. */
     public static void press(Activity activity, String text, boolean obscured) {
-        for (TextView one : buttons(activity)) {
-            if (one.getText().toString().equals(text)) {
-                touch(activity, one, MotionEvent.ACTION_DOWN, obscured);
-                touch(activity, one, MotionEvent.ACTION_UP, obscured);
+        for (TextView view : buttons(activity)) {
+            if (view.getText().toString().equals(text)) {
+                touch(activity, view, MotionEvent.ACTION_DOWN, obscured);
+                touch(activity, view, MotionEvent.ACTION_UP, obscured);
                 return;
             }
         }

@@ -22,7 +22,7 @@ public final class ClockService extends Service {
     /** The messages' data that came. */
     public static final List<Bundle> CALLS = new ArrayList<>();
 
-    private Runnable held;
+    private Runnable late;
 
     @Override
     public IBinder onBind(Intent intent) {
@@ -57,9 +57,9 @@ public final class ClockService extends Service {
                 refuse(message);
                 break;
             case GARBAGE:
-                Bundle told = new Bundle();
-                told.putString("mobile-mcp-response", "{{{");
-                send(message, told);
+                Bundle bundle = new Bundle();
+                bundle.putString("mobile-mcp-response", "{{{");
+                send(message, bundle);
                 break;
             case EMPTY:
                 answerNothing(message);
@@ -68,7 +68,7 @@ public final class ClockService extends Service {
                 answerFirst(message);
                 break;
             case LATE:
-                held = () -> answer(message, visits, "14:00");
+                late = () -> answer(message, visits, "14:00");
                 break;
             default:
                 break;
@@ -129,6 +129,6 @@ public final class ClockService extends Service {
 
     /** Answers what was left open. */
     public void done() {
-        held.run();
+        late.run();
     }
 }

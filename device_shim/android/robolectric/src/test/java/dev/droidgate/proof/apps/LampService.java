@@ -16,7 +16,7 @@ public final class LampService extends Service {
     /** The intents that came. */
     public static final List<Intent> CALLS = new ArrayList<>();
 
-    private Intent held;
+    private Intent request;
 
     @Override
     public IBinder onBind(Intent intent) {
@@ -36,13 +36,13 @@ public final class LampService extends Service {
             // The first one's request, with the second one's callback.
             answer(new Intent(CALLS.get(0)).putExtra("mcp_callback", (PendingIntent) intent.getParcelableExtra("mcp_callback")));
         }
-        held = intent;
+        request = intent;
         return START_NOT_STICKY;
     }
 
     /** Answers what was left open. */
     public void done() {
-        answer(held);
+        answer(request);
     }
 
     private void answer(Intent intent) {

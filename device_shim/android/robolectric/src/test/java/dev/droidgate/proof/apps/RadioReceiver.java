@@ -17,17 +17,17 @@ public final class RadioReceiver extends BroadcastReceiver {
     /** What it offers; tests change it. */
     public static volatile String description = "Say the weather.";
 
-    private static PendingResult held;
+    private static PendingResult pending;
 
     @Override
     public void onReceive(Context context, Intent intent) {
         CALLS.add(intent);
         if ("com.example.ACTION_MMCP_DISCOVERY".equals(intent.getAction())) {
-            Bundle told = new Bundle();
-            told.putStringArray("tools", new String[] {"forecast"});
-            told.putString("forecast.description", description);
-            told.putString("forecast.parameters", "{\"place\":\"string\"}");
-            setResultExtras(told);
+            Bundle bundle = new Bundle();
+            bundle.putStringArray("tools", new String[] {"forecast"});
+            bundle.putString("forecast.description", description);
+            bundle.putString("forecast.parameters", "{\"place\":\"string\"}");
+            setResultExtras(bundle);
             setResultCode(-1);
             return;
         }
@@ -46,7 +46,7 @@ public final class RadioReceiver extends BroadcastReceiver {
                 break;
             case SILENT:
             case LATE:
-                held = goAsync();
+                pending = goAsync();
                 break;
             default:
                 break;
@@ -55,8 +55,8 @@ public final class RadioReceiver extends BroadcastReceiver {
 
     /** Answers what was left open. */
     public static void done() {
-        held.setResultCode(-1);
-        held.setResultData("rain");
-        held.finish();
+        pending.setResultCode(-1);
+        pending.setResultData("rain");
+        pending.finish();
     }
 }

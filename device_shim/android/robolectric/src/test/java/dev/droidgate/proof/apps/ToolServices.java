@@ -34,12 +34,12 @@ final class ToolServices {
         Bundle success(JSONObject outputs) throws JSONException {
             Object output = outputs;
             if (list) {
-                JSONArray told = new JSONArray();
+                JSONArray array = new JSONArray();
                 for (java.util.Iterator<String> names = outputs.keys(); names.hasNext(); ) {
                     String name = names.next();
-                    told.put(new JSONObject().put("name", name).put("type", "any").put("value", outputs.get(name)));
+                    array.put(new JSONObject().put("name", name).put("type", "any").put("value", outputs.get(name)));
                 }
-                output = told;
+                output = array;
             }
             JSONObject response = new JSONObject().put("id", request.get("id")).put("status", "success");
             response.put("capability", new JSONObject().put("id", capability.getString("id")).put("output", output));

@@ -3,7 +3,7 @@ package dev.droidgate.proof.phone;
 import org.robolectric.annotation.Implementation;
 import org.robolectric.annotation.Implements;
 
-/** Who set the result that an activity receives, as Android tells it from release 15 on. */
+/** Who set the result that an activity receives, as Android reports it from release 15 on. */
 @Implements(className = "android.app.ComponentCaller", minSdk = 35, isInAndroidSdk = false)
 public final class CallersOnPhone {
     static int uid = -1;

@@ -8,7 +8,7 @@ import org.robolectric.annotation.Implements;
 /** Which app functions are enabled: Android's manager asks the search index, which is not here. */
 @Implements(className = "android.app.appfunctions.AppFunctionManager", minSdk = 36, isInAndroidSdk = false)
 public final class FunctionStatesOnPhone {
-    /** What is told; null for a function that does not exist. */
+    /** What is reported; null for a function that does not exist. */
     public static volatile Boolean state = Boolean.TRUE;
 
     @Implementation
@@ -17,13 +17,13 @@ public final class FunctionStatesOnPhone {
             String packageName,
             Executor executor,
             OutcomeReceiver<Boolean, Exception> receiver) {
-        Boolean told = state;
+        Boolean answer = state;
         executor.execute(
                 () -> {
-                    if (told == null) {
+                    if (answer == null) {
                         receiver.onError(new IllegalArgumentException("no such function"));
                     } else {
-                        receiver.onResult(told);
+                        receiver.onResult(answer);
                     }
                 });
     }

@@ -30,7 +30,7 @@ public final class FunctionsOnPhone extends IAppFunctionManager.Stub {
     /** Whether calls were cancelled. */
     public static volatile boolean cancelled;
 
-    private IExecuteAppFunctionCallback held;
+    private IExecuteAppFunctionCallback waiting;
 
     /** Puts the service where Android has it. */
     public static FunctionsOnPhone install() {
@@ -48,7 +48,7 @@ public final class FunctionsOnPhone extends IAppFunctionManager.Stub {
             ExecuteAppFunctionAidlRequest asked, IExecuteAppFunctionCallback callback) throws RemoteException {
         ExecuteAppFunctionRequest request = asked.getClientRequest();
         CALLS.add(request);
-        held = callback;
+        waiting = callback;
         switch (behaviour) {
             case ANSWER:
                 done();
@@ -90,7 +90,7 @@ public final class FunctionsOnPhone extends IAppFunctionManager.Stub {
                     ExecuteAppFunctionResponse.PROPERTY_RETURN_VALUE,
                     "kept " + request.getParameters().getPropertyString("title"));
         }
-        held.onSuccess(new ExecuteAppFunctionResponse(answer.build()));
+        waiting.onSuccess(new ExecuteAppFunctionResponse(answer.build()));
     }
 
     @Override

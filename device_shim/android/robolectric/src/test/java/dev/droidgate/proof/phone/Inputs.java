@@ -17,13 +17,13 @@ public final class Inputs {
     public record App(String name, String packageName, Path apk, String certificate, String signer, int uid) {}
 
     private static Properties read() {
-        Properties held = new Properties();
+        Properties properties = new Properties();
         try (InputStream in = Inputs.class.getResourceAsStream("/inputs.properties")) {
-            held.load(in);
+            properties.load(in);
         } catch (IOException unreadable) {
             throw new IllegalStateException(unreadable);
         }
-        return held;
+        return properties;
     }
 
     /** Returns a text. */

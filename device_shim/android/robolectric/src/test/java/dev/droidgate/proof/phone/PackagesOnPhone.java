@@ -46,12 +46,12 @@ public final class PackagesOnPhone extends ShadowApplicationPackageManager {
         if (info == null || info.signatures == null) {
             return false;
         }
-        for (Signature one : info.signatures) {
-            byte[] held = one.toByteArray();
+        for (Signature signature : info.signatures) {
+            byte[] bytes = signature.toByteArray();
             if (type == PackageManager.CERT_INPUT_SHA256) {
-                held = MessageDigest.getInstance("SHA-256").digest(held);
+                bytes = MessageDigest.getInstance("SHA-256").digest(bytes);
             }
-            if (Arrays.equals(held, certificate)) {
+            if (Arrays.equals(bytes, certificate)) {
                 return true;
             }
         }

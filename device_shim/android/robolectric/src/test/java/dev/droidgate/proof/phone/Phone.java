@@ -97,8 +97,8 @@ public final class Phone {
         shadowOf(shim).setUnbindServiceCallsOnServiceDisconnected(false);
         names(Process.myUid(), shim.getPackageName());
         // Robolectric gives them every broadcast of their actions, also one that names another component.
-        for (ShadowApplication.Wrapper one : shadowOf(shim).getRegisteredReceivers()) {
-            shim.unregisterReceiver(one.broadcastReceiver);
+        for (ShadowApplication.Wrapper wrapper : shadowOf(shim).getRegisteredReceivers()) {
+            shim.unregisterReceiver(wrapper.broadcastReceiver);
         }
     }
 
@@ -139,9 +139,9 @@ public final class Phone {
         info.applicationInfo.publicSourceDir = app.apk().toString();
         sign(info, new Signature(app.certificate()));
         List<String> sharing = new ArrayList<>();
-        for (App one : installed.values()) {
-            if (one.uid() == app.uid()) {
-                sharing.add(one.packageName());
+        for (App item : installed.values()) {
+            if (item.uid() == app.uid()) {
+                sharing.add(item.packageName());
             }
         }
         names(app.uid(), sharing.toArray(new String[0]));
@@ -167,8 +167,8 @@ public final class Phone {
         info.signatures = signatures;
         if (Build.VERSION.SDK_INT >= Build.VERSION_CODES.P) {
             info.signingInfo = Shadow.newInstanceOf(SigningInfo.class);
-            ShadowSigningInfo told = Shadow.extract(info.signingInfo);
-            told.setSignatures(signatures);
+            ShadowSigningInfo shadow = Shadow.extract(info.signingInfo);
+            shadow.setSignatures(signatures);
         }
     }
 
@@ -181,7 +181,7 @@ public final class Phone {
 
     /** Lets a uid hold permissions. */
     public void permit(int uid, String... names) {
-        Collections.addAll(permissions.computeIfAbsent(uid, one -> new HashSet<>()), names);
+        Collections.addAll(permissions.computeIfAbsent(uid, permission -> new HashSet<>()), names);
     }
 
     /** Takes permissions away from a uid. */
@@ -268,7 +268,7 @@ public final class Phone {
         }
     }
 
-    /** Starts a service as an app's call does; returns what it told the system. */
+    /** Starts a service as an app's call does; returns what it returned to the system. */
     public int start(Class<? extends Service> type, Intent intent) {
         return service(type).onStartCommand(intent, 0, ++starts);
     }
@@ -298,7 +298,7 @@ public final class Phone {
 
     /** Hands out a service's binder: it is asked for one for each intent that differs from the others. */
     private void connect(Service service, Binding binding) {
-        IBinder binder = binders.computeIfAbsent(binding.intent(), one -> service.onBind(one.getIntent()));
+        IBinder binder = binders.computeIfAbsent(binding.intent(), item -> service.onBind(item.getIntent()));
         if (binder == null) {
             binding.connection().onNullBinding(binding.component());
         } else {
@@ -307,7 +307,7 @@ public final class Phone {
     }
 
     void unbound(ServiceConnection connection) {
-        if (!bindings.removeIf(one -> one.connection() == connection)) {
+        if (!bindings.removeIf(binding -> binding.connection() == connection)) {
             throw new IllegalArgumentException("not bound");
         }
     }
@@ -316,23 +316,23 @@ public final class Phone {
     public long bindingsTo(Class<? extends Service> type) {
         synchronized (bindings) {
             return bindings.stream()
-                    .filter(one -> one.component().getClassName().equals(type.getName()))
+                    .filter(item -> item.component().getClassName().equals(type.getName()))
                     .count();
         }
     }
 
-    /** Ends the process of a service: its binder dies and those who bound it are told. */
+    /** Ends the process of a service: its binder dies and those who bound it learn of it. */
     public void kill(Class<? extends Service> type) {
         services.remove(type.getName());
         List<Binding> torn = new ArrayList<>(bindings);
-        torn.removeIf(one -> !one.component().getClassName().equals(type.getName()));
-        for (Binding one : torn) {
-            IBinder binder = binders.remove(one.intent());
+        torn.removeIf(item -> !item.component().getClassName().equals(type.getName()));
+        for (Binding binding : torn) {
+            IBinder binder = binders.remove(binding.intent());
             if (binder instanceof Binder) {
                 ShadowBinder shadow = Shadow.extract(binder);
                 shadow.getDeathRecipients().forEach(IBinder.DeathRecipient::binderDied);
             }
-            system.post(() -> one.connection().onServiceDisconnected(one.component()));
+            system.post(() -> binding.connection().onServiceDisconnected(binding.component()));
         }
         settle();
     }
@@ -358,9 +358,9 @@ public final class Phone {
     /** Returns the topmost activity of a class, null where none is shown. */
     public <A extends Activity> A shown(Class<A> type) {
         for (int index = screen.size() - 1; index >= 0; index--) {
-            Activity one = screen.get(index).get();
-            if (type.isInstance(one) && !one.isFinishing()) {
-                return type.cast(one);
+            Activity activity = screen.get(index).get();
+            if (type.isInstance(activity) && !activity.isFinishing()) {
+                return type.cast(activity);
             }
         }
         return null;
@@ -376,7 +376,7 @@ public final class Phone {
 
     private List<Activity> shown() {
         List<Activity> shown = new ArrayList<>();
-        screen.forEach(one -> shown.add(one.get()));
+        screen.forEach(item -> shown.add(item.get()));
         return shown;
     }
 
@@ -406,7 +406,7 @@ public final class Phone {
         return null;
     }
 
-    /** Lets a result be told as another app's than the one that set it. */
+    /** Lets a result be reported as another app's than the one that set it. */
     public void forge(Activity activity) {
         forged = activity;
     }
@@ -414,16 +414,16 @@ public final class Phone {
     /** Makes the open activity of a class anew. */
     public <A extends Activity> void recreate(Class<A> type) {
         A before = shown(type);
-        for (ActivityController<? extends Activity> one : new ArrayList<>(screen)) {
-            if (one.get() == before) {
+        for (ActivityController<? extends Activity> item : new ArrayList<>(screen)) {
+            if (item.get() == before) {
                 Bundle saved = new Bundle();
-                one.pause().stop().saveInstanceState(saved).destroy();
+                item.pause().stop().saveInstanceState(saved).destroy();
                 ActivityController<A> again = Robolectric.buildActivity(type, before.getIntent());
-                screen.set(screen.indexOf(one), again);
+                screen.set(screen.indexOf(item), again);
                 again.create(saved).start().restoreInstanceState(saved).resume().visible();
                 waiting.replaceAll(
-                        (opened, held) ->
-                                held.asking() == before ? new Waiting(again.get(), held.intent()) : held);
+                        (opened, found) ->
+                                found.asking() == before ? new Waiting(again.get(), found.intent()) : found);
             }
         }
         settle();
@@ -431,26 +431,26 @@ public final class Phone {
 
     /** Closes what an activity has started and waits for, as {@code finishActivity} asks. */
     void finishOf(IBinder token) {
-        for (Map.Entry<Activity, Waiting> one : new HashMap<>(waiting).entrySet()) {
-            if (token.equals(ReflectionHelpers.getField(one.getValue().asking(), "mToken"))) {
-                one.getKey().finish();
+        for (Map.Entry<Activity, Waiting> entry : new HashMap<>(waiting).entrySet()) {
+            if (token.equals(ReflectionHelpers.getField(entry.getValue().asking(), "mToken"))) {
+                entry.getKey().finish();
             }
         }
     }
 
     private boolean close() {
         boolean closed = false;
-        for (ActivityController<? extends Activity> one : new ArrayList<>(screen)) {
-            Activity activity = one.get();
+        for (ActivityController<? extends Activity> item : new ArrayList<>(screen)) {
+            Activity activity = item.get();
             if (!activity.isFinishing()) {
                 continue;
             }
-            screen.remove(one);
+            screen.remove(item);
             closed = true;
             Waiting asking = waiting.remove(activity);
             int code = shadowOf(activity).getResultCode();
             Intent result = shadowOf(activity).getResultIntent();
-            one.pause().stop().destroy();
+            item.pause().stop().destroy();
             if (asking != null && !asking.asking().isFinishing()) {
                 String setter = asking.intent().getComponent().getPackageName();
                 CallersOnPhone.uid = activity == forged ? 1 : installed.get(setter).uid();
@@ -464,10 +464,10 @@ public final class Phone {
         List<IntentForResult> started = new ArrayList<>();
         // Only this list: the shim's threads add to Robolectric's two lists one after the other.
         ShadowApplication asked = shadowOf(shim);
-        for (IntentForResult one = asked.getNextStartedActivityForResult();
-                one != null;
-                one = asked.getNextStartedActivityForResult()) {
-            started.add(0, one);
+        for (IntentForResult intent = asked.getNextStartedActivityForResult();
+                intent != null;
+                intent = asked.getNextStartedActivityForResult()) {
+            started.add(0, intent);
         }
         started.forEach(this::deliver);
         return !started.isEmpty();
@@ -516,14 +516,14 @@ public final class Phone {
     }
 
     private static List<String> stacks() {
-        List<String> told = new ArrayList<>();
+        List<String> list = new ArrayList<>();
         for (StackTraceElement[] stack : Thread.getAllStackTraces().values()) {
             String text = Arrays.toString(stack);
             if (text.contains("dev.droidgate.shim.")) {
-                told.add(text);
+                list.add(text);
             }
         }
-        return told;
+        return list;
     }
 
     private static List<ThreadPoolExecutor> threads(Object shim) {
@@ -536,8 +536,8 @@ public final class Phone {
 
     private static boolean working() {
         synchronized (shims()) {
-            for (Object one : shims().values()) {
-                for (ThreadPoolExecutor threads : threads(one)) {
+            for (Object shim : shims().values()) {
+                for (ThreadPoolExecutor threads : threads(shim)) {
                     if (threads.getActiveCount() > 0 || !threads.getQueue().isEmpty()) {
                         return true;
                     }
@@ -559,9 +559,9 @@ public final class Phone {
     /** Ends the shim's process: nothing is left of it but its files and the activities that Android remembers. */
     public void killShim() {
         quiet();
-        for (Object one : shims().values()) {
-            ReflectionHelpers.<Handler>getField(one, "main").removeCallbacksAndMessages(null);
-            threads(one).forEach(ThreadPoolExecutor::shutdownNow);
+        for (Object shim : shims().values()) {
+            ReflectionHelpers.<Handler>getField(shim, "main").removeCallbacksAndMessages(null);
+            threads(shim).forEach(ThreadPoolExecutor::shutdownNow);
         }
         shims().clear();
         services.clear();
@@ -581,7 +581,7 @@ public final class Phone {
     /** Returns what was asked of one kind, and forgets all. */
     public List<Asked> drain(String what) {
         List<Asked> found = new ArrayList<>(asked);
-        found.removeIf(one -> !one.what().equals(what));
+        found.removeIf(item -> !item.what().equals(what));
         asked.clear();
         return found;
     }

@@ -10,7 +10,7 @@ import java.util.LinkedHashMap;
 import java.util.List;
 import java.util.Map;
 
-/** Remembers the stage that Robolectric last told of each activity. */
+/** Remembers the stage that Robolectric last reported of each activity. */
 public final class ActivityLifecycleMonitorImpl implements ActivityLifecycleMonitor {
     private final Map<Activity, Stage> stages = new LinkedHashMap<>();
     private final List<ActivityLifecycleCallback> callbacks = new ArrayList<>();
@@ -40,7 +40,7 @@ public final class ActivityLifecycleMonitorImpl implements ActivityLifecycleMoni
     @Override
     public synchronized Collection<Activity> getActivitiesInStage(Stage stage) {
         List<Activity> found = new ArrayList<>(stages.keySet());
-        found.removeIf(one -> stages.get(one) != stage);
+        found.removeIf(item -> stages.get(item) != stage);
         return found;
     }
 }

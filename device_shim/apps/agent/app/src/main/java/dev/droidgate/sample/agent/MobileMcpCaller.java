@@ -19,7 +19,7 @@ import org.json.JSONObject;
 
 /**
  * One Mobile-MCP 1.0 call: the service is bound and sent a message; where it cannot be bound it is started with a
- * PendingIntent for the answer. The outcome is told once, on the main thread.
+ * PendingIntent for the answer. The outcome is reported once, on the main thread.
  */
 final class MobileMcpCaller implements ServiceConnection {
     interface Outcome {
@@ -80,7 +80,7 @@ final class MobileMcpCaller implements ServiceConnection {
     }
 
     void start() {
-        timer.postDelayed(() -> finish(null, "there was no answer"), PATIENCE_MILLIS);
+        timer.postDelayed(() -> finish(null, "no answer in time"), PATIENCE_MILLIS);
         try {
             bound = context.bindService(new Intent().setComponent(service), this, Context.BIND_AUTO_CREATE);
         } catch (SecurityException refused) {
@@ -132,14 +132,14 @@ final class MobileMcpCaller implements ServiceConnection {
                         PendingIntent.getBroadcast(context, requestId.hashCode(), answer, flags));
         try {
             if (context.startService(start) == null) {
-                finish(null, "there is no such service");
+                finish(null, "the service does not exist");
             }
         } catch (IllegalStateException | SecurityException refused) {
             finish(null, refused.getMessage());
         }
     }
 
-    /** Tells the outcome once; whatever comes later is dropped. */
+    /** Reports the outcome once; later ones are dropped. */
     void finish(String response, String failure) {
         if (finished) {
             return;

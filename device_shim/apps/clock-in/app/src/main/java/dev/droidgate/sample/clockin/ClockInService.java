@@ -17,7 +17,7 @@ import android.util.Log;
 import java.time.Clock;
 
 /**
- * The Mobile-MCP door of the app. An assistant either binds and sends messages (what = 1, answered with what = 2), or
+ * The Mobile-MCP service of the app. An assistant either binds and sends messages (what = 1, answered with what = 2), or
  * starts the service with a PendingIntent for the answer.
  */
 public final class ClockInService extends Service {

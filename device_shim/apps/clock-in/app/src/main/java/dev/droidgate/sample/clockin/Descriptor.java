@@ -44,8 +44,8 @@ final class Descriptor {
                 if (param == null) {
                     return "\"" + name + "\" is not a parameter of this capability";
                 }
-                Class<?> wanted = param.type.equals("boolean") ? Boolean.class : String.class;
-                if (!wanted.isInstance(args.get(name))) {
+                Class<?> expected = param.type.equals("boolean") ? Boolean.class : String.class;
+                if (!expected.isInstance(args.get(name))) {
                     return "\"" + name + "\" must be a " + param.type;
                 }
             }

@@ -10,7 +10,7 @@ import java.util.List;
 
 /**
  * The properties of one document that a caller sent, each read with the type that assets/notes_service.xml declares for
- * it. Properties that nobody asks for are ignored: the shell puts the names of nested types there.
+ * it. Properties that the function does not read are ignored: the shell puts the names of nested types there.
  */
 final class Arguments {
     static final String DATE_TIME = "java.time.LocalDateTime";
@@ -87,7 +87,7 @@ final class Arguments {
         return has(name) ? whole(name, min, max) : fallback;
     }
 
-    /** The shell knows no types and sends 50 where 50.0 is meant; both are taken. */
+    /** The shell does not know types and sends 50 where 50.0 is meant; both are accepted. */
     double number(String name, double min, double max) throws AppFunctionException {
         Object value = document.getProperty(name);
         double number = Double.NaN;

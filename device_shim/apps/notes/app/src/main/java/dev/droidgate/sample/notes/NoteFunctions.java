@@ -35,7 +35,7 @@ final class NoteFunctions {
         this.now = now;
     }
 
-    /** Returns null when there is no function of this name. */
+    /** Returns null for an unknown function. */
     GenericDocument run(String name, Arguments arguments) throws AppFunctionException, IOException, JSONException {
         switch (name) {
             case "addChecklistItems":
@@ -182,7 +182,7 @@ final class NoteFunctions {
         String noteId = arguments.text("noteId", 1, MAX_ID);
         Note note = store.find(noteId);
         if (note == null) {
-            throw new AppFunctionException(ERROR_RESOURCE_NOT_FOUND, "There is no note \"" + noteId + "\"");
+            throw new AppFunctionException(ERROR_RESOURCE_NOT_FOUND, "Unknown note \"" + noteId + "\"");
         }
         return note;
     }

@@ -54,7 +54,7 @@ final class NoteStore {
         return "note-" + nextNumber++;
     }
 
-    /** Returns null when there is no such note. */
+    /** Returns null for an unknown note. */
     Note find(String noteId) {
         for (Note note : notes) {
             if (note.noteId.equals(noteId)) {

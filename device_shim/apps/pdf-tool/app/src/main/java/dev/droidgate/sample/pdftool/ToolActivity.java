@@ -10,7 +10,7 @@ import org.json.JSONArray;
 import org.json.JSONException;
 import org.json.JSONObject;
 
-/** Advertises the tools in its meta-data, runs one call, hands the result back and goes away. */
+/** Advertises the tools in its meta-data, runs one call, returns the result and finishes. */
 public final class ToolActivity extends Activity {
     static final String ACTION_CALL = "com.example.mMCP.ACTION_TOOL_CALL";
     static final String MANIFEST = "mMCP_manifest";
@@ -107,6 +107,6 @@ public final class ToolActivity extends Activity {
                 return tools.getJSONObject(i).getJSONObject("parameters");
             }
         }
-        throw new ToolException("there is no tool \"" + tool + "\"");
+        throw new ToolException("unknown tool \"" + tool + "\"");
     }
 }

@@ -34,7 +34,7 @@ final class RequestEngine {
         this.descriptor = descriptor;
     }
 
-    /** Answers over the totals of who asks; null where nobody is bound for whom totals could be kept. */
+    /** Answers from the sender's totals; null where no client is bound for whom totals could be kept. */
     String answer(String requestText, Totals totals) {
         String requestId = "";
         String capabilityId = "";

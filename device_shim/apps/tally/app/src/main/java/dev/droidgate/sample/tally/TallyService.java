@@ -18,11 +18,11 @@ import java.util.HashMap;
 import java.util.Map;
 
 /**
- * The Mobile-MCP door of an app that keeps something from call to call: the points of a game, for as long as an
+ * The Mobile-MCP service of an app that keeps state between calls: the points of a game, for as long as an
  * assistant is bound (messages with what = 1, answered with what = 2).
  *
- * <p>Android makes one service for all who bind it, and asks it for a binder once for each intent that differs from the
- * others (Intent.filterEquals); everybody who binds with an equal one gets that same binder. So the points are kept for
+ * <p>Android creates one service for all clients, and asks it for a binder once for each intent that differs from the
+ * others (Intent.filterEquals); clients that bind with an equal one get that same binder. So the points are kept for
  * each such intent and, within it, for each uid that Android says a message comes from (Message.sendingUid). What an
  * assistant says about itself in a request decides nothing.
  */
@@ -39,7 +39,7 @@ public final class TallyService extends Service {
     private static final String CHANNEL = "requests";
     private static final int NOTIFICATION = 1;
 
-    /** Answers whoever got the binder of one intent. */
+    /** Answers the clients that got the binder of one intent. */
     private static final class RequestHandler extends Handler {
         private final RequestEngine engine;
         private final Map<Integer, Totals> totalsByUid = new HashMap<>();
@@ -97,16 +97,16 @@ public final class TallyService extends Service {
     @Override
     public IBinder onBind(Intent intent) {
         RequestHandler handler = new RequestHandler(engine);
-        // What is compared is enough: whatever else somebody binds with is not kept.
+        // The compared parts identify the binder; the intent's other parts are not kept.
         handlers.put(new Intent.FilterComparison(intent.cloneFilter()), handler);
         return new Messenger(handler).getBinder();
     }
 
     /**
-     * The last who was bound with this intent has let go. While the service lives on for others, Android hands out the
+     * The last client bound with this intent has unbound. While the service lives on for others, Android returns the
      * same binder again without asking, so its handler stays and begins anew.
      *
-     * @return true: without it Android would not tell of the next time
+     * @return true: without it Android would not call onUnbind again
      */
     @Override
     public boolean onUnbind(Intent intent) {
@@ -114,7 +114,7 @@ public final class TallyService extends Service {
         return true;
     }
 
-    /** A start leaves nobody bound for whom points could be kept: it is told so. */
+    /** Refuses a start: it leaves no client bound for whom points could be kept. */
     @Override
     public int onStartCommand(Intent intent, int flags, int startId) {
         enterForeground();

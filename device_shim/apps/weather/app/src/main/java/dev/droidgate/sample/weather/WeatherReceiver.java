@@ -8,7 +8,7 @@ import android.os.Bundle;
 import android.util.Log;
 import org.json.JSONException;
 
-/** Lists its tools and runs them for whoever sends an ordered broadcast. */
+/** Lists its tools and runs them for senders of ordered broadcasts. */
 public final class WeatherReceiver extends BroadcastReceiver {
     static final String ACTION_DISCOVERY = "com.example.ACTION_MMCP_DISCOVERY";
     static final String ACTION_INVOKE = "com.example.ACTION_MMCP_INVOKE";

@@ -32,7 +32,7 @@ final class WeatherTools {
     }
 
     private static final Tool[] TOOLS = {
-        new Tool("currentWeather", "Tells the weather in a place right now, in one sentence.", "location"),
+        new Tool("currentWeather", "Returns the weather in a place right now, in one sentence.", "location"),
         new Tool("forecast",
                 "Gives the weather of the coming days in a place as JSON. days is a number from 1 to 7.",
                 "location", "days"),
@@ -137,7 +137,7 @@ final class WeatherTools {
                 return tool;
             }
         }
-        throw new Refusal(name == null ? "no tool is named" : "there is no tool \"" + name + "\"");
+        throw new Refusal(name == null ? "no tool is named" : "unknown tool \"" + name + "\"");
     }
 
     private static Map<String, String> argsFor(Tool tool, String params) throws Refusal {
