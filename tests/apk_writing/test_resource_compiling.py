@@ -113,7 +113,11 @@ def test_a_wrong_qualifier_is_told_with_its_folder(qualifier: str, tmp_path: Pat
         (values("<string>x</string>"), "values.xml:1", "has no name"),
         (values('<string name="a b">x</string>'), "values.xml:1", "cannot be the name"),
         (values('<overlayable name="x"/>'), "values.xml:1", "<overlayable> is not packed"),
-        (values('<plurals name="a"><item quantity="lots">x</item></plurals>'), "values.xml:1", "is not a quantity"),
+        (
+            values('<plurals name="a"><item quantity="lots">x</item></plurals>'),
+            "values.xml:1",
+            "is not a quantity",
+        ),
         (values('<item name="a" type="dimen" format="x">1</item>'), "values.xml:1", "X is not a format"),
         (values('<attr name="a" format="number"/>'), "values.xml:1", "NUMBER is not a format"),
         (values('<style name="A.B"/>'), "values.xml:1", "no resource @style/A"),
