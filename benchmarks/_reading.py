@@ -1,4 +1,4 @@
-"""What reading APKs costs beside androguard: the same task, and what a scan does besides.
+"""What reading APKs costs next to androguard: the same task, and what else a scan does.
 
 The task is what no catalog can do without: open the file, read the manifest with its components and their
 actions, the label, the digests of the signing certificates, follow each `<meta-data>` and `<property>` to the
@@ -75,9 +75,9 @@ def read_alike(path: Path) -> Answer:
             if component.kind != "application"
         )
         files = [
-            _descriptor_of(application, held)
+            _descriptor_of(application, entry)
             for component in application.components
-            for held in (*component.meta_data, *component.properties)
+            for entry in (*component.meta_data, *component.properties)
         ]
         sizes = sorted(_count(parse_xml(file.text.encode(), path=path.name)) for file in files if file)
         return Answer(
@@ -89,11 +89,11 @@ def read_alike(path: Path) -> Answer:
         )
 
 
-def _descriptor_of(application: Application, held: MetaData) -> TextFile | None:
-    if held.resource is not None and held.resource.startswith("@xml/"):
-        return application.resources.read_file(held.resource)
-    if held.name.startswith(FUNCTIONS) and isinstance(held.value, str):
-        return application.resources.read_asset(held.value)
+def _descriptor_of(application: Application, entry: MetaData) -> TextFile | None:
+    if entry.resource is not None and entry.resource.startswith("@xml/"):
+        return application.resources.read_file(entry.resource)
+    if entry.name.startswith(FUNCTIONS) and isinstance(entry.value, str):
+        return application.resources.read_asset(entry.value)
     return None
 
 
@@ -116,7 +116,7 @@ def read_androguard(path: Path) -> Answer:
     signers = frozenset(
         hashlib.sha256(certificate.dump()).hexdigest() for certificate in apk.get_certificates()
     )
-    files = [root for held in manifest.iter("meta-data", "property") for root in _roots_of(apk, held)]
+    files = [root for entry in manifest.iter("meta-data", "property") for root in _roots_of(apk, entry)]
     return Answer(package, apk.get_app_name(), components, signers, tuple(sorted(map(_count, files))))
 
 
@@ -130,16 +130,16 @@ def _actions_of(component: Any) -> Iterator[str]:
             yield action.get(f"{ANDROID}name")
 
 
-def _roots_of(apk: Any, held: Any) -> Iterator[Any]:
+def _roots_of(apk: Any, entry: Any) -> Iterator[Any]:
     from androguard.core.axml import AXMLPrinter  # noqa: PLC0415
 
-    reference, resources = held.get(f"{ANDROID}resource"), apk.get_android_resources()
+    reference, resources = entry.get(f"{ANDROID}resource"), apk.get_android_resources()
     if reference is not None and resources is not None and reference[1:].startswith("7F"):
         for _, file in resources.get_resolved_res_configs(int(reference[1:], 16)):
             if isinstance(file, str) and file.startswith("res/") and file.endswith(".xml"):
                 yield AXMLPrinter(apk.get_file(file)).get_xml_obj()
-    elif (held.get(f"{ANDROID}name") or "").startswith(FUNCTIONS):
-        yield etree.fromstring(apk.get_file(f"assets/{held.get(f'{ANDROID}value')}"))
+    elif (entry.get(f"{ANDROID}name") or "").startswith(FUNCTIONS):
+        yield etree.fromstring(apk.get_file(f"assets/{entry.get(f'{ANDROID}value')}"))
 
 
 def read_ours(path: Path) -> object:
@@ -199,7 +199,7 @@ def measure_reading(table: Table, what: str, paths: Sequence[Path]) -> None:
         readers[THEIRS] = read_androguard
     readers |= {"droidgate reads": read_ours, "droidgate scans": scan_ours}
     for read in readers.values():
-        read(paths[0])  # what is imported is no part of it
+        read(paths[0])  # what is imported is not part of it
     taken = {name: Taken() for name in readers}
     alike = 0
     for start in range(0, len(paths), _TURN):

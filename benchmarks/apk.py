@@ -1,4 +1,4 @@
-"""How fast an APK is read, beside other readers on the same files in the same run.
+"""How fast an APK is read, next to other readers on the same files in the same run.
 
 Run it with `make bench`. Everybody opens the file, and reads the manifest with components, filters and
 meta-data, the label and the descriptors that meta-data point to; whoever cannot do the last is marked and
@@ -48,9 +48,9 @@ def read_ours(path: Path) -> Facts:
     with open_apk(path) as apk:
         application = read_application(apk)
         for component in application.components:
-            for held in (*component.meta_data, *component.properties):
-                if held.resource is not None and held.resource.startswith(("@xml/", "@raw/")):
-                    application.resources.read_file(held.resource)
+            for entry in (*component.meta_data, *component.properties):
+                if entry.resource is not None and entry.resource.startswith(("@xml/", "@raw/")):
+                    application.resources.read_file(entry.resource)
         elements = next(apk.manifest.child_elements("application"))
         aliases = len(list(elements.child_elements("activity-alias")))
         kinds = [other.kind for other in application.components]
@@ -98,8 +98,8 @@ def _read_like_androguard(apk: object, printer: type) -> Facts:
         apk.get_intent_filters("service", service)  # type: ignore[attr-defined]
     resources = apk.get_android_resources()  # type: ignore[attr-defined]
     manifest = apk.get_android_manifest_xml()  # type: ignore[attr-defined]
-    for held in (*manifest.iter("meta-data"), *manifest.iter("property")):
-        reference = held.get(f"{{{ANDROID}}}resource")
+    for entry in (*manifest.iter("meta-data"), *manifest.iter("property")):
+        reference = entry.get(f"{{{ANDROID}}}resource")
         if reference is not None and resources is not None and reference[1:].startswith("7F"):
             for _, file in resources.get_resolved_res_configs(int(reference[1:], 16)):
                 if isinstance(file, str) and file.startswith("res/xml"):

@@ -1,4 +1,4 @@
-"""What coverage costs: scanning APKs beside androguard, one process and two, and the report of a catalog.
+"""What coverage costs: scanning APKs next to androguard, one process and two, and the report of a catalog.
 
 Run it with `make bench`; `--apps 10000 --capabilities 1000000` is what a large run measures. The APKs are
 made anew from a seed that was not used before, so that nothing of ours knows them; those inside installed
@@ -28,9 +28,9 @@ from droidgate.coverage.catalog import Catalog
 from droidgate.coverage.history import Snapshot
 from droidgate.coverage.inputs import CATALOG_FILE
 from droidgate.coverage.process_pool import PoolSettings
-from droidgate.coverage.report import Coverage, Wanted
+from droidgate.coverage.report import Coverage, ReportOptions
 from droidgate.coverage.rows import TABLES
-from droidgate.coverage.scan import Request, scan
+from droidgate.coverage.scan import ScanRequest, scan
 
 sys.path.insert(0, str(Path(__file__).resolve().parent.parent / "tests"))
 
@@ -45,7 +45,7 @@ def measure_scan(folder: Path, workers: int) -> None:
     """Print the row about scanning a folder, as JSON; in a new process, which counts its parent's memory."""
     catalog = folder.with_name(f"catalog{workers}")
     began, worked = time.perf_counter(), time.process_time()
-    result = scan(Request([str(folder)], catalog, PoolSettings(workers=workers)))
+    result = scan(ScanRequest([str(folder)], catalog, PoolSettings(workers=workers)))
     seconds, worked = time.perf_counter() - began, time.process_time() - worked
     children = resource.getrusage(resource.RUSAGE_CHILDREN)
     spent = children.ru_utime + children.ru_stime
@@ -56,13 +56,13 @@ def measure_scan(folder: Path, workers: int) -> None:
     print(json.dumps([workers, files, seconds, spent, worked, of_core, *memory, written / files]))
 
 
-def multiply(catalog: Catalog, folder: Path, wanted: int) -> Catalog:
+def multiply(catalog: Catalog, folder: Path, count: int) -> Catalog:
     """Write a catalog of so many capabilities: the apps of another again and again, with other names.
 
     Every copy is an app of its own. Names, descriptions and shapes are made up as those of
     `benchmarks/matching.py`; all else is the original's.
     """
-    times = -(-wanted // catalog.rows["capabilities"])
+    times = -(-count // catalog.rows["capabilities"])
     made = folder.with_suffix(".csv")
     with made.open("w", encoding="utf-8", newline="") as file:
         rows = csv.writer(file)
@@ -85,8 +85,8 @@ def multiply(catalog: Catalog, folder: Path, wanted: int) -> Catalog:
         counts[table] = times * catalog.rows[table]
     connection.close()
     made.unlink()
-    told = json.loads((catalog.folder / CATALOG_FILE).read_bytes())
-    (folder / CATALOG_FILE).write_text(json.dumps({**told, "rows": counts}), encoding="utf-8")
+    document = json.loads((catalog.folder / CATALOG_FILE).read_bytes())
+    (folder / CATALOG_FILE).write_text(json.dumps({**document, "rows": counts}), encoding="utf-8")
     return Catalog.open(folder)
 
 
@@ -110,7 +110,7 @@ def measure_report(folder: Path, *, matching: bool) -> None:
     """Print the row about the report of a catalog, in this process and the one that it starts, as JSON."""
     catalog = Catalog.open(folder)
     began, (_, worked) = time.perf_counter(), memory_and_work()
-    with Coverage(Snapshot(folder.name, catalog), wanted=Wanted(matching=matching)) as made:
+    with Coverage(Snapshot(folder.name, catalog), options=ReportOptions(matching=matching)) as made:
         groups = made.report.matching.groups if made.report.matching is not None else 0
     seconds = time.perf_counter() - began
     peak, worked = memory_and_work(worked)

@@ -45,23 +45,23 @@ def _milliseconds(page: Page, kind: str, action: str) -> float:
     page.run("document.querySelector('#filters [type=reset]').click()")
     page.run(f"document.querySelector('[name=show][value={kind}]').click()")
     page.run("new Promise((done) => setTimeout(done, 250))")
-    told: float = page.run(
+    milliseconds: float = page.run(
         "(async () => { const wait = window.setTimeout; window.setTimeout = (task) => wait(task, 0);"
         f"const began = performance.now(); {action}; await new Promise((done) => wait(done, 0));"
         f"const ended = await {_AFTER_FRAME}; window.setTimeout = wait; return ended - began; }})()"
     )
-    return told
+    return milliseconds
 
 
 def _open_milliseconds(page: Page) -> float:
     page.run("document.querySelector('#sheet').close()")
-    told: float = page.run(
+    milliseconds: float = page.run(
         "(async () => { const rows = document.querySelectorAll('#matrix tbody .link');"
         "const began = performance.now(); rows[Math.floor(Math.random() * rows.length)].click();"
         "while (!document.querySelector('#sheet .command')) await new Promise((done) => setTimeout(done));"
         f"return await {_AFTER_FRAME} - began; }})()"
     )
-    return told
+    return milliseconds
 
 
 def main() -> None:

@@ -123,7 +123,7 @@ def measure_round_trips(results: Results, device: Device, rounds: int) -> None:
 def main() -> None:
     """Measure."""
     options = parser(__doc__)
-    options.add_argument("--packages", type=int, default=300, help="how many apps besides the samples")
+    options.add_argument("--packages", type=int, default=300, help="how many apps in addition to the samples")
     chosen = options.parse_args()
     results = Results(chosen)
     with running_phone(10 if chosen.quick else chosen.packages) as device:

@@ -1,7 +1,7 @@
-"""What the shim costs: its engines, building it, and a call through it beside the same call without it.
+"""What the shim costs: its engines, building it, and a call through it next to the same call without it.
 
 Run it with `make bench`. An engine's time is the processor's for a request of 1 KB and its answer, without
-the backend, beside what reading and writing the same JSON texts costs alone. The calls are the three of the
+the backend, next to what reading and writing the same JSON texts costs alone. The calls are the three of the
 paper on the virtual phone, so each figure is our work and the phone's, in one process: looking for tools,
 from sending a request until the tool app has it, and from the tool's answer until the agent has it.
 """
@@ -126,10 +126,10 @@ def measure_python(table: Table, rounds: int) -> bool:
         (sent,) = engine.submit(next(clock), "bind", 10_101, extras, None)
         if not isinstance(sent, Send):
             raise TypeError(sent)
-        (told,) = engine.answered(next(clock), sent.call, ActivityAnswer(-1, {"result": RESULT}))
-        if not isinstance(told, Answer):
-            raise TypeError(told)
-        return told
+        (answered,) = engine.answered(next(clock), sent.call, ActivityAnswer(-1, {"result": RESULT}))
+        if not isinstance(answered, Answer):
+            raise TypeError(answered)
+        return answered
 
     answer = call()
     texts = (*extras.values(), RESULT, *answer.extras.values())
@@ -179,8 +179,8 @@ def measure_java(table: Table, folder: Path, javac: str, java: str) -> bool:
     run = subprocess.run(
         [java, "-cp", str(folder), RUNNER], input=lines, capture_output=True, text=True, check=True
     )
-    first, *told = map(json.loads, run.stdout.splitlines())
-    ours, least = (item["cpu_nanoseconds"] / 1e6 for item in (told[2], told[5]))
+    first, *results = map(json.loads, run.stdout.splitlines())
+    ours, least = (item["cpu_nanoseconds"] / 1e6 for item in (results[2], results[5]))
     table.add("engine in Java, warm", ours, ours / least, 0.05)
     return first["token"] is None
 
@@ -201,14 +201,14 @@ def many_capabilities(count: int) -> dict[str, bytes]:
         "description": 'value="A book of entries"',
         "capabilities": 'resource="@xml/mcp_capabilities"',
     }
-    told = "".join(
-        f'<meta-data android:name="mobile.mcp.tool.{name}" android:{held} />'
-        for name, held in meta_data.items()
+    attributes = "".join(
+        f'<meta-data android:name="mobile.mcp.tool.{name}" android:{value} />'
+        for name, value in meta_data.items()
     )
     manifest = (
         '<manifest xmlns:android="http://schemas.android.com/apk/res/android" package="dev.droidgate.book">'
         '<application android:label="Book"><service android:name=".Tools" android:exported="true">'
-        f'<intent-filter><action android:name="{ACTION_MOBILE_MCP}" /></intent-filter>{told}'
+        f'<intent-filter><action android:name="{ACTION_MOBILE_MCP}" /></intent-filter>{attributes}'
         "</service></application></manifest>"
     )
     document = f'<mobile-mcp-capabilities version="1.0">{capabilities}</mobile-mcp-capabilities>'
@@ -322,19 +322,19 @@ class Phone:
             "by the shim": ComponentName(shim.application_id, "dev.droidgate.shim.frontends.ToolService"),
         }
         argument = json.dumps({"version": 1, "caller": "any-app", "capability": "*"}).encode()
-        told = base64.urlsafe_b64encode(argument).decode().rstrip("=")
+        encoded = base64.urlsafe_b64encode(argument).decode().rstrip("=")
         uri = f"content://{shim.application_id}.host"
-        self.system.content.call(shell, uri, "grant", told, Bundle())
+        self.system.content.call(shell, uri, "grant", encoded, Bundle())
 
     def discover(self, tool: ComponentName) -> bool:
-        """Find the tool apps and read one's capabilities, as an agent does; tell whether it is there."""
+        """Find the tool apps and read one's capabilities, as an agent does; return whether it is there."""
         found = self.context.query_services(Intent(ACTION_MOBILE_MCP))
-        held = self.context.platform.find_meta_data(tool, "mobile.mcp.tool.capabilities")
-        reference = "" if held is None else str(held.resource)
+        meta_data = self.context.platform.find_meta_data(tool, "mobile.mcp.tool.capabilities")
+        reference = "" if meta_data is None else str(meta_data.resource)
         return tool in found and self.context.platform.read_xml(tool.package, reference) is not None
 
     def call(self, tool: ComponentName, transport: str, text: str) -> tuple[float, float, str]:
-        """Call a tool; return the milliseconds of the way there, those of the way back, and the response."""
+        """Call a tool; return the milliseconds of the request, those of the response, and the response."""
         agent = Agent(self.context)
         self.clock.ahead += 3.0
         begin = time.perf_counter()
@@ -361,10 +361,10 @@ def measure_calls(results: Results, folder: Path, rounds: int) -> bool:
                     text = request_text(capability, arguments, dialect="S0")
                     calls = [phone.call(tool, transport, text) for _ in range(rounds + 1)][1:]
                     right &= all('"success"' in answer for _, _, answer in calls)
-                    there = statistics.median(item for item, _, _ in calls)
+                    request_time = statistics.median(item for item, _, _ in calls)
                     back = statistics.median(item for _, item, _ in calls)
                     found = statistics.median(searches[1:])
-                    table.add(way, transport, pattern, found, there, back)
+                    table.add(way, transport, pattern, found, request_time, back)
     finally:
         phone.system.close()
     return right

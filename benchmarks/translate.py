@@ -1,4 +1,4 @@
-"""How fast translation is, beside the floor of parsing and serialising the same bytes with lxml and json
+"""How fast translation is, next to the floor of parsing and serialising the same bytes with lxml and json
 alone.
 
 Run it with `make bench`. For each ordered pair of formats it prints capabilities per second with findings and

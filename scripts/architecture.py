@@ -82,7 +82,7 @@ def purpose_of(name: str) -> str:
     """Return the first sentence of a package's docstring."""
     file = _file_of(name)
     if file is None:
-        raise ValueError(f"there is no package {name}")
+        raise ValueError(f"no package is called {name}")
     text = ast.get_docstring(ast.parse(file.read_text(encoding="utf-8"))) or ""
     return " ".join(text.split("\n\n")[0].split())
 
@@ -90,12 +90,12 @@ def purpose_of(name: str) -> str:
 def _root_of(name: str) -> str:
     file = _file_of(name)
     if file is None:
-        raise ValueError(f"there is no package {name}")
+        raise ValueError(f"no package is called {name}")
     return file.relative_to(CHECKOUT).parts[0]
 
 
 def _file_of(name: str) -> Path | None:
-    """Return the file with the docstring of a module, or None where there is no such module."""
+    """Return the file with the docstring of a module, or None where no module has that name."""
     try:
         found = importlib.util.find_spec(name)
     except ModuleNotFoundError:

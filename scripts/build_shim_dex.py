@@ -58,7 +58,7 @@ class Artifact:
         if not jar.is_file():
             maven = shutil.which("mvn")
             if maven is None:
-                raise BuildError(f"{self.name} {self.version} is not here and there is no mvn to fetch it")
+                raise BuildError(f"{self.name} {self.version} is not here and mvn is missing to fetch it")
             coordinates = f"-Dartifact={self.group}:{self.name}:{self.version}"
             _run(maven, "--quiet", "--batch-mode", "dependency:get", "-Dtransitive=false", coordinates)
         digest = hashlib.sha256(jar.read_bytes()).hexdigest()
@@ -93,7 +93,7 @@ def find_jdk() -> Path:
         javac = home / "bin" / "javac"
         if javac.is_file() and re.match(rf"javac {JDK_MAJOR}\b", _run(javac, "-version")):
             return home
-    raise BuildError(f"there is no JDK {JDK_MAJOR} below {JDK_FOLDERS}; name its folder in DROIDGATE_JDK")
+    raise BuildError(f"no JDK {JDK_MAJOR} is below {JDK_FOLDERS}; name its folder in DROIDGATE_JDK")
 
 
 def _run(*command: str | Path) -> str:
@@ -119,7 +119,7 @@ def make_dex(classes: Path, jdk: Path, out: Path, rules: Path = RULES) -> bytes:
     """Return the dex of compiled classes, made in the folder `out`.
 
     Raises:
-        BuildError: R8 says so, or a class refers to what is no public API of Android's.
+        BuildError: R8 says so, or a class refers to what is not public API of Android's.
     """
     command: list[str | Path] = [jdk / "bin/java", MOST_BYTES_OF_HEAP, f"-D{UNKNOWN_API}=1", "-cp", R8.path()]
     command += ["com.android.tools.r8.R8", "--release", "--min-api", str(LEAST_API)]
@@ -128,7 +128,7 @@ def make_dex(classes: Path, jdk: Path, out: Path, rules: Path = RULES) -> bytes:
     # A line with one name is of a class that R8 came across; our references have a type and a name.
     hidden = re.findall(r"^Warning: (\S+ \S.*) cannot be found in the api database", said, re.MULTILINE)
     if hidden:
-        raise BuildError("references to what is no public API:\n" + "\n".join(hidden))
+        raise BuildError("references to what is not public API:\n" + "\n".join(hidden))
     return (out / "classes.dex").read_bytes()
 
 

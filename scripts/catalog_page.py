@@ -24,7 +24,7 @@ droidgate catalog sql --catalog today "SELECT protocol, count(*) FROM capabiliti
 | source | what it is |
 |---|---|
 | `app.apk`, `app.apks`, `app.xapk`, `app.apkm` | an app, with the splits in its container |
-| a folder | every APK, container, module and descriptor below it; a split with its base beside it |
+| a folder | every APK, container, module and descriptor below it; a split with its base next to it |
 | a descriptor or manifest | as for `inspect` |
 | `@LIST` | a file with one source a line, relative to where the command runs; `#` begins a remark |
 | `adb:`, `adb:SERIAL`, `adb:SERIAL/PACKAGE` | every installed app: its manifest, and what the system says |
@@ -35,8 +35,8 @@ It needs `pip install 'droidgate[coverage]'`, and `droidgate[cluster]` for `--cl
 
 A source is called as it was written. An absolute path says where on one machine a file is, so it is called
 by its last part, and in a list by what it has beyond the folder that all absolute paths of the list share.
-A URL is called without the name and password of a user. The catalog that is written is no input, wherever it
-is.
+A URL is called without the name and password of a user. The catalog that is written is not an input,
+wherever it is.
 
 Of a remote APK of more than 1 MiB only the pieces that are read are fetched, where the server gives pieces:
 the end, the directory, the manifest, resources and descriptors; 0.5 MB of a signed APK of 52 MB. One without
@@ -50,7 +50,7 @@ is a row with its reason. So are a URL that cannot be reached, a scheme in a lis
 folder an APK that is a link to nowhere. Where there is nothing to scan, no catalog is written.
 
 A phone that is not there is an error before anything is scanned; one that goes away meanwhile is a row.
-Android's shell tells which apps are disabled, by their manifest, their user or the shell (`apps.enabled`); it
+Android's shell lists which apps are disabled, by their manifest, their user or the shell (`apps.enabled`); it
 has no listing of suspended ones.
 
 ## What happens to a file
@@ -67,7 +67,7 @@ capability, the app keeps its other capabilities, and `problems` says which one 
 A file of a module or folder that a link leads out of the folder, a device or a pipe is not read.
 
 `--cluster tls://HOST:8786` does the same on a Dask cluster: the same function, in the same kind of process
-beside each Dask worker, so that the catalog is the same, row for row. A task whose worker dies is done
+next to each Dask worker, so that the catalog is the same, row for row. A task whose worker dies is done
 again; one that is late is given to a second worker, and the first answer counts. Files have to be where the
 workers can read them. A cluster without workers, or with one that has no droidgate or another version of it,
 is refused before anything is made, and such a worker that joins later ends the scan, as a cluster does that
@@ -95,7 +95,7 @@ catalog in whose tables lies what no scan has put there.
 A scan into a folder that holds a catalog makes it anew and reads only content that it has not: rows stand
 under a digest of the content. An APK with a signing block (scheme v2 or later) is known by its size, that
 block and its directory: the block holds digests of everything, so two such files that Android installs are
-told apart, and a large one need not be read whole. Any other file is known by the SHA-256 of all its bytes.
+distinguished, and a large one is not read whole. Any other file is known by the SHA-256 of all its bytes.
 Nobody checks the signature here: a file that was forged to have the size and the end of another one, which
 no phone would install, is taken for that one where its rows are there already.
 `--known DIR` uses an earlier catalog in the same way. Rows that another version of droidgate made are not
@@ -103,7 +103,7 @@ used.
 
 ## The folder
 
-`catalog.json` holds the schema `{schema}`, the version of droidgate, the dialects of the crossings, the
+`catalog.json` holds the schema `{schema}`, the version of droidgate, the dialects of the conversions, the
 limits and the number of rows of each table; a reader refuses a schema that it does not know. Each table is
 a folder of Parquet files, written and read by DuckDB, sorted by its key. The same results make the same
 files.

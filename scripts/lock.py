@@ -79,7 +79,7 @@ def write_locks(*, upgrade: bool) -> None:
 
 def _resolve(lock: Path, extras: Sequence[str], constraints: Sequence[str], *, upgrade: bool) -> str:
     stated = tomllib.loads((CHECKOUT / "pyproject.toml").read_text(encoding="utf-8"))
-    # The tools are no part of an environment that holds the project.
+    # The tools are not part of an environment that holds the project.
     alone = lock.stem == "tools"
     more = stated["project"]["optional-dependencies"]["tools"] if alone else []
     more += [] if lock.stem in _WITHOUT_BUILD else stated["build-system"]["requires"]

@@ -67,8 +67,8 @@ def measured() -> str:
     return "\n".join([*totals, "", *rows, ""])
 
 
-def _injected_first(one: LabelledText) -> bool:
-    return not one.is_injected
+def _injected_first(text: LabelledText) -> bool:
+    return not text.is_injected
 
 
 def _total(part: str, texts: Sequence[LabelledText]) -> str:

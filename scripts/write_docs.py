@@ -3,7 +3,7 @@
     python scripts/write_docs.py           write what is not current
     python scripts/write_docs.py --check   say what is not current, and end with 1 if something is
 
-A part of a page of `PAGES_WITH_PARTS` stands between `<!-- NAME -->` and `<!-- end of NAME -->`; `PARTS` has
+A part of a page of `PAGES_WITH_PARTS` is between `<!-- NAME -->` and `<!-- end of NAME -->`; `PARTS` has
 the names.
 """
 
@@ -60,7 +60,7 @@ _DIVERGENCES_INTRODUCTION = """\
 # Where specifications and apps differ
 
 We write by the specification, and read what apps ship. A row marked *lenient* is a rule that the reader
-bends; each use of it is told as a finding `lenient-read`, and refused by `--strict`.
+bends; each use of it is reported as a finding `lenient-read`, and refused by `--strict`.
 """
 _MATRIX_INTRODUCTION = """\
 # Support matrix
@@ -84,7 +84,7 @@ _AREAS = {
     "droidgate.cli.descriptors.linting": "Checking",
     "droidgate.cli.descriptors.generated_output": "Packing",
     "droidgate.apk.pack": "Packing",
-    "droidgate.fit": "Crossing from one protocol to another",
+    "droidgate.fit": "Conversion from one protocol to another",
     "droidgate.compare": "Differences between two versions",
     "droidgate.text_safety": "Marks on texts",
     "droidgate.coverage.marks": "Security marks of a scan",
@@ -153,8 +153,8 @@ def _area(module: str) -> str:
         if module == prefix or module.startswith(f"{prefix}."):
             return area
     package = module.partition(".")[0]
-    one = load_formats().get(package.removeprefix("droidgate_").replace("_", "-"))
-    return f"Checking {one.title}" if one is not None else f"`{module}`"
+    format_ = load_formats().get(package.removeprefix("droidgate_").replace("_", "-"))
+    return f"Checking {format_.title}" if format_ is not None else f"`{module}`"
 
 
 def divergences_page() -> str:
@@ -164,8 +164,8 @@ def divergences_page() -> str:
     for row in load_divergences().values():
         rows.setdefault(row.format, []).append(row)
     for format_id, members in rows.items():
-        one = load_formats().get(format_id)
-        parts.append(f"## {one.title if one is not None else format_id.capitalize()}\n")
+        format_ = load_formats().get(format_id)
+        parts.append(f"## {format_.title if format_ is not None else format_id.capitalize()}\n")
         cells = [
             (
                 f"`{row.id}`{' *lenient*' if row.lenient else ''}",
@@ -341,7 +341,7 @@ def take_tour() -> dict[str, list[tuple[str, list[str]]]]:
 def take_tour_in(folder: Path) -> dict[str, list[tuple[str, list[str]]]]:
     """Run each step of the tour in an empty folder, where what it writes is left in `out`.
 
-    The commands run as they are written, in a shell, beside this checkout's samples and docs.
+    The commands run as they are written, in a shell, next to this checkout's samples and docs.
     """
     for name in ("device_shim", "docs"):
         (folder / name).symlink_to(CHECKOUT / name)
@@ -353,7 +353,7 @@ def take_step(step: Step, folder: Path) -> list[tuple[str, list[str]]]:
 
     Raises:
         RuntimeError: a command fails, or the step prints nothing at all. To end with 1, which says that a
-            threshold is reached, is no failure.
+            threshold is reached, is not a failure.
     """
     programs = folder / "bin"
     programs.mkdir(exist_ok=True)

@@ -155,7 +155,7 @@ def _words(mask: int) -> list[str]:
 
 
 def resource_lines(framework: Framework) -> Iterator[str]:
-    """Yield a line for each public resource that is no attribute: id and `type/name`."""
+    """Yield a line for each public resource that is not an attribute: id and `type/name`."""
     for resource_id in sorted(framework.is_public):
         if not framework.names[resource_id].startswith("attr/"):
             yield f"{resource_id:08x}\t{framework.names[resource_id]}"

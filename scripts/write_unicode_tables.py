@@ -33,7 +33,7 @@ _HIDDEN: Final = (
     r"\p{Zl}",
     r"\p{Zp}",
     r"\p{Noncharacter_Code_Point}",
-    # Format characters that take no room. Those that are drawn are the signs that stand before a number.
+    # Format characters that take no room. Those that are drawn are the signs before a number.
     r"[\p{Cf}--[\u0600-\u0605\u06DD\u070F\u0890\u0891\u08E2\u{110BD}\u{110CD}]]",
     r"[\u{13430}-\u{13440}\u{13447}-\u{13455}\u2800\uFFF0-\uFFFB]",
 )

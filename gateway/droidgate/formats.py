@@ -82,7 +82,7 @@ class Artifact:
     text.
 
     Attributes:
-        path: Relative POSIX path below `src/main`, or a plain file name for a format that is no part of an
+        path: Relative POSIX path below `src/main`, or a plain file name for a format that is not part of an
             app.
         text: The content.
         role: `descriptor`, `manifest`, `resource`, `schema`, `document` (not part of an app), `code`,
@@ -119,7 +119,7 @@ class HandlerCode:
         artifacts: Source files, relative to `src/main` (`java/dev/example/ToolService.java`).
         left_out: Paths of descriptor artifacts that the build makes itself from this code.
         component: Fully qualified class of the component that the manifest names.
-        notes: What the author has to do besides, one sentence each (a dependency, a permission).
+        notes: What the author still has to do, one sentence each (a dependency, a permission).
     """
 
     artifacts: tuple[Artifact, ...]
@@ -162,7 +162,7 @@ class Format:
         write: Writes one provider in one dialect. Raises `WriteError`.
         weigh: The findings that `write` has for a provider of another format that holds no facts of this one,
             without its artifacts; the same in dialects of equal capacity. Raises `WriteError` wherever
-            `write` would. Without it, `write` tells them.
+            `write` would. Without it, `write` lists them.
         lint_file: Findings against the rules of the specification, for one descriptor file. Raises
             `InputError`.
         lint_application: The same for an application's components and descriptors.
@@ -177,7 +177,7 @@ class Format:
             `read_application` leaves them out: a phone would be asked.
         call_routes: The ways in which a provider could be called from a computer, and what they lack on a
             phone.
-        what_would_find: What would find the capabilities of a provider whose app's files do not tell them,
+        what_would_find: What would find the capabilities of a provider whose app's files do not list them,
             one sentence; None where they do.
         code: How source code is read that declares capabilities; None where none does.
         size_for_models: How many bytes a model is given for each capability of a provider, from what was
@@ -212,7 +212,7 @@ class Format:
 
     @property
     def title(self) -> str:
-        """The name for people."""
+        """The human-readable name."""
         return self.tables.title
 
     @property
@@ -275,21 +275,21 @@ def load_formats() -> Mapping[str, Format]:
     """
     loaded: dict[str, Format] = {}
     for entry in sorted(entry_points(group=ENTRY_POINT_GROUP), key=lambda entry_point: entry_point.name):
-        one: Format = entry.load()
-        if one.id in loaded:
-            message = f"two packages register the format {one.id!r}"
+        format_: Format = entry.load()
+        if format_.id in loaded:
+            message = f"two packages register the format {format_.id!r}"
             raise UsageError(message, hint="Uninstall one of them")
-        loaded[one.id] = one
+        loaded[format_.id] = format_
     return loaded
 
 
-def find_format(spelled: str) -> tuple[Format, DialectTable]:
+def find_format(text: str) -> tuple[Format, DialectTable]:
     """Return the format and dialect of `FORMAT` or `FORMAT+DIALECT`.
 
     Raises:
         UsageError: unknown format or dialect.
     """
-    format_id, _, dialect_id = spelled.partition("+")
+    format_id, _, dialect_id = text.partition("+")
     formats = load_formats()
     if format_id not in formats:
         message = f"unknown format {format_id!r}"

@@ -12,7 +12,7 @@ from typing import Literal
 
 from droidgate.model.errors import UsageError, WriteError
 
-Status = Literal["created", "replaced", "unchanged"]
+Status = Literal["created", "updated", "unchanged"]
 
 
 def write_files(
@@ -33,7 +33,7 @@ def write_files(
         for path in files:
             _check_folder(path.parent)
     statuses = {path: _status(path, data) for path, data in files.items()}
-    different = [path for path, status in statuses.items() if status == "replaced"]
+    different = [path for path, status in statuses.items() if status == "updated"]
     if different and not force:
         more = f" (and {len(different) - 1} more)" if len(different) > 1 else ""
         message = f"there is another file of that name already{more}"
@@ -79,7 +79,7 @@ def _status(path: Path, data: bytes) -> Status:
         raise WriteError(message, place=str(in_the_way or path), hint="Choose another output folder")
     if not path.exists():
         return "created"
-    return "unchanged" if path.read_bytes() == data else "replaced"
+    return "unchanged" if path.read_bytes() == data else "updated"
 
 
 def _replace(path: Path, data: bytes) -> None:

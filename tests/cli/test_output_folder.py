@@ -34,7 +34,7 @@ def test_force_replaces_and_keeps_the_mode(tmp_path: Path) -> None:
     there = tmp_path / "there.xml"
     there.write_text("mine")
     there.chmod(0o600)
-    assert write_files({there: b"2"}, force=True) == {there: "replaced"}
+    assert write_files({there: b"2"}, force=True) == {there: "updated"}
     assert there.read_bytes() == b"2"
     assert stat.S_IMODE(there.stat().st_mode) == 0o600
 

@@ -281,7 +281,7 @@ def test_apks_that_were_built_are_installed_and_others_are_refused(
     status = document(droidgate("shim", "status", "--json"), "shim-status")
     assert {one["status"]["build"] for one in status["shims"]} == {one["build"] for one in built["shims"]}
     other = droidgate("shim", "install", folder / f"{CLOCK_IN}.apk")
-    assert (other.code, "it is no shim" in other.err) == (3, True)
+    assert (other.code, "it is not a shim" in other.err) == (3, True)
     both = droidgate("shim", "install", out, "--from", folder)
     assert both.code == 2
 
@@ -441,9 +441,9 @@ def test_a_call_tells_what_is_wrong_with_it(droidgate: Runner, phone: VirtualPho
     assert droidgate("shim", "install", "--from", f"adb:/{CLOCK_IN}").code == 0
     for arguments, told in (
         (("x",), "no shim on the phone offers 'x'"),
-        (("clock_in_today", "--shim", "com.example"), "'com.example' is no shim of the phone"),
+        (("clock_in_today", "--shim", "com.example"), "'com.example' is not a shim of the phone"),
         (("clock_in_today", "--args", "{"), "--args:1:2: not JSON: expecting"),
-        (("clock_in_today", "--args", "[]"), "--args is no JSON object"),
+        (("clock_in_today", "--args", "[]"), "--args is not a JSON object"),
     ):
         run = droidgate("shim", "call", *arguments)
         assert (run.code, run.out) == (2, ""), arguments

@@ -136,7 +136,7 @@ def test_an_app_that_somebody_else_signed_is_told_where_only_the_order_of_its_to
 def test_what_is_left_out_weighs_no_more_than_what_is_told(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr("droidgate.coverage.history.MOST_APPS_TOLD", 4)
+    monkeypatch.setattr("droidgate.coverage.history.MOST_APPS_LISTED", 4)
     silent = [App(f"went.{number}") for number in range(5)]
     before = App("resigned", [mmcp(NOTE)], signers=("ab",)), App("went", [mmcp(NOTE)]), *silent
     after = (

@@ -22,14 +22,14 @@ from coverage_scan.catalogs import scan_into
 from droidgate.coverage.catalog import Catalog
 from droidgate.coverage.document import Report
 from droidgate.coverage.history import Snapshot
-from droidgate.coverage.report import Coverage, Wanted
+from droidgate.coverage.report import Coverage, ReportOptions
 from requirements_of_tests import CHECKOUT
 
 SAMPLE = "dev.droidgate.sample."
 
 
 def report_of(catalog: Catalog, **wanted: Any) -> Report:
-    with Coverage(Snapshot("made", catalog), (), Wanted(**wanted)) as coverage:
+    with Coverage(Snapshot("made", catalog), (), ReportOptions(**wanted)) as coverage:
         return coverage.report
 
 

@@ -63,13 +63,13 @@ def test_one_of_each_is_told_in_the_singular(run: Runner, tmp_path: Path) -> Non
     assert _head(text) == [
         "5 apps",
         "3 declare something for agents",
-        "1 of them tells its tools only when asked",
+        "1 of them lists its tools only when asked",
         "1 of them does so in two protocols or more",
         "1 of them is a descriptor alone",
         "1 has screens only",
         "1 has neither",
         "1 capability in 4 components and descriptors",
-        "10 tokens to tell a model of all of them, estimated",
+        "10 tokens to describe all of them to a model, estimated",
         "5 sources: 5 read",
     ]
 
@@ -155,7 +155,7 @@ def test_a_version_that_is_all_that_is_lost_is_told_apart(run: Runner, tmp_path:
     assert "2 with parts dropped, of all only the version" in text
 
 
-HEADING = "What a crossing costs: % exact / changed / dropped or impossible"
+HEADING = "What a conversion costs: % exact / changed / dropped or impossible"
 
 
 def test_the_crossings_of_each_protocol_are_told_in_percent(run: Runner, tmp_path: Path) -> None:
@@ -282,7 +282,7 @@ def test_tables_into_a_file_are_refused_with_a_way_out(run: Runner, tmp_path: Pa
     for force in ((), ("--force",)):
         done = run("coverage", tmp_path / "c", option, tmp_path / "file.txt", *force)
         assert done.code != 0
-        assert done.err.startswith(f"error: {tmp_path}/file.txt: it is no folder\nhint: ")
+        assert done.err.startswith(f"error: {tmp_path}/file.txt: it is not a folder\nhint: ")
     below = run("coverage", tmp_path / "c", option, tmp_path / "file.txt/out")
     assert "Not a directory" in below.err
     assert "Errno" not in below.err

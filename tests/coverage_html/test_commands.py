@@ -13,7 +13,7 @@ from coverage_html.conftest import OpenPage
 from coverage_scan.catalogs import scan_into
 from droidgate.coverage.history import Snapshot
 from droidgate.coverage.html.page import render_page
-from droidgate.coverage.report import Coverage, Wanted
+from droidgate.coverage.report import Coverage, ReportOptions
 from requirements_of_tests import CHECKOUT
 
 COMMAND = "document.querySelector('#sheet pre.command').textContent"
@@ -38,7 +38,7 @@ def test_the_commands_of_the_page_run_when_they_are_pasted(
     shutil.copytree(CHECKOUT / "device_shim/apps/clock-in", project)
     monkeypatch.chdir(tmp_path)
     catalog = scan_into(tmp_path / "catalog", Path(f"./{name}")).catalog
-    with Coverage(Snapshot("c", catalog), (), Wanted(details=True, matching=False)) as coverage:
+    with Coverage(Snapshot("c", catalog), (), ReportOptions(details=True, matching=False)) as coverage:
         (tmp_path / "page.html").write_text(render_page(coverage.report), encoding="utf-8")
 
     page = open_page(tmp_path / "page.html")

@@ -11,7 +11,7 @@ from coverage_html.conftest import OpenPage
 from droidgate.coverage.document import Report
 from droidgate.coverage.history import Snapshot
 from droidgate.coverage.html.page import render_page
-from droidgate.coverage.report import Coverage, Wanted
+from droidgate.coverage.report import Coverage, ReportOptions
 
 PATH = "corpus/of/many/projects/" + "a_rather_long_name__" * 6 + "app_functions_v2.xml"
 PAPER = 688
@@ -111,7 +111,7 @@ def test_the_part_that_is_read_is_in_sight_in_the_navigation_of_a_narrow_screen(
 @pytest.mark.parametrize("apps", [(), (App("com.example.screens"),)])
 def test_a_page_about_nothing_says_so(open_page: OpenPage, tmp_path: Path, apps: tuple[App, ...]) -> None:
     before = Snapshot("before", make_catalog(tmp_path / "c", *apps))
-    with Coverage(before, [before], Wanted(details=True)) as coverage:
+    with Coverage(before, [before], ReportOptions(details=True)) as coverage:
         page = _opened(open_page, tmp_path / "p.html", coverage.report)
     text = page.run("document.querySelector('main').innerText")
     assert "NaN" not in text

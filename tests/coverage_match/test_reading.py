@@ -80,7 +80,7 @@ def test_what_a_second_process_that_dies_has_not_read_is_read_here(
 
     def kill_at_the_third(self: ReadingProcess, first: int, lot: list[str]) -> None:
         if next(given) == 2:
-            while not (self._folder / f"{self.lots[1][0]}.read").exists():
+            while not (self._folder / f"{self.batches[1][0]}.read").exists():
                 time.sleep(0.01)
             self._process.kill()
             self._process.wait()

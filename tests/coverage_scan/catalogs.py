@@ -6,7 +6,7 @@ from typing import Any
 from droidgate.coverage.catalog import Catalog
 from droidgate.coverage.process_pool import PoolSettings
 from droidgate.coverage.rows import TABLES
-from droidgate.coverage.scan import Request, Result, scan
+from droidgate.coverage.scan import Result, ScanRequest, scan
 from droidgate_phone.sample_packages import filler_package, sample_packages
 
 SAMPLES = len(sample_packages())
@@ -24,10 +24,10 @@ def write_apps(folder: Path, count: int = 20) -> Path:
 
 
 def scan_into(folder: Path, *sources: str | Path, **options: Any) -> Result:
-    """Scan sources into a catalog; options are those of `PoolSettings` and of `Request`."""
+    """Scan sources into a catalog; options are those of `PoolSettings` and of `ScanRequest`."""
     pool = {name: options.pop(name) for name in ("workers", "memory", "deadline", "work") if name in options}
     watcher = options.pop("watcher", None)
-    return scan(Request([str(one) for one in sources], folder, PoolSettings(**pool), **options), watcher)
+    return scan(ScanRequest([str(one) for one in sources], folder, PoolSettings(**pool), **options), watcher)
 
 
 def rows_of(catalog: Catalog) -> Rows:

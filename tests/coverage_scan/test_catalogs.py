@@ -246,9 +246,9 @@ def test_no_row_tells_a_place_of_this_machine(apps: Path, catalog: Catalog) -> N
     ("content", "told"),
     [
         ('{"schema": "droidgate.catalog/2"}', "this droidgate reads droidgate.catalog/1"),
-        ("{", "it is no catalog"),
-        ('{"schema": "droidgate.catalog/1"}', "it is no catalog"),
-        ("[]", "it is no catalog"),
+        ("{", "it is not a catalog"),
+        ('{"schema": "droidgate.catalog/1"}', "it is not a catalog"),
+        ("[]", "it is not a catalog"),
     ],
 )
 def test_a_catalog_of_another_version_is_refused(content: str, told: str, tmp_path: Path) -> None:
@@ -268,7 +268,7 @@ def test_a_folder_without_a_catalog_says_what_makes_one(apps: Path, tmp_path: Pa
 
 def test_a_folder_with_other_things_is_not_written_into(apps: Path, tmp_path: Path) -> None:
     (tmp_path / "thesis.txt").write_text("important")
-    with pytest.raises(InputError, match="no catalog"):
+    with pytest.raises(InputError, match="not a catalog"):
         scan_into(tmp_path, apps)
     assert [one.name for one in tmp_path.iterdir()] == ["thesis.txt"]
 
@@ -300,7 +300,7 @@ def test_a_folder_that_is_called_as_a_part_of_a_catalog_is_not_written_into(
     foreign = tmp_path / "c" / name
     foreign.parent.mkdir(parents=True)
     foreign.write_text("important")
-    with pytest.raises(InputError, match="no catalog"):
+    with pytest.raises(InputError, match="not a catalog"):
         scan_into(tmp_path / "c", apps / "agent.apk")
     assert [one for one in (tmp_path / "c").rglob("*") if one.is_file()] == [foreign]
 
@@ -318,7 +318,7 @@ def test_what_somebody_put_into_a_catalog_is_told_and_stays(
     foreign = tmp_path / "c" / name
     foreign.parent.mkdir(parents=True, exist_ok=True)
     foreign.write_text("important")
-    with pytest.raises(InputError, match="no part of a catalog") as raised:
+    with pytest.raises(InputError, match="not part of a catalog") as raised:
         scan_into(tmp_path / "c", apps / "agent.apk")
     assert raised.value.place == str(foreign.parent)
     assert foreign.read_text() == "important"
@@ -329,7 +329,7 @@ def test_a_file_that_is_only_called_as_the_log_stays(content: bytes, apps: Path,
     log = tmp_path / "c" / LOG_FILE
     log.parent.mkdir()
     log.write_bytes(content)
-    with pytest.raises(InputError, match="it is no log of a scan"):
+    with pytest.raises(InputError, match="it is not a log of a scan"):
         scan_into(tmp_path / "c", apps / "agent.apk")
     assert log.read_bytes() == content
 

@@ -219,5 +219,5 @@ def test_workers_of_this_version_are_taken() -> None:
 
 @pytest.mark.parametrize("address", ["nonsense", "tcp://host", "host:8786", "tcp://:port"])
 def test_an_address_that_is_none_is_told_at_once(address: str) -> None:
-    with pytest.raises(UsageError, match="is no address of a scheduler"):
+    with pytest.raises(UsageError, match="is not the address of a scheduler"):
         next(iter(Cluster(address, PoolSettings()).run(ITEMS)))

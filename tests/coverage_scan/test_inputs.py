@@ -324,7 +324,7 @@ def test_a_scheme_without_its_package_names_it(url: str, package: str) -> None:
 
 
 def test_a_scheme_that_nobody_knows_is_an_error() -> None:
-    with pytest.raises(UsageError, match="no scheme that fsspec knows"):
+    with pytest.raises(UsageError, match="not a scheme that fsspec knows"):
         list_inputs(["gopher://example/x"])
 
 

@@ -58,7 +58,7 @@ def test_a_line_of_a_list_that_is_not_there_or_has_no_known_scheme_is_a_row_and_
     assert scan(folder, f"@{tmp_path}/list") == 0
     told = capsys.readouterr().out
     assert "\n  nope.apk: it cannot be read: No such file or directory\n" in told
-    assert "\n  gopher://example/x: gopher: is no scheme that fsspec knows\n" in told
+    assert "\n  gopher://example/x: gopher: is not a scheme that fsspec knows\n" in told
     assert "catalog sql" not in told
 
 
@@ -93,7 +93,7 @@ def test_the_first_reasons_are_told_and_a_command_for_all_only_where_there_are_m
     assert scan(folder, apps) == 3
     told = capsys.readouterr()
     assert told.out.count(": it is not an APK: ") == 5
-    assert told.err.endswith("nothing could be read\nhint: Why stands above\n")
+    assert told.err.endswith("nothing could be read\nhint: The reasons are above\n")
     lines = [line for line in told.out.splitlines() if "catalog sql" in line]
     assert len(lines) == commands
     for line in lines:
@@ -207,7 +207,7 @@ def test_an_address_of_no_scheduler_is_refused_before_anything_is_made(
     pytest.importorskip("distributed")
     assert scan(folder, apps, "--cluster", address) == 2
     told = capsys.readouterr().err
-    assert told == f"error: '{address}' is no address of a scheduler\nhint: {cluster._HOW_TO_WRITE}\n"
+    assert told == f"error: '{address}' is not the address of a scheduler\nhint: {cluster._HOW_TO_WRITE}\n"
     assert not folder.exists()
 
 

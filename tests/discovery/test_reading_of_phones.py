@@ -12,7 +12,7 @@ from droidgate.callability import provider_verdict
 from droidgate.devices.errors import CommandFailedError, DeviceGoneError, OutputLimitError
 from droidgate.formats import load_formats
 from droidgate.model.errors import DeviceError, UsageError
-from droidgate.sources.device import PhoneReading, PhoneRequest, read_phone, read_spelled_device
+from droidgate.sources.device import PhoneReading, PhoneRequest, read_device_source, read_phone
 from droidgate_phone.sample_packages import sample_package, signing_key
 
 CLOCK = "dev.droidgate.sample.clockin"
@@ -342,7 +342,7 @@ def test_a_function_without_an_id_is_no_function() -> None:
 @pytest.mark.parametrize("spelled", ["adb:a/b/c", "adb:a/b!/res/xml/x.xml", "abd:"])
 def test_what_is_no_device_says_how_one_is_written(spelled: str) -> None:
     with pytest.raises(UsageError, match="is not a device"):
-        read_spelled_device(spelled, formats=())
+        read_device_source(spelled, formats=())
 
 
 FLAGGED: Mapping[str, bytes] = {

@@ -30,7 +30,7 @@ def test_it_shows_a_diff_and_writes_nothing(program: Runner, project: Path) -> N
     assert run.code == 0
     assert run.out.startswith("--- a/src/main/AndroidManifest.xml\n+++ b/src/main/AndroidManifest.xml\n@@ ")
     assert "+++ b/src/main/assets/app_function_service.xml" in run.out
-    assert "would be changed: src/main/AndroidManifest.xml" in run.err
+    assert "would update: src/main/AndroidManifest.xml" in run.err
     assert "findings: " in run.err
     assert "Left to do" in run.err
     assert files_of(project) == before
@@ -40,7 +40,7 @@ def test_it_writes_once(program: Runner, project: Path) -> None:
     arguments = ("migrate", CLOCK, "--to", "appfunctions", "--into", project, "--write")
     first = program(*arguments)
     assert first.code == 0
-    assert "written: src/main/AndroidManifest.xml" in first.err
+    assert "updated: src/main/AndroidManifest.xml" in first.err
     assert sorted(one.protocol for one in read_providers(project)) == ["appfunctions", "mmcp"]
     after = files_of(project)
     second = program(*arguments)
@@ -95,7 +95,7 @@ def test_findings_over_the_threshold_stop_it(program: Runner, project: Path) -> 
         (("--to", "nothing", "--into", "PROJECT"), 2, "unknown format"),
         (("--to", "mmcp", "--into", "NOWHERE"), 3, "not a folder"),
         (("--to", "mmcp", "--into", "EMPTY"), 3, "no AndroidManifest.xml"),
-        (("--to", "mmcp", "--into", "PROJECT", "--package", "not a package"), 2, "no Java package"),
+        (("--to", "mmcp", "--into", "PROJECT", "--package", "not a package"), 2, "not a Java package"),
         (("--to", "mmcp", "--into", "PROJECT", "--language", "cobol"), 2, "cobol"),
     ],
 )

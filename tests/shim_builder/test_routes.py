@@ -363,7 +363,7 @@ def test_characters_that_nobody_sees_are_left_out_of_texts() -> None:
 def test_a_name_with_characters_that_nobody_sees_is_left_out(capability: Capability) -> None:
     shim = shim_of(source_app(capability, Capability(id="good")))
     assert shim.capabilities == ("good",)
-    assert "which nobody sees" in only_finding(shim.findings, "shim-route-refused").message
+    assert "which are invisible" in only_finding(shim.findings, "shim-route-refused").message
 
 
 def test_a_finding_points_to_the_capability_of_the_shim_wherever_its_app_declares_it() -> None:

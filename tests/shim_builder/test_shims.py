@@ -455,7 +455,7 @@ def test_an_app_with_endless_instructions_makes_no_shim_that_android_refuses(
 
 def test_an_option_that_does_not_exist_is_refused() -> None:
     app = source_app(Capability(id="t"))
-    with pytest.raises(UsageError, match="'mcp' is nothing that a shim can advertise"):
+    with pytest.raises(UsageError, match="a shim cannot advertise 'mcp'"):
         shim_of(app, advertise=frozenset({"mcp"}))
     for deadline in (0, -1, 150_001):
         with pytest.raises(UsageError, match="is not between 1 and 150000"):

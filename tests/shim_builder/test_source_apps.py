@@ -260,7 +260,7 @@ def test_the_same_app_twice_is_one_and_another_version_an_error(tmp_path: Path) 
         (tmp_path / f"{name}.apk").write_bytes(packed(mmcp(), version_code=version))
     a, b, c = (str(tmp_path / f"{name}.apk") for name in "abc")
     assert len(read_source_apps([a, b])) == 1
-    with pytest.raises(InputError, match="there twice, and not the same"):
+    with pytest.raises(InputError, match="named twice, with different contents"):
         read_source_apps([a, c])
 
 
@@ -317,7 +317,7 @@ def test_all_projects_below_a_folder_are_read() -> None:
 
 @pytest.mark.parametrize("signer", ["", "12", "g" * 64, "5" * 63])
 def test_what_is_no_certificates_digest_is_refused(signer: str) -> None:
-    with pytest.raises(UsageError, match="no SHA-256"):
+    with pytest.raises(UsageError, match="not a SHA-256"):
         read_source_apps([str(module_folder("clock-in"))], signer=signer)
 
 

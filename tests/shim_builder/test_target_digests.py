@@ -104,12 +104,12 @@ def test_a_descriptor_of_another_compiler_has_the_same_digest(tmp_path: Path) ->
 def test_a_descriptor_that_is_given_as_a_value_cannot_be_compared_by_a_phone() -> None:
     service = SERVICE.format("xml/tools").replace("android:resource", "android:value")
     one, application = opened(packed(service, {"res/xml/tools.xml": "<mobile-mcp-capabilities/>"}))
-    with pytest.raises(InputError, match="is no file of the APK"):
+    with pytest.raises(InputError, match="is not a file of the APK"):
         mobile_mcp_digest(one, next(application.of_kind("service")))
 
 
 def test_a_raw_descriptor_cannot_be_compared_by_a_phone() -> None:
-    with pytest.raises(InputError, match="is no XML resource"):
+    with pytest.raises(InputError, match="is not an XML resource"):
         mobile_mcp({"res/raw/tools.xml": CAPABILITIES}, "raw/tools")
 
 

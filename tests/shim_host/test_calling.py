@@ -89,7 +89,7 @@ def test_a_shim_that_is_not_there_is_told_apart_from_a_capability_that_is_not_of
     with pytest.raises(UsageError, match="no shim is installed"):
         shim_with([], "createNote", None)
     there = [installed("dev.droidgate.shim.of.a.b", *(f"c{number:03}" for number in range(200)))]
-    with pytest.raises(UsageError, match=r"'a\.c' is no shim"):
+    with pytest.raises(UsageError, match=r"'a\.c' is not a shim"):
         shim_with(there, "c001", "a.c")
     with pytest.raises(UsageError, match="offers 'x'") as raised:
         shim_with(there, "x", None)

@@ -93,19 +93,19 @@ HELD = ShimFacts("dev.droidgate.shim", "1", (), frozenset(), (), "ab" * 32, serv
 def test_who_calls_app_functions_for_the_others_is_planned(
     held: ShimFacts | None, kind: str, *, is_lending: bool
 ) -> None:
-    change = plan_identity(held, BARE, is_there=held is not None, is_lending=is_lending)
+    change = plan_identity(held, BARE, is_installed=held is not None, is_lending=is_lending)
     assert change is not None
     assert (change.kind, change.application_id, change.built) == (kind, "dev.droidgate.shim", BARE)
 
 
 def test_who_calls_app_functions_for_nobody_goes_unless_that_is_unclear() -> None:
-    change = plan_identity(HELD, None, is_there=True, is_lending=True)
+    change = plan_identity(HELD, None, is_installed=True, is_lending=True)
     assert change is not None
     assert (change.kind, change.built) == ("went", None)
-    assert plan_identity(HELD, None, is_there=True, is_lending=True, is_unclear=True) is None
+    assert plan_identity(HELD, None, is_installed=True, is_lending=True, is_unclear=True) is None
     several = replace(HELD, capabilities=("t",))
-    assert plan_identity(several, None, is_there=True, is_lending=True) is None
-    assert plan_identity(None, None, is_there=False, is_lending=False) is None
+    assert plan_identity(several, None, is_installed=True, is_lending=True) is None
+    assert plan_identity(None, None, is_installed=False, is_lending=False) is None
 
 
 def test_a_shim_that_does_not_answer_is_built_anew_or_removed() -> None:

@@ -7,7 +7,7 @@ import pytest
 
 from droidgate.coverage.catalog import Catalog
 from droidgate.coverage.process_pool import PoolSettings
-from droidgate.coverage.scan import Request, scan
+from droidgate.coverage.scan import ScanRequest, scan
 from synthetic_ecosystem.apks import PART, READ, UNREADABLE, Expected
 
 # The apps are made and scanned in the first test; both take long where other work goes on.
@@ -25,7 +25,7 @@ ORDER BY s.source, p.provider
 @pytest.fixture(scope="module")
 def catalog(ecosystem: Path, tmp_path_factory: pytest.TempPathFactory) -> Catalog:
     folder = tmp_path_factory.mktemp("scanned") / "catalog"
-    return scan(Request([str(ecosystem / "apks")], folder, PoolSettings(workers=2))).catalog
+    return scan(ScanRequest([str(ecosystem / "apks")], folder, PoolSettings(workers=2))).catalog
 
 
 def _ask(catalog: Catalog, sql: str) -> list[tuple[Any, ...]]:

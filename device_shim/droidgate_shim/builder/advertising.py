@@ -38,7 +38,7 @@ NAME_NOT_CALLED: Final = finding_code(
 )
 TOOL_LEFT_OUT: Final = finding_code(
     "shim-tool-left-out",
-    f"A capability for which there is no room in the one manifest text that {REFUSED_BY} take; it is not "
+    f"A capability that does not fit into the one manifest text that {REFUSED_BY} take; it is not "
     "advertised to mMCP agents",
     __name__,
 )
@@ -86,7 +86,7 @@ def advertise(plan: RoutePlan, facts: ShimFacts, manifest: str, kinds: Iterable[
         plan: Its routes.
         facts: What its manifest says.
         manifest: Its manifest so far.
-        kinds: Of `ADVERTISEMENTS`, what to declare besides Mobile-MCP.
+        kinds: Of `ADVERTISEMENTS`, what to declare in addition to Mobile-MCP.
     """
     made = Advertisement(manifest)
     _add_mobile_mcp(made, plan, facts)
@@ -144,15 +144,15 @@ def _write_mmcp(made: Advertisement, plan: RoutePlan, facts: ShimFacts) -> Writi
     dialect = _with_ids_of_routes(_dialect(MMCP_TABLES.dialects[0], _MMCP_ACTIVITY))
     whole = fit_mmcp(_offered(plan, facts, [other.offered for other in plan.routes]), dialect)
     kept = fitting_tools(whole.provider)
-    told = [finding for finding in whole.findings if finding.pointer.startswith("/capabilities/")]
+    findings = [finding for finding in whole.findings if finding.pointer.startswith("/capabilities/")]
     for position, route in enumerate(plan.routes):
         if position not in kept:
             message = (
-                f"{route.id!r} finds no room in the manifest for mMCP agents, "
+                f"{route.id!r} does not fit into the manifest for mMCP agents, "
                 f"of which {REFUSED_BY} take {MAX_META_DATA:,} characters"
             )
-            told.append(_of_route(TOOL_LEFT_OUT, position, message, _ROOM_HINT))
-    made.findings.extend(item for item in told if item not in made.findings)
+            findings.append(_of_route(TOOL_LEFT_OUT, position, message, _ROOM_HINT))
+    made.findings.extend(item for item in findings if item not in made.findings)
     if not kept:
         return None
     return write_mmcp(_offered(plan, facts, [plan.routes[item].offered for item in kept]), dialect)
@@ -213,7 +213,7 @@ def _has_references(capability: Capability) -> bool:
 
 
 def _of_routes(findings: Iterable[Finding], positions: Sequence[int]) -> Iterator[Finding]:
-    """Yield what was told of capabilities, by the positions that they have among the routes."""
+    """Yield findings on capabilities, by the positions that they have among the routes."""
     for finding in findings:
         inside = split_pointer(finding.pointer)
         if inside is not None:
@@ -231,4 +231,4 @@ ADVERTISEMENTS: Final[dict[str, Callable[[Advertisement, RoutePlan, ShimFacts], 
     "mmcp": _add_mmcp,
     "mmcp-broadcast": _add_broadcast,
 }
-"""What can be declared besides Mobile-MCP, and what adds it."""
+"""What can be declared in addition to Mobile-MCP, and what adds it."""

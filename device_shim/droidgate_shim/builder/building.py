@@ -28,7 +28,7 @@ class BuildRequest:
         sources: Apps: APKs, containers or folders of APKs, projects, phones.
         only: Ids of the capabilities to offer; every one where it is empty.
         aggregate: One shim for all apps, in place of one for each.
-        advertise: Protocols besides Mobile-MCP by which agents reach the shim.
+        advertise: Protocols other than Mobile-MCP by which agents reach the shim.
         deadline_ms: How long a call may take, in milliseconds.
         signer: SHA-256 of the certificate that will sign the app of a project.
         key: PEM file of the key that signs; the user's own by default.
@@ -96,7 +96,7 @@ def build_shim(
         sources: Apps: APKs, containers or folders of APKs, projects, phones.
         only: Ids of the capabilities to offer; every one where it is empty.
         aggregate: One shim for all apps, in place of one for each.
-        advertise: Protocols besides Mobile-MCP by which agents reach the shim: `mmcp`, `mmcp-broadcast`,
+        advertise: Protocols other than Mobile-MCP by which agents reach the shim: `mmcp`, `mmcp-broadcast`,
             `appfunctions`.
         deadline_ms: How long a call may take, in milliseconds.
         signer: SHA-256 of the certificate that will sign the app of a project, which has none yet.

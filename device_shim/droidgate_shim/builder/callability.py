@@ -43,7 +43,7 @@ CALLED_UNDER_CONDITIONS: Final = finding_code(
 )
 PARAMETERS_UNKNOWN: Final = finding_code(
     "shim-parameters-unknown",
-    "An app function whose file does not tell its parameters; the shim declares none and passes on any",
+    "An app function whose file does not declare its parameters; the shim declares none and passes on any",
     __name__,
 )
 
@@ -124,9 +124,9 @@ def unknown_parameters(provider: Provider) -> Iterator[Finding]:
             code=PARAMETERS_UNKNOWN,
             level=Level.WARNING,
             pointer=f"{capability_pointer(provider, capability)}/input",
-            message=f"the file of {capability.id} does not tell its parameters; agents are told of none",
+            message=f"the file of {capability.id} does not declare its parameters; the shim lists none",
             source=capability.source or provider.source,
-            hint="Files of the second form (Android 16 QPR2) tell them",
+            hint="Files of the second form (Android 16 QPR2) declare them",
         )
 
 

@@ -1,4 +1,4 @@
-"""The code of every shim: `classes.dex`, made from `device_shim/android` and kept beside this module."""
+"""The code of every shim: `classes.dex`, made from `device_shim/android` and kept next to this module."""
 
 from __future__ import annotations
 

@@ -1,6 +1,6 @@
 """Types on their way into a route table: what the engine and the shim's descriptor both can say.
 
-The engine tells an output by the word of its type, references followed; the descriptor's writer tells a
+The engine names an output by the word of its type, references followed. The descriptor's writer names a
 reference as an object. So the types of parameters and outputs are never references here.
 """
 
@@ -61,10 +61,10 @@ def resolved(type_: Type, definitions: Definitions) -> Type:
 
 
 def with_resolved_properties(object_type: ObjectType, definitions: Definitions) -> ObjectType:
-    """Return an object whose properties are no references."""
+    """Return an object whose properties are not references."""
     properties = {
-        name: held.changed({"type": resolved(held.type, definitions)})
-        for name, held in object_type.properties.items()
+        name: property_.changed({"type": resolved(property_.type, definitions)})
+        for name, property_ in object_type.properties.items()
     }
     return object_type.changed({"properties": properties})
 
@@ -90,14 +90,14 @@ def dangling_references(types: Iterable[Type], definitions: Definitions) -> set[
     seen: set[str] = set()
     pending = list(types)
     while pending:
-        one = pending.pop()
-        if not isinstance(one, RefType):
-            pending.extend(child_types(one))
-        elif one.name not in definitions:
-            missing.add(one.name)
-        elif one.name not in seen:
-            seen.add(one.name)
-            pending.append(definitions[one.name])
+        type_ = pending.pop()
+        if not isinstance(type_, RefType):
+            pending.extend(child_types(type_))
+        elif type_.name not in definitions:
+            missing.add(type_.name)
+        elif type_.name not in seen:
+            seen.add(type_.name)
+            pending.append(definitions[type_.name])
     return missing
 
 
@@ -112,7 +112,8 @@ def _with_parts(type_: Type, change: Callable[[Type], Type]) -> Type:
     """Return a type whose parts, one level down, are changed."""
     if isinstance(type_, ObjectType):
         properties = {
-            name: held.changed({"type": change(held.type)}) for name, held in type_.properties.items()
+            name: property_.changed({"type": change(property_.type)})
+            for name, property_ in type_.properties.items()
         }
         return type_.changed({"properties": properties})
     if isinstance(type_, ArrayType) and type_.items is not None:
@@ -147,9 +148,9 @@ def _written(value: Json) -> Json:
     if isinstance(value, Frozen):
         return type_json(value)
     if isinstance(value, dict):
-        return {name: _written(held) for name, held in value.items()}
+        return {name: _written(item) for name, item in value.items()}
     if isinstance(value, list | tuple):
-        return [_written(held) for held in value]
+        return [_written(item) for item in value]
     return Decimal(repr(value)) if isinstance(value, float) else value
 
 

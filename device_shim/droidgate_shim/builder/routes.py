@@ -157,7 +157,7 @@ def plan_routes(
             continue
         shim_id = ids[candidate.key]
         if shim_id != candidate.capability.id:
-            planner.tell_renamed(candidate, shim_id)
+            planner.add_renamed(candidate, shim_id)
         planner.groups.setdefault((candidate.app.package, candidate.provider_key), []).append(
             (candidate, shim_id)
         )
@@ -236,13 +236,13 @@ class _Planner:
         deadline_ms: As for `plan_routes`.
         groups: App and provider -> its capabilities with their ids in the shim.
         offered: Keys of the capabilities that have a route, in the order of the routes.
-        told: Capability, pointer inside of it, finding; no capability where the pointer is a whole one.
+        reports: Capability, pointer inside of it, finding; no capability where the pointer is a whole one.
     """
 
     deadline_ms: int | None
     groups: dict[tuple[str, str], list[tuple[_Candidate, str]]] = field(default_factory=dict)
     offered: list[str] = field(default_factory=list)
-    told: list[tuple[_Candidate | None, str, Finding]] = field(default_factory=list)
+    reports: list[tuple[_Candidate | None, str, Finding]] = field(default_factory=list)
 
     def plan(self) -> RoutePlan:
         names = self.definition_names()
@@ -264,13 +264,13 @@ class _Planner:
         for known, other in look_alikes(by_id):
             place = by_id[other].source.source
             pointer = f"/capabilities/{routes.index(by_id[other])}/id"
-            self.told.append((None, pointer, look_alike_finding(known, other, pointer, place)))
+            self.reports.append((None, pointer, look_alike_finding(known, other, pointer, place)))
         return RoutePlan(tuple(routes), definitions, tuple(dict.fromkeys(self.findings())))
 
     def findings(self) -> Iterator[Finding]:
-        """Yield what was told; of a capability that is left out only why."""
+        """Yield the findings; of a capability that is left out only the reason."""
         positions = {key: position for position, key in enumerate(self.offered)}
-        for item, pointer, finding in self.told:
+        for item, pointer, finding in self.reports:
             if item is None:
                 yield finding
             elif item.key in positions:
@@ -315,7 +315,7 @@ class _Planner:
             MOBILE_MCP,
             _MOBILE_MCP_1_0.id,
         )
-        self.told.extend(_told_of(fitted.findings, [item for item, _ in members]))
+        self.reports.extend(_reports_of(fitted.findings, [item for item, _ in members]))
         routes = []
         for (candidate, _), item, declared in zip(
             members, prepared, fitted.provider.capabilities, strict=True
@@ -330,12 +330,12 @@ class _Planner:
         return routes
 
     def prepare(self, candidate: _Candidate, shim_id: str, scope: _Scope) -> _Prepared:
-        """Return a capability with types that both the engine and the descriptor tell alike."""
+        """Return a capability with types that the engine and the descriptor name alike."""
         capability, definitions = candidate.capability, scope.definitions
         types = [capability.input, *([] if capability.output is None else [capability.output])]
         missing = dangling_references(types, candidate.provider.definitions)
         if missing:
-            self.tell(
+            self.add_finding(
                 REFERENCE_DROPPED,
                 Level.WIDENED,
                 candidate,
@@ -355,7 +355,7 @@ class _Planner:
         if outputs is not None and outputs["kind"] == "fields" and isinstance(output, ObjectType):
             output = with_resolved_properties(output, definitions)
         marks = capability_marks(candidate.provider, capability)
-        self.told.extend((candidate, "", finding) for finding in text_findings(marks, capability.id))
+        self.reports.extend((candidate, "", finding) for finding in text_findings(marks, capability.id))
         offered = capability.model_copy(
             update={
                 "id": shim_id,
@@ -381,14 +381,14 @@ class _Planner:
             return None, output if is_void else None
         if output is None:
             message = f"{candidate.capability.id} declares no result; its text is the output {RESULT!r}"
-            self.tell(OUTPUT_ADDED, Level.DEFAULTED, candidate, "/output", message)
+            self.add_finding(OUTPUT_ADDED, Level.DEFAULTED, candidate, "/output", message)
             return {"kind": "text", "name": RESULT}, None
         if isinstance(output, ObjectType) and output.properties and not output.nullable:
             rule = _capacity().property_rule
             if rule is None or all(map(rule.rule().permits, output.properties)):
                 return {"kind": "fields"}, output
         message = f"the result of {candidate.capability.id} is the output {RESULT!r}"
-        self.tell(OUTPUT_WRAPPED, Level.RENAMED, candidate, "/output", message)
+        self.add_finding(OUTPUT_WRAPPED, Level.RENAMED, candidate, "/output", message)
         return {"kind": "value", "name": RESULT}, output
 
     def route(self, candidate: _Candidate, prepared: _Prepared, declared: Capability) -> Route:
@@ -398,7 +398,7 @@ class _Planner:
         if isinstance(offered.input, ObjectType) and isinstance(declared.input, ObjectType):
             written = dict(zip(offered.input.properties, declared.input.properties, strict=True))
             names = {new: old for old, new in written.items() if new != old}
-            properties = {written[name]: held for name, held in offered.input.properties.items()}
+            properties = {written[name]: property_ for name, property_ in offered.input.properties.items()}
             offered = offered.model_copy(update={"input": offered.input.changed({"properties": properties})})
         app, is_broadcast = candidate.app, candidate.provider.dialect == BROADCAST
         usual = BROADCAST_DEADLINE_MS if is_broadcast else USUAL_DEADLINE_MS
@@ -425,17 +425,17 @@ class _Planner:
         )
 
     def refuse(self, candidate: _Candidate, reason: str) -> None:
-        self.tell(
+        self.add_finding(
             ROUTE_REFUSED, Level.WARNING, candidate, "", f"{candidate.capability.id} is left out: {reason}"
         )
 
-    def tell_renamed(self, candidate: _Candidate, shim_id: str) -> None:
+    def add_renamed(self, candidate: _Candidate, shim_id: str) -> None:
         message = f"{candidate.capability.id!r} of {candidate.app.package} is called {shim_id!r} in the shim"
-        self.tell(RENAMED, Level.RENAMED, candidate, "/id", message)
+        self.add_finding(RENAMED, Level.RENAMED, candidate, "/id", message)
 
-    def tell(self, code: str, level: Level, candidate: _Candidate, inner: str, message: str) -> None:
+    def add_finding(self, code: str, level: Level, candidate: _Candidate, inner: str, message: str) -> None:
         source = candidate.capability.source or candidate.provider.source
-        self.told.append(
+        self.reports.append(
             (candidate, inner, Finding(code=code, level=level, pointer="", message=message, source=source))
         )
 
@@ -464,12 +464,12 @@ def split_pointer(pointer: str) -> tuple[int, str] | None:
     return int(rest[0]), "".join(f"/{item}" for item in rest[1:])
 
 
-def _told_of(
+def _reports_of(
     findings: Iterable[Finding], members: Sequence[_Candidate]
 ) -> Iterator[tuple[_Candidate | None, str, Finding]]:
-    """Yield what was told of capabilities and definitions.
+    """Yield the findings on capabilities and definitions.
 
-    What is told of the provider as a whole is the shim's own doing.
+    Findings on the provider as a whole are left out: the shim causes them itself.
     """
     for finding in findings:
         inside = split_pointer(finding.pointer)
@@ -484,8 +484,8 @@ def _offered_output(outputs: Mapping[str, Json] | None, output: Type | None) -> 
         return _VOID
     if outputs["kind"] == "fields" and output is not None:
         return output
-    held = _TEXT_RESULT if output is None else output
-    return ObjectType(properties={RESULT: Property(type=held, required=True)})
+    result_type = _TEXT_RESULT if output is None else output
+    return ObjectType(properties={RESULT: Property(type=result_type, required=True)})
 
 
 def _names_of(type_: Type | None) -> Iterable[str]:
@@ -499,7 +499,7 @@ def _refusal(route: Route) -> str | None:
     for name in (route.id, *_names_of(route.offered.input), *_names_of(route.offered.output)):
         hidden = hidden_characters(name)
         if hidden:
-            return f"a name in it holds {', '.join(hidden[:5])}, which nobody sees"
+            return f"a name in it holds {', '.join(hidden[:5])}, which are invisible"
     return engine_refuses(dict(route.document))
 
 
@@ -520,7 +520,7 @@ def _effects(effects: Effects | None) -> dict[str, Json] | None:
 
 
 def _without_mobile_mcp(extensions: Extensions) -> Extensions:
-    """Return facts without those that only tell how a Mobile-MCP descriptor was written."""
+    """Return facts without those that only say how a Mobile-MCP descriptor was written."""
     if MOBILE_MCP not in extensions:
         return extensions
     return {format_id: facts for format_id, facts in extensions.items() if format_id != MOBILE_MCP}
@@ -530,12 +530,12 @@ def _without_own_facts(type_: Type) -> Type:
     changes: dict[str, Any] = {"extensions": _without_mobile_mcp(type_.extensions)}
     if isinstance(type_, ObjectType):
         changes["properties"] = {
-            name: held.changed(
+            name: property_.changed(
                 {
-                    "type": _without_own_facts(held.type),
-                    "extensions": _without_mobile_mcp(held.extensions),
+                    "type": _without_own_facts(property_.type),
+                    "extensions": _without_mobile_mcp(property_.extensions),
                 }
             )
-            for name, held in type_.properties.items()
+            for name, property_ in type_.properties.items()
         }
     return type_.changed(changes)

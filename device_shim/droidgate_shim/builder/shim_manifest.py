@@ -97,8 +97,8 @@ class ShimFacts:
 
     Attributes:
         application_id: Its application id.
-        label: Its name for people.
-        description: What agents are told of it.
+        label: Its human-readable name.
+        description: Its description for agents.
         packages: The apps behind it.
         backends: Id of each route, in order, and the kind of its backend.
         has_tools: It has routes, and so a tool service.

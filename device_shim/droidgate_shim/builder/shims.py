@@ -81,7 +81,7 @@ class ShimOptions:
         only: Ids of capabilities, alone or behind their package and a slash (`com.example/createNote`); all
             where it is empty.
         aggregate: One shim for all apps.
-        advertise: What the shims declare besides Mobile-MCP: `mmcp`, `mmcp-broadcast`, `appfunctions`.
+        advertise: What the shims declare in addition to Mobile-MCP: `mmcp`, `mmcp-broadcast`, `appfunctions`.
         deadline_ms: How long a call may take; 30 s, a broadcast 10 s, where it is None.
     """
 
@@ -97,7 +97,7 @@ class BuiltShim:
 
     Attributes:
         application_id: Its application id.
-        label: Its name for people.
+        label: Its human-readable name.
         apk: The signed archive.
         routes: The content of `assets/routes.json`.
         policy: The content of `assets/policy.json`.
@@ -136,8 +136,8 @@ class _Content:
         facts: What its manifest says.
         plan: Its routes.
         apps: The apps behind it.
-        advertise: What it declares besides Mobile-MCP.
-        findings: What is told of it besides.
+        advertise: What it declares in addition to Mobile-MCP.
+        findings: Findings on it.
         marks: What deserves a second look in the texts that it shows.
     """
 
@@ -166,10 +166,10 @@ def build_shims(apps: Sequence[SourceApp], options: ShimOptions, key: SigningKey
     _check_options(options)
     check_selection(apps, options.only)
     groups = [list(apps)] if options.aggregate else [[app] for app in apps]
-    contents = [one for group in groups if (one := _content(group, options)) is not None]
+    contents = [content for group in groups if (content := _content(group, options)) is not None]
     if not contents:
         reasons = list(dict.fromkeys(map(_reason, (finding for app in apps for finding in app.findings))))
-        hint = "; ".join(reasons[:_MOST_REASONS]) or "`droidgate inspect` tells what apps declare"
+        hint = "; ".join(reasons[:_MOST_REASONS]) or "`droidgate inspect` prints what apps declare"
         raise NothingToOfferError("no app has a capability that a shim could call", hint=hint)
     return tuple(_build(content, key) for content in contents)
 
@@ -186,7 +186,7 @@ def build_bare_shim(key: SigningKey) -> BuiltShim:
 
 def _check_options(options: ShimOptions) -> None:
     for kind in sorted(options.advertise - ADVERTISEMENTS.keys()):
-        message = f"{kind!r} is nothing that a shim can advertise"
+        message = f"a shim cannot advertise {kind!r}"
         raise UsageError(message, hint=f"There are: {', '.join(ADVERTISEMENTS)}")
     deadline = options.deadline_ms
     if deadline is not None and not 0 < deadline <= LONGEST_DEADLINE_MS:
@@ -214,12 +214,12 @@ def _content(apps: Sequence[SourceApp], options: ShimOptions) -> _Content | None
     )
     if options.aggregate:
         application_id, label = SHIM_PACKAGE, _AGGREGATE_LABEL
-        description = "\n\n".join(f"{_name_of(app)}: {_told(app)}" for app in behind)
+        description = "\n\n".join(f"{_name_of(app)}: {_description_of(app)}" for app in behind)
         findings.append(_aggregated(behind))
     else:
         app = behind[0]
         application_id = f"{SHIM_PREFIX}{app.package}"
-        label, description = f"{_name_of(app)} {_SUFFIX}", _told(app)
+        label, description = f"{_name_of(app)} {_SUFFIX}", _description_of(app)
     findings.extend(description_findings(description, application_id, source=Place(path=application_id)))
     facts = ShimFacts(
         application_id,
@@ -239,7 +239,7 @@ def _name_of(app: SourceApp) -> str:
     return shown_name(app.label, app.package)
 
 
-def _told(app: SourceApp) -> str:
+def _description_of(app: SourceApp) -> str:
     texts = (without_hidden(item) for item in (app.instructions, app.description) if item is not None)
     return next((text for text in texts if text.strip()), f"Tools of {_name_of(app)}")
 
@@ -250,7 +250,7 @@ def _aggregated(apps: Sequence[SourceApp]) -> Finding:
         code=AGGREGATED,
         level=Level.WARNING,
         pointer="",
-        message=f"{len(apps)} apps are one for agents, which no longer choose among {names}",
+        message=f"{len(apps)} apps are one tool app for agents, which no longer choose among {names}",
         hint="Without --aggregate each app has a shim of its own",
         source=Place(path=SHIM_PACKAGE),
     )
@@ -270,12 +270,12 @@ def _build(content: _Content, key: SigningKey) -> BuiltShim:
     files[_MANIFEST] = manifest
     dex = shim_dex()
     texts = {route.id: question_texts(route.source.title, route.source.description) for route in plan.routes}
-    told = {name: other for name, other in texts.items() if other}
+    questions = {name: other for name, other in texts.items() if other}
     app: dict[str, Json] = {
         "handshake": HANDSHAKE,
         "sources": [_source(other) for other in content.apps],
         **({"functions": functions} if functions else {}),
-        **({"capabilities": told} if told else {}),
+        **({"capabilities": questions} if questions else {}),
     }
     build = _digest_of({**files, POLICY_PATH: one_line_json({"app": app})}, dex)
     policy: dict[str, Json] = {"app": {**app, "build": build}}

@@ -1,4 +1,4 @@
-"""The apps that a shim stands before: what they declare, who signed them, and what was approved of them."""
+"""The apps behind a shim: what they declare, who signed them, and what was approved of them."""
 
 from __future__ import annotations
 
@@ -42,18 +42,18 @@ APP_UNREADABLE: Final = finding_code(
 )
 SIGNER_UNCLEAR: Final = finding_code(
     "shim-signer-unclear",
-    "An app that nobody or several signed, or whose signature is not verified; the shim binds what was "
+    "An app with no or several signers, or whose signature is not verified; the shim binds what was "
     "approved to one certificate",
     __name__,
 )
 NOT_PINNED: Final = finding_code(
     "shim-not-pinned",
-    "What a component declares stands where a phone cannot compare it with what was approved",
+    "A phone cannot compare what a component declares with what was approved",
     __name__,
 )
 TOOLS_NOT_KNOWN: Final = finding_code(
     "shim-tools-not-known",
-    "An app tells its tools only to a broadcast on the phone, and has not been asked",
+    "An app lists its tools only in answer to a broadcast on the phone, and has not been asked",
     __name__,
 )
 
@@ -69,11 +69,11 @@ class NothingDeclaredError(InputError):
 
 @dataclass(frozen=True, slots=True)
 class SourceApp:
-    """One app that a shim can stand before.
+    """One app that a shim can offer.
 
     Attributes:
         package: Application id.
-        label: Its name for people.
+        label: Its human-readable name.
         description: What it offers, or None.
         instructions: How to use it, for language models, or None.
         version_code: Its version.
@@ -96,7 +96,7 @@ class SourceApp:
     findings: tuple[Finding, ...] = ()
 
     def digest_of(self, provider: Provider) -> str | None:
-        """Return the digest of what a provider declares, None where it has not told it yet."""
+        """Return the digest of what a provider declares, None where it is not known yet."""
         return self.digests.get((provider.protocol, provider.component or ""))
 
     @property
@@ -120,34 +120,34 @@ def read_source_apps(sources: Sequence[str], *, signer: str | None = None) -> tu
     Raises:
         NothingDeclaredError: an app that was named declares nothing.
         InputError: a source cannot be read, or holds an app that was named and cannot be used: a project
-            without `signer`, an app that nobody or several signed or whose signature is not verified, two
+            without `signer`, an app with no or several signers or whose signature is not verified, two
             versions of one app, a shim.
-        UsageError: no source is given, or one is nothing that a shim can be made for.
+        UsageError: no source is given, or a shim cannot be made for one.
         DeviceError: a phone cannot be reached or used.
     """
     if not sources:
         raise UsageError("no app is named", hint="Name an APK, a folder, a project or a phone")
     expected = None if signer is None else _checked_signer(signer)
     apps: dict[str, SourceApp] = {}
-    for spelled in sources:
-        for opened in open_apps(spelled):
+    for source in sources:
+        for opened in open_apps(source):
             app = _read_app(opened, expected)
             if app is None:
                 continue
             known = apps.setdefault(app.package, app)
             if _approved(known) != _approved(app):
-                message = f"{app.package} is there twice, and not the same"
-                raise InputError(message, place=spelled, hint="Name each app once")
+                message = f"{app.package} is named twice, with different contents"
+                raise InputError(message, place=source, hint="Name each app once")
     return tuple(apps[package] for package in sorted(apps))
 
 
 def complete_broadcast(app: SourceApp, component: str, tools: Sequence[DiscoveredTool]) -> SourceApp:
-    """Return an app with the tools that one of its receivers told when it was asked.
+    """Return an app with the tools that one of its receivers listed.
 
     Args:
         app: The app.
         component: The receiver's class.
-        tools: Name, description and the JSON text of the parameters of each, in the order told.
+        tools: Name, description and the JSON text of the parameters of each, in the order listed.
 
     Raises:
         InputError: the app has no such receiver, or its answer cannot be read.
@@ -161,16 +161,16 @@ def complete_broadcast(app: SourceApp, component: str, tools: Sequence[Discovere
         None,
     )
     if position is None:
-        message = f"{app.package} has no receiver {component} that tells tools"
+        message = f"{app.package} has no receiver {component} that lists tools"
         raise InputError(message, hint=f"Its receivers: {', '.join(app.unasked_components) or 'none'}")
     known = app.providers[position]
     place = known.source or Place(path=f"{app.package}/{component}")
     context = ReadingContext()
-    told = read_discovered_tools(
+    answered = read_discovered_tools(
         tools, context, place=place, package=app.package, component=component
     ).model_copy(update={"name": known.name, "access": known.access, "extensions": known.extensions})
-    providers = (*app.providers[:position], told, *app.providers[position + 1 :])
-    left = (finding for finding in app.findings if not _tells_unasked(finding, component))
+    providers = (*app.providers[:position], answered, *app.providers[position + 1 :])
+    left = (finding for finding in app.findings if not _is_unasked(finding, component))
     return replace(
         app,
         providers=providers,
@@ -183,14 +183,14 @@ def _approved(app: SourceApp) -> tuple[str, int, Mapping[tuple[str, str], str]]:
     return app.signer, app.version_code, app.digests
 
 
-def _tells_unasked(finding: Finding, component: str) -> bool:
+def _is_unasked(finding: Finding, component: str) -> bool:
     return finding.code == TOOLS_NOT_KNOWN and finding.pointer == f"/{pointer_token(component)}"
 
 
 def _checked_signer(signer: str) -> str:
     plain = signer.replace(":", "").strip().lower()
     if _SIGNER.fullmatch(plain) is None:
-        message = "the signer is no SHA-256 in hexadecimal"
+        message = "the signer is not a SHA-256 in hexadecimal"
         raise UsageError(message, hint="`apksigner verify --print-certs` and `keytool -list` print it")
     return plain
 
@@ -203,14 +203,12 @@ def _read_app(opened: OpenedApp | UnreadApp, signer: str | None) -> SourceApp | 
     package = application.package or ""
     if _is_shim(application, package):
         if opened.is_named:
-            raise InputError(
-                "it is a shim itself", place=opened.place, hint="Name the app that it stands before"
-            )
+            raise InputError("it is a shim itself", place=opened.place, hint="Name the app behind it")
         return None
     if not opened.providers and not opened.problems:
         if opened.is_named and not opened.is_project:
             message = "the app declares no capability in any known protocol"
-            hint = "`droidgate inspect` tells what it holds"
+            hint = "`droidgate inspect` prints what it holds"
             raise NothingDeclaredError(message, place=opened.place, hint=hint)
         return None
     label = application.label or package
@@ -281,7 +279,7 @@ class _AppReader:
     findings: list[Finding] = field(default_factory=list)
 
     def read(self) -> _AppReader:
-        # Each receiver that tells its tools to a broadcast has a finding here that goes when it is asked.
+        # Each receiver that lists tools in answer to a broadcast has a finding here until it is asked.
         self.findings.extend(
             finding for finding in self.opened.findings if finding.code != TOOLS_NOT_IN_FILES
         )
@@ -302,7 +300,7 @@ class _AppReader:
             self.findings.append(refusal)
             return
         if component is None and provider.component is not None:
-            message = f"{provider.component} stands in no manifest, so a phone cannot compare it"
+            message = f"{provider.component} is not in the manifest, so a phone cannot compare it"
             self.findings.append(_warning(NOT_PINNED, message, self.opened.place, None))
             return
         kept = self.with_open_functions(provider)
@@ -329,7 +327,7 @@ class _AppReader:
         return provider.model_copy(update={"capabilities": tuple(kept)})
 
     def pin(self, provider: Provider, component: Component | None) -> bool:
-        """Note the digest of what a provider declares; tell where there is none."""
+        """Keep the digest of what a provider declares; return whether there is one."""
         application = self.opened.application
         holder = component or next(application.of_kind("application"))
         recipe = {MMCP: mmcp_digest, MOBILE_MCP: mobile_mcp_digest, APP_FUNCTIONS: assets_digest}
@@ -348,7 +346,7 @@ def _unasked(provider: Provider) -> Finding:
         code=TOOLS_NOT_KNOWN,
         level=Level.NOTE,
         pointer=f"/{pointer_token(provider.component or '')}",
-        message=f"{provider.component} tells its tools only to a broadcast on the phone",
+        message=f"{provider.component} lists its tools only in answer to a broadcast on the phone",
         source=provider.source,
         hint="`droidgate shim install --from adb:` asks it on the phone",
     )

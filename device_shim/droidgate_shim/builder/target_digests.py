@@ -1,7 +1,7 @@
 """The digest of what a source app declares, by which the shim notices a change (docs/shim.md 5).
 
 It is made from what the APK holds, as the shim on the phone makes it from what is installed: never from a
-text that was rendered for people.
+rendered text.
 """
 
 from __future__ import annotations
@@ -61,14 +61,14 @@ def mobile_mcp_digest(apk: Apk, component: Component) -> str:
     """Return the digest of a service's capabilities XML.
 
     Raises:
-        InputError: there is none, or it is no XML resource.
+        InputError: there is none, or it is not an XML resource.
     """
     meta = component.find_meta_data(*KEYS["capabilities"])
     reference = None if meta is None else meta.resource
     archive, entry = _entry_behind(apk, reference, meta)
     data = archive.read_entry(entry, MAX_XML_BYTES)
     if not is_binary_xml(data):
-        message = f"the descriptor {reference} is no XML resource, so a phone cannot compare it"
+        message = f"the descriptor {reference} is not an XML resource, so a phone cannot compare it"
         raise InputError(message, place=archive.place_of(entry), hint="Move it to res/xml")
     return _digest("mobile-mcp", _events_of(apk, archive, entry, data))
 
@@ -93,15 +93,15 @@ def assets_digest(apk: Apk, component: Component) -> str:
 
 
 def broadcast_digest(tools: Sequence[DiscoveredTool]) -> str:
-    """Return the digest of a discovery's answer, tools in the order told.
+    """Return the digest of a discovery's answer, tools in the order answered.
 
     An absent description is empty, absent parameters are `{}`.
     """
-    told: list[Json] = [
+    entries: list[Json] = [
         [name, description or "", "{}" if parameters is None else parameters]
         for name, description, parameters in tools
     ]
-    return _digest("broadcast", canonical_json({"tools": told}).encode("utf-8", "surrogatepass"))
+    return _digest("broadcast", canonical_json({"tools": entries}).encode("utf-8", "surrogatepass"))
 
 
 def xml_events(root: XmlElement, name_of: NameOf) -> str:
@@ -112,7 +112,7 @@ def xml_events(root: XmlElement, name_of: NameOf) -> str:
         name_of: Gives `@type/name` for a resource id.
 
     Raises:
-        InputError: an attribute refers to nothing, of which a phone could tell no name.
+        InputError: an attribute refers to nothing, whose name a phone could not find.
     """
     return "".join(_events(root, name_of))
 
@@ -150,7 +150,7 @@ def _attribute_text(value: TypedValue, name_of: NameOf) -> str:
         return f"?{signed(value.data)}"
     text = value_text(value, name_of)
     if text is None:
-        raise InputError(f"a descriptor has a value of the type {value.type}, which is no text")
+        raise InputError(f"a descriptor has a value of the type {value.type}, which is not text")
     return text
 
 
@@ -170,7 +170,7 @@ def _entry_behind(apk: Apk, reference: str | None, meta: MetaData | None) -> tup
     part = apk.part_with(value.text) if value is not None and value.text else None
     if value is None or value.text is None or part is None:
         place = meta.place if meta is not None and meta.place is not None else apk.name
-        raise InputError(f"the descriptor {reference} is no file of the APK", place=str(place))
+        raise InputError(f"the descriptor {reference} is not a file of the APK", place=str(place))
     return part.archive, value.text
 
 

@@ -1,4 +1,4 @@
-"""What agents and users are told of other apps: texts without hidden characters, and marks of commands.
+"""Texts of other apps that agents and users see: texts without hidden characters, and marks of commands.
 
 The rules: `droidgate.text_safety`; reference android-runtime 2.3 and 3.1.
 """
@@ -32,7 +32,7 @@ NAME_SHORTENED: Final = finding_code(
 )
 DESCRIPTION_SHORTENED: Final = finding_code(
     "shim-description-shortened",
-    "What agents would be told of the shim is too long for an Android manifest; they are told its beginning",
+    "The shim's description is too long for an Android manifest; agents see its beginning",
     __name__,
 )
 LOOK_ALIKE: Final = finding_code(
@@ -136,7 +136,7 @@ def name_findings(label: str, package: str, *, source: Place | None = None) -> I
 
 
 def shown_description(text: str) -> str:
-    """Return what a shim tells agents of itself: a text that a string resource and a manifest can hold."""
+    """Return a shim's description for agents: a text that a string resource and a manifest can hold."""
     encoded = text.encode("utf-8", "surrogatepass")
     if len(encoded) <= _LONGEST_DESCRIPTION:
         return text
@@ -146,7 +146,7 @@ def shown_description(text: str) -> str:
 def description_findings(text: str, what: str, *, source: Place | None = None) -> Iterator[Finding]:
     """Yield a finding where `shown_description` leaves something out."""
     if shown_description(text) != text:
-        message = f"the description of {what} has {len(text):,} characters, and only its beginning is told"
+        message = f"the description of {what} has {len(text):,} characters; agents see only its beginning"
         yield _warning(DESCRIPTION_SHORTENED, message, "", source)
 
 

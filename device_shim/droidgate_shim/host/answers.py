@@ -1,4 +1,4 @@
-"""What a shim tells its host, typed (docs/shim.md 3 and 7)."""
+"""What a shim answers to its host, typed (docs/shim.md 3 and 7)."""
 
 from __future__ import annotations
 
@@ -99,10 +99,10 @@ class PastCall(Frozen):
 
 
 BroadcastTool: TypeAlias = tuple[str, str | None, str | None]
-"""A tool's name, its description, and its parameters as JSON text, as a receiver of broadcasts told them."""
+"""A tool's name, its description, and its parameters as JSON text, as a receiver of broadcasts lists them."""
 
 
 class BroadcastTools(Frozen):
-    """The tools that a receiver told, in its order."""
+    """The tools that a receiver listed, in its order."""
 
     tools: tuple[BroadcastTool, ...]

@@ -44,7 +44,7 @@ def call_capability(
 
     Raises:
         ShimRefusalError: it failed; the error has the failure's token, and exits with 6 where it is denied.
-        DeviceError: the device or the shim fails, or what came back is no answer to this request.
+        DeviceError: the device or the shim fails, or what came back does not answer this request.
     """
     identifier = secrets.token_hex(16)
     (request,) = write_request(WIRE_DIALECTS[_DIALECT], identifier, capability, arguments).values()
@@ -125,13 +125,13 @@ def shim_with(shims: Sequence[InstalledShim], capability: str, application_id: s
     ]
     if not named:
         hint = f"There are: {', '.join(shim.application_id for shim in shims)}"
-        raise UsageError(f"{application_id!r} is no shim of the phone", hint=hint)
+        raise UsageError(f"{application_id!r} is not a shim of the phone", hint=hint)
     offering = [item for item in named if item.status is not None and capability in item.status.routes]
     if not offering:
         offered = sorted({route for item in named if item.status is not None for route in item.status.routes})
         more = f" and {len(offered) - _MOST_NAMED} more" if len(offered) > _MOST_NAMED else ""
-        told = f"There are: {', '.join(offered[:_MOST_NAMED])}{more}. " if offered else ""
-        hint = f"{told}See `droidgate shim status`"
+        choices = f"There are: {', '.join(offered[:_MOST_NAMED])}{more}. " if offered else ""
+        hint = f"{choices}See `droidgate shim status`"
         raise UsageError(f"no shim on the phone offers {capability!r}", hint=hint)
     if len(offering) > 1:
         hint = f"Name one with --shim: {', '.join(item.application_id for item in offering)}"
@@ -145,7 +145,7 @@ def _read(text: str, client: HostClient) -> MobileMcpResponse:
     except MalformedResponseError as error:
         raise DeviceOutputError(f"{client.application_id} call", error.message, text=error.raw) from None
     if response is None:
-        raise DeviceOutputError(f"{client.application_id} call", "it is no response", text=text)
+        raise DeviceOutputError(f"{client.application_id} call", "it is not a response", text=text)
     return response
 
 
@@ -155,9 +155,7 @@ def _check_signer(place: ShimPlace, shim: InstalledPackage, signed_by: str | Non
     facts = installed_facts(place, shim)
     found = None if facts is None else facts.signer
     if found is None or found != trusted:
-        message = (
-            "it is no shim that your key signed" if signed_by is None else "another key signed this shim"
-        )
+        message = "your key did not sign this shim" if signed_by is None else "another key signed this shim"
         hint = "Install your own with `droidgate shim install`" + (
             f", or trust this one with --signed-by {found}" if found else ""
         )

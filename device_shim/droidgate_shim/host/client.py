@@ -98,7 +98,7 @@ class HostClient:
         """Take a grant away; return how many there were."""
         revoked = self._call("revoke", {"caller": caller, "capability": capability}).get("revoked")
         if type(revoked) is not int:
-            raise self._malformed("revoke", "`revoked` is no number")
+            raise self._malformed("revoke", "`revoked` is not a number")
         return revoked
 
     def switch(self, capability: str, *, on: bool) -> None:
@@ -129,7 +129,7 @@ class HostClient:
             return self._call_by_frames(request, seconds)
         response = self._call("call", values, seconds=seconds).get("response")
         if not isinstance(response, str):
-            raise self._malformed("call", "`response` is no text")
+            raise self._malformed("call", "`response` is not text")
         return response
 
     def discover_broadcast(self, component: str) -> tuple[BroadcastTool, ...]:
@@ -145,7 +145,7 @@ class HostClient:
         """Return the last calls, without their arguments and results."""
         calls = self._call("history", {}).get("calls")
         if not isinstance(calls, list):
-            raise self._malformed("history", "`calls` is no list")
+            raise self._malformed("history", "`calls` is not a list")
         return tuple(self._read(PastCall, call, "history") for call in calls)
 
     def clear_history(self) -> None:
@@ -177,7 +177,7 @@ class HostClient:
             raise self._explained(error) from None
         tokens = result.tokens()
         if tokens.keys() != {"result"}:
-            raise self._malformed(method, "it is no Bundle with the one key `result`")
+            raise self._malformed(method, "it is not a Bundle with the one key `result`")
         answer = read_answer(tokens["result"], self._named(method))
         version = answer.pop("version")
         failure = answer.get("error")

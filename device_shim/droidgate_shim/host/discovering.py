@@ -1,4 +1,4 @@
-"""Asking apps that tell their tools only to a broadcast: the bare shim on the phone sends it."""
+"""Asking apps that list their tools only in answer to a broadcast: the bare shim on the phone sends it."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ ASK: Final = "ask an app by broadcast for its tools"
 
 @dataclass(frozen=True, slots=True)
 class Asked:
-    """Apps with the tools that their receivers told, and what came of asking each."""
+    """Apps with the tools that their receivers listed, and what came of asking each."""
 
     apps: tuple[SourceApp, ...]
     steps: tuple[Step, ...] = ()
@@ -49,22 +49,22 @@ def ask_broadcast_apps(place: ShimPlace, apps: Sequence[SourceApp], key: Signing
     packages = place.packages()
     if not any(app.unasked_components for app in apps if app.package in packages):
         return Asked(tuple(apps))
-    with _asking_shim(place, key, is_there=SHIM_PACKAGE in packages) as client:
+    with _asking_shim(place, key, is_installed=SHIM_PACKAGE in packages) as client:
         steps: list[Step] = []
         asked = [_ask_app(client, app, steps) if app.package in packages else app for app in apps]
     return Asked(tuple(asked), tuple(steps))
 
 
 @contextlib.contextmanager
-def _asking_shim(place: ShimPlace, key: SigningKey, *, is_there: bool) -> Iterator[HostClient]:
+def _asking_shim(place: ShimPlace, key: SigningKey, *, is_installed: bool) -> Iterator[HostClient]:
     client = place.client(SHIM_PACKAGE)
-    if not is_there:
+    if not is_installed:
         bare = build_bare_shim(key)
         install_apks(place.device, {"base.apk": bare.apk}, user=place.user)
     try:
         yield client
     finally:
-        if not is_there:
+        if not is_installed:
             with contextlib.suppress(DeviceError):
                 # Somebody who installed shims meanwhile may let it call app functions for them.
                 if not is_lending(client):

@@ -1,8 +1,8 @@
-"""`shim doctor`: what stands between agents and the apps behind the shims, and the fix of each.
+"""`shim doctor`: what keeps agents from the apps behind the shims, and the fix of each.
 
 Each check is a step of docs/guides/prove-on-a-phone.md that adb can do. The shim is asked for what it knows;
-`dumpsys`, whose output nobody promises, only adds what can be told no other way, and where it says something
-else the check knows nothing.
+`dumpsys`, whose output nobody promises, only adds what cannot be learnt otherwise. Where it says
+something else, the check is `unknown`.
 """
 
 from __future__ import annotations
@@ -228,7 +228,7 @@ def _screen_lock(place: ShimPlace) -> Check:
     result = place.device.run(["dumpsys", "trust"])
     found = _LOCKED.search(result.text) if result.exit_status == 0 else None
     if found is None:
-        return Check(SCREEN_LOCK, "unknown", "Android does not tell it to a shell here", "Look at the screen")
+        return Check(SCREEN_LOCK, "unknown", "Android does not show it to a shell here", "Look at the screen")
     if found["locked"] == "1":
         fix = "Unlock the device; until then calls that open a window are answered needs_user"
         return Check(SCREEN_LOCK, "problem", "the device is locked", fix)
@@ -242,16 +242,16 @@ def accessibility(place: ShimPlace) -> Check:
     """
     command = ["settings", "get", "--user", str(place.user), "secure", "enabled_accessibility_services"]
     result = place.device.run(command)
-    told = result.text.strip()
+    enabled = result.text.strip()
     if result.exit_status != 0:
-        return Check(ACCESSIBILITY, "unknown", "Android does not tell it to a shell here")
-    if told in {"", "null"}:
+        return Check(ACCESSIBILITY, "unknown", "Android does not show it to a shell here")
+    if enabled in {"", "null"}:
         return Check(ACCESSIBILITY, "not-needed", "no accessibility service is switched on")
-    services = ", ".join(part for part in told.split(":") if part)
+    services = ", ".join(part for part in enabled.split(":") if part)
     result = place.device.run(["dumpsys", "accessibility"])
     bound = _BOUND.search(result.text) if result.exit_status == 0 else None
     if bound is None:
-        found = f"{services} switched on; Android does not tell a shell here whether they run"
+        found = f"{services} switched on; Android does not show a shell here whether they run"
         return Check(ACCESSIBILITY, "unknown", found, "See step 21 of docs/guides/prove-on-a-phone.md")
     if bound["services"].strip():
         return Check(ACCESSIBILITY, "ok", f"{services} switched on, and bound")
@@ -272,7 +272,7 @@ def _flags(place: ShimPlace) -> Check:
         reason = shell.reason or "cmd app_function cannot call functions"
         return Check(FLAGS, "problem", reason, "Use a build of Android 16 QPR2 or later")
     words = [word for word, has in (("lists", shell.lists), ("calls", shell.executes)) if has]
-    words += ["tells the enabled state"] if shell.reports_enabled else []
+    words += ["reports the enabled state"] if shell.reports_enabled else []
     return Check(FLAGS, "ok", f"cmd app_function {', '.join(words)}")
 
 
@@ -315,7 +315,7 @@ def _stopped(place: ShimPlace, status: Status) -> Iterator[Check]:
     for package in dict.fromkeys(source.package for source in status.sources):
         stopped = _is_stopped(place, package)
         if stopped is None:
-            found = f"Android does not tell it of {package} here; a call starts it"
+            found = f"Android does not show it of {package} here; a call starts it"
             yield Check(STOPPED, "unknown", found, None, status.application_id)
         elif stopped:
             found = (
@@ -327,7 +327,7 @@ def _stopped(place: ShimPlace, status: Status) -> Iterator[Check]:
 
 
 def _is_stopped(place: ShimPlace, package: str) -> bool | None:
-    """Tell whether an app that a shim names is stopped; None where Android does not tell it."""
+    """Return whether an app that a shim names is stopped; None where Android does not show it."""
     try:
         result = place.device.run(["dumpsys", "package", check_package(package)])
     except UnsafeArgumentError:
@@ -338,14 +338,14 @@ def _is_stopped(place: ShimPlace, package: str) -> bool | None:
 
 
 def _access(place: ShimPlace, status: Status, kinds: Collection[str]) -> Iterator[Check]:
-    held, name = status.access, status.application_id
+    granted_access, name = status.access, status.application_id
     since = access.BACKGROUND_SERVICES_SDK
-    yield _allowed(place, status, BATTERY, since, has=held.battery_exempt, words=_EXEMPT)
+    yield _allowed(place, status, BATTERY, since, has=granted_access.battery_exempt, words=_EXEMPT)
     since = access.NOTIFICATIONS_SDK
-    yield _allowed(place, status, NOTIFICATIONS, since, has=held.notifications, words=_NOTIFY)
+    yield _allowed(place, status, NOTIFICATIONS, since, has=granted_access.notifications, words=_NOTIFY)
     if "mmcp-activity" in kinds:
         since = access.BACKGROUND_ACTIVITIES_SDK
-        yield _allowed(place, status, START_ROUTE, since, has=held.overlay, words=_ON_TOP)
+        yield _allowed(place, status, START_ROUTE, since, has=granted_access.overlay, words=_ON_TOP)
     else:
         yield Check(START_ROUTE, "not-needed", "none of its capabilities opens a window", None, name)
 
@@ -412,7 +412,7 @@ def _grants(status: Status, read_only: Collection[str]) -> Check:
     ]
     also = f"also for started calls: {', '.join(dict.fromkeys(started))}" if started else ""
     if for_any:
-        found = f"any app on the device may call {', '.join(for_any)}, and nobody can tell which one did"
+        found = f"any app on the device may call {', '.join(for_any)}, and which one did cannot be found out"
         fix = "droidgate shim install --no-allow-any-app, or the shim's own screen"
         return Check(GRANTS, "risk", "; ".join(filter(None, (found, granted, also))), fix, name)
     if callers:
@@ -463,14 +463,19 @@ def _start_of(seen: Situation, service: str) -> tuple[CheckState, str]:
 
 
 def _consent(place: ShimPlace, status: Status) -> Check:
-    held, name = status.access, status.application_id
+    granted_access, name = status.access, status.application_id
     if not status.asking:
         found = "asking is switched off: a call without a grant is denied"
         return Check(CONSENT, "not-needed", found, None, name)
     if place.sdk < access.BACKGROUND_ACTIVITIES_SDK:
         return Check(CONSENT, "ok", "asks by a window", None, name)
     ways = [
-        words for words, has in (("a window", held.overlay), ("a notification", held.notifications)) if has
+        words
+        for words, has in (
+            ("a window", granted_access.overlay),
+            ("a notification", granted_access.notifications),
+        )
+        if has
     ]
     if ways:
         return Check(CONSENT, "ok", f"asks by {' or '.join(ways)} while no agent is in front", None, name)

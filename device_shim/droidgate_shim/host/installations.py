@@ -174,7 +174,7 @@ def uninstall_shims(
 
     Raises:
         DeviceError: the device fails.
-        UsageError: nothing is named, or something that is no shim of the device.
+        UsageError: nothing is named, or something that is not a shim of the device.
     """
     names = sorted(filter(is_shim, place.packages()))
     chosen = names if every_shim else _find_names(named, installed_shims(place))
@@ -303,5 +303,5 @@ def _find_names(named: Iterable[str], shims: Sequence[InstalledShim]) -> list[st
     hint = f"There are: {', '.join(shim.application_id for shim in shims) or 'none'}"
     for item in named:
         if item not in known:
-            raise UsageError(f"{item!r} is no shim of the phone", hint=hint)
+            raise UsageError(f"{item!r} is not a shim of the phone", hint=hint)
     return [known[item] for item in named]

@@ -36,7 +36,7 @@ class Installation:
     Attributes:
         application_id: Which one.
         steps: What was done, in order.
-        hello: What it tells of itself; None where it is not there, or does not answer.
+        hello: What it answers about itself; None where it is not there, or does not answer.
     """
 
     application_id: str

@@ -50,10 +50,10 @@ def read_answer(token: str, command: str) -> dict[str, Json]:
         command: What was called, for errors.
 
     Raises:
-        DeviceOutputError: it is no base64url without padding, or no JSON object with a version.
+        DeviceOutputError: it is not base64url without padding, or not a JSON object with a version.
     """
     if _BASE64URL.fullmatch(token) is None:
-        raise DeviceOutputError(command, "the answer is no base64url", text=token)
+        raise DeviceOutputError(command, "the answer is not base64url", text=token)
     try:
         data = base64.b64decode(token + "=" * (-len(token) % 4), altchars=b"-_", validate=True)
         answer = parse_json(data, path=command)
@@ -61,7 +61,7 @@ def read_answer(token: str, command: str) -> dict[str, Json]:
         said = error.message if isinstance(error, InputError) else str(error)
         raise DeviceOutputError(command, f"the answer cannot be read ({said})", text=token) from None
     if not isinstance(answer, dict) or type(answer.get("version")) is not int:
-        raise DeviceOutputError(command, "the answer is no object with a version", text=token)
+        raise DeviceOutputError(command, "the answer is not an object with a version", text=token)
     return answer
 
 
@@ -84,16 +84,16 @@ def read_frame(data: bytes) -> str:
     """Return the text of a frame.
 
     Raises:
-        DeviceOutputError: the bytes are no frame, are cut off or changed on the way, or hold no text.
+        DeviceOutputError: the bytes are not a frame, are cut off or changed on the way, or hold no text.
     """
     if len(data) < _HEAD.size:
-        raise DeviceOutputError(_FRAME, "it is no frame", text=data[:40].decode("ascii", "replace"))
+        raise DeviceOutputError(_FRAME, "it is not a frame", text=data[:40].decode("ascii", "replace"))
     magic, length, digest = _HEAD.unpack_from(data)
     payload = data[_HEAD.size :]
     if magic != _MAGIC:
-        raise DeviceOutputError(_FRAME, "it is no frame", text=data[:40].decode("ascii", "replace"))
+        raise DeviceOutputError(_FRAME, "it is not a frame", text=data[:40].decode("ascii", "replace"))
     if length != len(payload) or length > MAX_PAYLOAD_BYTES:
-        raise DeviceOutputError(_FRAME, f"the frame tells {length} bytes and {len(payload)} came")
+        raise DeviceOutputError(_FRAME, f"the frame says {length} bytes and {len(payload)} came")
     if hashlib.sha256(payload).digest() != digest:
         raise DeviceOutputError(_FRAME, "the frame's bytes are not those that were sent")
     try:

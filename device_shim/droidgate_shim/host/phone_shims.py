@@ -1,4 +1,4 @@
-"""The shims of a phone, for programs."""
+"""The shims of a phone, as Python values."""
 
 from __future__ import annotations
 

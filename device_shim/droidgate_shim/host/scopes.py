@@ -1,7 +1,7 @@
 """What a user had installed on a device, and with which options: what `shim sync` keeps current.
 
-One small file for each device in the user's state folder. Without it, what is installed tells the apps, and
-the options are those that nobody chose.
+One small file for each device in the user's state folder. Without it, the apps are those whose
+shims are installed, and the options are the defaults.
 """
 
 from __future__ import annotations
@@ -51,7 +51,7 @@ class Scope(Frozen):
         )
 
     def is_alike(self, other: Scope) -> bool:
-        """Tell whether another scope has the same options and key, for whichever apps."""
+        """Return whether another scope has the same options and key, for whichever apps."""
         return self.model_copy(update={"packages": other.packages}) == other
 
     def joined(self, earlier: Scope) -> Scope:

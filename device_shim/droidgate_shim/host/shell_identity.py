@@ -152,20 +152,20 @@ def start_instrumentation(place: ShimPlace, client: HostClient) -> Step:
 def _be_installed(place: ShimPlace, signers: Collection[str], key: SigningKey | None) -> tuple[Step, str]:
     """Return what came of it, and the digest of the certificate that signed what is there."""
     package = place.packages().get(SHIM_PACKAGE)
-    held = None if package is None else installed_facts(place, package)
+    installed = None if package is None else installed_facts(place, package)
     own = key if key is not None and key.digest in signers else None
-    if package is not None and held is None:
-        return _refuse(f"an app with this id is there that cannot be read as a shim; {_REMOVE_IT}")
-    if held is not None and held.signer not in signers:
-        return _refuse(f"it is there, signed with another key than the shims; {_REMOVE_IT}")
-    if held is not None and not held.is_bare:
-        if not held.serves_shims:
+    if package is not None and installed is None:
+        return _refuse(f"an app with this id is installed that cannot be read as a shim; {_REMOVE_IT}")
+    if installed is not None and installed.signer not in signers:
+        return _refuse(f"it is installed, signed with another key than the shims; {_REMOVE_IT}")
+    if installed is not None and not installed.is_bare:
+        if not installed.serves_shims:
             return _refuse(_OLD)
-        return not_needed(INSTALL, "it is there"), held.signer
+        return not_needed(INSTALL, "it is installed"), installed.signer
     built = None if own is None else build_bare_shim(own)
-    is_current = held is not None and held.serves_shims
-    if held is not None and is_current and (built is None or built.build == held.build):
-        return not_needed(INSTALL, "it is there"), held.signer
+    is_current = installed is not None and installed.serves_shims
+    if installed is not None and is_current and (built is None or built.build == installed.build):
+        return not_needed(INSTALL, "it is installed"), installed.signer
     if built is None or own is None:
         return _refuse(_ONLY_KEY)
     return replace(install_archive(place, built.apk, built.file_name), what=INSTALL), own.digest

@@ -87,14 +87,14 @@ def read_shim_facts(source: Source, *, name: str, installed_on: int | None = Non
             file, whose signature is verified here.
 
     Raises:
-        InputError: it is no APK, or none of a shim, or its signature is not verified.
+        InputError: it is not an APK, or not of a shim, or its signature is not verified.
         DeviceError: it lies on a device, which fails.
     """
     with open_apk(source) as apk:
         package = apk.package or ""
         if not is_shim(package):
             raise InputError(
-                f"it is no shim but {package or 'an app without a name'}",
+                f"it is not a shim but {package or 'an app without a name'}",
                 place=name,
                 hint="Make one with `droidgate shim build`, or name its app with --from",
             )
@@ -112,7 +112,7 @@ def read_shim_facts(source: Source, *, name: str, installed_on: int | None = Non
         app = _object(policy.get("app"))
         build = app.get("build")
         if not isinstance(build, str) or len(signers) != 1:
-            raise InputError("its policy tells no build, or not one key signed it", place=name)
+            raise InputError("its policy has no build, or not one key signed it", place=name)
         return ShimFacts(
             application_id=package,
             build=build,
@@ -159,8 +159,8 @@ def _services(routes: Json) -> tuple[str, ...]:
 
 
 def _routes(table: Json) -> list[Mapping[str, Json]]:
-    held = _object(table).get("routes")
-    return [_object(item) for item in held] if isinstance(held, list) else []
+    routes = _object(table).get("routes")
+    return [_object(item) for item in routes] if isinstance(routes, list) else []
 
 
 def _read_asset(apk: Apk, asset: str, name: str) -> Mapping[str, Json]:
@@ -170,7 +170,7 @@ def _read_asset(apk: Apk, asset: str, name: str) -> Mapping[str, Json]:
     try:
         text = part.archive.read_entry(asset, _MAX_BYTES).decode()
     except UnicodeDecodeError:
-        raise InputError(f"{asset} is no text", place=name) from None
+        raise InputError(f"{asset} is not text", place=name) from None
     return _object(parse_strict(text, path=f"{name}!/{asset}", limits=BUILT))
 
 
@@ -179,5 +179,5 @@ def _object(value: Json) -> Mapping[str, Json]:
 
 
 def _texts(values: Json, key: str) -> list[str]:
-    held = [_object(value).get(key) for value in values] if isinstance(values, list) else []
-    return [item for item in held if isinstance(item, str)]
+    items = [_object(value).get(key) for value in values] if isinstance(values, list) else []
+    return [item for item in items if isinstance(item, str)]

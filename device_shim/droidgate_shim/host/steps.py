@@ -19,7 +19,7 @@ class Step:
 
     Attributes:
         what: What it is for, in words.
-        outcome: `done`, `refused` by Android, `not-needed` here, or `left-out` as nobody asked for it.
+        outcome: `done`, `refused` by Android, `not-needed` here, or `left-out` as it was not asked for.
         command: The command on the device, as a user would type it there; None where it is none.
         why: The reason, where it is not done; what to know, where it is.
     """
@@ -57,13 +57,13 @@ def run_step(
 
 
 def said_by(result: CommandResult) -> str:
-    """Return the line by which a command tells what is wrong, of its usage and stack only the reason."""
+    """Return the line by which a command says what is wrong, of its usage and stack only the reason."""
     for stream in (result.error_text, result.text):
         lines = [line.strip() for line in stream.splitlines() if line.strip()]
-        told = [line for line in lines if not line.startswith(("at ", "usage:"))]
-        if told:
-            reasons = [line for line in told if "Exception: " in line or line.startswith("Error")]
-            return excerpt((reasons or told)[0])
+        reasons_given = [line for line in lines if not line.startswith(("at ", "usage:"))]
+        if reasons_given:
+            reasons = [line for line in reasons_given if "Exception: " in line or line.startswith("Error")]
+            return excerpt((reasons or reasons_given)[0])
     return f"it ended with status {result.exit_status}"
 
 

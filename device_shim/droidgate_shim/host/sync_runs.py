@@ -73,13 +73,13 @@ def plan_sync(place: ShimPlace, report: Report) -> SyncPlan:
     installed = installed_shims(place)
     scope = load_scope(place.device) or _scope_of_installed(place, installed, report)
     key = chosen_key(None if scope.key is None else Path(scope.key), report)
-    there = place.packages()
-    wanted = (
+    present = place.packages()
+    chosen = (
         scope.packages
         if scope.packages is None
-        else [package for package in scope.packages if package in there]
+        else [package for package in scope.packages if package in present]
     )
-    apps = _read_apps(place, scope, wanted)
+    apps = _read_apps(place, scope, chosen)
     asked = ask_broadcast_apps(place, apps, key.signing)
     built = _build(asked.apps, scope, key, report)
     unclear = {app.package for app in asked.apps if not app.signer or app.unasked_components}
@@ -126,15 +126,15 @@ def _with_identity_planned(
     if any(item.application_id == SHIM_PACKAGE and not item.is_bare for item in known):
         return tuple(changes), callers
     package = packages.get(SHIM_PACKAGE)
-    held = None if package is None else installed_facts(place, package)
+    identity = None if package is None else installed_facts(place, package)
     planned = plan_identity(
-        held,
+        identity,
         build_bare_shim(key.signing) if callers else None,
-        is_there=package is not None,
+        is_installed=package is not None,
         is_lending=package is not None and is_lending(place.client(SHIM_PACKAGE)),
-        is_unclear=None in left or (held is not None and held.signer != key.signing.digest),
+        is_unclear=None in left or (identity is not None and identity.signer != key.signing.digest),
     )
-    is_planned = planned is not None or (held is not None and held.is_bare)
+    is_planned = planned is not None or (identity is not None and identity.is_bare)
     rest = [change for change in changes if not is_planned or change.application_id != SHIM_PACKAGE]
     both = [*rest, *([] if planned is None else [planned])]
     return tuple(sorted(both, key=lambda item: item.application_id)), callers
@@ -142,14 +142,14 @@ def _with_identity_planned(
 
 def _build(apps: Sequence[SourceApp], scope: Scope, key: Key, report: Report) -> tuple[BuiltShim, ...]:
     """Build what there is; a capability that was chosen and went away leaves no shim, or a smaller one."""
-    there = {
+    offered = {
         name
         for app in apps
         for provider in app.providers
         for capability in provider.capabilities
         for name in (capability.id, f"{app.package}/{capability.id}")
     }
-    only = tuple(item for item in scope.only if item in there)
+    only = tuple(item for item in scope.only if item in offered)
     for gone in sorted({*scope.only}.difference(only)):
         report(f"no app offers {gone} any more")
     if scope.only and not only:
@@ -160,10 +160,10 @@ def _build(apps: Sequence[SourceApp], scope: Scope, key: Key, report: Report) ->
         return ()
 
 
-def _read_apps(place: ShimPlace, scope: Scope, wanted: Collection[str] | None) -> tuple[SourceApp, ...]:
-    if wanted is not None and not wanted:
+def _read_apps(place: ShimPlace, scope: Scope, chosen: Collection[str] | None) -> tuple[SourceApp, ...]:
+    if chosen is not None and not chosen:
         return ()
-    present = scope if wanted is None else scope.model_copy(update={"packages": tuple(wanted)})
+    present = scope if chosen is None else scope.model_copy(update={"packages": tuple(chosen)})
     apps: list[SourceApp] = []
     for source in present.sources(place.device.serial):
         with contextlib.suppress(NothingDeclaredError):

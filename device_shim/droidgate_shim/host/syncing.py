@@ -50,47 +50,47 @@ def plan_changes(
         unclear: Apps that are there and of which it is not known now what they declare. Their shims stay,
             since what was granted to a shim goes with it.
     """
-    there = {item.application_id: item for item in installed}
-    wanted = {item.application_id: item for item in built}
-    changes = [_change_of(item, there.get(item.application_id)) for item in built]
+    installed_by_id = {item.application_id: item for item in installed}
+    built_by_id = {item.application_id: item for item in built}
+    changes = [_change_of(item, installed_by_id.get(item.application_id)) for item in built]
     changes += [
         _change_without(item, unclear)
         for item in installed
-        if item.application_id not in wanted and _is_looked_after(item, packages)
+        if item.application_id not in built_by_id and _is_looked_after(item, packages)
     ]
     return tuple(sorted(changes, key=lambda change: change.application_id))
 
 
 def plan_identity(
-    held: ShimFacts | None,
-    wanted: BuiltShim | None,
+    installed: ShimFacts | None,
+    built: BuiltShim | None,
     *,
-    is_there: bool,
+    is_installed: bool,
     is_lending: bool,
     is_unclear: bool = False,
 ) -> Change | None:
     """Return what is to be done about the bare shim, which calls app functions for the other shims.
 
     Args:
-        held: Facts of the one that is installed; None where there is none, or it cannot be read.
-        wanted: As it should be; None where no shim calls app functions.
-        is_there: An app of its id is installed.
+        installed: Facts of the one that is installed; None where there is none, or it cannot be read.
+        built: As it should be; None where no shim calls app functions.
+        is_installed: An app of its id is installed.
         is_lending: Its instrumentation runs.
         is_unclear: It is not known of some shim whether it calls app functions.
     """
-    if wanted is None:
-        if held is None or not held.is_bare or is_unclear:
+    if built is None:
+        if installed is None or not installed.is_bare or is_unclear:
             return None
         return Change("went", SHIM_PACKAGE, None, "no shim is left that calls app functions")
-    if not is_there:
-        return Change("came", SHIM_PACKAGE, wanted, _FOR_OTHERS)
-    if held is None or held.build != wanted.build:
+    if not is_installed:
+        return Change("came", SHIM_PACKAGE, built, _FOR_OTHERS)
+    if installed is None or installed.build != built.build:
         return Change(
-            "changed", SHIM_PACKAGE, wanted, "it calls app functions for the other shims, and differs"
+            "changed", SHIM_PACKAGE, built, "it calls app functions for the other shims, and differs"
         )
     if not is_lending:
-        return Change("changed", SHIM_PACKAGE, wanted, "its instrumentation does not run")
-    return Change("same", SHIM_PACKAGE, wanted, _FOR_OTHERS)
+        return Change("changed", SHIM_PACKAGE, built, "its instrumentation does not run")
+    return Change("same", SHIM_PACKAGE, built, _FOR_OTHERS)
 
 
 def _change_without(shim: InstalledShim, unclear: Collection[str]) -> Change:
@@ -103,7 +103,7 @@ def _change_without(shim: InstalledShim, unclear: Collection[str]) -> Change:
 
 def _change_of(built: BuiltShim, installed: InstalledShim | None) -> Change:
     if installed is None:
-        return Change("came", built.application_id, built, "there is no shim for it")
+        return Change("came", built.application_id, built, "it has no shim yet")
     if installed.status is None:
         said = installed.problem.message if installed.problem is not None else "no answer"
         return Change("changed", built.application_id, built, f"the shim does not answer: {said}")
@@ -116,10 +116,10 @@ def _difference(status: Status, built: BuiltShim) -> str:
     new = [capability for capability in built.capabilities if capability not in status.routes]
     gone = [route for route in status.routes if route not in built.capabilities]
     others = [target.package for target in status.targets if target.state == "other-signer"]
-    told = [f"signed by another than was approved: {', '.join(others)}"] if others else []
-    told += [f"new: {', '.join(new)}"] if new else []
-    told += [f"gone: {', '.join(gone)}"] if gone else []
-    return "; ".join(told) or "the app behind it, or how the shim is built, changed"
+    differences = [f"signed by another than was approved: {', '.join(others)}"] if others else []
+    differences += [f"new: {', '.join(new)}"] if new else []
+    differences += [f"gone: {', '.join(gone)}"] if gone else []
+    return "; ".join(differences) or "the app behind it, or how the shim is built, changed"
 
 
 def _is_looked_after(shim: InstalledShim, packages: Collection[str] | None) -> bool:

@@ -20,7 +20,7 @@ class ExitCode(IntEnum):
 
     OK = 0, "All went well, and no finding reaches the threshold"
     FINDINGS = 1, "A finding or a change reaches the threshold of `--fail-on`, or a step of `demo` failed"
-    USAGE = 2, "The request makes no sense: an unknown command, option, format or value"
+    USAGE = 2, "Invalid usage: an unknown command, option, format or value"
     INPUT = 3, "A source cannot be read, or a result cannot be written; of several, the others are written"
     DEVICE = 4, "A device cannot be reached or does not do what is needed"
     CALL_FAILED = 5, "A capability was called and failed"

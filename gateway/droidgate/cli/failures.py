@@ -24,7 +24,7 @@ _SHOWN_ERROR: Final = _USAGE_ERROR.__bases__[0]
 
 
 def guard(body: Callable[[], int], called: str = "droidgate") -> int:
-    """Run something and return its exit code; whatever it raises is told on standard error in a line.
+    """Run something and return its exit code; whatever it raises is printed on standard error in a line.
 
     Args:
         body: What is run.
@@ -45,7 +45,7 @@ def guard(body: Callable[[], int], called: str = "droidgate") -> int:
     except KeyboardInterrupt:
         return ExitCode.INTERRUPTED
     except Exception as error:  # noqa: BLE001
-        return _tell_failure(error, called)
+        return _print_failure(error, called)
     return code
 
 
@@ -66,26 +66,26 @@ def _let_go_of_output() -> None:
     os.close(nowhere)
 
 
-def _tell_failure(error: Exception, called: str) -> int:
+def _print_failure(error: Exception, called: str) -> int:
     if os.environ.get(TRACEBACK_VARIABLE) == "1":
         traceback.print_exception(error)
     if _is_interruption(error):
         return ExitCode.INTERRUPTED
     if isinstance(error, DroidgateError):
-        _tell(error.message, place=error.place, hint=_hint_of(error))
+        _print_error(error.message, place=error.place, hint=_hint_of(error))
         for other in error.others if isinstance(error, InputError) else ():
-            _tell(other.message, place=other.place, hint=other.hint)
+            _print_error(other.message, place=other.place, hint=other.hint)
         return error.exit_code
     if isinstance(error, typer.Abort):
-        _tell("stopped")
+        _print_error("stopped")
         return ExitCode.INTERRUPTED
     if isinstance(error, _SHOWN_ERROR):
-        return _tell_usage(error, called)
+        return _print_usage(error, called)
     if isinstance(error, OSError):
         place = None if error.filename is None else str(error.filename)
-        _tell(error.strerror or str(error), place=place)
+        _print_error(error.strerror or str(error), place=place)
         return ExitCode.INPUT
-    _tell(
+    _print_error(
         f"internal error: {type(error).__name__}: {error}",
         hint=f"Set {TRACEBACK_VARIABLE}=1 to see where it happened, and report it",
     )
@@ -105,7 +105,7 @@ def _is_interruption(error: BaseException | None) -> bool:
 
 
 def _hint_of(error: DroidgateError) -> str | None:
-    """Return the way out; the way to a virtual phone where one runs that the adb server does not know."""
+    """Return the hint; how to use a virtual phone where one runs that the adb server does not know."""
     if not isinstance(error, DeviceError):
         return error.hint
     from droidgate.cli.phone.running_phones import way_to_running_phone
@@ -113,18 +113,18 @@ def _hint_of(error: DroidgateError) -> str | None:
     return way_to_running_phone(error) or error.hint
 
 
-def _tell_usage(error: Exception, called: str) -> int:
+def _print_usage(error: Exception, called: str) -> int:
     context = getattr(error, "ctx", None)
     path = context.command_path if context is not None else called
     if type(error).__name__ == "NoArgsIsHelpError":
         print(error.format_message(), file=sys.stderr)  # type: ignore[attr-defined]
     else:
         message = error.format_message().replace("Value error, ", "")  # type: ignore[attr-defined]
-        _tell(message[:1].lower() + message[1:].rstrip("."), hint=f"See `{path} --help`")
+        _print_error(message[:1].lower() + message[1:].rstrip("."), hint=f"See `{path} --help`")
     return ExitCode.USAGE
 
 
-def _tell(message: str, *, place: str | None = None, hint: str | None = None) -> None:
+def _print_error(message: str, *, place: str | None = None, hint: str | None = None) -> None:
     located = f"{one_line(place)}: " if place else ""
     print(f"error: {located}{one_line(message)}", file=sys.stderr)
     if hint:

@@ -65,8 +65,8 @@ AsJson: TypeAlias = Annotated[bool, typer.Option("--json", help="Print a JSON do
 AsSarif: TypeAlias = Annotated[bool, typer.Option("--sarif", help="Print a SARIF 2.1.0 log instead of text")]
 
 
-def _print_schema(context: typer.Context, wanted: bool) -> None:  # noqa: FBT001
-    if not wanted or context.resilient_parsing:
+def _print_schema(context: typer.Context, is_asked: bool) -> None:  # noqa: FBT001
+    if not is_asked or context.resilient_parsing:
         return
     from droidgate.cli.output.json_output import print_json, schema_of
     from droidgate.cli.output.published import PUBLISHED

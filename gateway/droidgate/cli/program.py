@@ -54,12 +54,12 @@ _COMMANDS: Final = (
 )
 _HELP: Final = (
     "One gateway between Android's agent-tool protocols: reads what apps declare for agents in any of them, "
-    "writes it in any other, and says exactly what each crossing costs."
+    "writes it in any other, and says exactly what each conversion costs."
 )
 
 
-def _print_version(wanted: bool) -> None:  # noqa: FBT001
-    if wanted:
+def _print_version(is_asked: bool) -> None:  # noqa: FBT001
+    if is_asked:
         from importlib.metadata import version
 
         print(f"droidgate {version('droidgate')}")
@@ -72,7 +72,7 @@ def _options(
         bool, typer.Option("--version", is_eager=True, callback=_print_version, help="Print the version")
     ] = False,
 ) -> None:
-    """Take the options that stand before a command."""
+    """Take the options that come before a command."""
 
 
 def build_app() -> typer.Typer:

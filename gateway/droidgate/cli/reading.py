@@ -7,7 +7,7 @@ from dataclasses import replace
 from difflib import get_close_matches
 from enum import Enum, auto
 
-from droidgate.cli.output.pages import tell
+from droidgate.cli.output.pages import print_note
 from droidgate.model.capability import Provider
 from droidgate.model.errors import DroidgateError, UsageError
 from droidgate.sources import Providers, check_declared, read_sources
@@ -50,7 +50,7 @@ def read_all(
     """
     read = read_sources(sources, formats=only, strict=strict, skips_unreadable=keep_going)
     for problem in read.problems:
-        tell_problem(problem)
+        print_problem(problem)
     check_declared(read, sources)
     return read
 
@@ -124,8 +124,10 @@ def _suggestions(providers: Sequence[Provider]) -> list[str]:
     return [*labels, *(label.rpartition("/")[2].rpartition(".")[2] for label in labels)]
 
 
-def tell_problem(problem: DroidgateError) -> None:
+def print_problem(problem: DroidgateError) -> None:
     """Print on standard error what could not be read or written."""
-    tell(f"warning: {problem.place}: {problem.message}" if problem.place else f"warning: {problem.message}")
+    print_note(
+        f"warning: {problem.place}: {problem.message}" if problem.place else f"warning: {problem.message}"
+    )
     if problem.hint is not None:
-        tell(f"hint: {problem.hint}")
+        print_note(f"hint: {problem.hint}")

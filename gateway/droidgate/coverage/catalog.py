@@ -23,13 +23,13 @@ CATALOG_SCHEMA: Final = f"droidgate.catalog/{SCHEMA_VERSION}"
 
 FORMULA_BEGINNINGS: Final = "=+@\t\r\n\uff1d\uff0b\uff0d\uff20-"
 """What a spreadsheet takes for the beginning of a formula (OWASP, CSV injection); `-` is the last one, so
-that they can stand in the brackets of a regular expression."""
+that they can be in the brackets of a regular expression."""
 
 _ROWS_AT_ONCE: Final = 10_000
 _MOST_THREADS: Final = 4
 _INTERRUPTED_EACH: Final = 0.2
 _SCAN_ANEW: Final = "Delete the folder and scan again, or scan into a new one"
-_WHAT_THERE_IS: Final = f"The tables are {', '.join(TABLES)}; `DESCRIBE apps` tells the columns of one"
+_TABLES_HINT: Final = f"The tables are {', '.join(TABLES)}; `DESCRIBE apps` lists the columns of one"
 _NO_TIME_ZONES: Final = "Required module 'pytz'"
 _PROPOSALS: Final = ("Did you mean", "Candidate bindings:", "Either add it")
 
@@ -48,7 +48,7 @@ class Catalog:
     Attributes:
         folder: Its folder.
         droidgate: Version of the program that wrote it.
-        targets: The dialects of its crossings.
+        targets: The dialects of its conversions.
         limits: What one input was allowed to take.
         rows: How many rows each table has.
     """
@@ -68,19 +68,19 @@ class Catalog:
         """
         place = Path(folder)
         try:
-            text = read_bytes(str(place / CATALOG_FILE), spelled=str(place))
+            text = read_bytes(str(place / CATALOG_FILE), shown=str(place))
         except InputError:
             if not (place / CATALOG_FILE).exists():
                 raise _no_catalog(place) from None
             raise
         try:
-            told = parse_json(text, path=CATALOG_FILE)
-            schema = told["schema"]
+            facts = parse_json(text, path=CATALOG_FILE)
+            schema = facts["schema"]
             if schema == CATALOG_SCHEMA:
-                return cls(place, **_facts_of(told))
+                return cls(place, **_facts_of(facts))
         except (InputError, KeyError, TypeError, ValueError, AttributeError):
             file = printable(str(place / CATALOG_FILE))
-            raise InputError("it is no catalog", place=file, hint=_SCAN_ANEW) from None
+            raise InputError("it is not a catalog", place=file, hint=_SCAN_ANEW) from None
         message = f"the catalog has the schema {schema!a}, and this droidgate reads {CATALOG_SCHEMA}"
         hint = "Read it with the droidgate that wrote it, or scan into a new folder"
         raise InputError(message, place=printable(str(place)), hint=hint)
@@ -134,34 +134,34 @@ class Catalog:
                 raise InputError(message, place=printable(str(self.folder)), hint=_SCAN_ANEW) from None
 
 
-def _facts_of(told: Mapping[str, Any]) -> dict[str, Any]:
+def _facts_of(document: Mapping[str, Any]) -> dict[str, Any]:
     """Return what `catalog.json` says.
 
     Raises:
         KeyError, TypeError, ValueError, AttributeError: it says something else.
     """
-    version, targets = told["droidgate"], told["targets"]
-    limits = dict(told["limits"].items())
-    rows = {name: told["rows"][name] for name in TABLES}
+    version, targets = document["droidgate"], document["targets"]
+    limits = dict(document["limits"].items())
+    rows = {name: document["rows"][name] for name in TABLES}
     are_texts = isinstance(version, str) and all(isinstance(target, str) for target in targets)
     are_numbers = all(type(limit) in {int, float} for limit in limits.values())
     if not (are_texts and are_numbers and all(type(row) is int for row in rows.values())):
         raise TypeError
-    limits = {name: float(held) for name, held in limits.items()}
+    limits = {name: float(limit) for name, limit in limits.items()}
     return {"droidgate": version, "targets": tuple(targets), "limits": limits, "rows": rows}
 
 
 def _no_catalog(place: Path) -> InputError:
-    spelled = printable(str(place))
+    shown = printable(str(place))
     if (place / LOG_FILE).exists():
         hint = "Its scan has not ended; run it again to go on"
-        return InputError("the catalog is not finished", place=spelled, hint=hint)
+        return InputError("the catalog is not finished", place=shown, hint=hint)
     hint = "`droidgate scan SRC --catalog DIR` makes one"
-    return InputError("it holds no catalog", place=spelled, hint=hint)
+    return InputError("it holds no catalog", place=shown, hint=hint)
 
 
 def check_name(folder: Path) -> None:
-    """Refuse a folder whose path DuckDB cannot use: one that is no UTF-8, or has a `?` in it.
+    """Refuse a folder whose path DuckDB cannot use: one that is not UTF-8, or has a `?` in it.
 
     Raises:
         InputError: it is one.
@@ -228,7 +228,7 @@ def query(
         try:
             statements = connection.extract_statements(sql)
             if len(statements) != 1 or statements[0].type != duckdb.StatementType.SELECT:
-                raise UsageError("only one SELECT is run", hint=_WHAT_THERE_IS)
+                raise UsageError("only one SELECT is run", hint=_TABLES_HINT)
             result = connection.execute(statements[0])
             columns = tuple((name, str(kind)) for name, kind, *_ in result.description)
             yield Answered(columns, _rows_of(result))
@@ -278,12 +278,12 @@ def _refusal(error: Exception) -> UsageError:
         return UsageError(
             "DuckDB cannot give a time with a zone here", hint="CAST(... AS VARCHAR) gives it as text"
         )
-    told = [line.strip() for line in str(error).splitlines()]
-    hint = next((line.rstrip(".!") for line in told if line.startswith(_PROPOSALS)), None)
+    lines = [line.strip() for line in str(error).splitlines()]
+    hint = next((line.rstrip(".!") for line in lines if line.startswith(_PROPOSALS)), None)
     if hint is None and isinstance(
         error, (duckdb.CatalogException, duckdb.BinderException, duckdb.ParserException)
     ):
-        hint = _WHAT_THERE_IS
+        hint = _TABLES_HINT
     return UsageError(f"DuckDB refuses the query: {first_line(error)}", hint=hint)
 
 

@@ -42,7 +42,7 @@ class Parts:
     Attributes:
         log: The log of the scan.
         header: Its first line.
-        known: Catalogs whose rows stand for units that the log has no rows of.
+        known: Catalogs with the rows of units that the log has no rows of.
         merged: Catalogs that are taken in whole, with the name that goes before their sources.
     """
 
@@ -84,16 +84,16 @@ def write_catalog(folder: Path, parts: Parts, *, threads: int | None = None) -> 
         for path in building.glob(f"{_LINES}*"):
             path.unlink()
     targets = sorted(
-        {*parts.header.targets, *(target for _, held in parts.merged for target in held.targets)}
+        {*parts.header.targets, *(target for _, catalog in parts.merged for target in catalog.targets)}
     )
-    told = {
+    document = {
         "schema": CATALOG_SCHEMA,
         "droidgate": parts.header.droidgate,
         "targets": targets,
         "limits": dict(parts.header.limits),
         "rows": rows,
     }
-    (building / CATALOG_FILE).write_text(json.dumps(told, indent=2) + "\n", encoding="utf-8")
+    (building / CATALOG_FILE).write_text(json.dumps(document, indent=2) + "\n", encoding="utf-8")
     _put_in_place(building, folder)
     return Catalog.open(folder)
 
@@ -113,7 +113,7 @@ def check_folder(folder: Path) -> None:
         is_strange = place.is_symlink() or (place.exists() and not place.is_dir())
         if is_strange or any(not any(map(path.match, ours)) for path in place.glob("*")):
             hint = "Move it away, or name another folder"
-            raise InputError("it is no part of a catalog", place=printable(str(place)), hint=hint)
+            raise InputError("it is not part of a catalog", place=printable(str(place)), hint=hint)
 
 
 def _put_in_place(building: Path, folder: Path) -> None:
@@ -179,7 +179,7 @@ class _Writing:
                 fields = ", ".join(f"{column.name} {column.type}" for column in table.columns)
                 types[name] = f"STRUCT({fields})[]"
         types["crossings"] = "BIGINT[][]"
-        listed = ", ".join(f"{name}: {quoted(held)}" for name, held in types.items())
+        listed = ", ".join(f"{name}: {quoted(type_)}" for name, type_ in types.items())
         self._run(
             f"CREATE TABLE lines AS SELECT * FROM read_json({quoted(str(self._parts.log))}, "
             f"columns = {{{listed}}}, format = 'newline_delimited', "
@@ -194,18 +194,20 @@ class _Writing:
     def _name_units(self) -> None:
         """Make a table of the units of the catalog, with the number of the place where their rows are."""
         used = "SELECT unit FROM counting WHERE unit IS NOT NULL"
-        held = " OR ".join(f"{name} IS NOT NULL" for name in TABLES if name not in {"sources", "crossings"})
+        has_rows = " OR ".join(
+            f"{name} IS NOT NULL" for name in TABLES if name not in {"sources", "crossings"}
+        )
         self._run(
             f"CREATE TABLE units AS SELECT DISTINCT unit, 0 AS place FROM lines "
-            f"WHERE unit IN ({used}) AND ({held})"
+            f"WHERE unit IN ({used}) AND ({has_rows})"
         )
         merged = len(self._parts.merged)
         for number, catalog in enumerate(self._catalogs(), 1):
-            wanted = f"SELECT DISTINCT unit FROM {catalog.scan_of('sources')} WHERE unit IS NOT NULL"
+            units = f"SELECT DISTINCT unit FROM {catalog.scan_of('sources')} WHERE unit IS NOT NULL"
             if number > merged:
-                wanted += f" AND unit IN ({used})"
+                units += f" AND unit IN ({used})"
             known = "SELECT unit FROM units"
-            self._run(f"INSERT INTO units SELECT unit, {number} FROM ({wanted}) WHERE unit NOT IN ({known})")
+            self._run(f"INSERT INTO units SELECT unit, {number} FROM ({units}) WHERE unit NOT IN ({known})")
 
     def _run(self, statement: str) -> None:
         self._connection.execute(statement)

@@ -52,7 +52,7 @@ _FIRST_WORKER: Final = 60
 _ADDRESS: Final = re.compile(r"(?P<scheme>tcp|tls|ws|wss|ucx)://(?P<host>[^\s/]+):(?P<port>\d{1,5})")
 _WITH_CERTIFICATE: Final = frozenset({"tls"})
 _HOW_TO_WRITE: Final = "An address looks like tls://HOST:8786"
-_IS_IT_THERE: Final = f"Is `dask scheduler` running there, and is it its address? {_HOW_TO_WRITE}"
+_ADDRESS_HINT: Final = f"Is `dask scheduler` running there, and is it its address? {_HOW_TO_WRITE}"
 
 Chunk = Sequence[Item]
 ChunkAnswer = list[tuple[dict[str, Any], bytes]]
@@ -62,18 +62,18 @@ class _OtherVersionError(Exception):
     """This worker would make other rows."""
 
 
-def scan_chunk(items: Sequence[dict[str, Any]], settings: PoolSettings, wanted: str) -> ChunkAnswer:
+def scan_chunk(items: Sequence[dict[str, Any]], settings: PoolSettings, expected: str) -> ChunkAnswer:
     """Scan some inputs on a worker of a cluster; one input after the other, as in a process pool.
 
     Args:
         items: The inputs as JSON values.
-        settings: How the process beside the worker works.
-        wanted: The version of droidgate that makes the rows of this scan.
+        settings: How the process next to the worker works.
+        expected: The version of droidgate that makes the rows of this scan.
 
     Returns:
         The head and the rows of each, in order.
     """
-    if version(_PACKAGE) != wanted:
+    if version(_PACKAGE) != expected:
         raise _OtherVersionError
     lock, workers = _beside_this_worker()
     with lock:
@@ -100,12 +100,12 @@ def _try_to_reach(written: re.Match[str]) -> None:
     thrown away. A scheduler behind `tcp://` speaks first (distributed.comm, the handshake).
 
     Raises:
-        OSError: there is no scheduler.
+        OSError: no scheduler answers there.
     """
     host, port = written["host"].strip("[]"), int(written["port"])
     with socket.create_connection((host, port), timeout=_CONNECT) as connection:
         if written["scheme"] == "tcp" and not connection.recv(1):
-            raise ConnectionError("what is there is no scheduler")
+            raise ConnectionError("what answers is not a scheduler")
 
 
 def check_cluster(address: str, *, is_trusted: bool) -> None:
@@ -128,7 +128,7 @@ def check_cluster(address: str, *, is_trusted: bool) -> None:
 
 
 def _refuse_open_network(written: re.Match[str]) -> None:
-    """Refuse a scheduler that anybody on the network can stand in for: what it sends is run.
+    """Refuse a scheduler that anybody on the network can impersonate: what it sends is run.
 
     Raises:
         UsageError: the connection has no certificate, and leaves this machine.
@@ -161,7 +161,7 @@ class Cluster:
 
     Args:
         address: Its scheduler, such as `tcp://host:8786`.
-        settings: How the process beside each worker works.
+        settings: How the process next to each worker works.
         chunk: Inputs of one task.
     """
 
@@ -195,7 +195,7 @@ class Cluster:
         """
         written = _ADDRESS.fullmatch(self.address)
         if written is None:
-            message = f"{self.address!r} is no address of a scheduler"
+            message = f"{self.address!r} is not the address of a scheduler"
             raise UsageError(message, hint=_HOW_TO_WRITE)
         return written
 
@@ -213,7 +213,7 @@ class Cluster:
             client = distributed.Client(self.address, timeout=_CONNECT, set_as_default=False)
         except (OSError, ValueError, OverflowError) as error:
             reason = getattr(error, "strerror", None) or str(error)
-            raise self._failure(f"the cluster cannot be reached: {reason}", _IS_IT_THERE) from None
+            raise self._failure(f"the cluster cannot be reached: {reason}", _ADDRESS_HINT) from None
         try:
             yield client
         except OSError:
@@ -252,13 +252,13 @@ class Cluster:
         hint = "pip install 'droidgate[cluster]' where the workers run"
         raise self._failure("a worker of the cluster has no droidgate", hint) from None
 
-    def _check_new_workers(self, client: Any, there: Iterable[str]) -> None:
+    def _check_new_workers(self, client: Any, addresses: Iterable[str]) -> None:
         """Look at workers that have joined since the last look."""
-        joined = sorted(frozenset(there) - self._checked)
+        joined = sorted(frozenset(addresses) - self._checked)
         if not joined:
             return
-        told = client.run(version, _PACKAGE, workers=joined, on_error="return")
-        for address, item in told.items():
+        versions = client.run(version, _PACKAGE, workers=joined, on_error="return")
+        for address, item in versions.items():
             if isinstance(item, ImportError):
                 self._refuse_without_droidgate()
             if item == self._version:

@@ -16,7 +16,7 @@ from droidgate.model.types import ObjectType
 from droidgate_mappings.tables import DialectTable
 
 EXACT: Final = "exact"
-"""The level of a crossing without a finding."""
+"""The level of a conversion without a finding."""
 
 LEVELS: Final = (EXACT, *(str(item) for item in CROSSING_LEVELS if item is not Level.SECURITY))
 """Levels of a conversion's cost, mildest first; its number is its position here.
@@ -69,7 +69,7 @@ _Losses = tuple[str, str, tuple[int, ...]]
 
 @dataclass(slots=True)
 class _Tally:
-    """How often each level is told in one dialect, by what the findings are on."""
+    """How often each level is found in one dialect, by what the findings are on."""
 
     capabilities: dict[int, list[int]] = field(default_factory=dict)
     definitions: dict[str, list[int]] = field(default_factory=dict)
@@ -108,9 +108,9 @@ class Crossed:
 
 
 def cross(provider: Provider) -> Crossed:
-    """Tell what each capability of a provider loses in each dialect, and how large it is as a tool.
+    """Return what each capability of a provider loses in each dialect, and how large it is as a tool.
 
-    The dialects' own writers tell it. What writing would make is made only where that can fail or find more:
+    The dialects' own writers find it. What writing would make is made only where that can fail or find more:
     of a provider that comes from the target's format or holds facts of it (`Format.weigh`).
     """
     return _Crosser(provider).cross() if provider.capabilities else Crossed((), ())
@@ -143,10 +143,10 @@ class _Crosser:
             alike = _first_alike()[number]
             if alike not in self._weighed:
                 is_tool_list = format_.size_for_models is not None and self._tools is None
-                told = (
+                findings = (
                     self._write(format_, dialect) if is_tool_list else format_.weigh(self._provider, dialect)
                 )
-                self._weighed[alike] = self._losses_of(told)
+                self._weighed[alike] = self._losses_of(findings)
             return self._weighed[alike]
         except DroidgateError:
             return [_IMPOSSIBLE] * len(self._reached)
@@ -197,8 +197,8 @@ def _formats_of_facts(provider: Provider) -> set[str]:
         current = pending.pop()
         found.update(current.extensions)
         if isinstance(current, ObjectType):
-            for held in current.properties.values():
-                found.update(held.extensions)
+            for property_ in current.properties.values():
+                found.update(property_.extensions)
         pending.extend(child_types(current))
     return found
 

@@ -28,7 +28,7 @@ from droidgate.coverage.quality import figures_of
 from droidgate.model.json_values import one_line_json
 from droidgate_mappings.reach import load_reach
 
-MOST_FINDINGS_TOLD: Final = 100_000
+MOST_FINDINGS_LISTED: Final = 100_000
 
 _ONE_BY_ONE: Final = ("capabilities", "definitions", "extensions")
 _APPS: Final = """
@@ -57,7 +57,7 @@ _FINDINGS: Final = f"""
 SELECT coalesce(p.entry, CASE WHEN o.entries = 1 THEN o.entry END) AS entry, p.p, f.capability, f.origin,
     f.code, f.level, f.pointer, f.message, f.hint, f.rule, f.releases, f.place
 FROM findings f LEFT JOIN provider_fact p USING (unit, provider) LEFT JOIN first_entry o ON o.unit = f.unit
-ORDER BY entry, f.unit, f.finding LIMIT {MOST_FINDINGS_TOLD}
+ORDER BY entry, f.unit, f.finding LIMIT {MOST_FINDINGS_LISTED}
 """
 
 
@@ -70,8 +70,8 @@ class _Places:
 
 
 def is_too_large(figures: Figures) -> bool:
-    """Tell whether a catalog has more than a page can hold."""
-    apps, capabilities = figures.one(
+    """Return whether a catalog has more than a page can hold."""
+    apps, capabilities = figures.row(
         "SELECT (SELECT count(*) FROM entry), (SELECT count(*) FROM capability_fact)"
     )
     return bool(apps > MOST_APPS or capabilities > MOST_CAPABILITIES)
@@ -98,8 +98,8 @@ def details_of(
 
 
 def _parts_of(declaration: str) -> dict[str, Any]:
-    held = read_members(declaration)
-    return {name: held.get(name) for name in _ONE_BY_ONE}
+    members = read_members(declaration)
+    return {name: members.get(name) for name in _ONE_BY_ONE}
 
 
 def _served_by_app(figures: Figures, overlaps: Overlaps | None) -> Mapping[int, set[str]]:
@@ -123,7 +123,7 @@ def _apps(figures: Figures, served: Mapping[int, set[str]]) -> tuple[AppDetail, 
     best: dict[tuple[int, int], Reach] = {
         (entry, agent): REACHES[at] for entry, agent, at in figures.rows("FROM entry_best")
     }
-    quality = {entry: held for entry, *held in figures.rows("FROM quality")}
+    quality = {entry: values for entry, *values in figures.rows("FROM quality")}
 
     def reach_of(entry: int, agent: int) -> tuple[int, int, int, int]:
         native, gateway, ui_only, none = (counts.get((entry, agent, at), 0) for at in range(len(REACHES)))
@@ -204,7 +204,7 @@ def _capabilities(
         levels = profiles.setdefault(tuple(known.get(target) for target in targets), len(profiles))
         key = key_of(provider, position)
         places.capabilities[provider, position] = places.keys[key] = len(details)
-        held = declared[provider]["capabilities"]
+        capabilities = declared[provider]["capabilities"]
         details.append(
             CapabilityDetail(
                 provider=provider,
@@ -219,7 +219,9 @@ def _capabilities(
                 destructive=row[11],
                 enabled=row[12],
                 tokens=row[13],
-                declaration=one_line_json(held[position] if held and position < len(held) else {}),
+                declaration=one_line_json(
+                    capabilities[position] if capabilities and position < len(capabilities) else {}
+                ),
                 place=row[14],
                 reach=standing,
                 levels=levels,

@@ -115,7 +115,7 @@ class Report(Frozen):
         agents: The kinds of agents, in the order of every list by agent.
         conditions: What S and P in `ReachCell.needs` mean.
         reach: For each agent.
-        levels: Levels of a crossing, mildest first, `exact` before all.
+        levels: Levels of a conversion, mildest first, `exact` before all.
         targets: The dialects of the fidelity cells, sorted.
         fidelity: From each dialect that occurs to each target.
         use_cases: By app type; None without matching.

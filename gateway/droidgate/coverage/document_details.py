@@ -17,10 +17,10 @@ class ReachCell(Frozen):
 
     Attributes:
         reach: How.
-        level: Of a crossing through the gateway the gravest level (`exact` where nothing is lost), of native
+        level: Of a conversion through the gateway the gravest (`exact` where nothing is lost), of native
             reach `exact`; else None.
         reason: Why, one sentence without a period.
-        needs: What has to be so besides a grant, a sentence each; S and P are told in `Report.conditions`.
+        needs: Conditions other than a grant, a sentence each; S and P are explained in `Report.conditions`.
     """
 
     reach: Reach
@@ -48,7 +48,7 @@ class AppDetail(Frozen):
     """One app, or a descriptor that stands alone.
 
     Attributes:
-        key: Tells it from all others of the catalog.
+        key: Identifies it in the catalog.
         kind: `app` or `descriptor`.
         package: Application id.
         label: The application's label.
@@ -107,7 +107,7 @@ class ProviderDetail(Frozen):
         enabled_in: The configurations in which it is enabled; None where it is in all.
         permission: What a caller has to hold.
         protection: Who can hold it: `normal`, `dangerous`, `signature` or `unknown`; None without one.
-        name: Name for people.
+        name: Human-readable name.
         description: What it offers.
         instructions: How models should use it.
         definitions: JSON text of its named types in the capability model; None where it has none.
@@ -139,7 +139,7 @@ class CapabilityDetail(Frozen):
     Attributes:
         provider: Position in `Details.providers`.
         id: The name that it is called by.
-        title: Name for people.
+        title: Human-readable name.
         description: What it does.
         parameters: Shape of what a call takes.
         output: Shape of what a call returns, None where nothing is declared.
@@ -189,7 +189,7 @@ class FindingDetail(Frozen):
         level: How grave.
         pointer: Where.
         message: One sentence.
-        hint: The way out.
+        hint: The fix.
         rule: The rule behind it.
         releases: Ids of the Android releases that it is true of, oldest first; empty where it depends on
             none.
@@ -275,7 +275,7 @@ class Details(Frozen):
     """Everything, one by one.
 
     Attributes:
-        targets: `FORMAT+DIALECT` of every crossing.
+        targets: `FORMAT+DIALECT` of every conversion.
         reach_profiles: What capabilities refer to.
         level_profiles: What capabilities refer to.
         apps: By package, then version.

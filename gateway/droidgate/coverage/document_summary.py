@@ -101,7 +101,7 @@ class Totals(Frozen):
 
 
 class ProtocolCount(Frozen):
-    """How often one dialect occurs. `title` is the format's name for people."""
+    """How often one dialect occurs. `title` is the format's human-readable name."""
 
     protocol: str
     title: str
@@ -124,9 +124,9 @@ class AgentFacts(Frozen):
 
     Attributes:
         id: Stable id, such as `mobile-mcp`.
-        title: The name for people.
+        title: The human-readable name.
         speaks: Ids of the interfaces that it calls by itself.
-        target: `FORMAT+DIALECT` in which the gateway tells it of capabilities; None for an agent that uses
+        target: `FORMAT+DIALECT` in which the gateway lists capabilities to it; None for an agent that uses
             screens.
         gateway_missing: What the gateway still lacks for this kind of agent, without a period: it reaches
             nothing through the gateway until then. None for nothing.
@@ -149,7 +149,7 @@ class AgentReach(Frozen):
         apps: Apps by the best reach of any of their capabilities, in the order of `REACHES`; an app that
             declares nothing counts by its screen.
         capabilities: Capabilities by reach, in the order of `REACHES`.
-        levels: Capabilities that it reaches through the gateway, by what the crossing costs, mildest first.
+        levels: Capabilities that it reaches through the gateway, by what the conversion costs, mildest first.
         version_alone: Those of them that lose a part, and only their `version`.
         reasons: Why, the most frequent first: at most 12.
     """
@@ -163,7 +163,7 @@ class AgentReach(Frozen):
 
 
 class FidelityCell(Frozen):
-    """What crossing costs from one dialect to another.
+    """What a conversion costs from one dialect to another.
 
     Attributes:
         protocol: Where from.
@@ -197,7 +197,7 @@ class AppTypeCoverage(Frozen):
 
     Attributes:
         id: Stable id.
-        title: The name for people.
+        title: The human-readable name.
         apps: Apps that serve any of its use cases.
         covered: How many of its use cases some app serves.
         use_cases: In the guideline's order.
@@ -319,7 +319,7 @@ class ReleaseCount(Frozen):
     """Lint findings that are true of an Android release.
 
     Attributes:
-        release: Name for people, such as `Android 16 QPR2`.
+        release: Human-readable name, such as `Android 16 QPR2`.
         protocol: Protocol, None where it is not known.
         errors: By level.
         warnings: By level.

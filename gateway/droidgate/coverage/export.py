@@ -252,8 +252,8 @@ def _changes(history: History) -> Iterator[dict[str, Any]]:
             ]
             for subject, changes in subjects:
                 for change in changes:
-                    told = {"weight": change.weight.value, "code": change.code, "message": change.message}
-                    yield {**placed, "capability": subject, **told}
+                    values = {"weight": change.weight.value, "code": change.code, "message": change.message}
+                    yield {**placed, "capability": subject, **values}
 
 
 def _lines(path: Path, columns: Mapping[str, str], rows: Iterable[Mapping[str, Any]]) -> str:

@@ -1,6 +1,6 @@
 """The figures of a catalog, as DuckDB counts them: apps, what they declare, and how it is reached.
 
-Everything here works on tables of numbers that stand beside the catalog's views in one connection:
+Everything here works on tables of numbers next to the catalog's views in one connection:
 
 - `entry`: an app, or a descriptor that stands alone; `latest` marks the newest one of each identity
   (application id, else source);
@@ -84,7 +84,7 @@ class Figures:
         rows: list[tuple[Any, ...]] = self.connection.execute(statement, list(parameters)).fetchall()
         return rows
 
-    def one(self, statement: str) -> tuple[Any, ...]:
+    def row(self, statement: str) -> tuple[Any, ...]:
         """Return the only row that a query gives."""
         return self.rows(statement)[0]
 
@@ -113,16 +113,20 @@ class Figures:
         formats, reach = load_formats(), load_reach()
         rows = []
         for protocol, dialect in self.rows("SELECT DISTINCT protocol, dialect FROM providers"):
-            one = formats.get(protocol)
-            tables = {} if one is None else {held.id: held for held in one.dialects}
+            format_ = formats.get(protocol)
+            tables = (
+                {}
+                if format_ is None
+                else {dialect_table.id: dialect_table for dialect_table in format_.dialects}
+            )
             interface = reach.interface(tables[dialect].interface if dialect in tables else None)
             is_silent = (
-                one is not None
-                and one.what_would_find is not None
-                and one.what_would_find(Provider(protocol=protocol, dialect=dialect)) is not None
+                format_ is not None
+                and format_.what_would_find is not None
+                and format_.what_would_find(Provider(protocol=protocol, dialect=dialect)) is not None
             )
-            told = (None,) * 3 if interface is None else _told(interface)
-            rows.append((protocol, dialect, *told, is_silent))
+            names = (None,) * 3 if interface is None else _names_of(interface)
+            rows.append((protocol, dialect, *names, is_silent))
         texts = ("protocol", "dialect", "interface", "action", "own")
         self.fill("form", ", ".join(f"{text} VARCHAR" for text in texts) + ", silent BOOLEAN", rows)
 
@@ -140,12 +144,12 @@ class Figures:
         self.profiles = tuple(ReachProfile(cells=cells) for cells in numbers)
         keyed = [(key, numbers[cells]) for key, cells in zip(keys, judged, strict=True)]
         self.fill("standing", "key VARCHAR, s INTEGER", keyed)
-        told = [
+        cells_of_profiles = [
             (number, agent, REACHES.index(cell.reach))
             for cells, number in numbers.items()
             for agent, cell in enumerate(cells)
         ]
-        self.fill("cell", "s INTEGER, agent INTEGER, reach INTEGER", told)
+        self.fill("cell", "s INTEGER, agent INTEGER, reach INTEGER", cells_of_profiles)
         bare = [
             (has_launcher, number, REACHES.index(reach_of_app(has_launcher, other.uses_screens).reach))
             for number, other in enumerate(load_reach().agents)
@@ -173,13 +177,13 @@ class Figures:
 
     def totals(self) -> Totals:
         """Return the figures that a report begins with."""
-        apps = self.one(
+        apps = self.row(
             "SELECT count(*), count(*) FILTER (kind = 'descriptor'), count(*) FILTER (providers > 0), "
             "count(*) FILTER (silent), count(*) FILTER (providers = 0 AND has_launcher), "
             "count(*) FILTER (providers = 0 AND NOT has_launcher), count(*) FILTER (len(protocols) > 1), "
             "coalesce(sum(providers), 0)::BIGINT FROM entry_sum"
         )
-        capabilities = self.one("SELECT count(*), coalesce(sum(tokens), 0)::BIGINT FROM capability_fact")
+        capabilities = self.row("SELECT count(*), coalesce(sum(tokens), 0)::BIGINT FROM capability_fact")
         return Totals(
             apps=apps[0],
             descriptors=apps[1],
@@ -277,7 +281,7 @@ class Figures:
         )
 
     def fidelity(self) -> tuple[FidelityCell, ...]:
-        """Return what crossing costs from each dialect to each target."""
+        """Return what a conversion costs from each dialect to each target."""
         counts: dict[tuple[str, str | None, str], list[int]] = {}
         security: dict[tuple[str, str | None, str], int] = {}
         for protocol, dialect, target, level, count, open_count in self.rows(
@@ -321,7 +325,7 @@ def _component_of(parts: Sequence[str | None]) -> ComponentFacts:
     )
 
 
-def _told(interface: Any) -> tuple[str, str | None, str | None]:
+def _names_of(interface: Any) -> tuple[str, str | None, str | None]:
     return interface.id, interface.action_text, interface.permission_text
 
 
@@ -385,7 +389,7 @@ CREATE TABLE provider_fact AS
 
 
 def _holds_version(target: str) -> bool:
-    """Tell whether capabilities have a version in a dialect; one that is not known is taken to hold it."""
+    """Return whether capabilities have a version in a dialect; one that is not known is taken to hold it."""
     known = written_targets().get(target)
     return known is None or known[1].capacity is None or "version" in known[1].capacity.capability_fields
 

@@ -2,7 +2,7 @@
 
 An app is known again by its application id, a descriptor that stands alone by its source, also where the
 folder of all sources moved. Of several versions in one catalog the newest counts. What changed in an app is
-told by `droidgate.compare`, as `droidgate diff` does; only apps whose declarations have another digest are
+found by `droidgate.compare`, as `droidgate diff` does; only apps whose declarations have another digest are
 compared. Certificates are compared where both catalogs have them; where only one of the two signatures is
 right, the signer is another.
 """
@@ -36,7 +36,7 @@ from droidgate.coverage.document import (
 )
 from droidgate.model.capability import CapabilitySet, Provider
 
-MOST_APPS_TOLD: Final = 500
+MOST_APPS_LISTED: Final = 500
 MOST_APPS_IN_FULL: Final = 200
 MOST_CHANGES: Final = 20
 
@@ -73,12 +73,12 @@ def history_of(snapshots: Sequence[Snapshot]) -> History:
     if step is None:
         message = "a history needs two catalogs"
         raise ValueError(message)
-    told = step.told()
+    apps = step.apps()
     return History(
         since=snapshots[-2].name,
         counts=step.counts(),
-        apps=told,
-        left_out=step.concerned - len(told),
+        apps=apps,
+        left_out=step.concerned - len(apps),
         trend=tuple(points),
     )
 
@@ -207,10 +207,10 @@ class _Step:
     def counts(self) -> ChangeCounts:
         return ChangeCounts(**self.figures)
 
-    def told(self) -> tuple[ChangedApp, ...]:
-        """Return the apps that are told, the heaviest changes first."""
+    def apps(self) -> tuple[ChangedApp, ...]:
+        """Return the apps that are listed, the heaviest changes first."""
         self._heavy.sort(key=lambda item: item[0])
-        kept = [item for _, item in self._heavy[:MOST_APPS_TOLD]]
+        kept = [item for _, item in self._heavy[:MOST_APPS_LISTED]]
         return tuple(
             item if at < MOST_APPS_IN_FULL else item.model_copy(update={"providers": ()})
             for at, item in enumerate(kept)
@@ -250,7 +250,7 @@ class _Step:
             "SELECT identity, was, stays, coalesce(new_label, old_label), old_version, new_version, "
             "old_count, new_count FROM state WHERE was <> stays OR resigned AND NOT differs "
             f"ORDER BY was AND stays DESC, was AND {_TOUCHED} > 0 DESC, {_TOUCHED} DESC, identity "
-            f"LIMIT {MOST_APPS_TOLD}"
+            f"LIMIT {MOST_APPS_LISTED}"
         ).fetchall()
         for identity, was, stays, label, old_version, new_version, old_count, new_count in listed:
             counts = (0, 0) if was and stays else (new_count, old_count)
@@ -300,7 +300,7 @@ class _Step:
         if not self.keeps:
             return
         label, old_version, new_version, resigned = self._facts[identity]
-        # The order of tools is no change of what is declared; who signed them is told all the same.
+        # The order of tools does not change what is declared; their signer is reported all the same.
         if comparison.providers or resigned:
             self.concerned += 1
             weight = comparison.weight()
@@ -325,9 +325,9 @@ class _Step:
         rank = len(WEIGHTS) if app.resigned else weight
         touched = app.capabilities_added + app.capabilities_removed + app.capabilities_changed
         self._heavy.append(((-rank, -touched, app.package), app))
-        if len(self._heavy) > 2 * MOST_APPS_TOLD:
+        if len(self._heavy) > 2 * MOST_APPS_LISTED:
             self._heavy.sort(key=lambda item: item[0])
-            del self._heavy[MOST_APPS_TOLD:]
+            del self._heavy[MOST_APPS_LISTED:]
 
 
 def _weight_for_callers(capability: CapabilityComparison) -> Weight:
@@ -391,7 +391,7 @@ def _provider(comparison: ProviderComparison) -> ChangedProvider:
         status=comparison.status,
         weight=comparison.weight.value,
         changes=comparison.changes[:MOST_CHANGES],
-        capabilities=tuple(_capability(held) for held in comparison.capabilities),
+        capabilities=tuple(_capability(capability) for capability in comparison.capabilities),
     )
 
 

@@ -16,7 +16,7 @@ from droidgate.coverage.remote import UnknownSchemeError, find_remote, is_remote
 from droidgate.formats import load_formats
 from droidgate.model.errors import InputError, UsageError
 from droidgate.sources.folders import ARCHIVE_ENDINGS, scan_folder
-from droidgate.sources.spelling import DEVICE_SCHEME, join_spelled, printable
+from droidgate.sources.spelling import DEVICE_SCHEME, join_shown, printable
 
 LIST_MARK: Final = "@"
 CATALOG_FILE: Final = "catalog.json"
@@ -31,7 +31,7 @@ class Item:
     Attributes:
         source: How it is called in the catalog.
         kind: `apk` (or a container of them), `app` (base and splits), `module` of a build, `descriptor`,
-            `file` (any of these but a module, told by its content), `remote`, `refused`.
+            `file` (any of these but a module, recognised by its content), `remote`, `refused`.
         location: Where it is: an absolute path or a URL; a module's folder; empty for `refused`.
         parts: Splits: name and path.
         reason: Why it is refused.
@@ -88,12 +88,12 @@ class Inputs:
     catalogs: dict[str, str] = field(default_factory=dict)
 
 
-def list_inputs(spelled: Iterable[str], *, leave_out: str | Path | None = None) -> Inputs:
-    """Return what sources stand for.
+def list_inputs(sources: Iterable[str], *, leave_out: str | Path | None = None) -> Inputs:
+    """Return the inputs that sources name.
 
     Args:
-        spelled: Paths, `@LIST` for a file with one source a line, URLs that fsspec reads, `adb:[SERIAL]`.
-        leave_out: A folder whose files are no inputs: that of the catalog, which a source may have inside.
+        sources: Paths, `@LIST` for a file with one source a line, URLs that fsspec reads, `adb:[SERIAL]`.
+        leave_out: A folder whose files are not inputs: that of the catalog, which a source may have inside.
 
     Returns:
         The inputs. Each file is there once, however often it is named. A path is called as it is written; an
@@ -106,7 +106,7 @@ def list_inputs(spelled: Iterable[str], *, leave_out: str | Path | None = None) 
         InputError: a source is not there (in a list it is an item that cannot be read), or a list cannot be
             read.
     """
-    return _Listing(leave_out).run(spelled)
+    return _Listing(leave_out).run(sources)
 
 
 class _Listing:
@@ -118,8 +118,8 @@ class _Listing:
         self._catalogs: dict[str, str] = {}
         self._left_out = None if leave_out is None else f"{os.path.abspath(leave_out)}/"  # noqa: PTH100
 
-    def run(self, spelled: Iterable[str]) -> Inputs:
-        named = list(spelled)
+    def run(self, sources: Iterable[str]) -> Inputs:
+        named = list(sources)
         for item in named:
             if item and not (item.startswith((LIST_MARK, DEVICE_SCHEME)) or is_remote(item)):
                 _check_that_it_is_there(item)
@@ -136,14 +136,14 @@ class _Listing:
     def _name_catalogs(self) -> None:
         """Name each catalog by its folder's last part, so that no source of it has another one's name."""
         taken = {name.partition("/")[0] for name in self._by_name}
-        for resolved, spelled in self._catalogs.items():
+        for resolved, source in self._catalogs.items():
             name = first = printable(resolved.rpartition("/")[2] or "root")
             number = 1
             while name in taken:
                 number += 1
                 name = f"{first} ({number})"
             taken.add(name)
-            self._inputs.catalogs[name] = spelled
+            self._inputs.catalogs[name] = source
 
     def _add_list(self, path: str) -> None:
         lines = list(_lines_of(path))
@@ -158,40 +158,40 @@ class _Listing:
             except UnknownSchemeError as error:
                 self._put(Item(printable(without_password(line)), "refused", reason=error.message))
 
-    def _add(self, spelled: str, name: str) -> None:
-        if not spelled:
+    def _add(self, source: str, name: str) -> None:
+        if not source:
             raise UsageError("the path is empty", hint="A folder is `.`")
-        if spelled.startswith(DEVICE_SCHEME):
-            self._inputs.phones.append(spelled)
-        elif is_remote(spelled):
-            self._add_remote(spelled)
-        elif _is_there(Path.is_file, Path(spelled, CATALOG_FILE)):
-            self._catalogs.setdefault(os.path.realpath(spelled), spelled)
-        elif _is_there(Path.is_dir, Path(spelled)):
-            self._add_folder(spelled, name)
+        if source.startswith(DEVICE_SCHEME):
+            self._inputs.phones.append(source)
+        elif is_remote(source):
+            self._add_remote(source)
+        elif _is_there(Path.is_file, Path(source, CATALOG_FILE)):
+            self._catalogs.setdefault(os.path.realpath(source), source)
+        elif _is_there(Path.is_dir, Path(source)):
+            self._add_folder(source, name)
         else:
-            self._put(_file_item(spelled, name))
+            self._put(_file_item(source, name))
 
-    def _add_remote(self, spelled: str) -> None:
+    def _add_remote(self, source: str) -> None:
         try:
-            for url in find_remote(spelled):
+            for url in find_remote(source):
                 self._put(Item(without_password(url), "remote", url))
         except InputError as error:
-            self._put(Item(printable(without_password(spelled)), "refused", reason=error.message))
+            self._put(Item(printable(without_password(source)), "refused", reason=error.message))
 
-    def _add_folder(self, spelled: str, name: str) -> None:
-        root = os.path.abspath(spelled)  # noqa: PTH100 - Path.absolute keeps `..`
+    def _add_folder(self, folder: str, name: str) -> None:
+        root = os.path.abspath(folder)  # noqa: PTH100 - Path.absolute keeps `..`
         scan = scan_folder(root, "", load_formats().values())
         for layout in scan.layouts:
             place = f"{root}/{layout.folder}".rstrip("/")
-            source = join_spelled(name, layout.folder) or "."
+            source = join_shown(name, layout.folder) or "."
             self._put(Item(source, "module", place, root=root, layout=layout.as_json()))
         for path, inner in scan.archives:
-            self._put(Item(join_spelled(name, inner), "apk", path))
+            self._put(Item(join_shown(name, inner), "apk", path))
         for path, inner in scan.loose_files:
-            self._put(Item(join_spelled(name, inner), "descriptor", path, root=root))
+            self._put(Item(join_shown(name, inner), "descriptor", path, root=root))
         for problem in scan.problems:
-            place = join_spelled(name, problem.place or "")
+            place = join_shown(name, problem.place or "")
             self._put(Item(place, "refused", reason=problem.message))
 
     def _put(self, item: Item) -> None:
@@ -208,42 +208,42 @@ class _Listing:
         self._by_name[item.source] = item
 
 
-def _called(spelled: str, *, below: str = "") -> str:
+def _called(source: str, *, below: str = "") -> str:
     """Return how a path is called in a catalog."""
-    if is_remote(spelled) or spelled.startswith(DEVICE_SCHEME):
-        return spelled
-    if not os.path.isabs(spelled):  # noqa: PTH117
-        return printable(spelled)
+    if is_remote(source) or source.startswith(DEVICE_SCHEME):
+        return source
+    if not os.path.isabs(source):  # noqa: PTH117
+        return printable(source)
     if below:
-        return printable(os.path.relpath(spelled, below))
-    return printable(Path(spelled).name or "root")
+        return printable(os.path.relpath(source, below))
+    return printable(Path(source).name or "root")
 
 
-def _check_that_it_is_there(spelled: str) -> None:
+def _check_that_it_is_there(source: str) -> None:
     """Refuse a source that the user named and that nobody can look at, before anything is read.
 
     Raises:
         InputError: it is not there.
     """
     try:
-        os.stat(spelled)  # noqa: PTH116 - Path drops what makes a name odd
+        os.stat(source)  # noqa: PTH116 - Path drops what makes a name odd
     except (OSError, ValueError) as error:
         reason = getattr(error, "strerror", None) or str(error)
         hint = "A source is an APK, a folder, a descriptor, @LIST, a URL, adb: or a catalog"
-        raise InputError(f"it cannot be read: {reason}", place=printable(spelled), hint=hint) from None
+        raise InputError(f"it cannot be read: {reason}", place=printable(source), hint=hint) from None
 
 
-def _file_item(spelled: str, name: str) -> Item:
+def _file_item(source: str, name: str) -> Item:
     try:
-        location = os.path.abspath(spelled)  # noqa: PTH100
+        location = os.path.abspath(source)  # noqa: PTH100
     except ValueError as error:
         return Item(name, "refused", reason=f"it cannot be read: {error}")
-    kind: ItemKind = "apk" if spelled.lower().endswith(ARCHIVE_ENDINGS) else "file"
+    kind: ItemKind = "apk" if source.lower().endswith(ARCHIVE_ENDINGS) else "file"
     return Item(name, kind, location)
 
 
 def _is_there(is_such: Callable[[Path], bool], path: Path) -> bool:
-    """Tell whether something is there that can be looked at; `Path` itself raises on a name too long."""
+    """Return whether something is there that can be looked at; `Path` itself raises on a name too long."""
     try:
         return is_such(path)
     except (OSError, ValueError):

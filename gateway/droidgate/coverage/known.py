@@ -27,7 +27,7 @@ def write_known(folder: Path, name: str, units: Iterable[str]) -> Path:
 
 
 class KnownUnits:
-    """The known units of a file; none where there is no file, as on another machine.
+    """The known units of a file; none where the file does not exist, as on another machine.
 
     Args:
         path: The file, None for none.
@@ -46,14 +46,14 @@ class KnownUnits:
         digests = self._digests
         if digests is None or not isinstance(unit, str):
             return False
-        wanted = bytes.fromhex(unit)
+        digest = bytes.fromhex(unit)
         low, high = 0, len(digests) // _BYTES
         while low < high:
             middle = (low + high) // 2
             found = digests[middle * _BYTES : (middle + 1) * _BYTES]
-            if found == wanted:
+            if found == digest:
                 return True
-            if found < wanted:
+            if found < digest:
                 low = middle + 1
             else:
                 high = middle

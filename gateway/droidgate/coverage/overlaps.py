@@ -40,7 +40,7 @@ class Overlaps:
 
     Attributes:
         matching: Groups and links; a key is `key_of` a capability.
-        summary: The same for people.
+        summary: The same, human-readable.
         coverage: By app type.
         served: The use cases of each capability that serves any, the surest first, by key.
     """

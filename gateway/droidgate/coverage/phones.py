@@ -17,7 +17,7 @@ from droidgate.model.errors import DeviceError, InputError
 from droidgate.model.findings import Finding
 from droidgate.model.json_values import Json, digest_of
 from droidgate.sources.checking import check_reading
-from droidgate.sources.device import InstalledApp, PhoneReading, PhoneRequest, read_phone, spelled_phone
+from droidgate.sources.device import InstalledApp, PhoneReading, PhoneRequest, parse_phone_source, read_phone
 from droidgate.sources.providers import Providers
 
 _MANIFEST: Final = "AndroidManifest.xml"
@@ -41,14 +41,14 @@ class Phone:
         return f"adb:{self.device.serial}"
 
 
-def find_phone(spelled: str) -> Phone:
+def find_phone(source: str) -> Phone:
     """Return the phone that is meant.
 
     Raises:
         UsageError: no phone is written so.
         DeviceError: it is not there, or does not let us in.
     """
-    serial, package = spelled_phone(spelled)
+    serial, package = parse_phone_source(source)
     return Phone(open_device(serial), package)
 
 
@@ -105,21 +105,21 @@ def _scan_installed(
 
 
 def _unit_of(app: InstalledApp, enabled: bool | None, sdk: int) -> str:  # noqa: FBT001
-    held = app.application
+    application = app.application
     states: list[Json] = [
         [capability.state.enabled if capability.state else None for capability in provider.capabilities]
         for provider in app.providers
     ]
-    told: dict[str, Json] = {
+    identity: dict[str, Json] = {
         "package": app.package,
         "version": app.version_code,
-        "label": None if held is None else held.label,
-        "signers": [] if held is None else list(held.signers),
+        "label": None if application is None else application.label,
+        "signers": [] if application is None else list(application.signers),
         "providers": [declaration_of(provider) for provider in app.providers],
         "states": states,
         "enabled": enabled,
         "problems": [problem.message for problem in app.problems],
     }
     if any(not isinstance(provider.access.enabled, bool) for provider in app.providers):
-        told["sdk"] = sdk  # which value of the resource counts depends on the release
-    return digest_of(told).removeprefix("sha256:")
+        identity["sdk"] = sdk  # which value of the resource counts depends on the release
+    return digest_of(identity).removeprefix("sha256:")

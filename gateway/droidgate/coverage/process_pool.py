@@ -200,9 +200,9 @@ class ProcessPool:
         """Return the answers that wait."""
         answers: list[Answer] = []
         while not self._queue.empty():
-            one = self._queue.get()
-            if isinstance(one, Answer):
-                answers.append(one)
+            answer = self._queue.get()
+            if isinstance(answer, Answer):
+                answers.append(answer)
         return answers
 
     def stop(self, threads: Iterable[threading.Thread] = ()) -> None:
@@ -274,7 +274,7 @@ class ProcessPool:
 
 
 class StandingWorker:
-    """One guarded process that stays between lots of inputs, as beside a worker of a cluster.
+    """One guarded process that stays between batches of inputs, as next to a worker of a cluster.
 
     Args:
         settings: How it works; the number of workers does not count.
@@ -307,7 +307,7 @@ class StandingWorker:
 
 
 class _Driver:
-    """Drives one worker after the other until there is no input left."""
+    """Drives one worker after the other until all inputs are done."""
 
     def __init__(self, pool: ProcessPool, number: int, source: Iterator[Item]) -> None:
         self._pool = pool
@@ -319,7 +319,7 @@ class _Driver:
         self._worker: _Worker | None = None
 
     def work(self) -> None:
-        """Work until there is no input left; the worker stays."""
+        """Work until all inputs are done; the worker stays."""
         while not self._pool.is_stopped and self._send():
             worker = self._worker
             received = None if worker is None else worker.receive()

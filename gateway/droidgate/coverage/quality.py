@@ -5,7 +5,7 @@ The score of an app is 100 less what is missing, each as a share:
 - 30 for capabilities without a description,
 - 20 for parameters without one,
 - 15 for parameters of which nothing says what they are,
-- 10 for ids without a word, or longer than a model should be shown,
+- 10 for ids with no word in them, or longer than a model should be shown,
 - 15 for errors of the linters, 10 for security marks: one a capability, or more, is the whole share.
 """
 
@@ -14,7 +14,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 from typing import Any, Final
 
-import droidgate.coverage.marks  # noqa: F401 - declares the codes of security marks, whose meanings are told
+import droidgate.coverage.marks  # noqa: F401 - declares the codes of security marks, whose meanings are listed
 from droidgate.coverage.document import (
     AppQuality,
     FindingCount,
@@ -105,7 +105,7 @@ def quality_of(figures: Figures) -> Quality:
     """Return how well everything is described; `prepare_quality` comes first."""
     named = [name for name in _COLUMNS if name != "score"]
     sums = ", ".join(f"coalesce(sum({name}), 0)::BIGINT AS {name}" for name in named)
-    whole = figures.one(
+    whole = figures.row(
         f"SELECT *, {_ROUNDED} FROM (SELECT {sums} FROM "
         "(FROM quality UNION ALL BY NAME FROM objected WHERE entry IS NULL))"
     )
@@ -118,8 +118,8 @@ def quality_of(figures: Figures) -> Quality:
     return Quality(
         all=figures_of(whole),
         worst=tuple(
-            AppQuality(key=key, package=package, label=label, source=source, figures=figures_of(held))
-            for key, package, label, source, *held in worst
+            AppQuality(key=key, package=package, label=label, source=source, figures=figures_of(values))
+            for key, package, label, source, *values in worst
         ),
         findings=_findings(figures),
         releases=tuple(_releases(figures)),

@@ -76,13 +76,13 @@ def _missing(figures: Figures, most: int) -> Iterator[Finding]:
     for source, kind, place, position, name, bare, undescribed, untyped, poor in figures.rows(
         _MISSING, [most]
     ):
-        told: list[tuple[str, Any, str]] = [
+        checks: list[tuple[str, Any, str]] = [
             (UNDESCRIBED_CAPABILITY, bare, f"{name} has no description"),
             (UNDESCRIBED_PARAMETERS, undescribed, f"{undescribed} parameters of {name} have no description"),
             (UNTYPED_PARAMETERS, untyped, f"{untyped} parameters of {name} have no type"),
-            (POOR_NAME, poor, f"{name} is no name that a model could choose it by"),
+            (POOR_NAME, poor, f"a model could not choose it by the name {name}"),
         ]
-        for code, holds, message in told:
+        for code, holds, message in checks:
             if holds:
                 yield Finding(
                     code=code,

@@ -58,18 +58,18 @@ class UnknownSchemeError(UsageError):
     """A URL whose scheme nobody knows."""
 
 
-def is_remote(spelled: str) -> bool:
-    """Tell whether a source is a URL."""
-    return _URL.match(spelled) is not None
+def is_remote(source: str) -> bool:
+    """Return whether a source is a URL."""
+    return _URL.match(source) is not None
 
 
 def is_only_here(url: str) -> bool:
-    """Tell whether other processes cannot read a URL."""
+    """Return whether other processes cannot read a URL."""
     return url.startswith(_OF_THIS_PROCESS)
 
 
 def without_password(url: str) -> str:
-    """Return a URL without the name and password of a user that may stand before its host."""
+    """Return a URL without the name and password of a user before its host."""
     return _PASSWORD.sub("", url)
 
 
@@ -92,7 +92,7 @@ def find_remote(url: str) -> list[str]:
     except Exception as error:  # noqa: BLE001 - each file system has errors of its own
         raise _failed("it cannot be listed", error, url) from None
     if not found:
-        raise InputError("there is no APK at or below it", place=printable(url))
+        raise InputError("it has no APK at or below it", place=printable(url))
     return sorted(str(system.unstrip_protocol(name)) for name in found)
 
 
@@ -121,7 +121,7 @@ def open_remote(url: str) -> ByteSource:
 
 
 def _gives_pieces(file: Any, size: int) -> bool:
-    """Tell whether the last byte can be had without the others."""
+    """Return whether the last byte can be had without the others."""
     try:
         file.seek(size - 1)
         return len(file.read(2)) == 1
@@ -151,7 +151,7 @@ class _InPieces:
 
     @property
     def size(self) -> int:
-        """Its length, as the place tells it."""
+        """Its length, as the server reports it."""
         return self._size
 
     def read(self, offset: int, length: int) -> bytes:
@@ -267,13 +267,13 @@ def _bounded_answers() -> type:
 
         async def read(self) -> bytes:
             if self._body is None:  # type: ignore[has-type]
-                held = bytearray()
+                content = bytearray()
                 async for piece in self.content.iter_chunked(_BLOCK):
-                    held += piece
-                    if len(held) > MAX_ANSWER_BYTES:
+                    content += piece
+                    if len(content) > MAX_ANSWER_BYTES:
                         self.close()
                         raise BudgetError(f"the server's answer has more than {MAX_ANSWER_BYTES} bytes")
-                self._body = bytes(held)
+                self._body = bytes(content)
             body: bytes = await super().read()
             return body
 
@@ -297,7 +297,7 @@ def _open_system(url: str) -> tuple[Any, str]:
         message = f"{scheme}: needs a package that is not installed: {package}"
         raise UsageError(message, hint=f"pip install {package}") from None
     except ValueError:
-        message = f"{scheme}: is no scheme that fsspec knows"
+        message = f"{scheme}: is not a scheme that fsspec knows"
         raise UnknownSchemeError(message, hint="Local paths are written without a scheme") from None
     return system, path
 
@@ -317,7 +317,7 @@ def _reason(error: BaseException) -> str:
     status = getattr(error, "status", None)
     if isinstance(status, int):
         return f"the server answers {status} {getattr(error, 'message', '')}".rstrip()
-    told = str(error).strip().splitlines()
-    if told and isinstance(error, (OSError, DroidgateError)):
-        return told[0]
-    return f"{type(error).__name__}: {told[0]}" if told else type(error).__name__
+    lines = str(error).strip().splitlines()
+    if lines and isinstance(error, (OSError, DroidgateError)):
+        return lines[0]
+    return f"{type(error).__name__}: {lines[0]}" if lines else type(error).__name__

@@ -28,8 +28,8 @@ from droidgate_mappings.reach import load_shim_table
 
 
 @dataclass(frozen=True, slots=True)
-class Wanted:
-    """What a report is to hold besides its figures.
+class ReportOptions:
+    """What a report has in addition to its figures.
 
     Attributes:
         matching: What overlaps, and the use cases.
@@ -47,20 +47,20 @@ class Coverage:
     """A catalog with its report; use it as a context, so that its connection is closed."""
 
     def __init__(
-        self, snapshot: Snapshot, earlier: Sequence[Snapshot] = (), wanted: Wanted | None = None
+        self, snapshot: Snapshot, earlier: Sequence[Snapshot] = (), options: ReportOptions | None = None
     ) -> None:
         """Make the report of a catalog.
 
         Args:
             snapshot: The catalog.
             earlier: Older catalogs, the oldest first.
-            wanted: What it is to hold; matching and no details by default.
+            options: What it is to hold; matching and no details by default.
 
         Raises:
             UsageError: DuckDB or rapidfuzz is not installed.
             InputError: a catalog cannot be read.
         """
-        chosen = Wanted() if wanted is None else wanted
+        chosen = ReportOptions() if options is None else options
         with ExitStack() as stack:
             self._figures = stack.enter_context(Figures(snapshot.catalog))
             prepare_quality(self._figures)
@@ -92,21 +92,24 @@ class Coverage:
 
 
 def report_coverage(
-    catalog: str | PathLike[str], *, since: Sequence[str | PathLike[str]] = (), wanted: Wanted | None = None
+    catalog: str | PathLike[str],
+    *,
+    since: Sequence[str | PathLike[str]] = (),
+    options: ReportOptions | None = None,
 ) -> Report:
     """Return the report of a catalog that `scan` wrote: who is exposed, who can call what, what is lost.
 
     Args:
         catalog: Its folder.
         since: Folders of older catalogs, the oldest first; their changes are in the report.
-        wanted: What else it is to hold; what overlaps, and no details by default.
+        options: What else it is to hold; what overlaps, and no details by default.
 
     Raises:
         UsageError: DuckDB or rapidfuzz is not installed.
         InputError: a catalog cannot be read.
     """
     earlier = [open_snapshot(Path(item)) for item in since]
-    with Coverage(open_snapshot(Path(catalog)), earlier, wanted) as coverage:
+    with Coverage(open_snapshot(Path(catalog)), earlier, options) as coverage:
         return coverage.report
 
 
@@ -144,8 +147,10 @@ def _counted(figures: Figures, snapshot: Snapshot, earlier: Sequence[Snapshot]) 
     )
 
 
-def _with_overlaps(counted: Report, figures: Figures, overlaps: Overlaps | None, wanted: Wanted) -> Report:
-    details, notes = _details(figures, overlaps, wanted)
+def _with_overlaps(
+    counted: Report, figures: Figures, overlaps: Overlaps | None, options: ReportOptions
+) -> Report:
+    details, notes = _details(figures, overlaps, options)
     more: dict[str, object] = {"details": details, "notes": notes}
     if overlaps is not None:
         more |= {"use_cases": overlaps.coverage, "matching": overlaps.summary}
@@ -165,18 +170,18 @@ def _facts(snapshot: Snapshot, figures: Figures) -> CatalogFacts:
 
 
 def _details(
-    figures: Figures, overlaps: Overlaps | None, wanted: Wanted
+    figures: Figures, overlaps: Overlaps | None, options: ReportOptions
 ) -> tuple[Details | None, tuple[str, ...]]:
     """Return the details, and what a reader has to know of what is left out."""
-    notes = [] if wanted.matching else ["overlaps and use cases are left out, as --no-match says"]
-    if not wanted.details:
+    notes = [] if options.matching else ["overlaps and use cases are left out, as --no-match says"]
+    if not options.details:
         return None, tuple(notes)
     if is_too_large(figures):
         notes.append(
             f"single apps and capabilities are left out: there are more than {MOST_APPS:,} apps or "
-            f"{MOST_CAPABILITIES:,} capabilities; `droidgate catalog sql` and --parquet tell them"
+            f"{MOST_CAPABILITIES:,} capabilities; `droidgate catalog sql` and --parquet list them"
         )
         return None, tuple(notes)
-    translations = translate_chosen(figures, wanted.translate)
-    notes += misfits(figures, wanted.translate)
+    translations = translate_chosen(figures, options.translate)
+    notes += misfits(figures, options.translate)
     return details_of(figures, overlaps, translations), tuple(notes)

@@ -1,4 +1,4 @@
-"""The rows of a catalog: what a scan tells of each file, typed, in a fixed order (docs/reference/catalog.md).
+"""The rows of a catalog: what a scan finds in each file, typed, in a fixed order (docs/reference/catalog.md).
 
 A row holds no time and no place of the machine, and but for `sources` it depends on the content that was read
 alone: it stands under the digest of that content, its unit. So two equal files have one set of rows, and a
@@ -36,7 +36,7 @@ class SourceRow:
     size: int | None = column("Bytes")
     unit: str | None = column("Under which unit its rows stand, null where it has none")
     outcome: str = column(
-        "`read`, `part` (a split, told with its base), `no-descriptor`, `unreadable`, `too-slow`, "
+        "`read`, `part` (a split, read with its base), `no-descriptor`, `unreadable`, `too-slow`, "
         "`too-much-memory` or `crashed`"
     )
     reason: str | None = column("Why it is not `read`")
@@ -95,11 +95,11 @@ class ProviderRow:
         "app (`signature`), or `unknown`; null without a permission"
     )
     actions: tuple[str, ...] = column("Actions of its intent filters, sorted")
-    name: str | None = column("Name for people")
+    name: str | None = column("Human-readable name")
     description: str | None = column("What it offers")
     instructions: str | None = column("How models should use it")
     capabilities: int = column("How many it declares")
-    digest: str = column("Digest of the declaration, as `inspect --json` tells it")
+    digest: str = column("Digest of the declaration, as `inspect --json` prints it")
     declaration: str = column("The provider in the capability model as JSON, without places and state")
     place: str | None = column("File inside the unit, with the line")
 
@@ -115,7 +115,7 @@ class CapabilityRow:
     dialect: str | None = column("The written form")
     package: str | None = column("Application id")
     id: str = column("The name that it is called by")
-    title: str | None = column("Name for people")
+    title: str | None = column("Human-readable name")
     description: str | None = column("What it does")
     version: str | None = column("Its own version")
     parameters: str = column("Shape of what a call takes, such as `text:string, count?:int32`")
@@ -179,7 +179,7 @@ class FindingRow:
     level: str = column("How grave")
     pointer: str = column("Where: JSON Pointer or XPath")
     message: str = column("One sentence")
-    hint: str | None = column("The way out")
+    hint: str | None = column("The fix")
     rule: str | None = column("The rule or the row of the divergence registry behind it")
     releases: tuple[str, ...] = column(
         "Ids of the Android releases that it is true of, oldest first; empty where it depends on none"
@@ -194,7 +194,7 @@ class ProblemRow:
     unit: str = column("The unit")
     problem: int = column("Position in the unit, from 0")
     message: str = column("One sentence")
-    hint: str | None = column("The way out")
+    hint: str | None = column("The fix")
     place: str | None = column("File inside the unit, with the line")
 
 
@@ -218,7 +218,7 @@ class Table:
     Attributes:
         name: Its name.
         row: The class of its rows.
-        key: The columns that tell its rows apart; it is sorted by them.
+        key: The columns that identify its rows; it is sorted by them.
     """
 
     name: str

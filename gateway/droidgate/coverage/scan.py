@@ -69,7 +69,7 @@ class NobodyWatches:
 
 
 @dataclass(frozen=True, slots=True)
-class Request:
+class ScanRequest:
     """What to scan, and how.
 
     Attributes:
@@ -77,7 +77,7 @@ class Request:
         folder: The catalog.
         pool: Processes and their limits.
         earlier: Further catalogs whose rows need not be made again.
-        keeps_log: The log stays beside the catalog.
+        keeps_log: The log stays next to the catalog.
         make_executor: What scans; processes of this machine by default.
     """
 
@@ -106,13 +106,13 @@ class Result:
     known: int
 
 
-def scan(request: Request, watcher: Watcher | None = None) -> Result:
+def scan(request: ScanRequest, watcher: Watcher | None = None) -> Result:
     """Scan sources into a catalog, which afterwards holds exactly them.
 
     A scan that did not end goes on where it was; content that an earlier catalog has is not read again.
 
     Raises:
-        UsageError: a source makes no sense, a package is missing, or an unfinished scan had other settings.
+        UsageError: a source is invalid, a package is missing, or an unfinished scan had other settings.
         InputError: a source is not there, nothing can be scanned, a list or catalog cannot be read, or the
             folder cannot be written, or is by another scan.
         DeviceError: a phone is not there; one that goes away meanwhile is a row.
@@ -129,7 +129,7 @@ def scan(request: Request, watcher: Watcher | None = None) -> Result:
 
 
 class _Scan:
-    def __init__(self, request: Request, watcher: Watcher) -> None:
+    def __init__(self, request: ScanRequest, watcher: Watcher) -> None:
         self._request = request
         self._watcher = watcher
         self._folder = request.folder
@@ -186,7 +186,7 @@ class _Scan:
         return log
 
     def _take(self, log: ScanLog, answers: Answers) -> None:
-        # Whatever ends this, the workers are ended before it is told: an interpreter that shuts down cannot.
+        # Whatever ends this, the workers end first: an exiting interpreter cannot end them.
         with closing(answers):
             for answer in answers:
                 log.write(answer)
@@ -222,10 +222,10 @@ class _Scan:
             if not self._folder.is_dir() and self._folder.exists():
                 raise InputError("it is a file", place=place, hint="A catalog is a folder") from None
             raise InputError(f"it cannot be made: {error.strerror}", place=place) from None
-        is_one = any((self._folder / item).exists() for item in (CATALOG_FILE, LOG_FILE))
-        if is_strange and not is_one:
+        is_catalog = any((self._folder / item).exists() for item in (CATALOG_FILE, LOG_FILE))
+        if is_strange and not is_catalog:
             hint = "Name a folder that is empty, or not there yet"
-            message = "the folder holds something that is no catalog"
+            message = "the folder holds something that is not a catalog"
             raise InputError(message, place=printable(str(self._folder)), hint=hint)
 
     def _earlier_catalogs(self) -> list[Catalog]:
@@ -263,25 +263,25 @@ class _Group:
 
 
 def _apps_with_splits(log: ScanLog, items: Mapping[str, Item]) -> Iterator[_Group]:
-    """Yield the bases beside which there are splits."""
+    """Yield the bases that have splits in their folder."""
     if not log.outcomes.get(PART):
         return
     folders: dict[str, list[tuple[Item, Mapping[str, Any], ApkIdentity]]] = {}
     for head in log.heads():
         item = items.get(head["source"])
         if item is not None and head["identity"] is not None and item.kind != "remote":
-            package, split, told = head["identity"]
-            identity = ApkIdentity(package, split, told and tuple(told))
+            package, split, version = head["identity"]
+            identity = ApkIdentity(package, split, version and tuple(version))
             folders.setdefault(item.location.rpartition("/")[0], []).append((item, head, identity))
     for folder in sorted(folders):
         members = sorted(folders[folder], key=lambda folder: folder[0].source)
         apps, _ = group_apks([identity for _, _, identity in members])
         for base, *numbers in apps:
             if numbers:
-                one = members[base][0]
+                item_of_base = members[base][0]
                 splits = tuple(members[number][:2] for number in numbers)
                 parts = tuple((split.source, split.location) for split, _ in splits)
-                yield _Group(Item(one.source, "app", one.location, parts), splits)
+                yield _Group(Item(item_of_base.source, "app", item_of_base.location, parts), splits)
 
 
 def _write_group(log: ScanLog, answer: Answer, splits: Iterable[tuple[Item, Mapping[str, Any]]]) -> None:
@@ -299,11 +299,11 @@ def _write_group(log: ScanLog, answer: Answer, splits: Iterable[tuple[Item, Mapp
         unit = None
         reason = f"it cannot be read with its base, {answer.item.source}: {answer.head['reason']}"
     for split, head in members:
-        told = {name: held for name, held in head.items() if name != "identity"}
-        log.write(Answer(split, {**told, "unit": unit, "reason": reason}), stage=2)
+        fields = {name: value for name, value in head.items() if name != "identity"}
+        log.write(Answer(split, {**fields, "unit": unit, "reason": reason}), stage=2)
 
 
-def open_phone(spelled: str) -> Callable[[], Iterator[Scanned]]:
+def open_phone(source: str) -> Callable[[], Iterator[Scanned]]:
     """Return what scans a phone that is there now.
 
     Raises:
@@ -312,7 +312,7 @@ def open_phone(spelled: str) -> Callable[[], Iterator[Scanned]]:
     """
     from droidgate.coverage.phones import find_phone, scan_phone  # noqa: PLC0415 - most scans have no phone
 
-    phone = find_phone(spelled)
+    phone = find_phone(source)
     return lambda: scan_phone(phone)
 
 

@@ -37,7 +37,7 @@ class Header:
 
     Attributes:
         droidgate: Version of this program.
-        targets: The dialects that crossings lead to, in the order of their numbers.
+        targets: The dialects that are converted to, in the order of their numbers.
         limits: Memory and seconds that one input may take, and whatever else decides about outcomes.
     """
 
@@ -87,7 +87,7 @@ class ScanLog:
 
         Raises:
             UsageError: the earlier log was written with other settings.
-            InputError: the file is no log, or cannot be written.
+            InputError: the file is not a log, or cannot be written.
         """
         log = cls(path)
         kept = path.with_name(KEPT_LOG_FILE)
@@ -153,7 +153,7 @@ class ScanLog:
     def close(self) -> None:
         """Close the file."""
         if self._stream is not None:
-            with suppress(OSError):  # what could not be written was told when it was
+            with suppress(OSError):  # what could not be written was reported then
                 self._stream.close()
 
     def heads(self) -> Iterator[dict[str, Any]]:
@@ -162,7 +162,7 @@ class ScanLog:
             for line in stream:
                 head = parse_json(line, path=LOG_FILE, limits=WRITTEN)
                 if "source" in head:
-                    yield {name: held for name, held in head.items() if not isinstance(held, list)} | {
+                    yield {name: value for name, value in head.items() if not isinstance(value, list)} | {
                         "identity": head.get("identity"),
                         "state": head.get("state"),
                     }
@@ -174,7 +174,7 @@ def _lines_of(path: Path, header: Header) -> Iterator[tuple[dict[str, Any], byte
         line = stream.readline()
         if not (line.startswith(_MARK) or _MARK.startswith(line)):
             hint = "If a scan of yours wrote it, delete it to begin anew"
-            raise InputError("it is no log of a scan", place=printable(str(path)), hint=hint)
+            raise InputError("it is not a log of a scan", place=printable(str(path)), hint=hint)
         first = _parsed(line)
         if first is None:
             return

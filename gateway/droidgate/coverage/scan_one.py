@@ -1,7 +1,7 @@
 """From one input to its rows: a pure function, the same in this process, in a worker and on a cluster.
 
 The rows depend on the bytes alone. What is read goes by neutral names meanwhile, so that no place or message
-tells where on a machine it was.
+says where on a machine it was.
 """
 
 from __future__ import annotations
@@ -42,7 +42,7 @@ from droidgate.sources.spelling import printable
 _DESCRIPTOR: Final = "descriptor"
 _SMALLEST_MANIFEST: Final = b'<manifest package="a.b"><application/></manifest>'
 _INSIDE: Final = "!/"
-"""Stands between an archive's name and that of a file in it; what is read goes by no name here."""
+"""Separates an archive's name from that of a file in it; what is read goes by no name here."""
 
 
 def scan_one(item: Item, known: Container[str] = ()) -> Scanned:
@@ -73,7 +73,7 @@ def load_ahead() -> None:
     """Do once what every input takes, so that nothing has to be loaded any more while its clock runs."""
     import droidgate.apk.application  # noqa: F401, PLC0415 - reading an APK loads it late
 
-    reading = _read_descriptor(_SMALLEST_MANIFEST, must_be_one=True)
+    reading = _read_descriptor(_SMALLEST_MANIFEST, must_be_descriptor=True)
     if reading is not None:
         provider = Provider(protocol="mcp", capabilities=(Capability(id="one"),))
         reading = replace(reading, providers=(provider,))
@@ -156,7 +156,7 @@ def _scan_app(scanned: Scanned, apk: Apk, unit: str, known: Container[str]) -> S
         return scanned.ended("unreadable", _reason_of(problem))
     reading = _with_verified_signers(reading)
     if any(application.signers_verified is False for application in reading.applications):
-        # The end of the file, by which a signed APK is known again, stands for its content only where the
+        # The end of the file, by which a signed APK is known again, identifies its content only where the
         # signature is right.
         scanned.digest = scanned.unit = unit = _digest_of_parts(apk)
         if unit in known:
@@ -202,14 +202,14 @@ def _options() -> ReadOptions:
 
 
 def _scan_descriptor(item: Item, known: Container[str]) -> Scanned:
-    data = read_bytes(item.location, spelled="", root=item.root or None)
+    data = read_bytes(item.location, shown="", root=item.root or None)
     digest = hashlib.sha256(data).hexdigest()
     scanned = Scanned(item.source, "descriptor", digest=digest, size=len(data))
     scanned.unit = digest
     if digest in known:
         return scanned.ended(KNOWN)
     try:
-        reading = _read_descriptor(data, must_be_one=item.kind != "descriptor")
+        reading = _read_descriptor(data, must_be_descriptor=item.kind != "descriptor")
     except InputError as error:
         return scanned.ended("unreadable", error.message)
     if reading is None:
@@ -220,14 +220,14 @@ def _scan_descriptor(item: Item, known: Container[str]) -> Scanned:
     return scanned.ended("read", rows=rows_of_unit(Unit(digest, reading, findings)))
 
 
-def _read_descriptor(data: bytes, *, must_be_one: bool) -> Providers | None:
+def _read_descriptor(data: bytes, *, must_be_descriptor: bool) -> Providers | None:
     if is_zip(data):
         return None
     if is_binary_xml(data):
         data = source_text_of(data, _DESCRIPTOR).encode()
     if is_manifest(data):
         return read_one_module(Module({MAIN: SourceSet({_DESCRIPTOR: data}, "", _DESCRIPTOR)}), _options())
-    if not must_be_one and detect_format(SourceFile(_DESCRIPTOR, data)) is None:
+    if not must_be_descriptor and detect_format(SourceFile(_DESCRIPTOR, data)) is None:
         return None
     return read_content(_DESCRIPTOR, data, _options())
 
@@ -247,7 +247,7 @@ def _scan_module(item: Item, known: Container[str]) -> Scanned:
 
     def content_of(path: str) -> bytes | None:
         try:
-            return read_bytes(f"{item.location}/{path}", spelled=path, root=item.root)
+            return read_bytes(f"{item.location}/{path}", shown=path, root=item.root)
         except InputError:
             return None
 
@@ -256,7 +256,7 @@ def _scan_module(item: Item, known: Container[str]) -> Scanned:
 
 
 def _opened(item: Item, layout: ModuleLayout, read: dict[str, None]) -> Module:
-    """Return a module whose files are spelled as paths relative to its folder."""
+    """Return a module whose files are written as paths relative to its folder."""
 
     def spell(path: str) -> str:
         below = posixpath.relpath(path or ".", layout.folder or ".")

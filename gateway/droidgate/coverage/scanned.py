@@ -20,7 +20,7 @@ PART: Final = "part"
 """The outcome for a split."""
 
 MAX_LINE: Final = 32 << 20
-"""Bytes of the rows of one unit; one with more is told as unreadable."""
+"""Bytes of the rows of one unit; one with more is reported as unreadable."""
 
 _UNSTORABLE: Final = re.compile("[\0\ud800-\udfff]")
 _TELLS_NOTHING: Final = "\ufffd"
@@ -28,7 +28,7 @@ _TELLS_NOTHING: Final = "\ufffd"
 
 @dataclass(frozen=True, slots=True)
 class SplitIdentity:
-    """What tells which APKs of a folder belong together: package, split (None for a base), version."""
+    """Which APKs of a folder belong together: package, split (None for a base), version."""
 
     package: str
     split: str | None
@@ -37,7 +37,7 @@ class SplitIdentity:
 
 @dataclass(slots=True)
 class UnitRows:
-    """The rows of one unit by table; crossings as numbers, since there are so many.
+    """The rows of one unit by table; conversions as numbers, since there are so many.
 
     Attributes:
         tables: Rows of every table but `sources` and `crossings`.
@@ -103,8 +103,12 @@ class Scanned:
         if self.state is not None:
             head["state"] = self.state
         if self.identity is not None:
-            one = self.identity
-            head["identity"] = [clean(one.package), one.split and clean(one.split), one.version]
+            identity = self.identity
+            head["identity"] = [
+                clean(identity.package),
+                identity.split and clean(identity.split),
+                identity.version,
+            ]
         return head
 
     def encode(self) -> tuple[bytes, bytes]:
@@ -133,11 +137,11 @@ def _encode_rows(rows: UnitRows) -> bytes:
 def _row_value(row: Row) -> dict[str, Any]:
     value = {}
     for other in fields(row):
-        held = getattr(row, other.name)
-        if isinstance(held, str):
-            held = clean(held)
-        elif isinstance(held, tuple):
-            held = [clean(part) for part in held]
-        if held is not None:
-            value[other.name] = held
+        stored = getattr(row, other.name)
+        if isinstance(stored, str):
+            stored = clean(stored)
+        elif isinstance(stored, tuple):
+            stored = [clean(part) for part in stored]
+        if stored is not None:
+            value[other.name] = stored
     return value

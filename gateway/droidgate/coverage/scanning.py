@@ -10,7 +10,7 @@ from typing import Final
 from droidgate.coverage.cluster import Cluster, check_cluster
 from droidgate.coverage.cores import usable_cores
 from droidgate.coverage.process_pool import PoolSettings, ProcessPool
-from droidgate.coverage.scan import Executor, Request, Result, Watcher
+from droidgate.coverage.scan import Executor, Result, ScanRequest, Watcher
 from droidgate.coverage.scan import scan as scan_request
 
 _MEBIBYTE: Final = 1 << 20
@@ -56,7 +56,7 @@ def scan(
         watcher: What is called as it goes on.
 
     Raises:
-        UsageError: a source or an option makes no sense, a package is missing, or an unfinished scan had
+        UsageError: a source or an option is invalid, a package is missing, or an unfinished scan had
             other settings; or anybody on the network could answer as the cluster's scheduler.
         InputError: a source does not exist, nothing can be scanned, or the folder cannot be written.
         DeviceError: a phone is not there.
@@ -69,7 +69,7 @@ def scan(
     def executor(settings: PoolSettings) -> Executor:
         return ProcessPool(settings) if address is None else Cluster(address, settings)
 
-    request = Request(
+    request = ScanRequest(
         sources=[fspath(source) for source in sources],
         folder=Path(catalog),
         pool=PoolSettings(

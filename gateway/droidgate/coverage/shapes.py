@@ -57,8 +57,8 @@ def _members(
     object_type: ObjectType, definitions: Mapping[str, Type], inside: tuple[str, ...], depth: int
 ) -> str:
     return ", ".join(
-        f"{name}{'' if held.required else '?'}:{_shape(held.type, definitions, inside, depth + 1)}"
-        for name, held in object_type.properties.items()
+        f"{name}{'' if property_.required else '?'}:{_shape(property_.type, definitions, inside, depth + 1)}"
+        for name, property_ in object_type.properties.items()
     )
 
 
@@ -89,11 +89,11 @@ def _shape(type_: Type, definitions: Mapping[str, Type], inside: tuple[str, ...]
 def count_parameters(type_: Type, definitions: Mapping[str, Type]) -> ParameterCounts:
     """Count the parameters of what a call takes; each definition counts once."""
     total = required = undescribed = untyped = 0
-    for held, is_required in _parameters(type_, definitions):
+    for parameter, is_required in _parameters(type_, definitions):
         total += 1
         required += is_required
-        undescribed += not (held.type.description or _description_behind(held.type, definitions))
-        untyped += _is_untyped(held.type)
+        undescribed += not (parameter.type.description or _description_behind(parameter.type, definitions))
+        untyped += _is_untyped(parameter.type)
     return ParameterCounts(total, required, undescribed, untyped)
 
 
@@ -108,10 +108,10 @@ def _parameters(type_: Type, definitions: Mapping[str, Type]) -> Iterator[tuple[
                 seen.add(current.name)
                 pending.append((definitions[current.name], needed))
         elif isinstance(current, ObjectType):
-            for held in current.properties.values():
+            for property_ in current.properties.values():
                 left -= left > 0
-                yield held, needed and held.required
-                pending.append((held.type, needed and held.required))
+                yield property_, needed and property_.required
+                pending.append((property_.type, needed and property_.required))
         elif isinstance(current, ArrayType):
             if current.items is not None:
                 pending.append((current.items, False))

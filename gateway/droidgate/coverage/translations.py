@@ -22,7 +22,7 @@ def translate_chosen(figures: Figures, patterns: Sequence[str]) -> tuple[Transla
 
     Args:
         figures: The catalog.
-        patterns: `*` and `?` stand for other characters, as in the names of files.
+        patterns: `*` and `?` match other characters, as in the names of files.
     """
     if not patterns:
         return ()
@@ -65,22 +65,22 @@ def misfits(figures: Figures, patterns: Sequence[str]) -> Iterator[str]:
 
 
 def _translate(number: int, provider: Provider, target: str) -> Translation:
-    one, dialect = targets()[target]
-    if one.write is None:
-        return _failed(number, target, f"{one.title} is only read")
+    format_, dialect = targets()[target]
+    if format_.write is None:
+        return _failed(number, target, f"{format_.title} is only read")
     try:
-        writing = one.write(provider, dialect)
+        writing = format_.write(provider, dialect)
     except DroidgateError as error:
         return _failed(number, target, error.message)
     return Translation(
         provider=number,
         target=target,
-        files=tuple(WrittenFile(path=held.path, text=held.text) for held in writing.artifacts),
+        files=tuple(WrittenFile(path=artifact.path, text=artifact.text) for artifact in writing.artifacts),
         findings=tuple(
             TranslationFinding(
-                code=held.code, level=held.level.value, pointer=held.pointer, message=held.message
+                code=finding.code, level=finding.level.value, pointer=finding.pointer, message=finding.message
             )
-            for held in writing.findings[:MOST_FINDINGS_EACH]
+            for finding in writing.findings[:MOST_FINDINGS_EACH]
         ),
         problem=None,
     )

@@ -287,12 +287,12 @@ class _UnitRows:
         """Return the only provider that is declared in a place's file, None where it is not the only one."""
         if place is None:
             return None
-        there = [
+        numbers = [
             number
             for number, provider in enumerate(self._providers)
             if provider.source is not None and provider.source.path == place.path
         ]
-        return there[0] if len(there) == 1 else None
+        return numbers[0] if len(numbers) == 1 else None
 
     def _problem_rows(self, left_out: int) -> Iterator[ProblemRow]:
         unit = self._unit.id
@@ -350,7 +350,7 @@ def _stored_value(value: Json) -> Json:
     if isinstance(value, Frozen):
         return _stored(value)
     if isinstance(value, dict):
-        return {name: _stored_value(held) for name, held in value.items()}
+        return {name: _stored_value(item) for name, item in value.items()}
     if isinstance(value, (list, tuple)):
-        return [_stored_value(held) for held in value]
+        return [_stored_value(item) for item in value]
     return value

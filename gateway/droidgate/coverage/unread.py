@@ -10,7 +10,7 @@ from droidgate.coverage.figures import Figures
 MOST_REASONS: Final = 20
 MOST_INPUTS: Final = 200
 
-# A split of a unit was read with its base, and a file of no known format was read and is no descriptor.
+# A split of a unit was read with its base, and a file of no known format was read and is not a descriptor.
 _UNREAD: Final = """
 CREATE OR REPLACE TEMP VIEW unread AS
 SELECT source, NULL AS place, coalesce(reason, outcome) AS reason, outcome FROM sources
@@ -24,7 +24,7 @@ FROM problems LEFT JOIN found USING (unit)
 def unread_of(figures: Figures) -> Unread:
     """Return what a scan could not read: counts by reason, and the inputs by name."""
     figures.connection.execute(_UNREAD)
-    sources, parts = figures.one("SELECT count(outcome), count(*) - count(outcome) FROM unread")
+    sources, parts = figures.row("SELECT count(outcome), count(*) - count(outcome) FROM unread")
     reasons = figures.rows(
         "SELECT reason, count(*) AS n FROM unread GROUP BY reason ORDER BY n DESC, reason "
         f"LIMIT {MOST_REASONS}"

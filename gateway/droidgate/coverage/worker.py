@@ -34,9 +34,9 @@ _MEBIBYTE: Final = 1 << 20
 Work = Callable[[Item, Container[str]], Scanned]
 
 
-def load_work(spelled: str) -> Work:
+def load_work(path: str) -> Work:
     """Return the function that `module:function` names."""
-    module, _, name = spelled.partition(":")
+    module, _, name = path.partition(":")
     work: Work = getattr(import_module(module), name)
     return work
 
@@ -54,9 +54,9 @@ def do_work(work: Work, item: Item, known: Container[str], memory: int | None) -
         if memory is not None:
             reason = f"it needs more than {memory // _MEBIBYTE} MiB of memory"
         return Scanned.failed(item.source, OUT_OF_MEMORY, reason), False
-    except Exception as error:  # noqa: BLE001 - a mistake of ours costs one file, and is told
-        told = f"internal error: {type(error).__name__}: {error}"
-        return Scanned.failed(item.source, "crashed", told[:500]), True
+    except Exception as error:  # noqa: BLE001 - a mistake of ours costs one file, and is reported
+        reason = f"internal error: {type(error).__name__}: {error}"
+        return Scanned.failed(item.source, "crashed", reason[:500]), True
 
 
 @dataclass(frozen=True, slots=True)
@@ -87,7 +87,7 @@ def serve(incoming: BinaryIO, outgoing: BinaryIO, duty: Duty) -> None:
 def _end_yourself_after(deadline: float) -> None:
     """Let the system end this process where the scan, which should, is not there any more.
 
-    A process that gets no input for as long is ended too: beside a worker of a cluster nobody else would.
+    A process that gets no input for as long is ended too: next to a worker of a cluster nobody else would.
     """
     if hasattr(signal, "alarm"):
         signal.alarm(int(min(2 * deadline + 10, _LONGEST_ALARM)))

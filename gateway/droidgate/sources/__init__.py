@@ -161,9 +161,9 @@ def read_source(
     options = ReadOptions(tuple(load_formats().values() if formats is None else formats), strict=strict)
     if source.startswith(DEVICE_SCHEME):
         # Most runs have no phone, and its modules take longer to import than a file to be read.
-        from droidgate.sources.device import read_spelled_device  # noqa: PLC0415
+        from droidgate.sources.device import read_device_source  # noqa: PLC0415
 
-        return read_spelled_device(source, formats=options.formats, strict=strict).declared
+        return read_device_source(source, formats=options.formats, strict=strict).declared
     reader = FileReader(options)
     if source == STANDARD_INPUT:
         data = (sys.stdin.buffer if stdin is None else stdin).read(MAX_FILE_BYTES + 1)

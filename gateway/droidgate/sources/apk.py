@@ -18,7 +18,7 @@ from droidgate.apk.reader import Apk, open_apk, open_part
 from droidgate.apk.xml_rendering import render_xml
 from droidgate.model.errors import InputError
 from droidgate.parsing.aapt_text import escape_xml_attribute
-from droidgate.sources.spelling import printable, spelled_parent
+from droidgate.sources.spelling import printable, shown_parent
 
 __all__ = ["open_archive", "open_loose_archives", "source_text_of"]
 
@@ -45,14 +45,14 @@ def open_loose_archives(files: Iterable[tuple[str, str]], problems: list[InputEr
         problems: Takes what cannot be read.
     """
     folders: dict[str, list[tuple[str, str]]] = {}
-    for path, spelled in files:
-        folders.setdefault(spelled_parent(spelled), []).append((path, spelled))
+    for path, shown in files:
+        folders.setdefault(shown_parent(shown), []).append((path, shown))
     for members in folders.values():
         apks = [member for member in members if member[1].lower().endswith(APK_ENDING)]
-        for path, spelled in members:
-            if (path, spelled) not in apks:
+        for path, shown in members:
+            if (path, shown) not in apks:
                 try:
-                    yield open_app(FileSource(path, name=spelled))
+                    yield open_app(FileSource(path, name=shown))
                 except InputError as error:
                     problems.append(error)
         yield from _open_beside_each_other(apks, problems)
@@ -61,14 +61,14 @@ def open_loose_archives(files: Iterable[tuple[str, str]], problems: list[InputEr
 def _open_beside_each_other(files: Iterable[tuple[str, str]], problems: list[InputError]) -> Iterator[Apk]:
     known: list[tuple[str, str]] = []
     identities: list[ApkIdentity] = []
-    for path, spelled in files:
+    for path, shown in files:
         try:
-            part = open_part(FileSource(path, name=spelled), Budget())
+            part = open_part(FileSource(path, name=shown), Budget())
         except InputError as error:
             problems.append(error)
             continue
         part.close()
-        known.append((path, spelled))
+        known.append((path, shown))
         identities.append(identity_of(part))
     apps, orphans = group_apks(identities)
     for number in orphans:

@@ -52,7 +52,7 @@ _TEST_VARIANT: Final = re.compile(r"test", re.IGNORECASE)
 _OTHER_SET: Final = re.compile(
     r"(?=\w++\Z)(?:[tT]est.*|.*Test(?:s|Fixtures|[A-Z].*)?|.+Main)|java|kotlin|res|assets"
 )
-"""Folders in `src` with tests, of other platforms, or that are no source sets."""
+"""Folders in `src` with tests, of other platforms, or that are not source sets."""
 TEST_SET: Final = re.compile(
     r"(?:test|androidTest)(?:[A-Z]\w*)?|android(?:Unit|Instrumented|Host|Device)Test(?:[A-Z]\w*)?"
 )
@@ -171,7 +171,7 @@ class _BuildReader:
     def _read_module(self, folder: str) -> _Module:
         build = self._build_of(folder)
         found = self._opener.read_build_file(folder)
-        path = found[0] if found is not None else self._opener.spell(folder)
+        path = found[0] if found is not None else self._opener.shown_path(folder)
         sets, code, has_manifest = self._source_sets(folder)
         return _Module(
             layout=ModuleLayout(
@@ -225,8 +225,8 @@ class _BuildReader:
             found = self._opener.read_text(_join(folder, name))
             if found is not None:
                 path, text = found
-                is_there = catalog in self._found.catalogs
-                return _Build(folder, path, read_settings(text), catalog if is_there else None)
+                has_catalog = catalog in self._found.catalogs
+                return _Build(folder, path, read_settings(text), catalog if has_catalog else None)
         return _Build(folder)
 
     def _resolve(self, module: _Module) -> None:

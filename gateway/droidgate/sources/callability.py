@@ -41,14 +41,22 @@ def callability_of(provider: Provider, app: InstalledApp, phone: PhoneReading) -
 
 def routes_of(provider: Provider, phone: PhoneReading) -> tuple[CallRoute, ...]:
     """Return how a provider of an open component could be called; nothing where its format does not say."""
-    one = _format_of(provider)
-    return one.call_routes(provider, phone.facts) if one is not None and one.call_routes is not None else ()
+    format_ = _format_of(provider)
+    return (
+        format_.call_routes(provider, phone.facts)
+        if format_ is not None and format_.call_routes is not None
+        else ()
+    )
 
 
 def finder_of(provider: Provider) -> str | None:
-    """Return what would find the capabilities that a provider's app does not tell in its files."""
-    one = _format_of(provider)
-    return one.what_would_find(provider) if one is not None and one.what_would_find is not None else None
+    """Return what would find the capabilities that a provider's app does not list in its files."""
+    format_ = _format_of(provider)
+    return (
+        format_.what_would_find(provider)
+        if format_ is not None and format_.what_would_find is not None
+        else None
+    )
 
 
 def _format_of(provider: Provider) -> Format | None:

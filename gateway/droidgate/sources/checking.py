@@ -45,6 +45,6 @@ def check_file(source: SourceFile, formats: Iterable[Format]) -> Iterator[Findin
     Raises:
         InputError: it cannot be checked at all.
     """
-    one = detect_format(source, formats)
-    if one is not None and one.lint_file is not None:
-        yield from one.lint_file(source)
+    format_ = detect_format(source, formats)
+    if format_ is not None and format_.lint_file is not None:
+        yield from format_.lint_file(source)

@@ -61,7 +61,7 @@ _SHELL_KINDS: Final[Mapping[str, ComponentKind]] = {
     "receiver": "receivers",
 }
 _FULL_SDK: Final = re.compile(r"(\d{1,3})\.(\d{1,3})")
-_SPELLED: Final = re.compile(r"adb:(?P<serial>[^/]*)(?:/(?P<package>[^!/]+))?/?")
+_DEVICE_SOURCE: Final = re.compile(r"adb:(?P<serial>[^/]*)(?:/(?P<package>[^!/]+))?/?")
 _QUERIES_AT_ONCE: Final = 4
 _EVERY_APP_INSTEAD: Final = "Every app's manifest is read instead"
 _OF_ONE_ANSWER: Final = (CommandFailedError, DeviceOutputError, OutputLimitError)
@@ -155,8 +155,8 @@ class PhoneRequest:
     keep: bool = True
 
 
-def read_spelled_device(
-    spelled: str, *, formats: Iterable[Format], strict: bool = False, server: AdbServer | None = None
+def read_device_source(
+    source: str, *, formats: Iterable[Format], strict: bool = False, server: AdbServer | None = None
 ) -> PhoneReading:
     """Read a phone as a user writes it: `adb:`, `adb:SERIAL`, `adb:SERIAL/PACKAGE`.
 
@@ -164,20 +164,20 @@ def read_spelled_device(
         UsageError: it is written otherwise.
         DeviceError: the phone cannot be reached or used.
     """
-    serial, package = spelled_phone(spelled)
+    serial, package = parse_phone_source(source)
     device = open_device(serial, server=server)
     return read_phone(device, PhoneRequest(tuple(formats), strict=strict, package=package))
 
 
-def spelled_phone(spelled: str) -> tuple[str | None, str | None]:
+def parse_phone_source(source: str) -> tuple[str | None, str | None]:
     """Return the serial number and the package that a user wrote, None for each that is not there.
 
     Raises:
         UsageError: it is none of `adb:`, `adb:SERIAL`, `adb:SERIAL/PACKAGE`.
     """
-    found = _SPELLED.fullmatch(spelled)
+    found = _DEVICE_SOURCE.fullmatch(source)
     if found is None:
-        message = f"{spelled!r} is not a device"
+        message = f"{source!r} is not a device"
         raise UsageError(message, hint="Write adb: or adb:SERIAL or adb:SERIAL/PACKAGE")
     return found["serial"] or None, found["package"]
 
@@ -287,10 +287,10 @@ class _PhoneReader:
             The packages; None where an answer cannot be read, which is a problem of the reading. One app may
             have brought that about by the name of a class, and hides nothing when every app is read instead.
         """
-        wanted = {
+        queries = {
             query for format_ in self.request.formats for query in format_.looks_for if query.can_be_asked
         }
-        answers = self.ask(sorted(wanted, key=str))
+        answers = self.ask(sorted(queries, key=str))
         names: set[str] = set()
         failures: dict[str, DeviceError] = {}
         for answer in answers:
@@ -320,14 +320,18 @@ class _PhoneReader:
     def read_apps(self, packages: Sequence[InstalledPackage]) -> list[InstalledApp]:
         """Read apps, those whose APKs are as they were from what was kept."""
         kept = {other.name: self.load(other) for other in packages}
-        paths = {path for held in kept.values() if held is not None for path in held[0].get("files", {})}
+        paths = {
+            path for record in kept.values() if record is not None for path in record[0].get("files", {})
+        }
         statuses = file_statuses(self.device, sorted(paths)) if paths else {}
         apps = []
         for package in packages:
-            held = kept.pop(package.name)
-            if held is not None and held[0] != self.key(package, list(held[0].get("files", {})), statuses):
-                held = None
-            apps.append(self.read_app(package, None if held is None else held[1]))
+            record = kept.pop(package.name)
+            if record is not None and record[0] != self.key(
+                package, list(record[0].get("files", {})), statuses
+            ):
+                record = None
+            apps.append(self.read_app(package, None if record is None else record[1]))
         return apps
 
     def load(self, package: InstalledPackage) -> tuple[dict[str, Json], KeptApplication] | None:

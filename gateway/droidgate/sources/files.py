@@ -28,7 +28,7 @@ from droidgate.sources.manifest import is_manifest
 from droidgate.sources.module_layout import LooseCode
 from droidgate.sources.resources import SourceSet
 from droidgate.sources.source_code import Code, code_of
-from droidgate.sources.spelling import printable, spelled_parent
+from droidgate.sources.spelling import printable, shown_parent
 
 if TYPE_CHECKING:
     from droidgate.apk.reader import Apk
@@ -121,13 +121,13 @@ class FileReader(FormatReader):
             return error
         return InputError("no known format claims this file", place=place, hint=self._known_formats())
 
-    def read_folder(self, spelled: str) -> None:
+    def read_folder(self, folder: str) -> None:
         """Read everything in a folder.
 
         Raises:
             InputError: it has no Android project and no descriptor.
         """
-        scan = scan_folder(spelled, spelled, self.options.formats)
+        scan = scan_folder(folder, folder, self.options.formats)
         self.files_read = scan.files_read
         self.note(*scan.problems)
         for module in scan.modules:
@@ -135,14 +135,14 @@ class FileReader(FormatReader):
         # Resources and assets are listed as the modules are read.
         self.note(*scan.problems)
         loose_code = {place: path for path, place in scan.loose_code}
-        self.read_code_alone(Code((SourceSet(LooseCode(loose_code, spelled)),)))
+        self.read_code_alone(Code((SourceSet(LooseCode(loose_code, folder)),)))
         for path, place in scan.loose_files:
-            self._read_loose(path, place, root=spelled)
+            self._read_loose(path, place, root=folder)
         if scan.archives:
             self._read_loose_archives(scan.archives)
         if not (self.applications or self.providers or self.problems):
             message = "the folder holds no Android project and no descriptor"
-            raise InputError(message, place=printable(spelled), hint=self._known_formats())
+            raise InputError(message, place=printable(folder), hint=self._known_formats())
 
     def _read_loose_archives(self, archives: Iterable[tuple[str, str]]) -> None:
         from droidgate.sources.apk import open_loose_archives  # noqa: PLC0415
@@ -188,8 +188,8 @@ class FileReader(FormatReader):
             module, name = Module({"main": SourceSet({path: data}, "", path)}), "main"
         else:
             file = Path(path).absolute()
-            spelled = spelled_parent(Path(path).as_posix())
-            module, name = module_of_manifest(str(file.parent), file.name, spelled, self.files_read, unlisted)
+            shown = shown_parent(Path(path).as_posix())
+            module, name = module_of_manifest(str(file.parent), file.name, shown, self.files_read, unlisted)
         application = read_source_set(module, name, context)
         self.note(*unlisted)
         self.findings.extend(context.findings)
@@ -247,7 +247,7 @@ class FileReader(FormatReader):
 
     def _read_loose(self, path: str, place: str, *, root: str) -> None:
         try:
-            data = read_bytes(path, spelled=place, root=root)
+            data = read_bytes(path, shown=place, root=root)
         except BudgetError as error:
             self._note_unread(place, error)
             return

@@ -9,7 +9,7 @@ from typing import Final
 
 from droidgate.model.errors import BudgetError, InputError
 from droidgate.parsing.project_files import check_inside, is_regular_file, read_project_file
-from droidgate.sources.spelling import join_spelled, printable
+from droidgate.sources.spelling import join_shown, printable
 
 MANIFEST: Final = "AndroidManifest.xml"
 MAX_ENTRIES: Final = 1_000_000
@@ -21,19 +21,19 @@ MAX_LEVELS: Final = 64
 _RESOURCE_TYPES: Final = ("values", "xml", "raw")
 
 
-def read_bytes(path: str, *, spelled: str | None = None, root: str | None = None) -> bytes:
+def read_bytes(path: str, *, shown: str | None = None, root: str | None = None) -> bytes:
     """Return the content of a regular file.
 
     Args:
         path: The file.
-        spelled: How errors name it.
+        shown: How errors name it.
         root: The folder that it must be in, links followed; None for a file that the user named.
 
     Raises:
         InputError: there is none, it is outside of the folder, or it cannot be read.
         BudgetError: it is larger than `MAX_FILE_BYTES`.
     """
-    return read_project_file(path, root=root, shown=printable(spelled if spelled is not None else path))
+    return read_project_file(path, root=root, shown=printable(shown if shown is not None else path))
 
 
 class FolderFiles(Mapping[str, bytes]):
@@ -41,8 +41,8 @@ class FolderFiles(Mapping[str, bytes]):
 
     Args:
         folder: The source set's folder.
-        spelled: How a user would write it.
-        read: Collects the spelled paths of the files that are read.
+        shown: How a user would write it.
+        read: Collects the shown paths of the files that are read.
         manifest: File name of the manifest.
         root: The folder that every file must be in, links followed; `folder` itself by default.
         problems: Collects the folders that are not listed.
@@ -51,7 +51,7 @@ class FolderFiles(Mapping[str, bytes]):
     def __init__(
         self,
         folder: str,
-        spelled: str,
+        shown: str,
         read: dict[str, None],
         manifest: str = MANIFEST,
         *,
@@ -61,7 +61,7 @@ class FolderFiles(Mapping[str, bytes]):
         self._folder = folder
         self._root = folder if root is None else root
         self._manifest = manifest
-        self._spelled = spelled
+        self._shown = shown
         self._read = read
         self._problems = [] if problems is None else problems
         self._entries_left = MAX_ENTRIES
@@ -98,7 +98,7 @@ class FolderFiles(Mapping[str, bytes]):
         if self._entries_left < 0:
             return []
         folder = f"{self._folder}/{name}"
-        place = join_spelled(self._spelled, name)
+        place = join_shown(self._shown, name)
         try:
             check_inside(folder, self._root, place)
             with os.scandir(folder) as listing:
@@ -110,7 +110,7 @@ class FolderFiles(Mapping[str, bytes]):
             return []
         if len(entries) > self._entries_left:
             message = f"the folder has more than {MAX_ENTRIES} files"
-            self._problems.append(BudgetError(message, place=printable(self._spelled)))
+            self._problems.append(BudgetError(message, place=printable(self._shown)))
             self._entries_left = -1
             return []
         self._entries_left -= len(entries)
@@ -119,9 +119,9 @@ class FolderFiles(Mapping[str, bytes]):
     def __getitem__(self, name: str) -> bytes:
         if name not in self._all():
             raise KeyError(name)
-        spelled = join_spelled(self._spelled, name)
-        data = read_bytes(f"{self._folder}/{name}", spelled=spelled, root=self._root)
-        self._read[spelled] = None
+        shown = join_shown(self._shown, name)
+        data = read_bytes(f"{self._folder}/{name}", shown=shown, root=self._root)
+        self._read[shown] = None
         return data
 
     def __iter__(self) -> Iterator[str]:

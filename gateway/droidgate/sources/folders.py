@@ -25,7 +25,7 @@ from droidgate.sources.folder_files import (
 from droidgate.sources.module_layout import ModuleLayout, ModuleOpener
 from droidgate.sources.resources import SourceSet
 from droidgate.sources.source_code import code_endings
-from droidgate.sources.spelling import join_spelled, printable
+from droidgate.sources.spelling import join_shown, printable
 
 SKIPPED_FOLDERS: Final = frozenset({"build", "node_modules", "__pycache__"})
 """Folders that hold what tools made. Hidden folders (`.git`, `.gradle`, `.idea`) are skipped too."""
@@ -45,7 +45,7 @@ class FolderScan:
     Attributes:
         layouts: Modules of Android builds.
         modules: The same, opened.
-        loose_files: Files outside their source sets that may be descriptors: path on disk and spelled path.
+        loose_files: Files outside their source sets that may be descriptors: path on disk and shown path.
         archives: APKs and containers of APKs, in the same way.
         loose_code: Files of source code outside of modules, in the same way.
         problems: What could not be looked at; the modules' files add folders that are not listed.
@@ -61,21 +61,21 @@ class FolderScan:
     files_read: dict[str, None] = field(default_factory=dict)
 
 
-def scan_folder(folder: str, spelled: str, formats: Iterable[Format] = ()) -> FolderScan:
+def scan_folder(folder: str, shown: str, formats: Iterable[Format] = ()) -> FolderScan:
     """Walk a folder and return its modules and loose files; nothing but build files is read yet.
 
     Symbolic links to folders are not followed.
 
     Args:
         folder: The folder.
-        spelled: How a user would write it.
+        shown: How a user would write it.
         formats: The formats whose descriptor files and source code are looked for.
     """
-    return _Walk(folder, spelled, tuple(formats)).run()
+    return _Walk(folder, shown, tuple(formats)).run()
 
 
 def module_of_manifest(
-    folder: str, manifest: str, spelled: str, read: dict[str, None], problems: list[InputError]
+    folder: str, manifest: str, shown: str, read: dict[str, None], problems: list[InputError]
 ) -> tuple[Module, str]:
     """Return the module of one manifest file, and the name of the manifest's source set.
 
@@ -85,19 +85,19 @@ def module_of_manifest(
     Args:
         folder: The absolute path of the manifest's folder.
         manifest: The manifest's file name.
-        spelled: The folder as a user would write it.
-        read: Collects the spelled paths of the files that are read.
+        shown: The folder as a user would write it.
+        read: Collects the shown paths of the files that are read.
         problems: Collects the folders that are not listed.
     """
     place = Path(folder)
     if place.parent.name != "src":
-        own = SourceSet(FolderFiles(folder, spelled, read, manifest, problems=problems), spelled, manifest)
-        opener = ModuleOpener(folder, lambda name: join_spelled(spelled, name), read)
+        own = SourceSet(FolderFiles(folder, shown, read, manifest, problems=problems), shown, manifest)
+        opener = ModuleOpener(folder, lambda name: join_shown(shown, name), read)
         return Module({MAIN: own}, opener.read_gradle("", None)), MAIN
     module = place.parent.parent
-    own_files = FolderFiles(folder, spelled, read, manifest, root=str(module), problems=problems)
-    own = SourceSet(own_files, spelled, manifest)
-    gradle = ModuleOpener(str(module), lambda name: join_spelled(str(module), name), {}).read_gradle("", None)
+    own_files = FolderFiles(folder, shown, read, manifest, root=str(module), problems=problems)
+    own = SourceSet(own_files, shown, manifest)
+    gradle = ModuleOpener(str(module), lambda name: join_shown(str(module), name), {}).read_gradle("", None)
     source_sets = {place.name: own}
     if place.name != MAIN and (place.parent / MAIN / MANIFEST).is_file():
         main = str(place.parent / MAIN)
@@ -107,9 +107,9 @@ def module_of_manifest(
 
 
 class _Walk:
-    def __init__(self, folder: str, spelled: str, formats: tuple[Format, ...]) -> None:
+    def __init__(self, folder: str, shown: str, formats: tuple[Format, ...]) -> None:
         self._folder = folder
-        self._spelled = spelled
+        self._shown = shown
         self._code_endings = code_endings(formats)
         endings = (ending for format_ in formats for ending in format_.endings)
         self._loose_endings = (_MANIFEST_ENDING, *endings)
@@ -124,7 +124,7 @@ class _Walk:
         self._walk()
         opener = ModuleOpener(
             self._folder,
-            self._spell,
+            self._shown_path,
             self._scan.files_read,
             self._code_endings,
             problems=self._scan.problems,
@@ -147,10 +147,10 @@ class _Walk:
         return self._scan
 
     def _located(self, name: str) -> tuple[str, str]:
-        return self._on_disk(name), self._spell(name)
+        return self._on_disk(name), self._shown_path(name)
 
-    def _spell(self, name: str) -> str:
-        return join_spelled(self._spelled, name)
+    def _shown_path(self, name: str) -> str:
+        return join_shown(self._shown, name)
 
     def _walk(self) -> None:
         pending = [""]
@@ -160,12 +160,12 @@ class _Walk:
                 entries = sorted(os.scandir(self._on_disk(name)), key=lambda item: item.name)
             except OSError as error:
                 message = f"it cannot be listed: {error.strerror}"
-                self._scan.problems.append(InputError(message, place=self._spell(name)))
+                self._scan.problems.append(InputError(message, place=self._shown_path(name)))
                 continue
             self._entries_left -= len(entries)
             if self._entries_left < 0:
                 message = f"the folder has more than {MAX_ENTRIES} files"
-                self._scan.problems.append(BudgetError(message, place=printable(self._spelled)))
+                self._scan.problems.append(BudgetError(message, place=printable(self._shown)))
                 return
             for entry in entries:
                 inner = f"{name}/{entry.name}" if name else entry.name
@@ -201,7 +201,7 @@ class _Walk:
             self._archives.append(name)
         else:
             message = "not a regular file, or a link to something else"
-            self._scan.problems.append(InputError(message, place=self._spell(name)))
+            self._scan.problems.append(InputError(message, place=self._shown_path(name)))
 
     def _note_manifest(self, source_set: str) -> None:
         parts = source_set.split("/") if source_set else []

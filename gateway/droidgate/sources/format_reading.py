@@ -131,7 +131,7 @@ class FormatReader:
         for format_ in self.options.formats:
             if format_.code is not None:
                 context = self.context()
-                with self._noting_problems(code.own[0].spelled if code.own else None, format_):
+                with self._noting_problems(code.own[0].shown if code.own else None, format_):
                     found = self._read_code(format_, code, context)
                     self._keep(Reading(found), context)
 

@@ -56,13 +56,13 @@ class RecordedResources:
 
     def read_text(self, reference: str) -> str | None:
         """Return the text of `@string/name`, None if unknown."""
-        held: str | None = self._ask("read_text", reference)
-        return held
+        answer: str | None = self._ask("read_text", reference)
+        return answer
 
     def read_array(self, reference: str) -> tuple[str, ...] | None:
         """Return the items of `@array/name`, None where there is none."""
-        held = self._ask("read_array", reference)
-        return None if held is None else tuple(held)
+        answer = self._ask("read_array", reference)
+        return None if answer is None else tuple(answer)
 
     def read_asset(self, name: str) -> TextFile | None:
         """Return the asset of that name, None where there is none."""
@@ -82,25 +82,25 @@ class RecordedResources:
 
 def _answer_of(ask: Callable[[], Any]) -> dict[str, Json]:
     try:
-        held = ask()
+        value = ask()
     except InputError as error:
         texts = {"message": error.message, "place": error.place, "hint": error.hint}
         return {"error": {**texts, "budget": isinstance(error, BudgetError)}}
-    if isinstance(held, TextFile):
-        place = held.place.model_dump(exclude_none=True)
-        return {"value": {"text": held.text, "place": place, "compiled": held.compiled}}
-    return {"value": list(held) if isinstance(held, tuple) else held}
+    if isinstance(value, TextFile):
+        place = value.place.model_dump(exclude_none=True)
+        return {"value": {"text": value.text, "place": place, "compiled": value.compiled}}
+    return {"value": list(value) if isinstance(value, tuple) else value}
 
 
-def _error_of(held: Mapping[str, Json]) -> InputError:
-    kind = BudgetError if held["budget"] else InputError
-    return kind(held["message"], place=held["place"], hint=held["hint"])
+def _error_of(value: Mapping[str, Json]) -> InputError:
+    kind = BudgetError if value["budget"] else InputError
+    return kind(value["message"], place=value["place"], hint=value["hint"])
 
 
-def _file_of(held: Mapping[str, Json] | None) -> TextFile | None:
-    if held is None:
+def _file_of(value: Mapping[str, Json] | None) -> TextFile | None:
+    if value is None:
         return None
-    return TextFile(held["text"], Place.model_validate(held["place"]), held["compiled"])
+    return TextFile(value["text"], Place.model_validate(value["place"]), value["compiled"])
 
 
 @dataclass(frozen=True, slots=True)
@@ -150,10 +150,10 @@ class ApplicationStore:
         try:
             if path.stat().st_size > _MAX_BYTES:
                 return None
-            held = json.loads(path.read_bytes())
-            if held["form"] != _FORM or held["droidgate"] != version("droidgate"):
+            record = json.loads(path.read_bytes())
+            if record["form"] != _FORM or record["droidgate"] != version("droidgate"):
                 return None
-            return dict(held["key"]), _kept_of(held)
+            return dict(record["key"]), _kept_of(record)
         except (OSError, ValueError, KeyError, TypeError, AttributeError, RecursionError, ValidationError):
             # Whatever is wrong with the file, the APK can be read again.
             return None
@@ -169,7 +169,7 @@ class ApplicationStore:
         A folder that cannot be written is not an error: the next run reads again.
         """
         data = json.dumps(
-            {"form": _FORM, "droidgate": version("droidgate"), "key": dict(key), **_held_of(kept)}
+            {"form": _FORM, "droidgate": version("droidgate"), "key": dict(key), **_record_of(kept)}
         )
         path = self._path(name)
         with contextlib.suppress(OSError):
@@ -201,7 +201,7 @@ _PLAIN: Final = (
 )
 
 
-def _held_of(kept: KeptApplication) -> dict[str, Json]:
+def _record_of(kept: KeptApplication) -> dict[str, Json]:
     application = kept.application
     return {
         "application": {name: getattr(application, name) for name in _PLAIN},
@@ -216,18 +216,18 @@ def _held_of(kept: KeptApplication) -> dict[str, Json]:
     }
 
 
-def _kept_of(held: Mapping[str, Any]) -> KeptApplication:
-    answers = {(str(question), str(argument)): answer for question, argument, answer in held["answers"]}
+def _kept_of(record: Mapping[str, Any]) -> KeptApplication:
+    answers = {(str(question), str(argument)): answer for question, argument, answer in record["answers"]}
     resources = RecordedResources(None, answers)
     application = Application(
-        **held["application"],
-        components=_components().validate_python(held["components"]),
-        queries=_queries().validate_python(held["queries"]),
+        **record["application"],
+        components=_components().validate_python(record["components"]),
+        queries=_queries().validate_python(record["queries"]),
         resources=resources,
-        place=Place.model_validate(held["place"]),
-        loose_assets=tuple(held["loose_assets"]),
-        signers=tuple(held["signers"]),
-        unresolved=tuple(held["unresolved"]),
+        place=Place.model_validate(record["place"]),
+        loose_assets=tuple(record["loose_assets"]),
+        signers=tuple(record["signers"]),
+        unresolved=tuple(record["unresolved"]),
     )
-    findings = tuple(Finding.model_validate(item) for item in held["findings"])
+    findings = tuple(Finding.model_validate(item) for item in record["findings"])
     return KeptApplication(application, resources, findings)

@@ -64,22 +64,22 @@ def lint(
 
 
 def _lint_source(
-    spelled: str, formats: Sequence[Format], problems: list[InputError], *, strict: bool
+    source: str, formats: Sequence[Format], problems: list[InputError], *, strict: bool
 ) -> Iterator[Finding]:
     """Yield the findings of one source, and add what of it cannot be read to `problems`.
 
     Raises:
         InputError: it cannot be read, and no format's linter has a word for that.
     """
-    data = sys.stdin.buffer.read(MAX_FILE_BYTES + 1) if spelled == STANDARD_INPUT else None
+    data = sys.stdin.buffer.read(MAX_FILE_BYTES + 1) if source == STANDARD_INPUT else None
     stdin = None if data is None else io.BytesIO(data)
     try:
-        reading = read_source(spelled, strict=strict, formats=formats, stdin=stdin)
+        reading = read_source(source, strict=strict, formats=formats, stdin=stdin)
     except InputError:
-        told = () if strict else tuple(_lint_file(spelled, data, formats))
-        if not told:
+        reported = () if strict else tuple(_lint_file(source, data, formats))
+        if not reported:
             raise
-        yield from told
+        yield from reported
         return
     findings = tuple(check_reading(reading, formats, lambda path: _content_of(path, data)))
     yield from findings
@@ -94,9 +94,9 @@ def _lint_source(
         if finding.level is Level.ERROR and finding.source is not None
     }
     for error in reading.problems:
-        told = () if strict else tuple(_lint_broken(error, spelled, broken, formats))
-        if told:
-            yield from told
+        reported = () if strict else tuple(_lint_broken(error, source, broken, formats))
+        if reported:
+            yield from reported
         elif strict or _path_of(error) not in broken:
             problems.append(error)
             yield _unreadable(error)

@@ -89,7 +89,7 @@ class ManifestReader:
 
     Args:
         resources: Where references lead.
-        placeholders: What `${name}` stands for.
+        placeholders: The value of `${name}`.
         context: Takes the findings.
     """
 
@@ -323,15 +323,21 @@ def merge_manifests(addition: Manifest, base: Manifest) -> tuple[Component, ...]
 
 
 def _merge_component(component: Component, below: Component) -> Component:
-    own_names = {held.name for held in component.meta_data}
-    own_properties = {held.name for held in component.properties}
+    own_names = {own.name for own in component.meta_data}
+    own_properties = {own.name for own in component.properties}
     return replace(
         _merge_stated(component, below),
-        filters=(*component.filters, *(held for held in below.filters if held not in component.filters)),
-        meta_data=(*component.meta_data, *(held for held in below.meta_data if held.name not in own_names)),
+        filters=(
+            *component.filters,
+            *(filter_ for filter_ in below.filters if filter_ not in component.filters),
+        ),
+        meta_data=(
+            *component.meta_data,
+            *(value for value in below.meta_data if value.name not in own_names),
+        ),
         properties=(
             *component.properties,
-            *(held for held in below.properties if held.name not in own_properties),
+            *(property_ for property_ in below.properties if property_.name not in own_properties),
         ),
         attributes={**below.attributes, **component.attributes},
     )

@@ -70,7 +70,7 @@ def merge_libraries(project: Path, files: ProjectFiles) -> tuple[ProjectFiles, l
 
 def _is_at(module: Module, folder: str) -> bool:
     main = module.source_sets.get(MAIN)
-    return main is not None and Path(main.spelled).resolve() == Path(folder).resolve()
+    return main is not None and Path(main.shown).resolve() == Path(folder).resolve()
 
 
 def _merge_manifest(merger: ManifestMerger, library: Module, source_set: SourceSet) -> None:

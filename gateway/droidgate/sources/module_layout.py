@@ -16,7 +16,7 @@ from droidgate.parsing.version_catalog import VersionCatalog, read_version_catal
 from droidgate.sources.android_project import Module
 from droidgate.sources.folder_files import MANIFEST, FolderFiles
 from droidgate.sources.resources import SourceSet
-from droidgate.sources.spelling import join_spelled, printable
+from droidgate.sources.spelling import join_shown, printable
 
 MAX_CODE_FILES: Final = 100_000
 """How many files of source code one source set may have."""
@@ -82,14 +82,14 @@ class CodeFiles(Mapping[str, bytes]):
 
     Args:
         folder: The folder on disk.
-        spelled: How a user would write it.
+        shown: How a user would write it.
         root: The folder that every file must be in.
         endings: How the names of the files end.
     """
 
-    def __init__(self, folder: str, spelled: str, root: str, endings: tuple[str, ...]) -> None:
+    def __init__(self, folder: str, shown: str, root: str, endings: tuple[str, ...]) -> None:
         self._folder = folder
-        self._spelled = spelled
+        self._shown = shown
         self._root = root
         self._endings = endings
         self._names: dict[str, None] | None = None
@@ -114,12 +114,12 @@ class CodeFiles(Mapping[str, bytes]):
                     found += 1
                     if found > MAX_CODE_FILES:
                         message = f"the folder has more than {MAX_CODE_FILES} files of source code"
-                        raise BudgetError(message, place=printable(self._spelled))
+                        raise BudgetError(message, place=printable(self._shown))
                     yield name if inner == "." else f"{inner}/{name}"
 
     def __getitem__(self, name: str) -> bytes:
         path = f"{self._folder}/{name}"
-        return read_project_file(path, root=self._root, shown=join_spelled(self._spelled, name))
+        return read_project_file(path, root=self._root, shown=join_shown(self._shown, name))
 
     def __iter__(self) -> Iterator[str]:
         return iter(self._all())
@@ -156,14 +156,14 @@ class ModuleOpener:
 
     Attributes:
         root: The folder on disk.
-        spell: Returns how a user would write a path in it.
-        read: Collects the spelled paths of the files that are read.
+        shown_path: Returns how a user would write a path in it.
+        read: Collects the shown paths of the files that are read.
         code_endings: How the names of files of source code end.
         problems: Collects the folders of resources and assets that are not listed.
     """
 
     root: str
-    spell: Callable[[str], str]
+    shown_path: Callable[[str], str]
     read: dict[str, None]
     code_endings: tuple[str, ...] = ()
     problems: list[InputError] = field(default_factory=list)
@@ -194,14 +194,14 @@ class ModuleOpener:
         return self._libraries[layout.folder]
 
     def _source_set(self, path: str) -> SourceSet:
-        spelled = self.spell(path)
+        shown = self.shown_path(path)
         folder = self.on_disk(path)
-        files = FolderFiles(folder, spelled, self.read, MANIFEST, root=self.root, problems=self.problems)
-        return SourceSet(files, spelled)
+        files = FolderFiles(folder, shown, self.read, MANIFEST, root=self.root, problems=self.problems)
+        return SourceSet(files, shown)
 
     def _code(self, path: str) -> SourceSet:
-        spelled = self.spell(path)
-        return SourceSet(CodeFiles(self.on_disk(path), spelled, self.root, self.code_endings), spelled)
+        shown = self.shown_path(path)
+        return SourceSet(CodeFiles(self.on_disk(path), shown, self.root, self.code_endings), shown)
 
     def read_gradle(self, folder: str, catalog: str | None) -> GradleFile:
         """Return what the build file in a folder says, an empty answer without one."""
@@ -212,7 +212,7 @@ class ModuleOpener:
         return self._gradle[folder]
 
     def read_build_file(self, folder: str) -> tuple[str, str] | None:
-        """Return the spelled path and the text of the build file in a folder, None without one."""
+        """Return the shown path and the text of the build file in a folder, None without one."""
         for name in BUILD_FILES:
             found = self.read_text(f"{folder}/{name}" if folder else name)
             if found is not None:
@@ -228,17 +228,17 @@ class ModuleOpener:
         return self._catalogs[path]
 
     def read_text(self, path: str) -> tuple[str, str] | None:
-        """Return the spelled path and the text of a file in the folder, None where it cannot be read."""
+        """Return the shown path and the text of a file in the folder, None where it cannot be read."""
         place = self.on_disk(path)
         if not is_regular_file(place):
             return None
-        spelled = self.spell(path)
+        shown = self.shown_path(path)
         try:
-            data = read_project_file(place, root=self.root, shown=spelled)
+            data = read_project_file(place, root=self.root, shown=shown)
         except InputError:
             return None
-        self.read[spelled] = None
-        return spelled, data.decode("utf-8", "replace")
+        self.read[shown] = None
+        return shown, data.decode("utf-8", "replace")
 
     def on_disk(self, path: str) -> str:
         """Return where a path is on disk."""

@@ -78,58 +78,58 @@ class UnreadApp:
     error: DroidgateError
 
 
-def open_apps(spelled: str) -> Iterator[OpenedApp | UnreadApp]:
+def open_apps(source: str) -> Iterator[OpenedApp | UnreadApp]:
     """Yield the apps of one source, each with its APK open.
 
     Args:
-        spelled: As the user wrote it.
+        source: As the user wrote it.
 
     Raises:
         InputError: it cannot be read, or holds no app.
         DeviceError: the phone cannot be reached or used.
         UsageError: it is not an app and has none in it.
     """
-    if spelled.startswith(DEVICE_SCHEME):
-        yield from _apps_of_phone(spelled)
+    if source.startswith(DEVICE_SCHEME):
+        yield from _apps_of_phone(source)
         return
-    mode = _mode_of(spelled)
+    mode = _mode_of(source)
     if stat.S_ISDIR(mode):
-        yield from _apps_of_folder(spelled)
-    elif is_archive(spelled):
-        yield from _closing(open_archive(spelled), spelled, is_named=True)
+        yield from _apps_of_folder(source)
+    elif is_archive(source):
+        yield from _closing(open_archive(source), source, is_named=True)
     else:
         hint = "Name an APK, a folder of APKs, a project's folder, or a phone as adb:SERIAL"
-        raise UsageError("not an app", place=printable(spelled), hint=hint)
+        raise UsageError("not an app", place=printable(source), hint=hint)
 
 
-def _mode_of(spelled: str) -> int:
+def _mode_of(source: str) -> int:
     try:
-        return Path(spelled).stat().st_mode
+        return Path(source).stat().st_mode
     except (OSError, ValueError) as error:
         reason = getattr(error, "strerror", None) or str(error)
-        raise InputError(f"it cannot be read: {reason}", place=printable(spelled)) from None
+        raise InputError(f"it cannot be read: {reason}", place=printable(source)) from None
 
 
-def _apps_of_folder(spelled: str) -> Iterator[OpenedApp | UnreadApp]:
-    scan = scan_folder(spelled, spelled)
+def _apps_of_folder(folder: str) -> Iterator[OpenedApp | UnreadApp]:
+    scan = scan_folder(folder, folder)
     folders = [
-        Path(main.spelled or spelled)
+        Path(main.shown or folder)
         for module in scan.modules
         if not module.gradle.is_library and (main := module.source_sets.get("main")) is not None
     ]
     if not scan.archives and not folders:
         message = "the folder holds neither an APK nor an Android project"
-        raise InputError(message, place=printable(spelled))
+        raise InputError(message, place=printable(folder))
     problems = list(scan.problems)
     for apk in open_loose_archives(scan.archives, problems):
         yield from _closing(apk, apk.name, is_named=False)
     for error in problems:
-        place = error.place or spelled
+        place = error.place or folder
         yield UnreadApp(place, place, error)
-    for folder in folders:
-        packed = pack(folder, key=_project_key()).apk
-        apk = open_apk(MemorySource(packed, name=folder.as_posix()))
-        yield from _closing(apk, folder.as_posix(), is_named=True, is_project=True)
+    for project in folders:
+        packed = pack(project, key=_project_key()).apk
+        apk = open_apk(MemorySource(packed, name=project.as_posix()))
+        yield from _closing(apk, project.as_posix(), is_named=True, is_project=True)
 
 
 @cache
@@ -156,17 +156,17 @@ def _closing(apk: Apk, place: str, *, is_named: bool, is_project: bool = False) 
         )
 
 
-def _apps_of_phone(spelled: str) -> Iterator[OpenedApp | UnreadApp]:
+def _apps_of_phone(source: str) -> Iterator[OpenedApp | UnreadApp]:
     # Most shims are made for files, and these modules take their time to import.
     from droidgate.devices.device import open_device  # noqa: PLC0415
     from droidgate.devices.errors import TransferError  # noqa: PLC0415
     from droidgate.devices.packages import list_packages  # noqa: PLC0415
-    from droidgate.sources.device import read_spelled_device  # noqa: PLC0415
+    from droidgate.sources.device import read_device_source  # noqa: PLC0415
 
-    reading = read_spelled_device(spelled, formats=load_formats().values())
+    reading = read_device_source(source, formats=load_formats().values())
     device = open_device(reading.serial)
     packages = {other.name: other for other in list_packages(device, reading.facts.user)}
-    is_named = "/" in spelled
+    is_named = "/" in source
     for app in reading.apps:
         package = packages.get(app.package)
         if package is None or not (app.providers or app.problems or is_named):

@@ -26,7 +26,7 @@ from droidgate.parsing.aapt_text import (
 from droidgate.parsing.configured_flags import MAX_REFERENCES, resolve_flag
 from droidgate.parsing.json_text import decode_utf8
 from droidgate.parsing.xml_text import Element, child_elements, decode_xml, parse_xml
-from droidgate.sources.spelling import join_spelled
+from droidgate.sources.spelling import join_shown
 
 _TEXT_TYPES: Final = frozenset({"string", "bool", "integer", "color", "dimen", "fraction"})
 _DESCRIPTOR_ENDINGS: Final = (".xml", ".json")
@@ -39,17 +39,17 @@ class SourceSet:
 
     Attributes:
         files: Content by path relative to `src/main` or its like.
-        spelled: How a user would write that folder.
+        shown: How a user would write that folder.
         manifest: Name of its manifest among the files.
     """
 
     files: Mapping[str, bytes]
-    spelled: str = ""
+    shown: str = ""
     manifest: str = "AndroidManifest.xml"
 
     def path_of(self, name: str) -> str:
         """Return the path of a file as a user would write it."""
-        return join_spelled(self.spelled, name)
+        return join_shown(self.shown, name)
 
 
 @dataclass(frozen=True, slots=True)
@@ -202,9 +202,9 @@ class SourceResources:
         Raises:
             InputError: the file is not text.
         """
-        wanted = f"assets/{name}"
-        source_set = next((other for other in self._source_sets if wanted in other.files), None)
-        return None if source_set is None else _read_text_file(source_set, wanted)
+        path = f"assets/{name}"
+        source_set = next((other for other in self._source_sets if path in other.files), None)
+        return None if source_set is None else _read_text_file(source_set, path)
 
     def descriptor_candidates(self) -> Iterator[tuple[str, ResourceFile]]:
         """Yield the XML and JSON files of assets, res/xml and res/raw, by their names for `loose_assets`."""

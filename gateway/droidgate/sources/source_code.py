@@ -142,7 +142,7 @@ def read_code(reader: CodeReader, code: Code, context: ReadingContext) -> CodeRe
         left -= len(data)
         if left < 0:
             message = f"the app has more than {MAX_CODE_BYTES} bytes of source code; it is not read"
-            reading.problems.append(BudgetError(message, place=source_set.spelled))
+            reading.problems.append(BudgetError(message, place=source_set.shown))
             return reading
         files.append(SourceFile(source_set.path_of(name), data))
     try:

@@ -9,11 +9,11 @@ DEVICE_SCHEME: Final = "adb:"
 
 
 def printable(path: str) -> str:
-    """Return a path as text that can be printed; bytes that are no UTF-8 are shown as escapes."""
+    """Return a path as text that can be printed; bytes that are not UTF-8 are shown as escapes."""
     return path.encode("utf-8", "surrogateescape").decode("utf-8", "backslashreplace")
 
 
-def join_spelled(folder: str, name: str) -> str:
+def join_shown(folder: str, name: str) -> str:
     """Join a folder as a user wrote it and a name below it: no `./` in front, one `/` between."""
     if not name:
         return printable(folder)
@@ -22,7 +22,7 @@ def join_spelled(folder: str, name: str) -> str:
     return printable(f"{folder.rstrip('/')}/{name}")
 
 
-def spelled_parent(path: str) -> str:
+def shown_parent(path: str) -> str:
     """Return the folder of a path, empty where it names none."""
     folder, slash, _ = path.rpartition("/")
     return folder or slash

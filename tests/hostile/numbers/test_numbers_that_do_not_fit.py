@@ -173,7 +173,7 @@ class TestCatalogsOfOthers:
         told = json.loads(file.read_text())
         told["rows"]["apps"] = "HERE"
         file.write_text(json.dumps(told).replace('"HERE"', number))
-        with pytest.raises(InputError, match="it is no catalog"):
+        with pytest.raises(InputError, match="it is not a catalog"):
             Catalog.open(catalog)
         run = run_process("catalog", "sql", "--catalog", catalog, "SHOW TABLES")
         assert run.code == 3

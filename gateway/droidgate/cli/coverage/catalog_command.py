@@ -52,7 +52,7 @@ def _sql(
 
     "SELECT protocol, count(*) FROM capabilities GROUP BY ALL" counts the capabilities of each protocol.
 
-    "SELECT source, reason FROM sources WHERE reason IS NOT NULL" tells what could not be read, and why.
+    "SELECT source, reason FROM sources WHERE reason IS NOT NULL" lists what could not be read, and why.
     """
     del json_schema
     from droidgate.cli.coverage.querying import ask_catalog

@@ -20,7 +20,7 @@ class ScanDocument(Document):
         resumed: How many had their result from an earlier run that did not end.
         known: How many were not read, since a catalog has their content.
         rows: How many rows each table has.
-        targets: The dialects of its crossings.
+        targets: The dialects of its conversions.
     """
 
     schema_id: Literal["droidgate.scan/1"] = Field(default="droidgate.scan/1", alias="schema")

@@ -17,7 +17,7 @@ Since = Annotated[
     typer.Option(
         "--since",
         metavar="OLD",
-        help="An earlier catalog: tell what changed; may be repeated, the oldest first: catalogs have no "
+        help="An earlier catalog: report what changed; may be repeated, the oldest first: catalogs have no "
         "time, so the order is taken as it is given",
         show_default=False,
     ),
@@ -33,8 +33,7 @@ Translate = Annotated[
     typer.Option(
         "--translate",
         metavar="PACKAGE",
-        help="Show the translations of these apps in page and details; `*` stands for anything; may be "
-        "repeated",
+        help="Show the translations of these apps in page and details; `*` matches anything; may be repeated",
         show_default=False,
     ),
 ]
@@ -63,7 +62,7 @@ Force = Annotated[bool, typer.Option("--force", help="Overwrite files that are t
 
 def register(app: typer.Typer) -> None:
     """Add the command to the program."""
-    app.command("coverage", short_help="Tell who exposes what, and who can reach it")(_coverage)
+    app.command("coverage", short_help="Report who exposes what, and who can reach it")(_coverage)
 
 
 def _coverage(  # noqa: PLR0913
@@ -81,7 +80,7 @@ def _coverage(  # noqa: PLR0913
     as_json: AsJson = False,
     json_schema: JsonSchema = False,
 ) -> int:
-    """Tell who exposes what, who can reach it, and what changed.
+    """Report who exposes what, who can reach it, and what changed.
 
     Which apps declare which capabilities in which protocol; what each kind of agent reaches natively, through
     the gateway, by screens only or not at all, and at what loss; what overlaps and what is missing; how well

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator, Sequence
 from typing import Final
 
-from droidgate.cli.output.pages import Block, Heading, Line, Table
+from droidgate.cli.output.pages import Block, Heading, Line, Table, amount, noun
 from droidgate.cli.output.safe_text import one_line
 from droidgate.coverage.document import (
     REACHES,
@@ -70,7 +70,7 @@ def _why_nothing(report: Report) -> list[Block]:
 
 def _unread(unread: Unread) -> list[Block]:
     counts = ((unread.sources, "source"), (unread.parts, "part of a source", "parts of sources"))
-    what = ", ".join(_counted(*count) for count in counts if count[0])
+    what = ", ".join(amount(*count) for count in counts if count[0])
     if not what:
         return []
     shown = unread.inputs[:_MOST_ROWS]
@@ -93,34 +93,34 @@ def _head(report: Report) -> list[Block]:
     totals = report.totals
     sources = sum(outcome.count for outcome in report.catalog.outcomes)
     outcomes = outcomes_in_words(report.catalog.outcomes)
-    where = _counted(totals.providers, "component or descriptor", "components and descriptors")
+    where = amount(totals.providers, "component or descriptor", "components and descriptors")
     rows = [
-        (totals.apps, _plural(totals.apps, "app")),
-        *((count, f"  {told}") for count, told in _told_apps(totals) if count),
-        (totals.capabilities, f"{_plural(totals.capabilities, 'capability', 'capabilities')} in {where}"),
+        (totals.apps, noun(totals.apps, "app")),
+        *((count, f"  {words}") for count, words in _app_counts(totals) if count),
+        (totals.capabilities, f"{noun(totals.capabilities, 'capability', 'capabilities')} in {where}"),
     ]
     if totals.tokens:
-        rows.append((totals.tokens, "  tokens to tell a model of all of them, estimated"))
-    rows.append((sources, f"{_plural(sources, 'source')}: {outcomes or 'none'}"))
+        rows.append((totals.tokens, "  tokens to describe all of them to a model, estimated"))
+    rows.append((sources, f"{noun(sources, 'source')}: {outcomes or 'none'}"))
     return [
         Heading(f"Coverage of {one_line(report.catalog.name)}"),
-        *(Line(f"{_count(count):>10} {told}") for count, told in rows),
+        *(Line(f"{_count(count):>10} {words}") for count, words in rows),
     ]
 
 
-def _told_apps(totals: Totals) -> Iterator[tuple[int, str]]:
-    declares = _plural(totals.declaring_apps, "declares", "declare")
+def _app_counts(totals: Totals) -> Iterator[tuple[int, str]]:
+    declares = noun(totals.declaring_apps, "declares", "declare")
     yield totals.declaring_apps, f"{declares} something for agents"
-    silent = _plural(totals.silent_apps, "tells its", "tell their")
+    silent = noun(totals.silent_apps, "lists its", "list their")
     yield totals.silent_apps, f"of them {silent} tools only when asked"
-    several = _plural(totals.several_protocols_apps, "does", "do")
+    several = noun(totals.several_protocols_apps, "does", "do")
     yield totals.several_protocols_apps, f"of them {several} so in two protocols or more"
     yield (
         totals.descriptors,
-        f"of them {_plural(totals.descriptors, 'is a descriptor', 'are descriptors')} alone",
+        f"of them {noun(totals.descriptors, 'is a descriptor', 'are descriptors')} alone",
     )
-    yield totals.ui_only_apps, f"{_plural(totals.ui_only_apps, 'has', 'have')} screens only"
-    yield totals.mute_apps, f"{_plural(totals.mute_apps, 'has', 'have')} neither"
+    yield totals.ui_only_apps, f"{noun(totals.ui_only_apps, 'has', 'have')} screens only"
+    yield totals.mute_apps, f"{noun(totals.mute_apps, 'has', 'have')} neither"
 
 
 def _protocols(report: Report) -> list[Block]:
@@ -136,7 +136,7 @@ def _protocols(report: Report) -> list[Block]:
     ]
     overlapping = [item for item in report.overlap if len(item.protocols) > 1]
     blocks += [
-        Line(f"{_counted(item.apps, 'app')} in {' + '.join(item.protocols)}", 1)
+        Line(f"{amount(item.apps, 'app')} in {' + '.join(item.protocols)}", 1)
         for item in overlapping[:_MOST_ROWS]
     ]
     if rows and not overlapping:
@@ -164,8 +164,8 @@ def _reach(report: Report) -> list[Block]:
         heading = Heading("Why the others cannot be called, the most frequent reasons")
         blocks += [Line(), heading, *obstacles]
     if losses:
-        told = Table(("AGENT", "THROUGH THE GATEWAY"), losses)
-        blocks += [Line(), Heading("What is lost on the way through the gateway"), told]
+        lost = Table(("AGENT", "THROUGH THE GATEWAY"), losses)
+        blocks += [Line(), Heading("What is lost on the way through the gateway"), lost]
     missing = [
         Line(f"{agent.title}: reaches nothing through the gateway, because {agent.gateway_missing}", 1)
         for agent in report.agents
@@ -221,22 +221,22 @@ def _unreached(agent: AgentFacts, reach: AgentReach) -> int:
 def _loss(reach: AgentReach) -> str:
     """Return what an agent loses through the gateway."""
     lossy = sum(level.count for level in reach.levels if level.name == _DROPPED)
-    told = f"{lossy:,} with parts dropped" if lossy else "nothing dropped"
+    text = f"{lossy:,} with parts dropped" if lossy else "nothing dropped"
     if reach.version_alone:
         whose = "all" if reach.version_alone == lossy else f"{reach.version_alone:,}"
-        told += f", of {whose} only the version"
-    return told
+        text += f", of {whose} only the version"
+    return text
 
 
 def _fidelity(report: Report) -> list[Block]:
-    """Return what crossing costs from each protocol to the dialect that each format is written in."""
+    """Return what a conversion costs from each protocol to the dialect that each format is written in."""
     defaults = {f"{format_.id}+{format_.dialects[0].id}": format_.id for format_ in load_formats().values()}
     shown = {other: defaults[other] for other in report.targets if other in defaults}
     sums: dict[str, dict[str, list[int]]] = {}
     for cell in report.fidelity:
         if cell.target in shown:
-            held = sums.setdefault(cell.protocol, {}).setdefault(cell.target, [0] * len(report.levels))
-            held[:] = map(sum, zip(held, cell.levels, strict=True))
+            counts = sums.setdefault(cell.protocol, {}).setdefault(cell.target, [0] * len(report.levels))
+            counts[:] = map(sum, zip(counts, cell.levels, strict=True))
     if not sums:
         return []
     unenforced = sum(cell.security for cell in report.fidelity if cell.target in shown)
@@ -245,7 +245,7 @@ def _fidelity(report: Report) -> list[Block]:
         for protocol, by_target in sums.items()
     ]
     return [
-        Heading("What a crossing costs: % exact / changed / dropped or impossible"),
+        Heading("What a conversion costs: % exact / changed / dropped or impossible"),
         Table(("FROM", *(f"TO {item}" for item in shown.values())), rows),
         *([Line(_unenforced_line(unenforced), 1)] if unenforced else []),
     ]
@@ -271,7 +271,7 @@ def _use_cases(coverage: Sequence[AppTypeCoverage]) -> list[Block]:
             item.title,
             f"{item.covered} of {len(item.use_cases)}",
             _count(item.apps),
-            ", ".join(held.title for held in item.use_cases if not held.apps) or "-",
+            ", ".join(use_case.title for use_case in item.use_cases if not use_case.apps) or "-",
         )
         for item in coverage
     ]
@@ -292,11 +292,12 @@ def _matching(matching: MatchingSummary) -> list[Block]:
         )
         for item in matching.largest[:_MOST_ROWS]
     ]
-    groups = _counted(matching.groups, "group")
-    links = _counted(sum(kind.count for kind in matching.kinds), "link")
+    capabilities = amount(matching.capabilities, "capability", "capabilities")
+    groups = amount(matching.groups, "group")
+    links = amount(sum(kind.count for kind in matching.kinds), "link")
     return [
         Heading("Overlaps"),
-        Line(f"{matching.capabilities:,} capabilities in {groups} that do the same, by {links}: {kinds}", 1),
+        Line(f"{capabilities} in {groups} that do the same, by {links}: {kinds}", 1),
         Table(("LIKE", "APPS", "CAPABILITIES", "PROTOCOLS"), rows, {"LIKE": _LONGEST}),
     ]
 
@@ -338,7 +339,7 @@ def _findings(quality: Quality) -> list[Block]:
         Line(),
         Heading("Findings, the gravest first"),
         Table(columns, found[:_MOST_ROWS]),
-        *([Line(f"and {_counted(more, 'kind')} more, in --json", 1)] if more > 0 else []),
+        *([Line(f"and {amount(more, 'kind')} more, in --json", 1)] if more > 0 else []),
     ]
 
 
@@ -360,21 +361,21 @@ def _releases(quality: Quality) -> list[Block]:
 
 
 def _faults(figures: QualityFigures) -> str:
-    capabilities = _plural(figures.capabilities, "capability", "capabilities")
-    parameters = _plural(figures.parameters, "parameter")
-    told = [
+    capabilities = noun(figures.capabilities, "capability", "capabilities")
+    parameters = noun(figures.parameters, "parameter")
+    shares = [
         (figures.undescribed_capabilities, figures.capabilities, f"{capabilities} undescribed"),
         (figures.undescribed_parameters, figures.parameters, f"{parameters} undescribed"),
         (figures.untyped_parameters, figures.parameters, f"{parameters} untyped"),
     ]
-    faults = [f"{count:,} of {of:,} {what}" for count, of, what in told if count]
+    faults = [f"{count:,} of {of:,} {what}" for count, of, what in shares if count]
     counted = [
         (figures.poor_names, "poor name"),
         (figures.lint_errors, "error"),
         (figures.marks, "security mark"),
     ]
-    faults += [_counted(count, what) for count, what in counted if count]
-    return ", ".join(faults) or "nothing to object to"
+    faults += [amount(count, what) for count, what in counted if count]
+    return ", ".join(faults) or "no problems found"
 
 
 def _history(history: History) -> list[Block]:
@@ -397,7 +398,7 @@ def _history(history: History) -> list[Block]:
         blocks.append(Table(columns, rows, {"PACKAGE": _LONGEST}))
     more = len(history.apps) + history.left_out - len(rows)
     if more:
-        blocks.append(Line(f"and {_counted(more, 'app')} more, in --json", 1))
+        blocks.append(Line(f"and {amount(more, 'app')} more, in --json", 1))
     trend = [
         (
             one_line(item.name),
@@ -421,12 +422,12 @@ def _changes(counts: ChangeCounts) -> str:
     apps = f"apps: {counts.apps_added:,} came, {counts.apps_removed:,} went, {counts.apps_changed:,} changed"
     if counts.apps_resigned:
         apps += f", {counts.apps_resigned:,} signed by somebody else"
-    opened = _counted(counts.security, "access rule accepts", "access rules accept")
+    opened = amount(counts.security, "access rule accepts", "access rules accept")
     security = f"; security: {opened} other callers" if counts.security else ""
     return (
         f"{apps}; capabilities: {counts.capabilities_added:,} came, {counts.capabilities_removed:,} went, "
         f"{counts.capabilities_changed:,} changed, {counts.unchanged:,} as before; "
-        f"{_counted(counts.breaking, 'capability breaks', 'capabilities break')} callers{security}"
+        f"{amount(counts.breaking, 'capability breaks', 'capabilities break')} callers{security}"
     )
 
 
@@ -435,17 +436,17 @@ def _capability_sum(counts: ChangeCounts) -> str:
 
 
 def _capability_changes(app: ChangedApp) -> str:
-    told = (
+    counts = (
         f"+{app.capabilities_added:,}" if app.capabilities_added else "",
         f"-{app.capabilities_removed:,}" if app.capabilities_removed else "",
         f"~{app.capabilities_changed:,}" if app.capabilities_changed else "",
     )
-    return " ".join(filter(None, told)) or "-"
+    return " ".join(filter(None, counts)) or "-"
 
 
 def _versions(app: ChangedApp) -> str:
-    held = [one_line(item) for item in (app.old_version, app.new_version) if item is not None]
-    return " to ".join(dict.fromkeys(held)) or "-"
+    versions = [one_line(item) for item in (app.old_version, app.new_version) if item is not None]
+    return " to ".join(dict.fromkeys(versions)) or "-"
 
 
 def _listed(counts: Iterable[Counted]) -> str:
@@ -454,14 +455,6 @@ def _listed(counts: Iterable[Counted]) -> str:
 
 def _count(count: int) -> str:
     return f"{count:,}"
-
-
-def _plural(count: int, one: str, several: str | None = None) -> str:
-    return one if count == 1 else several or f"{one}s"
-
-
-def _counted(count: int, one: str, several: str | None = None) -> str:
-    return f"{count:,} {_plural(count, one, several)}"
 
 
 def _share(count: int, total: int) -> str:

@@ -2,15 +2,15 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Final
 
 from droidgate.cli.coverage.coverage_page import coverage_page
 from droidgate.cli.exit_codes import ExitCode
-from droidgate.cli.output.pages import show, tell
-from droidgate.coverage.report import Coverage, Wanted, open_snapshot
+from droidgate.cli.output.pages import print_note, show
+from droidgate.coverage.export import Form
+from droidgate.coverage.report import Coverage, ReportOptions, open_snapshot
 from droidgate.model.errors import UsageError, WriteError
 from droidgate.output_folder import write_files
 
@@ -38,13 +38,13 @@ def cover(catalog: Path, options: CoverageOptions, *, as_json: bool) -> int:
     if options.translate and not (options.details or options.html):
         message = "--translate is for the page and the details"
         raise UsageError(message, hint="Give --html FILE, or --json with --details")
-    wanted = Wanted(
+    report_options = ReportOptions(
         matching=options.matching,
         details=options.details or options.html is not None,
         translate=options.translate,
     )
     earlier = [open_snapshot(item) for item in options.since]
-    with Coverage(open_snapshot(catalog), earlier, wanted) as coverage:
+    with Coverage(open_snapshot(catalog), earlier, report_options) as coverage:
         _write_texts(coverage, options)
         _write_tables(coverage, options)
         report = coverage.report
@@ -71,34 +71,34 @@ def _write_texts(coverage: Coverage, options: CoverageOptions) -> None:
 
         findings = list(coverage.findings(MOST_SARIF_RESULTS + 1))
         if len(findings) > MOST_SARIF_RESULTS:
-            tell(f"the SARIF log has the first {MOST_SARIF_RESULTS:,} results, the gravest first")
+            print_note(f"the SARIF log has the first {MOST_SARIF_RESULTS:,} results, the gravest first")
         log = json_text(json_value(sarif_log(findings[:MOST_SARIF_RESULTS])))
         files[options.sarif] = log.encode("utf-8", "backslashreplace")
     for path, status in write_files(files, force=options.force, makes_folders=False).items():
-        tell(f"{status} {path}")
+        print_note(f"{status}: {path}")
 
 
 def _write_tables(coverage: Coverage, options: CoverageOptions) -> None:
-    if options.csv is not None:
-        _refuse_files(options.csv, "csv", force=options.force)
-        _tell_all(coverage.write_tables(options.csv, "csv"))
-    if options.parquet is not None:
-        _refuse_files(options.parquet, "parquet", force=options.force)
-        _tell_all(coverage.write_tables(options.parquet, "parquet"))
+    forms: tuple[tuple[Path | None, Form], ...] = ((options.csv, "csv"), (options.parquet, "parquet"))
+    for folder, form in forms:
+        if folder is not None:
+            existing = _existing_files(folder, form, force=options.force)
+            for path in coverage.write_tables(folder, form):
+                print_note(f"{'updated' if path in existing else 'created'}: {path}")
 
 
-def _refuse_files(folder: Path, ending: str, *, force: bool) -> None:
-    """Refuse what is no folder, and a folder that has such files, unless they may be overwritten."""
+def _existing_files(folder: Path, ending: str, *, force: bool) -> frozenset[Path]:
+    """Return the files of a folder with an ending.
+
+    Raises:
+        WriteError: it is not a folder, or has such files and they may not be overwritten.
+    """
     if folder.exists() and not folder.is_dir():
         raise WriteError(
-            "it is no folder", place=str(folder), hint="Name a folder: each table is a file in it"
+            "it is not a folder", place=str(folder), hint="Name a folder: each table is a file in it"
         )
-    there = sorted(folder.glob(f"*.{ending}"))
-    if there and not force:
+    existing = frozenset(folder.glob(f"*.{ending}"))
+    if existing and not force:
         message = f"the folder has {ending} files already"
         raise WriteError(message, place=str(folder), hint="Choose another folder, or overwrite with --force")
-
-
-def _tell_all(paths: Sequence[Path]) -> None:
-    for path in paths:
-        tell(f"written {path}")
+    return existing

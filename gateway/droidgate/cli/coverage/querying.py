@@ -10,7 +10,7 @@ from pathlib import Path
 from typing import Any, Final
 
 from droidgate.cli.exit_codes import ExitCode
-from droidgate.cli.output.pages import Line, Table, show
+from droidgate.cli.output.pages import Line, Table, amount, show
 from droidgate.cli.output.safe_text import visible
 from droidgate.coverage.catalog import FORMULA_BEGINNINGS, Answered, Catalog, query
 from droidgate.model.errors import UsageError
@@ -52,17 +52,17 @@ def ask_catalog(
 
 
 def _show(answered: Answered) -> None:
-    rows = [[_text_of(held) for held in row] for row in islice(answered.rows, MOST_SHOWN)]
+    rows = [[_text_of(value) for value in row] for row in islice(answered.rows, MOST_SHOWN)]
     more = next(answered.rows, None) is not None
-    count = f"{len(rows):,} row" + ("" if len(rows) == 1 else "s")
-    told = f"the first {count}; --csv and --json print all" if more else count
-    show([Table([name for name, _ in answered.columns], rows), Line(told)])
+    count = amount(len(rows), "row")
+    summary = f"the first {count}; --csv and --json print all" if more else count
+    show([Table([name for name, _ in answered.columns], rows), Line(summary)])
 
 
 def _print_csv(answered: Answered) -> None:
     writer = csv.writer(sys.stdout, lineterminator="\n")
     writer.writerow([_cell(name) for name, _ in answered.columns])
-    writer.writerows([_cell(_value_of(held)) for held in row] for row in answered.rows)
+    writer.writerows([_cell(_value_of(value)) for value in row] for row in answered.rows)
 
 
 def _cell(value: Json) -> str:
@@ -73,10 +73,10 @@ def _cell(value: Json) -> str:
 
 
 def _text_of(value: Any) -> str:
-    held = _value_of(value)
-    if held is None:
+    cell = _value_of(value)
+    if cell is None:
         return ""
-    return held if isinstance(held, str) else one_line_json(held)
+    return cell if isinstance(cell, str) else one_line_json(cell)
 
 
 def _value_of(value: Any) -> Json:
@@ -86,9 +86,9 @@ def _value_of(value: Any) -> Json:
     if isinstance(value, float):
         return value if value - value == 0 else str(value)
     if isinstance(value, Mapping):
-        return {str(name): _value_of(held) for name, held in value.items()}
+        return {str(name): _value_of(item) for name, item in value.items()}
     if isinstance(value, (list, tuple)):
-        return [_value_of(held) for held in value]
+        return [_value_of(item) for item in value]
     return str(value)
 
 
@@ -97,5 +97,5 @@ def _print_document(answered: Answered) -> None:
     from droidgate.cli.output.json_output import print_json_with_rows
 
     columns = tuple(AnswerColumn(name=name, type=kind) for name, kind in answered.columns)
-    rows = ([_value_of(held) for held in row] for row in answered.rows)
+    rows = ([_value_of(value) for value in row] for row in answered.rows)
     print_json_with_rows(AnswerDocument(columns=columns, rows=()), rows)

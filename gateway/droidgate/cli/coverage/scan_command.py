@@ -58,7 +58,7 @@ TrustScheduler = Annotated[
         help="Accept a --cluster that is neither tls:// nor on this machine: who answers can run code here",
     ),
 ]
-KeepLog = Annotated[bool, typer.Option("--keep-log", help="Leave the log of the scan beside the catalog")]
+KeepLog = Annotated[bool, typer.Option("--keep-log", help="Leave the log of the scan next to the catalog")]
 
 
 def register(app: typer.Typer) -> None:
@@ -83,7 +83,7 @@ def _scan(  # noqa: PLR0913
     """Read many apps into a catalog.
 
     The catalog afterwards holds exactly the given sources: what they declare in every protocol, what the
-    linters say, what each crossing would cost. A file that cannot be read is a row with its reason. A scan
+    linters say, what each conversion would cost. A file that cannot be read is a row with its reason. A scan
     that was stopped goes on where it was, and a repeated one reads only what is new.
     """
     del json_schema

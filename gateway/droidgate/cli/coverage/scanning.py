@@ -11,7 +11,7 @@ from shlex import quote
 from typing import TYPE_CHECKING, Final, Self
 
 from droidgate.cli.exit_codes import ExitCode
-from droidgate.cli.output.pages import Block, Line, Table, show, tell
+from droidgate.cli.output.pages import Block, Line, Table, print_note, show
 from droidgate.coverage.scan import Result
 from droidgate.coverage.scanned import KNOWN
 from droidgate.coverage.scanning import ScanOptions, scan
@@ -30,11 +30,11 @@ _SHOWN_TABLES: Final = ("apps", "providers", "capabilities", "crossings", "findi
 
 
 def scan_sources(sources: Sequence[str], folder: Path, options: ScanOptions, *, as_json: bool) -> int:
-    """Scan sources into a catalog and tell what came of it.
+    """Scan sources into a catalog and print the result.
 
     Raises:
         UsageError: anybody on the network could answer as the cluster's scheduler.
-        InputError: nothing could be read; what came of it has been told.
+        InputError: nothing could be read; the result has been printed.
     """
     with ProgressLine() as progress:
         result = scan(*sources, catalog=folder, options=options, watcher=progress)
@@ -62,26 +62,26 @@ def scan_page(result: Result) -> list[Block]:
 
 
 def _reasons(result: Result) -> list[Block]:
-    """Return why the first sources were not read, and the way to the other ones."""
+    """Return why the first sources were not read, and how to list the others."""
     sql = f"SELECT source, reason {_NOT_READ} ORDER BY source LIMIT {_MOST_REASONS + 1}"
     rows = list(result.catalog.ask(sql))
     if not rows:
         return []
-    told: list[Block] = [Line(f"{source}: {reason}", indent=1) for source, reason in rows[:_MOST_REASONS]]
+    reasons: list[Block] = [Line(f"{source}: {reason}", indent=1) for source, reason in rows[:_MOST_REASONS]]
     if len(rows) > _MOST_REASONS:
-        told.append(Line(f"all of them: {_question(result)}", indent=1))
-    return [Line("not read:"), *told, Line()]
+        reasons.append(Line(f"all of them: {_question(result)}", indent=1))
+    return [Line("not read:"), *reasons, Line()]
 
 
 def _why(result: Result, *, as_json: bool) -> str:
-    """Return the way to the reasons of a scan that could read nothing."""
+    """Return how to find the reasons of a scan that could read nothing."""
     if result.outcomes.keys() <= {"no-descriptor"}:
         return "`droidgate formats` lists what is read"
-    return f"Why: {_question(result)}" if as_json else "Why stands above"
+    return f"Why: {_question(result)}" if as_json else "The reasons are above"
 
 
 def _question(result: Result) -> str:
-    """Return the command that tells what was not read."""
+    """Return the command that lists what was not read."""
     sql = f"SELECT source, outcome, reason {_NOT_READ}"
     return f'droidgate catalog sql --catalog {quote(str(result.catalog.folder))} "{sql}"'
 
@@ -111,8 +111,8 @@ class ProgressLine:
         resumed = f", {self._earlier:,} of them in an earlier run" if self._earlier else ""
         known = f", {self._known:,} known already" if self._known else ""
         rate = f"; {self._rate():,.1f} a second" if self._done > self._earlier else ""
-        told = f"{self._done:,} of {self._total:,} scanned{resumed}{known}{rate}"
-        tell(told if self._ended is not None else f"{told}; the same scan goes on from here")
+        summary = f"{self._done:,} of {self._total:,} scanned{resumed}{known}{rate}"
+        print_note(summary if self._ended is not None else f"{summary}; the same scan goes on from here")
 
     def _rate(self) -> float:
         """Return how many inputs of this run have their result in a second."""
@@ -144,10 +144,10 @@ class ProgressLine:
         self._ended = time.monotonic()
         self._draw("writing the catalog")
 
-    def _draw(self, told: str) -> None:
+    def _draw(self, text: str) -> None:
         if self._bar is not None:
             task = self._bar.task_ids[0]
-            self._bar.update(task, completed=self._done, total=self._total, told=told)
+            self._bar.update(task, completed=self._done, total=self._total, text=text)
             self._bar.refresh()
 
 
@@ -158,12 +158,12 @@ def _bar(total: int, done: int) -> Progress:
     columns = (
         BarColumn(),
         MofNCompleteColumn(),
-        TextColumn("{task.fields[told]}", markup=False),
+        TextColumn("{task.fields[text]}", markup=False),
         TimeRemainingColumn(),
     )
     console = Console(stderr=True, markup=False, highlight=False)
     bar = Progress(*columns, console=console, transient=True, auto_refresh=False)
-    bar.add_task("scan", total=total, completed=done, told="")
+    bar.add_task("scan", total=total, completed=done, text="")
     return bar
 
 

@@ -265,10 +265,10 @@ def _plan(original: Path, project: Path, target_id: str) -> Migration:
 
 
 def _reads_back(converted: Conversion, target: Format, place: Path) -> bool:
-    """Tell whether what was written, read without any leniency, is what was meant."""
+    """Return whether what was written, read without any leniency, is what was meant."""
     written = converted.translations[0].writing.provider.content_digest()
     found = read_source(str(place), strict=True, formats=[target]).providers
-    # A writer may add the bare descriptor beside the app's files, and that is read too.
+    # A writer may add the bare descriptor next to the app's files, and that is read too.
     return written in [item.content_digest() for item in found]
 
 

@@ -374,8 +374,8 @@ class DemonstrationCalls:
         """Ask the app itself."""
         component = ComponentName(CLOCK_IN, f"{CLOCK_IN}.ClockInService")
         text = request_text("query_clock_in", {} if day is None else {"date": day}, dialect="S0")
-        told = outcome_of(self._agent().call_bound(component, text))
-        return isinstance(told, dict) and told.get("has_clocked_in") is True
+        outcome = outcome_of(self._agent().call_bound(component, text))
+        return isinstance(outcome, dict) and outcome.get("has_clocked_in") is True
 
 
 def outcome_of(response: str) -> Json:

@@ -69,7 +69,7 @@ class PrivateAdb:
             raise DeviceError(f"{command} did not end within {_SECONDS} s") from None
         said = ended.stdout.decode("utf-8", "replace").strip()
         if ended.returncode != 0:
-            raise DeviceError(f"{command} ended with status {ended.returncode}: {said or 'without a word'}")
+            raise DeviceError(f"{command} ended with status {ended.returncode}: {said or 'no output'}")
         return said
 
     def _environment(self) -> Mapping[str, str]:
@@ -82,7 +82,7 @@ class PrivateAdb:
             "HOME": home,
             "USERPROFILE": home,
             "ANDROID_USER_HOME": home,
-            # Its log stands in the folder for temporary files.
+            # Its log is in the folder for temporary files.
             "TMPDIR": home,
             # A second server would take real phones from the first, and ask their owner for leave.
             "ADB_USB": "0",
@@ -98,7 +98,7 @@ class DemonstrationPhone:
     Attributes:
         phone: The phone.
         device: What droidgate sees of it, over adb.
-        adb: The adb program, None on a machine that has none; the phone then stands in for its server.
+        adb: The adb program, None on a machine that has none; the phone then acts as its server.
     """
 
     phone: VirtualPhone

@@ -66,8 +66,8 @@ def _convert(  # noqa: PLR0913
 ) -> int:
     """Write what apps declare in another protocol, and say what it costs.
 
-    Beside the artifacts it writes `fidelity.json`, every difference between the source and what was written,
-    and `names.json`, the map of renamed things. Several providers get one folder each.
+    Also writes `fidelity.json`, every difference between the source and what was written, and
+    `names.json`, the map of renamed things. Several providers get one folder each.
     """
     del json_schema
     from droidgate.cli.descriptors.converting import ConvertRequest, convert_sources

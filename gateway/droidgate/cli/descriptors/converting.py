@@ -34,7 +34,7 @@ from droidgate.cli.output.pages import Block, Heading, Line, show
 from droidgate.cli.output.safe_text import one_line, visible
 from droidgate.cli.output.sarif import sarif_log
 from droidgate.cli.output.summaries import dialect_name
-from droidgate.cli.reading import Output, choose_providers, read_all, tell_problem
+from droidgate.cli.reading import Output, choose_providers, print_problem, read_all
 from droidgate.formats import Artifact, find_format
 from droidgate.model.capability import Provider
 from droidgate.model.errors import InputError, UsageError, WriteError
@@ -63,25 +63,25 @@ class ConvertRequest:
 
 
 def convert_sources(
-    spelled: Sequence[str], request: ConvertRequest, *, fail_on: CrossingThreshold | None, output: Output
+    sources: Sequence[str], request: ConvertRequest, *, fail_on: CrossingThreshold | None, output: Output
 ) -> int:
     """Read, convert and write, and show what it cost.
 
     Return 3 where a source cannot be read or a provider cannot be written; the others are written.
     """
     find_format(request.target)
-    read = read_all(spelled, only=request.only, strict=request.strict, keep_going=True)
+    read = read_all(sources, only=request.only, strict=request.strict, keep_going=True)
     if not read.providers:
         message = "nothing in it declares a capability"
-        raise InputError(message, place=" ".join(spelled), hint="See what is in it with `droidgate inspect`")
+        raise InputError(message, place=" ".join(sources), hint="See what is in it with `droidgate inspect`")
     read = choose_providers(read, request.providers)
     converted = convert(read, request.target)
     for failure in converted.failures:
-        tell_problem(failure.error)
+        print_problem(failure.error)
     if not converted.translations:
         message = f"none of the {len(converted.failures)} providers can be written"
         raise WriteError(
-            message, place=" ".join(spelled), hint="Each provider is named above, with the reason"
+            message, place=" ".join(sources), hint="Each provider is named above, with the reason"
         )
     if request.out == _STANDARD_OUTPUT:
         _print_artifact(read, converted, output)

@@ -18,7 +18,7 @@ FailOn = Annotated[
 
 def register(app: typer.Typer) -> None:
     """Add the command to the program."""
-    app.command("diff", short_help="Tell what changed, and whether it breaks callers")(_diff)
+    app.command("diff", short_help="Report what changed, and whether it breaks callers")(_diff)
 
 
 def _diff(

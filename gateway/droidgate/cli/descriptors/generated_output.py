@@ -121,7 +121,7 @@ def join_services(
 
 
 def generate_output(
-    project: Path, files: ProjectFiles, declared: Sequence[Provider], wanted: ManifestFacts
+    project: Path, files: ProjectFiles, declared: Sequence[Provider], manifest_facts: ManifestFacts
 ) -> tuple[ProjectFiles, list[Finding]]:
     """Return a project's files with the descriptors of its source code, and what they do not carry.
 
@@ -129,7 +129,7 @@ def generate_output(
         project: The project's folder; nothing in it is changed.
         files: Its files.
         declared: What its source code declares.
-        wanted: What the manifest shall say in place of what the project says.
+        manifest_facts: What the manifest shall say in place of what the project says.
 
     Raises:
         InputError: the manifest cannot be read.
@@ -138,14 +138,14 @@ def generate_output(
             the app supports would index all functions.
     """
     formats = load_formats()
-    minimum_sdk = wanted.minimum_sdk or files.gradle.minimum_sdk
+    minimum_sdk = manifest_facts.minimum_sdk or files.gradle.minimum_sdk
     declared, shared = join_services(declared, minimum_sdk)
     translations: list[Translation] = []
     for provider in declared:
         target = formats[provider.protocol]
         translations += translate([provider], target, target.dialect(provider.dialect))
     target = formats[declared[0].protocol]
-    source_set = find_source_set(project, wanted.package)
+    source_set = find_source_set(project, manifest_facts.package)
     migration = plan_migration(
         project, source_set, translations, target, target.dialect(declared[0].dialect), "none"
     )

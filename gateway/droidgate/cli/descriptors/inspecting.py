@@ -17,10 +17,10 @@ from droidgate.sources.providers import Providers
 
 
 def inspect_sources(
-    spelled: Sequence[str], *, only: Sequence[str] | None, strict: bool, as_json: bool
+    sources: Sequence[str], *, only: Sequence[str] | None, strict: bool, as_json: bool
 ) -> int:
     """Read the sources and show what is in them; return 3 where all that was found cannot be read."""
-    read = read_all(spelled, only=only, strict=strict)
+    read = read_all(sources, only=only, strict=strict)
     applications = applications_of(read)
     if as_json:
         from droidgate.cli.output.documents import AppSigners, InspectDocument, Problem

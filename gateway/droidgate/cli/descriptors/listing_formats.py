@@ -71,7 +71,7 @@ def _matrix_table(matrix: Matrix, positions: Sequence[int]) -> Table:
 
 
 def can_write(format_: Format, dialect_id: str) -> bool:
-    """Tell whether a dialect can be written."""
+    """Return whether a dialect can be written."""
     return format_.write is not None and format_.dialect(dialect_id).capacity is not None
 
 

@@ -313,7 +313,7 @@ FEATURES: Final = (
     ),
     _feature(
         "input",
-        "a schema that is no list of parameters",
+        "a schema that is not a list of parameters",
         lambda capacity: _is_carried(capacity.input_shape == "any", capacity),
         "input_shape",
     ),

@@ -49,7 +49,7 @@ Package = Annotated[
     typer.Option(
         "--package",
         metavar="PACKAGE",
-        help="Java package of the app, where neither build.gradle nor the manifest tells it",
+        help="Java package of the app, where neither build.gradle nor the manifest names it",
         show_default=False,
     ),
 ]
@@ -92,14 +92,14 @@ def _migrate(  # noqa: PLR0913
 ) -> int:
     """Put what an app declares into an Android project, in another protocol.
 
-    Prints the changes of the project as a unified diff, and tells on standard error what the crossing costs
+    Prints the changes of the project as a unified diff, and lists on standard error what the conversion costs
     and what is left to do. The manifest is edited in place; descriptors and a handler with one typed method
     for each capability are added. A second run changes nothing.
     """
     del json_schema
-    from droidgate.cli.descriptors.migrating import Request, migrate_source
+    from droidgate.cli.descriptors.migrating import MigrateRequest, migrate_source
 
-    request = Request(
+    request = MigrateRequest(
         source=source,
         target=to,
         project=into,

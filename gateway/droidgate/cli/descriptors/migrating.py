@@ -15,7 +15,7 @@ from droidgate.cli.exit_codes import ExitCode
 from droidgate.cli.options import CrossingThreshold
 from droidgate.cli.output.documents import ChangedFile, MigrationDocument
 from droidgate.cli.output.json_output import print_json
-from droidgate.cli.output.pages import Block, Heading, Line, show, tell
+from droidgate.cli.output.pages import Block, Heading, Line, print_note, show
 from droidgate.cli.output.safe_text import one_line, visible
 from droidgate.cli.reading import choose_providers, provider_label, read_all
 from droidgate.formats import find_format
@@ -29,7 +29,7 @@ _PACKAGE: Final = re.compile(r"[A-Za-z_]\w*(\.[A-Za-z_]\w*)*", re.ASCII)
 
 
 @dataclass(frozen=True, slots=True)
-class Request:
+class MigrateRequest:
     """What is asked for: a source, the target as `--to` spells it, a project, and how it is done."""
 
     source: str
@@ -43,18 +43,18 @@ class Request:
     strict: bool = False
 
 
-def migrate_source(request: Request, *, fail_on: CrossingThreshold | None, as_json: bool) -> int:
+def migrate_source(request: MigrateRequest, *, fail_on: CrossingThreshold | None, as_json: bool) -> int:
     """Read, plan, show, and where it is asked for write.
 
     Return 3 where a part of the source cannot be read; the rest is migrated.
 
     Raises:
         InputError: the source or the project cannot be read, or they do not fit.
-        UsageError: an unknown target, or one that is no part of an app; several providers.
+        UsageError: an unknown target, or one that is not part of an app; several providers.
         WriteError: the project holds something else under a name that is needed, or cannot be written.
     """
     if request.package is not None and _PACKAGE.fullmatch(request.package) is None:
-        message = f"{request.package!r} is no Java package"
+        message = f"{request.package!r} is not a Java package"
         raise UsageError(message, hint="Write it as com.example.app")
     target, dialect = find_format(request.target)
     source_set = find_source_set(request.project, request.package)
@@ -90,7 +90,7 @@ def _check_count(read: Providers, source: str, chosen: Sequence[str] | None) -> 
 
 
 def _report(
-    request: Request,
+    request: MigrateRequest,
     read: Providers,
     converted: Conversion,
     migration: Migration,
@@ -108,15 +108,15 @@ def _report(
         notes = [Heading("Left to do"), *(Line(note, 1) for note in migration.notes), Line()]
     show([*conversion_page(converted, read.findings), Line(), *notes], sys.stderr)
     if not migration.changes:
-        tell("nothing to change")
+        print_note("nothing to change")
     for change in migration.changes:
         if is_written:
-            word = "written"
+            word = "created" if change.before is None else "updated"
         else:
-            word = "would be changed" if change.before is not None else "would be made"
-        tell(f"{word}: {one_line(change.path)}")
+            word = "would create" if change.before is None else "would update"
+        print_note(f"{word}: {one_line(change.path)}")
     if request.write and not is_written:
-        tell("nothing was written: a finding reaches the threshold")
+        print_note("nothing was written: a finding reaches the threshold")
 
 
 def _print_diff(diff: str) -> None:
@@ -128,7 +128,7 @@ def _print_diff(diff: str) -> None:
         shown = text_safety.visible(diff)
         sys.stdout.write(shown)
         if shown != diff:
-            tell(
+            print_note(
                 "the diff shows hidden characters by their code, so it cannot be applied; use --write instead"
             )
         return

@@ -107,15 +107,15 @@ def _pack(  # noqa: PLR0913
     """
     del json_schema
     from droidgate.apk.packed_manifest import ManifestFacts
-    from droidgate.cli.descriptors.packing import Request, pack_and_report
+    from droidgate.cli.descriptors.packing import PackRequest, pack_and_report
 
-    request = Request(
+    request = PackRequest(
         project=project,
         out=out,
         dex=tuple(dex or ()),
         key_type=key_type.value,
         key=key,
-        wanted=ManifestFacts(
+        manifest_facts=ManifestFacts(
             package=package,
             version_code=version_code,
             minimum_sdk=minimum_sdk,

@@ -16,7 +16,7 @@ from droidgate.cli.exit_codes import ExitCode
 from droidgate.cli.output.documents import PackDocument, PackedFile, Problem, SignerRecord
 from droidgate.cli.output.json_output import print_json
 from droidgate.cli.output.pages import Block, Heading, Line, Table, show
-from droidgate.cli.reading import tell_problem
+from droidgate.cli.reading import print_problem
 from droidgate.model.errors import InputError
 from droidgate.output_folder import write_files
 from droidgate.parsing.project_files import read_project_file
@@ -24,7 +24,7 @@ from droidgate.sources.merged_project import merge_libraries
 
 
 @dataclass(frozen=True, slots=True)
-class Request:
+class PackRequest:
     """What is asked for: a project, the file to write, and what replaces what the project says.
 
     Attributes:
@@ -33,7 +33,7 @@ class Request:
 
     project: Path
     out: Path
-    wanted: ManifestFacts
+    manifest_facts: ManifestFacts
     dex: tuple[Path, ...] = ()
     key_type: KeyType = "ec"
     key: Path | None = None
@@ -41,7 +41,7 @@ class Request:
     force: bool = False
 
 
-def pack_and_report(request: Request, *, as_json: bool) -> int:
+def pack_and_report(request: PackRequest, *, as_json: bool) -> int:
     """Pack, write and show.
 
     Raises:
@@ -56,17 +56,17 @@ def pack_and_report(request: Request, *, as_json: bool) -> int:
     declared = reading.providers
     findings = list(reading.findings) if request.generate else []
     if declared and request.generate:
-        project, lost = generate_output(request.project, project, declared, request.wanted)
+        project, lost = generate_output(request.project, project, declared, request.manifest_facts)
         findings += lost
     elif declared:
         findings.append(missing_output(declared))
     project, unmerged = merge_libraries(request.project, project)
     findings += unmerged
-    packing = pack(project, key=key, facts=request.wanted, dex=dex)
+    packing = pack(project, key=key, facts=request.manifest_facts, dex=dex)
     packing = replace(packing, findings=(*packing.findings, *findings))
     write_files({request.out: packing.apk}, force=request.force)
     for problem in reading.problems:
-        tell_problem(problem)
+        print_problem(problem)
     if as_json:
         print_json(_document(request, packing, key, reading.problems))
     else:
@@ -79,7 +79,7 @@ def _read(path: Path) -> bytes:
 
 
 def _document(
-    request: Request, packing: Packing, key: SigningKey, problems: Sequence[InputError]
+    request: PackRequest, packing: Packing, key: SigningKey, problems: Sequence[InputError]
 ) -> PackDocument:
     facts = packing.facts
     return PackDocument(
@@ -99,7 +99,7 @@ def _document(
     )
 
 
-def _page(request: Request, packing: Packing, key: SigningKey) -> list[Block]:
+def _page(request: PackRequest, packing: Packing, key: SigningKey) -> list[Block]:
     facts = packing.facts
     named = f" ({facts.version_name})" if facts.version_name else ""
     blocks: list[Block] = [

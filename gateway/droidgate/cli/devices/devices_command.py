@@ -13,7 +13,7 @@ def register(app: typer.Typer) -> None:
 
 
 def _devices(*, as_json: AsJson = False, json_schema: JsonSchema = False) -> int:
-    """List the phones that adb sees: state, model, Android version, and the way out where one is not ready.
+    """List the phones that adb sees: state, model, Android version, and the fix where one is not ready.
 
     Starts an adb server where none runs; never ends one.
     """

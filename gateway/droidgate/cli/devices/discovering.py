@@ -9,10 +9,10 @@ from droidgate.callability import REPORTED_AS_DISABLED
 from droidgate.cli.exit_codes import ExitCode
 from droidgate.cli.output.grouping import findings_table
 from droidgate.cli.output.marking import provider_marks_page
-from droidgate.cli.output.pages import Block, Heading, Line, Table, show, tell
+from droidgate.cli.output.pages import Block, Heading, Line, Table, amount, print_note, show
 from droidgate.cli.output.safe_text import one_line
 from droidgate.cli.output.summaries import dialect_name
-from droidgate.cli.reading import tell_problem
+from droidgate.cli.reading import print_problem
 from droidgate.model.capability import Provider
 from droidgate.model.errors import InputError
 from droidgate.model.findings import Finding, Level
@@ -38,12 +38,12 @@ def discover(
     phone = open_device(serial).discover(formats=only, every_app=every_app, keep=keep)
     problems = [*phone.problems, *(problem for app in phone.apps for problem in app.problems)]
     for problem in problems:
-        tell_problem(problem)
+        print_problem(problem)
     if as_json:
         _print_document(phone, problems)
     else:
         show(discovery_page(phone))
-    tell(counts_line(phone))
+    print_note(counts_line(phone))
     nothing_was_read = bool(problems) and not any(app.providers for app in phone.apps)
     return ExitCode.INPUT if nothing_was_read else ExitCode.OK
 
@@ -142,9 +142,10 @@ def _not_asked_line(phone: PhoneReading) -> str:
 
 def counts_line(phone: PhoneReading) -> str:
     """Return what the run cost: for standard error."""
+    apps, pieces = amount(phone.installed, "app"), amount(phone.requests, "piece")
     return (
-        f"{phone.installed} apps installed, {len(phone.apps)} looked at, {phone.kept} known from an earlier "
-        f"run; {phone.bytes_read} bytes of APKs read over adb in {phone.requests} pieces"
+        f"{apps} installed, {len(phone.apps)} looked at, {phone.kept} known from an earlier run; "
+        f"{phone.bytes_read} bytes of APKs read over adb in {pieces}"
     )
 
 

@@ -29,7 +29,7 @@ def list_devices(*, as_json: bool) -> int:
     """Show what is attached; devices that are ready are asked what they are.
 
     Raises:
-        DeviceError: there is no adb server and none can be started.
+        DeviceError: no adb server runs and none can be started.
     """
     server = AdbServer()
     listed = server.devices()

@@ -220,7 +220,7 @@ class MigrationDocument(Document):
         problems: What could not be read.
         crossings: What became of the provider.
         changes: The files that are changed or made; empty where all is there already.
-        notes: What its author has to do besides; each access rule that nothing enforces comes first.
+        notes: What its author still has to do; each access rule that nothing enforces comes first.
     """
 
     schema_id: Literal["droidgate.migration/1"] = Field(default="droidgate.migration/1", alias="schema")
@@ -288,7 +288,7 @@ class DiscoveredProvider(Document):
         not_callable_because: Why no app can call the component, None where one can.
         conditions: What has to be so before it can be called.
         closed_capabilities: Its capabilities that cannot be called although the component is open.
-        found_by: What would find its capabilities, where the app's files do not tell them.
+        found_by: What would find its capabilities, where the app's files do not list them.
         marks: What deserves a second look in its texts.
     """
 
@@ -303,7 +303,7 @@ class DiscoveredProvider(Document):
 
 
 class DiscoveredApp(Document):
-    """An app that declares something, or about which something is to be told."""
+    """An app that declares something, or about which there is something to report."""
 
     package: str
     version_code: int
@@ -381,7 +381,7 @@ class PhoneStartDocument(Document):
     Attributes:
         serial: What adb calls the phone after `adb connect SERIAL`.
         port: Where adb connects to, on this machine only.
-        server_port: Where it stands in for an adb server.
+        server_port: Where it acts as an adb server.
         sdk: Its Android release.
         pid: Its process.
         packages: How many packages it has.
@@ -524,7 +524,7 @@ class MatrixRow(Document):
 
 
 class Matrix(Document):
-    """The support matrix; columns are spelled as `--to` takes them."""
+    """The support matrix; columns are written as `--to` takes them."""
 
     columns: tuple[str, ...]
     rows: tuple[MatrixRow, ...]

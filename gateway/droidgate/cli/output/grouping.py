@@ -44,7 +44,7 @@ class FindingGroup:
 
     @property
     def place(self) -> str:
-        """Where they stand in the sources, as `path:line`; several lines of one file are `path:3,7`."""
+        """Where they are in the sources, as `path:line`; several lines of one file are `path:3,7`."""
         lines: dict[str, dict[int, None]] = {}
         for finding in self.findings:
             if finding.source is not None:

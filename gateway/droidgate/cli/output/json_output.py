@@ -17,7 +17,7 @@ from droidgate.model.json_values import Json
 from droidgate.model.types import Frozen
 
 ALWAYS_WRITTEN: Final = frozenset({"kind"})
-"""Fields that are written even where they are the default: they tell the parts of a model apart."""
+"""Fields that are written even where they are the default: they distinguish the parts of a model."""
 
 _PLAIN: Final = frozenset({str, int, float, bool})
 
@@ -85,16 +85,16 @@ def _add_pieces(value: Json, line: str, pieces: list[str]) -> None:
         pieces.append(encode_basestring(value))
     elif isinstance(value, Mapping) and value:
         below, before = f"{line}  ", "{"
-        for key, held in value.items():
+        for key, item in value.items():
             pieces.append(f"{before}{below}{encode_basestring(key)}: ")
-            _add_pieces(held, below, pieces)
+            _add_pieces(item, below, pieces)
             before = ","
         pieces.append(f"{line}}}")
     elif isinstance(value, list) and value:
         below, before = f"{line}  ", "["
-        for held in value:
+        for item in value:
             pieces.append(f"{before}{below}")
-            _add_pieces(held, below, pieces)
+            _add_pieces(item, below, pieces)
             before = ","
         pieces.append(f"{line}]")
     elif isinstance(value, Decimal):

@@ -69,8 +69,18 @@ def show(blocks: Iterable[Block], stream: IO[str] | None = None) -> None:
             stream.writelines(f"{line}\n" for line in _plain_lines(block))
 
 
-def tell(text: str) -> None:
-    """Tell something on standard error: progress, what was left out, where things were written."""
+def noun(count: int, singular: str, plural: str | None = None) -> str:
+    """Return a noun in the number that a count needs; the plural ends in `s` unless it is given."""
+    return singular if count == 1 else plural or f"{singular}s"
+
+
+def amount(count: int, singular: str, plural: str | None = None) -> str:
+    """Return a count with its noun: `1 shim`, `2,000 shims`."""
+    return f"{count:,} {noun(count, singular, plural)}"
+
+
+def print_note(text: str) -> None:
+    """Print a line on standard error: progress, what was left out, where things were written."""
     print(visible(text), file=sys.stderr)
 
 

@@ -73,8 +73,8 @@ def _joined(parts: Sequence[Type], word: str, depth: int) -> str:
 def properties_summary(object_type: ObjectType, depth: int = _DEPTH) -> str:
     """Return the properties of an object: `date: string, note?: string`."""
     return ", ".join(
-        f"{name}{'' if held.required else '?'}: {type_summary(held.type, depth - 1)}"
-        for name, held in object_type.properties.items()
+        f"{name}{'' if property_.required else '?'}: {type_summary(property_.type, depth - 1)}"
+        for name, property_ in object_type.properties.items()
     )
 
 

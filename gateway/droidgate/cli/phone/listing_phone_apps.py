@@ -11,7 +11,7 @@ from droidgate.cli.output.pages import Line, Table, show
 from droidgate.cli.output.safe_text import one_line
 from droidgate.cli.output.summaries import dialect_name
 from droidgate.cli.phone.running_phones import find_phone
-from droidgate.cli.reading import tell_problem
+from droidgate.cli.reading import print_problem
 from droidgate.devices.device import open_device
 from droidgate.formats import load_formats
 from droidgate.sources.device import PhoneRequest, read_phone
@@ -28,7 +28,7 @@ def list_phone_apps(port: int | None, *, as_json: bool) -> int:
     formats = tuple(load_formats().values())
     reading = read_phone(device, PhoneRequest(formats, every_app=True, keep=False))
     for problem in (*reading.problems, *(problem for app in reading.apps for problem in app.problems)):
-        tell_problem(problem)
+        print_problem(problem)
     apps = tuple(
         PhoneApp(
             package=app.package,

@@ -18,7 +18,7 @@ ServerPort = Annotated[
         "--server-port",
         min=0,
         max=65535,
-        help="Port where it stands in for an adb server, so that no adb is needed; 0 for a free one",
+        help="Port where it acts as an adb server, so that no adb is needed; 0 for a free one",
     ),
 ]
 Sdk = Annotated[

@@ -27,7 +27,7 @@ class RunningPhone:
     Attributes:
         serial: What `adb devices` calls it.
         port: Where adb connects to.
-        server_port: Where it stands in for an adb server.
+        server_port: Where it acts as an adb server.
         pid: Its process.
         sdk: Its Android release.
     """
@@ -154,17 +154,17 @@ def process_lives(pid: int) -> bool:
 def _is_defunct(pid: int) -> bool:
     """Return whether a process has ended and waits for a parent to notice; in some containers none does."""
     try:
-        told = Path(f"/proc/{pid}/stat").read_bytes()
+        content = Path(f"/proc/{pid}/stat").read_bytes()
     except OSError:
         return False
-    return told.rpartition(b")")[2].split()[:1] == [b"Z"]
+    return content.rpartition(b")")[2].split()[:1] == [b"Z"]
 
 
 def _read(path: Path) -> RunningPhone | None:
     """Return what a file says; None where it is gone or says something else."""
     try:
-        told = parse_json(read_project_file(path, root=None), path=path.name)
-        phone = RunningPhone(**told)
+        content = parse_json(read_project_file(path, root=None), path=path.name)
+        phone = RunningPhone(**content)
     except (InputError, TypeError):
         return None
     numbers = (phone.port, phone.server_port, phone.pid)

@@ -18,7 +18,7 @@ from typing import TYPE_CHECKING, Final
 from droidgate.cli.exit_codes import ExitCode
 from droidgate.cli.output.documents import PhoneStartDocument
 from droidgate.cli.output.json_output import print_json
-from droidgate.cli.output.pages import tell
+from droidgate.cli.output.pages import amount, print_note
 from droidgate.cli.phone.running_phones import RunningPhone, forget_phone, record_phone
 from droidgate.devices.virtual_ports import remember_port
 from droidgate.model.errors import DeviceError, InputError
@@ -57,7 +57,7 @@ class PhoneRequest:
 
 
 def start_virtual_phone(request: PhoneRequest, *, foreground: bool, handover: bool, as_json: bool) -> int:
-    """Start a phone, here or in the background, and tell how to reach it.
+    """Start a phone, here or in the background, and print how to reach it.
 
     Args:
         request: The phone.
@@ -77,7 +77,7 @@ def start_virtual_phone(request: PhoneRequest, *, foreground: bool, handover: bo
     if "list" in request.faults:
         print("\n".join(DOCUMENTATION.values()))
         return ExitCode.OK
-    # What is wrong with the request is told here, with its own exit code, and not by the background process.
+    # What is wrong with the request is reported here, with its own exit code, not by the background process.
     parse_faults(request.faults)
     check_shim_runtime(request.shim_runtime, load_release(request.sdk))
     if request.log is not None:
@@ -119,19 +119,19 @@ def _open_log(path: Path) -> int:
 
 def _run_in_foreground(request: PhoneRequest, *, as_json: bool) -> None:
     with _running(request) as phone:
-        ended = _told_by_signals()
+        ended = _event_of_signals()
         _show(_document(phone, request), as_json=as_json)
         sys.stdout.flush()
-        tell("Ctrl-C stops it")
+        print_note("Ctrl-C stops it")
         ended.wait()
 
 
 def _run_in_background(request: PhoneRequest) -> None:
-    """Become nobody's child, and tell the process that waits when the phone runs."""
+    """Detach from the parent, and notify the process that waits when the phone runs."""
     if hasattr(os, "fork") and os.fork():
         os._exit(0)
     with _running(request) as phone:
-        ended = _told_by_signals()
+        ended = _event_of_signals()
         print_json(_document(phone, request))
         _let_go_of_output()
         ended.wait()
@@ -212,34 +212,39 @@ def _start_in_background(request: PhoneRequest) -> PhoneStartDocument:
     try:
         return PhoneStartDocument.model_validate(parse_json(started.stdout))
     except (InputError, ValueError) as error:
-        told = started.stderr.decode("utf-8", "replace").strip().splitlines()
-        reason = told[0].removeprefix("error: ") if told else "its process ended without a word"
-        hint = told[1].removeprefix("hint: ") if len(told) > 1 else None
+        lines = started.stderr.decode("utf-8", "replace").strip().splitlines()
+        reason = lines[0].removeprefix("error: ") if lines else "its process exited without output"
+        hint = lines[1].removeprefix("hint: ") if len(lines) > 1 else None
         raise DeviceError(f"the phone does not start: {reason}", hint=hint) from error
 
 
 def _show(document: PhoneStartDocument, *, as_json: bool) -> None:
     if document.port in _PORTS_OF_EMULATORS:
         name = f"emulator-{document.port - 1}"
-        tell(f"adb takes port {document.port} for an emulator's, and may list the phone as {name} by itself")
+        print_note(
+            f"adb takes port {document.port} for an emulator's, and may list the phone as {name} by itself"
+        )
     if as_json:
         print_json(document)
         return
-    about = f"Android {document.sdk}, {document.packages} packages, process {document.pid}"
+    from droidgate_phone.system.releases import load_release
+
+    android = f"Android {load_release(document.sdk).version} (API {document.sdk})"
+    about = f"{android}, {amount(document.packages, 'package')}, process {document.pid}"
     print(f"{document.serial} runs: {about}")
     print()
     print("With adb:")
     print(f"  adb connect {document.serial}")
     print(f"  adb -s {document.serial} shell pm list packages")
     print(f"  droidgate discover --serial {document.serial}")
-    print("Without adb, since it stands in for an adb server:")
+    print("Without adb, since it acts as an adb server:")
     print(f"  ANDROID_ADB_SERVER_PORT={document.server_port} droidgate discover")
     print("To end it:")
     print(f"  droidgate phone stop --port {document.port}")
 
 
 def _let_go_of_output() -> None:
-    """End what the waiting process reads; a phone in the background has nobody to tell anything."""
+    """End what the waiting process reads; nobody reads the output of a phone in the background."""
     sys.stdout.flush()
     nowhere = os.open(os.devnull, os.O_RDWR)
     for descriptor in (1, 2):
@@ -247,7 +252,7 @@ def _let_go_of_output() -> None:
     os.close(nowhere)
 
 
-def _told_by_signals() -> threading.Event:
+def _event_of_signals() -> threading.Event:
     """Return what Ctrl-C and the signal of `phone stop` set, from now on."""
     ended = threading.Event()
     for number in (signal.SIGTERM, signal.SIGINT):

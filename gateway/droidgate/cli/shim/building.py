@@ -19,7 +19,7 @@ from droidgate.cli.output.grouping import (
 )
 from droidgate.cli.output.json_output import print_json
 from droidgate.cli.output.marking import marks_page
-from droidgate.cli.output.pages import Block, Heading, Line, show, tell
+from droidgate.cli.output.pages import Block, Heading, Line, print_note, show
 from droidgate.cli.output.safe_text import one_line
 from droidgate.cli.shim.documents import (
     BuiltShimRecord,
@@ -60,7 +60,7 @@ def build_and_report(
         InputError: a source cannot be read, or nothing in it can be offered.
         WriteError: a file cannot be written.
     """
-    key = chosen_key(request.key, tell)
+    key = chosen_key(request.key, print_note)
     made = build_from(request, key)
     built = made.shims
     paths = {item.application_id: path_below(out, item.file_name) for item in built}
@@ -75,7 +75,7 @@ def build_and_report(
 
 
 def built_record(shim: BuiltShim, path: Path | None) -> BuiltShimRecord:
-    """Return a shim that was built as documents tell it."""
+    """Return the published record of a shim that was built."""
     return BuiltShimRecord(
         application_id=shim.application_id,
         label=shim.label,

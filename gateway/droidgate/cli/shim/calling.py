@@ -35,7 +35,7 @@ def call_and_report(
     """Call a capability and show its outputs.
 
     Raises:
-        UsageError: the arguments are no JSON object, or no shim, or more than one, offers the capability.
+        UsageError: the arguments are not a JSON object, or no shim, or more than one, offers the capability.
         InputError: another key than the user's, or the one that is named, signed the shim.
         ShimRefusalError: the call failed; 6 where a policy denies it, else 5.
         DeviceError: the phone or the shim fails.
@@ -66,7 +66,7 @@ def _read_arguments(text: str) -> dict[str, Json]:
     except InputError as error:
         raise UsageError(error.message, place=error.place, hint=_EXAMPLE) from None
     if not isinstance(value, dict):
-        raise UsageError("--args is no JSON object", hint=_EXAMPLE)
+        raise UsageError("--args is not a JSON object", hint=_EXAMPLE)
     return value
 
 

@@ -51,7 +51,7 @@ class BuiltShimRecord(Document):
 
     Attributes:
         application_id: Its own.
-        label: Its name for people.
+        label: Its human-readable name.
         apk: The file; None where none was written.
         size: Bytes of the APK.
         sha256: Their digest.
@@ -60,7 +60,7 @@ class BuiltShimRecord(Document):
         capabilities: Their ids.
         permissions: What it asks Android for, by what its capabilities need.
         counts: How many findings there are of each level.
-        findings: What agents are told otherwise than the apps declare it, and what is left out.
+        findings: What agents see otherwise than the apps declare it, and what is left out.
         marks: What deserves a second look in the texts that it shows; pointers address its capabilities by
             position.
     """
@@ -216,7 +216,7 @@ class ShimCheck(Document):
         title: What it looks at.
         application_id: The shim that it is about; null where it is the device.
         state: What it found, in one word: `risk` is what the user allowed and should know of, `unknown` where
-            the device does not tell.
+            the device does not report.
         found: The same in words.
         fix: What to do about it; null where nothing is to be done.
     """

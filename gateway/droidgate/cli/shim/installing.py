@@ -10,7 +10,7 @@ from droidgate.cli.descriptors.converting import reaches
 from droidgate.cli.exit_codes import ExitCode
 from droidgate.cli.options import CrossingThreshold
 from droidgate.cli.output.json_output import print_json
-from droidgate.cli.output.pages import Block, Heading, Line, Table, show, tell
+from droidgate.cli.output.pages import Block, Heading, Line, Table, amount, noun, print_note, show
 from droidgate.cli.output.safe_text import one_line
 from droidgate.cli.shim.building import findings_blocks, key_record, unused_blocks, unused_records
 from droidgate.cli.shim.documents import (
@@ -37,7 +37,7 @@ from droidgate_shim.host.place import place_of
 from droidgate_shim.host.steps import Step
 
 _QUESTION: Final = (
-    "Agents that call by an Intent, as the prototype of Mobile-MCP does, cannot be told apart. Either the",
+    "Agents that call by an Intent, as the prototype of Mobile-MCP does, cannot be distinguished. Either the",
     "phone asks its user for each such call, or any app on this phone may call what these shims offer:",
 )
 
@@ -59,10 +59,10 @@ def install_and_report(
     """
     check_request(request)
     place = place_of(open_device(serial))
-    prepared = prepare_shims(place, request, tell)
+    prepared = prepare_shims(place, request, print_note)
     if any_app is None and any(item.facts.capabilities for item in prepared.ready):
         any_app = _ask_for_any_app(prepared.ready)
-    installed = install_prepared(place, request, prepared, any_app=any_app, report=tell)
+    installed = install_prepared(place, request, prepared, any_app=any_app, report=print_note)
     if as_json:
         print_json(_document(installed))
     else:
@@ -79,13 +79,13 @@ def uninstall_and_report(
 
     Raises:
         DeviceError: the phone cannot be reached or used.
-        UsageError: nothing is named, or something that is no shim of the phone.
+        UsageError: nothing is named, or something that is not a shim of the phone.
     """
     if bool(named) == every_shim:
         message = "no shim is named" if not named else "names and --all exclude each other"
         raise UsageError(message, hint="Name shims as `droidgate shim status` shows them, or take --all")
     place = place_of(open_device(serial))
-    done = uninstall_shims(place, named, every_shim=every_shim, report=tell)
+    done = uninstall_shims(place, named, every_shim=every_shim, report=print_note)
     removed, released = done.removed, done.released
     if as_json:
         records = tuple(RemovedShim(application_id=item, step=step_record(step)) for item, step in removed)
@@ -106,7 +106,7 @@ def uninstall_and_report(
 
 
 def step_record(step: Step) -> ShimStep:
-    """Return a step as documents tell it."""
+    """Return the published record of a step."""
     return ShimStep(what=step.what, outcome=step.outcome, command=step.command, why=step.why)
 
 
@@ -125,9 +125,9 @@ def _ask_for_any_app(ready: Sequence[Ready]) -> bool | None:
     import typer
 
     for line in _QUESTION:
-        tell(line)
+        print_note(line)
     for item in ready:
-        tell(f"  {item.facts.application_id}: {', '.join(map(one_line, item.facts.capabilities))}")
+        print_note(f"  {item.facts.application_id}: {', '.join(map(one_line, item.facts.capabilities))}")
     return typer.confirm("Let any app on this phone call them?", default=False, err=True)
 
 
@@ -152,9 +152,8 @@ def _page(installed: InstalledShims) -> list[Block]:
     if prepared.key is not None:
         blocks.append(Line(f"signed with {one_line(str(prepared.key.path))}"))
     working = sum(installation.works for installation in installations)
-    blocks.append(
-        Line(f"{working} of {len(installations)} shims work on {place.device.serial}, user {place.user}")
-    )
+    shims, verb = amount(len(installations), "shim"), noun(working, "works", "work")
+    blocks.append(Line(f"{working} of {shims} {verb} on {place.device.serial}, user {place.user}"))
     if any(step.outcome == "refused" for item in installed.every for step in item.steps):
         blocks.append(Line("see what is left to do with: droidgate shim doctor"))
     return blocks

@@ -8,7 +8,7 @@ from typing import Final
 from droidgate.cli.exit_codes import ExitCode
 from droidgate.cli.output.documents import Problem
 from droidgate.cli.output.json_output import print_json
-from droidgate.cli.output.pages import Block, Heading, Line, Table, show
+from droidgate.cli.output.pages import Block, Heading, Line, Table, amount, show
 from droidgate.cli.output.safe_text import one_line
 from droidgate.cli.shim.documents import ShimCheck, ShimDoctorDocument, ShimStatusDocument, ShimStatusRecord
 from droidgate.devices.device import open_device
@@ -26,7 +26,7 @@ _ACCESS: Final = {
 }
 
 _DIGITS: Final = 12
-"""Of a digest: enough for people to compare."""
+"""Of a digest: enough to compare by eye."""
 
 
 def report_status(serial: str | None, *, as_json: bool) -> int:
@@ -107,7 +107,7 @@ def _status_page(place: ShimPlace, shims: Sequence[InstalledShim]) -> list[Block
         blocks.append(Line())
     where = f"{place.device.serial}, user {place.user}, API level {place.sdk}"
     hint = "" if shims else ". Install some with: droidgate shim install --from adb:"
-    return [*blocks, Line(f"{len(shims)} {'shim' if len(shims) == 1 else 'shims'} on {where}{hint}")]
+    return [*blocks, Line(f"{amount(len(shims), 'shim')} on {where}{hint}")]
 
 
 def _role(status: Status) -> str:
@@ -135,13 +135,13 @@ def _status_blocks(status: Status) -> list[Block]:
     if status.routes or granted:
         asks = "the phone asks where a grant is missing" if status.asking else "it does not ask"
         blocks.append(Line(f"granted: {one_line(', '.join(granted)) or 'nobody'}; {asks}", 1))
-    blocks.append(Line(f"may: {_allowed(status.access)}; {status.open} calls open", 1))
+    blocks.append(Line(f"may: {_allowed(status.access)}; {amount(status.open, 'call')} open", 1))
     return blocks
 
 
 def _allowed(access: Access) -> str:
-    held = [words for name, words in _ACCESS.items() if getattr(access, name)]
-    return ", ".join(held) or "nothing that Android has to allow"
+    allowed = [words for name, words in _ACCESS.items() if getattr(access, name)]
+    return ", ".join(allowed) or "nothing that Android has to allow"
 
 
 def _check_record(check: Check) -> ShimCheck:
@@ -162,13 +162,13 @@ def _doctor_page(place: ShimPlace, checks: Sequence[Check], problems: int) -> li
         rows = [_check_row(check) for check in checks if check.application_id == application_id]
         columns = ("STATE", "STEP", "CHECK", "FOUND")
         blocks += [Heading(application_id or place.device.serial), Table(columns, rows), Line()]
-    said = "no problem was found" if not problems else f"{problems} problem{'' if problems == 1 else 's'}"
+    said = "no problem was found" if not problems else amount(problems, "problem")
     risks = sum(check.state == "risk" for check in checks)
-    said += f", {risks} risk{'' if risks == 1 else 's'}" if risks else ""
+    said += f", {amount(risks, 'risk')}" if risks else ""
     blocks.append(Line(f"{said}; what adb cannot check is in docs/guides/prove-on-a-phone.md"))
     return blocks
 
 
 def _check_row(check: Check) -> tuple[str, ...]:
-    told = one_line(check.found) + (f"; fix: {one_line(check.fix)}" if check.fix else "")
-    return check.state, str(check.kind.step), check.kind.id, told
+    found = one_line(check.found) + (f"; fix: {one_line(check.fix)}" if check.fix else "")
+    return check.state, str(check.kind.step), check.kind.id, found

@@ -13,7 +13,7 @@ from droidgate.cli.options import AsJson, CrossingThreshold, JsonSchema
 
 
 class Advertised(StrEnum):
-    """What `--advertise` takes: protocols by which agents reach the shim besides Mobile-MCP."""
+    """What `--advertise` takes: protocols by which agents reach the shim in addition to Mobile-MCP."""
 
     MMCP = "mmcp"
     MMCP_BROADCAST = "mmcp-broadcast"
@@ -140,9 +140,7 @@ def register(app: typer.Typer) -> None:
     group.command("status", short_help="Show the shims of a phone, who may call them, and their apps")(
         _status
     )
-    group.command("doctor", short_help="Check what stands between agents and the shims, with the fix")(
-        _doctor
-    )
+    group.command("doctor", short_help="Check what keeps agents from the shims, with the fix")(_doctor)
     group.command("call", short_help="Call a capability through a shim")(_call)
     group.command("grant", short_help="Let an agent call capabilities, without a question on the phone")(
         _grant
@@ -171,8 +169,8 @@ def _build(  # noqa: PLR0913
 ) -> int:
     """Make a signed APK for each app, without an Android SDK.
 
-    Agents that speak Mobile-MCP find the shim beside the app, under the app's name, and call the app's
-    capabilities through it. What they are told otherwise than the app declares it is a finding. Each
+    Agents that speak Mobile-MCP find the shim next to the app, under the app's name, and call the app's
+    capabilities through it. What they see otherwise than the app declares it is a finding. Each
     permission that a shim asks for is listed with the capabilities that need it.
     """
     del json_schema
@@ -271,7 +269,7 @@ def _status(*, serial: Serial = None, as_json: AsJson = False, json_schema: Json
 
 
 def _doctor(*, serial: Serial = None, as_json: AsJson = False, json_schema: JsonSchema = False) -> int:
-    """Check what stands between agents and the apps behind the shims, and say how each problem is solved.
+    """Check what keeps agents from the apps behind the shims, and say how each problem is solved.
 
     The steps are those of docs/guides/prove-on-a-phone.md that adb can do.
     """

@@ -8,7 +8,7 @@ from droidgate.cli.descriptors.converting import reaches
 from droidgate.cli.exit_codes import ExitCode
 from droidgate.cli.options import CrossingThreshold
 from droidgate.cli.output.json_output import print_json
-from droidgate.cli.output.pages import Block, Heading, Line, Table, show, tell
+from droidgate.cli.output.pages import Block, Heading, Line, Table, amount, noun, print_note, show
 from droidgate.cli.output.safe_text import one_line
 from droidgate.cli.shim.building import findings_blocks, key_record, unused_blocks, unused_records
 from droidgate.cli.shim.documents import ShimChange, ShimSyncDocument
@@ -28,8 +28,8 @@ def sync_and_report(
         InputError: an app or the key cannot be read.
     """
     place = place_of(open_device(serial))
-    plan = plan_sync(place, tell)
-    synced = [Synced(change) for change in plan.changes] if dry_run else carry_out(plan, tell)
+    plan = plan_sync(place, print_note)
+    synced = [Synced(change) for change in plan.changes] if dry_run else carry_out(plan, print_note)
     if as_json:
         print_json(_document(plan, synced, done=not dry_run))
     else:
@@ -54,9 +54,11 @@ def _page(plan: SyncPlan, synced: Sequence[Synced], *, dry_run: bool) -> list[Bl
     blocks += unused_blocks(plan.unused)
     changed = sum(item.change.kind != "same" for item in synced)
     works = sum(item.works is not False for item in synced)
-    said = f"{changed} of {len(synced)} shims {'are to be' if dry_run else 'were'} brought up to date"
+    shims = amount(len(synced), "shim")
+    verb = noun(changed, "is", "are") + " to be" if dry_run else noun(changed, "was", "were")
+    said = f"{changed} of {shims} {verb} brought up to date"
     said += "" if works == len(synced) else f", {len(synced) - works} of them in vain"
-    said = said if changed else f"nothing is to be done: {len(synced)} shims"
+    said = said if changed else f"nothing is to be done: {shims}"
     blocks.append(Line(f"{said} on {plan.place.device.serial}, user {plan.place.user}"))
     return blocks
 

@@ -53,7 +53,7 @@ def pack(report: Report, details: Details, *, with_declarations: bool = True) ->
 
 @dataclass(slots=True)
 class _Shared:
-    """Values that are told once and referred to by position."""
+    """Values that are written once and referred to by position."""
 
     values: list[Json] = field(default_factory=list)
     _positions: dict[Json, int] = field(default_factory=dict)

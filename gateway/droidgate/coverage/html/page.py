@@ -32,7 +32,7 @@ _LEFT_OUT: Final = {
 def render_page(report: Report, *, most_bytes: int = MOST_BYTES) -> str:
     """Return a report as an HTML page without any reference to something outside of it.
 
-    Nothing in a text of an app can become markup or script: templates escape, data stands in script elements
+    Nothing in a text of an app can become markup or script: templates escape, data is in script elements
     that hold JSON without `<`, the page's own script sets texts alone, and a Content-Security-Policy lets
     nothing but that script and style run, nothing be fetched, and no text become markup.
 

@@ -24,7 +24,7 @@ def shown_json(text: str) -> str:
 
 
 def ends_tell(text: str | None) -> bool:
-    """Tell whether a text that is too long loses its start: of paths and qualified names the end tells."""
+    """Return whether a long text loses its start: of paths and qualified names the end matters."""
     return text is not None and not _ENDS_TELL.isdisjoint(text)
 
 
@@ -41,7 +41,7 @@ def shortened_name(text: str, most: int) -> str:
 
 
 def script_json(value: Json) -> str:
-    """Return a value as JSON that may stand in a script element.
+    """Return a value as JSON that may be in a script element.
 
     It has no `<`, `>` or `&`, so nothing in it ends the element, begins a comment or a script.
     """
@@ -61,7 +61,7 @@ def finalized(value: Any) -> Any:
 
 
 def marked(text: str | None) -> Any:
-    """Return one of our own sentences as markup: what stands between backticks is code."""
+    """Return one of our own sentences as markup: text between backticks is code."""
     markup: Any = need("markupsafe", "coverage").Markup
     parts = shown(text or "").split("`")
     return markup().join(

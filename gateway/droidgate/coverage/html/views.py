@@ -36,7 +36,7 @@ KIND_TITLES: Final[Mapping[str, str]] = {
 }
 
 ORIGIN_TITLES: Final[Mapping[str, str]] = {"reading": "bent", "security": "security"}
-"""What stands for the level of findings that no linter has."""
+"""The level of findings that no linter has."""
 
 _SPARK_WIDTH: Final = 120
 _SPARK_HEIGHT: Final = 28
@@ -50,9 +50,9 @@ def number(value: int | None) -> str:
     return "\u2013" if value is None else f"{value:,}"
 
 
-def counted(value: int, one: str, several: str | None = None) -> str:
+def counted(value: int, singular: str, plural: str | None = None) -> str:
     """Return a count with its noun, in the singular for 1."""
-    return f"{value:,} {one if value == 1 else several or f'{one}s'}"
+    return f"{value:,} {singular if value == 1 else plural or f'{singular}s'}"
 
 
 def signed(value: int) -> str:
@@ -146,9 +146,13 @@ def overlap_name(overlap: Overlap, columns: Sequence[Column]) -> str:
     return " + ".join(named) if named else "Nothing declared"
 
 
-def dialect_name(one: ProtocolCount | FidelityCell) -> str:
+def dialect_name(counted_dialect: ProtocolCount | FidelityCell) -> str:
     """Return `FORMAT+DIALECT` of where something comes from."""
-    return one.protocol if one.dialect is None else f"{one.protocol}+{one.dialect}"
+    return (
+        counted_dialect.protocol
+        if counted_dialect.dialect is None
+        else f"{counted_dialect.protocol}+{counted_dialect.dialect}"
+    )
 
 
 @dataclass(frozen=True, slots=True)
@@ -230,7 +234,7 @@ def trend_lines(trend: Sequence[TrendPoint], titles: Mapping[str, str]) -> list[
 
 
 def protocol_titles(report: Report) -> dict[str, str]:
-    """Return the name for people of each protocol."""
+    """Return the human-readable name of each protocol."""
     return {protocol.protocol: protocol.title for protocol in report.protocols}
 
 

@@ -31,8 +31,8 @@ class CapabilityText:
     """A capability as matching reads it: a row of a catalog.
 
     Attributes:
-        key: Tells it from all others; results name it, and equal inputs are ordered by it.
-        package: The app; what else tells apps apart where there is no application id.
+        key: Identifies it; results name it, and equal inputs are ordered by it.
+        package: The app; another id where it has no application id.
         protocol: Id of the format.
         name: The id that it is called by.
         description: What it does, in words.
@@ -84,7 +84,7 @@ class Features:
     text: str
 
     def says_something(self) -> bool:
-        """Tell whether anything is said that can be compared: a meaning, a word of three letters, or one of a
+        """Return whether there is anything to compare: a meaning, a word of three letters, or one of a
         script that needs fewer. `a` and `b2` of a shrunken app say nothing, nor do `get` and an emoji.
         """
         return any(len(term) >= _FEWEST_LETTERS or not term.isascii() for term in self.terms)

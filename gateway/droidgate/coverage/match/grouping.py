@@ -126,7 +126,7 @@ class _Group:
         self.lists: dict[int, int] = {}
 
     def does_other(self, actions: tuple[str, ...]) -> bool:
-        """Tell whether a member does something else than these actions."""
+        """Return whether a member does something else than these actions."""
         return any(actions_contradict(actions, action) for action in self.actions)
 
     def take(self, text: int, actions: tuple[str, ...], numbers: list[int], lists: list[int]) -> None:
@@ -208,8 +208,8 @@ class _Run:
         """Return those of some capabilities of one text whose app lists another in the same protocol in a
         group, and means another.
         """
-        lists, held = self._lists, group.lists
-        others = [(number, held[lists[number]]) for number in numbers if lists[number] in held]
+        lists, by_list = self._lists, group.lists
+        others = [(number, by_list[lists[number]]) for number in numbers if lists[number] in by_list]
         if not others:
             return _NOBODY
         asked = dict.fromkeys([other for _, other in others], False)
@@ -287,7 +287,7 @@ class _Run:
     def _link(self, group: int, member: int, own: int, named: list[int], leader: int) -> Link:
         score = self._score(member, own) if own != member else 0.0
         if score:
-            return self._told(group, member, own, "same-app-twice", score)
+            return self._make_link(group, member, own, "same-app-twice", score)
         mine = self._features[self._text_of[member]]
         for other in dict.fromkeys((*named, leader)):
             theirs = self._features[self._text_of[other]]
@@ -296,16 +296,16 @@ class _Run:
             ):
                 score = self._score_with(leader, member, other)
                 if score:
-                    return self._told(group, member, other, "near-duplicate", score)
+                    return self._make_link(group, member, other, "near-duplicate", score)
         other_app = self._packages[member] != self._packages[leader]
         kind: Kind = "same-use-case" if other_app else "same-app-twice"
-        return self._told(group, member, leader, kind, self._score_with(leader, member, leader))
+        return self._make_link(group, member, leader, kind, self._score_with(leader, member, leader))
 
     def _score_with(self, leader: int, member: int, other: int) -> float:
         """Return the score of two members of a leader's group, remembered where the other is the leader."""
         score, followed = self._joined[self._text_of[member]]
-        is_told = other == leader and followed == self._text_of[leader]
-        if is_told and self._lists[member] != self._lists[leader]:
+        is_known = other == leader and followed == self._text_of[leader]
+        if is_known and self._lists[member] != self._lists[leader]:
             return score
         return self._score(member, other)
 
@@ -317,7 +317,7 @@ class _Run:
         siblings = self._lists[other] == self._lists[member]
         return self._scorer.score(self._prepare(mine), self._prepare(theirs), siblings=siblings)
 
-    def _told(self, group: int, member: int, other: int, kind: Kind, score: float) -> Link:
+    def _make_link(self, group: int, member: int, other: int, kind: Kind, score: float) -> Link:
         mine = self._features[self._text_of[member]]
         theirs = self._features[self._text_of[other]]
         rarity = self._scorer.rarity

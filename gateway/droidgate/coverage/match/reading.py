@@ -57,18 +57,18 @@ def read_capabilities(
             Two are used only for many texts, and come to the same.
     """
     with without_collections(), TextReader(more_words, processes or min(2, usable_cores())) as reader:
-        held = Reading([], [], [], [], [], [])
+        reading = Reading([], [], [], [], [], [])
         shared: dict[str, str] = {}
         for capability in capabilities:
-            held.keys.append(capability.key)
-            held.packages.append(shared.setdefault(capability.package, capability.package))
-            held.protocols.append(shared.setdefault(capability.protocol, capability.protocol))
-            held.names.append(capability.name)
-            held.text_of.append(reader.add(declared_text(capability)))
-        held.features = reader.features()
-    if any(key >= other for key, other in zip(held.keys, held.keys[1:], strict=False)):
-        return _in_order(held)
-    return held
+            reading.keys.append(capability.key)
+            reading.packages.append(shared.setdefault(capability.package, capability.package))
+            reading.protocols.append(shared.setdefault(capability.protocol, capability.protocol))
+            reading.names.append(capability.name)
+            reading.text_of.append(reader.add(declared_text(capability)))
+        reading.features = reader.features()
+    if any(key >= other for key, other in zip(reading.keys, reading.keys[1:], strict=False)):
+        return _in_order(reading)
+    return reading
 
 
 @contextmanager
@@ -110,7 +110,7 @@ class TextReader:
         if number == known:
             self._waiting.append(text)
             if len(self._waiting) == _AT_ONCE:
-                self._read_lot()
+                self._read_batch()
         return number
 
     def features(self) -> list[Features]:
@@ -121,8 +121,8 @@ class TextReader:
             self._take(self._second, 0)
         return [feature for feature in self._features if feature is not None]
 
-    def _read_lot(self) -> None:
-        first, lot = len(self._features), self._waiting
+    def _read_batch(self) -> None:
+        first, batch = len(self._features), self._waiting
         self._waiting = []
         if not self._is_alone and self._second is None and first >= MANY_TEXTS:
             try:
@@ -131,39 +131,39 @@ class TextReader:
                 self._is_alone = True
         if self._second is not None and self._second.is_alive:
             self._take(self._second, _AHEAD)
-            if len(self._second.lots) < _AHEAD:
-                self._second.give(first, lot)
-                self._features += [None] * len(lot)
+            if len(self._second.batches) < _AHEAD:
+                self._second.give(first, batch)
+                self._features += [None] * len(batch)
                 return
-        self._read_here(first, lot)
+        self._read_here(first, batch)
 
-    def _read_here(self, first: int, lot: list[str]) -> None:
-        """Read a lot in this process."""
+    def _read_here(self, first: int, batch: list[str]) -> None:
+        """Read a batch in this process."""
         read, make, vocabulary = parts_of, self._maker.features, self._vocabulary
-        self._features[first : first + len(lot)] = [make(text, read(text, vocabulary)) for text in lot]
+        self._features[first : first + len(batch)] = [make(text, read(text, vocabulary)) for text in batch]
 
     def _take(self, second: ReadingProcess, most_left: int) -> None:
-        """Take what the second process has read, and wait for more until so many lots are left."""
-        while second.lots and (len(second.lots) > most_left or second.has_read()):
-            (first, lot), read = second.take()
+        """Take what the second process has read, and wait for more until so many batches are left."""
+        while second.batches and (len(second.batches) > most_left or second.has_read()):
+            (first, batch), read = second.take()
             if read is None:
-                self._read_here(first, lot)
+                self._read_here(first, batch)
             else:
                 make = self._maker.features
-                self._features[first : first + len(lot)] = list(map(make, lot, read))
+                self._features[first : first + len(batch)] = list(map(make, batch, read))
 
 
-def _in_order(held: Reading) -> Reading:
+def _in_order(reading: Reading) -> Reading:
     """Return capabilities by their keys, each key once, and the texts by their first capability."""
-    places = {key: place for place, key in enumerate(held.keys)}
+    places = {key: place for place, key in enumerate(reading.keys)}
     order = [places[key] for key in sorted(places)]
     numbers: dict[int, int] = {}
-    text_of = [numbers.setdefault(held.text_of[place], len(numbers)) for place in order]
+    text_of = [numbers.setdefault(reading.text_of[place], len(numbers)) for place in order]
     return Reading(
-        keys=[held.keys[place] for place in order],
-        packages=[held.packages[place] for place in order],
-        protocols=[held.protocols[place] for place in order],
-        names=[held.names[place] for place in order],
+        keys=[reading.keys[place] for place in order],
+        packages=[reading.packages[place] for place in order],
+        protocols=[reading.protocols[place] for place in order],
+        names=[reading.names[place] for place in order],
         text_of=text_of,
-        features=[held.features[number] for number in numbers],
+        features=[reading.features[number] for number in numbers],
     )

@@ -27,7 +27,7 @@ class ReadingProcess:
     """The process, seen from the one that gives it texts.
 
     Attributes:
-        lots: What it has got and not given back, oldest first: number of the first text, and the texts.
+        batches: What it has got and not given back, oldest first: number of the first text, and the texts.
         is_alive: It can be given more.
     """
 
@@ -38,69 +38,75 @@ class ReadingProcess:
             more_words: Further words (see `Vocabulary`).
 
         Raises:
-            OSError: it cannot be started, or not be told the words.
+            OSError: it cannot be started, or not be given the words.
         """
-        self.lots: deque[tuple[int, list[str]]] = deque()
+        self.batches: deque[tuple[int, list[str]]] = deque()
         self.is_alive = True
-        self._held = tempfile.TemporaryDirectory(prefix="droidgate-")
-        self._folder = Path(self._held.name)
+        self._temporary = tempfile.TemporaryDirectory(prefix="droidgate-")
+        self._folder = Path(self._temporary.name)
         try:
             _write(self._folder / _WORDS, dict(more_words))
             self._process = subprocess.Popen(  # noqa: S603 - our own module
-                [sys.executable, "-P", "-m", "droidgate.coverage.match.reading_process", self._held.name],
+                [
+                    sys.executable,
+                    "-P",
+                    "-m",
+                    "droidgate.coverage.match.reading_process",
+                    self._temporary.name,
+                ],
                 stdin=subprocess.PIPE,
                 stdout=subprocess.PIPE,
                 stderr=subprocess.DEVNULL,
                 env=os.environ | {"PYTHONPATH": os.pathsep.join(item for item in sys.path if item)},
             )
         except OSError:
-            self._held.cleanup()
+            self._temporary.cleanup()
             raise
         self._orders = cast("IO[bytes]", self._process.stdin)
         self._answers = cast("IO[bytes]", self._process.stdout)
 
-    def give(self, first: int, lot: list[str]) -> None:
-        """Let it read a lot."""
-        self.lots.append((first, lot))
+    def give(self, first: int, batch: list[str]) -> None:
+        """Let it read a batch."""
+        self.batches.append((first, batch))
         try:
-            _write(self._folder / f"{first}.given", lot)
+            _write(self._folder / f"{first}.given", batch)
             self._orders.write(b"%d\n" % first)
             self._orders.flush()
         except OSError:
             self.is_alive = False
-            # Of a lot that it was not told of, `take` would wait for ever.
+            # For a batch that it was not given, `take` would wait for ever.
             self._process.kill()
 
     def has_read(self) -> bool:
-        """Tell whether `take` would not wait."""
-        return not self.is_alive or (self._folder / f"{self.lots[0][0]}.read").exists()
+        """Return whether `take` would not wait."""
+        return not self.is_alive or (self._folder / f"{self.batches[0][0]}.read").exists()
 
     def take(self) -> tuple[tuple[int, list[str]], list[Parts] | None]:
-        """Return the oldest lot with the parts of its features; None in their place where it has died."""
-        lot = self.lots.popleft()
-        if self._answers.readline() != b"%d\n" % lot[0]:
+        """Return the oldest batch with the parts of its features; None in their place where it has died."""
+        batch = self.batches.popleft()
+        if self._answers.readline() != b"%d\n" % batch[0]:
             self.is_alive = False
-            return lot, None
-        read: list[Parts] = _read(self._folder / f"{lot[0]}.read")
-        return lot, read
+            return batch, None
+        read: list[Parts] = _read(self._folder / f"{batch[0]}.read")
+        return batch, read
 
     def end(self) -> None:
         """Let it go."""
         self._process.kill()
         self._process.communicate()
-        self._held.cleanup()
+        self._temporary.cleanup()
 
 
 def main() -> None:
-    """Read lots until there are no more."""
+    """Read batches until there are no more."""
     folder = Path(sys.argv[1])
     vocabulary = Vocabulary(_read(folder / _WORDS))
     for order in sys.stdin.buffer:
         name = order.decode().strip()
-        lot: list[str] = _read(folder / f"{name}.given")
+        batch: list[str] = _read(folder / f"{name}.given")
         kept: dict[object, object] = {}
         # What is the same object is written once.
-        read = [tuple(kept.setdefault(part, part) for part in parts_of(text, vocabulary)) for text in lot]
+        read = [tuple(kept.setdefault(part, part) for part in parts_of(text, vocabulary)) for text in batch]
         _write(folder / f"{name}.new", read)
         (folder / f"{name}.new").rename(folder / f"{name}.read")
         sys.stdout.buffer.write(order)

@@ -166,7 +166,7 @@ class Scorer:
         )
 
     def score(self, left: Prepared, right: Prepared, *, siblings: bool = False) -> float:
-        """Return how surely two capabilities serve one use case, from 0 to 1; 0 where it is no match.
+        """Return how surely two capabilities serve one use case, from 0 to 1; 0 where they do not match.
 
         Siblings are of one app and protocol. An app hardly lists one thing twice: they match only where their
         names mean the same.
@@ -198,7 +198,7 @@ class Scorer:
         return score if score >= THRESHOLD else 0.0
 
     def is_near_duplicate(self, left: Features, right: Features) -> bool:
-        """Tell whether two matching capabilities are declared in nearly the same words."""
+        """Return whether two matching capabilities are declared in nearly the same words."""
         return self._ratio(left.text, right.text, score_cutoff=NEAR_DUPLICATE) > 0
 
     def _likeness_of_texts(self, left: Prepared, right: Prepared) -> float:
@@ -216,7 +216,7 @@ class Scorer:
 
 @lru_cache(maxsize=1 << 16)
 def actions_contradict(mine: tuple[str, ...], theirs: tuple[str, ...]) -> bool:
-    """Tell whether two capabilities that do these actions, the foremost first, do different things."""
+    """Return whether two capabilities that do these actions, the foremost first, do different things."""
     return _likeness(mine, theirs, _near(mine), _near(theirs)) == 0
 
 

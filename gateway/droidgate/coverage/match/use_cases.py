@@ -26,8 +26,8 @@ class ServedUseCase:
     Attributes:
         use_case: Id of the use case.
         score: How surely, from 0.45 to 1.
-        action: Id of the action that tells it, None where the object alone does.
-        object: Id of the object that tells it.
+        action: Id of the action that identifies it, None where the object alone does.
+        object: Id of the object that identifies it.
     """
 
     use_case: str
@@ -85,7 +85,7 @@ def _action_for(cue: Cue, sense: Sense, like: Mapping[str, frozenset[str]]) -> t
     if not sense.actions:
         return None, float(cue.alone or not cue.actions)
     if sense.actions[0] not in like:
-        # A verb that nobody knows may be any: of `gribble_recipe` nothing is told.
+        # A verb that nobody knows may be any: of `gribble_recipe` nothing is known.
         return None, 0.0
     if not cue.actions:
         return sense.actions[0], 1.0

@@ -75,16 +75,16 @@ def _unknown_words(capabilities: Iterable[CapabilityText]) -> list[str]:
     return ordered[:MOST_WORDS]
 
 
-def _read_vectors(folder: Path, wanted: set[str]) -> dict[str, list[float]]:
+def _read_vectors(folder: Path, words: set[str]) -> dict[str, list[float]]:
     vectors: dict[str, list[float]] = {}
     length = 0
     for place, word, numbers in _lines(folder):
-        if word not in wanted or word in vectors:
+        if word not in words or word in vectors:
             continue
         try:
             vector = [float(number) for number in numbers]
         except ValueError:
-            raise InputError("it is no line of a word and numbers", place=place) from None
+            raise InputError("it is not a line of a word and numbers", place=place) from None
         length = length or len(vector)
         if len(vector) != length:
             raise InputError(f"its vector has {len(vector)} numbers, the first has {length}", place=place)

@@ -166,7 +166,7 @@ class Vocabulary:
             self.roles[part] = roles
 
     def unknown_in(self, text: str) -> list[str]:
-        """Return the words of a text, lower case, that have no meaning and are no stop words."""
+        """Return the words of a text, lower case, that have no meaning and are not stop words."""
         written = [item.lower() for item in _WORD.findall(plain_text(text))]
         return [item for item, word in zip(written, self.words_of(text), strict=True) if word.is_unknown]
 
