@@ -122,7 +122,7 @@ class Component:
     place: Place | None = None
 
     def has_action(self, action: str) -> bool:
-        """Tell whether one of the filters names the action."""
+        """Return whether one of the filters names the action."""
         return any(action in filter_.actions for filter_ in self.filters)
 
     @property

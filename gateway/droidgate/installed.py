@@ -26,7 +26,7 @@ class ComponentQuery:
 
     Attributes:
         kind: Which components.
-        action: The action, None where it is something else that tells them.
+        action: The action, None where something else identifies them.
         mark: Without an action: a piece of an attribute's text, without which the manifest has no such
             component.
     """
@@ -41,7 +41,7 @@ class ComponentQuery:
         return self.action is not None and self.kind in {"activity", "service", "receiver"}
 
     def may_match(self, text: str) -> bool:
-        """Tell whether an attribute of a manifest may belong to such a component."""
+        """Return whether an attribute of a manifest may belong to such a component."""
         return text == self.action or (self.mark is not None and self.mark in text)
 
 
@@ -53,7 +53,7 @@ SHIM_PREFIX: Final = f"{SHIM_PACKAGE}.of."
 
 
 def is_shim(package: str) -> bool:
-    """Tell whether an application id is that of a shim."""
+    """Return whether an application id is that of a shim."""
     return package == SHIM_PACKAGE or package.startswith(SHIM_PREFIX)
 
 
@@ -74,7 +74,7 @@ class DeviceFacts:
     shims: frozenset[str] = frozenset()
 
     def is_behind_a_shim(self, package: str | None) -> bool:
-        """Tell whether an app has a shim of its own here, or is a shim, which its host provider calls."""
+        """Return whether an app has a shim of its own here, or is a shim, which its host provider calls."""
         return package is not None and (package in self.shims or f"{SHIM_PREFIX}{package}" in self.shims)
 
     @property

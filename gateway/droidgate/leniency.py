@@ -57,7 +57,7 @@ def _rows_off() -> frozenset[str]:
 
 @dataclass(slots=True)
 class ReadingContext:
-    """How a reader should behave, and where it tells what it bent.
+    """How a reader should behave, and where it reports what it accepted.
 
     Attributes:
         strict: Every leniency is an error.

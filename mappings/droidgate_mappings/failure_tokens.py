@@ -114,7 +114,7 @@ def write_failure(token: str, text: str) -> str:
 
 
 def read_failure(message: str) -> tuple[str | None, str]:
-    """Split a failure's message into its token and its text; no token where none stands at its head."""
+    """Split a failure's message into its token and its text; no token where it begins with none."""
     found = _TOKEN_AT_HEAD.match(message)
     if found is None or found[1] not in load_failure_tokens():
         return None, message

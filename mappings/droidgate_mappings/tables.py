@@ -21,7 +21,7 @@ class DialectTable(Frozen):
 
     Attributes:
         id: Stable id.
-        summary: One line for people.
+        summary: One line for users.
         wire: Ids of the wire dialects that belong to it, most usual first.
         interface: In which way its capabilities are called (`droidgate_mappings.reach`), None where only the
             protocol's own agent calls them.
@@ -70,18 +70,18 @@ class FormatTables(Frozen):
 
     Attributes:
         id: Stable id.
-        title: Name for people.
+        title: Name to show users.
         dialects: The default for writing first.
         words: Its type words.
         names: Its protocol's constants: actions, meta-data names, extras, keys.
         numbers: Its numeric type codes, where it has them: code as text -> kind.
-        spellings: Facts of its `extensions` that only tell how a file was written; without them another
+        spellings: Facts of its `extensions` that only record how a file was written; without them another
             format loses nothing of the declaration.
         file_names: Those of the spellings that name files inside of an app, which no caller sees; comparing
             two apps leaves them out.
         labels: Facts of the `extensions` of capabilities and types that a description keeps in another
             format, each with its label there.
-        binding: The permissions by which Android itself stands between callers and components, where it does.
+        binding: The permissions by which Android itself separates callers from components, where it does.
         returns_text: A capability that does not declare its output returns text.
     """
 

@@ -1,7 +1,7 @@
 """App types and use cases of Android's "Android MCP" guideline, and the words that speak of them.
 
 The app types and use cases follow the table of the guideline of Android's Early Access Program (reference
-style-and-peers 2.6), in own words; the words stand for what capabilities do and to what, in seven languages.
+style-and-peers 2.6), in own words; the words name what capabilities do and to what, in seven languages.
 """
 
 from __future__ import annotations
@@ -17,14 +17,14 @@ from droidgate_mappings.tables import load_table
 
 
 class Meaning(Frozen):
-    """One meaning and the words that stand for it.
+    """One meaning and the words that name it.
 
     Attributes:
         id: Stable id.
         words: Single words.
         phrases: Two words in a row, as `turn on`.
         like: Ids of meanings that differ only in the way of speaking.
-        opening: Stop words, in one form each, that stand for it only where a text begins with them, but for
+        opening: Stop words, in one form each, that name it only where a text begins with them, but for
             other stop words.
     """
 
@@ -43,7 +43,7 @@ class Meaning(Frozen):
 class WordsOfCapabilities(Frozen):
     """The meanings: `actions` (verbs), `objects` (nouns), `roles` (parameters' names), and words without any.
 
-    A word stands for at most one action, one object, and any number of roles.
+    A word names at most one action, one object, and any number of roles.
     """
 
     stop: tuple[str, ...]
@@ -78,7 +78,7 @@ class Cue(Frozen):
         objects: Ids of objects; never empty.
         near: Ids of objects of which one has to be in the text too; empty where none has to. A booking is a
             table's only where the text speaks of a table, a restaurant or food.
-        alone: The objects tell it too where no verb is said, as in `heart_rate`.
+        alone: The objects identify it too where no verb is said, as in `heart_rate`.
         weight: How surely it is meant, above 0, at most 1.
     """
 
@@ -94,8 +94,8 @@ class UseCase(Frozen):
 
     Attributes:
         id: Stable id: the app type's id, a dot and a word.
-        title: What the user wants, for people.
-        cues: What tells it.
+        title: What the user wants, as users read it.
+        cues: What identifies it.
     """
 
     id: str
@@ -135,7 +135,7 @@ class Taxonomy(Frozen):
 
 @cache
 def load_words() -> WordsOfCapabilities:
-    """Return the words that capabilities are told by.
+    """Return the words that identify capabilities.
 
     Raises:
         ValueError: the TOML does not fit the schema.

@@ -137,7 +137,7 @@ def test_of_a_bundles_variants_the_first_split_one_is_chosen() -> None:
     ("files", "message"),
     [
         ({"a.txt": b""}, "no APK inside"),
-        ({"a.apk": b""}, "it is no APK"),
+        ({"a.apk": b""}, "it is not an APK"),
         ({"a.apk": GERMAN}, "none of the APKs in it is the base"),
     ],
 )

@@ -113,9 +113,13 @@ def test_a_wrong_qualifier_is_told_with_its_folder(qualifier: str, tmp_path: Pat
         (values("<string>x</string>"), "values.xml:1", "has no name"),
         (values('<string name="a b">x</string>'), "values.xml:1", "cannot be the name"),
         (values('<overlayable name="x"/>'), "values.xml:1", "<overlayable> is not packed"),
-        (values('<plurals name="a"><item quantity="lots">x</item></plurals>'), "values.xml:1", "no quantity"),
-        (values('<item name="a" type="dimen" format="x">1</item>'), "values.xml:1", "X is no format"),
-        (values('<attr name="a" format="number"/>'), "values.xml:1", "NUMBER is no format"),
+        (
+            values('<plurals name="a"><item quantity="lots">x</item></plurals>'),
+            "values.xml:1",
+            "is not a quantity",
+        ),
+        (values('<item name="a" type="dimen" format="x">1</item>'), "values.xml:1", "X is not a format"),
+        (values('<attr name="a" format="number"/>'), "values.xml:1", "NUMBER is not a format"),
         (values('<style name="A.B"/>'), "values.xml:1", "no resource @style/A"),
         (
             values('<style name="A"><item name="android:none">x</item></style>'),
@@ -124,7 +128,7 @@ def test_a_wrong_qualifier_is_told_with_its_folder(qualifier: str, tmp_path: Pat
         ),
         ({"res/values/a.xml": "<resource/>"}, "values/a.xml:1", "not <resources>"),
         ({"res/values/a.xml": "<resources>"}, "values/a.xml:1:12", "not well-formed"),
-        ({"res/strange/a.xml": "<a/>"}, "strange/a.xml", "no folder of resources"),
+        ({"res/strange/a.xml": "<a/>"}, "strange/a.xml", "is not a folder of resources"),
         ({"res/a.xml": "<a/>"}, "res/a.xml", "folder of its type"),
         ({"res/xml/a.xml": "<a/>", "res/xml/a.json": "{}"}, "res/xml/a.xml", "second time"),
         (

@@ -63,7 +63,7 @@ def test_a_file_that_is_no_key_is_refused(tmp_path: Path, content: bytes) -> Non
     path = tmp_path / "key.pem"
     path.touch(0o600)
     path.write_bytes(content)
-    with pytest.raises(InputError, match="no signing key"):
+    with pytest.raises(InputError, match="not a signing key"):
         load_key(path)
 
 

@@ -43,7 +43,7 @@ CASES = [
     Case("droidgate inspect SAMPLE 2>&- >/dev/null", 0),
     Case("droidgate inspect nope 2>&-", 3),
     Case("droidgate inspect SAMPLE >&- 2>&- <&-", 3),
-    Case("droidgate inspect SAMPLE | head -1 >/dev/null; exit ${PIPESTATUS[0]}", 0),
+    Case("droidgate inspect SAMPLE | cat >/dev/null; exit ${PIPESTATUS[0]}", 0),
     Case("mkfifo pipe; droidgate inspect pipe", 3, "pipe: ", None),
     Case("mkfifo pipe; droidgate lint pipe", 3, "pipe: ", None),
     Case("mkfifo pipe; droidgate diff pipe SAMPLE", 3, "pipe: ", None),

@@ -92,7 +92,7 @@ def test_the_first_reasons_are_told_and_a_command_for_all_only_where_there_are_m
     (apps / "note.json").write_text("{}")
     assert scan(folder, apps) == 3
     told = capsys.readouterr()
-    assert told.out.count(": it is no APK: ") == 5
+    assert told.out.count(": it is not an APK: ") == 5
     assert told.err.endswith("nothing could be read\nhint: The reasons are above\n")
     lines = [line for line in told.out.splitlines() if "catalog sql" in line]
     assert len(lines) == commands
@@ -189,7 +189,7 @@ def test_a_reason_names_a_file_inside_an_apk_as_such(tmp_path: Path, folder: Pat
     with zipfile.ZipFile(tmp_path / "x.apk", "w") as archive:
         archive.writestr("AndroidManifest.xml", "<manifest/>")
     found = ask(scan_into(folder, tmp_path / "x.apk").catalog, "SELECT reason FROM sources")
-    assert found == [("AndroidManifest.xml: it is no compiled XML",)]
+    assert found == [("AndroidManifest.xml: it is not compiled XML",)]
 
 
 def test_a_catalog_that_is_a_file_is_told(

@@ -41,7 +41,9 @@ def test_every_reader_has_an_output_that_is_read_and_names_its_source() -> None:
 
 
 def test_what_a_device_says_is_shown_short_and_printable() -> None:
-    error = DeviceOutputError("getprop", "the piece is no property", line=3, text="\x1b[2J\u202e" + "x" * 500)
+    error = DeviceOutputError(
+        "getprop", "the piece is not a property", line=3, text="\x1b[2J\u202e" + "x" * 500
+    )
     assert error.excerpt.startswith("\\x1b[2J\\u202e")
     assert error.excerpt.isascii()
     assert error.excerpt.isprintable()

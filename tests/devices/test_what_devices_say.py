@@ -271,5 +271,5 @@ def test_a_refused_installation_is_told_and_its_session_ended(start_server: Star
 
 def test_an_option_that_a_broken_line_cuts_is_refused_and_not_read_in_part() -> None:
     text = HELP.format(options="") + "    --target-:package <PACKAGE>: the app\n"
-    with pytest.raises(DeviceOutputError, match="the line is no help"):
+    with pytest.raises(DeviceOutputError, match="the line is not help"):
         read_help(text)

@@ -43,8 +43,11 @@ WORDS: Final = {
 }
 """Expression to what to write instead; matched without regard to case."""
 
-NAMES: Final = frozenset({"one", "held", "told", "lot", "spelled", "wanted", "there", "stands", "ones"})
-"""Names that no variable, parameter or attribute has, alone or as a whole word of a longer name."""
+NAMES: Final = frozenset({"one", "ones", "there"})
+"""Names that no variable, parameter, function or class has."""
+
+WORDS_OF_NAMES: Final = frozenset({"held", "told", "lot", "spelled", "wanted", "stands"})
+"""Words that no such name has as one of its words."""
 
 
 class Place(NamedTuple):
@@ -67,12 +70,13 @@ def find_words(paths: Iterable[Path]) -> Iterator[Place]:
 
 
 def find_names(paths: Iterable[Path]) -> Iterator[Place]:
-    """Yield each name of `NAMES` that a Python file defines."""
+    """Yield each name that a Python file defines against `NAMES` and `WORDS_OF_NAMES`."""
     for path in paths:
         if path.suffix == ".py":
             for node in ast.walk(ast.parse(path.read_text(encoding="utf-8"))):
                 for name, line in _defined_by(node):
-                    if not NAMES.isdisjoint(name.lower().strip("_").split("_")):
+                    bare = name.lower().strip("_")
+                    if bare in NAMES or not WORDS_OF_NAMES.isdisjoint(bare.split("_")):
                         yield Place(path, line, name, "a noun that says what it is")
 
 

@@ -343,7 +343,7 @@ class ApkResources:
         """Return the file behind `@xml/name` or `@raw/name`, None where there is none; compiled XML as text.
 
         Raises:
-            InputError: the file cannot be read, or is no text.
+            InputError: the file cannot be read, or is not text.
             BudgetError: it would take more than the APK's budget allows.
         """
         found = self._find_file(reference)
@@ -367,7 +367,7 @@ class ApkResources:
         """Return the asset of that name, of the base before its splits, None where there is none.
 
         Raises:
-            InputError: it cannot be read, or is no text.
+            InputError: it cannot be read, or is not text.
             BudgetError: it would take more than the APK's budget allows.
         """
         part = self._apk.part_with(f"assets/{name}")

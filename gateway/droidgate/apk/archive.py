@@ -2,7 +2,7 @@
 unpacked before it is asked for (APPNOTE.TXT 4.3; AOSP libziparchive).
 
 Declared sizes are not believed. What Android overlooks and analysers stumble on (BadPack methods, the
-encrypted flag, double names, two headers that disagree) is read as Android would and told as a finding.
+encrypted flag, double names, two headers that disagree) is read as Android would and reported as a finding.
 """
 
 from __future__ import annotations
@@ -64,7 +64,7 @@ class Entry:
 class _Directory:
     """Where the central directory is.
 
-    `shift` is what has to be added to every offset, where something stands before the archive.
+    `shift` is what has to be added to every offset, where other bytes precede the archive.
     """
 
     offset: int
@@ -94,7 +94,7 @@ class Archive:
         has_duplicates: A name is in it more than once.
 
     Raises:
-        InputError: it is no ZIP archive.
+        InputError: it is not a ZIP archive.
         BudgetError: it has too many entries.
     """
 
@@ -121,7 +121,7 @@ class Archive:
         self._positions = self._index(directory.count)
         self._unsafe = self._find_unsafe_names()
         if self.read_bytes(0, len(LOCAL_SIGNATURE)) != LOCAL_SIGNATURE:
-            self._mark("something else stands before its first entry")
+            self._mark("other bytes precede its first entry")
 
     def read_bytes(self, offset: int, length: int) -> bytes:
         """Return a range of the file; its last part, which is all of a small one, is in memory.
@@ -138,7 +138,7 @@ class Archive:
         tail = self._tail
         found = tail.rfind(_END_SIGNATURE, 0, max(0, len(tail) - _END.size + len(_END_SIGNATURE)))
         if found < 0:
-            raise InputError("it is no APK: it has no ZIP directory, or is cut off", place=self.name)
+            raise InputError("it is not an APK: it has no ZIP directory, or is cut off", place=self.name)
         _, _, _, _, count, length, offset, comment = _END.unpack_from(tail, found)
         end = self.end_offset = self._tail_at + found
         self.is_plain = (
@@ -208,7 +208,7 @@ class Archive:
             raise InputError("its ZIP directory is cut off", place=self.name)
         if doubled:
             self.has_duplicates = True
-            self._mark(f"names stand in it twice, of which the first is read: {_shown(doubled)}")
+            self._mark(f"duplicate names, of which the first is read: {_shown(doubled)}")
         if unusual:
             self._mark_unusual(positions)
         return positions
@@ -233,7 +233,7 @@ class Archive:
             return frozenset()
         unsafe = [name for name in self._positions if _UNSAFE_NAME.search(name)]
         if unsafe:
-            self._mark(f"entries have names that are no paths inside it: {_shown(unsafe)}")
+            self._mark(f"entries have names that are not paths inside it: {_shown(unsafe)}")
         return frozenset(unsafe)
 
     def report_evasive(self, message: str) -> None:
@@ -247,12 +247,12 @@ class Archive:
 
     @property
     def entry_names(self) -> list[str]:
-        """The names of its entries in order; those that are no paths inside an archive are left out."""
+        """The names of its entries in order; those that are not paths inside an archive are left out."""
         return [decode_name(name) for name in self._positions if name not in self._unsafe]
 
     @property
     def all_names(self) -> list[str]:
-        """The names of its entries in order, also those that are no paths inside an archive."""
+        """The names of its entries in order, also those that are not paths inside an archive."""
         return [decode_name(name) for name in self._positions]
 
     def names_below(self, folder: str, endings: tuple[str, ...] = ("",)) -> Iterator[str]:
@@ -274,7 +274,7 @@ class Archive:
         """Return what the central directory says of an entry, None where there is none.
 
         Raises:
-            InputError: what it says makes no sense.
+            InputError: its values are invalid.
         """
         position = self._positions.get(encode_name(name))
         if position is None:
@@ -446,7 +446,7 @@ class Archive:
 
 
 def decode_name(name: bytes) -> str:
-    """Return an entry's name as text; bytes that are no UTF-8 are kept as surrogates."""
+    """Return an entry's name as text; bytes that are not UTF-8 are kept as surrogates."""
     return name.decode("utf-8", "surrogateescape")
 
 

@@ -43,7 +43,7 @@ def parse_binary_xml(data: bytes, *, path: str = "<binary XML>", budget: Budget 
         budget: Counts nodes and characters.
 
     Raises:
-        InputError: it is no compiled XML, or broken.
+        InputError: it is not compiled XML, or broken.
         BudgetError: it has too many nodes, levels or characters.
     """
     try:
@@ -69,7 +69,7 @@ class _Parser:
             raise self._broken("is too short")
         kind, header, size = CHUNK_HEADER.unpack_from(data)
         if kind not in _FILE_TYPES:
-            raise InputError("it is no compiled XML", place=self._path)
+            raise InputError("it is not compiled XML", place=self._path)
         position = max(header, CHUNK_HEADER.size)
         end = size if CHUNK_HEADER.size <= size <= len(data) else len(data)
         opened = self._open

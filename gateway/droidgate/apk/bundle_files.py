@@ -1,7 +1,7 @@
 """Files that hold several APKs of one app: `.apks` of bundletool and SAI, `.xapk`, `.apkm`; and loose APKs of
 which some are splits of others.
 
-Which APK is the base and which is a split, their manifests say; what the containers say besides (`toc.pb`,
+Which APK is the base and which is a split, their manifests say; what the containers add (`toc.pb`,
 `manifest.json`, `info.json`) is not needed.
 """
 
@@ -72,7 +72,7 @@ def chosen_apks(names: Sequence[str]) -> list[str]:
 def _open_contained(container: Archive, budget: Budget) -> Apk:
     names = chosen_apks(container.entry_names)
     if not names:
-        message = "it is no APK: it has no AndroidManifest.xml, and no APK inside"
+        message = "it is not an APK: it has no AndroidManifest.xml, and no APK inside"
         raise InputError(message, place=container.name)
     if len(names) > _MAX_APKS:
         raise BudgetError(f"it holds more than {_MAX_APKS} APKs", place=container.name)
@@ -95,7 +95,7 @@ def _open_contained(container: Archive, budget: Budget) -> Apk:
 
 
 def _app_of(container: Archive, parts: Sequence[ApkPart], problems: Sequence[InputError]) -> Apk:
-    """Return the first app that a container's APKs make up; what is left over is told and closed."""
+    """Return the first app that a container's APKs make up; what is left over is reported and closed."""
     apps, _ = group_apks([identity_of(part) for part in parts])
     if not apps:
         message = "none of the APKs in it is the base of an app"
@@ -108,7 +108,7 @@ def _app_of(container: Archive, parts: Sequence[ApkPart], problems: Sequence[Inp
         if number in apps[0][1:]:
             apk.add_part(part)
         elif number != apps[0][0]:
-            apk.report_left_out(part.archive.name, f"it is no split of {apk.package}")
+            apk.report_left_out(part.archive.name, f"it is not a split of {apk.package}")
             part.close()
     return apk
 
@@ -132,7 +132,7 @@ def _contained_source(container: Archive, name: str) -> ByteSource:
 
 @dataclass(frozen=True, slots=True)
 class ApkIdentity:
-    """What tells which APKs belong together: package, name of the split (None for a base), version."""
+    """What identifies APKs that belong together: package, name of the split (None for a base), version."""
 
     package: str
     split: str | None

@@ -7,7 +7,7 @@ from enum import IntEnum
 from typing import Final
 
 NO_INDEX: Final = 0xFFFFFFFF
-"""The index into a string pool that stands for no string."""
+"""The index into a string pool that means no string."""
 
 CHUNK_HEADER: Final = struct.Struct("<HHI")
 """Type, size of the header, size of the chunk with everything in it."""

@@ -11,10 +11,10 @@ _ZIP: Final = (b"PK\x03\x04", b"PK\x05\x06")
 
 
 def is_binary_xml(data: bytes) -> bool:
-    """Tell whether content is compiled XML (AOSP ResourceTypes.h: `RES_XML_TYPE`, a header of 8 bytes)."""
+    """Return whether content is compiled XML (AOSP ResourceTypes.h: `RES_XML_TYPE`, a header of 8 bytes)."""
     return data.startswith(_BINARY_XML)
 
 
 def is_zip(data: bytes) -> bool:
-    """Tell whether content is a ZIP archive, an empty one included (APPNOTE 4.3.7 and 4.3.16)."""
+    """Return whether content is a ZIP archive, an empty one included (APPNOTE 4.3.7 and 4.3.16)."""
     return data.startswith(_ZIP)

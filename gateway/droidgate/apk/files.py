@@ -31,7 +31,7 @@ def open_source(source: str | Path | bytes | ByteSource, *, name: str | None = N
 
 
 def printable_name(name: str) -> str:
-    """Return a name as text that can be printed; bytes that are no UTF-8 are shown as escapes."""
+    """Return a name as text that can be printed; bytes that are not UTF-8 are shown as escapes."""
     if name.isascii():
         return name
     return name.encode("utf-8", "surrogateescape").decode("utf-8", "backslashreplace")
@@ -82,7 +82,7 @@ class FileSource:
         name: How errors name it, the path by default.
 
     Raises:
-        InputError: it is no regular file, or cannot be opened.
+        InputError: it is not a regular file, or cannot be opened.
     """
 
     def __init__(self, path: str | Path, *, name: str | None = None) -> None:
@@ -100,7 +100,7 @@ class FileSource:
         found = os.fstat(descriptor)
         if not stat.S_ISREG(found.st_mode):
             os.close(descriptor)
-            raise InputError("it is no regular file", place=self._name)
+            raise InputError("it is not a regular file", place=self._name)
         return descriptor, (found.st_size, found.st_mtime_ns, found.st_dev, found.st_ino)
 
     def _unreadable(self, error: Exception) -> InputError:

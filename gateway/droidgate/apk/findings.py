@@ -1,4 +1,4 @@
-"""What is told of an APK that can be read, but is not as a build makes it."""
+"""Findings about an APK that can be read, but is not as a build makes it."""
 
 from __future__ import annotations
 

@@ -172,7 +172,7 @@ def _verify_signer_info(info: _SignerInfo, content_type: bytes, signed: bytes) -
         expected = values.get(_MESSAGE_DIGEST, b"")
         if not hmac.compare_digest(expected, hashlib.new(digest, signed).digest()):
             raise BrokenSignatureError("the signature is of another file")
-        # What is signed is the SET itself, not the tag that stands for it in the SignerInfo.
+        # What is signed is the SET itself, not the tag that replaces it in the SignerInfo.
         signed = bytes((0x31,)) + info.attributes.raw[1:]
     check_signature(kind, digest, info.certificate.public_key, info.signature, signed)
 

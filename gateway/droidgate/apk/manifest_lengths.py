@@ -8,7 +8,7 @@ from droidgate.apk.xml_tree import TypedValue, XmlElement
 from droidgate.parsing.manifest_limits import excess_of, excess_of_meta_data
 
 LengthOf = Callable[[TypedValue], int]
-"""Gives the length of the text that a value is or refers to, in UTF-16 units; 0 for what is no text."""
+"""Gives the length of the text that a value is or refers to, in UTF-16 units; 0 for what is not text."""
 
 
 def excessive_texts(root: XmlElement, length_of: LengthOf) -> Iterator[tuple[XmlElement, str]]:

@@ -31,7 +31,7 @@ NO_CODE: Final = finding_code(
 )
 RELEASE_ASSUMED: Final = finding_code(
     "release-assumed",
-    "Neither build file nor manifest tells the minimum or target release, so a usual one is taken",
+    "Neither build file nor manifest states the minimum or target release, so a usual one is taken",
     __name__,
 )
 MANIFEST_TEXT_TOO_LONG: Final = finding_code(
@@ -76,7 +76,7 @@ def pack_project(  # noqa: PLR0913 - every part of the result can be chosen
     dex: Sequence[bytes] = (),
     without_qualifiers: Iterable[str] = (),
 ) -> bytes:
-    """Return the signed APK of a project; see `pack`, which also tells what is not in it."""
+    """Return the signed APK of a project; see `pack`, which also reports what is not in it."""
     return pack(
         project,
         key=key,
@@ -208,7 +208,7 @@ def _warning(code: str, message: str, hint: str) -> Finding:
 def _dex_files(dex: Sequence[bytes]) -> dict[str, bytes]:
     for number, data in enumerate(dex, 1):
         if not data.startswith(_DEX_MAGIC):
-            raise InputError(f"file {number} of the code is no dex file", hint="Compile it with d8")
+            raise InputError(f"file {number} of the code is not a dex file", hint="Compile it with d8")
     return {f"classes{number if number > 1 else ''}.dex": data for number, data in enumerate(dex, 1)}
 
 

@@ -1,4 +1,4 @@
-"""The manifest of a packed app: the source tree's, and what the build file and the caller say besides."""
+"""The manifest of a packed app: the source tree's, and what the build file and the caller add."""
 
 from __future__ import annotations
 
@@ -52,15 +52,15 @@ class ManifestFacts:
         """Return what these facts, then the build file, then the manifest say.
 
         Raises:
-            InputError: nothing tells the package, it is none, or a number is out of its range.
+            InputError: nothing states the package, it is not valid, or a number is out of its range.
         """
         uses = document.find("uses-sdk")
         package = self.package or gradle.application_id() or document.get("package")
         if package is None:
-            message = "neither the build file nor the manifest tells the app's package"
+            message = "neither the build file nor the manifest states the app's package"
             raise InputError(message, place=path, hint="Give it with --package")
         if _PACKAGE.fullmatch(package) is None:
-            message = f"{package!r} is no package of an app"
+            message = f"{package!r} is not a package of an app"
             raise InputError(message, place=path, hint="Write it as com.example.app")
         name = document.get(f"{ANDROID}versionName")
         plain_name = None if name is None or name.startswith("@") else read_plain_attribute(name)
@@ -99,7 +99,7 @@ def parse_manifest(data: bytes, path: str) -> Element:
     """Return the root of a manifest.
 
     Raises:
-        InputError: it is no manifest.
+        InputError: it is not a manifest.
     """
     root = parse_xml(data, path=path)
     if root.tag != "manifest":

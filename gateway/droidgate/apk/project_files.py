@@ -46,7 +46,7 @@ def read_project(project: Path) -> ProjectFiles:
         BudgetError: more files or bytes than an app would have.
     """
     if not project.is_dir():
-        message = "it is no folder"
+        message = "it is not a folder"
         raise InputError(message, place=str(project), hint="Give the folder of an Android app's project")
     folder = _find_source_set(project)
     return ProjectFiles(_read_tree(folder, project), str(folder), _read_gradle(folder, project))

@@ -51,7 +51,7 @@ def open_apk(source: Source, *, splits: Sequence[Source] = (), budget: Budget | 
         budget: What reading all of it may cost.
 
     Raises:
-        InputError: it is no APK, or its manifest cannot be read.
+        InputError: it is not an APK, or its manifest cannot be read.
         BudgetError: it would take more than the budget allows.
     """
     apk = Apk(open_part(source, Budget() if budget is None else budget))
@@ -120,7 +120,7 @@ def open_part(source: Source, budget: Budget, *, packed_size: int | None = None)
         packed_size: What it takes in the container that it comes from, where it is packed there.
 
     Raises:
-        InputError: it is no APK, or its manifest cannot be read.
+        InputError: it is not an APK, or its manifest cannot be read.
         BudgetError: it would take more than the budget allows.
     """
     opened = open_source(source)
@@ -199,7 +199,7 @@ class Apk:
             self.add_part(part)
         else:
             part.close()
-            self.report_left_out(opened.name, f"it is no split of {self.package}")
+            self.report_left_out(opened.name, f"it is not a split of {self.package}")
 
     def add_part(self, part: ApkPart) -> None:
         """Add an opened split, which is closed with the APK."""
@@ -208,11 +208,11 @@ class Apk:
         self._has_table = False
 
     def report_left_out(self, place: str, reason: str) -> None:
-        """Tell that a split is left out."""
+        """Report that a split is left out."""
         self._findings.append(warn(BROKEN_SPLIT, f"the split is left out: {reason}", place))
 
     def close_with_it(self, source: ByteSource) -> None:
-        """Close a source with the APK, such as the container that it stands in."""
+        """Close a source with the APK, such as the container that it is in."""
         self._closed_with_it.append(source)
 
     @property

@@ -98,7 +98,7 @@ class ResourceNames:
     def _read(self, name: str) -> None:
         parts = name.split("/")
         if len(parts) != 3:  # noqa: PLR2004 - res/<type>/<file>
-            raise InputError("a file in res stands in the folder of its type", place=self.spell(name))
+            raise InputError("a file in res must be in the folder of its type", place=self.spell(name))
         kind, _, words = parts[1].partition("-")
         qualifier = self._known_qualifier(words, name)
         if kind == "values":
@@ -106,7 +106,7 @@ class ResourceNames:
         elif kind in FILE_TYPES:
             self._read_file(name, kind, parts[2], qualifier)
         else:
-            message = f"{parts[1]} is no folder of resources"
+            message = f"{parts[1]} is not a folder of resources"
             raise InputError(
                 message, place=self.spell(name), hint=f"There are: values, {', '.join(FILE_TYPES)}"
             )

@@ -183,14 +183,14 @@ def compile_qualifier(qualifier: str) -> bytes:
         qualifier: What stands behind the first hyphen of the folder's name; empty for the default.
 
     Raises:
-        InputError: a word in it is no qualifier, or stands in the wrong place.
+        InputError: a word in it is not a qualifier, or is in the wrong place.
     """
     config = bytearray(CONFIG_BYTES)
     config[0] = CONFIG_BYTES
     rest = _take_words(config, qualifier.split("-") if qualifier else [], _BEFORE_LOCALE)
     rest = _take_words(config, _take_locale(config, rest), _AFTER_LOCALE)
     if rest:
-        message = f"{rest[0]!r} is no resource qualifier, or stands in the wrong place, in {qualifier!r}"
+        message = f"{rest[0]!r} is not a resource qualifier, or is in the wrong place, in {qualifier!r}"
         raise InputError(message, hint="Name the folder as Android's documentation of resources orders them")
     _set_least_release(config)
     return bytes(config)

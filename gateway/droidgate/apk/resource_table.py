@@ -1,7 +1,7 @@
 """Reading resource tables (AOSP ResourceTypes.h, ResTable_*), of a base APK and its splits as one.
 
 Only where its parts begin is indexed; an entry is decoded when it is asked for. What is broken is left out
-and told as a finding, since Android too looks at what it needs only.
+and reported as a finding, since Android too looks at what it needs only.
 """
 
 from __future__ import annotations
@@ -102,7 +102,7 @@ class TableFile:
         problem: Why the rest of it could not be indexed, or None.
 
     Raises:
-        InputError: it is no resource table at all.
+        InputError: it is not a resource table at all.
         BudgetError: it has too many parts.
     """
 
@@ -114,7 +114,7 @@ class TableFile:
         self.problem: str | None = None
         self._budget = budget
         if len(data) < _TABLE_HEADER or CHUNK_HEADER.unpack_from(data)[0] != ChunkType.TABLE:
-            raise InputError("it is no resource table", place=place)
+            raise InputError("it is not a resource table", place=place)
         try:
             self._index()
         except BudgetError:
@@ -252,7 +252,7 @@ class ResourceTable:
         loaders: What gives each file's table, the base first; called when it is first needed.
         place: How errors name the whole.
         budget: Counts lookups.
-        findings: Where it is told what cannot be read.
+        findings: Takes a finding for each part that cannot be read.
     """
 
     def __init__(
@@ -299,7 +299,7 @@ class ResourceTable:
             self._findings.append(warn(BROKEN_RESOURCE_TABLE, message, place, hint=hint))
 
     def _report_error(self, file: TableFile, error: InputError | struct.error) -> None:
-        """Tell what is broken in a table; what would take too much is raised."""
+        """Report what is broken in a table; what would take too much is raised."""
         if isinstance(error, BudgetError):
             raise error
         self._report(
@@ -307,7 +307,7 @@ class ResourceTable:
         )
 
     def _entries(self, identifier: int) -> Iterator[tuple[_TypeChunk, int]]:
-        """Yield type and position of each entry of a resource; what is broken is told and left out."""
+        """Yield type and position of each entry of a resource; what is broken is reported and left out."""
         package_id, type_id, index = identifier >> 24, identifier >> 16 & 0xFF, identifier & 0xFFFF
         for file in self._tables():
             for package in file.packages.get(package_id, ()):

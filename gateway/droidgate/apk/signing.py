@@ -1,6 +1,6 @@
 """Signing APKs: schemes v1 (JAR), v2 and v3 (AOSP's documentation of APK signing, and apksig).
 
-v2 and v3 cover the archive as a whole and stand in a block of their own between the entries and the central
+v2 and v3 cover the archive as a whole and are in a block of their own between the entries and the central
 directory. Android 7 and later read v2, Android 9 and later v3; an older Android reads v1 alone, which is
 written only where an app is for one.
 """

@@ -130,7 +130,7 @@ def load_or_make_key(key_type: KeyType = "ec", *, path: Path | None = None) -> S
         path: The key's file; the user's own by default.
 
     Raises:
-        InputError: the file is no key, of another kind, or others can read it.
+        InputError: the file is not a key, of another kind, or others can read it.
         WriteError: a new key cannot be kept.
     """
     file = path or key_path(key_type)
@@ -170,7 +170,7 @@ def _parse_key(data: bytes, place: str) -> SigningKey:
         certificate = x509.load_pem_x509_certificate(data)
     except (ValueError, TypeError) as error:
         first_line = str(error).partition("\n")[0]
-        raise InputError(f"it is no signing key: {first_line}", place=place, hint=hint) from None
+        raise InputError(f"it is not a signing key: {first_line}", place=place, hint=hint) from None
     is_known = isinstance(key, RSAPrivateKey) or (
         isinstance(key, EllipticCurvePrivateKey) and isinstance(key.curve, ec.SECP256R1)
     )

@@ -113,7 +113,7 @@ class StringPool:
 
 
 def _decode_modified_utf8(raw: bytes) -> str:
-    """Join surrogates into characters; what is no UTF-8 in either form becomes U+FFFD."""
+    """Join surrogates into characters; what is not UTF-8 in either form becomes U+FFFD."""
     try:
         text = raw.decode("utf-8", "surrogatepass")
     except UnicodeDecodeError:
@@ -122,5 +122,5 @@ def _decode_modified_utf8(raw: bytes) -> str:
 
 
 def first_chunk_is(data: bytes, kind: ChunkType) -> bool:
-    """Tell whether a file begins with a chunk of a type."""
+    """Return whether a file begins with a chunk of a type."""
     return len(data) >= CHUNK_HEADER.size and CHUNK_HEADER.unpack_from(data)[0] == kind

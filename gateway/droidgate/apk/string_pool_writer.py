@@ -11,7 +11,7 @@ from collections.abc import Sequence
 from typing import Final
 
 NO_STRING: Final = 0xFFFFFFFF
-"""Index that stands for no string."""
+"""Index that means no string."""
 
 _STRING_POOL: Final = 0x0001
 _HEADER_BYTES: Final = 28

@@ -192,7 +192,7 @@ def _formats(words: str, place: str) -> AttributeFormat:
     try:
         return formats_of(words)
     except KeyError as error:
-        raise InputError(f"{error.args[0]} is no format of a value", place=place) from None
+        raise InputError(f"{error.args[0]} is not a format of a value", place=place) from None
 
 
 def _read_attribute_type(declaration: Declaration) -> AttributeType:
@@ -203,7 +203,7 @@ def _read_attribute_type(declaration: Declaration) -> AttributeType:
         number = integer_in(word.get("value", ""))
         name = _required_name(word, declaration.path)
         if number is None or word.tag not in {"enum", "flag"}:
-            message = f"{name} is no word with a number"
+            message = f"{name} is not a word with a number"
             raise InputError(message, place=f"{declaration.path}:{word.sourceline}")
         values[name] = number & 0xFFFFFFFF
         formats |= AttributeFormat.ENUM if word.tag == "enum" else AttributeFormat.FLAGS
@@ -216,7 +216,7 @@ class ValueCompiler:
     Args:
         symbols: Where references lead.
         attributes: The app's own attributes with their ids.
-        findings: Takes what is told.
+        findings: Takes the findings.
     """
 
     def __init__(
@@ -262,7 +262,7 @@ class ValueCompiler:
         for item in declaration.element.iterchildren("item"):
             key = _QUANTITIES.get(item.get("quantity", ""))
             if key is None:
-                message = f"{item.get('quantity')!r} is no quantity; there are: {', '.join(_QUANTITIES)}"
+                message = f"{item.get('quantity')!r} is not a quantity; there are: {', '.join(_QUANTITIES)}"
                 raise InputError(message, place=f"{declaration.path}:{item.sourceline}")
             items.append((key, self._value(declaration, item, AttributeFormat.STRING)))
         return Bag(tuple(sorted(items, key=lambda pair: pair[0])))

@@ -29,7 +29,7 @@ def signed(data: int) -> int:
 
 
 def is_integer(value: TypedValue) -> bool:
-    """Tell whether a value is an int for a program: a number, a boolean or a colour."""
+    """Return whether a value is an int for a program: a number, a boolean or a colour."""
     return ValueType.INT_DEC <= value.type <= ValueType.INT_COLOR_RGB4
 
 
@@ -70,7 +70,7 @@ def attribute_text(value: TypedValue, name_of: NameOf) -> str | None:
     """Return an attribute's text as `XmlResourceParser.getAttributeValue` gives it: the raw one where the
     file kept it, else the value as text.
 
-    A reference is `@type/name` where Android gives its number; None for a value that is no value.
+    A reference is `@type/name` where Android gives its number; None for a value that is not a value.
     """
     return value.text if value.text is not None else value_text(value, name_of)
 

@@ -39,8 +39,8 @@ class XmlCompiler:
 
     Attributes:
         symbols: The app's resources.
-        package: The app's package, whose namespace its own attributes may stand in.
-        placeholders: What `${name}` stands for; None where placeholders are text.
+        package: The app's package, whose namespace its own attributes may be in.
+        placeholders: The values of `${name}`; None where placeholders are text.
     """
 
     symbols: AppSymbols
@@ -122,7 +122,7 @@ class XmlCompiler:
         def fill(found: re.Match[str]) -> str:
             value = placeholders.get(found[1])
             if value is None:
-                message = f"nothing says what ${{{found[1]}}} stands for"
+                message = f"nothing says what ${{{found[1]}}} means"
                 hint = "Set it in manifestPlaceholders of the build file"
                 raise InputError(message, place=place, hint=hint)
             return value

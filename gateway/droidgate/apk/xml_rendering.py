@@ -1,6 +1,6 @@
 """Compiled XML back as text, so that formats read what an APK holds as they read a source file.
 
-Elements stand on the lines on which they stood in the source, by line breaks inside of tags: what is told of
+Elements are on the lines of the source, by line breaks inside of tags: a finding about
 a place then fits the app's own files. No text node gets a character that was not there.
 """
 
@@ -52,7 +52,7 @@ def render_xml(
             compiled again.
 
     Raises:
-        InputError: a name in it cannot stand in XML.
+        InputError: a name in it is not allowed in XML.
         BudgetError: the text would be too long.
     """
     renderer = _Renderer(name_of, path, Budget() if budget is None else budget, escape)
@@ -131,7 +131,7 @@ class _Renderer:
         known = self._names.get((namespace, name))
         if known is None:
             if _NAME.fullmatch(name) is None:
-                raise InputError(f"the name {name[:80]!r} cannot stand in XML", place=self._path)
+                raise InputError(f"the name {name[:80]!r} is not allowed in XML", place=self._path)
             prefix = self._prefix(namespace) if namespace else ""
             known = self._names[namespace, name] = prefix + name
         return known

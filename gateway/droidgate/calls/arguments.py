@@ -55,7 +55,8 @@ def fit_arguments(
 
     A null for a parameter that is neither nullable nor required is the same as no value. A name that is not
     declared is refused (reference mobile-mcp-and-mmcp 6, row 25): a misspelled optional parameter would
-    otherwise be its default. An input that allows further names has `additionalProperties`, or is no object.
+    otherwise be its default. An input that allows further names has `additionalProperties`, or is not
+    an object.
 
     Args:
         arguments: Name -> JSON value.

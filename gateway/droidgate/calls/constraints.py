@@ -1,6 +1,6 @@
 """What a declared type says of a value beyond its kind: enum, pattern, and JSON Schema's limits.
 
-Only the keywords listed here are enforced; lint and descriptions tell the others. Numbers are compared
+Only the keywords listed here are enforced; lint and descriptions report the others. Numbers are compared
 exactly, lengths count code points, and a pattern outside the subset of `patterns` lets everything pass.
 """
 
@@ -145,7 +145,7 @@ def _unique(value: Json, bound: Json) -> str | None:
         # A number and the text of its normal form have one key.
         alike = seen.setdefault(canonical_json(_normal(item)), [])
         if any(json_equal(item, other) for other in alike):
-            return f"{_shown(item)} stands there twice"
+            return f"duplicate item {_shown(item)}"
         alike.append(item)
     return None
 

@@ -198,7 +198,7 @@ class _Parser:
         content, closing, _ = self.text[self.position :].partition("}")
         first, comma, last = content.partition(",")
         if not closing or not _is_count(first) or not (last == "" or _is_count(last)):
-            raise UnsupportedPatternError("braces that are no quantifier")
+            raise UnsupportedPatternError("braces that are not a quantifier")
         self.position += len(content) + 1
         least = int(first)
         most = least if not comma else int(last) if last else None
@@ -363,7 +363,7 @@ class Pattern:
     last: int
 
     def matches(self, text: str) -> bool:
-        """Tell whether the pattern matches somewhere in the text, in time linear in its length.
+        """Return whether the pattern matches somewhere in the text, in time linear in its length.
 
         Raises:
             UnsupportedPatternError: the text is too long for so large a pattern.

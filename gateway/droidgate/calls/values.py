@@ -4,7 +4,7 @@ A value is taken as it is where it is of the declared kind; 1.0 is the integer 1
 its meaning leaves no doubt (reference mobile-mcp-and-mmcp 6, rows 3, 4 and 6; android-runtime 3.5): a text
 that spells a boolean, a number or, for arrays and objects, their JSON. Each bend is noted. A required
 property that may be null may also be left out, which is Jetpack's rule (reference appfunctions 2.c).
-`description` and `format` are for people and are not checked.
+`description` and `format` inform users and are not checked.
 """
 
 from __future__ import annotations

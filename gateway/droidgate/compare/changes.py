@@ -15,7 +15,7 @@ class Weight(StrEnum):
     """What a change means for a caller that was written against the old declaration."""
 
     TEXT_ONLY = "text-only"
-    """Only words for people and language models, or the way something is written down, changed."""
+    """Only words for users and language models, or the way something is written down, changed."""
     COMPATIBLE = "compatible"
     """Calls that were right stay right, and their results are still understood."""
     BREAKING = "breaking"
@@ -29,7 +29,7 @@ WEIGHTS: Final = tuple(Weight)
 
 
 def weighs_at_least(weight: Weight, threshold: Weight) -> bool:
-    """Tell whether a weight reaches a threshold."""
+    """Return whether a weight reaches a threshold."""
     return WEIGHTS.index(weight) >= WEIGHTS.index(threshold)
 
 
@@ -212,7 +212,7 @@ OUTPUT_REMOVED: Final = finding_code("output-removed", "A result is no longer de
 EFFECT_CHANGED: Final = finding_code(
     "effect-changed", "Another hint about side effects; breaking where a promise is taken back", __name__
 )
-TEXT_CHANGED: Final = finding_code("text-changed", "Other words for people and language models", __name__)
+TEXT_CHANGED: Final = finding_code("text-changed", "Other words for users and language models", __name__)
 ORDER_CHANGED: Final = finding_code("order-changed", "The same things in another order", __name__)
 SPELLING_CHANGED: Final = finding_code(
     "spelling-changed", "The same meaning, written down in another way", __name__

@@ -179,10 +179,10 @@ def _compare_word(
     if before == after:
         return []
     if before is None:
-        return [_leaf(code, Effect.NARROWER, f"a {name} is demanded now", (old, new), name, before, after)]
+        return [_leaf(code, Effect.NARROWER, f"a {name} is now required", (old, new), name, before, after)]
     if after is None:
-        return [_leaf(code, Effect.WIDER, f"no {name} is demanded any more", (old, new), name, before, after)]
-    return [_leaf(code, Effect.OTHER, f"another {name} is demanded", (old, new), name, before, after)]
+        return [_leaf(code, Effect.WIDER, f"no {name} is required any more", (old, new), name, before, after)]
+    return [_leaf(code, Effect.OTHER, f"another {name} is required", (old, new), name, before, after)]
 
 
 def _compare_keyword(old: At, new: At, keyword: str) -> list[Difference]:

@@ -178,7 +178,7 @@ def _wires(provider: Provider) -> set[str] | None:
 
 
 def _compare_unreached(old: Provider, new: Provider) -> list[Change]:
-    """Compare the definitions that no capability reaches; the others are told where they are used."""
+    """Compare the definitions that no capability reaches; the others are reported where they are used."""
     reached = {
         name for capability in old.capabilities for name in reachable_definitions(capability, old.definitions)
     }
@@ -250,7 +250,7 @@ class _Capabilities:
     def whole(
         self, position: int, capability: Capability, others: Iterable[tuple[int, Capability]], *, is_new: bool
     ) -> CapabilityComparison:
-        """Tell an added or removed capability, and whether another id stands for the same."""
+        """Report an added or removed capability, and whether another id names the same."""
         twin = next((other.id for _, other in others if _same_but_id(capability, other)), None)
         message = "the capability is new" if is_new else "the capability is gone"
         if twin is not None:

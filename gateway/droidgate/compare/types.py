@@ -58,7 +58,7 @@ _COMPARABLE_KINDS: Final = _WIDER_KINDS | {(wide, narrow) for narrow, wide in _W
 
 @dataclass(slots=True)
 class TypeComparison:
-    """Compares types of two providers; one instance for one pair of roots, so that a definition is told once.
+    """Compares types of two providers; one instance for each pair of roots, which reports a definition once.
 
     Attributes:
         old_definitions: What references of old types mean.
@@ -185,7 +185,7 @@ class TypeComparison:
         return self.assumed if self.current is None else self.assumed | {self.current}
 
     def is_among(self, place: At, choice: At, choice_type: OneOfType) -> bool:
-        """Tell whether every value of a type is a value of one of the alternatives."""
+        """Return whether every value of a type is a value of one of the alternatives."""
         allowed = {Effect.NONE, Effect.HARMLESS, Effect.WIDER}
         return any(
             all(difference.effect in allowed for difference in differences)
@@ -196,7 +196,7 @@ class TypeComparison:
         )
 
     def try_out(self, old: At, new: At) -> list[Difference]:
-        """Compare without telling; too deep, or after too many attempts, everything counts as different."""
+        """Compare without findings; too deep, or after too many attempts, everything counts as different."""
         self.steps[0] -= 1
         if self.steps[0] < 0 or self.depth >= _DEPTH_OF_MATCHING:
             return [_difference(TYPE_CHANGED, Effect.OTHER, "too many alternatives to compare", old, new)]
@@ -348,7 +348,7 @@ class TypeComparison:
         return pairs, gone, come
 
     def are_same(self, old: At, new: At) -> bool:
-        """Tell whether two types allow the same values."""
+        """Return whether two types allow the same values."""
         return all(item.effect is Effect.NONE for item in self.try_out(old, new))
 
 

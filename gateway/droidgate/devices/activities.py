@@ -49,9 +49,9 @@ class ActivityStart:
 
     Attributes:
         status: `ok` or `timeout`, as Android prints it.
-        activity: The activity that came up, `package/class`; None where it is not told.
+        activity: The activity that came up, `package/class`; None where it is not reported.
         warning: What Android warns about, such as that it was only brought to the front; None for nothing.
-        milliseconds: Until it was drawn; None where it is not told.
+        milliseconds: Until it was drawn; None where it is not reported.
     """
 
     status: str
@@ -120,13 +120,13 @@ def read_broadcast(text: str, exit_status: int = 0, error_text: str = "") -> Bro
 
     Raises:
         CommandFailedError: Android refused, or did not deliver it.
-        DeviceOutputError: it is no answer of `am broadcast`.
+        DeviceOutputError: it is not an answer of `am broadcast`.
     """
     if exit_status != 0 or _is_exception(error_text):
         raise command_failed(_BROADCAST, exit_status, text, error_text)
     first, _, rest = text.replace("\r\n", "\n").partition("\n")
     if not first.startswith("Broadcasting: Intent {") or not text.endswith("\n"):
-        raise DeviceOutputError(_BROADCAST, "it is no answer of a broadcast", text=text)
+        raise DeviceOutputError(_BROADCAST, "it is not an answer of a broadcast", text=text)
     if not rest:
         raise CommandFailedError(
             "the broadcast was not delivered",
@@ -134,7 +134,7 @@ def read_broadcast(text: str, exit_status: int = 0, error_text: str = "") -> Bro
             hint="Look whether the user is running and the app installed",
         )
     if not rest.startswith(_MARK):
-        raise DeviceOutputError(_BROADCAST, "it does not tell a result", line=2, text=rest)
+        raise DeviceOutputError(_BROADCAST, "it has no result", line=2, text=rest)
     found = _COMPLETED.fullmatch(rest.removeprefix(_MARK).removesuffix("\n"))
     if found is None or int(found["result"]) not in _INT:
         raise DeviceOutputError(_BROADCAST, "the result cannot be read", text=rest)
@@ -156,11 +156,11 @@ def start_activity(
 def read_activity_start(text: str, exit_status: int = 0, error_text: str = "") -> ActivityStart:
     """Read what `am start-activity -W` printed.
 
-    Errors stand on standard output, until Android 15 or so with exit status 0.
+    Errors are on standard output, until Android 15 or so with exit status 0.
 
     Raises:
         CommandFailedError: Android did not start it.
-        DeviceOutputError: it is no answer of `am start-activity -W`.
+        DeviceOutputError: it is not an answer of `am start-activity -W`.
     """
     lines = text.replace("\r\n", "\n").split("\n")
     error = next((line for line in lines[1:] if line.startswith("Error")), None)
@@ -168,7 +168,7 @@ def read_activity_start(text: str, exit_status: int = 0, error_text: str = "") -
         said = _error_text(lines[1:]) or text
         raise command_failed(_ACTIVITY, exit_status, said, error_text)
     if not lines[0].startswith("Starting: Intent {") or lines[-2:] != ["Complete", ""]:
-        raise DeviceOutputError(_ACTIVITY, "it is no answer of a started activity", text=text)
+        raise DeviceOutputError(_ACTIVITY, "it is not an answer of a started activity", text=text)
     warning: str | None = None
     fields: dict[str, str] = {}
     for number, line in enumerate(lines[1:-2], 2):
@@ -187,7 +187,7 @@ def _activity_start(fields: Mapping[str, str], warning: str | None) -> ActivityS
     if status not in {"ok", "timeout"} or not fields.get("WaitTime", "").isdecimal():
         raise DeviceOutputError(_ACTIVITY, "it tells no status or no time", text=status)
     if total is not None and not re.fullmatch(r"\d{1,10}", total, re.ASCII):
-        raise DeviceOutputError(_ACTIVITY, "the time is no number", text=total)
+        raise DeviceOutputError(_ACTIVITY, "the time is not a number", text=total)
     return ActivityStart(status, fields.get("Activity"), warning, None if total is None else int(total))
 
 
@@ -216,7 +216,7 @@ def read_service_start(text: str, exit_status: int = 0, error_text: str = "") ->
 
     Raises:
         CommandFailedError: `am` itself failed.
-        DeviceOutputError: it is no answer of these commands.
+        DeviceOutputError: it is not an answer of these commands.
     """
     if _is_exception(error_text):
         raise command_failed(_SERVICE, exit_status, text, error_text)
@@ -224,7 +224,7 @@ def read_service_start(text: str, exit_status: int = 0, error_text: str = "") ->
     if not is_started or not text.rstrip("\r\n").endswith("}") or not text.endswith("\n"):
         if exit_status != 0 and not text:
             raise command_failed(_SERVICE, exit_status, text, error_text)
-        raise DeviceOutputError(_SERVICE, "it is no answer of a started service", text=text)
+        raise DeviceOutputError(_SERVICE, "it is not an answer of a started service", text=text)
     said = error_text.strip()
     if exit_status == 0 and not said:
         return ServiceStart("started")

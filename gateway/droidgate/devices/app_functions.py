@@ -81,7 +81,7 @@ def app_function_shell(device: Device) -> AppFunctionShell:
     """Return what `cmd app_function` of a device can do.
 
     Raises:
-        DeviceError: the device fails, or its output is no help text.
+        DeviceError: the device fails, or its output is not help text.
     """
     result = device.run(["cmd", "app_function", "help"])
     return read_help(result.text, result.exit_status, result.error_text)
@@ -92,7 +92,7 @@ def read_help(text: str, exit_status: int = 0, error_text: str = "") -> AppFunct
 
     Raises:
         CommandFailedError: it failed in another way than by not being there.
-        DeviceOutputError: it is no help text.
+        DeviceOutputError: it is not help text.
     """
     for stream in (text, error_text):
         missing = _MISSING.search(stream)
@@ -105,7 +105,7 @@ def read_help(text: str, exit_status: int = 0, error_text: str = "") -> AppFunct
     if lines[0] != _TITLE:
         if exit_status != 0:
             raise command_failed(_HELP, exit_status, text, error_text)
-        raise DeviceOutputError(_HELP, "it is no help text", text=text or error_text)
+        raise DeviceOutputError(_HELP, "it is not help text", text=text or error_text)
     return AppFunctionShell(_read_commands(lines[1:]))
 
 
@@ -122,7 +122,7 @@ def _read_commands(lines: list[str]) -> dict[str, frozenset[str]]:
         elif option is not None and current:
             commands[current] |= {option["name"]}
         elif _TEXT.fullmatch(line) is None or not current:
-            raise DeviceOutputError(_HELP, "the line is no help", line=number, text=line)
+            raise DeviceOutputError(_HELP, "the line is not help", line=number, text=line)
     if "help" not in commands or lines[-1:] != [""]:
         raise DeviceOutputError(_HELP, "the help is cut off", text=lines[-1] if lines else "")
     return commands
@@ -141,7 +141,7 @@ def list_app_functions(
 
     Raises:
         UnsupportedDeviceError: its shell cannot list.
-        DeviceError: the device fails, or its output is no listing.
+        DeviceError: the device fails, or its output is not a listing.
     """
     if not shell.lists:
         raise UnsupportedDeviceError(
@@ -164,7 +164,7 @@ def read_listing(text: str, exit_status: int = 0, error_text: str = "") -> list[
 
     Raises:
         CommandFailedError: Android says an error, whatever the exit status is.
-        DeviceOutputError: it is no listing.
+        DeviceOutputError: it is not a listing.
     """
     plain = without_notices(text)
     if exit_status != 0 or not plain.startswith("{"):
@@ -181,7 +181,7 @@ def read_listing(text: str, exit_status: int = 0, error_text: str = "") -> list[
         ) from None
     strange = next((document.package for document in documents if not is_package(document.package)), None)
     if strange is not None:
-        raise DeviceOutputError(LIST_COMMAND, "an element is no document", text=strange)
+        raise DeviceOutputError(LIST_COMMAND, "an element is not a document", text=strange)
     return documents
 
 
@@ -189,7 +189,7 @@ def is_enabled(device: Device, package: str, function: str, *, user: int = 0) ->
     """Ask whether a function is enabled now; look at `AppFunctionShell.reports_enabled` first.
 
     Raises:
-        DeviceError: the device fails, Android says an error, or the output is no answer.
+        DeviceError: the device fails, Android says an error, or the output is not an answer.
     """
     arguments = ["cmd", "app_function", "is-enabled", "--package", check_package(package)]
     result = device.run([*arguments, "--function", function, "--user", check_user(user)])
@@ -207,7 +207,7 @@ def read_enabled(text: str, exit_status: int = 0, error_text: str = "") -> bool:
     if exit_status == 0 and plain in {"true\n", "false\n"}:
         return plain == "true\n"
     _refuse_failure(_ENABLED, plain, exit_status, error_text)
-    raise DeviceOutputError(_ENABLED, "it is no answer", text=plain)
+    raise DeviceOutputError(_ENABLED, "it is not an answer", text=plain)
 
 
 def execute_command(
@@ -261,4 +261,4 @@ def _refuse_failure(command: str, text: str, exit_status: int, error_text: str) 
             raise CommandFailedError(f"{command}: {excerpt(line)}", exit_status=exit_status)
     if exit_status != 0:
         raise command_failed(command, exit_status, text, error_text)
-    raise DeviceOutputError(command, "it is no answer", text=text or error_text)
+    raise DeviceOutputError(command, "it is not an answer", text=text or error_text)

@@ -40,7 +40,7 @@ def read_components(kind: ComponentKind, text: str, exit_status: int = 0, error_
 
     Raises:
         CommandFailedError: it ended with an error.
-        DeviceOutputError: a line is no component.
+        DeviceOutputError: a line is not a component.
     """
     command = f"cmd package query-{kind}"
     if exit_status != 0:
@@ -52,7 +52,7 @@ def read_components(kind: ComponentKind, text: str, exit_status: int = 0, error_
         raise DeviceOutputError(command, "it printed nothing")
     for number, line in lines:
         if not is_component(line):
-            raise DeviceOutputError(command, "the line is no component", line=number, text=line)
+            raise DeviceOutputError(command, "the line is not a component", line=number, text=line)
     return [full_component(line) for _, line in lines]
 
 

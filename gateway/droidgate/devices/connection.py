@@ -179,7 +179,7 @@ class Connection:
         return self.receive(int(digits, 16))
 
     def finish_writing(self) -> None:
-        """Tell the other side that no more comes."""
+        """Announce to the other side that no more comes."""
         with contextlib.suppress(OSError):
             self._socket.shutdown(socket.SHUT_WR)
 

@@ -105,7 +105,7 @@ def call_provider(
         DeviceError: the device or the provider fails, or the output is not that of `content call`.
     """
     if _WORD.fullmatch(method) is None:
-        raise UnsafeArgumentError(f"{excerpt(method)!r} is no method of a provider")
+        raise UnsafeArgumentError(f"{excerpt(method)!r} is not a method of a provider")
     arguments = ["content", "call", "--user", check_user(user), "--uri", _check_uri(uri), "--method", method]
     if argument is not None:
         if not argument or argument.startswith("--"):
@@ -120,7 +120,7 @@ def read_call(text: str, exit_status: int = 0, error_text: str = "") -> CallResu
 
     Raises:
         CommandFailedError: the provider failed, whatever the exit status says.
-        DeviceOutputError: it is no answer of `content call`.
+        DeviceOutputError: it is not an answer of `content call`.
     """
     _refuse_failure(_CALL, text, exit_status, error_text)
     plain = text.replace("\r\n", "\n")
@@ -128,7 +128,7 @@ def read_call(text: str, exit_status: int = 0, error_text: str = "") -> CallResu
         return CallResult(None)
     inside = plain.removeprefix("Result: Bundle[").removesuffix("]\n")
     if len(inside) != len(plain) - len("Result: Bundle[]\n"):
-        raise DeviceOutputError(_CALL, "it is no answer of a call", text=plain)
+        raise DeviceOutputError(_CALL, "it is not an answer of a call", text=plain)
     if inside.startswith("{") and inside.endswith("}"):
         return CallResult(inside[1:-1])
     raise DeviceOutputError(_CALL, "the Bundle is not unpacked", text=inside)
@@ -144,7 +144,7 @@ def read_content(
 ) -> bytes:
     """Return the bytes that a provider gives for reading.
 
-    `content` prints them as they are, so that an error which it prints in their place is told only where it
+    `content` prints them as they are, so an error which it prints in their place is reported only where it
     is in its own words; data that matters needs a frame.
 
     Raises:
@@ -190,7 +190,7 @@ def query_provider(
     """
     for column in columns:
         if _WORD.fullmatch(column) is None or ":" in column:
-            raise UnsafeArgumentError(f"{excerpt(column)!r} is no column")
+            raise UnsafeArgumentError(f"{excerpt(column)!r} is not a column")
     arguments = ["content", "query", "--user", check_user(user), "--uri", _check_uri(uri)]
     result = device.run([*arguments, "--projection", ":".join(columns)], deadline=deadline)
     return read_query(columns, result.text, result.exit_status, result.error_text)
@@ -203,7 +203,7 @@ def read_query(
 
     Raises:
         CommandFailedError: the provider failed, whatever the exit status says.
-        DeviceOutputError: a line is no row of these columns, or could be read in more than one way.
+        DeviceOutputError: a line is not a row of these columns, or could be read in more than one way.
     """
     _refuse_failure(_QUERY, text, exit_status, error_text)
     plain = text.replace("\r\n", "\n")
@@ -222,7 +222,7 @@ def _read_row(columns: Sequence[str], number: int, line: str) -> dict[str, str]:
     pattern = ", ".join(f"{re.escape(column)}=(.*)" for column in columns)
     found = re.fullmatch(pattern, line.removeprefix(head)) if line.startswith(head) else None
     if found is None:
-        raise DeviceOutputError(_QUERY, "the line is no row", line=number + 1, text=line)
+        raise DeviceOutputError(_QUERY, "the line is not a row", line=number + 1, text=line)
     is_ambiguous = any(f", {name}=" in value for value in found.groups() for name in columns)
     if is_ambiguous:
         raise DeviceOutputError(_QUERY, "the row can be read in two ways", line=number + 1, text=line)
@@ -231,7 +231,7 @@ def _read_row(columns: Sequence[str], number: int, line: str) -> dict[str, str]:
 
 def _check_uri(uri: str) -> str:
     if _URI.fullmatch(uri) is None:
-        raise UnsafeArgumentError(f"{excerpt(uri)!r} is no content URI")
+        raise UnsafeArgumentError(f"{excerpt(uri)!r} is not a content URI")
     return uri
 
 

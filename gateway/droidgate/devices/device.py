@@ -1,6 +1,6 @@
 """One handle per device: commands, files and properties, always by serial.
 
-A handle remembers which phone it was opened for. Every connection tells the number of the transport that
+A handle remembers which phone it was opened for. Every connection sends the number of the transport that
 serves it; when that number changes, the device was away, and it is looked at again before anything is sent.
 """
 
@@ -56,12 +56,12 @@ class CommandResult:
 
     @property
     def text(self) -> str:
-        """Standard output as text; bytes that are no UTF-8 are written by their code."""
+        """Standard output as text; bytes that are not UTF-8 are written by their code."""
         return self.stdout.decode("utf-8", "backslashreplace")
 
     @property
     def error_text(self) -> str:
-        """Standard error as text; bytes that are no UTF-8 are written by their code."""
+        """Standard error as text; bytes that are not UTF-8 are written by their code."""
         return self.stderr.decode("utf-8", "backslashreplace")
 
 
@@ -282,7 +282,7 @@ class Device:
             status = exchange(connection, None, collector)
         lines = bytes(collector.stdout).decode("utf-8", "backslashreplace").split("\n")
         if status != 0 or len(lines) != len(_IDENTITY) + 1:
-            raise ProtocolError("getprop does not tell which device this is", place=self.serial)
+            raise ProtocolError("getprop does not say which device this is", place=self.serial)
         seen = Identity(lines[0].strip("\r"), lines[1].strip("\r"))
         if self._identity is not None and seen != self._identity:
             raise DeviceChangedError(

@@ -2,7 +2,7 @@
 
 DeviceError
 ├── ServerUnreachableError    no adb server answers, or none can be started
-├── ServerVersionError        what answers is no adb server that we can use
+├── ServerVersionError        what answers is not an adb server that we can use
 ├── NoDeviceError             no device of that serial, or none at all
 ├── SeveralDevicesError       more than one, and none was named
 ├── DeviceStateError          it is there, but offline, unauthorized, in recovery...
@@ -36,7 +36,7 @@ class ServerUnreachableError(DeviceError):
 
 
 class ServerVersionError(DeviceError):
-    """What answers is no adb server that can be used."""
+    """What answers is not an adb server that can be used."""
 
 
 class NoDeviceError(DeviceError):

@@ -61,7 +61,7 @@ def install_apks(
     """
     for name in apks:
         if _SPLIT.fullmatch(name) is None:
-            raise UnsafeArgumentError(f"{excerpt(name)!r} is no name of an APK")
+            raise UnsafeArgumentError(f"{excerpt(name)!r} is not a name of an APK")
     total = sum(map(len, apks.values()))
     options = ["-r", "-t", *(["-d"] if downgrade else []), "--user", check_user(user), "-S", str(total)]
     session = read_session(*_said(device.run(["pm", "install-create", *options])))
@@ -93,7 +93,7 @@ def read_session(text: str, exit_status: int = 0, error_text: str = "") -> str:
 
     Raises:
         InstallError: Android refused.
-        DeviceOutputError: it is no answer of it.
+        DeviceOutputError: it is not an answer of it.
     """
     found = _SESSION.fullmatch(text.strip())
     if exit_status == 0 and found is not None:
@@ -106,7 +106,7 @@ def read_success(text: str, exit_status: int = 0, error_text: str = "") -> None:
 
     Raises:
         InstallError: Android refused.
-        DeviceOutputError: it is no answer of such a command.
+        DeviceOutputError: it is not an answer of such a command.
     """
     said = text.strip()
     if exit_status != 0 or re.fullmatch(r"Success(: streamed \d+ bytes)?", said) is None:
@@ -120,7 +120,7 @@ def _failure(text: str, exit_status: int, error_text: str) -> CommandFailedError
             return InstallError(found["code"], found["text"] or "", exit_status=exit_status)
     if exit_status != 0:
         return command_failed(_INSTALL, exit_status, text, error_text)
-    return DeviceOutputError(_INSTALL, "it is no answer of an installation", text=text)
+    return DeviceOutputError(_INSTALL, "it is not an answer of an installation", text=text)
 
 
 def _said(result: CommandResult) -> tuple[str, int, str]:

@@ -84,7 +84,7 @@ def read_devices(text: str) -> tuple[ListedDevice, ...]:
     """Read the answer of `host:devices-l`.
 
     Raises:
-        DeviceOutputError: a line is none of that list, or a serial stands there twice.
+        DeviceOutputError: a line is none of that list, or a serial is duplicate.
     """
     if text and not text.endswith("\n"):
         raise DeviceOutputError(_SERVICE, "the output is cut off", text=text[-40:])
@@ -97,7 +97,7 @@ def read_devices(text: str) -> tuple[ListedDevice, ...]:
     serials = [device.serial for device in devices if SERIAL.fullmatch(device.serial)]
     twice = next((serial for serial in serials if serials.count(serial) > 1), None)
     if twice is not None:
-        raise DeviceOutputError(_SERVICE, "a serial stands there twice", text=twice)
+        raise DeviceOutputError(_SERVICE, "duplicate serial", text=twice)
     return tuple(devices)
 
 
@@ -106,7 +106,7 @@ def _read_line(line: str, number: int) -> ListedDevice:
     is_line = len(plain) <= _LONGEST_LINE and plain.replace("\t", " ").isprintable()
     found = _LINE.fullmatch(plain) if is_line else None
     if found is None:
-        raise DeviceOutputError(_SERVICE, "the line is no device", line=number, text=line)
+        raise DeviceOutputError(_SERVICE, "the line is not a device", line=number, text=line)
     rest = found["rest"].strip()
     transport = _TRANSPORT.search(rest)
     if transport is not None:
@@ -139,7 +139,7 @@ def choose_device(devices: Sequence[ListedDevice], serial: str | None) -> Listed
     if serial is None:
         return _ready(_only(devices))
     if SERIAL.fullmatch(serial) is None:
-        raise UnsafeArgumentError(f"{excerpt(serial)!r} is no serial")
+        raise UnsafeArgumentError(f"{excerpt(serial)!r} is not a serial")
     for device in devices:
         if device.serial == serial:
             return _ready(device)

@@ -28,7 +28,7 @@ def output_lines(command: str, text: str) -> Iterator[tuple[int, str]]:
         if not line:
             continue
         if not line.isprintable():
-            raise DeviceOutputError(command, "a control character stands in the line", line=number, text=line)
+            raise DeviceOutputError(command, "the line has a control character", line=number, text=line)
         yield number, line
 
 

@@ -63,7 +63,7 @@ def read_packages(text: str, exit_status: int = 0, error_text: str = "") -> list
 
     Raises:
         CommandFailedError: it ended with an error.
-        DeviceOutputError: a line is none of these, or a package stands there twice.
+        DeviceOutputError: a line is none of these, or a package is duplicate.
     """
     if exit_status != 0:
         raise command_failed(_LIST, exit_status, text, error_text)
@@ -71,7 +71,7 @@ def read_packages(text: str, exit_status: int = 0, error_text: str = "") -> list
     for number, line in output_lines(_LIST, text):
         package = _read_package(line, number)
         if package.name in packages:
-            raise DeviceOutputError(_LIST, "a package stands there twice", line=number, text=package.name)
+            raise DeviceOutputError(_LIST, "duplicate package", line=number, text=package.name)
         packages[package.name] = package
     if not packages:
         raise DeviceOutputError(_LIST, "there is no package, not even Android's own", text=text)
@@ -82,7 +82,7 @@ def _read_package(line: str, number: int) -> InstalledPackage:
     found = _DETAILS.fullmatch(line.removeprefix("package:")) if line.startswith("package:") else None
     path, equals, name = found["head"].rpartition("=") if found else ("", "", "")
     if found is None or not equals or not path.startswith("/") or not is_package(name):
-        raise DeviceOutputError(_LIST, "the line is no package", line=number, text=line)
+        raise DeviceOutputError(_LIST, "the line is not a package", line=number, text=line)
     version = int(found["version"])
     if version >= _MAX_VERSION:
         raise DeviceOutputError(_LIST, "the version code is too large", line=number, text=line)
@@ -112,7 +112,7 @@ def read_disabled(text: str, exit_status: int = 0, error_text: str = "") -> froz
     for number, line in output_lines(_LIST, text):
         name = line.removeprefix("package:")
         if name == line or not is_package(name):
-            raise DeviceOutputError(_LIST, "the line is no package", line=number, text=line)
+            raise DeviceOutputError(_LIST, "the line is not a package", line=number, text=line)
         names.add(name)
     return frozenset(names)
 
@@ -144,7 +144,7 @@ def read_paths(text: str, exit_status: int = 0, error_text: str = "") -> list[st
     for number, line in output_lines(_PATH, text):
         path = line.removeprefix("package:")
         if path == line or not path.startswith("/") or path in paths:
-            raise DeviceOutputError(_PATH, "the line is no APK", line=number, text=line)
+            raise DeviceOutputError(_PATH, "the line is not an APK", line=number, text=line)
         paths.append(path)
     if not paths:
         raise DeviceOutputError(_PATH, "there is no APK")

@@ -30,7 +30,7 @@ class Build:
         model, manufacturer: What is printed on it.
         serial_number: `ro.serialno`.
         fingerprint: `ro.build.fingerprint`.
-        security_patch: Day of the security patch level; None where it is not told.
+        security_patch: Day of the security patch level; None where it is not reported.
     """
 
     sdk: int
@@ -47,7 +47,7 @@ def read_properties(text: str, exit_status: int = 0, error_text: str = "") -> di
 
     Raises:
         CommandFailedError: it ended with an error.
-        DeviceOutputError: a piece is no property, or one stands there twice.
+        DeviceOutputError: a piece is not a property, or one is duplicate.
     """
     if exit_status != 0:
         raise command_failed(_GETPROP, exit_status, text, error_text)
@@ -58,7 +58,7 @@ def read_properties(text: str, exit_status: int = 0, error_text: str = "") -> di
     for number, piece in enumerate(_NEXT.split(plain.removesuffix("\n")), 1):
         found = _PROPERTY.fullmatch(piece)
         if found is None or found[1] in properties:
-            raise DeviceOutputError(_GETPROP, "the piece is no property", line=number, text=piece)
+            raise DeviceOutputError(_GETPROP, "the piece is not a property", line=number, text=piece)
         properties[found[1]] = found[2]
         if number > _MAX_PROPERTIES:
             raise DeviceOutputError(_GETPROP, f"there are more than {_MAX_PROPERTIES} properties")
@@ -79,11 +79,11 @@ def build_of(properties: dict[str, str]) -> Build:
     """Return what a device says about itself.
 
     Raises:
-        DeviceOutputError: it does not tell its API level.
+        DeviceOutputError: it does not report its API level.
     """
     sdk = properties.get("ro.build.version.sdk", "")
     if _SDK.fullmatch(sdk) is None or "." in sdk:
-        raise DeviceOutputError(_GETPROP, "ro.build.version.sdk is no API level", text=sdk)
+        raise DeviceOutputError(_GETPROP, "ro.build.version.sdk is not an API level", text=sdk)
     return Build(
         sdk=int(sdk),
         release=properties.get("ro.build.version.release", ""),
@@ -110,13 +110,13 @@ def read_current_user(text: str, exit_status: int = 0, error_text: str = "") -> 
 
     Raises:
         CommandFailedError: it ended with an error.
-        DeviceOutputError: it is no number.
+        DeviceOutputError: it is not a number.
     """
     if exit_status != 0:
         raise command_failed(_USER, exit_status, text, error_text)
     lines = [line for _, line in output_lines(_USER, text)]
     if len(lines) != 1 or re.fullmatch(r"\d{1,9}", lines[0]) is None:
-        raise DeviceOutputError(_USER, "it is no user", text=text)
+        raise DeviceOutputError(_USER, "it is not a user", text=text)
     return int(lines[0])
 
 

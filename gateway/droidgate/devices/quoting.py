@@ -30,7 +30,7 @@ def join_command(arguments: Sequence[str]) -> str:
     """Return arguments as one command for the device's shell.
 
     Raises:
-        UnsafeArgumentError: there is none, or one holds NUL, is no text, or is too long for Linux.
+        UnsafeArgumentError: there is none, or one holds NUL, is not text, or is too long for Linux.
     """
     if not arguments or not arguments[0]:
         raise UnsafeArgumentError("there is no command")
@@ -114,7 +114,7 @@ def check_property(name: str) -> str:
 
 
 def is_package(text: str) -> bool:
-    """Tell whether a text is the name of an installed package.
+    """Return whether a text is the name of an installed package.
 
     Android's own and those of some makers (`androidhwext`) have no dot, which Android asks of apps only.
     """
@@ -122,7 +122,7 @@ def is_package(text: str) -> bool:
 
 
 def is_component(text: str) -> bool:
-    """Tell whether a text is a component as Android prints it: `package/class`."""
+    """Return whether a text is a component as Android prints it: `package/class`."""
     package, slash, name = text.partition("/")
     return bool(slash) and is_package(package) and _CLASS.fullmatch(name) is not None
 

@@ -96,7 +96,7 @@ class BlockCache:
         return data
 
     def store(self, block: int, data: bytes) -> None:
-        """Keep a block; a cache that cannot be written is no error."""
+        """Keep a block; a cache that cannot be written is not an error."""
         with contextlib.suppress(OSError):
             self._prepare()
             self._write(self._path(block), self._seal_of(block, data) + data)

@@ -34,7 +34,7 @@ from droidgate.model.errors import DeviceError
 
 DEFAULT_PORT: Final = 5037
 LEAST_VERSION: Final = 41
-"""The server's protocol since platform tools 28.0.2; it has transport ids, which tell a reconnect."""
+"""The server's protocol since platform tools 28.0.2; it has transport ids, which reveal a reconnect."""
 
 _LOOPBACK: Final = frozenset({"localhost", "127.0.0.1", "::1", "ip6-localhost"})
 _VERSION: Final = re.compile(rb"[0-9a-fA-F]{1,8}")
@@ -90,7 +90,7 @@ def _read_socket(named: str) -> ServerAddress:
         host, _, port = rest.rpartition(":")
         return ServerAddress(host.strip("[]") or "127.0.0.1", _read_port(port, "ADB_SERVER_SOCKET"))
     raise ServerUnreachableError(
-        f"ADB_SERVER_SOCKET={excerpt(named)} is no address that droidgate knows",
+        f"ADB_SERVER_SOCKET={excerpt(named)} is not an address that droidgate knows",
         hint="Write tcp:PORT, tcp:HOST:PORT or localfilesystem:PATH",
     )
 
@@ -117,7 +117,7 @@ class AdbServer:
 
         Raises:
             ServerUnreachableError: nothing answers.
-            ServerVersionError: what answers is no adb server.
+            ServerVersionError: what answers is not an adb server.
         """
         deadline = Deadline(_SECONDS, "the version of the adb server", str(self.address))
         try:
@@ -127,7 +127,7 @@ class AdbServer:
         except (ProtocolError, DeviceGoneError, RefusedError) as error:
             reason = error.message if isinstance(error, DeviceError) else excerpt(str(error))
             raise ServerVersionError(
-                f"what listens there is no adb server: {reason}",
+                f"what listens there is not an adb server: {reason}",
                 place=str(self.address),
                 hint="Choose another port by ANDROID_ADB_SERVER_PORT",
             ) from None
@@ -347,7 +347,7 @@ def find_adb() -> str:
     """Return the path of an adb program: what adbutils finds, on PATH or in its own wheel.
 
     Raises:
-        ServerUnreachableError: there is none, or `ADBUTILS_ADB_PATH` names what is no program.
+        ServerUnreachableError: there is none, or `ADBUTILS_ADB_PATH` names what is not a program.
     """
     import adbutils  # type: ignore[import-untyped]  # noqa: PLC0415
 
@@ -356,5 +356,5 @@ def find_adb() -> str:
     except adbutils.AdbError:
         raise ServerUnreachableError("there is no adb program", hint=_INSTALL_HINT) from None
     if shutil.which(program) is None:
-        raise ServerUnreachableError(f"{program} is no adb program", hint=_INSTALL_HINT)
+        raise ServerUnreachableError(f"{program} is not an adb program", hint=_INSTALL_HINT)
     return program

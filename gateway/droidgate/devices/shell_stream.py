@@ -147,7 +147,7 @@ def exchange(connection: Connection, stdin: bytes | BinaryIO | None, collector: 
         DeviceGoneError: the connection ended without an exit status.
         DeadlineError: it does not come in time.
         OutputLimitError: there is more output than the collector takes.
-        ProtocolError: the bytes are no shell packets.
+        ProtocolError: the bytes are not shell packets.
     """
     incoming, outgoing = _Incoming(collector), _Outgoing(stdin)
     while True:

@@ -163,7 +163,7 @@ class SyncSession:
         except UnicodeEncodeError:
             raw = b""
         if not raw or b"\0" in raw or len(raw) > _MAX_PATH:
-            raise self._failed(f"{excerpt(path)!r} is no path that adb takes")
+            raise self._failed(f"{excerpt(path)!r} is not a path that adb takes")
         return raw
 
     def _request(self, kind: bytes, argument: bytes) -> None:

@@ -22,7 +22,7 @@ _DISCOVERED: Final = "._adb-tls-connect._tcp"
 
 
 def is_on_network(serial: str) -> bool:
-    """Tell whether a serial is an address, of another machine than this."""
+    """Return whether a serial is an address, of another machine than this."""
     if _DISCOVERED in serial:
         return True
     found = _HOST_AND_PORT.fullmatch(serial)

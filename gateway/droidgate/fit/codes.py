@@ -1,4 +1,4 @@
-"""The findings of a crossing, by code."""
+"""The findings of a conversion, by code."""
 
 from __future__ import annotations
 

@@ -150,7 +150,7 @@ def _is_no_limit(keyword: str, value: Json) -> bool:
 
 def _is_spelling(type_: Type, keyword: str, value: Json) -> bool:
     """Return whether a kept keyword only spells what the type itself says; others (`required: true`, a list
-    of `items`, alternatives beside a type, a name that is not a property) say more.
+    of `items`, alternatives next to a type, a name that is not a property) say more.
     """
     if keyword in {"$ref", "anyOf"}:
         return isinstance(type_, RefType)

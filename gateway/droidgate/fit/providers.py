@@ -175,7 +175,7 @@ class _ProviderFit(TypeFit):
             )
 
     def fit_definitions(self, fitted_capabilities: Iterable[Capability]) -> dict[str, Type]:
-        """Return the definitions that the dialect carries, by their written names, and tell the others.
+        """Return the definitions that the dialect carries, by their written names, and report the others.
 
         Args:
             fitted_capabilities: As they are written; where only reached definitions are written, they decide.
@@ -523,7 +523,7 @@ class _ProviderFit(TypeFit):
         return self.fit_wrapped(type_, pointer, fit)
 
     def fit_wrapped(self, type_: Type, pointer: str, fit: Callable[[], Type]) -> Type:
-        """Return what `fit` makes of an output, told as wrapped."""
+        """Return what `fit` makes of an output, reported as wrapped."""
         return self.fit_moved(
             type_,
             fit,

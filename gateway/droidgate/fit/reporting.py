@@ -26,7 +26,7 @@ from droidgate_mappings.tables import find_format_tables
 
 @dataclass(slots=True)
 class Reporting:
-    """Collects what is told while one provider is fitted into a capacity."""
+    """Collects the findings while one provider is fitted into a capacity."""
 
     provider: Provider
     capacity: Capacity
@@ -71,7 +71,7 @@ class Reporting:
         )
 
     def clean(self, text: str, pointer: str, *, quiet: bool = False) -> str:
-        """Return a text that the dialect can hold; `quiet` where a finding for the same leaf is told
+        """Return a text that the dialect can hold; `quiet` where a finding for the same leaf is reported
         anyway.
         """
         only_xml = self.capacity.text == "xml" or pointer.removeprefix("/") in self.capacity.xml_fields
@@ -119,7 +119,7 @@ class Reporting:
     def leave_out_fact(
         self, format_id: str, fact: str, value: Json, leaf: str, notes: list[str] | None
     ) -> None:
-        """Tell that a fact of a format has no place of its own, in a note too where people should know it."""
+        """Report that a fact of a format has no place of its own, with a note if users should know it."""
         tables = find_format_tables(format_id)
         if (format_id, fact) == (SPELLING, UNSTATED_BOUNDS):
             is_bounded = self.capacity.types["int32"].written_as == "int32"
@@ -146,6 +146,6 @@ class Reporting:
         return facts if only is None else {fact: value for fact, value in facts.items() if fact in only}
 
     def rename(self, pointer: str, original: str, written: str) -> None:
-        """Put a new name on the name map, and tell it."""
+        """Put a new name on the name map, and report it."""
         self.names.append(NameEntry(pointer=pointer, original=original, written=written))
         self.report(RENAMED, Level.RENAMED, pointer, f"{original!r} is {written!r} in the target")

@@ -64,7 +64,7 @@ def _with_original_names(pointer: str, originals: Mapping[tuple[str, str], str])
 
 
 def _has_facts(type_: Type) -> bool:
-    """Tell whether a type states anything besides its kind, its shape and its description."""
+    """Return whether a type states more than its kind, its shape and its description."""
     return (
         type_.enum is not None
         or type_.pattern is not None
@@ -136,7 +136,7 @@ class TypeFit(StructureFit):
         return fitted.changed(facts)
 
     def carries_shape(self, type_: Type) -> bool:
-        """Tell whether the dialect carries what stands inside a type of a kind that it carries."""
+        """Return whether the dialect carries what is inside a type of a kind that it carries."""
         if type_.kind == "any":
             return type_.boolean is None or self.capacity.keywords
         if self.is_hidden(type_):
@@ -223,7 +223,7 @@ class TypeFit(StructureFit):
         return facts
 
     def carries_null(self, pointer: str) -> bool:
-        """Tell whether the dialect carries that the type at a pointer may be null."""
+        """Return whether the dialect carries that the type at a pointer may be null."""
         if pointer.startswith("/definitions/") and pointer.count("/") == _SLASHES_OF_DEFINITION:
             return self.capacity.nullable and self.capacity.nullable_definitions
         carries_items = self.capacity.nullable_items or self.own
@@ -257,7 +257,7 @@ class TypeFit(StructureFit):
         return False
 
     def carries(self, type_: Type, kind: str, name: str, value: Any) -> bool:
-        """Tell whether the dialect carries a constraint of a type that is written as `kind`."""
+        """Return whether the dialect carries a constraint of a type that is written as `kind`."""
         types = self.capacity.types
         if name not in types[type_.kind].constraints or name not in types[kind].constraints:
             return False
@@ -412,7 +412,7 @@ class TypeFit(StructureFit):
         return map_names(((name, name) for name in object_type.properties), rule.rule())
 
     def should_unwrap(self, choice: OneOfType) -> bool:
-        """Tell whether a choice is one of one that the dialect does not write as a choice."""
+        """Return whether a choice is one of one that the dialect does not write as a choice."""
         if len(choice.alternatives) != 1:
             return False
         capacity = self.capacity
@@ -459,7 +459,7 @@ class TypeFit(StructureFit):
         )
 
     def dangles(self, reference: RefType) -> bool:
-        """Tell whether a reference leads nowhere and the dialect cannot say so."""
+        """Return whether a reference leads nowhere and the dialect cannot say so."""
         is_kept = self.own and self.capacity.dangling_references
         return reference.name not in self.provider.definitions and not is_kept
 
@@ -491,14 +491,14 @@ class TypeFit(StructureFit):
         message: str,
         level: Level = Level.RENAMED,
     ) -> Type:
-        """Return a type of which a part moves to another place, and tell each difference.
+        """Return a type of which a part moves to another place, and report each difference.
 
-        A difference is told by what was told about it at its new place, else by `code`; names given at the
-        new place are told at the old one, where the source has them.
+        A difference has the finding of its new place, else one with `code`; names given at the
+        new place are reported at the old one, where the source has them.
 
         Args:
             type_: The type as it was.
-            fit: Fits it; what it tells is at the new place.
+            fit: Fits it; its findings are at the new place.
             pointer: JSON Pointer of the type.
             moved_from: JSON Pointer of the part as it was.
             moved_to: JSON Pointer of the part as it is written.

@@ -5,7 +5,7 @@ field's usual writing would differ from the source's, the source's own form is i
 when written, or in `extensions` under `SPELLING`. References into the schema itself (`#`, `#/properties/a`,
 anchors) become definitions; the root's `extensions` keep where they were under `NAMESPACE`.
 
-What JSON Schema has no word for (a 32-bit width beside another `format`, a class name, facts of other
+What JSON Schema has no word for (a 32-bit width next to another `format`, a class name, facts of other
 formats) is written under the annotation keyword `x-droidgate`. A note under it counts only where writing what
 was read gives the note back; any other value of that keyword is a keyword like others.
 """

@@ -56,10 +56,10 @@ WORD_OF_KIND: Final = {
     "object": "object",
 }
 FORMAT_OF_KIND: Final = {"int32": "int32", "float": "float"}
-"""The `format` word that tells a kind from its wider sister."""
+"""The `format` word that distinguishes a kind from its wider sister."""
 
 INT32_BOUNDS: Final[Mapping[str, int]] = MappingProxyType({"minimum": -(2**31), "maximum": 2**31 - 1})
-"""What tells a validator that an integer has 32 bits: `format` is an annotation."""
+"""The bounds by which a validator knows that an integer has 32 bits: `format` is an annotation."""
 
 _KIND_OF_WORD: Final = {
     "boolean": "boolean",
@@ -143,12 +143,12 @@ def referenced_name(reference: Json, names: Mapping[str, str]) -> str | None:
 
 
 def is_schema_map(value: Json) -> bool:
-    """Tell whether a value is an object whose values are schemas."""
+    """Return whether a value is an object whose values are schemas."""
     return isinstance(value, Mapping) and all(isinstance(item, Mapping | bool) for item in value.values())
 
 
 def is_schema_list(value: Json) -> bool:
-    """Tell whether a value is a list of schemas, perhaps empty."""
+    """Return whether a value is a list of schemas, perhaps empty."""
     return isinstance(value, list) and all(isinstance(item, Mapping | bool) for item in value)
 
 
@@ -191,7 +191,7 @@ _NOTE_CHECKS: Final[Mapping[str, Callable[[Json], bool]]] = {
 
 
 def type_word(word: Json) -> str | None:
-    """Return the one type that a `type` keyword names, null beside it or not; None where it is not one."""
+    """Return the one type that a `type` keyword names, with null or without; None where it is not one."""
     if isinstance(word, str):
         return word if word in _KIND_OF_WORD else None
     if isinstance(word, list) and len(word) in {1, _NULLABLE_PAIR}:
@@ -202,7 +202,7 @@ def type_word(word: Json) -> str | None:
 
 
 def is_nullable_word(word: Json) -> bool:
-    """Tell whether a `type` keyword names one type and null."""
+    """Return whether a `type` keyword names one type and null."""
     return isinstance(word, list) and len(word) == _NULLABLE_PAIR and "null" in word
 
 
@@ -387,7 +387,7 @@ def nullable_member(schema: Mapping[str, Json]) -> Mapping[str, Json] | None:
 
 
 def can_be(kind: str, schema: Mapping[str, Json], names: Mapping[str, str]) -> bool:
-    """Tell whether a schema has what a kind that a note claims is made of."""
+    """Return whether a schema has what a kind that a note claims is made of."""
     if kind == "ref":
         inner = schema if "$ref" in schema else nullable_member(schema)
         return inner is not None and referenced_name(inner.get("$ref"), names) is not None

@@ -162,7 +162,7 @@ def write_annotated(type_: Type, layout: Layout, note: Mapping[str, Json] = NOTH
     Args:
         type_: The type.
         layout: Where the definitions are.
-        note: What the note says besides.
+        note: What else the note says.
     """
     return _write(type_, layout, dict(note))
 

@@ -123,8 +123,8 @@ class Capability(Frozen):
 
     Attributes:
         id: The name it is called by, unique within its provider.
-        title: A name for people.
-        description: What it does, for people and language models.
+        title: A name to show users.
+        description: What it does, for users and language models.
         version: The capability's own version, any text.
         input: What a call takes; an `ObjectType` unless the source's schema says otherwise.
         output: What a call returns; None where nothing is declared, a `null` scalar where it is declared
@@ -157,8 +157,8 @@ class Provider(Frozen):
         dialect: The written form it was read from, such as `draft`.
         package: Android application id, or None where the source does not say.
         component: Class name of the component as its source writes it (`.Service` or fully qualified).
-        name: Name for people.
-        description: What the app offers, for people.
+        name: Name to show users.
+        description: What the app offers, for users.
         instructions: How to use it, for language models.
         access: Which apps may call the component.
         source: Where it is declared.

@@ -20,7 +20,7 @@ class DroidgateError(Exception):
     Args:
         message: One sentence, without a period at its end.
         place: Where: `path`, `path:line` or `path:line:column`, or None.
-        hint: The way out, one sentence, or None.
+        hint: The fix, one sentence, or None.
     """
 
     exit_code: ClassVar[int] = 70
@@ -61,7 +61,7 @@ class BudgetError(InputError):
 
 
 class UsageError(DroidgateError):
-    """The request itself makes no sense: an unknown format, dialect or option value."""
+    """The request itself is invalid: an unknown format, dialect or option value."""
 
     exit_code = 2
 

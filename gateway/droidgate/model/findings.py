@@ -1,4 +1,4 @@
-"""Findings: what a reader had to bend, what a crossing changes, what a linter objects to (DESIGN 5).
+"""Findings: what a reader had to accept, what a conversion changes, what a linter objects to (DESIGN 5).
 
 Every finding has a stable code. A module declares its codes once, where they are used, with `finding_code`;
 the docs list
@@ -61,7 +61,7 @@ LINT_LEVELS: tuple[Level, ...] = (Level.NOTE, Level.WARNING, Level.ERROR)
 
 
 def at_least(level: Level, threshold: Level) -> bool:
-    """Tell whether a level reaches a threshold of the same scale; levels of different scales never do."""
+    """Return whether a level reaches a threshold of the same scale; levels of different scales never do."""
     for scale in (CROSSING_LEVELS, LINT_LEVELS):
         if level in scale and threshold in scale:
             return scale.index(level) >= scale.index(threshold)
@@ -69,17 +69,17 @@ def at_least(level: Level, threshold: Level) -> bool:
 
 
 class Finding(Frozen):
-    """One thing worth telling.
+    """One thing worth reporting.
 
     Attributes:
         code: Stable id, such as `enum-moved`.
         level: How grave.
-        pointer: JSON Pointer of the leaf in the model (crossing), or of the place in the source (read, lint);
+        pointer: JSON Pointer of the leaf in the model (conversion), or of the place in the source (others);
             properties,
             definitions and extensions are addressed by name, capabilities by position.
         message: One sentence, without a period.
-        hint: The way out, or None.
-        source: Where it stands in the sources, or None.
+        hint: The fix, or None.
+        source: Where it is in the sources, or None.
         rule: Id of the specification's rule or of the divergence record behind it, or None.
         releases: Ids of the Android releases that it is true of, oldest first; empty where it depends on
             none.

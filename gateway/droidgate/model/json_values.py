@@ -1,6 +1,6 @@
 """JSON values: their type, their canonical text, and JSON Pointers into them (RFC 6901).
 
-A JSON value is None, bool, int, float, Decimal, str, list or dict with str keys. Decimal stands for a number
+A JSON value is None, bool, int, float, Decimal, str, list or dict with str keys. Decimal is a number
 whose source digits a float would change; it is written back digit for digit.
 """
 
@@ -52,7 +52,7 @@ def _write_exactly(value: Json) -> str:
 
 
 def readable_json(value: Json) -> str:
-    """Return a JSON text for people: members in their order, one a line, indented by two; numbers exact.
+    """Return a human-readable JSON text: members in their order, one a line, indented by two; numbers exact.
 
     Halves of surrogate pairs are written as escapes, so that the text has an encoding.
 
@@ -98,7 +98,7 @@ def _write_ordered(value: Json, line_end: str) -> str:
 
 
 def json_equal(left: Json, right: Json) -> bool:
-    """Tell whether two JSON values are the same value: 1 and 1.0 are, 1 and true are not."""
+    """Return whether two JSON values are the same value: 1 and 1.0 are, 1 and true are not."""
     if type(left) is str or left is None:
         return bool(left == right)
     if isinstance(left, bool) or isinstance(right, bool):

@@ -6,7 +6,7 @@ one fact of one format in `extensions`. `kind` is always a leaf. Properties, def
 extensions are
 addressed by name, list members by position, capabilities by their position in the first model. Where a thing
 was read
-(`source`), its run-time state, and the provider's protocol and dialect are no leaves: they change by nature.
+(`source`), its run-time state, and the provider's protocol and dialect are not leaves: they change by nature.
 """
 
 from __future__ import annotations

@@ -17,7 +17,7 @@ class LintRule:
         id: Its finding code.
         level: How grave a breach is.
         specification: What it is a rule of, as findings name it.
-        section: Where it stands there.
+        section: The section of the source.
         asks: What it asks for, one sentence.
         hint: The usual way out, None where each breach has its own.
     """
@@ -39,7 +39,7 @@ class LintRule:
         level: Level | None = None,
         releases: Iterable[str] = (),
     ) -> Finding:
-        """Return the finding that something breaks the rule; hint and level stand for the rule's own."""
+        """Return the finding that something breaks the rule; hint and level replace the rule's own."""
         return Finding(
             code=self.id,
             level=level or self.level,

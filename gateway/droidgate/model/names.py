@@ -37,7 +37,7 @@ class NameRule:
         allowed: Regular expression of one allowed character, such as `[A-Za-z0-9_-]`.
         first: Regular expression of an allowed first character; `allowed` where empty.
         max_length: In characters.
-        replacement: Stands for a run of characters that are not allowed.
+        replacement: Replaces a run of characters that are not allowed.
     """
 
     allowed: str
@@ -46,7 +46,7 @@ class NameRule:
     replacement: str = "_"
 
     def permits(self, name: str) -> bool:
-        """Tell whether a name may be written as it is."""
+        """Return whether a name may be written as it is."""
         pattern = _whole_name(self.first or self.allowed, self.allowed)
         return len(name) <= self.max_length and pattern.fullmatch(name) is not None
 

@@ -1,6 +1,6 @@
 """The type algebra: what a parameter or a result may be (DESIGN 4).
 
-One class per shape, each frozen, told apart by `kind`. Every fact a source states is a field here, a JSON
+One class per shape, each frozen, distinguished by `kind`. Every fact a source states is a field here, a JSON
 Schema keyword
 kept verbatim in `keywords`, or a fact of one format in `extensions[format]`; so reading and writing one
 format is exact.
@@ -47,13 +47,13 @@ class Frozen(BaseModel):
 
 
 class TypeFacts(Frozen):
-    """What every type may state besides its shape.
+    """What every type may state in addition to its shape.
 
     Attributes:
         nullable: A null value is allowed. Apart from `Property.required`, which says whether a key may be
             left out.
-        description: Text for people and language models.
-        enum: The only values allowed, in source order; null is told by `nullable` and never listed.
+        description: Text for users and language models.
+        enum: The only values allowed, in source order; null is stated by `nullable` and never listed.
         pattern: An ECMA-262 regular expression that a string matches somewhere (JSON Schema `pattern`).
         format: The source's `format` word, verbatim.
         implicit: The source named no type; the shape follows from its other keywords.
@@ -132,7 +132,7 @@ class OpaqueType(TypeFacts):
 
 
 class AnyType(TypeFacts):
-    """Any JSON value. `boolean` tells the JSON Schemas `true` and `false` from the empty schema (None)."""
+    """Any JSON value. `boolean` is the JSON Schema `true` or `false`, None for the empty schema."""
 
     kind: Literal["any"] = "any"
     boolean: bool | None = None

@@ -97,7 +97,7 @@ def read_plain_attribute(raw: str) -> str:
 
 
 def escape_xml_attribute(text: str) -> str:
-    r"""Return what must stand in an attribute without a namespace in `res/xml`, before XML escaping.
+    r"""Return what an attribute without a namespace in `res/xml` must contain, before XML escaping.
 
     `getAttributeValue` on the device then gives exactly this text. Plain sentences, inner blanks and quotes,
     `7`, `-5`, `true` and `1.0` need nothing; backslashes, newlines, tabs, a leading `@` or `?`, and texts
@@ -295,10 +295,10 @@ def integer_in(raw: str) -> int | None:
 
 
 def number_in(raw: str) -> tuple[float, str] | None:
-    """Return the number of 32 bits and the unit that a value as written is, None where it is no number.
+    """Return the number of 32 bits and the unit that a value as written is, None where it is not a number.
 
     The unit is empty for a plain number; `10dp` is a dimension and `50%` (of itself) and `50%p` (of its
-    parent) are fractions, told in percent.
+    parent) are fractions, in percent.
     """
     text = raw.strip(_ASCII_SPACE)
     value, found = _float_value(text, units=True), _FLOAT.fullmatch(text)

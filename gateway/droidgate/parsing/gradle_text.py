@@ -1,7 +1,7 @@
 """What a Gradle build file says about ids and versions, found by looking at its text; nothing is run.
 
 Read are literals, constants of the same file and their concatenation, in Kotlin and in Groovy; whatever a
-script computes stays unknown. A file that is no Gradle script says nothing.
+script computes stays unknown. A file that is not a Gradle script says nothing.
 """
 
 from __future__ import annotations
@@ -16,7 +16,7 @@ from droidgate.parsing.gradle_statements import MAX_CHARACTERS, read_statements
 from droidgate.parsing.version_catalog import VersionCatalog
 
 MAX_VALUE: Final = 1024
-"""A longer value is no id; constants that multiply each other stop here."""
+"""A longer value is not an id; constants that multiply each other stop here."""
 
 _ASSIGNMENT = re.compile(
     r"(?P<prefix>(?:\w+\.)*)(?P<key>namespace|applicationId|applicationIdSuffix)\b\s*(?:=(?!=)|\.\s*set\b|)(?P<value>.+)",

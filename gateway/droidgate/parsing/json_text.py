@@ -185,7 +185,7 @@ def _located(error: json.JSONDecodeError, path: str, line: int) -> InputError:
     if "control character" in error.msg:
         hint = "Write newlines and tabs inside strings as \\n and \\t"
     elif error.msg.startswith("Expecting property name enclosed in double quotes"):
-        hint = "Names stand in double quotes, and no comma follows the last member"
+        hint = "Names are in double quotes, and no comma follows the last member"
     place = f"{path}:{error.lineno + line - 1}:{error.colno}"
     reason = error.msg[:1].lower() + error.msg[1:].removesuffix(" at")
     return InputError(f"not JSON: {reason}", place=place, hint=hint)
@@ -196,7 +196,7 @@ def _duplicate(key: str, text: str, path: str, line: int) -> InputError:
     second = text.find(quoted, text.find(quoted) + 1)
     row = line + text.count("\n", 0, second) if second >= 0 else line
     return InputError(
-        f"the key {quoted} stands twice in one object", place=f"{path}:{row}", hint="Remove one of them"
+        f"duplicate key {quoted} in one object", place=f"{path}:{row}", hint="Remove one of them"
     )
 
 
@@ -215,7 +215,7 @@ def _too_deep(path: str, depth: int) -> BudgetError:
 
 
 def is_within_depth(value: Json, most: int) -> bool:
-    """Tell whether a value has no more levels of objects and lists."""
+    """Return whether a value has no more levels of objects and lists."""
     level: list[Json] = [value]
     for _ in range(most + 1):
         containers = [item for item in level if isinstance(item, dict | list)]

@@ -35,7 +35,7 @@ class VersionCatalog:
     versions: Mapping[str, str] = field(default_factory=dict)
 
     def fill(self, statement: str) -> str:
-        """Return a statement with the ids and versions that `libs.plugins` and `libs.versions` stand for."""
+        """Return a statement with the ids and versions that `libs.plugins` and `libs.versions` mean."""
         return _ACCESSOR.sub(self._value, statement) if "libs." in statement else statement
 
     def _value(self, found: re.Match[str]) -> str:

@@ -10,7 +10,7 @@ from droidgate.model.errors import BudgetError, InputError
 from droidgate.parsing.xml_text import Element, child_elements, parse_xml
 
 WRAPPER: Final = "droidgate-document"
-"""Parent of the elements that stand beside each other in a file."""
+"""Parent of the elements that are next to each other in a file."""
 
 _DECLARATION: Final = re.compile(r"\ufeff?<\?xml\b.*?\?>", re.DOTALL)
 
@@ -23,7 +23,7 @@ def parse_roots(text: str, *, path: str = "<text>", prefixes: Iterable[str] = ()
     Args:
         text: The file.
         path: How errors name it.
-        prefixes: Namespace prefixes that need no declaration, as where Android's parser is not told about
+        prefixes: Namespace prefixes that need no declaration, as where Android's parser is not informed about
             namespaces.
 
     Raises:

@@ -196,7 +196,7 @@ def _located(error: etree.XMLSyntaxError, path: str) -> InputError:
         or "AttValue" in reason
         or "Specification mandates value" in reason
     ):
-        hint = "Attribute values stand in straight quotes"
+        hint = "Attribute values are in straight quotes"
     return InputError(f"not well-formed XML: {reason}", place=f"{path}:{line}:{column}", hint=hint)
 
 

@@ -408,9 +408,10 @@ def assets_of_code(application: Application, providers: Iterable[Provider]) -> f
         name
         for provider in providers
         if provider.package == application.package
-        and (code := formats[provider.protocol].code) is not None
+        and (format_ := formats.get(provider.protocol)) is not None
+        and (code := format_.code) is not None
         and code.assets is not None
-        and is_from_code(provider, (formats[provider.protocol],))
+        and is_from_code(provider, (format_,))
         for name in code.assets(provider)
     )
 

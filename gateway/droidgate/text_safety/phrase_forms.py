@@ -135,7 +135,7 @@ def _readable_escapes(text: str) -> str:
 
 
 def _selector_byte(code: int) -> int:
-    """Return the byte that a variation selector stands for, in the usual encoding of bytes as selectors."""
+    """Return the byte that a variation selector means, in the usual encoding of bytes as selectors."""
     return code - 0xFE00 if code < 0xE0000 else code - 0xE0100 + 16  # noqa: PLR2004 - the first of a block
 
 

@@ -32,7 +32,7 @@ COMBINATIONS: Final = (
     (SENDS_AWAY, frozenset(("send", "secret", "user", "prior"))),
 )
 
-# A star stands for any ending, an underscore for a blank. Languages in Latin letters are written without
+# A star matches any ending, an underscore a blank. Languages in Latin letters are written without
 # accents, but for Vietnamese, whose words differ by them.
 _WORDS: Final[dict[str, dict[str, str]]] = {
     "de": {

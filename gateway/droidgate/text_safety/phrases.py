@@ -1,4 +1,4 @@
-"""Phrases that command a model instead of describing a tool: a hint for people, not a boundary.
+"""Phrases that command a model instead of describing a tool: a hint for users, not a boundary.
 
 The boundary is the policy of calls: an app whose author knows these phrases avoids them. The measured
 precision and recall are in docs/concepts/text-marks.md.

@@ -166,7 +166,7 @@ class ShellFailure(Frozen):
     Attributes:
         pattern: Searched in the output, with multi-line anchors; a group `code` is an error code.
         token: The failure token, where no code says another.
-        code: The error code that the text stands for, or None.
+        code: The error code that the text means, or None.
     """
 
     pattern: str

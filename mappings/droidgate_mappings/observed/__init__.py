@@ -15,7 +15,7 @@ ToolsForm = Literal["ari", "catalog", "functions", "mcp-tools", "named-lists"]
 
 
 class Anchor(Frozen):
-    """Components that tell that an app speaks a protocol; one of the last three fields is given.
+    """Components by which an app speaks a protocol; one of the last three fields is given.
 
     Attributes:
         kind: Kind of the component.
@@ -38,7 +38,7 @@ class Anchor(Frozen):
 
 
 class ToolsPlace(Frozen):
-    """Where an app's files tell the tools.
+    """Where an app's files declare the tools.
 
     Attributes:
         place: An asset, the resource that a meta-data names, or a meta-data's value.
@@ -72,9 +72,9 @@ class ObservedProtocol(Frozen):
     Attributes:
         id: Id of its dialect in `formats/observed.toml`.
         source: Where its facts are from.
-        anchors: What tells that an app speaks it.
+        anchors: The components by which an app speaks it.
         meta_data: Role (`name`, `description`, or a fact that is kept) -> names of meta-data.
-        tools: Where the app's files tell the tools; None where only the running app does.
+        tools: Where the app's files declare the tools; None where only the running app does.
         details: A further file with name and description.
         found_by: What would find the tools that no file tells.
         not_beside: Protocols by which a component is not counted again under this one.

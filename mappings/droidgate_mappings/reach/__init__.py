@@ -24,7 +24,7 @@ class End(Frozen):
 
 
 class Cell(Frozen):
-    """What one frontend needs to reach one backend besides a grant: `limits`, empty where it is nothing."""
+    """What one frontend needs, next to a grant, to reach one backend: `limits`, empty where it is nothing."""
 
     frontend: str
     backend: str
@@ -92,7 +92,7 @@ class Interface(Frozen):
 
     Attributes:
         id: Stable id; dialects name it.
-        title: What it is called, for people.
+        title: What users see it called.
         backend: The shim's backend that calls it, None where it has none.
         format: The format whose constants the next two are.
         action: The action that a component has to declare to be called, by its name among the constants.
@@ -132,10 +132,10 @@ class Agent(Frozen):
 
     Attributes:
         id: Stable id.
-        title: For people.
+        title: Name to show users.
         speaks: The interfaces that it calls by itself.
         frontends: The shim's frontends that it can use.
-        target: `FORMAT+DIALECT` in which the gateway tells it of capabilities, None for none.
+        target: `FORMAT+DIALECT` in which the gateway lists capabilities to it, None for none.
         gateway_missing: What the gateway still lacks for this kind of agent, without a period: it reaches
             nothing through the gateway until then. None for nothing.
         uses_screens: It works on screens.

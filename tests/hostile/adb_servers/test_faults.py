@@ -207,7 +207,7 @@ def test_a_server_of_a_later_version_is_used(start_server: StartServer) -> None:
 @pytest.mark.parametrize("answer", [b"SSH-2.0-OpenSSH_9.2\r\n", b"", b"HTTP/1.1 400 Bad Request\r\n\r\n"])
 def test_what_is_no_adb_server_is_told(start_server: StartServer, answer: bytes) -> None:
     server = start_server(faults={"host:version": sends(answer)})
-    with pytest.raises(ServerVersionError, match="no adb server"):
+    with pytest.raises(ServerVersionError, match="is not an adb server"):
         client(server).devices()
 
 
@@ -226,7 +226,7 @@ def test_an_adb_program_that_is_none_is_told_with_a_way_out(
     monkeypatch: pytest.MonkeyPatch, tmp_path: Path
 ) -> None:
     monkeypatch.setenv("ADBUTILS_ADB_PATH", str(tmp_path / "adb"))
-    with pytest.raises(ServerUnreachableError, match="is no adb program") as told:
+    with pytest.raises(ServerUnreachableError, match="is not an adb program") as told:
         AdbServer(ServerAddress(port=free_port())).devices()
     assert told.value.hint
 

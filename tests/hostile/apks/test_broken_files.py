@@ -189,7 +189,7 @@ class TestCompiledXml:
     @pytest.mark.parametrize("name", ["", "a b", "a=b", "<", "1", "a\0", "\ufffe", "x='"])
     def test_names_that_cannot_stand_in_xml_are_an_error(self, name: str) -> None:
         for root in (Node(name), Node("a", {name: "x"})):
-            with pytest.raises(InputError, match="cannot stand in XML"):
+            with pytest.raises(InputError, match="is not allowed in XML"):
                 render_xml(parse_binary_xml(axml(root)), str, path="x")
 
 
@@ -347,7 +347,7 @@ class TestManifests:
             assert application.resources.read_file("@xml/none") is None
 
     def test_a_text_manifest_is_an_error(self) -> None:
-        with pytest.raises(InputError, match="no compiled XML"):
+        with pytest.raises(InputError, match="is not compiled XML"):
             open_apk(zip_of({"AndroidManifest.xml": b"<manifest package='a.b'/>"}))
 
     @pytest.mark.parametrize(

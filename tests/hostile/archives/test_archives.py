@@ -108,7 +108,7 @@ class TestEvasive:
     def test_of_two_entries_of_a_name_the_first_is_read(self) -> None:
         archive = archive_of(archive_with([(b"a", b"one", {}), (b"a", b"two", {})]))
         assert archive.read_entry("a") == b"one"
-        assert messages_of(archive) == ["names stand in it twice, of which the first is read: 'a'"]
+        assert messages_of(archive) == ["duplicate names, of which the first is read: 'a'"]
 
     def test_of_two_headers_the_central_one_counts(self) -> None:
         packed = zlib.compress(b"content", wbits=-15)
@@ -139,17 +139,17 @@ class TestEvasive:
         archive = archive_of(archive_with([(b"a.b/..c/d..", b"", {}), (name, b"", {})]))
         assert archive.entry_names == ["a.b/..c/d.."]
         assert list(archive.names_below("")) == ["a.b/..c/d.."]
-        assert "names that are no paths" in messages_of(archive)[0]
+        assert "names that are not paths" in messages_of(archive)[0]
 
     def test_data_before_the_archive_shifts_it(self) -> None:
         archive = archive_of(b"#!/bin/sh\n" + zip_of({"a": b"content"}))
         assert archive.read_entry("a") == b"content"
-        assert messages_of(archive) == ["something else stands before its first entry"]
+        assert messages_of(archive) == ["other bytes precede its first entry"]
 
     def test_data_before_the_archive_with_offsets_that_count_it(self) -> None:
         archive = archive_of(archive_with([(b"a", b"content", {})], before=b"dex\n035\0"))
         assert archive.read_entry("a") == b"content"
-        assert messages_of(archive) == ["something else stands before its first entry"]
+        assert messages_of(archive) == ["other bytes precede its first entry"]
 
     def test_the_findings_of_an_app_name_the_file(self) -> None:
         files = [(name.encode(), data, {"method": 77}) for name, data in whole_app().items()]
@@ -162,7 +162,7 @@ class TestEvasive:
 class TestRefused:
     @pytest.mark.parametrize("size", [0, 1, 21, 22, 100])
     def test_what_is_no_archive(self, size: int) -> None:
-        with pytest.raises(InputError, match="it is no APK"):
+        with pytest.raises(InputError, match="it is not an APK"):
             archive_of(b"P" * size)
 
     def test_every_cut_of_an_archive_is_an_error_or_read(self) -> None:

@@ -183,5 +183,7 @@ class TestCatalogsOfOthers:
         "text", ["", "[", "[]", "1e99999999", '{"protocol":NaN}', '{"a":1,"a":2}', '{"protocol":"mcp","x":1}']
     )
     def test_a_declaration_that_is_none_is_one_error(self, text: str) -> None:
-        with pytest.raises(InputError, match=r"row of the catalog|not JSON|stands twice|exponent|not a JSON"):
+        with pytest.raises(
+            InputError, match=r"row of the catalog|not JSON|duplicate key|exponent|not a JSON"
+        ):
             read_part(Provider, text)
