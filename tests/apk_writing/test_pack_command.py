@@ -71,11 +71,11 @@ def test_the_document_is_of_its_published_schema(droidgate: Runner, tmp_path: Pa
 @pytest.mark.parametrize(
     ("arguments", "code", "message"),
     [
-        (("nowhere",), 3, "no folder"),
+        (("nowhere",), 3, "not a folder"),
         (("empty",), 3, "no AndroidManifest.xml"),
         (("app", "--dex", "absent.dex"), 3, "cannot be read"),
-        (("app", "--dex", "app/AndroidManifest.xml"), 3, "no dex file"),
-        (("app", "--package", "one"), 3, "no package"),
+        (("app", "--dex", "app/AndroidManifest.xml"), 3, "not a dex file"),
+        (("app", "--package", "one"), 3, "not a package"),
         (("app", "--version-code", "0"), 3, "versionCode 0"),
         (("app", "--min-sdk", "17"), 3, "API level 18"),
         (("app", "--key", "absent.pem"), 3, "cannot be read"),

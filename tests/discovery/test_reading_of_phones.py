@@ -182,7 +182,7 @@ def test_paths_that_cannot_be_read_are_a_problem_of_their_app_alone() -> None:
     device = two_apps()
     device.script.answers["pm", "path", "--user", "0", BROKEN] = "garbage\n"
     phone = read(device)
-    assert "no APK" in told_of(phone)
+    assert "not an APK" in told_of(phone)
     assert [len(app.providers) for app in phone.apps] == [1, 0]
 
 

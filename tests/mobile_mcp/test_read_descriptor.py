@@ -469,4 +469,4 @@ def test_a_reference_that_leads_nowhere_is_reported(attribute: str) -> None:
     written = " ".join(f'{name}="{text}"' for name, text in texts.items())
     reading = read_text(descriptor(f"<capability {written}/>"))
     assert rows_of(reading) == ["M12"]
-    assert f"@string/none in {attribute} leads nowhere" in reading.findings[0].message
+    assert f"@string/none in {attribute} does not resolve" in reading.findings[0].message

@@ -52,6 +52,8 @@ def world(shim_runtime: ShimRuntime) -> Iterator[World]:
     world.system.uid_states.idle_whitelist.update({VICTIM, ATTACKER, SHIM})
     # The shim sees an app, and so its certificate, once the app has called it.
     assert outputs_of(world.ask("radio", {"how": "well"}, caller=VICTIM))
+    # The history has the call only after the caller has its answer.
+    world.wait_until(lambda: world.host("history")["calls"])
     world.host("clear-history")
     KeptCallbacks.KEPT.clear()
     yield world
