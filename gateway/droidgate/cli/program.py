@@ -8,7 +8,6 @@ from __future__ import annotations
 
 import contextlib
 import errno
-import gc
 import io
 import os
 import sys
@@ -115,8 +114,6 @@ def _print_help(
 
 def run(arguments: Sequence[str] | None = None) -> int:
     """Run the program with the given arguments, or the process's own, and return its exit code."""
-    # Imports make many objects that stay; looking through them again and again costs a short run a twentieth.
-    gc.set_threshold(100_000)
     command = typer.main.get_command(build_app())
 
     def body() -> int:
@@ -141,20 +138,25 @@ def _called(command: Any, arguments: Sequence[str]) -> str:
     return path
 
 
+_STANDARD_STREAMS: Final = (
+    ("stdin", "standard input"),
+    ("stdout", "standard output"),
+    ("stderr", "standard error"),
+)
+
+
 def _open_closed_streams() -> None:
     """Put a stream that reports the error in the place of a standard stream that the caller has closed.
 
     Files that are opened later must not get the number of a standard stream, so the null device takes it.
     """
-    for number, (name, mode) in enumerate((("stdin", "r"), ("stdout", "w"), ("stderr", "w"))):
+    for number, (name, label) in enumerate(_STANDARD_STREAMS):
         if getattr(sys, name) is None:
             with contextlib.suppress(OSError):
                 if os.open(os.devnull, os.O_RDWR) == number:
                     os.set_inheritable(number, True)
-            raw = _ClosedStream(
-                ("standard input", "standard output", "standard error")[number], writable=mode == "w"
-            )
-            buffer = io.BufferedWriter(raw) if mode == "w" else io.BufferedReader(raw)
+            raw = _ClosedStream(label, writable=name != "stdin")
+            buffer = io.BufferedWriter(raw) if raw.writable() else io.BufferedReader(raw)
             setattr(sys, name, io.TextIOWrapper(buffer, encoding="utf-8"))
 
 
