@@ -1,4 +1,4 @@
-"""Which behaviour stands behind which package."""
+"""Which behaviour each package has."""
 
 from __future__ import annotations
 

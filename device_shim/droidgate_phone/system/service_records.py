@@ -21,7 +21,7 @@ class ServiceRefusedError(Exception):
     Attributes:
         text: That text.
         exception: The Java exception that an app gets.
-        reason: What stands behind the intent in the exception's message.
+        reason: What follows the intent in the exception's message.
     """
 
     def __init__(self, text: str, exception: str, reason: str) -> None:

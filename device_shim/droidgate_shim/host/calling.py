@@ -104,16 +104,15 @@ def call_shim(
     return Answer(chosen.application_id, outputs)
 
 
-def shim_with(shims: Sequence[InstalledShim], capability: str, application_id: str | None) -> InstalledShim:
-    """Return the shim that offers a capability.
+def named_shims(shims: Sequence[InstalledShim], application_id: str | None) -> list[InstalledShim]:
+    """Return the shims that a name means, all of them without a name.
 
     Args:
         shims: Those that are installed.
-        capability: The capability's id.
-        application_id: Only this shim, or the one of this package.
+        application_id: The id of a shim, or the package of its app.
 
     Raises:
-        UsageError: none does, or several do and none was named.
+        UsageError: no shim is installed, or the name means none.
     """
     if not shims:
         hint = "Install some with: droidgate shim install --from adb:"
@@ -126,6 +125,21 @@ def shim_with(shims: Sequence[InstalledShim], capability: str, application_id: s
     if not named:
         hint = f"There are: {', '.join(shim.application_id for shim in shims)}"
         raise UsageError(f"{application_id!r} is not a shim of the phone", hint=hint)
+    return named
+
+
+def shim_with(shims: Sequence[InstalledShim], capability: str, application_id: str | None) -> InstalledShim:
+    """Return the shim that offers a capability.
+
+    Args:
+        shims: Those that are installed.
+        capability: The capability's id.
+        application_id: Only this shim, or the one of this package.
+
+    Raises:
+        UsageError: none does, or several do and none was named.
+    """
+    named = named_shims(shims, application_id)
     offering = [item for item in named if item.status is not None and capability in item.status.routes]
     if not offering:
         offered = sorted({route for item in named if item.status is not None for route in item.status.routes})

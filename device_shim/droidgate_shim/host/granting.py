@@ -11,7 +11,7 @@ from droidgate.devices.packages import InstalledPackage
 from droidgate.devices.remote_apk import open_remote_apk
 from droidgate.model.errors import DeviceError, UsageError
 from droidgate.parsing.suggestions import suggest_name
-from droidgate_shim.host.calling import shim_with
+from droidgate_shim.host.calling import named_shims, shim_with
 from droidgate_shim.host.client import EVERY_CAPABILITY
 from droidgate_shim.host.place import InstalledShim, ShimPlace, installed_shims
 
@@ -115,21 +115,8 @@ def _shims_of(
 
 
 def _named(shims: Sequence[InstalledShim], application_id: str | None) -> list[InstalledShim]:
-    """Return the shims with capabilities, or the one that is named."""
-    if not shims:
-        raise UsageError("no shim is installed", hint="Install one with: droidgate shim install --from adb:")
-    offering = [shim for shim in shims if not shim.is_bare]
-    named = [
-        shim
-        for shim in offering
-        if application_id in {None, shim.application_id} or application_id in shim.source_packages
-    ]
-    if not named:
-        known = [shim.application_id for shim in offering]
-        raise UsageError(
-            f"no shim {application_id!r} on the phone", hint=suggest_name(application_id or "", known)
-        )
-    return named
+    """Return the shims with capabilities that a name means."""
+    return named_shims([shim for shim in shims if not shim.is_bare], application_id)
 
 
 def _installed(agent: str, known: Mapping[str, InstalledPackage]) -> InstalledPackage:

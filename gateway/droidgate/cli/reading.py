@@ -4,12 +4,12 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import replace
-from difflib import get_close_matches
 from enum import Enum, auto
 
 from droidgate.cli.output.pages import print_note
 from droidgate.model.capability import Provider
 from droidgate.model.errors import DroidgateError, UsageError
+from droidgate.parsing.suggestions import closest_name
 from droidgate.sources import Providers, check_declared, read_sources
 
 
@@ -83,8 +83,8 @@ def _position_of(name: str, providers: Sequence[Provider]) -> int:
         listed = ", ".join(labels[position] for position in found)
         message = f'provider "{name}" fits {len(found)} providers'
         raise UsageError(message, hint=f"Write one of them in full: {listed}")
-    near = get_close_matches(name, _suggestions(providers), n=1)
-    suggestion = f"Did you mean {near[0]}? " if near else ""
+    closest = closest_name(name, _suggestions(providers))
+    suggestion = f"Did you mean {closest}? " if closest is not None else ""
     listed = ", ".join(labels) or "none"
     raise UsageError(f'unknown provider "{name}"', hint=f"{suggestion}The providers are: {listed}")
 

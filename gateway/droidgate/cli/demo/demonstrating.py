@@ -1,4 +1,4 @@
-"""What `demo` does: a virtual phone with the sample apps, each step told and checked."""
+"""What `demo` does: a virtual phone with the sample apps, each step shown and checked."""
 
 from __future__ import annotations
 

@@ -6,7 +6,7 @@ from collections.abc import Sequence
 
 from droidgate.cli.exit_codes import ExitCode
 from droidgate.cli.output.json_output import print_json
-from droidgate.cli.output.pages import Line, show
+from droidgate.cli.output.pages import Line, amount, show
 from droidgate.cli.output.safe_text import one_line
 from droidgate.cli.shim.documents import GrantRecord, ShimGrantDocument
 from droidgate.devices.device import open_device
@@ -68,7 +68,5 @@ def _describe(change: GrantChange) -> str:
     subject = "all capabilities" if change.capability == "*" else change.capability
     if change.revoked is None:
         return f"granted: {change.agent} may call {subject} of {change.application_id}"
-    count = (
-        "no grant" if change.revoked == 0 else f"{change.revoked} grant{'s' if change.revoked > 1 else ''}"
-    )
+    count = amount(change.revoked, "grant") if change.revoked else "no grant"
     return f"revoked: {count} of {change.agent} for {subject} of {change.application_id}"
