@@ -4,8 +4,8 @@ import shutil
 from pathlib import Path
 
 from droidgate.formats import Format, find_format
-from droidgate.migrate.plan import Migration, plan_migration
-from droidgate.migrate.source_sets import Language, find_source_set
+from droidgate.migration.plan import Migration, plan_migration
+from droidgate.migration.source_sets import Language, find_source_set
 from droidgate.model.capability import Provider
 from droidgate.sources import read_source
 from droidgate.translate import translate

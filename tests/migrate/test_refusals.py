@@ -6,8 +6,8 @@ from pathlib import Path
 import pytest
 
 from droidgate.formats import find_format
-from droidgate.migrate.plan import plan_migration
-from droidgate.migrate.source_sets import find_source_set
+from droidgate.migration.plan import plan_migration
+from droidgate.migration.source_sets import find_source_set
 from droidgate.model.errors import DroidgateError, InputError, UsageError, WriteError
 from droidgate.translate import translate
 from handlers.providers import WEATHER, sample_provider

@@ -30,8 +30,8 @@ from droidgate.cli.output.grouping import (
 from droidgate.cli.output.pages import Heading, Line, show
 from droidgate.cli.output.summaries import dialect_name, provider_page
 from droidgate.formats import Format, find_format, load_formats
-from droidgate.migrate.plan import Migration, plan_migration
-from droidgate.migrate.source_sets import find_source_set
+from droidgate.migration.plan import Migration, plan_migration
+from droidgate.migration.source_sets import find_source_set
 from droidgate.model.capability import Provider
 from droidgate.model.errors import DroidgateError
 from droidgate.sources import Providers, read_source

@@ -19,8 +19,8 @@ from droidgate.cli.output.pages import Block, Heading, Line, show, tell
 from droidgate.cli.output.safe_text import one_line, visible
 from droidgate.cli.reading import choose_providers, provider_label, read_all
 from droidgate.formats import find_format
-from droidgate.migrate.plan import Migration, plan_migration
-from droidgate.migrate.source_sets import Language, find_source_set
+from droidgate.migration.plan import Migration, plan_migration
+from droidgate.migration.source_sets import Language, find_source_set
 from droidgate.model.errors import InputError, UsageError
 from droidgate.sources.providers import Providers
 from droidgate.translate import Conversion, convert

@@ -9,18 +9,18 @@ from pathlib import Path
 
 from droidgate.formats import Artifact, Format, HandlerCode
 from droidgate.handlers.places import MARK
-from droidgate.migrate.access_notes import access_notes
-from droidgate.migrate.existing import ExistingApp
-from droidgate.migrate.manifest_edit import merge_manifest
-from droidgate.migrate.own_code import is_declared_in, missing_methods, own_code_notes
-from droidgate.migrate.source_sets import (
+from droidgate.migration.access_notes import access_notes
+from droidgate.migration.existing import ExistingApp
+from droidgate.migration.manifest_edit import merge_manifest
+from droidgate.migration.own_code import is_declared_in, missing_methods, own_code_notes
+from droidgate.migration.source_sets import (
     MANIFEST,
     Language,
     SourceSet,
     check_inside,
     source_file_beside,
 )
-from droidgate.migrate.text_files import read_text_file, replace_file
+from droidgate.migration.text_files import read_text_file, replace_file
 from droidgate.model.capability import Provider
 from droidgate.model.errors import UsageError, WriteError
 from droidgate.model.findings import Level
