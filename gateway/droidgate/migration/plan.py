@@ -60,8 +60,8 @@ def _lines(text: str) -> list[str]:
 
 
 @dataclass(frozen=True, slots=True)
-class Migration:
-    """All changes of a migration, and what its author has to do besides, access rules first."""
+class MigrationPlan:
+    """All changes of a migration, and what the author of the app has to do, access rules first."""
 
     project: Path
     changes: tuple[FileChange, ...]
@@ -72,7 +72,7 @@ class Migration:
         """Return all changes as one unified diff."""
         return "".join(change.unified_diff() for change in self.changes)
 
-    def apply(self) -> None:
+    def write(self) -> None:
         """Write the changes, the manifest last: it names the others.
 
         Each file is replaced as a whole or not at all.
@@ -97,7 +97,7 @@ def plan_migration(
     target: Format,
     dialect: DialectTable,
     language: Language,
-) -> Migration:
+) -> MigrationPlan:
     """Work out what a migration changes.
 
     Args:
@@ -117,7 +117,7 @@ def plan_migration(
     planner = _Planner(project, source_set, target, dialect, language)
     for translation in translations:
         planner.add(translation)
-    return Migration(project, planner.changes(), tuple(translations), tuple(dict.fromkeys(planner.notes)))
+    return MigrationPlan(project, planner.changes(), tuple(translations), tuple(dict.fromkeys(planner.notes)))
 
 
 def _check_components(translations: Sequence[Translation]) -> None:

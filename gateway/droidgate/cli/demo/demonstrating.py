@@ -30,7 +30,7 @@ from droidgate.cli.output.grouping import (
 from droidgate.cli.output.pages import Heading, Line, show
 from droidgate.cli.output.summaries import dialect_name, provider_page
 from droidgate.formats import Format, find_format, load_formats
-from droidgate.migration.plan import Migration, plan_migration
+from droidgate.migration.plan import MigrationPlan, plan_migration
 from droidgate.migration.source_sets import find_source_set
 from droidgate.model.capability import Provider
 from droidgate.model.errors import DroidgateError
@@ -138,7 +138,7 @@ class _Demonstration:
         shutil.copytree(sample_apps_directory() / _HOST_APP, project, dirs_exist_ok=True)
         show([Heading(f"5. Migrate {name} to {target_id}, into a copy of {_HOST_APP}'s source tree")])
         migration = _plan(original, project, target_id)
-        migration.apply()
+        migration.write()
         for change in migration.changes:
             show([Line(f"{'new' if change.before is None else 'changed'}: {change.path}", 1)])
         if _plan(original, project, target_id).changes:
@@ -227,7 +227,7 @@ def _bare_digest(provider: Provider) -> str:
     return provider.model_copy(update={"extensions": {}, "package": None}).content_digest()
 
 
-def _plan(original: Path, project: Path, target_id: str) -> Migration:
+def _plan(original: Path, project: Path, target_id: str) -> MigrationPlan:
     target, dialect = find_format(target_id)
     source_set = find_source_set(project)
     translations = translate(read_source(str(original)).providers, target, dialect)
