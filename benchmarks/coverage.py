@@ -128,7 +128,7 @@ SCAN_COLUMNS: Final = {
     "files": ",",
     "seconds": ".1f",
     "processor, workers": ".1f",
-    "processor, beside them": ".1f",
+    "processor, the rest": ".1f",
     "APKs/s of a core": ".1f",
     "most memory of a worker, MiB": ",.0f",
     "of the scan": ",.0f",

@@ -8,7 +8,7 @@ from typing import Final
 from droidgate.model.capability import Provider
 from droidgate.model.json_values import Json
 from droidgate.model.names import class_name_in_snake_case
-from droidgate_appfunctions.constants import APP_LEVEL, NAMES, V1, facts_of
+from droidgate_appfunctions.constants import APP_LEVEL, NAMES, V1, V2, facts_of
 
 _FACT: Final = "functionsFile"
 _NAME: Final = re.compile(r"[A-Za-z0-9_][A-Za-z0-9_.-]{0,99}", re.ASCII)
@@ -37,6 +37,15 @@ def asset_name(provider: Provider, dialect: str) -> str:
     if not isinstance(stated, str) or not is_file_name(stated):
         stated = _usual_name(provider.component, dialect)
     return f"{stated}-v1{_ENDING}" if dialect == V1 else f"{stated}{_ENDING}"
+
+
+def assets_of_code(provider: Provider) -> frozenset[str]:
+    """Return the names of the assets that Jetpack's compiler writes for a provider of the source code.
+
+    Functions outside of entry points are not among them: the compiler of another module collects them.
+    """
+    is_named = provider.component is not None or provider.dialect == APP_LEVEL
+    return frozenset({asset_name(provider, provider.dialect or V2)} if is_named else ())
 
 
 def _usual_name(component: str | None, dialect: str) -> str:

@@ -91,13 +91,12 @@ def _not_known(reading: Reading, state: InstalledState, application: Application
 
 
 def _with_states(provider: Provider, listed: Mapping[str, ListedFunction]) -> Provider:
+    """Return the provider with what the phone's listing says of each function."""
+
     def stated(capability: Capability) -> Capability:
         found = listed.get(capability.id)
-        return (
-            capability
-            if found is None
-            else capability.model_copy(update={"state": State(enabled=found.enabled)})
-        )
+        state = State(indexed=False) if found is None else State(enabled=found.enabled, indexed=True)
+        return capability.model_copy(update={"state": state})
 
     return provider.model_copy(update={"capabilities": tuple(map(stated, provider.capabilities))})
 

@@ -80,7 +80,12 @@ def lint_application(application: Application) -> tuple[Finding, ...]:
     # Older releases look for a file of version 1 where the schema is missing, which is reported already.
     findings += [
         finding
-        for finding in findings_of_reports(reports, has_schema=has_schema, is_built=application.is_built)
+        for finding in findings_of_reports(
+            reports,
+            has_schema=has_schema,
+            is_built=application.is_built,
+            assets_of_code=application.assets_of_code,
+        )
         if has_schema or finding.level is Level.ERROR or finding.code != rules.INDEXING_CODES[_NO_FILE]
     ]
     current = current_report(reports)

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections import defaultdict
-from collections.abc import Callable, Iterable, Iterator, Sequence
+from collections.abc import Callable, Collection, Iterable, Iterator, Sequence
 from dataclasses import dataclass, field
 
 from droidgate.app_search import IndexedDocument, IndexingReport, jetpack_schema
@@ -43,7 +43,11 @@ class _Cause:
 
 
 def findings_of_reports(
-    reports: Sequence[IndexingReport], *, has_schema: bool, is_built: bool = True
+    reports: Sequence[IndexingReport],
+    *,
+    has_schema: bool,
+    is_built: bool = True,
+    assets_of_code: Collection[str] = (),
 ) -> Iterator[Finding]:
     """Yield the findings of what the releases do.
 
@@ -53,9 +57,12 @@ def findings_of_reports(
             does not know are no findings: that the schema is missing is.
         is_built: The files are those of an APK. A file that a source tree does not have is not an error,
             because the build may make it.
+        assets_of_code: Files that the compiler of the source code writes. They are not missing.
     """
     among = [report.release for report in reports]
     for cause in _causes(reports):
+        if cause.reason == _MISSING and cause.path in assets_of_code:
+            continue
         if cause.reason == _UNKNOWN_TAG:
             if has_schema:
                 yield _finding_of_tag(cause, among)

@@ -112,7 +112,7 @@ class ListingReader:
         return read_functions_file(root, Source(self.place.path, self.context), level="service").definitions
 
     def _read_function(self, function: ListedFunction, dialect: str) -> Capability:
-        state = State(enabled=function.enabled)
+        state = State(enabled=function.enabled, indexed=True)
         pointer = f"/{pointer_token(function.id)}"
         try:
             document = self._document_of(function, dialect, pointer)

@@ -232,6 +232,7 @@ class Application:
         permissions: The permissions that it declares, with their `android:protectionLevel`.
         queries: What its `<queries>` name, in order.
         is_built: It is of an APK. What a source tree does not have, the build or a library may supply.
+        assets_of_code: Names of assets that the source code's compiler writes.
     """
 
     package: str | None
@@ -253,6 +254,7 @@ class Application:
     permissions: Mapping[str, str] = field(default_factory=dict)
     queries: tuple[Query, ...] = ()
     is_built: bool = False
+    assets_of_code: frozenset[str] = frozenset()
 
     def of_kind(self, *kinds: ComponentKind) -> Iterator[Component]:
         """Yield the components of the given kinds."""
@@ -342,16 +344,16 @@ def names_pointed_to(resources: Resources, components: Iterable[Component]) -> f
     """Return the assets and `@type/name` references that the meta-data and properties of components name."""
     names: set[str] = set()
     for component in components:
-        for held in (*component.meta_data, *component.properties):
-            names.update(_names_of(held))
+        for entry in (*component.meta_data, *component.properties):
+            names.update(_names_of(entry))
     for reference in [name for name in names if name.startswith("@array/")]:
         for item in resources.read_array(reference) or ():
             names.add(item)
     return frozenset(names)
 
 
-def _names_of(held: MetaData) -> Iterator[str]:
-    for text in (held.value, held.raw_value, held.resource):
+def _names_of(entry: MetaData) -> Iterator[str]:
+    for text in (entry.value, entry.raw_value, entry.resource):
         if isinstance(text, str) and len(text) <= _MAX_NAMES:
             yield reference_in(text) or text
             yield from (part.strip() for part in text.split(","))

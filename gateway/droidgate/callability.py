@@ -13,7 +13,7 @@ from enum import StrEnum
 from typing import Final
 
 from droidgate.application import Application, Component
-from droidgate.model.capability import Capability, CapabilityAccess, ComponentAccess, Provider
+from droidgate.model.capability import Capability, CapabilityAccess, ComponentAccess, Provider, State
 from droidgate.parsing.configured_flags import values_on_release
 from droidgate_mappings.reach import Interface, load_permission_levels, load_reach
 from droidgate_mappings.tables import find_format_tables
@@ -96,6 +96,8 @@ class ComponentFacts:
 
 REPORTED_AS_DISABLED: Final = "the phone reports it as disabled"
 """Why a capability cannot be called whose app, or the user, disabled it."""
+NOT_INDEXED: Final = "the phone does not list it"
+"""Why a capability cannot be called that an app declares and the running system has not indexed."""
 
 ORDINARY_APP: Final = Caller("an ordinary app", can_request=True)
 SHIM: Final = Caller("the shim", can_request=False)
@@ -225,9 +227,10 @@ def capability_verdict(
 
 def verdict_of(capability: Capability, interface: Interface | None) -> Verdict:
     """Return whether another app may call one capability, with its state on a phone where it is known."""
-    state = capability.state
-    is_enabled = None if state is None else state.enabled
-    return capability_verdict(capability.access, interface, is_enabled=is_enabled)
+    state = capability.state or State()
+    if state.indexed is False:
+        return Verdict(NOT_INDEXED)
+    return capability_verdict(capability.access, interface, is_enabled=state.enabled)
 
 
 def protection_of(permission: str, declared: Mapping[str, str]) -> Protection:

@@ -140,11 +140,13 @@ class CodeReader:
             it is false are read only where another file of the app may declare something.
         read: Reads the files of one app, those of its libraries included, and further files for their types
             only; nothing is run. Providers have no package.
+        assets: The names of the assets that the compiler writes for a provider that was read.
     """
 
     endings: tuple[str, ...]
     may_declare: Callable[[bytes], bool]
     read: Callable[[Sequence[SourceFile], Sequence[SourceFile], ReadingContext], Reading]
+    assets: Callable[[Provider], frozenset[str]] | None = None
 
 
 @dataclass(frozen=True, slots=True)

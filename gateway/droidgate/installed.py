@@ -40,7 +40,7 @@ class ComponentQuery:
         """Android's shell can list these components (`cmd package query-...`, reference runtime 1.8)."""
         return self.action is not None and self.kind in {"activity", "service", "receiver"}
 
-    def may_be_told_by(self, text: str) -> bool:
+    def may_match(self, text: str) -> bool:
         """Tell whether an attribute of a manifest may belong to such a component."""
         return text == self.action or (self.mark is not None and self.mark in text)
 

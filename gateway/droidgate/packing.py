@@ -110,5 +110,5 @@ def pack(  # noqa: PLR0913 - every part of the result can be chosen
     elif reading.providers:
         findings.append(missing_output(reading.providers))
     files, unmerged = merge_libraries(folder, files)
-    packing = pack_files(files, key=signing, wanted=facts, dex=code)
+    packing = pack_files(files, key=signing, facts=facts, dex=code)
     return PackedApp(packing, signing, (*packing.findings, *findings, *unmerged), reading.problems)

@@ -66,13 +66,13 @@ class Conversion:
     @property
     def findings(self) -> tuple[Finding, ...]:
         """Each difference between a source and what was written, and each provider that was not."""
-        written = (finding for one in self.translations for finding in one.writing.findings)
+        written = (finding for translation in self.translations for finding in translation.writing.findings)
         return (*written, *map(_not_written, self.failures))
 
     @property
     def names(self) -> tuple[NameEntry, ...]:
         """Each renamed thing, with its name in the source."""
-        return tuple(name for one in self.translations for name in one.writing.names)
+        return tuple(name for translation in self.translations for name in translation.writing.names)
 
     def write(self, folder: str | PathLike[str], *, force: bool = False) -> Mapping[Path, Status]:
         """Write the files into a folder, and return what became of each: created, replaced or unchanged.
@@ -102,20 +102,20 @@ def convert(providers: Iterable[Provider], to: str) -> Conversion:
     """
     target, dialect = find_format(to)
     outcomes = translate_each(providers, target, dialect)
-    failed = [one for one in outcomes if isinstance(one, FailedTranslation)]
+    failed = [outcome for outcome in outcomes if isinstance(outcome, FailedTranslation)]
     if failed and len(outcomes) == 1:
         raise failed[0].error
-    folders = zip(outcomes, _folder_names([one.source for one in outcomes]), strict=True)
-    written = [(one, folder) for one, folder in folders if isinstance(one, Translation)]
+    folders = zip(outcomes, _folder_names([outcome.source for outcome in outcomes]), strict=True)
+    written = [(outcome, folder) for outcome, folder in folders if isinstance(outcome, Translation)]
     artifacts = tuple(
         tuple(
             (f"{folder}/{artifact.path}" if folder else artifact.path, artifact)
-            for artifact in one.writing.artifacts
+            for artifact in outcome.writing.artifacts
         )
-        for one, folder in written
+        for outcome, folder in written
     )
     return Conversion(
-        target, dialect, tuple(one for one, _ in written), artifacts, tuple(map(_named, failed))
+        target, dialect, tuple(outcome for outcome, _ in written), artifacts, tuple(map(_named, failed))
     )
 
 
@@ -192,11 +192,15 @@ def _folder_names(providers: Sequence[Provider]) -> list[str]:
     if len(providers) == 1:
         return [""]
     named: list[tuple[str, str]] = []
-    for position, one in enumerate(providers):
-        component = (one.component or "").rpartition(".")[2]
-        path = one.source.path if one.source is not None else ""
-        stem = "-".join(part for part in (one.package, component) if part) or Path(path).stem or one.protocol
-        key = "\n".join((one.protocol, one.package or "", one.component or "", path))
+    for position, provider in enumerate(providers):
+        component = (provider.component or "").rpartition(".")[2]
+        path = provider.source.path if provider.source is not None else ""
+        stem = (
+            "-".join(part for part in (provider.package, component) if part)
+            or Path(path).stem
+            or provider.protocol
+        )
+        key = "\n".join((provider.protocol, provider.package or "", provider.component or "", path))
         named.append((stem.lower(), key if all(key != other for _, other in named) else f"{key}\n{position}"))
     written = map_names(named, _FOLDER_RULE)
     return [written[key] for _, key in named]

@@ -77,8 +77,10 @@ class FormatTables(Frozen):
         numbers: Its numeric type codes, where it has them: code as text -> kind.
         spellings: Facts of its `extensions` that only tell how a file was written; without them another
             format loses nothing of the declaration.
-        told: Facts of the `extensions` of capabilities and types that people should know of, and what each is
-            called in a description; another format has them there.
+        file_names: Those of the spellings that name files inside of an app, which no caller sees; comparing
+            two apps leaves them out.
+        labels: Facts of the `extensions` of capabilities and types that a description keeps in another
+            format, each with its label there.
         binding: The permissions by which Android itself stands between callers and components, where it does.
         returns_text: A capability that does not declare its output returns text.
     """
@@ -90,7 +92,8 @@ class FormatTables(Frozen):
     names: dict[str, str] = {}
     numbers: dict[str, str] = {}
     spellings: frozenset[str] = frozenset()
-    told: dict[str, str] = {}
+    file_names: frozenset[str] = frozenset()
+    labels: dict[str, str] = {}
     binding: BindingPermissions | None = None
     returns_text: bool = False
 
@@ -108,6 +111,7 @@ class DivergenceRow(Frozen):
         written: What droidgate writes.
         read: What it accepts.
         lenient: A reader bends a rule by this row (through `allow`); other rows only document a choice.
+        linted_as: Codes of the lint rules that report the same cause; linting shows one of the two.
     """
 
     id: str
@@ -119,6 +123,7 @@ class DivergenceRow(Frozen):
     written: str
     read: str
     lenient: bool
+    linted_as: frozenset[str] = frozenset()
 
 
 def read_toml(name: str) -> dict[str, Any]:

@@ -110,14 +110,20 @@ def test_a_tree_whose_functions_are_all_refused_is_packed_with_a_warning(
         assert "Notes.kt:7" in ran.err
 
 
-def test_a_manifest_that_names_another_functions_file_is_reported(droidgate: Runner, tmp_path: Path) -> None:
+@pytest.mark.parametrize(
+    ("file", "missing"), [("app_fns.xml", []), ("other.xml", ["compiler-output-missing"])]
+)
+def test_a_manifest_that_names_a_file_that_is_not_generated_is_reported(
+    droidgate: Runner, tmp_path: Path, file: str, missing: list[str]
+) -> None:
     write_tree(tmp_path / "p", {"app/src/main/java/dev/notes/Notes.kt": SIGNATURE})
     manifest = tmp_path / "p/app/src/main/AndroidManifest.xml"
     names = ("android.app.appfunctions", "android.app.appfunctions.v2")
-    facts = "".join(f'<property android:name="{one}" android:value="app_fns.xml"/>' for one in names)
+    facts = "".join(f'<property android:name="{name}" android:value="{file}"/>' for name in names)
     manifest.write_text(manifest.read_text().replace("</application>", f"{facts}</application>"))
-    codes, _ = packed(droidgate, tmp_path, "--generate")
-    assert "compiler-output-missing" in codes
+    codes, apk = packed(droidgate, tmp_path, "--generate")
+    assert [code for code in codes if code == "compiler-output-missing"] == missing
+    assert (b"assets/app_fns.xml" in apk) == (not missing)
 
 
 def test_the_output_of_a_build_is_not_packed_but_generated_too(droidgate: Runner, tmp_path: Path) -> None:
@@ -177,7 +183,11 @@ def test_an_app_for_releases_that_read_all_services_keeps_them_apart(
 def test_two_entry_points_cannot_be_indexed_by_a_release_that_reads_one_service(
     droidgate: Runner, tmp_path: Path
 ) -> None:
-    second = ENTRY_POINT.replace("BaseNotes", "BaseLists").replace("NotesService", "ListsService")
+    second = (
+        ENTRY_POINT.replace("BaseNotes", "BaseLists")
+        .replace("NotesService", "ListsService")
+        .replace('"notes"', '"lists"')
+    )
     files: dict[str, str | bytes] = {
         ENTRY_POINT_PATH: ENTRY_POINT,
         "app/src/main/java/dev/notes/BaseLists.kt": second,

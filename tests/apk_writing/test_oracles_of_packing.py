@@ -132,7 +132,7 @@ def test_all_kinds_of_resources_are_compiled_as_aapt2_compiles_them(tmp_path: Pa
         *("--min-sdk-version", "26", "--target-sdk-version", "36"),
         *("--version-code", "7", "--version-name", "1.0"),
     )
-    packing = pack(EVERYTHING, key=signing_key("ec"), wanted=facts)
+    packing = pack(EVERYTHING, key=signing_key("ec"), facts=facts)
     assert [one.code for one in packing.findings] == ["no-code"]
     _assert_same(aapt2, theirs, _written(tmp_path, packing.apk))
 

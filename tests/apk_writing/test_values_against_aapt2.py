@@ -91,7 +91,7 @@ def test_random_values_are_typed_and_escaped_alike(tmp_path: Path, seed: int) ->
     )
     ours = tmp_path / "ours.apk"
     facts = ManifestFacts(version_code=1, version_name="1", minimum_sdk=26, target_sdk=36)
-    ours.write_bytes(pack(source, key=signing_key("ec"), wanted=facts).apk)
+    ours.write_bytes(pack(source, key=signing_key("ec"), facts=facts).apk)
     for name in ("AndroidManifest.xml", "res/xml/items.xml"):
         assert xml_dump(aapt2, ours, name) == xml_dump(aapt2, theirs, name)
     assert resource_dump(aapt2, ours) == resource_dump(aapt2, theirs)

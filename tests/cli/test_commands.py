@@ -363,9 +363,11 @@ def test_the_demo_works_and_keeps_what_it_made(droidgate: Runner) -> None:
     assert (run.code, run.err) == (0, "")
     assert "NOT THE SAME" not in run.out
     for app in ("clock-in", "notes", "notes-legacy", "pdf-tool", "tally", "weather", "agent"):
-        assert re.search(rf"install(?: -r)? {app}\.apk: Success", run.out)
-    assert "6 apps, 6 providers, 20 capabilities" in run.out
-    assert run.out.count("read back: the same") >= 12
+        assert re.search(rf"^  {app}\.apk +[\d,]+ +\d+$", run.out, re.MULTILINE)
+    converted = re.findall(r"^  (\S+) +\S+\+\S+ +\S+\+\S+ +the same", run.out, re.MULTILINE)
+    assert {app: converted.count(app) for app in converted} == dict.fromkeys(
+        ("clockin", "notes", "notes.legacy", "pdftool", "tally", "weather"), 3
+    )
     assert "5. Migrate pdf-tool to mobile-mcp" in run.out
     assert "dev.droidgate.sample.weather/.MobileMcpToolService  mobile-mcp+1.0" in run.out
     assert droidgate("inspect", "kept/converted/0-mmcp").code == 0
@@ -430,8 +432,8 @@ def test_the_adb_server_of_the_demo_leaves_real_phones_and_logs_alone(
 
 
 def test_the_demo_makes_a_call_for_each_pair_of_protocols_and_shows_it(droidgate: Runner) -> None:
-    told = droidgate("demo").out
-    table = told[told.index("8. Call") :]
+    shown = droidgate("demo", "--details").out
+    table = re.sub(" {2,}", " -> ", shown[shown.index("7. Call") :])
     for pair in (
         "Mobile-MCP, not granted -> AppFunctions",
         "Mobile-MCP bound (S0) -> mMCP activity",
@@ -440,11 +442,17 @@ def test_the_demo_makes_a_call_for_each_pair_of_protocols_and_shows_it(droidgate
         "Mobile-MCP started (S0) -> Mobile-MCP",
         "mMCP activity -> Mobile-MCP",
         "mMCP broadcast -> mMCP activity",
-        "AppFunctions (by Android's shell) -> Mobile-MCP",
+        "AppFunctions (Android's shell) -> Mobile-MCP",
         "host (adb) -> mMCP activity",
     ):
         assert pair in table
     assert "The river rose by a hand." in table
+
+
+def test_the_demo_is_short_and_narrow(droidgate: Runner) -> None:
+    lines = droidgate("demo").out.splitlines()
+    assert len(lines) <= 80
+    assert [line for line in lines if len(line) > 100] == []
 
 
 def test_the_demo_fails_where_an_app_answers_something_else(

@@ -8,6 +8,9 @@ import pytest
 
 from appfunctions.function_files import file_of, function_of, property_of, service_of
 from cli.program_runs import Runner
+from sources.formats_of_tests import write_tree
+from sources.kotlin_trees import MANIFEST as MANIFEST_OF_TREE
+from sources.kotlin_trees import entry_point_tree
 
 MANIFEST = '<manifest xmlns:android="http://schemas.android.com/apk/res/android" package="a.b">{}</manifest>'
 UNCLOSED = "<appfunctions>\n  <appfunction>\n    <id>a</id>\n</appfunctions>\n"
@@ -124,3 +127,44 @@ def test_a_file_that_is_too_large_is_listed_and_is_no_error(droidgate: Runner) -
     (listed,) = (one for one in json.loads(run.out)["findings"] if one["code"] == "unread-file")
     assert (run.code, listed["level"], listed["source"]["path"]) == (0, "note", "all/data.json")
     assert droidgate("inspect", "all").code == 0
+
+
+GUIDANCE = '<property android:name="android.app.appfunctions.app_metadata" android:resource="@xml/none"/>'
+TOOL = (
+    '<service android:name=".S" android:exported="true"><intent-filter><action '
+    'android:name="mobile.mcp.SERVICE"/></intent-filter>{}</service>'
+)
+DESCRIPTOR = '<meta-data android:name="mobile.mcp.tool.capabilities" android:resource="@xml/none"/>'
+
+
+@pytest.mark.parametrize(
+    ("element", "code", "row"),
+    [
+        (GUIDANCE, "appfunctions-metadata-missing", "A19"),
+        (TOOL.format(""), "mobile-mcp-tool-capabilities", "M64"),
+        (TOOL.format(DESCRIPTOR), "mobile-mcp-descriptor-file", "M64"),
+    ],
+)
+def test_what_a_reader_leaves_out_by_a_broken_rule_is_one_finding(
+    droidgate: Runner, tmp_path: Path, element: str, code: str, row: str
+) -> None:
+    android = 'xmlns:android="http://schemas.android.com/apk/res/android"'
+    manifest = f'<manifest {android} package="dev.a"><application>\n{element}\n</application></manifest>'
+    (tmp_path / "AndroidManifest.xml").write_text(manifest)
+    codes = [finding["code"] for finding in findings(droidgate, str(tmp_path))]
+    assert codes.count(code) == 1
+    assert "lost-in-reading" not in codes
+    read = json.loads(droidgate("inspect", tmp_path, "--json").out)["findings"]
+    assert row in [finding.get("rule") for finding in read]
+
+
+@pytest.mark.parametrize(("file", "count"), [("notes.xml", 0), ("other.xml", 1)])
+def test_a_file_that_the_compiler_of_an_entry_point_writes_is_not_missing(
+    droidgate: Runner, tmp_path: Path, file: str, count: int
+) -> None:
+    service = service_of(property_of("v2", file), name=".NotesService")
+    manifest = MANIFEST_OF_TREE.replace("</application>", f"{service}</application>")
+    write_tree(tmp_path, {**entry_point_tree(), "app/src/main/AndroidManifest.xml": manifest})
+    codes = [finding["code"] for finding in findings(droidgate, str(tmp_path))]
+    assert "appfunctions-no-schema" in codes
+    assert codes.count("appfunctions-missing-file") == count

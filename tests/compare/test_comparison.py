@@ -582,3 +582,11 @@ def test_facts_of_one_format_are_told_one_by_one() -> None:
         ("compatible", "/capabilities/0/extensions/mmcp/b", "/capabilities/0/extensions/mmcp/b"),
         ("compatible", None, "/capabilities/0/extensions/mmcp/c~0~1d"),
     ]
+
+
+def test_the_name_of_a_file_inside_of_an_app_is_not_compared() -> None:
+    old = _provider(Capability(id="do"), protocol="appfunctions")
+    new = old.model_copy(update={"extensions": {"appfunctions": {"functionsFile": "notes"}}})
+    assert _compare(old, new).all_changes() == ()
+    other = old.model_copy(update={"extensions": {"mmcp": {"functionsFile": "notes"}}})
+    assert _told(_compare(old, other)) == [("extension-changed", "compatible")]

@@ -223,7 +223,7 @@ def test_without_a_shell_for_functions_nothing_is_listed_or_called(start_server:
     missing = Answer(b"", b"cmd: Can't find service: app_function\n", 20)
     device = device_on(start_server(shell=Script({"cmd app_function": missing})))
     shell = app_function_shell(device)
-    assert (shell.executes, shell.lists, shell.tells_enabled) == (False, False, False)
+    assert (shell.executes, shell.lists, shell.reports_enabled) == (False, False, False)
     with pytest.raises(UnsupportedDeviceError, match="Can't find service"):
         list_app_functions(device, shell)
     with pytest.raises(UnsupportedDeviceError):

@@ -5,9 +5,11 @@ from pathlib import Path
 import pytest
 
 from droidgate.application import Application
+from droidgate.callability import verdict_of
 from droidgate.formats import Reading, load_formats
 from droidgate.installed import DeviceFacts, InstalledState, ListedFunction
 from droidgate.leniency import ReadingContext
+from droidgate.model.capability import State
 from droidgate.model.errors import InputError
 from droidgate.model.types import ArrayType, ObjectType, ScalarType
 from droidgate.sources import application_from_tree
@@ -71,7 +73,8 @@ def test_a_function_that_is_not_listed_is_told_with_the_way_out() -> None:
     assert finding.hint is not None
     assert "enable_app_functions_schema_parser" in finding.hint
     missing = next(one for one in reading.providers[0].capabilities if one.id.endswith("#createNote"))
-    assert missing.state is None
+    assert missing.state == State(indexed=False)
+    assert verdict_of(missing, None).closed_because == "the phone does not list it"
 
 
 def test_a_function_that_the_release_drops_is_told_with_the_release_s_reason() -> None:

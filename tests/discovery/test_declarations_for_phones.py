@@ -50,7 +50,7 @@ def test_the_shell_cannot_list_content_providers_and_what_has_no_action() -> Non
     ],
 )
 def test_a_manifest_without_a_mark_needs_no_reading(text: str, told: bool) -> None:  # noqa: FBT001
-    assert any(one.may_be_told_by(text) for one in load_formats()["observed"].looks_for) is told
+    assert any(one.may_match(text) for one in load_formats()["observed"].looks_for) is told
 
 
 def test_mcp_has_nothing_on_a_phone() -> None:

@@ -21,11 +21,16 @@ ROOTS: Final = ("gateway", "adapters", "mappings", "device_shim", "scripts", "be
 
 WORDS: Final = {
     r"\b(?:is|are|was|were|be|been|being) told\b|\btold (?:of|by|in|as|with|where|what|apart)\b": "reported",
-    r"\b(?:tell|tells) (?:whether|what|which|how|where|that|who|of|the|a|an|it|its|them)\b": "report, return, print",
-    r"\b(?:stands|stand|stood) (?:in|at|on|for|between|beside|there|here|before|after|a second)\b": "is in, is at",
+    r"\b(?:tell|tells) (?:whether|what|which|how|where|that|who|of|the|a|an|it|its|them)\b": (
+        "report, return, print"
+    ),
+    r"\b(?:stands|stand|stood) (?:in|at|on|for|between|beside|there|here|before|after|a second)\b": (
+        "is in, is at"
+    ),
     r"\bdemand(?:s|ed)?\b": "require",
     r"\bcrossings?\b(?!s?[`\"'])": "conversion",
-    r"\b(?:is|are|was|were) no (?!longer\b|more\b|doubt\b|less\b|later\b|matter\b|greater\b|older\b|newer\b|larger\b)[a-z]": "is not a",
+    r"\b(?:is|are|was|were) no "
+    r"(?!(?:longer|more|doubt|less|later|matter|greater|older|newer|larger)\b)[a-z]": "is not a",
     r"\bnothing to object\b": "no problems found",
     r"\bthe way (?:out|back)\b": "the fix; the reverse mapping",
     r"\bbesides?\b": "next to, in addition to",
@@ -89,7 +94,8 @@ _EXPRESSIONS: Final = [(re.compile(word, re.IGNORECASE), instead) for word, inst
 def _texts_of(path: Path) -> Iterator[tuple[int, str]]:
     text = path.read_text(encoding="utf-8")
     if path.suffix == ".md":
-        blocks = re.sub(r"^```.*?^```", lambda m: "\n" * m[0].count("\n"), text, flags=re.DOTALL | re.MULTILINE)
+        block = re.compile(r"^```.*?^```", re.DOTALL | re.MULTILINE)
+        blocks = block.sub(lambda m: "\n" * m[0].count("\n"), text)
         yield 1, re.sub(r"`[^`\n]*`", lambda m: " " * len(m[0]), blocks)
     elif path.suffix == ".java":
         for found in re.finditer(r"/\*.*?\*/|//[^\n]*|\"(?:[^\"\\\n]|\\.)*\"", text, re.DOTALL):
@@ -116,7 +122,7 @@ def main(arguments: list[str]) -> int:
     files = files or [*files_of(), *sorted((CHECKOUT / "docs").rglob("*.md"))]
     places = [*find_words(files), *find_names(files)]
     for place in sorted(places):
-        print(f"{place.path}:{place.line}: {place.text!r}: {place.instead}")
+        sys.stdout.write(f"{place.path}:{place.line}: {place.text!r}: {place.instead}\n")
     return 1 if places else 0
 
 

@@ -47,7 +47,7 @@ def _app(component: str, strings: Mapping[str, str] | None = None) -> Packing:
         + "</resources>",
     }
     facts = ManifestFacts(package=PACKAGE, minimum_sdk=24, target_sdk=36)
-    return pack({path: text.encode() for path, text in tree.items()}, key=KEY, wanted=facts)
+    return pack({path: text.encode() for path, text in tree.items()}, key=KEY, facts=facts)
 
 
 def _packings(more: int) -> dict[str, Packing]:

@@ -283,7 +283,7 @@ def _build(content: _Content, key: SigningKey) -> BuiltShim:
     packing = pack(
         {path: text.encode() for path, text in sorted(files.items())},
         key=key,
-        wanted=ManifestFacts(facts.application_id, VERSION_CODE, VERSION_NAME, MINIMUM_SDK, TARGET_SDK),
+        facts=ManifestFacts(facts.application_id, VERSION_CODE, VERSION_NAME, MINIMUM_SDK, TARGET_SDK),
         dex=() if dex is None else (dex,),
     )
     return BuiltShim(

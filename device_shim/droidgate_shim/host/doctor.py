@@ -272,7 +272,7 @@ def _flags(place: ShimPlace) -> Check:
         reason = shell.reason or "cmd app_function cannot call functions"
         return Check(FLAGS, "problem", reason, "Use a build of Android 16 QPR2 or later")
     words = [word for word, has in (("lists", shell.lists), ("calls", shell.executes)) if has]
-    words += ["tells the enabled state"] if shell.tells_enabled else []
+    words += ["tells the enabled state"] if shell.reports_enabled else []
     return Check(FLAGS, "ok", f"cmd app_function {', '.join(words)}")
 
 

@@ -105,7 +105,7 @@ class Archive:
         self.source = source
         self.findings: list[Finding] = []
         self._budget = Budget() if budget is None else budget
-        self._told: set[str] = set()
+        self._reported: set[str] = set()
         self.packed_size = source.size if packed_size is None else packed_size
         self._unpacked: dict[str, int] = {}
         self._unpacked_total = 0
@@ -241,8 +241,8 @@ class Archive:
         self._mark(message)
 
     def _mark(self, message: str, place: str | None = None) -> None:
-        if message not in self._told:
-            self._told.add(message)
+        if message not in self._reported:
+            self._reported.add(message)
             self.findings.append(warn(EVASIVE_ARCHIVE, message, place or self.name))
 
     @property

@@ -103,12 +103,12 @@ def _app_of(container: Archive, parts: Sequence[ApkPart], problems: Sequence[Inp
     apk = Apk(parts[apps[0][0]])
     apk.close_with_it(container.source)
     for problem in problems:
-        apk.tell_left_out(problem.place or container.name, problem.message)
+        apk.report_left_out(problem.place or container.name, problem.message)
     for number, part in enumerate(parts):
         if number in apps[0][1:]:
             apk.add_part(part)
         elif number != apps[0][0]:
-            apk.tell_left_out(part.archive.name, f"it is no split of {apk.package}")
+            apk.report_left_out(part.archive.name, f"it is no split of {apk.package}")
             part.close()
     return apk
 

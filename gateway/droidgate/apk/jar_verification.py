@@ -115,9 +115,9 @@ def read_signed_data(data: bytes) -> SignedData:
         raise BrokenSignatureError("the PKCS#7 SignedData is broken")
     known = [
         read_certificate(item.raw)
-        for held in fields[3:-1]
-        if held.tag == TAGGED_0
-        for item in held.children()
+        for field in fields[3:-1]
+        if field.tag == TAGGED_0
+        for item in field.children()
     ]
     by_name = {(item.issuer, item.serial): item for item in reversed(known)}
     infos = fields[-1].children()
@@ -181,10 +181,10 @@ def _attribute_values(attributes: Element) -> dict[bytes, bytes]:
     values: dict[bytes, bytes] = {}
     for item in attributes.children():
         parts = item.children()
-        held = parts[1].children() if len(parts) > 1 else []
-        if not held or parts[0].content in values:
+        contained = parts[1].children() if len(parts) > 1 else []
+        if not contained or parts[0].content in values:
             raise BrokenSignatureError("its signed attributes are broken")
-        values[parts[0].content] = held[0].content
+        values[parts[0].content] = contained[0].content
     return values
 
 
@@ -222,7 +222,9 @@ def verify_jar(archive: Archive, sdk: int, limits: Limits) -> tuple[bytes, ...]:
     missing = next((name for name in manifest.sections if name not in content), None)
     if missing is not None:
         raise BrokenSignatureError(f'"{missing[:80]}" is signed and not in the archive')
-    signatures = [one for name in blocks if (one := _verify_block(content, name, manifest, sdk)) is not None]
+    signatures = [
+        signature for name in blocks if (signature := _verify_block(content, name, manifest, sdk)) is not None
+    ]
     return _verify_entries(content, manifest, signatures)
 
 

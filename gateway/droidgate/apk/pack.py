@@ -80,7 +80,7 @@ def pack_project(  # noqa: PLR0913 - every part of the result can be chosen
     return pack(
         project,
         key=key,
-        wanted=ManifestFacts(package, version_code, version_name, minimum_sdk, target_sdk),
+        facts=ManifestFacts(package, version_code, version_name, minimum_sdk, target_sdk),
         dex=dex,
         without_qualifiers=without_qualifiers,
     ).apk
@@ -90,7 +90,7 @@ def pack(
     project: Path | Mapping[str, bytes] | ProjectFiles,
     *,
     key: SigningKey,
-    wanted: ManifestFacts | None = None,
+    facts: ManifestFacts | None = None,
     dex: Sequence[bytes] = (),
     without_qualifiers: Iterable[str] = (),
 ) -> Packing:
@@ -100,7 +100,7 @@ def pack(
         project: Folder of a project, of a module, or with a manifest; or files in memory by their path
             relative to `src/main`, with or without what a build file says.
         key: What it is signed with.
-        wanted: What the manifest shall say, in place of what the build file and the manifest say.
+        facts: What the manifest shall say, in place of what the build file and the manifest say.
         dex: Content of `classes.dex`, `classes2.dex`...
         without_qualifiers: Leave values of these qualifiers out, as where a split holds them.
 
@@ -108,7 +108,7 @@ def pack(
         InputError: the project cannot be read, or holds what cannot be compiled.
         WriteError: it cannot become an APK.
     """
-    app = _App(project, wanted or ManifestFacts())
+    app = _App(project, facts or ManifestFacts())
     files: dict[str, bytes] = {MANIFEST: write_binary_xml(app.manifest)}
     files |= _dex_files(dex)
     table = app.resources.compile_table(without=frozenset(without_qualifiers))
@@ -159,7 +159,7 @@ def pack_split(
 class _App:
     """A project read and numbered."""
 
-    def __init__(self, project: Path | Mapping[str, bytes] | ProjectFiles, wanted: ManifestFacts) -> None:
+    def __init__(self, project: Path | Mapping[str, bytes] | ProjectFiles, facts: ManifestFacts) -> None:
         if isinstance(project, Path):
             read = read_project(project)
         else:
@@ -172,7 +172,7 @@ class _App:
             raise InputError("there is no AndroidManifest.xml", place=read.folder or None)
         document = parse_manifest(read.tree[MANIFEST], path)
         self.names.note_new_ids(document)
-        self.facts = wanted.completed(document, read.gradle, path)
+        self.facts = facts.completed(document, read.gradle, path)
         if self.facts.minimum_sdk is None or self.facts.target_sdk is None:
             self._assume_release()
         namespace = read.gradle.namespace or document.get("package") or self.facts.package or ""

@@ -193,13 +193,13 @@ class Apk:
         except BudgetError:
             raise
         except InputError as error:
-            self.tell_left_out(opened.name, error.message)
+            self.report_left_out(opened.name, error.message)
             return
         if part.package == self.package:
             self.add_part(part)
         else:
             part.close()
-            self.tell_left_out(opened.name, f"it is no split of {self.package}")
+            self.report_left_out(opened.name, f"it is no split of {self.package}")
 
     def add_part(self, part: ApkPart) -> None:
         """Add an opened split, which is closed with the APK."""
@@ -207,7 +207,7 @@ class Apk:
         self._verified.clear()
         self._has_table = False
 
-    def tell_left_out(self, place: str, reason: str) -> None:
+    def report_left_out(self, place: str, reason: str) -> None:
         """Tell that a split is left out."""
         self._findings.append(warn(BROKEN_SPLIT, f"the split is left out: {reason}", place))
 

@@ -37,7 +37,7 @@ _NO_ENTRY_16: Final = 0xFFFF
 _MIN_VALUE: Final = 8
 _MAP_ENTRY: Final = struct.Struct("<I3xBI")
 _MAP_START: Final = 16
-_MAX_TOLD: Final = 8
+_MAX_REPORTED: Final = 8
 """Of a table in ruins, the first reasons are enough."""
 
 
@@ -263,7 +263,7 @@ class ResourceTable:
         self._budget = budget
         self._findings = findings
         self._files: list[TableFile] = []
-        self._told: set[tuple[str, str]] = set()
+        self._reported: set[tuple[str, str]] = set()
         self._values: dict[int, list[ResourceValue]] = {}
         self._chosen: dict[int, TypedValue | Bag | None] = {}
         self._identifiers: dict[str, int] = {}
@@ -286,23 +286,25 @@ class ResourceTable:
             file = self._loaders.pop()()
             if file is not None:
                 if file.problem is not None:
-                    self._tell(file.place, file.problem)
+                    self._report(file.place, file.problem)
                 self._files.append(file)
                 return True
         return False
 
-    def _tell(self, place: str, reason: str) -> None:
-        if (place, reason) not in self._told and len(self._told) < _MAX_TOLD:
-            self._told.add((place, reason))
+    def _report(self, place: str, reason: str) -> None:
+        if (place, reason) not in self._reported and len(self._reported) < _MAX_REPORTED:
+            self._reported.add((place, reason))
             message = f"the resource table is broken: {reason}"
             hint = "References into that part stay unresolved"
             self._findings.append(warn(BROKEN_RESOURCE_TABLE, message, place, hint=hint))
 
-    def _tell_error(self, file: TableFile, error: InputError | struct.error) -> None:
+    def _report_error(self, file: TableFile, error: InputError | struct.error) -> None:
         """Tell what is broken in a table; what would take too much is raised."""
         if isinstance(error, BudgetError):
             raise error
-        self._tell(file.place, error.message if isinstance(error, InputError) else "a part of it is cut off")
+        self._report(
+            file.place, error.message if isinstance(error, InputError) else "a part of it is cut off"
+        )
 
     def _entries(self, identifier: int) -> Iterator[tuple[_TypeChunk, int]]:
         """Yield type and position of each entry of a resource; what is broken is told and left out."""
@@ -314,7 +316,7 @@ class ResourceTable:
                     try:
                         position = file.entry_at(chunk, index)
                     except (InputError, struct.error) as error:
-                        self._tell_error(file, error)
+                        self._report_error(file, error)
                         continue
                     if position is not None:
                         yield chunk, position
@@ -337,7 +339,7 @@ class ResourceTable:
         try:
             return file.value_at(chunk, position)
         except (InputError, struct.error) as error:
-            self._tell_error(file, error)
+            self._report_error(file, error)
             return None
 
     def default_value(self, identifier: int) -> TypedValue | Bag | None:
@@ -426,7 +428,7 @@ class ResourceTable:
                 if kind is not None and package.keys is not None:
                     yield kind, package.keys[package.file.key_at(position)]
             except (InputError, struct.error) as error:
-                self._tell_error(package.file, error)
+                self._report_error(package.file, error)
 
     def find(self, reference: str) -> int | None:
         """Return the id of `@type/name` or of what `reference_to` gives, None where the app has none such."""
@@ -461,7 +463,7 @@ class ResourceTable:
         try:
             return package.type_name(type_id) == kind
         except InputError as error:
-            self._tell_error(package.file, error)
+            self._report_error(package.file, error)
             return False
 
 

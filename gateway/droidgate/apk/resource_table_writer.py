@@ -155,7 +155,9 @@ class _Writer:
         if isinstance(value, TypedValue):
             return struct.pack("<HHI", 8, 0, key) + self._typed(value)
         head = struct.pack("<HHIII", 16, _COMPLEX, key, value.parent, len(value.items))
-        return head + b"".join(struct.pack("<I", item) + self._typed(held) for item, held in value.items)
+        return head + b"".join(
+            struct.pack("<I", item) + self._typed(item_value) for item, item_value in value.items
+        )
 
     def _typed(self, value: TypedValue) -> bytes:
         data = self._values.add(value.text or "") if value.type == ValueType.STRING else value.data

@@ -101,12 +101,12 @@ def _compile_number(text: str, formats: AttributeFormat) -> TypedValue | None:
     if not unit:
         bits = struct.unpack("<I", struct.pack("<f", value))[0]
         return TypedValue(ValueType.FLOAT, bits) if AttributeFormat.FLOAT in formats else None
-    kind, wanted = (
+    kind, required = (
         (ValueType.FRACTION, AttributeFormat.FRACTION)
         if unit.startswith("%")
         else (ValueType.DIMENSION, AttributeFormat.DIMENSION)
     )
-    return TypedValue(kind, complex_data(value, unit)) if wanted in formats else None
+    return TypedValue(kind, complex_data(value, unit)) if required in formats else None
 
 
 def _compile_words(text: str, formats: AttributeFormat, values: Mapping[str, int]) -> TypedValue | None:

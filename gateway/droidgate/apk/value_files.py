@@ -110,12 +110,12 @@ def read_declarations(root: Element, path: str, findings: list[Finding]) -> Iter
         product = element.get("product", "default")
         if product not in {"default", ""}:
             message = f"{_required_name(element, path)} for the product {product} is left out"
-            findings.append(_told(PRODUCT_LEFT_OUT, message, element, path))
+            findings.append(_finding_at(PRODUCT_LEFT_OUT, message, element, path))
         elif element.tag not in _IGNORED_TAGS:
             yield from _read_declaration(element, path)
 
 
-def _told(code: str, message: str, element: Element, path: str) -> Finding:
+def _finding_at(code: str, message: str, element: Element, path: str) -> Finding:
     place = Place(path=path, line=element.sourceline)
     return Finding(code=code, level=Level.WARNING, pointer="", message=message, source=place)
 
@@ -324,7 +324,7 @@ class ValueCompiler:
                 message = (
                     f"an apostrophe in {declaration.kind}/{declaration.name} is neither escaped nor quoted"
                 )
-                self._findings.append(_told(APOSTROPHE, message, element, declaration.path))
+                self._findings.append(_finding_at(APOSTROPHE, message, element, declaration.path))
             return string_value(read_string_resource(text))
         message = f"{declaration.kind}/{declaration.name} cannot be {text.strip()[:100]!r}"
         raise InputError(message, place=place)
@@ -333,6 +333,6 @@ class ValueCompiler:
         for inner in element.iterdescendants(etree.Element):
             if etree.QName(inner).namespace != _XLIFF:
                 message = f"the markup of {declaration.kind}/{declaration.name} is left out"
-                self._findings.append(_told(STYLED_STRING, message, element, declaration.path))
+                self._findings.append(_finding_at(STYLED_STRING, message, element, declaration.path))
                 break
         return "".join(map(str, element.itertext(etree.Element)))

@@ -88,7 +88,7 @@ class XmlCompiler:
         value = compile_value(filled, formats, self.symbols, place, values)
         if value is None and AttributeFormat.STRING not in formats:
             message = f"{name.localname} cannot be {filled[:100]!r}"
-            raise InputError(message, place=place, hint=f"It takes: {_spelled(formats, values)}")
+            raise InputError(message, place=place, hint=f"It takes: {_listed(formats, values)}")
         return XmlAttribute(
             name.namespace,
             name.localname,
@@ -145,7 +145,7 @@ def _add_text(element: XmlElement, text: str | None) -> None:
         element.children.append(f"{before}{kept}{after}")
 
 
-def _spelled(formats: AttributeFormat, values: Mapping[str, int]) -> str:
+def _listed(formats: AttributeFormat, values: Mapping[str, int]) -> str:
     words = [str(item.name).lower() for item in AttributeFormat if item in formats and item.bit_count() == 1]
     return ", ".join([*(word for word in words if word not in {"enum", "flags"}), *values])
 

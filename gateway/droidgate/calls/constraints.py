@@ -137,8 +137,8 @@ def _required(value: Json, names: Json) -> str | None:
     return f"{', '.join(map(repr, missing))} is required and missing" if missing else None
 
 
-def _unique(value: Json, wanted: Json) -> str | None:
-    if wanted is not True or not isinstance(value, list):
+def _unique(value: Json, bound: Json) -> str | None:
+    if bound is not True or not isinstance(value, list):
         return None
     seen: dict[str, list[Json]] = {}
     for item in value:
@@ -153,9 +153,9 @@ def _unique(value: Json, wanted: Json) -> str | None:
 def _normal(value: Json) -> Json:
     """Return a value in which equal numbers are equal texts."""
     if isinstance(value, Mapping):
-        return {key: _normal(held) for key, held in value.items()}
+        return {key: _normal(item) for key, item in value.items()}
     if isinstance(value, list | tuple):
-        return [_normal(held) for held in value]
+        return [_normal(item) for item in value]
     number = _number(value)
     if number is None:
         return value

@@ -195,11 +195,11 @@ class _Parser:
                 return bounds
         if not self.skip("{"):
             return None
-        held, closing, _ = self.text[self.position :].partition("}")
-        first, comma, last = held.partition(",")
+        content, closing, _ = self.text[self.position :].partition("}")
+        first, comma, last = content.partition(",")
         if not closing or not _is_count(first) or not (last == "" or _is_count(last)):
             raise UnsupportedPatternError("braces that are no quantifier")
-        self.position += len(held) + 1
+        self.position += len(content) + 1
         least = int(first)
         most = least if not comma else int(last) if last else None
         if max(least, most or 0) > _HIGHEST_REPEAT:
@@ -256,22 +256,22 @@ class _Parser:
 
     def unicode_escape(self) -> int:
         if self.skip("{"):
-            held, closing, _ = self.text[self.position :].partition("}")
-            if not closing or not _is_hexadecimal(held) or int(held, 16) > _LAST:
+            content, closing, _ = self.text[self.position :].partition("}")
+            if not closing or not _is_hexadecimal(content) or int(content, 16) > _LAST:
                 raise UnsupportedPatternError("a code point that is none")
-            self.position += len(held) + 1
-            return int(held, 16)
+            self.position += len(content) + 1
+            return int(content, 16)
         code = self.hexadecimal(4)
         if 0xD800 <= code < 0xE000:  # noqa: PLR2004 - the surrogates of UTF-16
             raise UnsupportedPatternError("half of a surrogate pair")
         return code
 
     def hexadecimal(self, length: int) -> int:
-        held = self.text[self.position : self.position + length]
-        if len(held) != length or not _is_hexadecimal(held):
+        content = self.text[self.position : self.position + length]
+        if len(content) != length or not _is_hexadecimal(content):
             raise UnsupportedPatternError("an escape without its digits")
         self.position += length
-        return int(held, 16)
+        return int(content, 16)
 
 
 def _is_count(text: str) -> bool:
@@ -391,14 +391,14 @@ class Pattern:
     def _enter(self, state: int, states: set[int], *, at_begin: bool, at_end: bool) -> None:
         waiting = [state]
         while waiting:
-            one = waiting.pop()
-            condition = self.automaton.conditions[one]
+            current = waiting.pop()
+            condition = self.automaton.conditions[current]
             passes = condition is None or (at_begin if isinstance(condition, _Begin) else at_end)
-            if one in states or not passes:
+            if current in states or not passes:
                 continue
-            states.add(one)
-            if self.automaton.characters[one] is None:
-                waiting.extend(self.automaton.following[one])
+            states.add(current)
+            if self.automaton.characters[current] is None:
+                waiting.extend(self.automaton.following[current])
 
 
 @lru_cache(maxsize=512)

@@ -100,12 +100,14 @@ class ValueFitter:
             UnfitValueError: it does not fit.
         """
         self._spend(pointer, depth)
-        one = self._resolve(declared, pointer)
-        if value is None and (declared.nullable or (one.nullable and not find_violation(None, declared))):
+        resolved = self._resolve(declared, pointer)
+        if value is None and (
+            declared.nullable or (resolved.nullable and not find_violation(None, declared))
+        ):
             return None
-        fitted = self._fit_kind(value, one, pointer, depth)
-        violation = find_violation(fitted, one)
-        if violation is None and declared is not one:
+        fitted = self._fit_kind(value, resolved, pointer, depth)
+        violation = find_violation(fitted, resolved)
+        if violation is None and declared is not resolved:
             violation = find_violation(fitted, declared)
         if violation is not None:
             raise UnfitValueError(pointer, violation)
@@ -227,9 +229,9 @@ class ValueFitter:
         ]
 
     def _fit_object(self, value: Json, object_type: ObjectType, pointer: str, depth: int) -> dict[str, Json]:
-        held = _expect(self._parsed(value, dict, "an object", pointer), dict, "an object", pointer)
+        members = _expect(self._parsed(value, dict, "an object", pointer), dict, "an object", pointer)
         fitted: dict[str, Json] = {}
-        for name, item in held.items():
+        for name, item in members.items():
             here = f"{pointer}/{pointer_token(name)}"
             known = object_type.properties.get(name)
             if known is not None:
@@ -239,7 +241,7 @@ class ValueFitter:
             else:
                 fitted[name] = item
         for name, known in object_type.properties.items():
-            if known.required and name not in held:
+            if known.required and name not in members:
                 self._miss(name, known.type, pointer)
         return fitted
 
@@ -256,8 +258,8 @@ class ValueFitter:
     def _fit_one(self, value: Json, choice: OneOfType, pointer: str, depth: int) -> Json:
         named = self._named_alternative(value, choice, pointer)
         if named is not None:
-            held = {name: item for name, item in value.items() if name != SCHEMA_TYPE_KEY}
-            return {SCHEMA_TYPE_KEY: value[SCHEMA_TYPE_KEY], **self.fit(held, named, pointer, depth + 1)}
+            members = {name: item for name, item in value.items() if name != SCHEMA_TYPE_KEY}
+            return {SCHEMA_TYPE_KEY: value[SCHEMA_TYPE_KEY], **self.fit(members, named, pointer, depth + 1)}
         found = self._fitting(value, choice, pointer, depth, exact=True)
         if not found and not self.exact:
             found = self._fitting(value, choice, pointer, depth, exact=False)
@@ -273,18 +275,18 @@ class ValueFitter:
         self, value: Json, choice: OneOfType, pointer: str
     ) -> ObjectType | AllOfType | None:
         """Return the alternative that the value's `schemaType` names."""
-        told = value.get(SCHEMA_TYPE_KEY) if isinstance(value, dict) else None
-        if not isinstance(told, str):
+        stated_type = value.get(SCHEMA_TYPE_KEY) if isinstance(value, dict) else None
+        if not isinstance(stated_type, str):
             return None
         for alternative in choice.alternatives:
-            held = self._resolve(alternative, pointer)
-            if not isinstance(held, ObjectType | AllOfType):
+            resolved = self._resolve(alternative, pointer)
+            if not isinstance(resolved, ObjectType | AllOfType):
                 continue
-            if isinstance(held, ObjectType) and SCHEMA_TYPE_KEY in held.properties:
+            if isinstance(resolved, ObjectType) and SCHEMA_TYPE_KEY in resolved.properties:
                 continue
             referred = alternative.name if isinstance(alternative, RefType) else None
-            if told == (held.qualified_name or referred):
-                return held
+            if stated_type == (resolved.qualified_name or referred):
+                return resolved
         return None
 
     def _fitting(

@@ -73,7 +73,7 @@ def _change_words(field: str, before: Any, after: Any) -> str:
 def _configuration_words(value: bool | Mapping[str, bool]) -> str:  # noqa: FBT001
     if isinstance(value, Mapping):
         return ", ".join(
-            f"{qualifier or 'by default'} {_configuration_words(held)}" for qualifier, held in value.items()
+            f"{qualifier or 'by default'} {_configuration_words(entry)}" for qualifier, entry in value.items()
         )
     return "yes" if value else "no"
 

@@ -20,6 +20,7 @@ from droidgate.compare.changes import (
 from droidgate.compare.differences import At, Difference, Effect
 from droidgate.model.json_values import Json, canonical_json, json_equal, pointer_token
 from droidgate.model.types import Extensions, ObjectType, Type
+from droidgate_mappings.tables import find_format_tables
 
 _LOWER_BOUNDS: Final = {"minimum", "exclusiveMinimum", "minLength", "minItems", "minProperties"}
 _UPPER_BOUNDS: Final = {"maximum", "exclusiveMaximum", "maxLength", "maxItems", "maxProperties"}
@@ -63,14 +64,14 @@ _EXACT: Final = Context(prec=8192)
 def compare_facts(old: At, new: At) -> list[Difference]:
     """Return the differences of two types in everything but kind, shape and whether null is allowed."""
     before, after = old.type, new.type
-    told = _compare_enum(old, new)
-    told += _compare_word(old, before.pattern, new, after.pattern, "pattern", PATTERN_CHANGED)
-    told += _compare_word(old, before.format, new, after.format, "format", FORMAT_CHANGED)
+    differences = _compare_enum(old, new)
+    differences += _compare_word(old, before.pattern, new, after.pattern, "pattern", PATTERN_CHANGED)
+    differences += _compare_word(old, before.format, new, after.format, "format", FORMAT_CHANGED)
     for keyword in dict.fromkeys([*before.keywords, *after.keywords]):
-        told += _compare_keyword(old, new, keyword)
+        differences += _compare_keyword(old, new, keyword)
     if before.implicit != after.implicit:
         message = "the type is now named" if before.implicit else "the type is no longer named"
-        told.append(
+        differences.append(
             _leaf(
                 SPELLING_CHANGED,
                 Effect.NONE,
@@ -82,7 +83,7 @@ def compare_facts(old: At, new: At) -> list[Difference]:
             )
         )
     if before.description != after.description:
-        told.append(
+        differences.append(
             _leaf(
                 TEXT_CHANGED,
                 Effect.NONE,
@@ -93,7 +94,7 @@ def compare_facts(old: At, new: At) -> list[Difference]:
                 after.description,
             )
         )
-    return told + compare_extensions(before.extensions, old.pointer, after.extensions, new.pointer)
+    return differences + compare_extensions(before.extensions, old.pointer, after.extensions, new.pointer)
 
 
 def compare_nullable(old: At, new: At) -> list[Difference]:
@@ -119,15 +120,20 @@ def compare_nullable(old: At, new: At) -> list[Difference]:
 def compare_extensions(
     before: Extensions, old_pointer: str, after: Extensions, new_pointer: str
 ) -> list[Difference]:
-    """Compare facts of single formats; nobody else can weigh them, so they count as harmless."""
-    told = []
+    """Compare facts of single formats; nobody else can weigh them, so they count as harmless.
+
+    Names of files inside of an app are left out: no caller sees them, and not every source has them.
+    """
+    differences = []
     for format_id in dict.fromkeys([*before, *after]):
         olds, news = before.get(format_id, {}), after.get(format_id, {})
         for fact in dict.fromkeys([*olds, *news]):
             if fact in olds and fact in news and json_equal(olds[fact], news[fact]):
                 continue
+            if _is_file_name(format_id, fact):
+                continue
             suffix = f"/extensions/{pointer_token(format_id)}/{pointer_token(fact)}"
-            told.append(
+            differences.append(
                 Difference(
                     EXTENSION_CHANGED,
                     Effect.HARMLESS,
@@ -138,7 +144,12 @@ def compare_extensions(
                     news.get(fact),
                 )
             )
-    return told
+    return differences
+
+
+def _is_file_name(format_id: str, fact: str) -> bool:
+    tables = find_format_tables(format_id)
+    return tables is not None and fact in tables.file_names
 
 
 def _compare_enum(old: At, new: At) -> list[Difference]:

@@ -47,7 +47,7 @@ def _join_unplaced(side: Sequence[Provider], other: Sequence[Provider]) -> list[
         if item.component is not None or not item.capabilities:
             continue
         ids = {each.id for each in item.capabilities}
-        keys = {_key(each) for each in other if ids <= {held.id for held in each.capabilities}}
+        keys = {_key(each) for each in other if ids <= {capability.id for capability in each.capabilities}}
         home = next((each for each in side if each.component is not None and _key(each) in keys), None)
         if home is not None and home.package == item.package:
             joined[id(home)] = _with_capabilities_of(joined[id(home)], item)

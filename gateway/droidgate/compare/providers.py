@@ -84,18 +84,18 @@ def compare_sets(
 
 def _compare_shown(old: CapabilitySet, new: CapabilitySet) -> Comparison:
     pairs, removed, added = pair_providers(old.providers, new.providers)
-    told: list[ProviderComparison] = []
+    comparisons: list[ProviderComparison] = []
     same_capabilities = 0
     for before, after in pairs:
         compared, same = _compare_providers(before, after)
         same_capabilities += same
         if compared is not None:
-            told.append(compared)
-    unchanged = len(pairs) - len(told)
-    told += [_whole_provider(item, is_new=True) for item in added]
-    told += [_whole_provider(item, is_new=False) for item in removed]
+            comparisons.append(compared)
+    unchanged = len(pairs) - len(comparisons)
+    comparisons += [_whole_provider(item, is_new=True) for item in added]
+    comparisons += [_whole_provider(item, is_new=False) for item in removed]
     return Comparison(
-        providers=tuple(told), unchanged_providers=unchanged, unchanged_capabilities=same_capabilities
+        providers=tuple(comparisons), unchanged_providers=unchanged, unchanged_capabilities=same_capabilities
     )
 
 
@@ -171,10 +171,10 @@ def _compare_dialects(old: Provider, new: Provider) -> list[Change]:
 
 
 def _wires(provider: Provider) -> set[str] | None:
-    one = load_formats().get(provider.protocol)
-    if one is None:
+    format_ = load_formats().get(provider.protocol)
+    if format_ is None:
         return None
-    return next((set(dialect.wire) for dialect in one.dialects if dialect.id == provider.dialect), None)
+    return next((set(dialect.wire) for dialect in format_.dialects if dialect.id == provider.dialect), None)
 
 
 def _compare_unreached(old: Provider, new: Provider) -> list[Change]:
@@ -225,7 +225,7 @@ class _Capabilities:
         waiting: defaultdict[str, list[tuple[int, Capability]]] = defaultdict(list)
         for position, capability in enumerate(self.old.capabilities):
             waiting[capability.id].append((position, capability))
-        told: list[CapabilityComparison] = []
+        comparisons: list[CapabilityComparison] = []
         added: list[tuple[int, Capability]] = []
         for position, after in enumerate(self.new.capabilities):
             if not waiting[after.id]:
@@ -236,16 +236,16 @@ class _Capabilities:
                 before, f"/capabilities/{old_position}", after, f"/capabilities/{position}"
             )
             if changes:
-                told.append(_changed(after.id, changes))
+                comparisons.append(_changed(after.id, changes))
             else:
                 self.unchanged += 1
         removed = [pair for pairs in waiting.values() for pair in pairs]
-        told += [self.whole(position, item, removed, is_new=True) for position, item in added]
-        told += [
+        comparisons += [self.whole(position, item, removed, is_new=True) for position, item in added]
+        comparisons += [
             self.whole(position, item, added, is_new=False)
             for position, item in sorted(removed, key=lambda item: item[0])
         ]
-        return told
+        return comparisons
 
     def whole(
         self, position: int, capability: Capability, others: Iterable[tuple[int, Capability]], *, is_new: bool

@@ -81,12 +81,12 @@ class TypeComparison:
 
     def compare_roots(self, old: At, new: At) -> list[Difference]:
         """Return the differences of two types, then those of the definitions that they reach."""
-        told = self.compare(old, new)
+        differences = self.compare(old, new)
         while self.waiting:
             pair = self.current = self.waiting.pop(0)
             before, after = self.old_definitions[pair[0]], self.new_definitions[pair[1]]
-            told += self.compare(At(before, _definition(pair[0])), At(after, _definition(pair[1])))
-        return told
+            differences += self.compare(At(before, _definition(pair[0])), At(after, _definition(pair[1])))
+        return differences
 
     def compare(self, old: At, new: At) -> list[Difference]:
         """Return the differences of two types, outermost first, definitions left for later."""
@@ -98,17 +98,17 @@ class TypeComparison:
         effect = self.effect_of_kinds(old, new)
         if effect is Effect.NONE:
             return [*compare_nullable(old, new), *compare_facts(old, new), *self.compare_shapes(old, new)]
-        told = _difference(TYPE_CHANGED, effect, f"{_word(old.type)} became {_word(new.type)}", old, new)
+        changed = _difference(TYPE_CHANGED, effect, f"{_word(old.type)} became {_word(new.type)}", old, new)
         if (old.type.kind, new.type.kind) in _COMPARABLE_KINDS:
-            return [told, *compare_nullable(old, new), *compare_facts(old, new)]
-        return [told]
+            return [changed, *compare_nullable(old, new), *compare_facts(old, new)]
+        return [changed]
 
     def compare_references(self, old: At, old_type: RefType, new: At, new_type: RefType) -> list[Difference]:
         """Compare what two references add of their own, and have their definitions compared once."""
-        told = [*compare_nullable(old, new), *compare_facts(old, new)]
+        differences = [*compare_nullable(old, new), *compare_facts(old, new)]
         if old_type.name != new_type.name:
             message = f"the type {old_type.name!r} goes by {new_type.name!r}"
-            told.append(
+            differences.append(
                 Difference(
                     DEFINITION_RENAMED,
                     Effect.NONE,
@@ -126,8 +126,10 @@ class TypeComparison:
                 self.seen.add(pair)
                 self.waiting.append(pair)
         elif is_old_known or is_new_known or pair[0] != pair[1]:
-            told.append(_difference(TYPE_CHANGED, Effect.OTHER, "the type it refers to is another", old, new))
-        return told
+            differences.append(
+                _difference(TYPE_CHANGED, Effect.OTHER, "the type it refers to is another", old, new)
+            )
+        return differences
 
     def resolve(self, place: At, definitions: Mapping[str, Type]) -> At:
         """Return what a reference means, with what it adds of its own; anything else as it is."""
@@ -205,83 +207,93 @@ class TypeComparison:
     def compare_shapes(self, old: At, new: At) -> list[Difference]:
         """Compare two types of one kind in what makes that kind."""
         before, after = old.type, new.type
-        told: list[Difference] = []
+        differences: list[Difference] = []
         if isinstance(before, ObjectType) and isinstance(after, ObjectType):
-            told = self.compare_properties(old, before, new, after)
+            differences = self.compare_properties(old, before, new, after)
         elif isinstance(before, ArrayType) and isinstance(after, ArrayType):
-            told = self.compare_items(old, before.items, new, after.items)
+            differences = self.compare_items(old, before.items, new, after.items)
         elif isinstance(before, AllOfType) and isinstance(after, AllOfType):
-            told = self.compare_members(old, before, new, after)
+            differences = self.compare_members(old, before, new, after)
         elif isinstance(before, OneOfType) and isinstance(after, OneOfType):
-            told = self.compare_alternatives(old, before, new, after)
+            differences = self.compare_alternatives(old, before, new, after)
         elif isinstance(before, OpaqueType) and isinstance(after, OpaqueType):
-            told = _compare_class(old, before.class_name, new, after.class_name, "class_name")
+            differences = _compare_class(old, before.class_name, new, after.class_name, "class_name")
         if isinstance(before, ObjectType | AllOfType | OneOfType) and isinstance(
             after, ObjectType | AllOfType | OneOfType
         ):
-            told += _compare_class(old, before.qualified_name, new, after.qualified_name, "qualified_name")
-        return told
+            differences += _compare_class(
+                old, before.qualified_name, new, after.qualified_name, "qualified_name"
+            )
+        return differences
 
     def compare_items(self, old: At, before: Type | None, new: At, after: Type | None) -> list[Difference]:
         """Compare what two arrays hold."""
         if before is not None and after is not None:
             return self.compare(old.inner(before, "items"), new.inner(after, "items"))
         if before is None and after is not None:
-            there = new.inner(after, "items")
+            inner = new.inner(after, "items")
             message = f"its items are now {_word(after)}"
-            return [_added(ITEMS_CHANGED, Effect.NARROWER, message, there)]
+            return [_added(ITEMS_CHANGED, Effect.NARROWER, message, inner)]
         if before is not None:
-            there = old.inner(before, "items")
-            return [_removed(ITEMS_CHANGED, Effect.WIDER, "its items may now be anything", there)]
+            inner = old.inner(before, "items")
+            return [_removed(ITEMS_CHANGED, Effect.WIDER, "its items may now be anything", inner)]
         return []
 
     def compare_properties(self, old: At, before: ObjectType, new: At, after: ObjectType) -> list[Difference]:
         """Compare the properties of two objects by name."""
-        told: list[Difference] = []
-        for name, held in before.properties.items():
-            there = old.inner(held.type, "properties", name)
+        differences: list[Difference] = []
+        for name, property_ in before.properties.items():
+            place = old.inner(property_.type, "properties", name)
             kept = after.properties.get(name)
             if kept is None:
                 message = f"{name!r} is gone"
-                told.append(
-                    Difference(PROPERTY_REMOVED, Effect.OTHER, message, there.pointer, None, _declared(held))
+                differences.append(
+                    Difference(
+                        PROPERTY_REMOVED, Effect.OTHER, message, place.pointer, None, _declared(property_)
+                    )
                 )
                 continue
             here = new.inner(kept.type, "properties", name)
-            if held.required != kept.required:
+            if property_.required != kept.required:
                 message = f"{name!r} is now required" if kept.required else f"{name!r} may now be left out"
                 effect = Effect.NARROWER if kept.required else Effect.WIDER
-                pointers = (f"{there.pointer}/required", f"{here.pointer}/required")
-                told.append(
-                    Difference(REQUIRED_CHANGED, effect, message, *pointers, held.required, kept.required)
+                pointers = (f"{place.pointer}/required", f"{here.pointer}/required")
+                differences.append(
+                    Difference(
+                        REQUIRED_CHANGED, effect, message, *pointers, property_.required, kept.required
+                    )
                 )
-            told += compare_extensions(held.extensions, there.pointer, kept.extensions, here.pointer)
-            inner = (there.inner(held.type, "type"), here.inner(kept.type, "type"))
-            told += self.compare(*inner)
-        for name, held in after.properties.items():
+            differences += compare_extensions(
+                property_.extensions, place.pointer, kept.extensions, here.pointer
+            )
+            inner = (place.inner(property_.type, "type"), here.inner(kept.type, "type"))
+            differences += self.compare(*inner)
+        for name, property_ in after.properties.items():
             if name not in before.properties:
-                here = new.inner(held.type, "properties", name)
-                effect = Effect.NARROWER if held.required else Effect.HARMLESS
-                message = f"{name!r} is new{' and required' if held.required else ''}"
-                told.append(
-                    Difference(PROPERTY_ADDED, effect, message, None, here.pointer, None, _declared(held))
+                here = new.inner(property_.type, "properties", name)
+                effect = Effect.NARROWER if property_.required else Effect.HARMLESS
+                message = f"{name!r} is new{' and required' if property_.required else ''}"
+                differences.append(
+                    Difference(
+                        PROPERTY_ADDED, effect, message, None, here.pointer, None, _declared(property_)
+                    )
                 )
-        return told + _compare_order(old, before, new, after)
+        return differences + _compare_order(old, before, new, after)
 
     def compare_members(self, old: At, before: AllOfType, new: At, after: AllOfType) -> list[Difference]:
         """Compare the members of two all-of."""
         olds = [old.inner(member, "members", position) for position, member in enumerate(before.members)]
         news = [new.inner(member, "members", position) for position, member in enumerate(after.members)]
         pairs, gone, come = self.pair_up(olds, news)
-        told = [difference for pair in pairs for difference in self.compare(*pair)]
-        told += [
+        differences = [difference for pair in pairs for difference in self.compare(*pair)]
+        differences += [
             _removed(MEMBER_REMOVED, Effect.WIDER, f"{_word(item.type)} is no longer a part", item)
             for item in gone
         ]
-        told += [
+        differences += [
             _added(MEMBER_ADDED, Effect.NARROWER, f"{_word(item.type)} is a part now", item) for item in come
         ]
-        return told
+        return differences
 
     def compare_alternatives(self, old: At, before: OneOfType, new: At, after: OneOfType) -> list[Difference]:
         """Compare the alternatives of two choices."""
@@ -294,11 +306,11 @@ class TypeComparison:
             for position, alternative in enumerate(after.alternatives)
         ]
         pairs, gone, come = self.pair_up(olds, news)
-        told = [difference for pair in pairs for difference in self.compare(*pair)]
+        differences = [difference for pair in pairs for difference in self.compare(*pair)]
         for item in gone:
             message = f"{_word(item.type)} is no longer a choice"
-            told.append(_removed(ALTERNATIVE_REMOVED, Effect.NARROWER, message, item))
-        told += [
+            differences.append(_removed(ALTERNATIVE_REMOVED, Effect.NARROWER, message, item))
+        differences += [
             _added(ALTERNATIVE_ADDED, Effect.WIDER, f"{_word(item.type)} is a choice now", item)
             for item in come
         ]
@@ -310,10 +322,10 @@ class TypeComparison:
                 else "several alternatives may apply now"
             )
             pointers = (f"{old.pointer}/exclusive", f"{new.pointer}/exclusive")
-            told.append(
+            differences.append(
                 Difference(EXCLUSIVE_CHANGED, effect, message, *pointers, before.exclusive, after.exclusive)
             )
-        return told
+        return differences
 
     def pair_up(
         self, olds: Sequence[At], news: Sequence[At]

@@ -38,10 +38,10 @@ class Unread:
         if self.is_whole or source is None:
             return True
         path, _, line = self.place.rpartition(":")
-        here, there = (
+        own_name, other_name = (
             posixpath.basename(item) for item in (path if line.isdecimal() else self.place, source.path)
         )
-        return here == there or posixpath.splitext(here)[1] != posixpath.splitext(there)[1]
+        return own_name == other_name or posixpath.splitext(own_name)[1] != posixpath.splitext(other_name)[1]
 
 
 def leave_out_unread(

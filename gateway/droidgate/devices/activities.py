@@ -170,30 +170,30 @@ def read_activity_start(text: str, exit_status: int = 0, error_text: str = "") -
     if not lines[0].startswith("Starting: Intent {") or lines[-2:] != ["Complete", ""]:
         raise DeviceOutputError(_ACTIVITY, "it is no answer of a started activity", text=text)
     warning: str | None = None
-    told: dict[str, str] = {}
+    fields: dict[str, str] = {}
     for number, line in enumerate(lines[1:-2], 2):
         found = _WAITED.fullmatch(line)
-        if found is not None and found[1] not in told:
-            told[found[1]] = found[2]
-        elif line.startswith("Warning: ") and warning is None and not told:
+        if found is not None and found[1] not in fields:
+            fields[found[1]] = found[2]
+        elif line.startswith("Warning: ") and warning is None and not fields:
             warning = line.removeprefix("Warning: ")
         else:
             raise DeviceOutputError(_ACTIVITY, "the line is unknown", line=number, text=line)
-    return _activity_start(told, warning)
+    return _activity_start(fields, warning)
 
 
-def _activity_start(told: Mapping[str, str], warning: str | None) -> ActivityStart:
-    status, total = told.get("Status", ""), told.get("TotalTime")
-    if status not in {"ok", "timeout"} or not told.get("WaitTime", "").isdecimal():
+def _activity_start(fields: Mapping[str, str], warning: str | None) -> ActivityStart:
+    status, total = fields.get("Status", ""), fields.get("TotalTime")
+    if status not in {"ok", "timeout"} or not fields.get("WaitTime", "").isdecimal():
         raise DeviceOutputError(_ACTIVITY, "it tells no status or no time", text=status)
     if total is not None and not re.fullmatch(r"\d{1,10}", total, re.ASCII):
         raise DeviceOutputError(_ACTIVITY, "the time is no number", text=total)
-    return ActivityStart(status, told.get("Activity"), warning, None if total is None else int(total))
+    return ActivityStart(status, fields.get("Activity"), warning, None if total is None else int(total))
 
 
 def _error_text(lines: Sequence[str]) -> str:
-    told = [line for line in lines if line.startswith("Error: ")]
-    return told[0] if told else ""
+    errors = [line for line in lines if line.startswith("Error: ")]
+    return errors[0] if errors else ""
 
 
 def start_service(

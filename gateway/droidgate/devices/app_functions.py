@@ -67,7 +67,7 @@ class AppFunctionShell:
         return "--package" in self.commands.get("list-app-functions", frozenset())
 
     @property
-    def tells_enabled(self) -> bool:
+    def reports_enabled(self) -> bool:
         """The enabled state of a function can be asked for."""
         return "is-enabled" in self.commands
 
@@ -186,7 +186,7 @@ def read_listing(text: str, exit_status: int = 0, error_text: str = "") -> list[
 
 
 def is_enabled(device: Device, package: str, function: str, *, user: int = 0) -> bool:
-    """Ask whether a function is enabled now; look at `AppFunctionShell.tells_enabled` first.
+    """Ask whether a function is enabled now; look at `AppFunctionShell.reports_enabled` first.
 
     Raises:
         DeviceError: the device fails, Android says an error, or the output is no answer.

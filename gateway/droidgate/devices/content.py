@@ -153,8 +153,8 @@ def read_content(
     """
     arguments = ["content", "read", "--user", check_user(user), "--uri", _check_uri(uri)]
     result = device.run(arguments, deadline=deadline, limit=limit)
-    told = result.text if result.stdout.startswith(_USAGE) else ""
-    _refuse_failure(_READ, told, result.exit_status, result.error_text)
+    output = result.text if result.stdout.startswith(_USAGE) else ""
+    _refuse_failure(_READ, output, result.exit_status, result.error_text)
     return result.stdout
 
 

@@ -69,10 +69,10 @@ def read_packages(text: str, exit_status: int = 0, error_text: str = "") -> list
         raise command_failed(_LIST, exit_status, text, error_text)
     packages: dict[str, InstalledPackage] = {}
     for number, line in output_lines(_LIST, text):
-        one = _read_package(line, number)
-        if one.name in packages:
-            raise DeviceOutputError(_LIST, "a package stands there twice", line=number, text=one.name)
-        packages[one.name] = one
+        package = _read_package(line, number)
+        if package.name in packages:
+            raise DeviceOutputError(_LIST, "a package stands there twice", line=number, text=package.name)
+        packages[package.name] = package
     if not packages:
         raise DeviceOutputError(_LIST, "there is no package, not even Android's own", text=text)
     return [packages[name] for name in sorted(packages)]

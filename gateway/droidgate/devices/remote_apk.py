@@ -201,9 +201,9 @@ class RemoteApk:
         is_end = (last + 1) * BLOCK >= self.size
         return max(first - 1, 0) if is_end and not self._blocks else first
 
-    def _load(self, wanted: range) -> None:
+    def _load(self, span: range) -> None:
         missing = []
-        for block in wanted:
+        for block in span:
             if block in self._blocks:
                 continue
             kept = self._cache.load(block) if self._cache else None

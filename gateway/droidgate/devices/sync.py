@@ -103,11 +103,11 @@ class SyncSession:
             self._expect(kind, word)
             name = self._name(values[-1])
             if self._list_v2:
-                one = FileStatus(values[3], values[7], values[9])
+                status = FileStatus(values[3], values[7], values[9])
             else:
-                one = FileStatus(values[0], values[1], values[2])
+                status = FileStatus(values[0], values[1], values[2])
             if name not in {".", ".."}:
-                entries[name] = one
+                entries[name] = status
         raise self._failed(f"{path} has more than {_MAX_ENTRIES} entries")
 
     def receive(self, path: str, sink: Callable[[bytes], object], *, limit: int | None = None) -> int:
@@ -188,9 +188,9 @@ class SyncSession:
             raise ProtocolError(f"the device sent the file name {excerpt(name)!r}", place=self._serial)
         return name
 
-    def _expect(self, kind: bytes, wanted: bytes) -> None:
-        if kind != wanted:
-            shown, expected = excerpt(kind.decode("latin-1")), wanted.decode()
+    def _expect(self, kind: bytes, expected_kind: bytes) -> None:
+        if kind != expected_kind:
+            shown, expected = excerpt(kind.decode("latin-1")), expected_kind.decode()
             raise ProtocolError(f"the device sent {shown!r} where {expected} stands", place=self._serial)
 
     def _failed(self, message: str) -> TransferError:

@@ -10,7 +10,7 @@ from droidgate.fit.codes import (
     PERMISSION_TRANSLATED,
     SPELLING_DROPPED,
 )
-from droidgate.fit.telling import Telling
+from droidgate.fit.reporting import Reporting
 from droidgate.model.capability import Capability, CapabilityAccess, ComponentAccess
 from droidgate.model.findings import Level
 from droidgate_mappings.tables import find_binding
@@ -33,13 +33,13 @@ def is_restriction(field: str, value: Any) -> bool:
     return value not in {None, ""} and not (field == "access_level" and value == TRUSTED_LEVEL)
 
 
-def fit_component_access(fit: Telling) -> ComponentAccess:
+def fit_component_access(fit: Reporting) -> ComponentAccess:
     """Return a provider's access as the dialect writes it; each rule that gets lost is a security finding."""
     access = fit.provider.access
     changes: dict[str, Any] = {"permission": _fit_permission(fit)}
     if access.exported is None and not fit.own and fit.capacity.component is not None:
         message = "exported is not stated; written as true, which Android assumes with an intent filter"
-        fit.tell(SPELLING_DROPPED, Level.RENAMED, _EXPORTED, message)
+        fit.report(SPELLING_DROPPED, Level.RENAMED, _EXPORTED, message)
         changes["exported"] = True
     elif access.exported is not True:
         changes["exported"] = _carried(fit, "exported", access.exported, True, _EXPORTED)
@@ -48,7 +48,7 @@ def fit_component_access(fit: Telling) -> ComponentAccess:
     return access.changed(changes)
 
 
-def fit_capability_access(fit: Telling, capability: Capability, pointer: str) -> CapabilityAccess:
+def fit_capability_access(fit: Reporting, capability: Capability, pointer: str) -> CapabilityAccess:
     """Return a capability's access as the dialect writes it; each rule that gets lost is a security finding.
 
     Args:
@@ -90,15 +90,15 @@ _HINTS: Final = {
 _HINT: Final = "Check the caller in the code that answers the call, or leave the capability out"
 
 
-def _carried(fit: Telling, field: Any, value: Any, default: Any, leaf: str) -> Any:
+def _carried(fit: Reporting, field: Any, value: Any, default: Any, leaf: str) -> Any:
     """Return the value that the dialect writes for one rule."""
     carried = field in fit.capacity.access
     if not is_restriction(field, value):
         if not carried:
-            fit.tell(SPELLING_DROPPED, Level.RENAMED, leaf, _STATED_OPEN[field])
+            fit.report(SPELLING_DROPPED, Level.RENAMED, leaf, _STATED_OPEN[field])
         return value if carried else default
     if not carried or (field not in fit.capacity.access_enforced and not fit.own):
-        fit.tell(
+        fit.report(
             ACCESS_NOT_ENFORCED,
             Level.SECURITY,
             leaf,
@@ -108,7 +108,7 @@ def _carried(fit: Telling, field: Any, value: Any, default: Any, leaf: str) -> A
     return value if carried else default
 
 
-def _fit_permission(fit: Telling) -> str | None:
+def _fit_permission(fit: Reporting) -> str | None:
     """Return the permission that the component is written with."""
     stated = fit.provider.access.permission
     capacity = fit.capacity
@@ -118,7 +118,7 @@ def _fit_permission(fit: Telling) -> str | None:
     if fit.own and is_carried and not is_new:
         return stated
     if not stated and stated is not None:
-        fit.tell(
+        fit.report(
             SPELLING_DROPPED, Level.RENAMED, _PERMISSION, "an empty permission requires nothing of callers"
         )
         stated = None
@@ -128,29 +128,31 @@ def _fit_permission(fit: Telling) -> str | None:
         needed = source.caller
     elif source is not None and "permission" in capacity.access_enforced:
         message = f"Android also requires {source.caller} of callers; the target requires {stated} only"
-        _tell_permission(fit, message)
+        _report_permission(fit, message)
     if binding is not None:
         written = binding.component if is_carried else None
         if needed not in {None, binding.caller}:
-            _tell_permission(fit, f"callers need {needed}; in the target they need {binding.caller} instead")
+            _report_permission(
+                fit, f"callers need {needed}; in the target they need {binding.caller} instead"
+            )
         elif needed is None and written is not None:
             message = f"the target requires {written}; callers need {binding.caller}"
-            fit.tell(FIELD_DEFAULTED, Level.DEFAULTED, _PERMISSION, message)
+            fit.report(FIELD_DEFAULTED, Level.DEFAULTED, _PERMISSION, message)
         elif written != stated:
             message = f"Android requires {binding.caller} of callers, as before"
-            fit.tell(PERMISSION_TRANSLATED, Level.RENAMED, _PERMISSION, message)
+            fit.report(PERMISSION_TRANSLATED, Level.RENAMED, _PERMISSION, message)
         return written
     if needed is None:
         return None
     if "permission" not in capacity.access_enforced:
-        _tell_permission(fit, f"callers need {needed}; {fit.format_id} does not enforce this")
+        _report_permission(fit, f"callers need {needed}; {fit.format_id} does not enforce this")
         return needed if is_carried else None
     if needed != stated:
         message = f"Android requires {needed} of callers; the new component requires it itself"
         hint = "No ordinary app can hold it; remove android:permission to let every app call the component"
-        fit.tell(PERMISSION_TRANSLATED, Level.RENAMED, _PERMISSION, message, hint=hint)
+        fit.report(PERMISSION_TRANSLATED, Level.RENAMED, _PERMISSION, message, hint=hint)
     return needed
 
 
-def _tell_permission(fit: Telling, message: str) -> None:
-    fit.tell(ACCESS_NOT_ENFORCED, Level.SECURITY, _PERMISSION, message, hint=_HINT)
+def _report_permission(fit: Reporting, message: str) -> None:
+    fit.report(ACCESS_NOT_ENFORCED, Level.SECURITY, _PERMISSION, message, hint=_HINT)

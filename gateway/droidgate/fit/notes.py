@@ -72,8 +72,8 @@ def without_extensions(type_: Type) -> Type:
     changes: dict[str, Any] = {"extensions": {}}
     if isinstance(type_, ObjectType):
         changes["properties"] = {
-            name: Property(type=without_extensions(held.type), required=held.required)
-            for name, held in type_.properties.items()
+            name: Property(type=without_extensions(property_.type), required=property_.required)
+            for name, property_ in type_.properties.items()
         }
     elif isinstance(type_, ArrayType) and type_.items is not None:
         changes["items"] = without_extensions(type_.items)

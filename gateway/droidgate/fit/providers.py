@@ -118,11 +118,11 @@ class _ProviderFit(TypeFit):
             changes[name] = None
             if name in {"description", "instructions"} and capacity.provider_text is not None:
                 message = f"the provider's {name} moved into its {capacity.provider_text}"
-                self.tell_moved(TEXT_MOVED, f"/{name}", message, value)
+                self.report_moved(TEXT_MOVED, f"/{name}", message, value)
                 notes += [value] if value.strip() else []
             else:
                 message = f"the target does not have the provider's {name}"
-                self.tell(FIELD_DROPPED, Level.DROPPED, f"/{name}", message)
+                self.report(FIELD_DROPPED, Level.DROPPED, f"/{name}", message)
         for name in sorted(capacity.provider_fields - {"component"}):
             value = getattr(provider, name)
             noted = name == capacity.provider_text and bool(notes)
@@ -143,18 +143,18 @@ class _ProviderFit(TypeFit):
             if value is None or (not self.own and not value.strip() and value != default):
                 changes[name] = default
                 message = f"the target requires {name}; {changes[name]!r} is written"
-                self.tell(FIELD_DEFAULTED, Level.DEFAULTED, f"{pointer}/{name}", message)
+                self.report(FIELD_DEFAULTED, Level.DEFAULTED, f"{pointer}/{name}", message)
 
     def fit_component(self) -> str | None:
         capacity, component = self.capacity, self.provider.component
         if "component" not in capacity.provider_fields:
             if component is not None:
-                self.tell(FIELD_DROPPED, Level.DROPPED, "/component", "the target does not have components")
+                self.report(FIELD_DROPPED, Level.DROPPED, "/component", "the target does not have components")
             return None
         if capacity.component is None or (self.own and component is not None):
             return component if component is None else self.clean(component, "/component")
         if component is None:
-            self.tell(
+            self.report(
                 FIELD_DEFAULTED,
                 Level.DEFAULTED,
                 "/component",
@@ -162,7 +162,7 @@ class _ProviderFit(TypeFit):
             )
         elif component != capacity.component:
             message = f"component renamed from {component} to {capacity.component}"
-            self.tell(COMPONENT_RENAMED, Level.RENAMED, "/component", message)
+            self.report(COMPONENT_RENAMED, Level.RENAMED, "/component", message)
             self.names.append(NameEntry(pointer="/component", original=component, written=capacity.component))
         return capacity.component
 
@@ -184,10 +184,10 @@ class _ProviderFit(TypeFit):
             return {}
         carried = self.capacity.definitions
         fitted: dict[str, Type] = {}
-        told: dict[str, tuple[list[Finding], list[NameEntry]]] = {}
+        reported: dict[str, tuple[list[Finding], list[NameEntry]]] = {}
         outer = self.findings, self.names
         for name, definition in self.provider.definitions.items() if carried != "none" else ():
-            self.findings, self.names = told[name] = [], []
+            self.findings, self.names = reported[name] = [], []
             written = self.definition_names.get(name, name)
             if written != name:
                 self.rename(f"/definitions/{pointer_token(name)}", name, written)
@@ -203,11 +203,11 @@ class _ProviderFit(TypeFit):
         reached = self.reached_definitions()
         for name, definition in self.provider.definitions.items():
             if self.definition_names.get(name, name) in fitted:
-                self.findings.extend(told[name][0])
-                self.names.extend(told[name][1])
+                self.findings.extend(reported[name][0])
+                self.names.extend(reported[name][1])
             else:
                 self.drop_definition(
-                    name, definition, f"/definitions/{pointer_token(name)}", told=name in reached
+                    name, definition, f"/definitions/{pointer_token(name)}", is_reached=name in reached
                 )
         return fitted
 
@@ -220,24 +220,24 @@ class _ProviderFit(TypeFit):
             for name in reachable_definitions(capability, definitions)
         }
 
-    def drop_definition(self, name: str, definition: Type, pointer: str, *, told: bool) -> None:
+    def drop_definition(self, name: str, definition: Type, pointer: str, *, is_reached: bool) -> None:
         """Report a definition that the dialect leaves out.
 
         Args:
             name: Its name.
             definition: The definition.
             pointer: Its JSON Pointer.
-            told: A capability uses it, so that the structure notes show it.
+            is_reached: A capability uses it, so that the structure notes show it.
         """
         for leaf, value in leaves_of_type(definition, pointer):
             field = find_leaf(definition, leaf, pointer)[1]
-            if told:
-                self.tell_structure(definition, pointer, leaf, value)
+            if is_reached:
+                self.report_structure(definition, pointer, leaf, value)
             elif field[0] == "extensions":
                 self.leave_out_fact(field[1], field[2], value, leaf, None)
             else:
                 message = f"no capability uses the definition {name!r}; it is left out"
-                self.tell(DEFINITION_DROPPED, Level.RENAMED, leaf, message)
+                self.report(DEFINITION_DROPPED, Level.RENAMED, leaf, message)
 
     def capability_ids(self) -> list[str]:
         ids = [capability.id for capability in self.provider.capabilities]
@@ -268,7 +268,7 @@ class _ProviderFit(TypeFit):
             if "version" in capacity.capability_fields:
                 changes["version"] = self.clean(capability.version, f"{pointer}/version")
             else:
-                self.tell(
+                self.report(
                     FIELD_DROPPED,
                     Level.DROPPED,
                     f"{pointer}/version",
@@ -288,15 +288,15 @@ class _ProviderFit(TypeFit):
     def leave_out_title(self, capability: Capability, leaf: str, notes: list[str]) -> None:
         """Report a title that the dialect does not have; it is the description where there is no other."""
         if capability.title is not None and not capability.description:
-            self.tell_moved(FIELD_MOVED, leaf, "the title moved into the description", capability.title)
+            self.report_moved(FIELD_MOVED, leaf, "the title moved into the description", capability.title)
             self.put_first(capability.title, notes)
         else:
-            self.tell(FIELD_DROPPED, Level.DROPPED, leaf, "capabilities of the target have no title")
+            self.report(FIELD_DROPPED, Level.DROPPED, leaf, "capabilities of the target have no title")
 
     def fit_capability_text(self, text: str | None, pointer: str, notes: list[str]) -> str | None:
         if "description" not in self.capacity.capability_fields:
             if text is not None:
-                self.tell(
+                self.report(
                     FIELD_DROPPED, Level.DROPPED, pointer, "capabilities of the target have no description"
                 )
             return None
@@ -310,7 +310,7 @@ class _ProviderFit(TypeFit):
         for name, words in _EFFECT_WORDS.items():
             value = getattr(effects, name)
             if value is not None:
-                self.tell(
+                self.report(
                     FIELD_MOVED,
                     self.moved,
                     f"{pointer}/effects/{name}",
@@ -326,7 +326,9 @@ class _ProviderFit(TypeFit):
             return self.fit_typed_object(type_, pointer)
         if self.capacity.input_shape == "object":
             if isinstance(type_, ObjectType):
-                return self.fit_parameters(type_, pointer, notes, told_required=self.capacity.input_required)
+                return self.fit_parameters(
+                    type_, pointer, notes, carries_required=self.capacity.input_required
+                )
             inlined = self.fit_referenced_parameters(type_, pointer, notes)
             if inlined is not None:
                 return inlined
@@ -354,7 +356,7 @@ class _ProviderFit(TypeFit):
             return None
         place = f"/definitions/{pointer_token(name)}"
         outer, self.findings = self.findings, []
-        fitted = self.fit_parameters(target, pointer, notes, told_required=self.capacity.input_required)
+        fitted = self.fit_parameters(target, pointer, notes, carries_required=self.capacity.input_required)
         losses, self.findings = self.findings, outer
         for finding in losses:
             leaf = place + finding.pointer.removeprefix(pointer)
@@ -362,7 +364,7 @@ class _ProviderFit(TypeFit):
         message = f"the parameters are those of {name!r}, which the input refers to"
         before = dict(leaves_of_type(type_, pointer))
         for leaf in different_leaves(before, dict(leaves_of_type(fitted, pointer))):
-            self.tell(REFERENCE_INLINED, Level.RENAMED, leaf, message)
+            self.report(REFERENCE_INLINED, Level.RENAMED, leaf, message)
         return fitted
 
     def fit_output(self, type_: Type | None, pointer: str, notes: list[str]) -> Type | None:
@@ -391,10 +393,10 @@ class _ProviderFit(TypeFit):
     def leave_out_unknown(self, type_: Type, pointer: str, notes: list[str]) -> None:
         """Report that an output is not written; its description is appended to the capability's."""
         message = "the source does not give the type of the output; none is written"
-        self.tell(OUTPUT_UNKNOWN, Level.DROPPED, f"{pointer}/kind", message)
+        self.report(OUTPUT_UNKNOWN, Level.DROPPED, f"{pointer}/kind", message)
         if type_.description is not None:
             message = "it is appended to the capability's description"
-            self.tell_moved(TEXT_MOVED, f"{pointer}/description", message, type_.description)
+            self.report_moved(TEXT_MOVED, f"{pointer}/description", message, type_.description)
             self.put_first(f"Returns: {type_.description}", notes)
 
     def default_output(self, pointer: str) -> Type:
@@ -404,12 +406,12 @@ class _ProviderFit(TypeFit):
         tables = find_format_tables(self.provider.protocol)
         if tables is None or not tables.returns_text:
             message = "the source does not declare an output; void is written"
-            self.tell(OUTPUT_DEFAULTED, Level.DEFAULTED, f"{pointer}/kind", message)
+            self.report(OUTPUT_DEFAULTED, Level.DEFAULTED, f"{pointer}/kind", message)
             return ScalarType(kind="null")
         message = "the source does not declare an output; a text named 'result' is written"
         leaf = f"{pointer}/properties/{_WRAPPER}"
         for each in (f"{pointer}/kind", f"{leaf}/required", f"{leaf}/type/kind"):
-            self.tell(OUTPUT_DEFAULTED, Level.DEFAULTED, each, message)
+            self.report(OUTPUT_DEFAULTED, Level.DEFAULTED, each, message)
         text = Property(type=ScalarType(kind="string"), required=True)
         return ObjectType(properties={_WRAPPER: text})
 
@@ -426,7 +428,7 @@ class _ProviderFit(TypeFit):
             if self.is_object(type_):
                 return self.fit_typed_object(type_, pointer)
         elif isinstance(type_, ObjectType):
-            return self.fit_parameters(type_, pointer, notes, told_required=capacity.output_required)
+            return self.fit_parameters(type_, pointer, notes, carries_required=capacity.output_required)
         return self.wrap_output(type_, pointer, notes)
 
     def fit_typed_object(self, type_: Type, pointer: str) -> Type:
@@ -438,17 +440,17 @@ class _ProviderFit(TypeFit):
             is_object = self.is_object(type_)
             level = Level.RENAMED if is_object else Level.NARROWED
             message = "the target requires a schema of `type: object`"
-            self.tell(TYPE_STATED, level, f"{pointer}/keywords/type", message)
+            self.report(TYPE_STATED, level, f"{pointer}/keywords/type", message)
             return fitted.model_copy(update={"keywords": {**fitted.keywords, "type": "object"}})
         if fitted.nullable:
             message = "the target requires an object here, and null is not one"
-            self.tell(NULLABLE_MOVED, Level.NARROWED, f"{pointer}/nullable", message)
+            self.report(NULLABLE_MOVED, Level.NARROWED, f"{pointer}/nullable", message)
         if fitted.implicit:
             message = "the target names the type, which the schema leaves open"
-            self.tell(SPELLING_DROPPED, implicit_level(fitted), f"{pointer}/implicit", message)
+            self.report(SPELLING_DROPPED, implicit_level(fitted), f"{pointer}/implicit", message)
         if "type" in fitted.keywords:
             message = "the target writes 'type' in its usual way"
-            self.tell(SPELLING_DROPPED, Level.RENAMED, f"{pointer}/keywords/type", message)
+            self.report(SPELLING_DROPPED, Level.RENAMED, f"{pointer}/keywords/type", message)
         keywords = {word: value for word, value in fitted.keywords.items() if word != "type"}
         return fitted.model_copy(update={"nullable": False, "implicit": False, "keywords": keywords})
 
@@ -466,16 +468,16 @@ class _ProviderFit(TypeFit):
         notes.extend(self.schema_notes(label, type_))
         for leaf, value in leaves_of_type(type_, pointer):
             if leaf != f"{pointer}/kind":
-                self.tell_structure(type_, pointer, leaf, value)
+                self.report_structure(type_, pointer, leaf, value)
             elif code == OUTPUT_DROPPED:
                 level = self.in_text(structure_level(("kind",), value))
-                self.tell(code, level, leaf, "the target does not declare outputs")
+                self.report(code, level, leaf, "the target does not declare outputs")
             elif value != "object":
                 level = kind_level(type_, "object", self.resolved)
-                self.tell(code, self.in_text(level), leaf, "the target takes named parameters")
+                self.report(code, self.in_text(level), leaf, "the target takes named parameters")
 
     def fit_parameters(
-        self, type_: Type, pointer: str, notes: list[str], *, told_required: bool
+        self, type_: Type, pointer: str, notes: list[str], *, carries_required: bool
     ) -> ObjectType:
         """Return an input or output object whose own facts are appended to the capability's description."""
         if not isinstance(type_, ObjectType):
@@ -484,10 +486,10 @@ class _ProviderFit(TypeFit):
         facts = self.fit_facts(type_, pointer, own_notes)
         if type_.description is not None:
             message = "it is appended to the capability's description"
-            self.tell_moved(TEXT_MOVED, f"{pointer}/description", message, type_.description)
+            self.report_moved(TEXT_MOVED, f"{pointer}/description", message, type_.description)
             self.put_first(type_.description, own_notes)
         if type_.qualified_name is not None:
-            self.tell(
+            self.report(
                 CLASS_DROPPED,
                 Level.DROPPED,
                 f"{pointer}/qualified_name",
@@ -496,10 +498,10 @@ class _ProviderFit(TypeFit):
         notes.extend(own_notes)
         written = self.property_names(type_, pointer)
         properties: dict[str, Property] = {}
-        for name, held in type_.properties.items():
+        for name, property_ in type_.properties.items():
             inner = f"{pointer}/properties/{pointer_token(name)}"
             properties[written[name]] = self.fit_property(
-                held, inner, top=written[name], told_required=told_required, spill=notes
+                property_, inner, top=written[name], carries_required=carries_required, spill=notes
             )
         return ObjectType(properties=properties, **facts)
 
@@ -509,14 +511,14 @@ class _ProviderFit(TypeFit):
             return self.fit_wrapped(type_, pointer, ObjectType)
         inner = f"{pointer}/properties/{_WRAPPER}"
         # How a schema lays out its definitions is a fact of the root, whichever type that is.
-        of_root = {facts: held for facts, held in type_.extensions.items() if facts == NAMESPACE}
-        of_value = {facts: held for facts, held in type_.extensions.items() if facts != NAMESPACE}
+        of_root = {facts: property_ for facts, property_ in type_.extensions.items() if facts == NAMESPACE}
+        of_value = {facts: property_ for facts, property_ in type_.extensions.items() if facts != NAMESPACE}
 
         def fit() -> Type:
             value = Property(type=type_.model_copy(update={"extensions": of_value}), required=True)
-            held = self.fit_property(value, inner, top=_WRAPPER, spill=notes)
+            property_ = self.fit_property(value, inner, top=_WRAPPER, spill=notes)
             extensions = self.fit_extensions(of_root, pointer)
-            return ObjectType(properties={_WRAPPER: held}, extensions=extensions)
+            return ObjectType(properties={_WRAPPER: property_}, extensions=extensions)
 
         return self.fit_wrapped(type_, pointer, fit)
 

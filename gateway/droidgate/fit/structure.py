@@ -25,7 +25,7 @@ from droidgate.fit.objects import (
     record_definitions,
     takes_null,
 )
-from droidgate.fit.telling import Telling
+from droidgate.fit.reporting import Reporting
 from droidgate.model.findings import Level
 from droidgate.model.json_values import Json, canonical_json, pointer_token
 from droidgate.model.leaves import different_leaves, find_leaf, leaves_of_type
@@ -79,7 +79,7 @@ def blank_type(kind: str) -> Type:
 
 
 @dataclass(slots=True)
-class StructureFit(Telling):
+class StructureFit(Reporting):
     """Replaces and reports what a dialect cannot hold of the types of one provider.
 
     Attributes:
@@ -186,19 +186,19 @@ class StructureFit(Telling):
                 level = self.capacity.types[type_.kind].level or kind_level(type_, kind, self.resolved)
                 if level is Level.WIDENED and self.loses_null(type_, kind):
                     level = Level.NARROWED
-                self.tell(KIND_CHANGED, level, leaf, f"the target writes {type_.kind} as {written.kind}")
+                self.report(KIND_CHANGED, level, leaf, f"the target writes {type_.kind} as {written.kind}")
             elif leaf in before:
-                self.tell_structure(shape, pointer, leaf, before[leaf])
+                self.report_structure(shape, pointer, leaf, before[leaf])
             else:
-                self.tell_items(leaf)
+                self.report_items(leaf)
         return written
 
-    def tell_items(self, leaf: str) -> None:
+    def report_items(self, leaf: str) -> None:
         """Report that an array's items are written as strings, since the source does not state them."""
         message = "the target requires the type of the items; string is written"
-        self.tell(ITEMS_DEFAULTED, Level.NARROWED, leaf, message)
+        self.report(ITEMS_DEFAULTED, Level.NARROWED, leaf, message)
 
-    def tell_structure(self, type_: Type, pointer: str, leaf: str, value: Json) -> None:
+    def report_structure(self, type_: Type, pointer: str, leaf: str, value: Json) -> None:
         """Report a leaf of a structure that is in a note at most.
 
         Args:
@@ -211,14 +211,14 @@ class StructureFit(Telling):
         if field[0] == "extensions":
             self.leave_out_fact(field[1], field[2], value, leaf, None)
         elif field[0] in {"qualified_name", "class_name"}:
-            self.tell(CLASS_DROPPED, Level.DROPPED, leaf, "the target does not have class names")
+            self.report(CLASS_DROPPED, Level.DROPPED, leaf, "the target does not have class names")
         elif field[0] == "keywords" and not isinstance(part, Property):
-            self.tell_keyword(part, field[1], value, leaf)
+            self.report_keyword(part, field[1], value, leaf)
         elif field == ("format",) and not isinstance(part, Property) and is_usual_format(part, value):
-            self.tell(SPELLING_DROPPED, Level.RENAMED, leaf, f"the type itself is {value}")
+            self.report(SPELLING_DROPPED, Level.RENAMED, leaf, f"the type itself is {value}")
         else:
             level = self.in_text(structure_level(field, value))
-            self.tell(STRUCTURE_MOVED, level, leaf, "the structure is in the description only")
+            self.report(STRUCTURE_MOVED, level, leaf, "the structure is in the description only")
 
     def schema_notes(self, label: str, type_: Type) -> list[str]:
         """Return the note that shows a type as JSON Schema; none where that says nothing."""
@@ -230,20 +230,20 @@ class StructureFit(Telling):
         nothing.
         """
         for keyword, value in type_.keywords.items():
-            self.tell_keyword(type_, keyword, value, f"{pointer}/keywords/{pointer_token(keyword)}")
+            self.report_keyword(type_, keyword, value, f"{pointer}/keywords/{pointer_token(keyword)}")
             if keyword_loss(type_, keyword, value).is_shown:
                 notes.append(f"[{keyword}: {canonical_json(value)}]")
         return {}
 
-    def tell_keyword(self, type_: Type, keyword: str, value: Json, leaf: str) -> None:
+    def report_keyword(self, type_: Type, keyword: str, value: Json, leaf: str) -> None:
         """Report that the target does not have a keyword of a type."""
         loss = keyword_loss(type_, keyword, value)
         if loss.level is Level.RENAMED:
             message = f"the schema means the same without {keyword!r}"
-            self.tell(SPELLING_DROPPED, Level.RENAMED, leaf, message)
+            self.report(SPELLING_DROPPED, Level.RENAMED, leaf, message)
         elif loss.is_shown:
             message = f"the keyword {keyword!r} is in the description only"
-            self.tell(KEYWORD_MOVED, self.in_text(loss.level), leaf, message)
+            self.report(KEYWORD_MOVED, self.in_text(loss.level), leaf, message)
         else:
             message = f"the target does not have the keyword {keyword!r}"
-            self.tell(KEYWORD_DROPPED, loss.level, leaf, message)
+            self.report(KEYWORD_DROPPED, loss.level, leaf, message)

@@ -148,14 +148,14 @@ class TypeFit(StructureFit):
     ) -> str | None:
         """Return the description a type is written with; notes without a place of their own go to `spill`."""
         leaf = f"{pointer}/description"
-        told = self.capacity.type_descriptions
-        if told == "all" or (told == "top" and top is not None):
+        carried = self.capacity.type_descriptions
+        if carried == "all" or (carried == "top" and top is not None):
             if text is not None:
                 text = self.clean(text, leaf, quiet=bool(notes))
             text = self.add_notes(text, notes, leaf)
             is_missing = text is None or (not self.own and not text.strip() and text != top)
             if is_missing and top is not None and self.capacity.type_description_required:
-                self.tell(
+                self.report(
                     FIELD_DEFAULTED,
                     Level.DEFAULTED,
                     leaf,
@@ -165,7 +165,7 @@ class TypeFit(StructureFit):
             return text
         if text is not None:
             message = "types of the target have no description; it is appended to the capability's"
-            self.tell_moved(TEXT_MOVED, leaf, message, text)
+            self.report_moved(TEXT_MOVED, leaf, message, text)
             self.put_first(text, notes)
         if spill is not None and notes:
             spill.append(f"[{top}: {' '.join(notes)}]" if top is not None else " ".join(notes))
@@ -195,25 +195,25 @@ class TypeFit(StructureFit):
                 continue
             if name == "format" and is_usual_format(type_, value):
                 message = f"the type itself is {value}"
-                self.tell(SPELLING_DROPPED, Level.RENAMED, f"{pointer}/format", message)
+                self.report(SPELLING_DROPPED, Level.RENAMED, f"{pointer}/format", message)
                 continue
             level = Level.MOVED if name == "format" else Level.WIDENED
             message = f"the {name} is in the description only"
-            self.tell(CONSTRAINT_MOVED, self.in_text(level), f"{pointer}/{name}", message)
+            self.report(CONSTRAINT_MOVED, self.in_text(level), f"{pointer}/{name}", message)
             notes.append(constraint_note(name, value))
         if type_.nullable:
             if kind is not None and self.carries_null(pointer):
                 facts["nullable"] = True
             else:
                 message = "the target cannot allow null; the description says that the source allows it"
-                self.tell(NULLABLE_MOVED, self.in_text(Level.NARROWED), f"{pointer}/nullable", message)
+                self.report(NULLABLE_MOVED, self.in_text(Level.NARROWED), f"{pointer}/nullable", message)
                 notes.append("[May be null]")
         if type_.implicit:
             if kind is not None and capacity.implicit:
                 facts["implicit"] = True
             else:
                 message = "the target names the type, which the schema leaves open"
-                self.tell(SPELLING_DROPPED, implicit_level(type_), f"{pointer}/implicit", message)
+                self.report(SPELLING_DROPPED, implicit_level(type_), f"{pointer}/implicit", message)
         if type_.keywords:
             facts["keywords"] = (
                 type_.keywords
@@ -241,7 +241,7 @@ class TypeFit(StructureFit):
         for position, part in enumerate(parts):
             if part.nullable:
                 message = "the target says of the whole type whether null is allowed"
-                self.tell(NULLABLE_MOVED, Level.RENAMED, f"{pointer}/{word}/{position}/nullable", message)
+                self.report(NULLABLE_MOVED, Level.RENAMED, f"{pointer}/{word}/{position}/nullable", message)
         allows = sum(part.nullable for part in parts)
         if isinstance(type_, OneOfType):
             # Of an exclusive choice, null would be of two alternatives at once.
@@ -252,7 +252,7 @@ class TypeFit(StructureFit):
             return is_nullable
         leaf = f"{pointer}/nullable"
         if self.carries_null(pointer):
-            self.tell(NULLABLE_MOVED, Level.RENAMED, leaf, "null is allowed of the whole type")
+            self.report(NULLABLE_MOVED, Level.RENAMED, leaf, "null is allowed of the whole type")
             return True
         return False
 
@@ -275,8 +275,8 @@ class TypeFit(StructureFit):
         if isinstance(type_, ObjectType):
             written = self.property_names(type_, pointer)
             properties = {
-                written[name]: self.fit_property(held, f"{pointer}/properties/{pointer_token(name)}")
-                for name, held in type_.properties.items()
+                written[name]: self.fit_property(property_, f"{pointer}/properties/{pointer_token(name)}")
+                for name, property_ in type_.properties.items()
             }
             return {"properties": properties, **self.fit_class(type_, pointer)}
         if isinstance(type_, ArrayType):
@@ -303,7 +303,7 @@ class TypeFit(StructureFit):
             return self.fit_type(array.items, f"{pointer}/items", as_kind=as_kind)
         if not self.capacity.items_required:
             return None
-        self.tell_items(f"{pointer}/items/kind")
+        self.report_items(f"{pointer}/items/kind")
         return ScalarType(kind="string")
 
     def fit_alternatives(self, choice: OneOfType, pointer: str) -> dict[str, Any]:
@@ -315,7 +315,7 @@ class TypeFit(StructureFit):
         if choice.exclusive or not self.capacity.exclusive_only:
             return {"alternatives": alternatives}
         is_disjoint = are_disjoint([self.resolved(each) for each in choice.alternatives])
-        self.tell(
+        self.report(
             EXCLUSIVE_ASSUMED,
             Level.RENAMED if is_disjoint else Level.NARROWED,
             f"{pointer}/exclusive",
@@ -341,7 +341,7 @@ class TypeFit(StructureFit):
             return fitted
         name = f"{choice.qualified_name or self.capacity.one_of_class}${position}"
         message = f"the target chooses by class names; {name!r} is written"
-        self.tell(FIELD_DEFAULTED, Level.DEFAULTED, f"{pointer}/qualified_name", message)
+        self.report(FIELD_DEFAULTED, Level.DEFAULTED, f"{pointer}/qualified_name", message)
         return fitted.changed({"qualified_name": name})
 
     def fit_class(self, type_: ObjectType | AllOfType | OneOfType, pointer: str) -> dict[str, str | None]:
@@ -352,7 +352,7 @@ class TypeFit(StructureFit):
             default = self.capacity.one_of_class
             if default is None or not isinstance(type_, OneOfType):
                 return {}
-            self.tell(
+            self.report(
                 FIELD_DEFAULTED,
                 Level.DEFAULTED,
                 leaf,
@@ -360,7 +360,7 @@ class TypeFit(StructureFit):
             )
             return {"qualified_name": default}
         if not self.capacity.qualified_names:
-            self.tell(CLASS_DROPPED, Level.DROPPED, leaf, "the target does not have class names")
+            self.report(CLASS_DROPPED, Level.DROPPED, leaf, "the target does not have class names")
             return {"qualified_name": None}
         return {"qualified_name": self.clean(name, leaf)}
 
@@ -368,31 +368,31 @@ class TypeFit(StructureFit):
         """Return the name a reference is written with."""
         name = self.definition_names.get(reference.name, reference.name)
         if name != reference.name:
-            self.tell(
+            self.report(
                 RENAMED, Level.RENAMED, f"{pointer}/name", f"{reference.name!r} is {name!r} in the target"
             )
         return name
 
     def fit_property(
         self,
-        held: Property,
+        property_: Property,
         pointer: str,
         *,
         top: str | None = None,
-        told_required: bool = True,
+        carries_required: bool = True,
         spill: list[str] | None = None,
     ) -> Property:
         """Return a property as the dialect writes it."""
-        required = held.required
-        if not required and not told_required:
+        required = property_.required
+        if not required and not carries_required:
             message = "the target does not have optional values here"
-            self.tell(REQUIRED_ASSUMED, Level.NARROWED, f"{pointer}/required", message)
+            self.report(REQUIRED_ASSUMED, Level.NARROWED, f"{pointer}/required", message)
             required = True
-        return held.changed(
+        return property_.changed(
             {
-                "type": self.fit_type(held.type, f"{pointer}/type", top=top, spill=spill),
+                "type": self.fit_type(property_.type, f"{pointer}/type", top=top, spill=spill),
                 "required": required,
-                "extensions": self.fit_extensions(held.extensions, pointer),
+                "extensions": self.fit_extensions(property_.extensions, pointer),
             }
         )
 
@@ -509,9 +509,9 @@ class TypeFit(StructureFit):
         outer_findings, self.findings = self.findings, []
         outer_names, self.names = self.names, []
         fitted = fit()
-        told, self.findings = self.findings, outer_findings
+        inner_findings, self.findings = self.findings, outer_findings
         named, self.names = self.names, outer_names
-        by_pointer = {finding.pointer: finding for finding in told}
+        by_pointer = {finding.pointer: finding for finding in inner_findings}
         originals = {
             (entry.pointer.rpartition("/")[0], pointer_token(entry.written)): pointer_token(entry.original)
             for entry in named
@@ -524,7 +524,7 @@ class TypeFit(StructureFit):
                 if known is not None and known.code == TEXT_ADDED:
                     known = None
             if known is None:
-                self.tell(code, level, leaf, message)
+                self.report(code, level, leaf, message)
             else:
                 self.findings.append(known.model_copy(update={"pointer": leaf}))
         for entry in named:

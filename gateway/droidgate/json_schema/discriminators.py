@@ -65,10 +65,10 @@ class _Adding:
         changes: dict[str, Any] = {}
         if isinstance(type_, ObjectType):
             changes["properties"] = {
-                name: held.changed(
-                    {"type": self.add_to(held.type, f"{pointer}/properties/{pointer_token(name)}/type")}
+                name: property_.changed(
+                    {"type": self.add_to(property_.type, f"{pointer}/properties/{pointer_token(name)}/type")}
                 )
-                for name, held in type_.properties.items()
+                for name, property_ in type_.properties.items()
             }
         elif isinstance(type_, ArrayType) and type_.items is not None:
             changes["items"] = self.add_to(type_.items, f"{pointer}/items")

@@ -75,10 +75,10 @@ def read_schema(schema: Schema, *, known: Mapping[str, Type] = NOTHING) -> tuple
     if isinstance(schema, bool):
         return read_type(schema), {}
     containers = [word for word in CONTAINERS if schema.get(word) and is_schema_map(schema[word])]
-    local = {f"{word}/{name}": held for word in containers for name, held in schema[word].items()}
+    local = {f"{word}/{name}": definition for word in containers for name, definition in schema[word].items()}
     names = {pointer: pointer.partition("/")[2] for pointer in local}
-    for reference, held in find_local_references(schema, names).items():
-        local[reference], names[reference] = held, name_reference(reference)
+    for reference, definition in find_local_references(schema, names).items():
+        local[reference], names[reference] = definition, name_reference(reference)
     if not local:
         return read_type(schema), {}
     reading = _Reading(_unique_names(names, local))
@@ -229,10 +229,10 @@ class _Reading:
     def _read_noted_property(self, schema: Mapping[str, Json]) -> Property | None:
         note = note_of(schema)
         own = {"property": note["property"]}
-        held = self._read_noted(schema, {word: note[word] for word in note.keys() - own.keys()})
-        if held is None or not json_equal(write_annotated(held, self.layout, own), schema):
+        read = self._read_noted(schema, {word: note[word] for word in note.keys() - own.keys()})
+        if read is None or not json_equal(write_annotated(read, self.layout, own), schema):
             return None
-        return Property(type=held, extensions=own["property"])
+        return Property(type=read, extensions=own["property"])
 
     def _read_noted(self, schema: Mapping[str, Json], note: Mapping[str, Json]) -> Type | None:
         left = {word: value for word, value in schema.items() if word != ANNOTATION}
@@ -271,10 +271,10 @@ def _prepare(part: _Part) -> _Part:
 
 
 def _read_part(part: _Part) -> Type:
-    one = _SHAPES[part.kind](part)
+    read = _SHAPES[part.kind](part)
     if not part.spelling:
-        return one
-    return one.changed({"extensions": {**one.extensions, SPELLING: part.spelling}})
+        return read
+    return read.changed({"extensions": {**read.extensions, SPELLING: part.spelling}})
 
 
 @dataclass(slots=True)
@@ -362,14 +362,14 @@ def _read_object(part: _Part) -> Type:
     part.take_facts()
     required = part.left.get("required")
     is_list_of_names = isinstance(required, list) and all(isinstance(item, str) for item in required)
-    wanted = frozenset(required if is_list_of_names and required else ())
+    required_names = frozenset(required if is_list_of_names and required else ())
     properties: dict[str, Property] = {}
     stated = part.left.get("properties")
     if is_schema_map(stated) and (stated or part.facts.get("implicit")):
         del part.left["properties"]
         for name, schema in (stated or {}).items():
-            properties[name] = part.reading.read_property(schema, required=name in wanted)
-    usual = [name for name, held in properties.items() if held.required]
+            properties[name] = part.reading.read_property(schema, required=name in required_names)
+    usual = [name for name, property_ in properties.items() if property_.required]
     if usual and required == usual:
         del part.left["required"]
     return ObjectType(properties=properties, keywords=part.left, **part.facts)

@@ -128,8 +128,10 @@ def _map_children(type_: Type, change: Callable[[Type], Type]) -> Type:
     changes: dict[str, Any] = {}
     if isinstance(type_, ObjectType):
         changes["properties"] = {
-            name: Property(type=change(held.type), required=held.required, extensions=held.extensions)
-            for name, held in type_.properties.items()
+            name: Property(
+                type=change(property_.type), required=property_.required, extensions=property_.extensions
+            )
+            for name, property_ in type_.properties.items()
         }
     elif isinstance(type_, ArrayType) and type_.items is not None:
         changes["items"] = change(type_.items)

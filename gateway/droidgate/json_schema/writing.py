@@ -121,16 +121,19 @@ def _without_layout(root: Type) -> Type:
     if NAMESPACE not in root.extensions:
         return root
     return root.changed(
-        {"extensions": {item: held for item, held in root.extensions.items() if item != NAMESPACE}}
+        {"extensions": {item: content for item, content in root.extensions.items() if item != NAMESPACE}}
     )
 
 
 def _write_whole(root: Type, definitions: Mapping[str, Type], layout: Layout) -> Json:
     schema = _write(root, layout, {})
     if isinstance(schema, dict):
-        for container, held in _write_definitions(layout.read, definitions, layout).items():
+        for container, content in _write_definitions(layout.read, definitions, layout).items():
             stated = schema.get(container)
-            schema[container] = {**(stated if stated is not None and is_schema_map(stated) else {}), **held}
+            schema[container] = {
+                **(stated if stated is not None and is_schema_map(stated) else {}),
+                **content,
+            }
     return schema
 
 
@@ -198,7 +201,7 @@ def _write(type_: Type, layout: Layout, note: dict[str, Json]) -> Json:
             return type_.boolean
         note["boolean"] = type_.boolean
     out: dict[str, Json] = {}
-    nullable_told = _WRITERS[type_.kind](type_, layout, out)
+    allows_null = _WRITERS[type_.kind](type_, layout, out)
     if type_.description is not None:
         out["description"] = type_.description
     if type_.enum is not None:
@@ -208,13 +211,13 @@ def _write(type_: Type, layout: Layout, note: dict[str, Json]) -> Json:
     if type_.format is not None:
         out["format"] = type_.format
     out.update(type_.keywords)
-    if type_.nullable and not nullable_told:
+    if type_.nullable and not allows_null:
         note["nullable"] = True
     if type_.implicit and type_.kind not in WORD_OF_KIND:
         note["implicit"] = True
     _annotate(type_, layout, out, note)
     spelling = type_.extensions.get(SPELLING, NOTHING)
-    if nullable_told and NULL_POSITION in spelling:
+    if allows_null and NULL_POSITION in spelling:
         out = with_null_at(out, spelling[NULL_POSITION])
     wrapped = spelling.get(WRAPPED_WORDS)
     return out if wrapped is None else _wrap(out, wrapped)
@@ -223,7 +226,7 @@ def _write(type_: Type, layout: Layout, note: dict[str, Json]) -> Json:
 def _wrap(schema: dict[str, Json], words: list[str]) -> dict[str, Json]:
     """Return a schema with some of its keywords inside an `allOf` with one member."""
     member = {word: schema[word] for word in words if word in schema}
-    wrapped = {"allOf": [member], **{word: held for word, held in schema.items() if word not in member}}
+    wrapped = {"allOf": [member], **{word: content for word, content in schema.items() if word not in member}}
     return wrapped if unwrap_all_of(wrapped) is not None else schema
 
 
@@ -241,7 +244,7 @@ def _annotate(type_: Type, layout: Layout, out: dict[str, Json], note: dict[str,
             note["nullable"] = False
     if isinstance(type_, OneOfType) and _classes_of(type_):
         note["discriminator"] = SCHEMA_TYPE_KEY
-    others = {facts: held for facts, held in type_.extensions.items() if facts != SPELLING}
+    others = {facts: content for facts, content in type_.extensions.items() if facts != SPELLING}
     if others:
         note["extensions"] = others
     if note:
@@ -258,13 +261,13 @@ def _write_word(type_: Type, out: dict[str, Json]) -> bool:
     if type_.implicit:
         return False
     word = WORD_OF_KIND[type_.kind]
-    told = _allows_null(type_) and type_.kind != "null"
-    out["type"] = [word, "null"] if told else word
-    return told
+    allows_null = _allows_null(type_) and type_.kind != "null"
+    out["type"] = [word, "null"] if allows_null else word
+    return allows_null
 
 
 def _write_scalar(scalar: ScalarType, layout: Layout, out: dict[str, Json]) -> bool:
-    told = _write_word(scalar, out)
+    allows_null = _write_word(scalar, out)
     if scalar.kind == "bytes":
         out["contentEncoding"] = "base64"
     if scalar.format is None and scalar.kind in FORMAT_OF_KIND:
@@ -273,47 +276,49 @@ def _write_scalar(scalar: ScalarType, layout: Layout, out: dict[str, Json]) -> b
     if scalar.kind == "int32" and layout.int32_bounds and not states_values:
         unstated = scalar.extensions.get(SPELLING, NOTHING).get(UNSTATED_BOUNDS, ())
         out.update({word: bound for word, bound in INT32_BOUNDS.items() if word not in unstated})
-    return told
+    return allows_null
 
 
 def _write_array(array: ArrayType, layout: Layout, out: dict[str, Json]) -> bool:
-    told = _write_word(array, out)
+    allows_null = _write_word(array, out)
     if array.items is not None:
         out["items"] = _write(array.items, layout, {})
-    return told
+    return allows_null
 
 
 def _write_object(object_type: ObjectType, layout: Layout, out: dict[str, Json]) -> bool:
-    told = _write_word(object_type, out)
+    allows_null = _write_word(object_type, out)
     if object_type.properties or object_type.implicit:
         out["properties"] = {
-            name: _write(held.type, layout, {"property": held.extensions} if held.extensions else {})
-            for name, held in object_type.properties.items()
+            name: _write(
+                property_.type, layout, {"property": property_.extensions} if property_.extensions else {}
+            )
+            for name, property_ in object_type.properties.items()
         }
-    required = [name for name, held in object_type.properties.items() if held.required]
+    required = [name for name, property_ in object_type.properties.items() if property_.required]
     if required:
         out["required"] = required
-    return told
+    return allows_null
 
 
 def _write_ref(type_: RefType, layout: Layout, out: dict[str, Json]) -> bool:
     reference = layout.written.get(type_.name) or encoded_reference(f"$defs/{type_.name}")
-    told = _allows_null(type_)
-    if told:
+    allows_null = _allows_null(type_)
+    if allows_null:
         out["anyOf"] = [{"$ref": reference}, dict(NULL_SCHEMA)]
     else:
         out["$ref"] = reference
-    return told
+    return allows_null
 
 
 def _write_all_of(combination: AllOfType, layout: Layout, out: dict[str, Json]) -> bool:
     members = [_write(member, layout, {}) for member in combination.members]
-    told = _allows_null(combination)
-    if told:
+    allows_null = _allows_null(combination)
+    if allows_null:
         out["anyOf"] = [{"allOf": members}, dict(NULL_SCHEMA)]
     else:
         out["allOf"] = members
-    return told
+    return allows_null
 
 
 def _write_one_of(choice: OneOfType, layout: Layout, out: dict[str, Json]) -> bool:
@@ -321,9 +326,11 @@ def _write_one_of(choice: OneOfType, layout: Layout, out: dict[str, Json]) -> bo
     classes = _classes_of(choice)
     if classes:
         members = list(map(discriminate, members, classes))
-    told = _allows_null(choice) and bool(members) and not (choice.exclusive and any(map(takes_null, members)))
-    out["oneOf" if choice.exclusive else "anyOf"] = [*members, dict(NULL_SCHEMA)] if told else members
-    return told
+    allows_null = (
+        _allows_null(choice) and bool(members) and not (choice.exclusive and any(map(takes_null, members)))
+    )
+    out["oneOf" if choice.exclusive else "anyOf"] = [*members, dict(NULL_SCHEMA)] if allows_null else members
+    return allows_null
 
 
 def _classes_of(choice: OneOfType) -> list[str | None]:
@@ -332,7 +339,7 @@ def _classes_of(choice: OneOfType) -> list[str | None]:
     return classes if choice.exclusive and any(classes) and len(classes) == len(choice.alternatives) else []
 
 
-def _write_opaque(_one: OpaqueType, _layout: Layout, _out: dict[str, Json]) -> bool:
+def _write_opaque(_opaque: OpaqueType, _layout: Layout, _out: dict[str, Json]) -> bool:
     return False
 
 

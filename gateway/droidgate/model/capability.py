@@ -50,9 +50,15 @@ class Effects(Frozen):
 
 
 class State(Frozen):
-    """Run-time state, read from a device at the moment of asking; in no digest."""
+    """Run-time state, read from a device at the moment of asking; in no digest.
+
+    Attributes:
+        enabled: Whether it can be called now; None where the device does not say.
+        indexed: Whether the device lists it among what agents can call; None where it has no such listing.
+    """
 
     enabled: bool | None = None
+    indexed: bool | None = None
 
 
 class ComponentAccess(Frozen):
@@ -238,7 +244,7 @@ def declaration_of(part: Frozen) -> dict[str, Json]:
         if name in _NOT_DECLARED or (name != "kind" and value == default):
             continue
         if name == "properties":
-            declared[name] = [[key, declaration_of(held)] for key, held in value.items()]
+            declared[name] = [[key, declaration_of(property_)] for key, property_ in value.items()]
         else:
             declared[name] = _declared_value(value)
     return declared
@@ -267,8 +273,8 @@ def child_types(type_: Type) -> Iterator[Type]:
     if type_.kind in SCALAR_KINDS:
         return
     if isinstance(type_, ObjectType):
-        for held in type_.properties.values():
-            yield held.type
+        for property_ in type_.properties.values():
+            yield property_.type
     elif isinstance(type_, ArrayType):
         if type_.items is not None:
             yield type_.items

@@ -90,10 +90,10 @@ def _write_ordered(value: Json, line_end: str) -> str:
     if isinstance(value, Mapping):
         colon = ": " if line_end else ":"
         opening, closing = "{", "}"
-        members = [_quoted(key) + colon + _write_ordered(held, inner) for key, held in value.items()]
+        members = [_quoted(key) + colon + _write_ordered(member, inner) for key, member in value.items()]
     else:
         opening, closing = "[", "]"
-        members = [_write_ordered(held, inner) for held in value]
+        members = [_write_ordered(item, inner) for item in value]
     return opening + inner + f",{inner}".join(members) + line_end + closing
 
 

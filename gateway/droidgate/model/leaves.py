@@ -62,8 +62,8 @@ def leaves_of_type(type_: Type, pointer: str) -> Iterator[tuple[str, Json]]:
 
 def _leaves_of_shape(type_: Type, pointer: str) -> Iterator[tuple[str, Json]]:
     if isinstance(type_, ObjectType):
-        for name, held in type_.properties.items():
-            yield from leaves_of_property(held, f"{pointer}/properties/{pointer_token(name)}")
+        for name, property_ in type_.properties.items():
+            yield from leaves_of_property(property_, f"{pointer}/properties/{pointer_token(name)}")
     elif isinstance(type_, ArrayType):
         if type_.items is not None:
             yield from leaves_of_type(type_.items, f"{pointer}/items")
@@ -117,11 +117,11 @@ def find_leaf(type_: Type, leaf: str, root: str) -> tuple[Type | Property, tuple
             return part, tuple(tokens)
 
 
-def leaves_of_property(held: Property, pointer: str) -> Iterator[tuple[str, Json]]:
+def leaves_of_property(property_: Property, pointer: str) -> Iterator[tuple[str, Json]]:
     """Yield `(pointer, value)` for each leaf of a property; `required` is always one."""
-    yield f"{pointer}/required", held.required
-    yield from leaves_of_type(held.type, f"{pointer}/type")
-    yield from leaves_of_extensions(held.extensions, pointer)
+    yield f"{pointer}/required", property_.required
+    yield from leaves_of_type(property_.type, f"{pointer}/type")
+    yield from leaves_of_extensions(property_.extensions, pointer)
 
 
 def leaves_of_extensions(extensions: Extensions, pointer: str) -> Iterator[tuple[str, Json]]:

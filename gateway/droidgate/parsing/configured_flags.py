@@ -157,11 +157,11 @@ def joined_qualifiers(*groups: Iterable[str]) -> list[str] | None:
     for words in parsed:
         if words is None:
             return None
-        for held in list(joined.values()):
-            if not _can_join(held, words):
+        for kept in list(joined.values()):
+            if not _can_join(kept, words):
                 return None
-            if not _excludes(held, words):
-                both = _join(held, words)
+            if not _excludes(kept, words):
+                both = _join(kept, words)
                 joined["-".join(both[position] for position in sorted(both))] = both
         if len(joined) > _MOST_JOINED:
             return None
@@ -184,7 +184,7 @@ def both_flags(first: bool | Mapping[str, bool], second: bool | Mapping[str, boo
         return False
     return simplify_flag(
         {
-            qualifier: all(value_for_qualifier(held, qualifier) is not False for held in values)
+            qualifier: all(value_for_qualifier(kept, qualifier) is not False for kept in values)
             for qualifier in qualifiers
         }
     )
@@ -280,6 +280,6 @@ def _join(first: Mapping[int, str], second: Mapping[int, str]) -> dict[int, str]
     both = {**first, **second}
     if _VERSION in both:
         both[_VERSION] = max(
-            (held[_VERSION] for held in (first, second) if _VERSION in held), key=lambda word: int(word[1:])
+            (kept[_VERSION] for kept in (first, second) if _VERSION in kept), key=lambda word: int(word[1:])
         )
     return both

@@ -3,11 +3,12 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator
+from dataclasses import replace
 
 from droidgate.formats import Format, SourceFile, detect_format
 from droidgate.model.findings import LINT_LEVELS, Finding
 from droidgate.sources.providers import Providers
-from droidgate.sources.source_code import report_competing_services
+from droidgate.sources.source_code import assets_of_code, report_competing_services
 
 
 def check_reading(
@@ -25,6 +26,8 @@ def check_reading(
     """
     formats = tuple(formats)
     for application in reading.applications:
+        assets = assets_of_code(application, reading.providers)
+        application = replace(application, assets_of_code=assets) if assets else application  # noqa: PLW2901
         for format_ in formats:
             if format_.lint_application is not None:
                 yield from format_.lint_application(application)

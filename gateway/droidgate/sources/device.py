@@ -402,7 +402,7 @@ class _PhoneReader:
         Of the only app that is asked for, everything is read.
         """
         if self.is_named(name) or any(
-            item.may_be_told_by(text) for text in _texts_of(apk.manifest) for item in self.looks_for
+            item.may_match(text) for text in _texts_of(apk.manifest) for item in self.looks_for
         ):
             return read_application(apk, self.facts.sdk).for_release(self.facts.sdk)
         return read_identity(apk, self.facts.sdk)

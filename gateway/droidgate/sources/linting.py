@@ -18,6 +18,7 @@ from droidgate.sources import STANDARD_INPUT, check_sources, chosen_formats, rea
 from droidgate.sources.checking import check_file, check_reading
 from droidgate.sources.folders import MAX_FILE_BYTES, read_bytes
 from droidgate.text_safety.marks import text_marks
+from droidgate_mappings.tables import load_divergences
 
 UNREADABLE: Final = finding_code(
     "unreadable", "A file below the source cannot be read, so nothing else in it is checked", __name__
@@ -84,7 +85,7 @@ def _lint_source(
     yield from findings
     # What a reader leaves out is lost in every command that reads the source.
     for finding in reading.findings:
-        if finding.level in {Level.DROPPED, Level.IMPOSSIBLE}:
+        if finding.level in {Level.DROPPED, Level.IMPOSSIBLE} and not _is_linted(finding, findings):
             yield finding.model_copy(update={"level": Level.WARNING})
     yield from (mark.as_finding() for provider in reading.providers for mark in text_marks(provider))
     broken = {
@@ -99,6 +100,14 @@ def _lint_source(
         elif strict or _path_of(error) not in broken:
             problems.append(error)
             yield _unreadable(error)
+
+
+def _is_linted(read: Finding, linted: Iterable[Finding]) -> bool:
+    """Return whether a linter reports the cause of a reader's finding, at the same place."""
+    row = load_divergences().get(read.rule or "")
+    return row is not None and any(
+        finding.code in row.linted_as and finding.source == read.source for finding in linted
+    )
 
 
 def _lint_broken(

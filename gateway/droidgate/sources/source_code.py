@@ -399,6 +399,22 @@ def report_competing_services(
             )
 
 
+def assets_of_code(application: Application, providers: Iterable[Provider]) -> frozenset[str]:
+    """Return the names of the assets that a compiler writes of an application's source code."""
+    if application.is_built:
+        return frozenset()
+    formats = load_formats()
+    return frozenset(
+        name
+        for provider in providers
+        if provider.package == application.package
+        and (code := formats[provider.protocol].code) is not None
+        and code.assets is not None
+        and is_from_code(provider, (formats[provider.protocol],))
+        for name in code.assets(provider)
+    )
+
+
 def is_from_code(provider: Provider, formats: Iterable[Format]) -> bool:
     """Return whether a provider was read from source code, and not from what a build made of it."""
     return provider.source is not None and provider.source.path.endswith(code_endings(formats) or ("\0",))

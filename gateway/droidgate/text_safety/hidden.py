@@ -61,36 +61,36 @@ _STANDARD_BASES: Final = _set_of(unicode_tables.STANDARD_BASES)
 
 def is_normal(text: str, at: int) -> bool:
     """Return whether a character of the table is normal where it is in a text."""
-    one, before, after = text[at], text[at - 1 : at] if at else "", text[at + 1 : at + 2]
-    if one == "\r":
+    character, before, after = text[at], text[at - 1 : at] if at else "", text[at + 1 : at + 2]
+    if character == "\r":
         return after == "\n"
-    if one in "\u200c\u200d":
-        return _joins(one, before, after)
-    if one in "\ufe0e\ufe0f":
+    if character in "\u200c\u200d":
+        return _joins(character, before, after)
+    if character in "\ufe0e\ufe0f":
         if before and before in "0123456789#*":
-            return one == "\ufe0f" and after == "\u20e3"
+            return character == "\ufe0f" and after == "\u20e3"
         return _is_in(_EMOJI, before) or _is_in(_STANDARD_BASES, before)
-    if one in "\u200e\u200f\u061c":
+    if character in "\u200e\u200f\u061c":
         return _is_among_letters_to_left(text, at)
-    code = ord(one)
+    code = ord(character)
     if 0xFE00 <= code <= 0xFE02 or 0xE0100 <= code <= 0xE011F:  # noqa: PLR2004 - the selectors in use
         return _is_in(_IDEOGRAPHS, before) or (code == 0xFE00 and _is_in(_STANDARD_BASES, before))  # noqa: PLR2004
-    if one in "\u180b\u180c\u180d\u180e\u180f":
+    if character in "\u180b\u180c\u180d\u180e\u180f":
         return _is_in(_MONGOLIAN, before)
     if 0xE0020 <= code <= 0xE007F:  # noqa: PLR2004 - tags
         return _is_in_flag(text, at)
     return bool(before) and any(code in own and ord(before) in script for own, script in _FORMAT_BLOCKS)
 
 
-def _is_in(table: re.Pattern[str], one: str) -> bool:
-    return bool(one) and table.match(one) is not None
+def _is_in(table: re.Pattern[str], character: str) -> bool:
+    return bool(character) and table.match(character) is not None
 
 
-def _joins(one: str, before: str, after: str) -> bool:
+def _joins(character: str, before: str, after: str) -> bool:
     if not before or (after and after != "\r" and HIDDEN.match(after)):
         return False
     is_emoji = before == "\ufe0f" or _is_in(_PICTOGRAPHS, before)
-    if one == "\u200d" and is_emoji and _is_in(_PICTOGRAPHS, after):
+    if character == "\u200d" and is_emoji and _is_in(_PICTOGRAPHS, after):
         return True
     if before == after:
         return False
@@ -158,14 +158,14 @@ def without_hidden(text: str) -> str:
     return HIDDEN.sub("", text)
 
 
-def code_of(one: str) -> str:
+def code_of(character: str) -> str:
     r"""Return a character by its code, such as `\u202e`."""
-    return one.encode("unicode-escape").decode()
+    return character.encode("unicode-escape").decode()
 
 
-def json_escape(one: str) -> str:
+def json_escape(character: str) -> str:
     r"""Return a character as JSON escapes, two where it takes two UTF-16 units."""
-    units = one.encode("utf-16-be", "surrogatepass")
+    units = character.encode("utf-16-be", "surrogatepass")
     return "".join(f"\\u{units[at]:02x}{units[at + 1]:02x}" for at in range(0, len(units), 2))
 
 

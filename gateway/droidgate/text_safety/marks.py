@@ -186,13 +186,13 @@ def _texts_of_value(pointer: str, value: Json) -> Iterator[tuple[str, str]]:
     """Yield the texts inside of a JSON value, names of its members too."""
     pending = [(pointer, value)]
     while pending:
-        at, one = pending.pop()
-        if isinstance(one, str):
-            yield at, one
-        elif isinstance(one, list | tuple):
-            pending.extend((f"{at}/{number}", part) for number, part in reversed(list(enumerate(one))))
-        elif isinstance(one, dict):
-            for name, part in reversed(list(one.items())):
+        at, item = pending.pop()
+        if isinstance(item, str):
+            yield at, item
+        elif isinstance(item, list | tuple):
+            pending.extend((f"{at}/{number}", part) for number, part in reversed(list(enumerate(item))))
+        elif isinstance(item, dict):
+            for name, part in reversed(list(item.items())):
                 pending.extend(((f"{at}/{pointer_token(name)}", part), (at, name)))
 
 

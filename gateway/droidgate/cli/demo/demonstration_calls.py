@@ -15,6 +15,7 @@ from droidgate.cli.output.grouping import count_levels, counted
 from droidgate.cli.output.pages import Line, Table, show
 from droidgate.devices.app_functions import app_function_shell, execute_app_function
 from droidgate.installed import SHIM_PACKAGE, SHIM_PREFIX
+from droidgate.model.capability import Provider
 from droidgate.model.errors import DroidgateError, InputError
 from droidgate.model.json_values import Json, one_line_json
 from droidgate.parsing.json_text import WRITTEN, parse_json
@@ -23,7 +24,7 @@ from droidgate_phone.apps.agent import Agent, Dialect, NoAnswerError, request_te
 from droidgate_phone.apps.pdf_document import PdfPage, write_pdf
 from droidgate_phone.intents import ComponentName
 from droidgate_shim.builder.shims import BuiltShim, ShimOptions, build_shims
-from droidgate_shim.builder.source_apps import read_source_apps
+from droidgate_shim.builder.source_apps import SourceApp, read_source_apps
 from droidgate_shim.host.client import HostClient
 from droidgate_shim.host.discovering import ask_broadcast_apps
 from droidgate_shim.host.installing import install_shim
@@ -85,11 +86,13 @@ class DemonstrationCalls:
         phone: The phone, with the sample apps.
         apks: Their APKs.
         key: Signs the shims.
+        details: Print what each shim loses, and each call's arguments.
     """
 
     phone: DemonstrationPhone
     apks: Sequence[Path]
     key: SigningKey
+    details: bool = False
     calls: list[Call] = field(default_factory=list)
 
     @cached_property
@@ -97,17 +100,31 @@ class DemonstrationCalls:
         """The phone as the host sees it."""
         return place_of(self.phone.device)
 
+    @cached_property
+    def apps(self) -> Sequence[SourceApp]:
+        """The apps, with the tools of those that answer a broadcast."""
+        read = read_source_apps([str(apk) for apk in self.apks])
+        return ask_broadcast_apps(self.place, read, self.key).apps
+
+    def ask_for_tools(self) -> list[Provider]:
+        """Return the providers whose tools are only known by asking their receivers."""
+        return [
+            provider
+            for app in self.apps
+            for provider in app.providers
+            if provider.capabilities and provider.dialect == "broadcast"
+        ]
+
     def build_and_install(self) -> list[str]:
         """Build a shim for each app and install it; return what went wrong."""
-        apps = read_source_apps([str(apk) for apk in self.apks])
-        asked = ask_broadcast_apps(self.place, apps, self.key)
         begin = time.perf_counter()
-        shims = build_shims(asked.apps, ShimOptions(advertise=_ADVERTISED), self.key)
+        shims = build_shims(self.apps, ShimOptions(advertise=_ADVERTISED), self.key)
         spent = (time.perf_counter() - begin) * 1000
-        show([Line(f"{len(shims)} shims built in {spent:.0f} ms:", 1)])
+        show([Line(f"{len(shims)} shims built in {spent:.0f} ms", 1)])
         problems = []
         for shim in shims:
-            show([*_told(shim)])
+            if self.details:
+                show([*_describe(shim)])
             name = shim.file_name
             done = install_shim(
                 self.place, facts_of(shim, self.key.digest), shim.apk, file_name=name, any_app=False
@@ -142,7 +159,7 @@ class DemonstrationCalls:
             self._host_to_mmcp_activity,
         ):
             call()
-        show([_table(self.calls)])
+        show([_table(self.calls, details=self.details)])
         return [f"{other.pair}: {other.capability}: {other.problem}" for other in self.calls if other.problem]
 
     def _prepare(self) -> None:
@@ -213,7 +230,7 @@ class DemonstrationCalls:
         component = ComponentName(CLOCK_IN, f"{CLOCK_IN}.ClockInService")
         text = request_text("clock_in_today", {}, dialect="S0")
         self._make(
-            "Mobile-MCP bound (S0), without a shim",
+            "Mobile-MCP bound (S0) -> Mobile-MCP, no shim",
             "clock_in_today",
             {},
             lambda: outcome_of(self._agent().call_bound(component, text)),
@@ -257,7 +274,7 @@ class DemonstrationCalls:
     def _bound_to_platform_function(self) -> None:
         arguments: dict[str, Json] = {"title": "Milk", "content": "Two litres", "priority": 5}
         self._make(
-            "Mobile-MCP bound (prototype) -> AppFunctions of the platform",
+            "Mobile-MCP bound (prototype) -> AppFunctions, platform",
             "createNote",
             arguments,
             lambda: self._through(PLAIN_NOTES, "createNote", arguments, "MM-6", bound=True),
@@ -318,7 +335,7 @@ class DemonstrationCalls:
     def _app_function_to_mobile_mcp(self) -> None:
         arguments: dict[str, Json] = {"date": _DAY}
         self._make(
-            "AppFunctions (by Android's shell) -> Mobile-MCP",
+            "AppFunctions (Android's shell) -> Mobile-MCP",
             "query_clock_in",
             arguments,
             lambda: self._execute(_shim(CLOCK_IN), self._function("query_clock_in"), arguments),
@@ -385,32 +402,37 @@ def _json_or_text(text: str | None) -> Json:
     return read
 
 
+def short_name(package: str) -> str:
+    """Return a sample app's package without what all of them begin with."""
+    return package.removeprefix("dev.droidgate.sample.")
+
+
 def _shim(package: str) -> str:
     return f"{SHIM_PREFIX}{package}"
 
 
-def _told(shim: BuiltShim) -> Iterator[Line]:
+def _describe(shim: BuiltShim) -> Iterator[Line]:
     losses = counted(count_levels(shim.findings)) or "nothing is lost"
     yield Line(
         f"{shim.application_id} ({len(shim.apk)} bytes): {len(shim.capabilities)} capabilities, {losses}", 2
     )
 
 
-def _table(calls: Sequence[Call]) -> Table:
-    rows = [
-        (
-            call.pair,
-            call.capability.rpartition("#")[2],
-            _short(call.request),
-            f"WRONG: {call.problem}: {_short(call.answer)}" if call.problem else _short(call.answer),
-            f"{call.milliseconds:.0f}",
+def _table(calls: Sequence[Call], *, details: bool) -> Table:
+    longest = 60 if details else 18
+    rows = []
+    for call in calls:
+        answer = _short(call.answer, longest)
+        agent, _, app = call.pair.partition(" -> ")
+        row = [agent, app, call.capability.rpartition("#")[2]]
+        row += [_short(call.request, longest)] if details else []
+        rows.append(
+            [*row, f"WRONG: {call.problem}: {answer}" if call.problem else answer, f"{call.milliseconds:.0f}"]
         )
-        for call in calls
-    ]
-    return Table(("protocols", "capability", "request", "answer", "ms"), rows)
+    return Table(("AGENT", "APP", "CAPABILITY", *(("REQUEST",) if details else ()), "ANSWER", "MS"), rows)
 
 
-def _short(value: Json, longest: int = 60) -> str:
+def _short(value: Json, longest: int) -> str:
     if isinstance(value, dict) and value.keys() == {"result"}:
         value = value["result"]
     text = value if isinstance(value, str) else one_line_json(value)

@@ -25,7 +25,7 @@ from droidgate_mappings.tables import find_format_tables
 
 
 @dataclass(slots=True)
-class Telling:
+class Reporting:
     """Collects what is told while one provider is fitted into a capacity."""
 
     provider: Provider
@@ -56,15 +56,15 @@ class Telling:
         )
         return level if has_text else Level.DROPPED
 
-    def tell_moved(self, code: str, pointer: str, message: str, text: str) -> None:
+    def report_moved(self, code: str, pointer: str, message: str, text: str) -> None:
         """Report a text that is now part of another one, or that loses characters there."""
         if self.capacity.text == "xml" and NOT_XML.search(text):
             message = f"{message}; characters that XML cannot hold became U+FFFD"
-            self.tell(CHARACTERS_REPLACED, Level.DROPPED, pointer, message)
+            self.report(CHARACTERS_REPLACED, Level.DROPPED, pointer, message)
         else:
-            self.tell(code, self.moved, pointer, message)
+            self.report(code, self.moved, pointer, message)
 
-    def tell(self, code: str, level: Level, pointer: str, message: str, *, hint: str | None = None) -> None:
+    def report(self, code: str, level: Level, pointer: str, message: str, *, hint: str | None = None) -> None:
         """Add a finding at the place that is being fitted."""
         self.findings.append(
             Finding(code=code, level=level, pointer=pointer, message=message, hint=hint, source=self.place)
@@ -78,7 +78,7 @@ class Telling:
         if not only_xml or not NOT_XML.search(text):
             return text
         if not quiet:
-            self.tell(
+            self.report(
                 CHARACTERS_REPLACED, Level.DROPPED, pointer, "characters that XML cannot hold became U+FFFD"
             )
         return NOT_XML.sub("\ufffd", text)
@@ -89,7 +89,7 @@ class Telling:
         """Return a text with notes at its end, and report it."""
         if not notes:
             return text
-        self.tell(TEXT_ADDED, Level.MOVED, pointer, "moved facts are appended to the text")
+        self.report(TEXT_ADDED, Level.MOVED, pointer, "moved facts are appended to the text")
         joined = separator.join(notes if text is None else [text, *notes])
         return NOT_XML.sub("\ufffd", joined) if self.capacity.text == "xml" else joined
 
@@ -125,18 +125,18 @@ class Telling:
             is_bounded = self.capacity.types["int32"].written_as == "int32"
             level = Level.NARROWED if is_bounded else Level.RENAMED
             message = "the source calls the integer int32 and does not state the bounds; int32 has them"
-            self.tell(SPELLING_DROPPED, level, leaf, message)
+            self.report(SPELLING_DROPPED, level, leaf, message)
         elif format_id in {NAMESPACE, SPELLING} or (tables is not None and fact in tables.spellings):
             message = f"{fact!r} only says how the source is written; the target has its own way"
-            self.tell(SPELLING_DROPPED, Level.RENAMED, leaf, message)
-        elif tables is not None and notes is not None and fact in tables.told:
-            self.tell(EXTENSION_MOVED, self.moved, leaf, f"{fact!r} is appended to the description")
+            self.report(SPELLING_DROPPED, Level.RENAMED, leaf, message)
+        elif tables is not None and notes is not None and fact in tables.labels:
+            self.report(EXTENSION_MOVED, self.moved, leaf, f"{fact!r} is appended to the description")
             notes.append(
-                f"[{tables.told[fact]}: {value if isinstance(value, str) else canonical_json(value)}]"
+                f"[{tables.labels[fact]}: {value if isinstance(value, str) else canonical_json(value)}]"
             )
         else:
             message = f"{fact!r} is a fact of {format_id}, which the target does not have"
-            self.tell(EXTENSION_DROPPED, Level.DROPPED, leaf, message)
+            self.report(EXTENSION_DROPPED, Level.DROPPED, leaf, message)
 
     def carried_facts(self, format_id: str, facts: dict[str, Json]) -> dict[str, Json]:
         """Return those facts of a format that the dialect carries."""
@@ -148,4 +148,4 @@ class Telling:
     def rename(self, pointer: str, original: str, written: str) -> None:
         """Put a new name on the name map, and tell it."""
         self.names.append(NameEntry(pointer=pointer, original=original, written=written))
-        self.tell(RENAMED, Level.RENAMED, pointer, f"{original!r} is {written!r} in the target")
+        self.report(RENAMED, Level.RENAMED, pointer, f"{original!r} is {written!r} in the target")
