@@ -130,7 +130,7 @@ class PhoneShims:
             shim: Only this shim: its application id, or the package of its app.
 
         Raises:
-            UsageError: no capability is named, the agent is not installed, or not exactly one shim offers one.
+            UsageError: no capability is named, the agent is not installed, or no shim, or several, offer one.
         """
         return grant_capabilities(self._place, agent, capabilities, shim)
 
