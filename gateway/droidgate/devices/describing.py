@@ -54,7 +54,7 @@ def list_devices(server: AdbServer | None = None) -> tuple[DeviceDescription, ..
         server: The adb server; the one that adb's variables name by default. It is started where none runs.
 
     Raises:
-        DeviceError: there is no adb server and none can be started.
+        DeviceError: no adb server runs, and it cannot be started.
     """
     asked = server or AdbServer()
     listed = asked.devices()
