@@ -115,9 +115,7 @@ def test_apps_of_droidgate_itself_are_counted_only_if_they_are_asked_for(run: Ru
     assert "left out" not in asked
 
 
-def test_a_new_shim_is_not_a_change_unless_it_is_asked_for(
-    run: Runner, tmp_path: Path
-) -> None:
+def test_a_new_shim_is_not_a_change_unless_it_is_asked_for(run: Runner, tmp_path: Path) -> None:
     app = App("org.example", [mmcp(NOTE)])
     make_catalog(tmp_path / "old", app)
     make_catalog(tmp_path / "new", app, App("dev.droidgate.shim.of.org.example", [mobile_mcp(NOTE)]))

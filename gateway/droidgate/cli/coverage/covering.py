@@ -8,7 +8,7 @@ from typing import Final
 
 from droidgate.cli.coverage.coverage_page import coverage_page
 from droidgate.cli.exit_codes import ExitCode
-from droidgate.cli.output.pages import print_note, show
+from droidgate.cli.output.pages import print_note, print_warning, show
 from droidgate.coverage.export import Form
 from droidgate.coverage.report import Coverage, ReportOptions, open_snapshot
 from droidgate.model.errors import UsageError, WriteError
@@ -73,7 +73,7 @@ def _write_texts(coverage: Coverage, options: CoverageOptions) -> None:
 
         findings = list(coverage.findings(MOST_SARIF_RESULTS + 1))
         if len(findings) > MOST_SARIF_RESULTS:
-            print_note(f"the SARIF log has the first {MOST_SARIF_RESULTS:,} results, the gravest first")
+            print_warning(f"the SARIF log has the first {MOST_SARIF_RESULTS:,} results, the gravest first")
         log = json_text(json_value(sarif_log(findings[:MOST_SARIF_RESULTS])))
         files[options.sarif] = log.encode("utf-8", "backslashreplace")
     for path, status in write_files(files, force=options.force, makes_folders=False).items():

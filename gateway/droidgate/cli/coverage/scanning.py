@@ -13,6 +13,7 @@ from typing import TYPE_CHECKING, Final, Self
 from droidgate.cli.exit_codes import ExitCode
 from droidgate.cli.output.pages import Block, Line, Table, print_note, show
 from droidgate.cli.output.summaries import left_out_line
+from droidgate.cli.output.verbosity import shows_notes
 from droidgate.coverage.scan import Result
 from droidgate.coverage.scanned import KNOWN, LEFT_OUT, PART
 from droidgate.coverage.scanning import ScanOptions, scan
@@ -131,7 +132,7 @@ class ProgressLine:
         """Show that there are so many inputs, of which so many have their results."""
         self._started = time.monotonic()
         self._total, self._done, self._earlier = total, done, done
-        if sys.stderr.isatty() and os.environ.get("TERM") != "dumb":
+        if shows_notes() and sys.stderr.isatty() and os.environ.get("TERM") != "dumb":
             self._bar = _bar(total, done)
             self._bar.start()
 
