@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from enum import Enum, auto
 
-from droidgate.cli.output.pages import print_note
+from droidgate.cli.output.pages import print_warning
 from droidgate.model.errors import DroidgateError, UsageError
 from droidgate.sources import Providers, check_declared, read_sources
 
@@ -54,8 +54,8 @@ def read_all(
 
 def print_problem(problem: DroidgateError) -> None:
     """Print on standard error what could not be read or written."""
-    print_note(
+    print_warning(
         f"warning: {problem.place}: {problem.message}" if problem.place else f"warning: {problem.message}"
     )
     if problem.hint is not None:
-        print_note(f"hint: {problem.hint}")
+        print_warning(f"hint: {problem.hint}")
