@@ -31,6 +31,7 @@ class CoverageOptions:
     parquet: Path | None = None
     sarif: Path | None = None
     force: bool = False
+    own_apps: bool = False
 
 
 def cover(catalog: Path, options: CoverageOptions, *, as_json: bool) -> int:
@@ -43,8 +44,9 @@ def cover(catalog: Path, options: CoverageOptions, *, as_json: bool) -> int:
         details=options.details or options.html is not None,
         translate=options.translate,
     )
-    earlier = [open_snapshot(item) for item in options.since]
-    with Coverage(open_snapshot(catalog), earlier, report_options) as coverage:
+    earlier = [open_snapshot(item, own_apps=options.own_apps) for item in options.since]
+    snapshot = open_snapshot(catalog, own_apps=options.own_apps)
+    with Coverage(snapshot, earlier, report_options) as coverage:
         _write_texts(coverage, options)
         _write_tables(coverage, options)
         report = coverage.report
