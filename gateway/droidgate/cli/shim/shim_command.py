@@ -67,7 +67,7 @@ Protocols = Annotated[
         "--protocol",
         metavar="FORMAT",
         help="Make shims for apps of this protocol: appfunctions, mmcp, mobile-mcp or all; may be repeated. "
-        "By default all but mobile-mcp, whose apps agents reach by themselves; with --only or --advertise, all",
+        "By default all but mobile-mcp, whose apps agents reach directly; all with --only or --advertise",
         show_default=False,
     ),
 ]
