@@ -89,7 +89,7 @@ _AREAS = {
     "droidgate.leniency": "Reading",
     "droidgate.sources": "Reading",
     "droidgate.cli.descriptors.linting": "Checking",
-    "droidgate.cli.descriptors.generated_output": "Packing",
+    "droidgate.migration.generated_output": "Packing",
     "droidgate.apk.pack": "Packing",
     "droidgate.fit": "Conversion from one protocol to another",
     "droidgate.compare": "Differences between two versions",
