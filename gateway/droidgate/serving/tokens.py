@@ -5,12 +5,14 @@ from __future__ import annotations
 import hashlib
 import hmac
 import os
+import re
 import secrets
 import stat
 from pathlib import Path
 from typing import Final
 
 from droidgate.model.errors import InputError
+from droidgate.private_files import exclusive_file
 from droidgate.user_folders import configuration_folder
 
 _FILE_NAME: Final = "serve-token"
@@ -18,6 +20,8 @@ _BYTES: Final = 32
 _SHORTEST: Final = 22
 """Characters of base64 that hold 128 bits."""
 _LONGEST: Final = 4_096
+_TOKEN: Final = re.compile(r"[A-Za-z0-9._~+/=-]+")
+_WAY_OUT: Final = "Remove it: a new token is made"
 
 
 def token_file() -> Path:
@@ -26,52 +30,25 @@ def token_file() -> Path:
 
 
 def read_or_make_token(path: Path) -> str:
-    """Return the token in a file; without the file, make one of 256 random bits.
+    """Return the token in a file; where there is none, make one of 256 random bits.
 
     Raises:
-        InputError: the file is somebody else's, others can read it, or it does not hold a token.
+        InputError: the file is not the user's alone, or does not hold a token.
+        WriteError: it cannot be opened or made.
     """
-    try:
-        descriptor = os.open(path, os.O_RDONLY | getattr(os, "O_NOFOLLOW", 0))
-    except FileNotFoundError:
-        return _make_token(path)
-    except OSError as error:
-        raise InputError(
-            f"the token file cannot be read: {error.strerror}", place=str(path), hint="Remove it"
-        ) from None
-    with os.fdopen(descriptor, encoding="ascii", errors="replace") as file:
-        status = os.fstat(file.fileno())
-        if os.name == "posix" and (status.st_mode & 0o077 or status.st_uid != os.getuid()):
-            raise InputError(
-                f"others can read the token file (mode {stat.S_IMODE(status.st_mode):04o})",
-                place=str(path),
-                hint="Remove it: a new token is made",
-            )
-        token = file.read(_LONGEST).strip()
-    if len(token) < _SHORTEST or not token.isascii() or not token.isprintable() or " " in token:
-        raise InputError(
-            f"the token file does not hold a token of at least {_SHORTEST} characters",
-            place=str(path),
-            hint="Remove it: a new token is made",
-        )
-    return token
-
-
-def _make_token(path: Path) -> str:
-    path.parent.mkdir(parents=True, exist_ok=True, mode=0o700)
-    token = secrets.token_urlsafe(_BYTES)
-    partial = path.with_name(f".{path.name}.{os.getpid()}")
-    partial.unlink(missing_ok=True)
-    descriptor = os.open(partial, os.O_WRONLY | os.O_CREAT | os.O_EXCL, 0o600)
-    with os.fdopen(descriptor, "w", encoding="ascii") as file:
-        file.write(f"{token}\n")
-    try:
-        # Of two servers that start at once, one makes the file; the other reads it.
-        os.link(partial, path)
-    except FileExistsError:
-        return read_or_make_token(path)
-    finally:
-        partial.unlink()
+    with exclusive_file(path) as descriptor:
+        mode = stat.S_IMODE(os.fstat(descriptor).st_mode)
+        if os.name == "posix" and mode & 0o077:
+            message = f"other users of this computer may read the token (mode {mode:04o})"
+            raise InputError(message, place=str(path), hint=_WAY_OUT)
+        token = os.read(descriptor, _LONGEST).decode("ascii", "replace").strip()
+        if not token:
+            token = secrets.token_urlsafe(_BYTES)
+            os.write(descriptor, f"{token}\n".encode("ascii"))
+            os.fsync(descriptor)
+    if len(token) < _SHORTEST or _TOKEN.fullmatch(token) is None:
+        message = f"the file does not hold a token of at least {_SHORTEST} characters"
+        raise InputError(message, place=str(path), hint=_WAY_OUT)
     return token
 
 
