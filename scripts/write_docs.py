@@ -72,8 +72,15 @@ _CLI_INTRODUCTION = """\
 # Commands
 
 Data goes to standard output; progress, warnings and errors go to standard error. On a terminal, pages are
-drawn; in a pipe, they are plain text. `NO_COLOR` is respected. Exit codes: [exit-codes.md](exit-codes.md).
+drawn; in a pipe, they are plain text. `NO_COLOR` and `FORCE_COLOR` are respected. Exit codes:
+[exit-codes.md](exit-codes.md).
 What `--json` prints has a JSON Schema in [schemas](../schemas), which `--json-schema` prints as well.
+
+`-q` leaves out notes: progress, counts, and where things were written. `-qq` leaves out pages of text too.
+Warnings, errors and data are always printed: what `--json`, `--sarif` or `--csv` asks for, artifacts, diffs,
+outputs of calls and rows of queries. `-v` prints each step with its milliseconds on standard error, and each
+command that is sent to a device; these lines have the arguments of calls in them. Both work before the
+command, too.
 
 An error is one line with its place, and a line that begins with `hint:`. With `DROIDGATE_TRACEBACK=1` the
 Python traceback is printed too.

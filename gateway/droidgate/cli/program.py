@@ -30,6 +30,7 @@ from droidgate.cli.descriptors import (
 from droidgate.cli.devices import devices_command, discover_command
 from droidgate.cli.exit_codes import ExitCode
 from droidgate.cli.failures import guard
+from droidgate.cli.output.verbosity import Quiet, Verbose, add_verbosity, usual_verbosity, with_verbosity
 from droidgate.cli.phone import phone_command
 from droidgate.cli.shim import shim_command
 from droidgate.model.errors import UsageError
@@ -70,8 +71,11 @@ def _options(
     _version: Annotated[
         bool, typer.Option("--version", is_eager=True, callback=_print_version, help="Print the version")
     ] = False,
+    quiet: Quiet = 0,
+    verbose: Verbose = False,
 ) -> None:
     """Take the options that come before a command."""
+    add_verbosity(quiet, verbose=verbose)
 
 
 def build_app() -> typer.Typer:
@@ -88,7 +92,18 @@ def build_app() -> typer.Typer:
     for command in _COMMANDS:
         command.register(app)
     app.command("help", short_help="Show the help of a command")(_print_help)
+    _add_verbosity(app)
     return app
+
+
+def _add_verbosity(group: typer.Typer) -> None:
+    """Let each command of a group take `--quiet` and `--verbose`."""
+    for command in group.registered_commands:
+        if command.callback is not None:
+            command.callback = with_verbosity(command.callback)
+    for below in group.registered_groups:
+        if below.typer_instance is not None:
+            _add_verbosity(below.typer_instance)
 
 
 def _print_help(
@@ -119,9 +134,10 @@ def run(arguments: Sequence[str] | None = None) -> int:
     def body() -> int:
         _open_closed_streams()
         _make_output_robust()
-        code = command.main(
-            None if arguments is None else list(arguments), prog_name="droidgate", standalone_mode=False
-        )
+        with usual_verbosity():
+            code = command.main(
+                None if arguments is None else list(arguments), prog_name="droidgate", standalone_mode=False
+            )
         return code if isinstance(code, int) else ExitCode.OK
 
     return int(guard(body, _called(command, sys.argv[1:] if arguments is None else arguments)))

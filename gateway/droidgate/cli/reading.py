@@ -6,7 +6,7 @@ from collections.abc import Sequence
 from dataclasses import replace
 from enum import Enum, auto
 
-from droidgate.cli.output.pages import print_note
+from droidgate.cli.output.pages import print_warning
 from droidgate.model.capability import Provider
 from droidgate.model.errors import DroidgateError, UsageError
 from droidgate.parsing.suggestions import closest_name
@@ -126,8 +126,8 @@ def _suggestions(providers: Sequence[Provider]) -> list[str]:
 
 def print_problem(problem: DroidgateError) -> None:
     """Print on standard error what could not be read or written."""
-    print_note(
+    print_warning(
         f"warning: {problem.place}: {problem.message}" if problem.place else f"warning: {problem.message}"
     )
     if problem.hint is not None:
-        print_note(f"hint: {problem.hint}")
+        print_warning(f"hint: {problem.hint}")

@@ -15,7 +15,7 @@ from droidgate.cli.exit_codes import ExitCode
 from droidgate.cli.options import CrossingThreshold
 from droidgate.cli.output.documents import ChangedFile, MigrationDocument
 from droidgate.cli.output.json_output import print_json
-from droidgate.cli.output.pages import Block, Heading, Line, print_note, show
+from droidgate.cli.output.pages import Block, Heading, Line, print_note, print_warning, show
 from droidgate.cli.output.safe_text import one_line, visible
 from droidgate.cli.reading import choose_providers, provider_label, read_all
 from droidgate.formats import find_format
@@ -116,7 +116,7 @@ def _report(
             word = "would create" if change.before is None else "would update"
         print_note(f"{word}: {one_line(change.path)}")
     if request.write and not is_written:
-        print_note("nothing was written: a finding reaches the threshold")
+        print_warning("nothing was written: a finding reaches the threshold")
 
 
 def _print_diff(diff: str) -> None:
@@ -128,7 +128,7 @@ def _print_diff(diff: str) -> None:
         shown = text_safety.visible(diff)
         sys.stdout.write(shown)
         if shown != diff:
-            print_note(
+            print_warning(
                 "the diff shows hidden characters by their code, so it cannot be applied; use --write instead"
             )
         return

@@ -10,7 +10,17 @@ from droidgate.cli.descriptors.converting import reaches
 from droidgate.cli.exit_codes import ExitCode
 from droidgate.cli.options import CrossingThreshold
 from droidgate.cli.output.json_output import print_json
-from droidgate.cli.output.pages import Block, Heading, Line, Table, amount, noun, print_note, show
+from droidgate.cli.output.pages import (
+    Block,
+    Heading,
+    Line,
+    Table,
+    amount,
+    noun,
+    print_note,
+    print_warning,
+    show,
+)
 from droidgate.cli.output.safe_text import one_line
 from droidgate.cli.shim.building import findings_blocks, key_record, unused_blocks, unused_records
 from droidgate.cli.shim.documents import (
@@ -125,9 +135,9 @@ def _ask_for_any_app(ready: Sequence[Ready]) -> bool | None:
     import typer
 
     for line in _QUESTION:
-        print_note(line)
+        print_warning(line)
     for item in ready:
-        print_note(f"  {item.facts.application_id}: {', '.join(map(one_line, item.facts.capabilities))}")
+        print_warning(f"  {item.facts.application_id}: {', '.join(map(one_line, item.facts.capabilities))}")
     return typer.confirm("Let any app on this phone call them?", default=False, err=True)
 
 
