@@ -42,9 +42,7 @@ class AppFunctionShellCalls:
             message = "the shell of this build does not print the results of app functions as JSON"
             raise NotCarriedError(message, hint=_FROM_A_SHIM)
         try:
-            parameters = write_parameters(
-                call.arguments, call.capability.input, call.provider.definitions
-            )
+            parameters = write_parameters(call.arguments, call.capability.input, call.provider.definitions)
         except AppFunctionWireError as error:
             raise NotCarriedError(error.message, pointer=error.pointer, hint=error.hint) from None
         return ShellCommand(
@@ -85,7 +83,7 @@ class AppFunctionShellCalls:
         return ShellCommand((*_COMMAND, _IS_ENABLED, *_identity(call), *_user(call)))
 
     def read_enabled(self, output: ShellOutput) -> bool | None:
-        """Return what `is-enabled` printed: `true` or `false`; None for an error, such as no such function."""
+        """Return what `is-enabled` printed: `true` or `false`; None for an error."""
         return {"true": True, "false": False}.get(without_notices(output.text).strip())
 
 

@@ -81,6 +81,9 @@ class Device:
     Args:
         server: The adb server that it is attached to.
         serial: Its serial there.
+
+    Attributes:
+        cancel: Ends what is going on when it is set; None where nothing does (`ended_by`).
     """
 
     def __init__(self, server: AdbServer, serial: str) -> None:
@@ -90,7 +93,7 @@ class Device:
         self._transport: int | None = None
         self._identity: Identity | None = None
         self._features: frozenset[str] = frozenset()
-        self._cancel: threading.Event | None = None
+        self.cancel: threading.Event | None = None
 
     def __repr__(self) -> str:
         return f"Device({self.serial!r})"
@@ -102,7 +105,7 @@ class Device:
         daemon/shell_service.cpp); what a service does on its behalf goes on or not, as it likes.
         """
         other = copy.copy(self)
-        other._cancel = cancel
+        other.cancel = cancel
         return other
 
     @property
@@ -254,7 +257,7 @@ class Device:
             return session.receive(path, sink.write, limit=limit)
 
     def _deadline(self, seconds: float, doing: str) -> Deadline:
-        return Deadline(seconds, doing, self.serial, self._cancel)
+        return Deadline(seconds, doing, self.serial, self.cancel)
 
     @contextlib.contextmanager
     def _service(self, service: str, deadline: Deadline) -> Iterator[Connection]:

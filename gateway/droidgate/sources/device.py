@@ -82,6 +82,7 @@ class InstalledApp:
         problems: What could not be read.
         application: Its manifest and resources, None where it could not be read.
         was_kept: Nothing of its APK was read.
+        path: Its APK, or its base APK, on the phone; each installation has another one.
     """
 
     package: str
@@ -91,6 +92,7 @@ class InstalledApp:
     problems: tuple[InputError, ...] = ()
     application: Application | None = None
     was_kept: bool = False
+    path: str = ""
 
 
 @dataclass(frozen=True, slots=True)
@@ -366,7 +368,7 @@ class _PhoneReader:
 
     def read_app(self, package: InstalledPackage, kept: KeptApplication | None) -> InstalledApp:
         """Read one app; whatever is wrong with it alone is a problem of it."""
-        app = InstalledApp(package.name, package.version_code)
+        app = InstalledApp(package.name, package.version_code, path=package.path)
         try:
             if kept is not None:
                 try:
