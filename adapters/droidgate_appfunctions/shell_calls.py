@@ -6,7 +6,7 @@ from typing import Final
 
 from droidgate.app_search.listing import without_notices
 from droidgate.model.json_values import one_line_json
-from droidgate.model.types import OpaqueType, ScalarType
+from droidgate.model.types import OpaqueType, ScalarType, Type
 from droidgate.shell_calls import (
     BroadcastOutput,
     NotCarriedError,
@@ -70,9 +70,8 @@ class AppFunctionShellCalls:
             value = read_result(answered.document, declared, call.provider.definitions)
         except AppFunctionWireError as error:
             return ShellResult(token=error.token, message=f"{error.pointer}: {error.message}")
-        is_void = declared is None or (isinstance(declared, ScalarType) and declared.kind == "null")
-        is_missing = value is None and not is_void and not declared.nullable
         is_opaque = isinstance(declared, OpaqueType)
+        is_missing = value is None and declared is not None and not _may_be_nothing(declared)
         note = "the shell does not print an object of the platform" if is_opaque else None
         return ShellResult(value, is_missing=is_missing or is_opaque, note=note)
 
@@ -85,6 +84,10 @@ class AppFunctionShellCalls:
     def read_enabled(self, output: ShellOutput) -> bool | None:
         """Return what `is-enabled` printed: `true` or `false`; None for an error."""
         return {"true": True, "false": False}.get(without_notices(output.text).strip())
+
+
+def _may_be_nothing(declared: Type) -> bool:
+    return declared.nullable or (isinstance(declared, ScalarType) and declared.kind == "null")
 
 
 def _identity(call: ShellCall) -> tuple[str, ...]:

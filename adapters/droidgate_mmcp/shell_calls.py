@@ -48,7 +48,9 @@ class BroadcastShellCalls:
     def write_enabled_query(self, call: ShellCall) -> ShellCommand | None:
         """Return None: a receiver's tools have no state."""
         del call
+        return None
 
     def read_enabled(self, output: ShellOutput) -> bool | None:
         """Return None: a receiver's tools have no state."""
         del output
+        return None

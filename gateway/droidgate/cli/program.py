@@ -16,6 +16,7 @@ from typing import Annotated, Any, Final
 
 import typer
 
+from droidgate.cli.calls import call_command
 from droidgate.cli.coverage import catalog_command, coverage_command, scan_command
 from droidgate.cli.demo import demo_command
 from droidgate.cli.descriptors import (
@@ -39,6 +40,7 @@ _COMMANDS: Final = (
     inspect_command,
     devices_command,
     discover_command,
+    call_command,
     convert_command,
     migrate_command,
     pack_command,
