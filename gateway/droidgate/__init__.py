@@ -13,7 +13,9 @@ if TYPE_CHECKING:
     from droidgate.coverage.document import Report
     from droidgate.coverage.report import report_coverage
     from droidgate.coverage.scanning import ScanOptions, scan
+    from droidgate.devices.describing import DeviceDescription, list_devices
     from droidgate.formats import Format, load_formats
+    from droidgate.migration.migrating import Migration, migrate
     from droidgate.model.capability import Capability, Place, Provider
     from droidgate.model.errors import (
         BudgetError,
@@ -24,6 +26,7 @@ if TYPE_CHECKING:
         WriteError,
     )
     from droidgate.model.findings import Finding, Level
+    from droidgate.packing import PackedApp, pack
     from droidgate.sources import Providers, read
     from droidgate.sources.callability import callability_of
     from droidgate.sources.differences import diff
@@ -40,7 +43,9 @@ else:
         "droidgate.coverage.document": ("Report",),
         "droidgate.coverage.report": ("report_coverage",),
         "droidgate.coverage.scanning": ("ScanOptions", "scan"),
+        "droidgate.devices.describing": ("DeviceDescription", "list_devices"),
         "droidgate.formats": ("Format", "load_formats"),
+        "droidgate.migration.migrating": ("Migration", "migrate"),
         "droidgate.model.capability": ("Capability", "Place", "Provider"),
         "droidgate.model.errors": (
             "BudgetError",
@@ -51,6 +56,7 @@ else:
             "WriteError",
         ),
         "droidgate.model.findings": ("Finding", "Level"),
+        "droidgate.packing": ("PackedApp", "pack"),
         "droidgate.sources": ("Providers", "read"),
         "droidgate.sources.callability": ("callability_of",),
         "droidgate.sources.differences": ("diff",),
@@ -80,6 +86,7 @@ __all__ = [
     "Change",
     "Comparison",
     "Conversion",
+    "DeviceDescription",
     "DeviceError",
     "DroidgateError",
     "Finding",
@@ -87,6 +94,8 @@ __all__ = [
     "InputError",
     "Level",
     "LintReport",
+    "Migration",
+    "PackedApp",
     "Phone",
     "PhoneShims",
     "Place",
@@ -104,8 +113,11 @@ __all__ = [
     "convert",
     "diff",
     "lint",
+    "list_devices",
     "load_formats",
+    "migrate",
     "open_device",
+    "pack",
     "read",
     "report_coverage",
     "scan",

@@ -21,7 +21,7 @@ from droidgate.calling.requests import CallRequest, CallResult, outputs_of
 from droidgate.calling.routes import CallLink, RawResult, Route, RoutePlan
 from droidgate.calling.shell_route import ShellRoute
 from droidgate.calling.shim_route import ShimRoute
-from droidgate.calling.subjects import CallSubject, Pin, why_unsafe
+from droidgate.calling.subjects import CallSubject, Pin
 from droidgate.calling.targets import PhoneTargets, Target
 from droidgate.calls.arguments import (
     FittedArguments,
@@ -141,7 +141,7 @@ class Caller:
 
         Args:
             request: The call.
-            cancel: Ends the call when it is set. The command on the phone is ended; the app is told nothing.
+            cancel: Ends the call when it is set. The command on the phone is ended; the app gets no notice.
             approver: Asks instead of the caller's own.
 
         Raises:
@@ -238,9 +238,9 @@ class Caller:
             CallError: it may not.
         """
         subject, decision = checked.subject, checked.decision
-        unsafe = why_unsafe(subject.capability)
-        if unsafe is not None:
-            raise call_error(Failure("denied", unsafe))
+        refused = self.targets.why_refused(checked.target)
+        if refused is not None:
+            raise call_error(Failure("denied", refused))
         if decision.kind == "deny":
             raise call_error(Failure("denied", f"{decision.reason} ({decision.rule})"))
         state = self.pins.check(checked.pin, client=subject.client)

@@ -123,8 +123,8 @@ class ShimRoute:
             except InputError as error:
                 reasons.append(f"{package.name}: {error.message}")
                 continue
-            wanted = (target.app.package, component_name(target.provider), target.capability.id)
-            found = next((route for route in table.routes.values() if _is_route_to(route, *wanted)), None)
+            names = (target.app.package, component_name(target.provider), target.capability.id)
+            found = next((route for route in table.routes.values() if _is_route_to(route, *names)), None)
             if found is not None:
                 return package.name, table, found
             reasons.append(f"{package.name} does not offer {target.capability.id}")

@@ -12,6 +12,7 @@ from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass, replace
 from typing import Final
 
+from droidgate.calling.refusals import refused_names
 from droidgate.calling.subjects import CapabilityKey, Pin, component_name, key_of, pin_of
 from droidgate.calls.failures import CallError, Failure
 from droidgate.devices.device import Device
@@ -95,6 +96,8 @@ class PhoneTargets:
         self._lock = threading.RLock()
         self._reading: PhoneReading | None = None
         self._learnt: dict[tuple[str, str], Provider] = {}
+        self._known: tuple[Target, ...] | None = None
+        self._refused: dict[CapabilityKey, str] = {}
 
     @property
     def reading(self) -> PhoneReading:
@@ -117,6 +120,7 @@ class PhoneTargets:
         with self._lock:
             self._reading = self._read()
             self._learnt.clear()
+            self._known = None
             return self._reading
 
     def all(self) -> tuple[Target, ...]:
@@ -126,7 +130,15 @@ class PhoneTargets:
             DeviceError: the phone fails.
         """
         self._ask_receivers(app.package for app in self.reading.apps)
-        return tuple(self._targets())
+        return self._targets()
+
+    def why_refused(self, target: Target) -> str | None:
+        """Return why a capability is not called for its name, such as one that looks like another's.
+
+        One sentence without a period; None where it may be called.
+        """
+        self._targets()
+        return self._refused.get(target.key)
 
     def find(self, text: str, *, app: str | None = None, protocol: str | None = None) -> Target:
         """Return the one capability that a text names.
@@ -175,6 +187,7 @@ class PhoneTargets:
         if target.is_learnt:
             with self._lock:
                 self._learnt.pop((target.app.package, component_name(target.provider)), None)
+                self._known = None
             self._ask_receivers([target.app.package])
         now = next((other for other in self._targets() if other.key == target.key), None)
         if now is None:
@@ -193,12 +206,13 @@ class PhoneTargets:
                 raise _unavailable(error.message) from error
             others = (app for app in self.reading.apps if app.package != package)
             self._reading = replace(self.reading, apps=(*others, *apps))
+            self._known = None
 
     def _ask_receivers(self, packages: Iterable[str]) -> None:
         """Ask the receivers of these packages that have not been asked."""
-        wanted = frozenset(packages)
+        named = frozenset(packages)
         for app in self.reading.apps:
-            for provider in app.providers if app.package in wanted and not is_shim(app.package) else ():
+            for provider in app.providers if app.package in named and not is_shim(app.package) else ():
                 key = (app.package, component_name(provider))
                 if provider.capabilities or key in self._learnt:
                     continue
@@ -206,8 +220,17 @@ class PhoneTargets:
                 if learnt is not None:
                     with self._lock:
                         self._learnt[key] = learnt
+                        self._known = None
 
-    def _targets(self) -> Iterator[Target]:
+    def _targets(self) -> tuple[Target, ...]:
+        """Return what is known, computed once after each reading."""
+        with self._lock:
+            if self._known is None:
+                self._known = tuple(self._every_target())
+                self._refused = refused_names(target.key for target in self._known)
+            return self._known
+
+    def _every_target(self) -> Iterator[Target]:
         user = self.reading.facts.user
         for app in self.reading.apps:
             for provider in app.providers if not is_shim(app.package) else ():

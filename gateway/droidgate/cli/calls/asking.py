@@ -18,7 +18,7 @@ _EFFECTS = {
 
 
 def ask_on_terminal(request: ApprovalRequest) -> Approval:
-    """Ask on standard error and read the answer from standard input; refuse where either is no terminal."""
+    """Ask on standard error and read the answer from standard input; refuse if one is not a terminal."""
     if not (sys.stdin.isatty() and sys.stderr.isatty()):
         return refuse(request)
     subject = request.subject
