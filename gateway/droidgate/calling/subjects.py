@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterable
 from dataclasses import dataclass
 from enum import StrEnum
 from fnmatch import fnmatchcase
@@ -72,7 +73,7 @@ class Pin:
 
     Attributes:
         key: Which capability.
-        signer: SHA-256 of the app's signing certificate, lower-case hexadecimal.
+        signer: Who signed the app, by `signer_of`.
         digest: Of both and of the declaration: `Provider.pin`.
     """
 
@@ -86,6 +87,11 @@ def key_of(provider: Provider, capability_id: str, *, user: int) -> CapabilityKe
     return CapabilityKey(
         user, provider.package or "", component_name(provider), provider.protocol, capability_id
     )
+
+
+def signer_of(digests: Iterable[str]) -> str:
+    """Return who signed an app as a pin has it: the digests of its certificates, joined by `+`."""
+    return "+".join(sorted(digest.lower() for digest in digests))
 
 
 def pin_of(provider: Provider, capability_id: str, *, user: int, signer: str) -> Pin:
