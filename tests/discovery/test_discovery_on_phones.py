@@ -236,7 +236,7 @@ def test_shims_are_left_out_unless_they_are_asked_for_or_named(
     phone: VirtualPhone, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:
     monkeypatch.setenv("ANDROID_ADB_SERVER_PORT", str(phone.server_port))
-    built = build_shim(str(APPS / "clock-in/app"), signer="ab" * 32)
+    built = build_shim(str(APPS / "clock-in/app"), signer="ab" * 32, protocols=["all"])
     for apk in (*(one.apk for one in built.shims), build_bare_shim(built.key.signing).apk):
         phone.install(apk)
     (shim,) = [one.application_id for one in built.shims]

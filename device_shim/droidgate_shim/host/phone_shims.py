@@ -55,6 +55,7 @@ class PhoneShims:
         advertise: Collection[str] = (),
         deadline_ms: int | None = None,
         key: str | PathLike[str] | None = None,
+        protocols: Collection[str] = (),
     ) -> InstalledShims:
         """Install shims and set them up; without sources and APKs set up those that are installed.
 
@@ -67,6 +68,7 @@ class PhoneShims:
             advertise: As in `build_shim`.
             deadline_ms: As in `build_shim`.
             key: As in `build_shim`.
+            protocols: As in `build_shim`.
 
         Raises:
             InputError: a source or an APK cannot be read, or nothing in it can be offered.
@@ -79,6 +81,7 @@ class PhoneShims:
             advertise=tuple(advertise),
             deadline_ms=deadline_ms,
             key=None if key is None else Path(key),
+            protocols=tuple(protocols),
         )
         request = InstallRequest(build, tuple(Path(apk) for apk in apks))
         prepared = prepare_shims(self._place, request, ignore)

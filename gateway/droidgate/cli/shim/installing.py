@@ -22,7 +22,13 @@ from droidgate.cli.output.pages import (
     show,
 )
 from droidgate.cli.output.safe_text import one_line
-from droidgate.cli.shim.building import findings_blocks, key_record, unused_blocks, unused_records
+from droidgate.cli.shim.building import (
+    findings_blocks,
+    key_record,
+    left_out_lines,
+    unused_blocks,
+    unused_records,
+)
 from droidgate.cli.shim.documents import (
     InstalledShimRecord,
     RemovedShim,
@@ -159,6 +165,7 @@ def _page(installed: InstalledShims) -> list[Block]:
             Line(),
         ]
     blocks += unused_blocks(prepared.unused)
+    blocks += left_out_lines(prepared.left_out)
     if prepared.key is not None:
         blocks.append(Line(f"signed with {one_line(str(prepared.key.path))}"))
     working = sum(installation.works for installation in installations)
@@ -195,4 +202,5 @@ def _document(installed: InstalledShims) -> ShimInstallDocument:
         shims=shims,
         identity=record,
         unused=unused_records(prepared.unused),
+        left_out=prepared.left_out.packages,
     )
