@@ -176,6 +176,6 @@ class NamePattern:
 def glob_matches(pattern: str, value: str) -> bool:
     """Return whether a pattern matches the whole of a value, in exactly its case.
 
-    `*` is any number of any characters, `?` for one character; every other character is itself.
+    `*` is any number of any characters, `?` is one character; every other character is itself.
     """
     return fnmatchcase(value, pattern.replace("[", "[[]"))
