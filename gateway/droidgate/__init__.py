@@ -13,6 +13,7 @@ if TYPE_CHECKING:
     from droidgate.coverage.report import report_coverage
     from droidgate.coverage.scanning import ScanOptions, scan
     from droidgate.formats import Format, load_formats
+    from droidgate.function_calls import FunctionCall, read_function_call
     from droidgate.model.capability import Capability, Place, Provider
     from droidgate.model.errors import (
         BudgetError,
@@ -41,6 +42,7 @@ else:
         "droidgate.coverage.report": ("report_coverage",),
         "droidgate.coverage.scanning": ("ScanOptions", "scan"),
         "droidgate.formats": ("Format", "load_formats"),
+        "droidgate.function_calls": ("FunctionCall", "read_function_call"),
         "droidgate.model.capability": ("Capability", "Place", "Provider"),
         "droidgate.model.errors": (
             "BudgetError",
@@ -84,6 +86,7 @@ __all__ = [
     "DroidgateError",
     "Finding",
     "Format",
+    "FunctionCall",
     "InputError",
     "Level",
     "LintReport",
@@ -107,6 +110,7 @@ __all__ = [
     "load_formats",
     "open_device",
     "read",
+    "read_function_call",
     "report_coverage",
     "scan",
 ]
