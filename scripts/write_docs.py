@@ -25,6 +25,7 @@ from typing import Any, Final
 
 import typer
 
+from droidgate.cli.config.settings import settings_schema
 from droidgate.cli.descriptors.listing_formats import can_write
 from droidgate.cli.descriptors.matrix import cell_text, make_matrix
 from droidgate.cli.exit_codes import ExitCode
@@ -72,8 +73,17 @@ _CLI_INTRODUCTION = """\
 # Commands
 
 Data goes to standard output; progress, warnings and errors go to standard error. On a terminal, pages are
-drawn; in a pipe, they are plain text. `NO_COLOR` is respected. Exit codes: [exit-codes.md](exit-codes.md).
+drawn; in a pipe, they are plain text. `NO_COLOR` and `FORCE_COLOR` are respected. Exit codes:
+[exit-codes.md](exit-codes.md).
 What `--json` prints has a JSON Schema in [schemas](../schemas), which `--json-schema` prints as well.
+
+`-q` leaves out notes: progress, counts, and where things were written. `-qq` leaves out pages of text too.
+Warnings, errors and data are always printed: what `--json`, `--sarif` or `--csv` asks for, artifacts, diffs,
+outputs of calls and rows of queries. `-v` prints each step with its milliseconds on standard error, and each
+command that is sent to a device; these lines have the arguments of calls in them. Both work before the
+command, too.
+
+Defaults of options come from a file or the environment: [configuration.md](configuration.md).
 
 An error is one line with its place, and a line that begins with `hint:`. With `DROIDGATE_TRACEBACK=1` the
 Python traceback is printed too.
@@ -82,7 +92,7 @@ _AREAS = {
     "droidgate.leniency": "Reading",
     "droidgate.sources": "Reading",
     "droidgate.cli.descriptors.linting": "Checking",
-    "droidgate.cli.descriptors.generated_output": "Packing",
+    "droidgate.migration.generated_output": "Packing",
     "droidgate.apk.pack": "Packing",
     "droidgate.fit": "Conversion from one protocol to another",
     "droidgate.compare": "Differences between two versions",
@@ -117,6 +127,7 @@ def pages() -> dict[str, str]:
     written = {name: page() for name, page in made.items()}
     for name, document in PUBLISHED.items():
         written[f"schemas/{name}.schema.json"] = json_text(schema_of(document))
+    written["schemas/droidgate.toml.schema.json"] = json_text(settings_schema())
     written["images/architecture.svg"] = _run_script("architecture")["draw_layers"]()
     return written
 

@@ -13,7 +13,8 @@ LOOKS_FOR: Final = tuple(ComponentQuery("service", action) for action in ACTIONS
 _SERVED: Final = frozenset(dialect.id for dialect in TABLES.dialects if dialect.id != "pre-spec")
 
 _SHIM: Final = (
-    "a shim (`droidgate shim install`), since a shell command cannot pass the callback for the answer"
+    "a shim (`droidgate shim install --protocol mobile-mcp`), since a shell command cannot pass the callback "
+    "for the answer"
 )
 
 

@@ -12,8 +12,10 @@ if TYPE_CHECKING:
     from droidgate.coverage.document import Report
     from droidgate.coverage.report import report_coverage
     from droidgate.coverage.scanning import ScanOptions, scan
+    from droidgate.devices.describing import DeviceDescription, list_devices
     from droidgate.formats import Format, load_formats
     from droidgate.function_calls import FunctionCall, read_function_call
+    from droidgate.migration.migrating import Migration, migrate
     from droidgate.model.capability import Capability, Place, Provider
     from droidgate.model.errors import (
         BudgetError,
@@ -24,6 +26,7 @@ if TYPE_CHECKING:
         WriteError,
     )
     from droidgate.model.findings import Finding, Level
+    from droidgate.packing import PackedApp, pack
     from droidgate.sources import Providers, read
     from droidgate.sources.callability import callability_of
     from droidgate.sources.differences import diff
@@ -41,8 +44,10 @@ else:
         "droidgate.coverage.document": ("Report",),
         "droidgate.coverage.report": ("report_coverage",),
         "droidgate.coverage.scanning": ("ScanOptions", "scan"),
+        "droidgate.devices.describing": ("DeviceDescription", "list_devices"),
         "droidgate.formats": ("Format", "load_formats"),
         "droidgate.function_calls": ("FunctionCall", "read_function_call"),
+        "droidgate.migration.migrating": ("Migration", "migrate"),
         "droidgate.model.capability": ("Capability", "Place", "Provider"),
         "droidgate.model.errors": (
             "BudgetError",
@@ -53,6 +58,7 @@ else:
             "WriteError",
         ),
         "droidgate.model.findings": ("Finding", "Level"),
+        "droidgate.packing": ("PackedApp", "pack"),
         "droidgate.sources": ("Providers", "read"),
         "droidgate.sources.callability": ("callability_of",),
         "droidgate.sources.differences": ("diff",),
@@ -82,6 +88,7 @@ __all__ = [
     "Change",
     "Comparison",
     "Conversion",
+    "DeviceDescription",
     "DeviceError",
     "DroidgateError",
     "Finding",
@@ -90,6 +97,8 @@ __all__ = [
     "InputError",
     "Level",
     "LintReport",
+    "Migration",
+    "PackedApp",
     "Phone",
     "PhoneShims",
     "Place",
@@ -107,8 +116,11 @@ __all__ = [
     "convert",
     "diff",
     "lint",
+    "list_devices",
     "load_formats",
+    "migrate",
     "open_device",
+    "pack",
     "read",
     "read_function_call",
     "report_coverage",

@@ -57,6 +57,27 @@ def is_shim(package: str) -> bool:
     return package == SHIM_PACKAGE or package.startswith(SHIM_PREFIX)
 
 
+OWN_PREFIX: Final = "dev.droidgate."
+"""What the application id of each app of droidgate itself begins with."""
+
+OWN_AGENTS: Final = frozenset({"dev.droidgate.sample.agent"})
+"""Application ids of droidgate's agent apps. Its sample tools are apps like any other."""
+
+OwnApp = Literal["shim", "agent"]
+"""What an app of droidgate itself is."""
+
+
+def own_app(package: str) -> OwnApp | None:
+    """Return what an application id of droidgate itself is; None for any other app.
+
+    Reports about the apps of a phone leave droidgate's own apps out unless they are asked for: a shim repeats
+    what its app declares.
+    """
+    if is_shim(package):
+        return "shim"
+    return "agent" if package in OWN_AGENTS else None
+
+
 @dataclass(frozen=True, slots=True)
 class DeviceFacts:
     """What a phone is, as far as it decides what can be read and called.

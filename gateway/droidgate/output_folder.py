@@ -11,6 +11,7 @@ from pathlib import Path, PurePosixPath
 from typing import Literal
 
 from droidgate.model.errors import UsageError, WriteError
+from droidgate.steps import timed_step
 
 Status = Literal["created", "updated", "unchanged"]
 
@@ -42,7 +43,8 @@ def write_files(
         )
     for path, data in files.items():
         if statuses[path] != "unchanged":
-            _replace(path, data)
+            with timed_step(f"write {path}"):
+                _replace(path, data)
     return statuses
 
 

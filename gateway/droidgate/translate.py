@@ -14,6 +14,7 @@ from droidgate.model.errors import UsageError, WriteError
 from droidgate.model.findings import Finding, Level, finding_code
 from droidgate.model.names import NameEntry, NameRule, map_names
 from droidgate.output_folder import Status, path_below, write_files
+from droidgate.steps import timed_step
 from droidgate.text_safety import one_line
 from droidgate_mappings.tables import DialectTable
 
@@ -101,7 +102,8 @@ def convert(providers: Iterable[Provider], to: str) -> Conversion:
         WriteError: the only provider cannot be written; of several, the others are.
     """
     target, dialect = find_format(to)
-    outcomes = translate_each(providers, target, dialect)
+    with timed_step(f"convert to {target.id}+{dialect.id}"):
+        outcomes = translate_each(providers, target, dialect)
     failed = [outcome for outcome in outcomes if isinstance(outcome, FailedTranslation)]
     if failed and len(outcomes) == 1:
         raise failed[0].error

@@ -30,6 +30,7 @@ WEATHER = "dev.droidgate.sample.weather"
 NOTES = "dev.droidgate.sample.notes"
 SHIM_OF = "dev.droidgate.shim.of."
 HOLDER = "dev.droidgate.shim"
+ALL = ("--protocol", "all")
 NOTIFICATIONS = "android.permission.POST_NOTIFICATIONS"
 
 
@@ -87,7 +88,7 @@ def folder_with(tmp_path: Path, *names: str) -> Path:
 
 
 def test_build_install_status_call_sync_doctor_uninstall(droidgate: Runner, phone: VirtualPhone) -> None:
-    installed = document(droidgate("shim", "install", "--from", "adb:", "--json"), "shim-install")
+    installed = document(droidgate("shim", "install", *ALL, "--from", "adb:", "--json"), "shim-install")
     assert all(one["works"] for one in installed["shims"])
     assert shims_on(phone) == {CLOCK_IN, PDF_TOOL, TALLY, WEATHER, NOTES, f"{NOTES}.legacy", HOLDER}
     assert [one["package"] for one in installed["unused"]] == []
@@ -158,7 +159,7 @@ def test_build_install_status_call_sync_doctor_uninstall(droidgate: Runner, phon
 def test_one_call_finds_what_the_call_before_it_left_with_the_tool(
     droidgate: Runner, phone: VirtualPhone
 ) -> None:
-    assert droidgate("shim", "install", "--from", f"adb:/{TALLY}").code == 0
+    assert droidgate("shim", "install", *ALL, "--from", f"adb:/{TALLY}").code == 0
     for points, total in ((5, 5), (-2, 3)):
         arguments = json.dumps({"player": "Ada", "points": points})
         told = document(droidgate("shim", "call", "add_points", "--args", arguments, "--json"), "shim-call")
@@ -179,7 +180,7 @@ def test_what_adb_may_is_set_up_and_nothing_more(
     droidgate: Runner, phone: VirtualPhone, tmp_path: Path
 ) -> None:
     folder = folder_with(tmp_path, "pdf-tool")
-    run = document(droidgate("shim", "install", "--from", folder, "--json"), "shim-install")
+    run = document(droidgate("shim", "install", *ALL, "--from", folder, "--json"), "shim-install")
     (record,) = run["shims"]
     assert set(outcomes(record).values()) == {"done", "not-needed", "left-out"}
     shim = phone.system.packages.find(SHIM_OF + PDF_TOOL)
@@ -207,7 +208,7 @@ def test_older_releases_need_less(
     with start_phone(server_port=0, sdk=sdk, apps=False) as phone:
         monkeypatch.setenv("ANDROID_ADB_SERVER_PORT", str(phone.server_port))
         phone.install(sample_package("pdf-tool").apk)
-        run = document(droidgate("shim", "install", "--from", folder, "--json"), "shim-install")
+        run = document(droidgate("shim", "install", *ALL, "--from", folder, "--json"), "shim-install")
         steps = {what.partition(",")[0]: outcome for what, outcome in outcomes(run["shims"][0]).items()}
     assert steps["be started by agents while it does not run"] in needed
     assert steps["open the windows of mMCP tools while no agent is in front"] == (
@@ -228,9 +229,9 @@ def test_any_app_is_granted_only_where_it_was_said_and_taken_back_too(
             (one["caller"], one["capability"]) for shim in status["shims"] for one in shim["status"]["grants"]
         ]
 
-    droidgate("shim", "install", "--from", folder)
+    droidgate("shim", "install", *ALL, "--from", folder)
     assert grants() == []
-    droidgate("shim", "install", "--from", folder, "--allow-any-app")
+    droidgate("shim", "install", *ALL, "--from", folder, "--allow-any-app")
     assert grants() == [("any-app", "*")]
     checked = droidgate("shim", "doctor")
     assert (checked.code, "no problem was found, 1 risk;" in checked.out) == (0, True)
@@ -246,7 +247,7 @@ def test_a_tool_with_a_window_is_called_through_the_shim(
     path = f"/sdcard/Android/data/{PDF_TOOL}/files"
     phone.system.files.make_directory(path, parents=True, uid=SHELL_UID)
     phone.system.files.write(f"{path}/a.pdf", pdf_with(["one"], ["two"], ["three"]), uid=SHELL_UID)
-    assert droidgate("shim", "install", "--from", folder_with(tmp_path, "pdf-tool")).code == 0
+    assert droidgate("shim", "install", *ALL, "--from", folder_with(tmp_path, "pdf-tool")).code == 0
     arguments = json.dumps({"path": f"{path}/a.pdf"})
     run = document(droidgate("shim", "call", "page_count", "--args", arguments, "--json"), "shim-call")
     assert "3" in run["outputs"]["result"]
@@ -255,7 +256,7 @@ def test_a_tool_with_a_window_is_called_through_the_shim(
 def test_a_failed_call_has_the_exit_code_of_its_token(
     droidgate: Runner, phone: VirtualPhone, tmp_path: Path
 ) -> None:
-    assert droidgate("shim", "install", "--from", folder_with(tmp_path, "clock-in")).code == 0
+    assert droidgate("shim", "install", *ALL, "--from", folder_with(tmp_path, "clock-in")).code == 0
     missing = droidgate("shim", "call", "make_up_clock_in")
     assert (missing.code, missing.out) == (5, "")
     assert "make_up_clock_in: invalid_argument" in missing.err
@@ -274,7 +275,7 @@ def test_apks_that_were_built_are_installed_and_others_are_refused(
 ) -> None:
     (tmp_path / "apps").mkdir()
     folder, out = folder_with(tmp_path / "apps", "clock-in", "pdf-tool"), tmp_path / "out"
-    built = document(droidgate("shim", "build", "--from", folder, "-o", out, "--json"), "shim-build")
+    built = document(droidgate("shim", "build", *ALL, "--from", folder, "-o", out, "--json"), "shim-build")
     assert {Path(one["apk"]).name for one in built["shims"]} == {one.name for one in out.glob("*.apk")}
     assert droidgate("shim", "install", out).code == 0
     assert shims_on(phone) == {CLOCK_IN, PDF_TOOL}
@@ -290,9 +291,9 @@ def test_the_same_key_signs_again_and_another_key_is_told(
     droidgate: Runner, phone: VirtualPhone, tmp_path: Path
 ) -> None:
     folder = folder_with(tmp_path, "clock-in")
-    first = droidgate("shim", "build", "--from", folder, "-o", tmp_path / "a", "--json")
+    first = droidgate("shim", "build", *ALL, "--from", folder, "-o", tmp_path / "a", "--json")
     assert "made a signing key" in first.err
-    second = droidgate("shim", "build", "--from", folder, "-o", tmp_path / "b", "--json")
+    second = droidgate("shim", "build", *ALL, "--from", folder, "-o", tmp_path / "b", "--json")
     assert "made a signing key" not in second.err
     one, two = (document(run, "shim-build") for run in (first, second))
     assert one["key"] == two["key"]
@@ -300,7 +301,7 @@ def test_the_same_key_signs_again_and_another_key_is_told(
     assert droidgate("shim", "install", tmp_path / "a").code == 0
     other = tmp_path / "other.pem"
     write_key(other)
-    refused = droidgate("shim", "install", "--from", folder, "--key", other)
+    refused = droidgate("shim", "install", *ALL, "--from", folder, "--key", other)
     assert refused.code == 4
     assert "INSTALL_FAILED_UPDATE_INCOMPATIBLE" in refused.out
     assert "uninstall it first" in refused.out
@@ -317,9 +318,30 @@ def write_key(path: Path) -> None:
 def test_findings_of_the_builder_decide_the_exit_code(droidgate: Runner, tmp_path: Path) -> None:
     folder = folder_with(tmp_path, "notes-legacy")
     assert (
-        droidgate("shim", "build", "--from", folder, "-o", tmp_path / "o", "--fail-on", "dropped").code == 1
+        droidgate(
+            "shim",
+            "build",
+            *ALL,
+            "--from",
+            folder,
+            "-o",
+            tmp_path / "o",
+            "--fail-on",
+            "dropped",
+        ).code
+        == 1
     )
-    run = droidgate("shim", "build", "--from", folder, "-o", tmp_path / "o", "--fail-on", "impossible")
+    run = droidgate(
+        "shim",
+        "build",
+        *ALL,
+        "--from",
+        folder,
+        "-o",
+        tmp_path / "o",
+        "--fail-on",
+        "impossible",
+    )
     assert run.code == 0
     assert "extension-dropped" in run.out
     assert "unchanged: " in run.out
@@ -330,7 +352,7 @@ def test_only_some_capabilities_and_several_apps_in_one(
 ) -> None:
     folder = folder_with(tmp_path, "clock-in", "pdf-tool")
     chosen = ["--only", "page_count", "--only", "query_clock_in"]
-    asked = droidgate("shim", "install", "--from", folder, "--aggregate", *chosen, "--json")
+    asked = droidgate("shim", "install", *ALL, "--from", folder, "--aggregate", *chosen, "--json")
     run = document(asked, "shim-install")
     (one,) = run["shims"]
     assert (one["application_id"], sorted(one["capabilities"])) == (
@@ -354,7 +376,7 @@ def test_sync_without_a_record_keeps_the_apps_whose_shims_are_there(
 ) -> None:
     del phone
     folder, out = folder_with(tmp_path, "clock-in"), tmp_path / "out"
-    droidgate("shim", "build", "--from", folder, "-o", out)
+    droidgate("shim", "build", *ALL, "--from", folder, "-o", out)
     assert droidgate("shim", "install", out).code == 0
     synced = document(droidgate("shim", "sync", "--json"), "shim-sync")
     assert [(one["kind"], one["application_id"]) for one in synced["changes"]] == [
@@ -366,7 +388,7 @@ def test_sync_looks_after_what_was_installed_and_not_what_was_uninstalled(
     droidgate: Runner, phone: VirtualPhone
 ) -> None:
     for package in (CLOCK_IN, PDF_TOOL):
-        assert droidgate("shim", "install", "--from", f"adb:/{package}").code == 0
+        assert droidgate("shim", "install", *ALL, "--from", f"adb:/{package}").code == 0
     phone.system.packages.uninstall(CLOCK_IN)
     assert droidgate("shim", "sync").code == 0
     assert shims_on(phone) == {PDF_TOOL}
@@ -376,14 +398,14 @@ def test_sync_looks_after_what_was_installed_and_not_what_was_uninstalled(
     assert droidgate("shim", "uninstall", CLOCK_IN).code == 0
     assert droidgate("shim", "sync").code == 0
     assert shims_on(phone) == {PDF_TOOL}
-    other = droidgate("shim", "install", "--from", f"adb:/{CLOCK_IN}", "--deadline-ms", "5000")
+    other = droidgate("shim", "install", *ALL, "--from", f"adb:/{CLOCK_IN}", "--deadline-ms", "5000")
     assert "looks after these apps only" in other.err
 
 
 def test_sync_after_an_uninstallation_of_one_of_all_apps_looks_after_the_others_and_says_so(
     droidgate: Runner, phone: VirtualPhone
 ) -> None:
-    assert droidgate("shim", "install", "--from", "adb:").code == 0
+    assert droidgate("shim", "install", *ALL, "--from", "adb:").code == 0
     run = droidgate("shim", "uninstall", CLOCK_IN, PDF_TOOL)
     assert run.code == 0
     assert "looks after the apps whose shims are left only" in run.err
@@ -397,7 +419,7 @@ def test_all_apps_of_another_phone_are_not_all_apps_of_this_one(
     with start_phone(server=phone.server, apps=False) as other:
         other.install(sample_package("clock-in").apk)
         phone.system.packages.uninstall(CLOCK_IN)
-        asked = ("--from", f"adb:{other.serial}", "--serial", phone.serial)
+        asked = (*ALL, "--from", f"adb:{other.serial}", "--serial", phone.serial)
         assert droidgate("shim", "install", *asked).code == 0
         synced = document(droidgate("shim", "sync", "--serial", phone.serial, "--json"), "shim-sync")
     assert {one["application_id"] for one in synced["changes"]} == {SHIM_OF + CLOCK_IN}
@@ -407,7 +429,7 @@ def test_the_shim_of_an_app_that_declares_nothing_any_more_is_removed(
     droidgate: Runner, phone: VirtualPhone
 ) -> None:
     for package in (CLOCK_IN, PDF_TOOL):
-        assert droidgate("shim", "install", "--from", f"adb:/{package}").code == 0
+        assert droidgate("shim", "install", *ALL, "--from", f"adb:/{package}").code == 0
     phone.system.packages.uninstall(CLOCK_IN)
     phone.install(empty_app(CLOCK_IN))
     run = droidgate("shim", "sync")
@@ -426,7 +448,18 @@ def empty_app(package: str) -> bytes:
 
 def test_what_nobody_chose_is_not_told_as_an_app_without_a_shim(droidgate: Runner, tmp_path: Path) -> None:
     folder = folder_with(tmp_path, "clock-in", "pdf-tool", "weather")
-    asked = ("shim", "build", "--from", folder, "-o", tmp_path / "out", "--only", "merge", "--json")
+    asked = (
+        "shim",
+        "build",
+        *ALL,
+        "--from",
+        folder,
+        "-o",
+        tmp_path / "out",
+        "--only",
+        "merge",
+        "--json",
+    )
     built = document(droidgate(*asked), "shim-build")
     assert [one["package"] for one in built["unused"]] == ["dev.droidgate.sample.weather"]
     (shim,) = built["shims"]
@@ -438,7 +471,7 @@ def test_what_nobody_chose_is_not_told_as_an_app_without_a_shim(droidgate: Runne
 def test_a_call_tells_what_is_wrong_with_it(droidgate: Runner, phone: VirtualPhone) -> None:
     del phone
     assert "Install some with" in droidgate("shim", "call", "x").err
-    assert droidgate("shim", "install", "--from", f"adb:/{CLOCK_IN}").code == 0
+    assert droidgate("shim", "install", *ALL, "--from", f"adb:/{CLOCK_IN}").code == 0
     for arguments, told in (
         (("x",), "no shim on the phone offers 'x'"),
         (("clock_in_today", "--shim", "com.example"), "'com.example' is not a shim of the phone"),
@@ -454,7 +487,7 @@ def test_a_call_tells_what_is_wrong_with_it(droidgate: Runner, phone: VirtualPho
 def test_long_arguments_come_by_standard_input(phone: VirtualPhone, tmp_path: Path) -> None:
     home = str(tmp_path)
     del phone
-    assert run_process("shim", "install", "--from", f"adb:/{CLOCK_IN}", DROIDGATE_HOME=home).code == 0
+    assert run_process("shim", "install", *ALL, "--from", f"adb:/{CLOCK_IN}", DROIDGATE_HOME=home).code == 0
 
     def call(data: bytes) -> Run:
         return run_process("shim", "call", "query_clock_in", "--args", "-", DROIDGATE_HOME=home, stdin=data)
@@ -474,7 +507,7 @@ def test_a_text_of_several_lines_is_shown_in_lines(
     droidgate: Runner, phone: VirtualPhone, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     del phone
-    assert droidgate("shim", "install", "--from", f"adb:/{CLOCK_IN}").code == 0
+    assert droidgate("shim", "install", *ALL, "--from", f"adb:/{CLOCK_IN}").code == 0
     outputs = {"text": "one\ntwo \x1b[31m\u202e\n", "count": 2, "empty": ""}
     monkeypatch.setattr("droidgate_shim.host.calling.call_capability", lambda *_, **__: outputs)
     shown = droidgate("shim", "call", "clock_in_today").out
@@ -497,7 +530,7 @@ def test_a_phone_without_shims_is_told_so(droidgate: Runner, phone: VirtualPhone
 def test_doctor_finds_what_was_taken_away_and_says_the_fix(
     droidgate: Runner, phone: VirtualPhone, tmp_path: Path
 ) -> None:
-    droidgate("shim", "install", "--from", folder_with(tmp_path, "pdf-tool", "clock-in"))
+    droidgate("shim", "install", *ALL, "--from", folder_with(tmp_path, "pdf-tool", "clock-in"))
     well = document(droidgate("shim", "doctor", "--json"), "shim-doctor")
     assert well["problems"] == 0
     (start,) = [one for one in well["checks"] if one["id"] == "tool-start" and one["state"] == "ok"]
@@ -533,11 +566,14 @@ def instrumentations(phone: VirtualPhone) -> list[Any]:
 def test_only_shims_with_app_functions_bring_the_one_that_calls_them_and_it_goes_with_the_last(
     droidgate: Runner, phone: VirtualPhone
 ) -> None:
-    first = document(droidgate("shim", "install", "--from", f"adb:/{CLOCK_IN}", "--json"), "shim-install")
+    first = document(
+        droidgate("shim", "install", *ALL, "--from", f"adb:/{CLOCK_IN}", "--json"),
+        "shim-install",
+    )
     assert first["identity"] is None
     assert shims_on(phone) == {CLOCK_IN}
     for package in (NOTES, f"{NOTES}.legacy"):
-        assert droidgate("shim", "install", "--from", f"adb:/{package}").code == 0
+        assert droidgate("shim", "install", *ALL, "--from", f"adb:/{package}").code == 0
     assert shims_on(phone) == {CLOCK_IN, NOTES, f"{NOTES}.legacy", HOLDER}
     assert len(instrumentations(phone)) == 1
     one = document(droidgate("shim", "uninstall", NOTES, "--json"), "shim-uninstall")
@@ -553,7 +589,7 @@ def test_only_shims_with_app_functions_bring_the_one_that_calls_them_and_it_goes
     assert droidgate("shim", "sync").code == 0
     assert shims_on(phone) == {CLOCK_IN}
     phone.install(sample_package("notes").apk)
-    assert droidgate("shim", "install", "--from", f"adb:/{NOTES}").code == 0
+    assert droidgate("shim", "install", *ALL, "--from", f"adb:/{NOTES}").code == 0
     last = document(droidgate("shim", "uninstall", NOTES, "--json"), "shim-uninstall")
     assert last["identity"]["outcome"] == "done"
     assert shims_on(phone) == {CLOCK_IN}
@@ -562,7 +598,7 @@ def test_only_shims_with_app_functions_bring_the_one_that_calls_them_and_it_goes
 def test_an_instrumentation_that_ended_is_started_again_by_install_and_by_sync(
     droidgate: Runner, phone: VirtualPhone
 ) -> None:
-    assert droidgate("shim", "install", "--from", f"adb:/{NOTES}").code == 0
+    assert droidgate("shim", "install", *ALL, "--from", f"adb:/{NOTES}").code == 0
     for command in ("install", "sync"):
         phone.system.force_stop(HOLDER)
         problems = [
@@ -581,9 +617,12 @@ def test_an_instrumentation_that_ended_is_started_again_by_install_and_by_sync(
 def test_the_shim_of_several_apps_takes_over_and_what_its_removal_means_is_told(
     droidgate: Runner, phone: VirtualPhone, tmp_path: Path
 ) -> None:
-    assert droidgate("shim", "install", "--from", f"adb:/{NOTES}").code == 0
+    assert droidgate("shim", "install", *ALL, "--from", f"adb:/{NOTES}").code == 0
     folder = folder_with(tmp_path, "clock-in", "pdf-tool")
-    run = document(droidgate("shim", "install", "--from", folder, "--aggregate", "--json"), "shim-install")
+    run = document(
+        droidgate("shim", "install", *ALL, "--from", folder, "--aggregate", "--json"),
+        "shim-install",
+    )
     assert [one["outcome"] for one in run["identity"]["steps"]] == ["not-needed", "done"]
     assert shims_on(phone) == {NOTES, HOLDER}
     assert droidgate("shim", "doctor").code == 0
@@ -598,7 +637,7 @@ def test_where_another_key_signed_the_one_that_calls_app_functions_the_fix_is_to
     droidgate: Runner, phone: VirtualPhone, tmp_path: Path
 ) -> None:
     phone.install(build_bare_shim(make_key()).apk)
-    run = droidgate("shim", "install", "--from", f"adb:/{NOTES}")
+    run = droidgate("shim", "install", *ALL, "--from", f"adb:/{NOTES}")
     assert run.code == 4
     assert "signed with another key than the shims" in " ".join(run.out.split())
     assert "droidgate shim uninstall dev.droidgate.shim" in " ".join(run.out.split())
@@ -611,7 +650,7 @@ def test_where_another_key_signed_the_one_that_calls_app_functions_the_fix_is_to
     key = tmp_path / "other.pem"
     write_key(key)
     apk = folder_with(tmp_path, "notes") / f"{NOTES}.apk"
-    built = ("shim", "build", "--from", apk, "-o", out, "--key", key)
+    built = ("shim", "build", *ALL, "--from", apk, "-o", out, "--key", key)
     assert droidgate(*built).code == 0
     assert droidgate("shim", "uninstall", NOTES).code == 0
     without = droidgate("shim", "install", out)
@@ -623,13 +662,24 @@ def test_build_tells_each_permission_and_for_which_capabilities_it_is_there(
     droidgate: Runner, tmp_path: Path
 ) -> None:
     folder = folder_with(tmp_path, "pdf-tool", "notes", "clock-in")
-    made = ("shim", "build", "--from", folder, "-o", tmp_path / "out")
+    made = ("shim", "build", *ALL, "--from", folder, "-o", tmp_path / "out")
     shown = droidgate(*made).out
     assert "asks for FOREGROUND_SERVICE, to run a call that an agent starts: every capability" in shown
     assert (
         "asks for SYSTEM_ALERT_WINDOW, to open the tool's window while no agent is in front: every" in shown
     )
-    both = ("shim", "build", "--from", folder, "-o", tmp_path / "one", "--aggregate", "--deadline-ms", "9000")
+    both = (
+        "shim",
+        "build",
+        *ALL,
+        "--from",
+        folder,
+        "-o",
+        tmp_path / "one",
+        "--aggregate",
+        "--deadline-ms",
+        "9000",
+    )
     together = droidgate(*both).out
     assert "call app functions and call app functions for the other shims: " in together
     assert "while no agent is in front: " in together
@@ -659,7 +709,7 @@ def test_each_command_prints_its_schema(droidgate: Runner, name: str) -> None:
 @pytest.mark.slow
 def test_nothing_is_asked_where_there_is_no_terminal(phone: VirtualPhone, tmp_path: Path) -> None:
     folder = folder_with(tmp_path, "clock-in")
-    run = run_process("shim", "install", "--from", folder, DROIDGATE_HOME=str(tmp_path), stdin=b"y\n")
+    run = run_process("shim", "install", *ALL, "--from", folder, DROIDGATE_HOME=str(tmp_path), stdin=b"y\n")
     assert run.code == 0
     assert "left-out" in run.out
     assert shims_on(phone) == {CLOCK_IN}
@@ -671,7 +721,7 @@ def test_a_terminal_is_asked_and_the_answer_is_no_unless_it_is_yes(
     droidgate: Runner, phone: VirtualPhone, tmp_path: Path, typed: bytes, *, granted: bool
 ) -> None:
     folder = folder_with(tmp_path, "clock-in")
-    arguments = ("shim", "install", "--from", folder)
+    arguments = ("shim", "install", *ALL, "--from", folder)
     shown = run_on_terminal(*arguments, typed=typed, DROIDGATE_HOME=str(tmp_path))
     assert "Let any app on this phone call them? [y/N]" in shown
     assert "query_clock_in" in shown
@@ -687,7 +737,16 @@ def test_a_shim_that_another_key_signed_gets_no_arguments(
     key = tmp_path / "other.pem"
     write_key(key)
     source = folder_with(tmp_path, "clock-in") / f"{CLOCK_IN}.apk"
-    made = ("shim", "build", "--from", str(source), "-o", str(tmp_path / "shims"), "--json")
+    made = (
+        "shim",
+        "build",
+        *ALL,
+        "--from",
+        str(source),
+        "-o",
+        str(tmp_path / "shims"),
+        "--json",
+    )
     signer = document(droidgate(*made, "--key", str(key)), "shim-build")["key"]["signer"]
     phone.install((tmp_path / "shims" / f"{SHIM_OF}{CLOCK_IN}.apk").read_bytes())
     call = ("shim", "call", "make_up_clock_in", "--args", '{"date": "2026-03-02"}')
@@ -719,7 +778,7 @@ def grants_on_the_phone(droidgate: Runner) -> list[Any]:
 def test_an_agent_calls_what_was_granted_to_it_until_the_grant_is_revoked(
     droidgate: Runner, phone: VirtualPhone
 ) -> None:
-    assert droidgate("shim", "install", "--from", f"adb:/{CLOCK_IN}").code == 0
+    assert droidgate("shim", "install", *ALL, "--from", f"adb:/{CLOCK_IN}").code == 0
     granted = document(
         droidgate("shim", "grant", "--agent", AGENT, "--capability", "clock_in_today", "--json"), "shim-grant"
     )
@@ -736,11 +795,58 @@ def test_an_agent_calls_what_was_granted_to_it_until_the_grant_is_revoked(
     assert grants_on_the_phone(droidgate) == []
 
 
+def test_apps_that_agents_reach_by_themselves_get_a_shim_only_on_request(
+    droidgate: Runner, phone: VirtualPhone
+) -> None:
+    installed = droidgate("shim", "install", "--from", "adb:")
+    assert installed.code == 0
+    line = "left out: 2 apps (mobile-mcp), which Mobile-MCP agents reach by themselves; --protocol all"
+    assert line in installed.out
+    assert shims_on(phone) == {PDF_TOOL, WEATHER, NOTES, f"{NOTES}.legacy", HOLDER}
+    assert document(droidgate("shim", "sync", "--json"), "shim-sync")["left_out"] == [CLOCK_IN, TALLY]
+    assert shims_on(phone) == {PDF_TOOL, WEATHER, NOTES, f"{NOTES}.legacy", HOLDER}, "sync keeps the choice"
+
+    refused = droidgate("shim", "install", "--from", f"adb:/{CLOCK_IN}")
+    assert refused.code == 3
+    assert "Mobile-MCP agents reach these apps by themselves" in refused.err
+    assert "hint: Make shims for them with --protocol mobile-mcp" in refused.err
+
+    everything = document(droidgate("shim", "install", "--from", "adb:", *ALL, "--json"), "shim-install")
+    assert everything["left_out"] == []
+    assert {CLOCK_IN, TALLY} < shims_on(phone)
+    assert {one["kind"] for one in document(droidgate("shim", "sync", "--json"), "shim-sync")["changes"]} == {
+        "same"
+    }
+
+
+def test_protocols_are_chosen_by_name_and_a_wrong_name_has_the_nearest(
+    droidgate: Runner, tmp_path: Path
+) -> None:
+    folder = folder_with(tmp_path, "pdf-tool", "clock-in", "notes-legacy")
+    out = tmp_path / "out"
+    both = ("--protocol", "mobile-mcp", "--protocol", "appfunctions")
+    built = document(droidgate("shim", "build", "--from", folder, "-o", out, *both, "--json"), "shim-build")
+    assert {one["packages"][0] for one in built["shims"]} == {CLOCK_IN, f"{NOTES}.legacy"}
+    assert built["left_out"] == [PDF_TOOL]
+    named = droidgate(
+        "shim", "build", "--from", folder, "-o", out, "--only", "query_clock_in", "--force", "--json"
+    )
+    assert [one["packages"] for one in document(named, "shim-build")["shims"]] == [[CLOCK_IN]]
+    other_agents = droidgate(
+        "shim", "build", "--from", folder, "-o", out, "--advertise", "mmcp", "--force", "--json"
+    )
+    assert len(document(other_agents, "shim-build")["shims"]) == 3
+    wrong = droidgate("shim", "build", "--from", folder, "-o", out, "--protocol", "mobile_mcp")
+    assert wrong.code == 2
+    assert "a shim cannot call 'mobile_mcp'" in wrong.err
+    assert "did you mean 'mobile-mcp'? known: appfunctions, mmcp, mobile-mcp, all" in wrong.err
+
+
 def test_a_grant_to_nobody_or_of_nothing_is_refused_with_the_nearest_name(
     droidgate: Runner, phone: VirtualPhone
 ) -> None:
     del phone
-    assert droidgate("shim", "install", "--from", f"adb:/{CLOCK_IN}").code == 0
+    assert droidgate("shim", "install", *ALL, "--from", f"adb:/{CLOCK_IN}").code == 0
     nobody = droidgate("shim", "grant", "--agent", f"{AGENT}s", "--capability", "clock_in_today")
     assert (nobody.code, f"did you mean '{AGENT}'?" in nobody.err) == (2, True)
     nothing = droidgate("shim", "grant", "--agent", AGENT, "--capability", "clock_in_todya")

@@ -95,6 +95,36 @@ def test_what_came_of_sources_is_told_in_words() -> None:
     assert outcomes_in_words([Counted(name="part", count=13)]) == "13 splits"
 
 
+def test_apps_of_droidgate_itself_are_counted_only_if_they_are_asked_for(run: Runner, tmp_path: Path) -> None:
+    apps = [
+        App("org.example", [mmcp(NOTE)]),
+        App("dev.droidgate.shim.of.org.example", [mobile_mcp(NOTE)]),
+        App("dev.droidgate.shim"),
+        App("dev.droidgate.sample.agent"),
+        App("dev.droidgate.sample.notes", [mobile_mcp(Tool("find_note"))]),
+        App("dev.droidgate.shimmer", [mobile_mcp(Tool("shine"))]),
+    ]
+    text = _told(run, tmp_path / "c", *apps)
+    assert _head(text)[0] == "3 apps"
+    assert "6 sources: 3 left out, 3 read" in _head(text)
+    assert _head(text)[-1].startswith("left out: 3 apps of droidgate itself")
+    assert "dev.droidgate.shim.of" not in text
+    assert "Not read" not in text
+    asked = run("coverage", tmp_path / "c", "--include-shims").out
+    assert _head(asked)[0] == "6 apps"
+    assert "left out" not in asked
+
+
+def test_a_new_shim_is_not_a_change_unless_it_is_asked_for(run: Runner, tmp_path: Path) -> None:
+    app = App("org.example", [mmcp(NOTE)])
+    make_catalog(tmp_path / "old", app)
+    make_catalog(tmp_path / "new", app, App("dev.droidgate.shim.of.org.example", [mobile_mcp(NOTE)]))
+    arguments = ("coverage", tmp_path / "new", "--since", tmp_path / "old", "--json")
+    counts = json.loads(run(*arguments).out)["report"]["history"]["counts"]
+    asked = json.loads(run(*arguments, "--include-shims").out)["report"]["history"]["counts"]
+    assert (counts["apps_added"], asked["apps_added"]) == (0, 1)
+
+
 def test_no_line_of_the_head_is_wider_than_a_terminal(run: Runner, tmp_path: Path) -> None:
     text = _told(run, tmp_path / "c", *(App(f"a{at}", [mmcp(NOTE), mobile_mcp(NOTE)]) for at in range(30)))
     assert max(map(len, _part(text, "Coverage of"))) < 80

@@ -14,11 +14,14 @@ from droidgate.cli.program import run
 from droidgate.devices.device import Device
 from droidgate.devices.server import AdbServer, ServerAddress
 from droidgate.formats import load_formats
+from droidgate.installed import SHIM_PACKAGE
 from droidgate.model.capability import Provider
 from droidgate.sources import read_source
 from droidgate.sources.device import PhoneReading, PhoneRequest, read_phone
 from droidgate_phone.phone import VirtualPhone, start_phone
 from droidgate_phone.sample_packages import sample_packages, signing_key
+from droidgate_shim.builder.building import build_shim
+from droidgate_shim.builder.shims import build_bare_shim
 from requirements_of_tests import CHECKOUT
 
 APPS = CHECKOUT / "device_shim/apps"
@@ -227,6 +230,40 @@ def test_an_app_with_hostile_names_hides_no_other_and_steers_no_terminal(
     marks = [mark for one in providers for mark in one["marks"]]
     assert {mark["package"] for mark in marks} == {"org.example.hostile"}
     assert "/capabilities/0/description" in {mark["pointer"] for mark in marks}
+
+
+def test_shims_are_left_out_unless_they_are_asked_for_or_named(
+    phone: VirtualPhone, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    monkeypatch.setenv("ANDROID_ADB_SERVER_PORT", str(phone.server_port))
+    built = build_shim(str(APPS / "clock-in/app"), signer="ab" * 32, protocols=["all"])
+    for apk in (*(one.apk for one in built.shims), build_bare_shim(built.key.signing).apk):
+        phone.install(apk)
+    (shim,) = [one.application_id for one in built.shims]
+    capsys.readouterr()
+
+    assert run(["discover", "--json"]) == 0
+    document = json.loads(capsys.readouterr().out)
+    assert document["left_out"] == [f"{SAMPLE}agent", SHIM_PACKAGE, shim]
+    assert not {one["package"] for one in document["apps"]} & {SHIM_PACKAGE, shim}
+    assert run(["discover"]) == 0
+    shown = capsys.readouterr().out
+    assert "left out: 3 apps of droidgate itself" in shown
+    assert shim not in shown
+
+    assert run(["discover", "--include-shims", "--json"]) == 0
+    document = json.loads(capsys.readouterr().out)
+    assert document["left_out"] == []
+    own = {one["package"]: one["own"] for one in document["apps"]}
+    assert own[shim] == "shim"
+    assert own[f"{SAMPLE}clockin"] is None
+    assert run(["discover", "--include-shims"]) == 0
+    shown = capsys.readouterr().out
+    assert f"{shim} (shim)" in shown
+    assert f"{SHIM_PACKAGE} is a shim without capabilities of its own" in shown
+
+    assert run(["inspect", f"adb:{phone.serial}/{shim}"]) == 0
+    assert "query_clock_in" in capsys.readouterr().out
 
 
 def test_the_command_line_shows_what_was_found(

@@ -4,8 +4,8 @@ import shutil
 from pathlib import Path
 
 from droidgate.formats import Format, find_format
-from droidgate.migrate.plan import Migration, plan_migration
-from droidgate.migrate.source_sets import Language, find_source_set
+from droidgate.migration.plan import MigrationPlan, plan_migration
+from droidgate.migration.source_sets import Language, find_source_set
 from droidgate.model.capability import Provider
 from droidgate.sources import read_source
 from droidgate.translate import translate
@@ -21,7 +21,7 @@ def copy_module(app: str, folder: Path) -> Path:
     return target
 
 
-def migrate(provider: Provider, target: str, project: Path, language: Language = "java") -> Migration:
+def migrate(provider: Provider, target: str, project: Path, language: Language = "java") -> MigrationPlan:
     """Plan a migration."""
     target_format, dialect = find_format(target)
     translations = translate([provider], target_format, dialect)

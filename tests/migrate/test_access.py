@@ -26,7 +26,7 @@ def test_rules_and_boolean_resources_go_into_the_project(target: str, tmp_path: 
     project = copy_module(PACKAGES[target], tmp_path)
     before = {one.component for one in read_providers(project)}
     migration = migrate(closed_provider(OTHER[target]), target, project)
-    migration.apply()
+    migration.write()
     (added,) = [one for one in read_providers(project) if one.component not in before]
     assert added.protocol == target
     assert added.access == RULES

@@ -7,7 +7,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 from lxml import etree
 
-from droidgate.migrate.manifest_edit import merge_manifest
+from droidgate.migration.manifest_edit import merge_manifest
 from droidgate.model.errors import InputError
 
 ANDROID = "http://schemas.android.com/apk/res/android"

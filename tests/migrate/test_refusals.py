@@ -6,8 +6,8 @@ from pathlib import Path
 import pytest
 
 from droidgate.formats import find_format
-from droidgate.migrate.plan import plan_migration
-from droidgate.migrate.source_sets import find_source_set
+from droidgate.migration.plan import plan_migration
+from droidgate.migration.source_sets import find_source_set
 from droidgate.model.errors import DroidgateError, InputError, UsageError, WriteError
 from droidgate.translate import translate
 from handlers.providers import WEATHER, sample_provider
@@ -123,7 +123,7 @@ def test_a_link_out_of_the_project(link: str, tmp_path: Path) -> None:
     before = {path: path.read_bytes() for path in outside.rglob("*") if path.is_file()}
 
     def run() -> None:
-        migrate(sample_provider("pdf-tool/app"), "mobile-mcp+1.0", project).apply()
+        migrate(sample_provider("pdf-tool/app"), "mobile-mcp+1.0", project).write()
 
     error = refusal(InputError, run)
     assert "link" in error.message or "no AndroidManifest.xml" in error.message
@@ -134,7 +134,7 @@ def test_a_link_inside_the_project_is_followed(tmp_path: Path) -> None:
     project = copy_module("pdf-tool", tmp_path)
     (project / "src/main/res").rename(project / "resources")
     (project / "src/main/res").symlink_to(project / "resources")
-    migrate(sample_provider("pdf-tool/app"), "mobile-mcp+1.0", project).apply()
+    migrate(sample_provider("pdf-tool/app"), "mobile-mcp+1.0", project).write()
     assert (project / "resources/xml/mcp_capabilities.xml").is_file()
     assert (project / "src/main/res").is_symlink()
 
@@ -160,7 +160,7 @@ def test_a_descriptor_of_another_component_stays_and_the_new_one_gets_another_na
     project = copy_module("clock-in", tmp_path)
     own = project / "src/main/res/xml/mcp_capabilities.xml"
     before = own.read_text()
-    migrate(WEATHER, "mobile-mcp+1.0", project).apply()
+    migrate(WEATHER, "mobile-mcp+1.0", project).write()
     assert own.read_text() == before
     other = project / "src/main/res/xml/mobile_mcp_tool_service_mcp_capabilities.xml"
     assert "warmestPlace" in other.read_text()
@@ -175,7 +175,7 @@ def test_guidance_of_the_whole_app_stays_with_a_note(tmp_path: Path) -> None:
     metadata = project / "src/main/res/xml/app_metadata.xml"
     before = metadata.read_text()
     migration = migrate(sample_provider("pdf-tool/app"), "appfunctions+v2", project)
-    migration.apply()
+    migration.write()
     assert metadata.read_text() == before
     assert any("android.app.appfunctions.app_metadata" in note for note in migration.notes)
     manifest = (project / "src/main/AndroidManifest.xml").read_text()
@@ -185,5 +185,5 @@ def test_guidance_of_the_whole_app_stays_with_a_note(tmp_path: Path) -> None:
 def test_no_target_needs_queries(tmp_path: Path) -> None:
     for target in ("mobile-mcp+1.0", "mmcp+broadcast", "appfunctions+v2"):
         project = copy_module("pdf-tool", tmp_path / target)
-        migrate(sample_provider("pdf-tool/app"), target, project).apply()
+        migrate(sample_provider("pdf-tool/app"), target, project).write()
         assert "<queries" not in (project / "src/main/AndroidManifest.xml").read_text()

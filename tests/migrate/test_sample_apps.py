@@ -50,7 +50,7 @@ def check_migration(provider: Provider, target: str, project: Path) -> None:
     before = files_of(project)
     migration = migrate(provider, target, project)
     assert files_of(project) == before
-    migration.apply()
+    migration.write()
     written = migration.translations[0].writing.provider
 
     new = read_providers(project)
@@ -70,7 +70,7 @@ def check_migration(provider: Provider, target: str, project: Path) -> None:
     assert kept.items() <= after.items()
     again = migrate(provider, target, project)
     assert again.changes == ()
-    again.apply()
+    again.write()
     assert files_of(project) == after
 
 
@@ -92,7 +92,7 @@ def test_one_project_takes_every_protocol(tmp_path: Path) -> None:
     project = copy_module("clock-in", tmp_path)
     provider = provider_of("clock-in")
     for target in ("mmcp+1.0", "mmcp+broadcast", "appfunctions+v2"):
-        migrate(provider, target, project).apply()
+        migrate(provider, target, project).write()
     expected = ["appfunctions", "mmcp", "mobile-mcp"]
     assert sorted(one.protocol for one in read_providers(project)) == expected
     for target in ("mmcp+1.0", "mmcp+broadcast", "appfunctions+v2"):
@@ -102,7 +102,7 @@ def test_one_project_takes_every_protocol(tmp_path: Path) -> None:
 def test_what_the_author_filled_in_stays_and_the_rest_is_made_anew(tmp_path: Path) -> None:
     project = copy_module("pdf-tool", tmp_path)
     provider = provider_of("pdf-tool")
-    migrate(provider, "mobile-mcp+1.0", project).apply()
+    migrate(provider, "mobile-mcp+1.0", project).write()
     folder = project / "src/main/java/dev/droidgate/sample/pdftool"
     author, calls = (
         folder / "MobileMcpToolServiceCapabilities.java",
@@ -111,7 +111,7 @@ def test_what_the_author_filled_in_stays_and_the_rest_is_made_anew(tmp_path: Pat
     author.write_text("// mine\n")
     made = calls.read_text()
     calls.write_text(made + "// changed\n")
-    migrate(provider, "mobile-mcp+1.0", project).apply()
+    migrate(provider, "mobile-mcp+1.0", project).write()
     assert author.read_text() == "// mine\n"
     assert calls.read_text() == made
 
@@ -119,9 +119,9 @@ def test_what_the_author_filled_in_stays_and_the_rest_is_made_anew(tmp_path: Pat
 def test_a_changed_source_changes_the_descriptor_it_made(tmp_path: Path) -> None:
     project = copy_module("pdf-tool", tmp_path)
     provider = provider_of("pdf-tool")
-    migrate(provider, "mobile-mcp+1.0", project).apply()
+    migrate(provider, "mobile-mcp+1.0", project).write()
     fewer = provider.model_copy(update={"capabilities": provider.capabilities[:2]})
-    migrate(fewer, "mobile-mcp+1.0", project).apply()
+    migrate(fewer, "mobile-mcp+1.0", project).write()
     (found,) = read_providers(project, find_format("mobile-mcp")[0])
     assert [one.id for one in found.capabilities] == [one.id for one in provider.capabilities[:2]]
 
@@ -132,7 +132,7 @@ def test_migrated_app_links_with_aapt2(app: str, target: str, tmp_path: Path) ->
     aapt2, framework = require("aapt2"), require("framework-res")
     project = copy_module(app, tmp_path)
     if target.partition("+")[0] != FORMAT_OF[app].partition("+")[0]:
-        migrate(provider_of(app), target, project).apply()
+        migrate(provider_of(app), target, project).write()
     main = project / "src/main"
     resources = tmp_path / "resources.zip"
     subprocess.run([aapt2, "compile", "--dir", main / "res", "-o", resources], check=True)
@@ -150,7 +150,7 @@ def test_migrated_app_compiles_with_its_own_classes(app: str, tmp_path: Path) ->
     aapt2, framework = require("aapt2"), require("framework-res")
     project = copy_module(app, tmp_path)
     for target in ("mmcp+1.0", "mmcp+broadcast"):
-        migrate(provider_of(app), target, project).apply()
+        migrate(provider_of(app), target, project).write()
     main = project / "src/main"
     resources = tmp_path / "resources.zip"
     subprocess.run([aapt2, "compile", "--dir", main / "res", "-o", resources], check=True)

@@ -5,7 +5,7 @@ from pathlib import Path
 
 import pytest
 
-from droidgate.migrate.text_files import read_text_file, replace_file
+from droidgate.migration.text_files import read_text_file, replace_file
 from droidgate.model.errors import InputError, WriteError
 from handlers.providers import WEATHER
 from migrate.projects import copy_module, migrate
@@ -45,7 +45,7 @@ def test_manifest_keeps_its_encoding(encoding: str, tmp_path: Path) -> None:
     text = manifest.read_text().replace('encoding="utf-8"', f'encoding="{declared}"')
     manifest.write_bytes(text.encode(encoding))
     described = WEATHER.model_copy(update={"protocol": "mobile-mcp", "name": "日本", "dialect": "1.0"})
-    migrate(described, "mmcp+broadcast", project).apply()
+    migrate(described, "mmcp+broadcast", project).write()
     data = manifest.read_bytes()
     assert data.startswith(text.encode(encoding)[:40])
     after = data.decode(encoding)

@@ -53,7 +53,7 @@ def test_a_snippet_runs_as_it_is_written(snippet: str, folder: Path) -> None:
 
 
 def run_on_a_phone(word: str, folder: Path) -> str:
-    (snippet,) = [one for one in SNIPPETS if NEEDS_A_PHONE in one and word in one]
+    (snippet,) = [text for text in SNIPPETS if NEEDS_A_PHONE in text and word in text]
     with start_phone(server_port=0) as phone:
         done = run(snippet, folder, ANDROID_ADB_SERVER_PORT=str(phone.server_port))
     assert (done.returncode, done.stderr) == (0, "")
@@ -65,9 +65,39 @@ def test_the_snippet_about_phones_finds_their_apps(folder: Path) -> None:
 
 
 def test_the_snippet_about_shims_installs_them_and_calls_one(folder: Path) -> None:
-    installed, outputs = run_on_a_phone("PhoneShims", folder).splitlines()
+    installed, outputs = run_on_a_phone("shims.call(", folder).splitlines()
     assert installed.startswith("True [")
     assert outputs.startswith("{")
+
+
+def test_the_snippet_about_grants_gives_one_and_takes_it_back(folder: Path) -> None:
+    granted, revoked = run_on_a_phone("shims.grant(", folder).splitlines()
+    assert granted.startswith(
+        "dev.droidgate.sample.agent clock_in_today dev.droidgate.shim.of.dev.droidgate.sample.clockin "
+    )
+    assert revoked == "1 grants revoked"
+
+
+def test_the_snippet_about_listing_shows_the_phone_with_its_api_level(folder: Path) -> None:
+    listed, opened = run_on_a_phone("list_devices()", folder).splitlines()
+    assert listed.startswith(f"{opened} ")
+    assert listed.endswith(" 36 ready")
+
+
+def test_the_snippet_about_migrating_changes_the_project_once(folder: Path) -> None:
+    (snippet,) = [text for text in SNIPPETS if "migration.write(" in text]
+    first = run(snippet, folder)
+    again = run(snippet, folder)
+    assert "res/xml/mobile_mcp_tool_service_mcp_capabilities.xml is new" in first.stdout
+    assert (folder / "app-before/app/src/main/res/xml/mobile_mcp_tool_service_mcp_capabilities.xml").is_file()
+    assert (again.returncode, " is new" in again.stdout or " changes" in again.stdout) == (0, False)
+
+
+def test_the_snippet_about_packing_writes_an_apk_that_our_reader_opens(folder: Path) -> None:
+    (snippet,) = [text for text in SNIPPETS if "packed.write(" in text]
+    run(snippet, folder)
+    done = run('import droidgate\nprint(*(other.package for other in droidgate.read("app.apk")))\n', folder)
+    assert done.stdout == "dev.droidgate.sample.pdftool\n"
 
 
 def test_a_conversion_is_on_disk_only_when_it_is_written(folder: Path) -> None:

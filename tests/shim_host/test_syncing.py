@@ -119,10 +119,11 @@ def test_a_shim_that_does_not_answer_is_built_anew_or_removed() -> None:
 def test_a_scope_is_kept_for_each_device_and_forgotten(device: Device) -> None:
     assert load_scope(device) is None
     options = ShimOptions(only=("a", "b"), aggregate=True, advertise=frozenset({"mmcp"}), deadline_ms=5)
-    keep_scope(device, scope_of(["b.c", "a.b"], options, "/key.pem"))
+    keep_scope(device, scope_of(["b.c", "a.b"], options, "/key.pem", ["mmcp", "appfunctions"]))
     scope = load_scope(device)
     assert scope is not None
     assert (scope.packages, scope.options, scope.key) == (("a.b", "b.c"), options, "/key.pem")
+    assert scope.protocols == ("appfunctions", "mmcp")
     assert scope.sources("S") == ("adb:S/a.b", "adb:S/b.c")
     forget_scope(device)
     assert load_scope(device) is None

@@ -11,7 +11,7 @@ from typing import Final
 
 from droidgate.formats import Artifact, Writing
 from droidgate.installed import SHIM_PACKAGE
-from droidgate.migrate.manifest_edit import merge_manifest
+from droidgate.migration.manifest_edit import merge_manifest
 from droidgate.model.capability import Capability, Provider, references_of
 from droidgate.model.findings import Finding, Level, finding_code
 from droidgate.parsing.manifest_limits import MAX_META_DATA, REFUSED_BY

@@ -3,11 +3,17 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Collection, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from os import PathLike, fspath
 from pathlib import Path
 
 from droidgate.apk.signing_keys import SigningKey, key_path, load_key, load_or_make_key
+from droidgate_shim.builder.protocols import (
+    LeftOut,
+    check_something_is_left,
+    choose_protocols,
+    chosen_protocols,
+)
 from droidgate_shim.builder.shims import BuiltShim, ShimOptions, build_shims
 from droidgate_shim.builder.source_apps import SourceApp, read_source_apps
 
@@ -32,6 +38,7 @@ class BuildRequest:
         deadline_ms: How long a call may take, in milliseconds.
         signer: SHA-256 of the certificate that will sign the app of a project.
         key: PEM file of the key that signs; the user's own by default.
+        protocols: Protocols whose apps get a shim, as `chosen_protocols` takes them.
     """
 
     sources: tuple[str, ...]
@@ -41,6 +48,16 @@ class BuildRequest:
     deadline_ms: int | None = None
     signer: str | None = None
     key: Path | None = None
+    protocols: tuple[str, ...] = ()
+
+    @property
+    def chosen_protocols(self) -> frozenset[str]:
+        """The protocols whose apps get a shim.
+
+        Raises:
+            UsageError: a name is not that of a format that a shim can call.
+        """
+        return chosen_protocols(self.protocols, only=self.only, advertise=self.advertise)
 
     @property
     def options(self) -> ShimOptions:
@@ -74,11 +91,13 @@ class ShimBuild:
         shims: The shims, each with its signed APK as bytes and its findings.
         unused: The apps that got no shim; their findings have the reasons.
         key: What signed them.
+        left_out: What was left out because of its protocol.
     """
 
     shims: tuple[BuiltShim, ...]
     unused: tuple[SourceApp, ...]
     key: Key
+    left_out: LeftOut = field(default_factory=LeftOut)
 
 
 def build_shim(
@@ -89,6 +108,7 @@ def build_shim(
     deadline_ms: int | None = None,
     signer: str | None = None,
     key: str | PathLike[str] | None = None,
+    protocols: Collection[str] = (),
 ) -> ShimBuild:
     """Build a signed shim for each app that has a capability to offer; nothing is written but a new key.
 
@@ -101,6 +121,8 @@ def build_shim(
         deadline_ms: How long a call may take, in milliseconds.
         signer: SHA-256 of the certificate that will sign the app of a project, which has none yet.
         key: PEM file of the key that signs; by default the user's own, which is made at the first use.
+        protocols: Protocols whose apps get a shim: `appfunctions`, `mmcp`, `mobile-mcp`, or `all`. By default
+            all but `mobile-mcp`, whose apps agents reach by themselves; with `only` or `advertise` all.
 
     Raises:
         InputError: a source or the key cannot be read, or no app has a capability that a shim can call.
@@ -116,6 +138,7 @@ def build_shim(
         deadline_ms=deadline_ms,
         signer=signer,
         key=None if key is None else Path(key),
+        protocols=tuple(protocols),
     )
     return build_from(request, chosen_key(request.key))
 
@@ -126,9 +149,11 @@ def build_from(request: BuildRequest, key: Key) -> ShimBuild:
     Raises:
         As `build_shim`.
     """
-    apps = read_source_apps(request.sources, signer=request.signer)
+    protocols = request.chosen_protocols
+    apps, left_out = choose_protocols(read_source_apps(request.sources, signer=request.signer), protocols)
+    check_something_is_left(apps, left_out)
     built = build_shims(apps, request.options, key.signing)
-    return ShimBuild(built, unused_apps(apps, built, request.only), key)
+    return ShimBuild(built, unused_apps(apps, built, request.only), key, left_out)
 
 
 def chosen_key(path: Path | None, report: Report = ignore) -> Key:

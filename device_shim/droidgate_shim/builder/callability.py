@@ -47,7 +47,8 @@ PARAMETERS_UNKNOWN: Final = finding_code(
     __name__,
 )
 
-_CALLED_PROTOCOLS: Final = frozenset({MMCP, APP_FUNCTIONS, MOBILE_MCP})
+CALLED_PROTOCOLS: Final = frozenset({MMCP, APP_FUNCTIONS, MOBILE_MCP})
+"""Ids of the formats that a shim has a backend for."""
 
 
 def why_not_called(
@@ -60,7 +61,7 @@ def why_not_called(
         component: The component that declares it, None for functions of the application itself.
         provider: What it declares.
     """
-    if provider.protocol not in _CALLED_PROTOCOLS:
+    if provider.protocol not in CALLED_PROTOCOLS:
         message = f"{provider.protocol} is read, and not called by the shim"
         return _of_provider(PROTOCOL_NOT_CALLED, Level.NOTE, provider, message)
     if provider.protocol == MOBILE_MCP and not _wire_dialect(provider):

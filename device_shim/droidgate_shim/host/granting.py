@@ -49,9 +49,15 @@ def grant_capabilities(
         application_id: The shim, or the package of its app; needed for `*` and for an id of several shims.
 
     Raises:
-        UsageError: the agent is not installed, or the shim that offers a capability is not known.
+        UsageError: no capability is named, the agent is not installed, or the shim that offers one is not
+            known.
         DeviceError: the device or a shim fails.
     """
+    if not capabilities:
+        raise UsageError(
+            "no capability is named",
+            hint="Name one with --capability ID, or all of a shim with --capability '*'",
+        )
     packages = place.packages()
     signer = None if agent == ANY_APP else _signer_of(place, _installed(agent, packages))
     changes = []

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Final
 
@@ -14,6 +14,7 @@ from droidgate.model.findings import Finding
 from droidgate.parsing.project_files import read_project_file
 from droidgate.sources.spelling import DEVICE_SCHEME
 from droidgate_shim.builder.building import BuildRequest, Key, Report, chosen_key, known_key, unused_apps
+from droidgate_shim.builder.protocols import LeftOut, check_something_is_left, choose_protocols
 from droidgate_shim.builder.shims import build_shims
 from droidgate_shim.builder.source_apps import SourceApp, read_source_apps
 from droidgate_shim.host.discovering import ask_broadcast_apps
@@ -53,6 +54,7 @@ class Prepared:
     key: Key | None = None
     asked: tuple[Step, ...] = ()
     unused: tuple[SourceApp, ...] = ()
+    left_out: LeftOut = field(default_factory=LeftOut)
 
 
 @dataclass(frozen=True, slots=True)
@@ -227,14 +229,17 @@ def _installed_callers(place: ShimPlace) -> tuple[ShimFacts, ...]:
 
 
 def _build(request: BuildRequest, place: ShimPlace, report: Report) -> Prepared:
+    protocols = request.chosen_protocols
     key = chosen_key(request.key, report)
-    apps = read_source_apps(_on_this_phone(request.sources, place), signer=request.signer)
+    read = read_source_apps(_on_this_phone(request.sources, place), signer=request.signer)
+    apps, left_out = choose_protocols(read, protocols)
+    check_something_is_left(apps, left_out)
     asked = ask_broadcast_apps(place, apps, key.signing)
     built = build_shims(asked.apps, request.options, key.signing)
     unused = unused_apps(asked.apps, built, request.only)
     signer = key.signing.digest
     ready = tuple(Ready(facts_of(item, signer), item.file_name, item.apk, item.findings) for item in built)
-    return Prepared(ready, key, asked.steps, unused)
+    return Prepared(ready, key, asked.steps, unused, left_out)
 
 
 def _on_this_phone(sources: Iterable[str], place: ShimPlace) -> list[str]:
@@ -278,7 +283,7 @@ def _keep_scope(place: ShimPlace, request: BuildRequest, prepared: Prepared, rep
     packages = {package for item in prepared.ready for package in item.facts.packages}
     packages |= {item.package for item in prepared.unused}
     key = None if request.key is None else str(request.key.resolve())
-    asked = scope_of(None if whole else packages, request.options, key)
+    asked = scope_of(None if whole else packages, request.options, key, request.chosen_protocols)
     earlier = load_scope(place.device)
     if earlier is not None and not earlier.is_alike(asked):
         report("other options than before: from now on `droidgate shim sync` looks after these apps only")

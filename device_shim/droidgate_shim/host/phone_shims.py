@@ -11,6 +11,7 @@ from droidgate.sources.phones import Phone
 from droidgate_shim.builder.building import BuildRequest, ignore
 from droidgate_shim.host.calling import Answer, call_shim
 from droidgate_shim.host.doctor import Check, examine
+from droidgate_shim.host.granting import GrantChange, grant_capabilities, revoke_capabilities
 from droidgate_shim.host.installations import (
     InstalledShims,
     InstallRequest,
@@ -54,6 +55,7 @@ class PhoneShims:
         advertise: Collection[str] = (),
         deadline_ms: int | None = None,
         key: str | PathLike[str] | None = None,
+        protocols: Collection[str] = (),
     ) -> InstalledShims:
         """Install shims and set them up; without sources and APKs set up those that are installed.
 
@@ -66,6 +68,7 @@ class PhoneShims:
             advertise: As in `build_shim`.
             deadline_ms: As in `build_shim`.
             key: As in `build_shim`.
+            protocols: As in `build_shim`.
 
         Raises:
             InputError: a source or an APK cannot be read, or nothing in it can be offered.
@@ -78,6 +81,7 @@ class PhoneShims:
             advertise=tuple(advertise),
             deadline_ms=deadline_ms,
             key=None if key is None else Path(key),
+            protocols=tuple(protocols),
         )
         request = InstallRequest(build, tuple(Path(apk) for apk in apks))
         prepared = prepare_shims(self._place, request, ignore)
@@ -117,6 +121,34 @@ class PhoneShims:
         return call_shim(
             self._place, capability, arguments, shim=shim, signed_by=signed_by, deadline_ms=deadline_ms
         )
+
+    def grant(self, agent: str, *capabilities: str, shim: str | None = None) -> list[GrantChange]:
+        """Let an agent call capabilities without a question on the phone; a grant that exists stays.
+
+        The grant holds for the app with the certificate that it has now.
+
+        Args:
+            agent: The package of an installed app, or `any-app` for every app.
+            capabilities: Their ids; `*` for all of the shim.
+            shim: Only this shim: its application id, or the package of its app.
+
+        Raises:
+            UsageError: no capability is named, the agent is not installed, or no shim, or several, offer one.
+        """
+        return grant_capabilities(self._place, agent, capabilities, shim)
+
+    def revoke(self, agent: str, *capabilities: str, shim: str | None = None) -> list[GrantChange]:
+        """Revoke grants of an agent: those for the named capabilities, or all.
+
+        Args:
+            agent: A package, or `any-app`; it need not be installed any more.
+            capabilities: Their ids; none for all grants of the agent.
+            shim: Only this shim; all shims by default.
+
+        Raises:
+            UsageError: no shim is installed, or none offers a capability.
+        """
+        return revoke_capabilities(self._place, agent, capabilities, shim)
 
     def uninstall(self, *names: str) -> RemovedShims:
         """Remove shims, by application id or package of their app; all of them without a name.

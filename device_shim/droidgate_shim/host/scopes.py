@@ -30,6 +30,7 @@ class Scope(Frozen):
         packages: The apps; None is every app that declares something.
         only, aggregate, advertise, deadline_ms: As in `ShimOptions`.
         key: File of the key that signs them; None is the user's own.
+        protocols: Protocols whose apps have shims, by id; None is every protocol that a shim can call.
     """
 
     version: Literal[1] = 1
@@ -39,6 +40,7 @@ class Scope(Frozen):
     advertise: tuple[str, ...] = ()
     deadline_ms: int | None = None
     key: str | None = None
+    protocols: tuple[str, ...] | None = None
 
     @property
     def options(self) -> ShimOptions:
@@ -69,7 +71,9 @@ class Scope(Frozen):
         return tuple(f"adb:{serial}/{package}" for package in self.packages)
 
 
-def scope_of(packages: Collection[str] | None, options: ShimOptions, key: str | None) -> Scope:
+def scope_of(
+    packages: Collection[str] | None, options: ShimOptions, key: str | None, protocols: Collection[str]
+) -> Scope:
     """Return a scope of these apps and options."""
     return Scope(
         packages=None if packages is None else tuple(sorted(packages)),
@@ -78,6 +82,7 @@ def scope_of(packages: Collection[str] | None, options: ShimOptions, key: str | 
         advertise=tuple(sorted(options.advertise)),
         deadline_ms=options.deadline_ms,
         key=key,
+        protocols=tuple(sorted(protocols)),
     )
 
 

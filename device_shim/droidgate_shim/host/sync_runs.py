@@ -4,13 +4,15 @@ from __future__ import annotations
 
 import contextlib
 from collections.abc import Collection, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from pathlib import Path
 
 from droidgate.installed import SHIM_PACKAGE
 from droidgate.model.errors import DeviceError
 from droidgate.model.findings import Finding
 from droidgate_shim.builder.building import Key, Report, chosen_key, unused_apps
+from droidgate_shim.builder.callability import CALLED_PROTOCOLS
+from droidgate_shim.builder.protocols import LeftOut, choose_protocols
 from droidgate_shim.builder.shims import BuiltShim, NothingToOfferError, build_bare_shim, build_shims
 from droidgate_shim.builder.source_apps import NothingDeclaredError, SourceApp, read_source_apps
 from droidgate_shim.host.discovering import ask_broadcast_apps
@@ -49,6 +51,7 @@ class SyncPlan:
         asked: The apps that were asked for their tools.
         unused: The apps that get no shim.
         callers: The shims that call app functions and are to be there.
+        left_out: What gets no shim because of its protocol.
     """
 
     place: ShimPlace
@@ -57,6 +60,7 @@ class SyncPlan:
     asked: tuple[Step, ...]
     unused: tuple[SourceApp, ...]
     callers: tuple[ShimFacts, ...] = ()
+    left_out: LeftOut = field(default_factory=LeftOut)
 
 
 def plan_sync(place: ShimPlace, report: Report) -> SyncPlan:
@@ -79,13 +83,15 @@ def plan_sync(place: ShimPlace, report: Report) -> SyncPlan:
         if scope.packages is None
         else [package for package in scope.packages if package in present]
     )
-    apps = _read_apps(place, scope, chosen)
+    protocols = CALLED_PROTOCOLS if scope.protocols is None else scope.protocols
+    apps, left_out = choose_protocols(_read_apps(place, scope, chosen), protocols)
     asked = ask_broadcast_apps(place, apps, key.signing)
     built = _build(asked.apps, scope, key, report)
     unclear = {app.package for app in asked.apps if not app.signer or app.unasked_components}
     changes = plan_changes(installed, built, scope.packages, unclear)
     changes, callers = _with_identity_planned(place, changes, installed, built, key)
-    return SyncPlan(place, key, changes, asked.steps, unused_apps(asked.apps, built, scope.only), callers)
+    unused = unused_apps(asked.apps, built, scope.only)
+    return SyncPlan(place, key, changes, asked.steps, unused, callers, left_out)
 
 
 def carry_out(plan: SyncPlan, report: Report) -> list[Synced]:

@@ -61,6 +61,9 @@ ChosenProviders: TypeAlias = Annotated[
         show_default=False,
     ),
 ]
+IncludeShims: TypeAlias = Annotated[
+    bool, typer.Option("--include-shims", help="Include shims and droidgate's agent app")
+]
 AsJson: TypeAlias = Annotated[bool, typer.Option("--json", help="Print a JSON document instead of text")]
 AsSarif: TypeAlias = Annotated[bool, typer.Option("--sarif", help="Print a SARIF 2.1.0 log instead of text")]
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 import threading
 from collections.abc import Iterator, Mapping
 from contextlib import closing, contextmanager
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any, Final, Self
 
@@ -14,6 +14,8 @@ from droidgate.coverage.extras import need
 from droidgate.coverage.inputs import CATALOG_FILE
 from droidgate.coverage.rows import SCHEMA_VERSION, TABLES
 from droidgate.coverage.scan_log import LOG_FILE
+from droidgate.coverage.scanned import LEFT_OUT, OWN_APP
+from droidgate.installed import OWN_PREFIX, own_app
 from droidgate.model.errors import BudgetError, InputError, UsageError
 from droidgate.parsing.json_text import parse_json
 from droidgate.sources.folders import read_bytes
@@ -51,6 +53,7 @@ class Catalog:
         targets: The dialects of its conversions.
         limits: What one input was allowed to take.
         rows: How many rows each table has.
+        left_out: Units that its tables are read without; their sources have the outcome `left-out`.
     """
 
     folder: Path
@@ -58,6 +61,7 @@ class Catalog:
     targets: tuple[str, ...]
     limits: dict[str, float]
     rows: dict[str, int]
+    left_out: tuple[str, ...] = ()
 
     @classmethod
     def open(cls, folder: str | Path) -> Self:
@@ -85,9 +89,33 @@ class Catalog:
         hint = "Read it with the droidgate that wrote it, or scan into a new folder"
         raise InputError(message, place=printable(str(place)), hint=hint)
 
+    def without_own_apps(self) -> Self:
+        """Return the catalog without shims and other apps of droidgate itself.
+
+        Raises:
+            UsageError: DuckDB is not installed.
+            InputError: the catalog cannot be read.
+        """
+        found = self.ask(
+            f"SELECT DISTINCT unit, package FROM apps WHERE starts_with(package, {quoted(OWN_PREFIX)})"
+        )
+        units = {unit for unit, package in found if own_app(package) is not None}
+        return replace(self, left_out=tuple(sorted(units)))
+
     def scan_of(self, table: str) -> str:
-        """Return a table's files as DuckDB reads them: each by its name, whatever characters that has."""
-        return f"read_parquet([{', '.join(quoted(str(path)) for path in self.paths_of(table))}])"
+        """Return what DuckDB reads a table from: its files, each by its name, without units left out."""
+        files = f"read_parquet([{', '.join(quoted(str(path)) for path in self.paths_of(table))}])"
+        if not self.left_out:
+            return files
+        units = ", ".join(map(quoted, self.left_out))
+        if table != "sources":
+            return f"(SELECT * FROM {files} WHERE unit IS NULL OR unit NOT IN ({units}))"
+        is_left_out = f"unit IS NOT NULL AND unit IN ({units})"
+        return (
+            f"(SELECT * REPLACE (if({is_left_out}, NULL, unit) AS unit, "
+            f"if({is_left_out}, {quoted(LEFT_OUT)}, outcome) AS outcome, "
+            f"if({is_left_out}, {quoted(OWN_APP)}, reason) AS reason) FROM {files})"
+        )
 
     def paths_of(self, table: str) -> list[Path]:
         """Return a table's Parquet files."""

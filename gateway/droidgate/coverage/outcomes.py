@@ -9,6 +9,7 @@ from droidgate.coverage.document_summary import Counted
 
 _WORDS: Final[Mapping[str, tuple[str, str]]] = {
     "part": ("split", "splits"),
+    "left-out": ("left out", "left out"),
     "no-descriptor": ("of no known format", "of no known format"),
     "too-slow": ("too slow", "too slow"),
     "too-much-memory": ("beyond the memory limit", "beyond the memory limit"),

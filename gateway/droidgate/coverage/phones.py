@@ -6,7 +6,7 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 from typing import Final
 
-from droidgate.coverage.scanned import Scanned
+from droidgate.coverage.scanned import LEFT_OUT, OWN_APP, Scanned
 from droidgate.coverage.unit_rows import Unit, rows_of_unit
 from droidgate.devices.device import Device, open_device
 from droidgate.devices.errors import CommandFailedError, DeviceOutputError
@@ -52,15 +52,20 @@ def find_phone(source: str) -> Phone:
     return Phone(open_device(serial), package)
 
 
-def scan_phone(phone: Phone) -> Iterator[Scanned]:
+def scan_phone(phone: Phone, *, own_apps: bool) -> Iterator[Scanned]:
     """Yield a result for each app of a phone, for the user in front.
+
+    Args:
+        phone: The phone.
+        own_apps: Read shims and droidgate's agent apps as any other app; else each is a result that says so.
 
     An app's unit is the digest of what was read of it: its APK stays on the phone. A phone that fails is one
     result with its reason.
     """
     formats = tuple(load_formats().values())
     try:
-        reading = read_phone(phone.device, PhoneRequest(formats, package=phone.package, every_app=True))
+        request = PhoneRequest(formats, package=phone.package, every_app=True, own_apps=own_apps)
+        reading = read_phone(phone.device, request)
         disabled = _disabled_of(phone.device, reading)
     except DeviceError as error:
         yield Scanned.failed(phone.name, "unreadable", error.message, kind="installed")
@@ -68,6 +73,8 @@ def scan_phone(phone: Phone) -> Iterator[Scanned]:
     for app in reading.apps:
         enabled = None if disabled is None else app.package not in disabled
         yield _scan_installed(f"{phone.name}/{app.package}", app, enabled, reading.facts.sdk)
+    for package in reading.left_out:
+        yield Scanned.failed(f"{phone.name}/{package}", LEFT_OUT, OWN_APP, kind="installed")
     problems = [problem.message for problem in reading.problems]
     if disabled is None:
         problems.append("which apps are disabled cannot be asked")

@@ -96,6 +96,7 @@ def report_coverage(
     *,
     since: Sequence[str | PathLike[str]] = (),
     options: ReportOptions | None = None,
+    own_apps: bool = False,
 ) -> Report:
     """Return the report of a catalog that `scan` wrote: who is exposed, who can call what, what is lost.
 
@@ -103,25 +104,31 @@ def report_coverage(
         catalog: Its folder.
         since: Folders of older catalogs, the oldest first; their changes are in the report.
         options: What else it is to hold; what overlaps, and no details by default.
+        own_apps: Count shims and droidgate's agent apps, too.
 
     Raises:
         UsageError: DuckDB or rapidfuzz is not installed.
         InputError: a catalog cannot be read.
     """
-    earlier = [open_snapshot(Path(item)) for item in since]
-    with Coverage(open_snapshot(Path(catalog)), earlier, options) as coverage:
+    earlier = [open_snapshot(Path(item), own_apps=own_apps) for item in since]
+    with Coverage(open_snapshot(Path(catalog), own_apps=own_apps), earlier, options) as coverage:
         return coverage.report
 
 
-def open_snapshot(folder: Path) -> Snapshot:
+def open_snapshot(folder: Path, *, own_apps: bool = False) -> Snapshot:
     """Return a catalog with what it is called: as it was named, or its folder's name.
+
+    Args:
+        folder: Its folder.
+        own_apps: Keep shims and droidgate's agent apps; else it is read without them.
 
     Raises:
         UsageError: DuckDB is not installed.
         InputError: it cannot be read.
     """
     name = folder.name if folder.is_absolute() else str(folder)
-    return Snapshot(name, Catalog.open(folder))
+    catalog = Catalog.open(folder)
+    return Snapshot(name, catalog if own_apps else catalog.without_own_apps())
 
 
 def _counted(figures: Figures, snapshot: Snapshot, earlier: Sequence[Snapshot]) -> Report:

@@ -36,8 +36,8 @@ class SourceRow:
     size: int | None = column("Bytes")
     unit: str | None = column("Under which unit its rows stand, null where it has none")
     outcome: str = column(
-        "`read`, `part` (a split, read with its base), `no-descriptor`, `unreadable`, `too-slow`, "
-        "`too-much-memory` or `crashed`"
+        "`read`, `part` (a split, read with its base), `left-out` (an app of droidgate itself, such as a "
+        "shim), `no-descriptor`, `unreadable`, `too-slow`, `too-much-memory` or `crashed`"
     )
     reason: str | None = column("Why it is not `read`")
 

@@ -78,6 +78,7 @@ class ScanRequest:
         pool: Processes and their limits.
         earlier: Further catalogs whose rows need not be made again.
         keeps_log: The log stays next to the catalog.
+        own_apps: Shims and droidgate's agent apps on phones are read, too.
         make_executor: What scans; processes of this machine by default.
     """
 
@@ -86,6 +87,7 @@ class ScanRequest:
     pool: PoolSettings = field(default_factory=PoolSettings)
     earlier: Sequence[str] = ()
     keeps_log: bool = False
+    own_apps: bool = False
     make_executor: Callable[[PoolSettings], Executor] = ProcessPool
 
 
@@ -147,7 +149,8 @@ class _Scan:
         if any(Path(catalog).resolve() == self._folder.resolve() for catalog in inputs.catalogs.values()):
             message = "the catalog that is written cannot be one of the sources"
             raise UsageError(message, hint="Its content is known to the scan already")
-        self._phones = [open_phone(phone) for phone in inputs.phones]
+        own_apps = self._request.own_apps
+        self._phones = [open_phone(phone, own_apps=own_apps) for phone in inputs.phones]
         self._make_folder()
         with only_scan_of(self._folder):
             return self._run(inputs, merged)
@@ -303,7 +306,7 @@ def _write_group(log: ScanLog, answer: Answer, splits: Iterable[tuple[Item, Mapp
         log.write(Answer(split, {**fields, "unit": unit, "reason": reason}), stage=2)
 
 
-def open_phone(source: str) -> Callable[[], Iterator[Scanned]]:
+def open_phone(source: str, *, own_apps: bool) -> Callable[[], Iterator[Scanned]]:
     """Return what scans a phone that is there now.
 
     Raises:
@@ -313,7 +316,7 @@ def open_phone(source: str) -> Callable[[], Iterator[Scanned]]:
     from droidgate.coverage.phones import find_phone, scan_phone  # noqa: PLC0415 - most scans have no phone
 
     phone = find_phone(source)
-    return lambda: scan_phone(phone)
+    return lambda: scan_phone(phone, own_apps=own_apps)
 
 
 def _answers_of_phone(scan_it: Callable[[], Iterator[Scanned]]) -> Answers:

@@ -28,6 +28,7 @@ class ScanOptions:
         cluster: Address of a Dask scheduler, which scans instead of this machine.
         trust_scheduler: Connect to the scheduler although its connection is not encrypted.
         keep_log: Keep the log next to the catalog.
+        own_apps: Read shims and droidgate's agent apps on phones, too.
     """
 
     known: tuple[str, ...] = ()
@@ -37,6 +38,7 @@ class ScanOptions:
     cluster: str | None = None
     trust_scheduler: bool = False
     keep_log: bool = False
+    own_apps: bool = False
 
 
 def scan(
@@ -79,6 +81,7 @@ def scan(
         ),
         earlier=chosen.known,
         keeps_log=chosen.keep_log,
+        own_apps=chosen.own_apps,
         make_executor=executor,
     )
     return scan_request(request, watcher)

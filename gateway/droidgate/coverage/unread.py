@@ -14,7 +14,7 @@ MOST_INPUTS: Final = 200
 _UNREAD: Final = """
 CREATE OR REPLACE TEMP VIEW unread AS
 SELECT source, NULL AS place, coalesce(reason, outcome) AS reason, outcome FROM sources
-WHERE outcome NOT IN ('read', 'no-descriptor') AND NOT (outcome = 'part' AND unit IS NOT NULL)
+WHERE outcome NOT IN ('read', 'no-descriptor', 'left-out') AND NOT (outcome = 'part' AND unit IS NOT NULL)
 UNION ALL
 SELECT coalesce(found.source, problems.unit), problems.place, problems.message, NULL
 FROM problems LEFT JOIN found USING (unit)

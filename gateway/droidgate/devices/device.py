@@ -28,6 +28,7 @@ from droidgate.devices.quoting import join_command, quote_argument
 from droidgate.devices.server import AdbServer, error_of_refusal
 from droidgate.devices.shell_stream import Collector, Sink, exchange
 from droidgate.devices.sync import FileStatus, SyncSession
+from droidgate.steps import timed_step
 
 DEFAULT_SECONDS: Final = 30.0
 TRANSFER_SECONDS: Final = 600.0
@@ -143,7 +144,7 @@ class Device:
             UnsupportedDeviceError: the device has no shell protocol with exit statuses (before Android 7).
             DeviceError: the device cannot be reached or went away.
         """
-        command = join_command(arguments)
+        sent = command = join_command(arguments)
         if len(command.encode()) > LONG_COMMAND_BYTES:
             if stdin is not None:
                 quote = f"the command has more than {LONG_COMMAND_BYTES} bytes and an input of its own"
@@ -151,7 +152,10 @@ class Device:
             stdin, command = f"{command} </dev/null\n".encode(), "sh"
         waiting = self._deadline(deadline, _short(arguments))
         collector = Collector(limit, _short(arguments), sink)
-        with self._service(_SHELL + command, waiting) as connection:
+        with (
+            timed_step(f"{self.serial} shell: {sent}"),
+            self._service(_SHELL + command, waiting) as connection,
+        ):
             status = exchange(connection, stdin, collector)
         return CommandResult(bytes(collector.stdout), bytes(collector.stderr), status)
 
@@ -194,7 +198,10 @@ class Device:
             DeviceError: the device cannot be reached.
         """
         waiting = self._deadline(deadline, "the file transfer")
-        with self._service("sync:", waiting) as connection:
+        with (
+            timed_step(f"{self.serial} file transfer"),
+            self._service("sync:", waiting) as connection,
+        ):
             session = SyncSession(connection, self._features, self.serial)
             yield session
             session.quit()

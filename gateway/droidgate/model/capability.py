@@ -190,9 +190,8 @@ class Provider(Frozen):
         """Return the digest by which a user's approval of one capability is remembered.
 
         It covers the Android user, the signer's certificate digest, the component and the capability's
-        declaration with
-        the definitions it reaches; versionCode and enabled state are in neither (reference android-runtime
-        3.1).
+        declaration with the definitions it reaches, in whatever order they and an object's properties are
+        declared; versionCode and enabled state are not in it (reference android-runtime 3.1).
 
         Args:
             user: Android user number.
@@ -211,9 +210,9 @@ class Provider(Frozen):
             "protocol": self.protocol,
             "package": self.package,
             "component": self.component,
-            "capability": declaration_of(capability),
+            "capability": declaration_of(capability, in_order=False),
             "definitions": {
-                name: declaration_of(self.definitions[name])
+                name: declaration_of(self.definitions[name], in_order=False)
                 for name in sorted(reachable_definitions(capability, self.definitions))
             },
         }
@@ -230,24 +229,37 @@ class CapabilitySet(Frozen):
         return digest_of([declaration_of(provider) for provider in self.providers])
 
 
-def declaration_of(part: Frozen) -> dict[str, Json]:
+def declaration_of(part: Frozen, *, in_order: bool = True) -> dict[str, Json]:
     """Return a model part as JSON values without defaults, `source` and `state`: what the digests are made
     from.
 
-    The order of an object's properties is part of a declaration and canonical JSON sorts keys, so properties
-    become a
-    list of `[name, property]` pairs.
+    Args:
+        part: The model part.
+        in_order: The order of an object's properties is part of the declaration. Canonical JSON sorts keys,
+            so properties become a list of `[name, property]` pairs.
     """
     declared: dict[str, Json] = {}
     for name, default in _defaults_of(type(part)):
         value = getattr(part, name)
         if name in _NOT_DECLARED or (name != "kind" and value == default):
             continue
-        if name == "properties":
+        if name == "properties" and in_order:
             declared[name] = [[key, declaration_of(property_)] for key, property_ in value.items()]
         else:
-            declared[name] = _declared_value(value)
+            declared[name] = _declared_value(value, in_order=in_order)
+    if not in_order and isinstance(part, ObjectType) and "required" in part.keywords:
+        declared["keywords"] = _without_order_of_required(part)
     return declared
+
+
+def _without_order_of_required(type_: ObjectType) -> dict[str, Json]:
+    """Return an object's keywords without a `required` that only lists its required properties otherwise."""
+    required = sorted(name for name, property_ in type_.properties.items() if property_.required)
+    listed = type_.keywords["required"]
+    is_list = isinstance(listed, list | tuple) and all(isinstance(name, str) for name in listed)
+    if is_list and sorted(listed) == required:
+        return {name: value for name, value in type_.keywords.items() if name != "required"}
+    return type_.keywords
 
 
 @cache
@@ -258,13 +270,13 @@ def _defaults_of(model: type[Frozen]) -> tuple[tuple[str, Json], ...]:
     )
 
 
-def _declared_value(value: Json) -> Json:
+def _declared_value(value: Json, *, in_order: bool) -> Json:
     if isinstance(value, Frozen):
-        return declaration_of(value)
+        return declaration_of(value, in_order=in_order)
     if isinstance(value, tuple):
-        return [_declared_value(item) for item in value]
+        return [_declared_value(item, in_order=in_order) for item in value]
     if isinstance(value, dict):
-        return {key: _declared_value(item) for key, item in value.items()}
+        return {key: _declared_value(item, in_order=in_order) for key, item in value.items()}
     return value
 
 

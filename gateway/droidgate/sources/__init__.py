@@ -18,6 +18,7 @@ from droidgate.sources.folders import MAX_FILE_BYTES, read_bytes
 from droidgate.sources.format_reading import ReadOptions
 from droidgate.sources.providers import Providers
 from droidgate.sources.spelling import DEVICE_SCHEME
+from droidgate.steps import timed_step
 
 if TYPE_CHECKING:
     from droidgate.apk.reader import Apk
@@ -89,7 +90,8 @@ def read_sources(
     readings: list[Providers] = []
     for source in sources:
         try:
-            readings.append(read_source(source, strict=strict, formats=chosen))
+            with timed_step(f"read {source}"):
+                readings.append(read_source(source, strict=strict, formats=chosen))
         except InputError as error:
             if not skips_unreadable or len(sources) == 1:
                 raise

@@ -38,7 +38,7 @@ from droidgate.devices.remote_apk import RemoteApk, file_statuses, open_remote_a
 from droidgate.devices.server import AdbServer
 from droidgate.devices.sync import FileStatus
 from droidgate.formats import Format, load_formats
-from droidgate.installed import ComponentQuery, DeviceFacts, InstalledState, ListedFunction, is_shim
+from droidgate.installed import ComponentQuery, DeviceFacts, InstalledState, ListedFunction, is_shim, own_app
 from droidgate.model.capability import Provider
 from droidgate.model.errors import DeviceError, DroidgateError, InputError, UsageError
 from droidgate.model.findings import Finding
@@ -107,6 +107,7 @@ class PhoneReading:
         requests: Reads of APKs.
         not_asked: What Android's shell cannot be asked for; only reading every app finds it. Nothing where
             the apps were not chosen by the shell's answers.
+        left_out: Package names of droidgate's own apps, by name, where they were left out.
     """
 
     serial: str
@@ -117,6 +118,7 @@ class PhoneReading:
     bytes_read: int = 0
     requests: int = 0
     not_asked: tuple[ComponentQuery, ...] = ()
+    left_out: tuple[str, ...] = ()
 
     @property
     def declared(self) -> Providers:
@@ -146,6 +148,7 @@ class PhoneRequest:
         package: Only this app.
         every_app: Read the manifest of every app, not only of those that answer a query.
         keep: Use and keep what was read of APKs.
+        own_apps: Read shims and droidgate's agent apps as any other app. One that is named is always read.
     """
 
     formats: tuple[Format, ...]
@@ -153,6 +156,7 @@ class PhoneRequest:
     package: str | None = None
     every_app: bool = False
     keep: bool = True
+    own_apps: bool = True
 
 
 def read_device_source(
@@ -230,6 +234,7 @@ class _PhoneReader:
             bytes_read=self.bytes_read,
             requests=self.requests,
             not_asked=tuple(dict.fromkeys(unasked)) if self.chosen_by_the_shell else (),
+            left_out=tuple(name for name in sorted(packages) if self.leaves_out(name)),
         )
 
     def read_facts(self) -> DeviceFacts:
@@ -275,10 +280,15 @@ class _PhoneReader:
             return [packages[request.package]]
         names = None if request.every_app else self.ask_for_names()
         if names is None:
-            return list(packages.values())
+            return [package for name, package in packages.items() if not self.leaves_out(name)]
         self.chosen_by_the_shell = True
         names |= (self.functions or {}).keys()
-        return [packages[name] for name in sorted(names) if name in packages]
+        return [packages[name] for name in sorted(names) if name in packages and not self.leaves_out(name)]
+
+    def leaves_out(self, package: str) -> bool:
+        """Return whether an app is droidgate's own and not asked for."""
+        request = self.request
+        return not request.own_apps and request.package is None and own_app(package) is not None
 
     def ask_for_names(self) -> set[str] | None:
         """Ask the phone's package manager which packages have components of the formats.

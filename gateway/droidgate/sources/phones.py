@@ -28,7 +28,12 @@ class Phone:
         return self.device.serial
 
     def discover(
-        self, *, formats: Iterable[str] | None = None, every_app: bool = False, keep: bool = True
+        self,
+        *,
+        formats: Iterable[str] | None = None,
+        every_app: bool = False,
+        keep: bool = True,
+        own_apps: bool = False,
     ) -> PhoneReading:
         """Return what its apps declare, for the user in front; an app that cannot be read is a problem.
 
@@ -36,13 +41,15 @@ class Phone:
             formats: Ids of the formats to look for; all installed ones by default.
             every_app: Read the manifest of every app, not only of those that answer a query.
             keep: Use and keep what was read of APKs.
+            own_apps: Read shims and droidgate's agent apps, too.
 
         Raises:
             DeviceError: the phone fails.
             UsageError: a format is unknown.
         """
         chosen = tuple(chosen_formats(formats) or load_formats().values())
-        return read_phone(self.device, PhoneRequest(chosen, every_app=every_app, keep=keep))
+        request = PhoneRequest(chosen, every_app=every_app, keep=keep, own_apps=own_apps)
+        return read_phone(self.device, request)
 
 
 def open_device(serial: str | None = None) -> Phone:

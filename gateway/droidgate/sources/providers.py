@@ -3,12 +3,13 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 from droidgate.application import Application
 from droidgate.model.capability import Provider
 from droidgate.model.errors import InputError
 from droidgate.model.findings import Finding
+from droidgate.sources.choosing import chosen_providers
 
 
 @dataclass(frozen=True, slots=True)
@@ -49,6 +50,18 @@ class Providers:
             read_alone=tuple(path for item in several for path in item.read_alone),
             unreadable=sum(item.unreadable for item in several),
         )
+
+    def choose(self, *names: str) -> Providers:
+        """Return the same with some of the providers only; the types of other modules stay resolved.
+
+        Args:
+            names: Components, as the class with or without its package; files of providers without a
+                component. All providers without a name.
+
+        Raises:
+            UsageError: a name matches no provider, or several.
+        """
+        return replace(self, providers=chosen_providers(self.providers, names)) if names else self
 
     def __iter__(self) -> Iterator[Provider]:
         return iter(self.providers)

@@ -8,7 +8,7 @@ from typing import Final
 import pytest
 
 from droidgate.coverage.match.features import _PARAMETER
-from droidgate.migrate.access_notes import _may_be
+from droidgate.migration.access_notes import _may_be
 from droidgate.text_safety import phrases
 from droidgate_mappings.app_functions import load_shell_texts
 from hostile.texts.regular_expressions import Expression, Matcher, deep_recursion, survey, worst_growth

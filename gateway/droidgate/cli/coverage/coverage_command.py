@@ -7,7 +7,7 @@ from typing import Annotated
 
 import typer
 
-from droidgate.cli.options import AsJson, JsonSchema
+from droidgate.cli.options import AsJson, IncludeShims, JsonSchema
 
 CatalogFolder = Annotated[
     Path, typer.Argument(metavar="CATALOG", help="Folder that `scan` has filled", show_default=False)
@@ -77,6 +77,7 @@ def _coverage(  # noqa: PLR0913
     parquet: ParquetFolder = None,
     sarif: SarifFile = None,
     force: Force = False,
+    include_shims: IncludeShims = False,
     as_json: AsJson = False,
     json_schema: JsonSchema = False,
 ) -> int:
@@ -99,5 +100,6 @@ def _coverage(  # noqa: PLR0913
         parquet=parquet,
         sarif=sarif,
         force=force,
+        own_apps=include_shims,
     )
     return cover(catalog, options, as_json=as_json)

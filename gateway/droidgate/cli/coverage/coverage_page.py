@@ -7,6 +7,7 @@ from typing import Final
 
 from droidgate.cli.output.pages import Block, Heading, Line, Table, amount, noun
 from droidgate.cli.output.safe_text import one_line
+from droidgate.cli.output.summaries import left_out_line
 from droidgate.coverage.document import (
     REACHES,
     AgentFacts,
@@ -25,6 +26,7 @@ from droidgate.coverage.document import (
 )
 from droidgate.coverage.outcomes import outcomes_in_words
 from droidgate.coverage.reach import obstacle_of
+from droidgate.coverage.scanned import LEFT_OUT
 from droidgate.formats import load_formats
 
 _MOST_ROWS: Final = 10
@@ -102,9 +104,11 @@ def _head(report: Report) -> list[Block]:
     if totals.tokens:
         rows.append((totals.tokens, "  tokens to describe all of them to a model, estimated"))
     rows.append((sources, f"{noun(sources, 'source')}: {outcomes or 'none'}"))
+    left_out = [item.count for item in report.catalog.outcomes if item.name == LEFT_OUT]
     return [
         Heading(f"Coverage of {one_line(report.catalog.name)}"),
         *(Line(f"{_count(count):>10} {words}") for count, words in rows),
+        *(Line(left_out_line(count), 1) for count in left_out),
     ]
 
 

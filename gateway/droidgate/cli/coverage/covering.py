@@ -8,7 +8,7 @@ from typing import Final
 
 from droidgate.cli.coverage.coverage_page import coverage_page
 from droidgate.cli.exit_codes import ExitCode
-from droidgate.cli.output.pages import print_note, show
+from droidgate.cli.output.pages import print_note, print_warning, show
 from droidgate.coverage.export import Form
 from droidgate.coverage.report import Coverage, ReportOptions, open_snapshot
 from droidgate.model.errors import UsageError, WriteError
@@ -31,6 +31,7 @@ class CoverageOptions:
     parquet: Path | None = None
     sarif: Path | None = None
     force: bool = False
+    own_apps: bool = False
 
 
 def cover(catalog: Path, options: CoverageOptions, *, as_json: bool) -> int:
@@ -43,8 +44,9 @@ def cover(catalog: Path, options: CoverageOptions, *, as_json: bool) -> int:
         details=options.details or options.html is not None,
         translate=options.translate,
     )
-    earlier = [open_snapshot(item) for item in options.since]
-    with Coverage(open_snapshot(catalog), earlier, report_options) as coverage:
+    earlier = [open_snapshot(item, own_apps=options.own_apps) for item in options.since]
+    snapshot = open_snapshot(catalog, own_apps=options.own_apps)
+    with Coverage(snapshot, earlier, report_options) as coverage:
         _write_texts(coverage, options)
         _write_tables(coverage, options)
         report = coverage.report
@@ -71,7 +73,7 @@ def _write_texts(coverage: Coverage, options: CoverageOptions) -> None:
 
         findings = list(coverage.findings(MOST_SARIF_RESULTS + 1))
         if len(findings) > MOST_SARIF_RESULTS:
-            print_note(f"the SARIF log has the first {MOST_SARIF_RESULTS:,} results, the gravest first")
+            print_warning(f"the SARIF log has the first {MOST_SARIF_RESULTS:,} results, the gravest first")
         log = json_text(json_value(sarif_log(findings[:MOST_SARIF_RESULTS])))
         files[options.sarif] = log.encode("utf-8", "backslashreplace")
     for path, status in write_files(files, force=options.force, makes_folders=False).items():

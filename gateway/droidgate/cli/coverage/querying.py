@@ -56,7 +56,7 @@ def _show(answered: Answered) -> None:
     more = next(answered.rows, None) is not None
     count = amount(len(rows), "row")
     summary = f"the first {count}; --csv and --json print all" if more else count
-    show([Table([name for name, _ in answered.columns], rows), Line(summary)])
+    show([Table([name for name, _ in answered.columns], rows), Line(summary)], is_data=True)
 
 
 def _print_csv(answered: Answered) -> None:

@@ -7,7 +7,7 @@ from typing import Annotated
 
 import typer
 
-from droidgate.cli.options import AsJson, JsonSchema
+from droidgate.cli.options import AsJson, IncludeShims, JsonSchema
 
 ScanSources = Annotated[
     list[str],
@@ -77,6 +77,7 @@ def _scan(  # noqa: PLR0913
     cluster: ClusterAddress = None,
     trust_scheduler: TrustScheduler = False,
     keep_log: KeepLog = False,
+    include_shims: IncludeShims = False,
     as_json: AsJson = False,
     json_schema: JsonSchema = False,
 ) -> int:
@@ -98,5 +99,6 @@ def _scan(  # noqa: PLR0913
         cluster=cluster,
         trust_scheduler=trust_scheduler,
         keep_log=keep_log,
+        own_apps=include_shims,
     )
     return scan_sources(sources, catalog, options, as_json=as_json)

@@ -12,8 +12,10 @@ from typing import TYPE_CHECKING, Final, Self
 
 from droidgate.cli.exit_codes import ExitCode
 from droidgate.cli.output.pages import Block, Line, Table, print_note, show
+from droidgate.cli.output.summaries import left_out_line
+from droidgate.cli.output.verbosity import shows_notes
 from droidgate.coverage.scan import Result
-from droidgate.coverage.scanned import KNOWN
+from droidgate.coverage.scanned import KNOWN, LEFT_OUT, PART
 from droidgate.coverage.scanning import ScanOptions, scan
 from droidgate.model.errors import InputError
 from droidgate.sources.spelling import printable
@@ -23,9 +25,10 @@ if TYPE_CHECKING:
 
 _REDRAWN_EACH: Final = 0.2
 _MOST_REASONS: Final = 5
-_NOT_READ: Final = "FROM sources WHERE unit IS NULL AND outcome <> 'no-descriptor'"
+_NOT_READ: Final = "FROM sources WHERE unit IS NULL AND outcome NOT IN ('no-descriptor', 'left-out')"
 """A split that was read with its base has the base's unit; one that stands alone has none."""
 
+_NOTHING_WRONG: Final = frozenset({"read", KNOWN, PART, LEFT_OUT, "no-descriptor"})
 _SHOWN_TABLES: Final = ("apps", "providers", "capabilities", "crossings", "findings", "problems")
 
 
@@ -56,6 +59,7 @@ def scan_page(result: Result) -> list[Block]:
         Table(("OUTCOME", "SOURCES"), [(name, f"{count:,}") for name, count in result.outcomes.items()]),
         Line(),
         *_reasons(result),
+        *_left_out(result),
         Table(("TABLE", "ROWS"), [(name, f"{catalog.rows[name]:,}") for name in _SHOWN_TABLES]),
         Line(),
     ]
@@ -71,6 +75,11 @@ def _reasons(result: Result) -> list[Block]:
     if len(rows) > _MOST_REASONS:
         reasons.append(Line(f"all of them: {_question(result)}", indent=1))
     return [Line("not read:"), *reasons, Line()]
+
+
+def _left_out(result: Result) -> list[Block]:
+    count = result.outcomes.get(LEFT_OUT, 0)
+    return [Line(left_out_line(count)), Line()] if count else []
 
 
 def _why(result: Result, *, as_json: bool) -> str:
@@ -123,7 +132,7 @@ class ProgressLine:
         """Show that there are so many inputs, of which so many have their results."""
         self._started = time.monotonic()
         self._total, self._done, self._earlier = total, done, done
-        if sys.stderr.isatty() and os.environ.get("TERM") != "dumb":
+        if shows_notes() and sys.stderr.isatty() and os.environ.get("TERM") != "dumb":
             self._bar = _bar(total, done)
             self._bar.start()
 
@@ -132,7 +141,7 @@ class ProgressLine:
         self._done += 1
         self._total = max(self._total, self._done)
         self._known += outcome == KNOWN
-        self._not_read += outcome not in {"read", "known", "part", "no-descriptor"}
+        self._not_read += outcome not in _NOTHING_WRONG
         now = time.monotonic()
         if self._bar is not None and (now - self._drawn > _REDRAWN_EACH or self._done == self._total):
             self._drawn = now

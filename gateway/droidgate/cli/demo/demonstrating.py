@@ -30,8 +30,8 @@ from droidgate.cli.output.grouping import (
 from droidgate.cli.output.pages import Heading, Line, Table, show
 from droidgate.cli.output.summaries import dialect_name, provider_page
 from droidgate.formats import Format, find_format, load_formats
-from droidgate.migrate.plan import Migration, plan_migration
-from droidgate.migrate.source_sets import find_source_set
+from droidgate.migration.plan import MigrationPlan, plan_migration
+from droidgate.migration.source_sets import find_source_set
 from droidgate.model.capability import Provider
 from droidgate.model.errors import DroidgateError
 from droidgate.model.findings import Finding
@@ -156,7 +156,7 @@ class _Demonstration:
         shutil.copytree(sample_apps_directory() / _HOST_APP, project, dirs_exist_ok=True)
         show([Heading(f"5. Migrate {name} to {target_id}, into a copy of {_HOST_APP}'s source tree")])
         migration = _plan(original, project, target_id)
-        migration.apply()
+        migration.write()
         new = [change.path for change in migration.changes if change.before is None]
         changed = [change.path for change in migration.changes if change.before is not None]
         if self.details:
@@ -257,7 +257,7 @@ def _bare_digest(provider: Provider) -> str:
     return provider.model_copy(update={"extensions": {}, "package": None}).content_digest()
 
 
-def _plan(original: Path, project: Path, target_id: str) -> Migration:
+def _plan(original: Path, project: Path, target_id: str) -> MigrationPlan:
     target, dialect = find_format(target_id)
     source_set = find_source_set(project)
     translations = translate(read_source(str(original)).providers, target, dialect)
@@ -276,7 +276,9 @@ def _targets(provider: Provider) -> list[Format]:
     return [
         format_
         for format_ in load_formats().values()
-        if format_.id != provider.protocol and can_write(format_, format_.dialects[0].id)
+        if format_.id != provider.protocol
+        and format_.tables.declared_by_apps
+        and can_write(format_, format_.dialects[0].id)
     ]
 
 

@@ -34,7 +34,7 @@ from droidgate.cli.output.pages import Block, Heading, Line, show
 from droidgate.cli.output.safe_text import one_line, visible
 from droidgate.cli.output.sarif import sarif_log
 from droidgate.cli.output.summaries import dialect_name
-from droidgate.cli.reading import Output, choose_providers, print_problem, read_all
+from droidgate.cli.reading import Output, print_problem, read_all
 from droidgate.formats import Artifact, find_format
 from droidgate.model.capability import Provider
 from droidgate.model.errors import InputError, UsageError, WriteError
@@ -75,7 +75,7 @@ def convert_sources(
     if not read.providers:
         message = "nothing in it declares a capability"
         raise InputError(message, place=" ".join(sources), hint="See what is in it with `droidgate inspect`")
-    read = choose_providers(read, request.providers)
+    read = read.choose(*(request.providers or ()))
     converted = convert(read, request.target)
     for failure in converted.failures:
         print_problem(failure.error)

@@ -386,7 +386,7 @@ FEATURES: Final = (
     ),
     _feature("text", "characters that XML cannot hold", _characters, "text", "xml_fields"),
     _feature("schema", "definitions", _definitions, "definitions"),
-    _feature("schema", "a description of a reference", _described_references, "reference_facts"),
+    _feature("type", "a reference with a description", _described_references, "reference_facts"),
     _feature("schema", "definition name of any text", _definition_names, "definition_rule"),
     _feature("schema", "references to what is not declared", _dangling, "dangling_references"),
     _feature("schema", "class names", _class_names, "qualified_names", "one_of_class"),

@@ -2,30 +2,25 @@
 
 from __future__ import annotations
 
-import re
 import sys
 from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Final
 
 from droidgate import text_safety
-from droidgate.cli.descriptors.converting import all_findings, conversion_page, fidelity_document, reaches
+from droidgate.cli.descriptors.converting import conversion_page, fidelity_document, reaches
 from droidgate.cli.exit_codes import ExitCode
 from droidgate.cli.options import CrossingThreshold
 from droidgate.cli.output.documents import ChangedFile, MigrationDocument
 from droidgate.cli.output.json_output import print_json
-from droidgate.cli.output.pages import Block, Heading, Line, print_note, show
+from droidgate.cli.output.pages import Block, Heading, Line, print_note, print_warning, show
 from droidgate.cli.output.safe_text import one_line, visible
-from droidgate.cli.reading import choose_providers, provider_label, read_all
-from droidgate.formats import find_format
-from droidgate.migrate.plan import Migration, plan_migration
-from droidgate.migrate.source_sets import Language, find_source_set
-from droidgate.model.errors import InputError, UsageError
+from droidgate.cli.reading import read_all
+from droidgate.migration.migrating import Migration, migrate
+from droidgate.migration.source_sets import Language
+from droidgate.model.errors import UsageError
+from droidgate.sources.choosing import provider_label
 from droidgate.sources.providers import Providers
-from droidgate.translate import Conversion, convert
-
-_PACKAGE: Final = re.compile(r"[A-Za-z_]\w*(\.[A-Za-z_]\w*)*", re.ASCII)
 
 
 @dataclass(frozen=True, slots=True)
@@ -53,60 +48,38 @@ def migrate_source(request: MigrateRequest, *, fail_on: CrossingThreshold | None
         UsageError: an unknown target, or one that is not part of an app; several providers.
         WriteError: the project holds something else under a name that is needed, or cannot be written.
     """
-    if request.package is not None and _PACKAGE.fullmatch(request.package) is None:
-        message = f"{request.package!r} is not a Java package"
-        raise UsageError(message, hint="Write it as com.example.app")
-    target, dialect = find_format(request.target)
-    source_set = find_source_set(request.project, request.package)
     read = read_all([request.source], only=request.only, strict=request.strict)
-    read = choose_providers(read, request.providers)
-    _check_count(read, request.source, request.providers)
-    converted = convert(read, request.target)
-    migration = plan_migration(
-        request.project,
-        source_set,
-        converted.translations,
-        target,
-        dialect,
-        request.language or source_set.language,
+    read = read.choose(*(request.providers or ()))
+    _check_count(read, request.providers)
+    migration = migrate(
+        read, to=request.target, into=request.project, package=request.package, language=request.language
     )
-    is_refused = reaches(all_findings(read, converted), fail_on)
+    is_refused = reaches(migration.findings, fail_on)
     if request.write and not is_refused:
-        migration.apply()
-    _report(request, read, converted, migration, as_json=as_json, is_written=request.write and not is_refused)
+        migration.write()
+    _report(request, migration, as_json=as_json, is_written=request.write and not is_refused)
     if read.problems:
         return ExitCode.INPUT
     return ExitCode.FINDINGS if is_refused else ExitCode.OK
 
 
-def _check_count(read: Providers, source: str, chosen: Sequence[str] | None) -> None:
-    if not read.providers:
-        message = "nothing in it declares a capability"
-        raise InputError(message, place=source, hint="See what is in it with `droidgate inspect`")
-    if len(read.providers) > 1 and not chosen:
-        listed = ", ".join(map(provider_label, read.providers))
-        message = f"{len(read.providers)} providers are in it"
+def _check_count(read: Providers, chosen: Sequence[str] | None) -> None:
+    if len(read) > 1 and not chosen:
+        listed = ", ".join(map(provider_label, read))
+        message = f"{len(read)} providers are in it"
         raise UsageError(message, hint=f"Choose with --provider, which may be repeated: {listed}")
 
 
-def _report(
-    request: MigrateRequest,
-    read: Providers,
-    converted: Conversion,
-    migration: Migration,
-    *,
-    as_json: bool,
-    is_written: bool,
-) -> None:
+def _report(request: MigrateRequest, migration: Migration, *, as_json: bool, is_written: bool) -> None:
     if as_json:
-        print_json(_document(read, converted, migration, is_written=is_written))
+        print_json(_document(migration, is_written=is_written))
         return
     _print_diff(migration.unified_diff())
     sys.stdout.flush()
     notes: list[Block] = []
     if migration.notes:
         notes = [Heading("Left to do"), *(Line(note, 1) for note in migration.notes), Line()]
-    show([*conversion_page(converted, read.findings), Line(), *notes], sys.stderr)
+    show([*conversion_page(migration.conversion, migration.source.findings), Line(), *notes], sys.stderr)
     if not migration.changes:
         print_note("nothing to change")
     for change in migration.changes:
@@ -116,7 +89,7 @@ def _report(
             word = "would create" if change.before is None else "would update"
         print_note(f"{word}: {one_line(change.path)}")
     if request.write and not is_written:
-        print_note("nothing was written: a finding reaches the threshold")
+        print_warning("nothing was written: a finding reaches the threshold")
 
 
 def _print_diff(diff: str) -> None:
@@ -128,7 +101,7 @@ def _print_diff(diff: str) -> None:
         shown = text_safety.visible(diff)
         sys.stdout.write(shown)
         if shown != diff:
-            print_note(
+            print_warning(
                 "the diff shows hidden characters by their code, so it cannot be applied; use --write instead"
             )
         return
@@ -136,15 +109,13 @@ def _print_diff(diff: str) -> None:
         print(visible(line.removesuffix("\r")))
 
 
-def _document(
-    read: Providers, converted: Conversion, migration: Migration, *, is_written: bool
-) -> MigrationDocument:
-    fidelity = fidelity_document(read, converted)
+def _document(migration: Migration, *, is_written: bool) -> MigrationDocument:
+    fidelity = fidelity_document(migration.source, migration.conversion)
     return MigrationDocument(
         target=fidelity.target,
-        project=str(migration.project),
+        project=str(migration.plan.project),
         written=is_written,
-        reading=read.findings,
+        reading=migration.source.findings,
         problems=fidelity.problems,
         crossings=fidelity.crossings,
         changes=tuple(

@@ -106,22 +106,21 @@ def _pack(  # noqa: PLR0913
     only Kotlin sources declare where `--generate` writes their descriptors.
     """
     del json_schema
-    from droidgate.apk.packed_manifest import ManifestFacts
-    from droidgate.cli.descriptors.packing import PackRequest, pack_and_report
+    from droidgate.cli.descriptors.packing import report_packing
+    from droidgate.packing import pack
 
-    request = PackRequest(
-        project=project,
-        out=out,
-        dex=tuple(dex or ()),
-        key_type=key_type.value,
-        key=key,
-        manifest_facts=ManifestFacts(
+    def run() -> int:
+        packed = pack(
+            project,
+            dex=dex or (),
+            key=key,
+            key_type=key_type.value,
             package=package,
             version_code=version_code,
             minimum_sdk=minimum_sdk,
             target_sdk=target_sdk,
-        ),
-        generate=generate,
-        force=force,
-    )
-    return run_within(RunBudget(memory, deadline), lambda: pack_and_report(request, as_json=as_json))
+            generate=generate,
+        )
+        return report_packing(project, packed, out, generate=generate, force=force, as_json=as_json)
+
+    return run_within(RunBudget(memory, deadline), run)

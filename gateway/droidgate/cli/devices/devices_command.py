@@ -18,6 +18,6 @@ def _devices(*, as_json: AsJson = False, json_schema: JsonSchema = False) -> int
     Starts an adb server where none runs; never ends one.
     """
     del json_schema
-    from droidgate.cli.devices.listing_devices import list_devices
+    from droidgate.cli.devices.listing_devices import report_devices
 
-    return list_devices(as_json=as_json)
+    return report_devices(as_json=as_json)

@@ -6,7 +6,7 @@ from typing import Annotated
 
 import typer
 
-from droidgate.cli.options import AsJson, JsonSchema
+from droidgate.cli.options import AsJson, IncludeShims, JsonSchema
 
 
 def register(app: typer.Typer) -> None:
@@ -34,6 +34,7 @@ def _discover(
     no_cache: Annotated[
         bool, typer.Option("--no-cache", help="Read APKs anew, and keep nothing of them")
     ] = False,
+    include_shims: IncludeShims = False,
     as_json: AsJson = False,
     json_schema: JsonSchema = False,
 ) -> int:
@@ -46,4 +47,11 @@ def _discover(
     del json_schema
     from droidgate.cli.devices.discovering import discover
 
-    return discover(serial, only=only, every_app=every_app, keep=not no_cache, as_json=as_json)
+    return discover(
+        serial,
+        only=only,
+        every_app=every_app,
+        keep=not no_cache,
+        include_shims=include_shims,
+        as_json=as_json,
+    )

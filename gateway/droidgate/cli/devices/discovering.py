@@ -11,8 +11,9 @@ from droidgate.cli.output.grouping import findings_table
 from droidgate.cli.output.marking import provider_marks_page
 from droidgate.cli.output.pages import Block, Heading, Line, Table, amount, print_note, show
 from droidgate.cli.output.safe_text import one_line
-from droidgate.cli.output.summaries import dialect_name
+from droidgate.cli.output.summaries import dialect_name, left_out_line
 from droidgate.cli.reading import print_problem
+from droidgate.installed import own_app
 from droidgate.model.capability import Provider
 from droidgate.model.errors import InputError
 from droidgate.model.findings import Finding, Level
@@ -27,7 +28,13 @@ _SHOWN: Final = frozenset({Level.WARNING, Level.ERROR})
 
 
 def discover(
-    serial: str | None, *, only: Sequence[str] | None, every_app: bool, keep: bool, as_json: bool
+    serial: str | None,
+    *,
+    only: Sequence[str] | None,
+    every_app: bool,
+    keep: bool,
+    include_shims: bool,
+    as_json: bool,
 ) -> int:
     """Read a phone and show what its apps declare; return 3 where all that was found cannot be read.
 
@@ -35,7 +42,7 @@ def discover(
         DeviceError: the phone cannot be reached or used.
         UsageError: an unknown format.
     """
-    phone = open_device(serial).discover(formats=only, every_app=every_app, keep=keep)
+    phone = open_device(serial).discover(formats=only, every_app=every_app, keep=keep, own_apps=include_shims)
     problems = [*phone.problems, *(problem for app in phone.apps for problem in app.problems)]
     for problem in problems:
         print_problem(problem)
@@ -62,6 +69,7 @@ def discovery_page(phone: PhoneReading) -> list[Block]:
         blocks += [Heading("Remarks"), *findings_table(findings, places=True), Line()]
     if phone.not_asked:
         blocks.append(Line(_not_asked_line(phone)))
+    blocks += [Line(line) for line in _own_apps_lines(phone)]
     providers = [provider for app in phone.apps for provider in app.providers]
     capabilities = sum(len(other.capabilities) for other in providers)
     counted = (
@@ -78,13 +86,29 @@ def _rows(app: InstalledApp, phone: PhoneReading) -> Iterator[tuple[str, ...]]:
     for provider in app.providers:
         callability = callability_of(provider, app, phone)
         yield (
-            one_line(app.package),
+            marked_package(app.package),
             one_line(_component(provider, app)),
             dialect_name(provider),
             _count(provider, callability),
             _called_by(callability),
             one_line(_missing(callability, finder_of(provider))),
         )
+
+
+def marked_package(package: str) -> str:
+    """Return a package name, with what it is where it is an app of droidgate itself."""
+    own = own_app(package)
+    return one_line(package) if own is None else f"{one_line(package)} ({own})"
+
+
+def _own_apps_lines(phone: PhoneReading) -> Iterator[str]:
+    """Yield what the table does not show of droidgate's own apps."""
+    if phone.left_out:
+        yield left_out_line(len(phone.left_out))
+        return
+    declaring = {app.package for app in phone.apps if app.providers}
+    for package in sorted(phone.facts.shims - declaring):
+        yield f"{package} is a shim without capabilities of its own"
 
 
 def _component(provider: Provider, app: InstalledApp) -> str:
@@ -183,6 +207,7 @@ def _print_document(phone: PhoneReading, problems: Sequence[InputError]) -> None
         DiscoveredApp(
             package=app.package,
             version_code=app.version_code,
+            own=own_app(app.package),
             providers=tuple(provider_record(other, app) for other in app.providers),
             findings=app.findings,
         )
@@ -199,5 +224,6 @@ def _print_document(phone: PhoneReading, problems: Sequence[InputError]) -> None
             apps=apps,
             problems=Problem.all_of(problems),
             not_asked=tuple(f"{item.kind} {item.action or item.mark}" for item in phone.not_asked),
+            left_out=phone.left_out,
         )
     )

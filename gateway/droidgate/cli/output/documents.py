@@ -15,6 +15,7 @@ from pydantic import Field
 
 from droidgate.cli.output.json_output import Document
 from droidgate.compare import Comparison, Weight
+from droidgate.installed import OwnApp
 from droidgate.model.capability import Provider
 from droidgate.model.errors import DroidgateError
 from droidgate.model.findings import Finding
@@ -304,10 +305,19 @@ class DiscoveredProvider(Document):
 
 
 class DiscoveredApp(Document):
-    """An app that declares something, or about which there is something to report."""
+    """An app that declares something, or about which there is something to report.
+
+    Attributes:
+        package: Its package name.
+        version_code: Its version.
+        own: What it is, where it is an app of droidgate itself.
+        providers: What it declares.
+        findings: What is to be reported of it.
+    """
 
     package: str
     version_code: int
+    own: OwnApp | None
     providers: tuple[DiscoveredProvider, ...]
     findings: tuple[Finding, ...]
 
@@ -324,6 +334,7 @@ class DiscoverDocument(Document):
         apps: Those that do.
         problems: What could not be read.
         not_asked: What Android's shell cannot be asked for; `--all` finds it.
+        left_out: Package names of droidgate's own apps that were left out; `--include-shims` includes them.
     """
 
     schema_id: Literal["droidgate.discover/1"] = Field(default="droidgate.discover/1", alias="schema")
@@ -336,6 +347,7 @@ class DiscoverDocument(Document):
     apps: tuple[DiscoveredApp, ...]
     problems: tuple[Problem, ...]
     not_asked: tuple[str, ...]
+    left_out: tuple[str, ...]
 
 
 class DeviceRecord(Document):

@@ -9,6 +9,7 @@ from dataclasses import dataclass, field
 from typing import IO, TYPE_CHECKING, Final
 
 from droidgate.cli.output.safe_text import cut, visible
+from droidgate.cli.output.verbosity import shows_notes, shows_pages
 
 if TYPE_CHECKING:
     from rich.console import Console
@@ -56,11 +57,19 @@ class Table:
 Block = Heading | Line | Table
 
 
-def show(blocks: Iterable[Block], stream: IO[str] | None = None) -> None:
+def show(blocks: Iterable[Block], stream: IO[str] | None = None, *, is_data: bool = False) -> None:
     """Show a page on standard output or another stream.
 
     Every text is made safe here, so no caller can forget it.
+
+    Args:
+        blocks: The page.
+        stream: Where it goes.
+        is_data: It is what the command was asked for, such as the outputs of a call: `--quiet` does not
+            leave it out.
     """
+    if not is_data and not shows_pages():
+        return
     stream = sys.stdout if stream is None else stream
     if os.environ.get("FORCE_COLOR") or (stream.isatty() and os.environ.get("TERM") != "dumb"):
         _draw(blocks, stream)
@@ -80,7 +89,13 @@ def amount(count: int, singular: str, plural: str | None = None) -> str:
 
 
 def print_note(text: str) -> None:
-    """Print a line on standard error: progress, what was left out, where things were written."""
+    """Print a line on standard error that `--quiet` leaves out: progress, where things were written."""
+    if shows_notes():
+        print(visible(text), file=sys.stderr)
+
+
+def print_warning(text: str) -> None:
+    """Print a line on standard error that nothing leaves out: what was not read, written or done."""
     print(visible(text), file=sys.stderr)
 
 

@@ -7,7 +7,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from typing import Final
 
 from droidgate.access_words import enabled_words
-from droidgate.cli.output.pages import Block, Heading, Line, Table
+from droidgate.cli.output.pages import Block, Heading, Line, Table, amount
 from droidgate.cli.output.safe_text import one_line
 from droidgate.model.capability import Capability, Provider
 from droidgate.model.types import (
@@ -34,6 +34,12 @@ _LEVELS: Final[Mapping[str | None, str]] = {
 
 _PACKAGE: Final = re.compile(r"\b(?:[\w$]++\.)++")
 """Packages and outer classes in a name, also inside of type arguments."""
+
+
+def left_out_line(count: int) -> str:
+    """Return a line about droidgate's own apps that a report leaves out."""
+    apps = amount(count, "app")
+    return f"left out: {apps} of droidgate itself (shims, its agent); --include-shims includes them"
 
 
 def type_summary(type_: Type, depth: int = _DEPTH) -> str:

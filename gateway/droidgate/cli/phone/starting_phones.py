@@ -18,7 +18,7 @@ from typing import TYPE_CHECKING, Final
 from droidgate.cli.exit_codes import ExitCode
 from droidgate.cli.output.documents import PhoneStartDocument
 from droidgate.cli.output.json_output import print_json
-from droidgate.cli.output.pages import amount, print_note
+from droidgate.cli.output.pages import Line, amount, print_note, show
 from droidgate.cli.phone.running_phones import RunningPhone, forget_phone, record_phone
 from droidgate.devices.virtual_ports import remember_port
 from droidgate.model.errors import DeviceError, InputError
@@ -231,16 +231,19 @@ def _show(document: PhoneStartDocument, *, as_json: bool) -> None:
 
     android = f"Android {load_release(document.sdk).version} (API {document.sdk})"
     about = f"{android}, {amount(document.packages, 'package')}, process {document.pid}"
-    print(f"{document.serial} runs: {about}")
-    print()
-    print("With adb:")
-    print(f"  adb connect {document.serial}")
-    print(f"  adb -s {document.serial} shell pm list packages")
-    print(f"  droidgate discover --serial {document.serial}")
-    print("Without adb, since it acts as an adb server:")
-    print(f"  ANDROID_ADB_SERVER_PORT={document.server_port} droidgate discover")
-    print("To end it:")
-    print(f"  droidgate phone stop --port {document.port}")
+    lines = [
+        Line(f"{document.serial} runs: {about}"),
+        Line(),
+        Line("With adb:"),
+        Line(f"adb connect {document.serial}", 1),
+        Line(f"adb -s {document.serial} shell pm list packages", 1),
+        Line(f"droidgate discover --serial {document.serial}", 1),
+        Line("Without adb, since it acts as an adb server:"),
+        Line(f"ANDROID_ADB_SERVER_PORT={document.server_port} droidgate discover", 1),
+        Line("To end it:"),
+        Line(f"droidgate phone stop --port {document.port}", 1),
+    ]
+    show(lines)
 
 
 def _let_go_of_output() -> None:

@@ -10,6 +10,7 @@ from typing import Final
 from droidgate.cli.exit_codes import ExitCode
 from droidgate.cli.output.documents import PhoneStopDocument
 from droidgate.cli.output.json_output import print_json
+from droidgate.cli.output.pages import Line, show
 from droidgate.cli.phone.running_phones import find_phone, forget_phone, process_lives
 from droidgate.model.errors import DeviceError
 
@@ -34,5 +35,5 @@ def stop_virtual_phone(port: int | None, *, as_json: bool) -> int:
     if as_json:
         print_json(PhoneStopDocument(serial=phone.serial, port=phone.port))
     else:
-        print(f"{phone.serial} is stopped")
+        show([Line(f"{phone.serial} is stopped")])
     return ExitCode.OK

@@ -30,7 +30,8 @@ from droidgate.cli.shim.documents import (
 )
 from droidgate.model.findings import Finding
 from droidgate.output_folder import Status, path_below, write_files
-from droidgate_shim.builder.building import BuildRequest, Key, build_from, chosen_key
+from droidgate_shim.builder.building import BuildRequest, Key, ShimBuild, build_from, chosen_key
+from droidgate_shim.builder.protocols import LeftOut
 from droidgate_shim.builder.shim_manifest import PermissionUse
 from droidgate_shim.builder.shims import BuiltShim
 from droidgate_shim.builder.source_apps import SourceApp
@@ -67,9 +68,16 @@ def build_and_report(
     statuses = write_files({paths[item.application_id]: item.apk for item in built}, force=force)
     if as_json:
         records = tuple(built_record(item, paths[item.application_id]) for item in built)
-        print_json(ShimBuildDocument(key=key_record(key), shims=records, unused=unused_records(made.unused)))
+        print_json(
+            ShimBuildDocument(
+                key=key_record(key),
+                shims=records,
+                unused=unused_records(made.unused),
+                left_out=made.left_out.packages,
+            )
+        )
     else:
-        show(_page(built, made.unused, key, statuses))
+        show(_page(made, statuses))
     every = [finding for item in built for finding in item.findings]
     return ExitCode.FINDINGS if reaches(every, fail_on) else ExitCode.OK
 
@@ -125,14 +133,18 @@ def findings_blocks(findings: Sequence[Finding], capabilities: Sequence[str]) ->
     return [*security, *findings_table(findings, capabilities)] or [Line("nothing is lost", 1)]
 
 
-def _page(
-    built: Sequence[BuiltShim], unused: Sequence[SourceApp], key: Key, statuses: dict[Path, Status]
-) -> list[Block]:
-    blocks: list[Block] = [block for item in built for block in shim_blocks(item)]
-    blocks += unused_blocks(unused)
-    every = [finding for item in built for finding in item.findings]
+def left_out_lines(left_out: LeftOut) -> list[Block]:
+    """Return the line about what was left out because of its protocol, nothing where nothing was."""
+    return [Line(one_line(left_out.line))] if left_out.packages else []
+
+
+def _page(made: ShimBuild, statuses: dict[Path, Status]) -> list[Block]:
+    blocks: list[Block] = [block for item in made.shims for block in shim_blocks(item)]
+    blocks += unused_blocks(made.unused)
+    every = [finding for item in made.shims for finding in item.findings]
+    blocks += left_out_lines(made.left_out)
     blocks.append(Line(f"findings: {counted(count_levels(every)) or 'none'}"))
-    blocks.append(Line(f"signed with {one_line(str(key.path))}"))
+    blocks.append(Line(f"signed with {one_line(str(made.key.path))}"))
     blocks += [Line(f"{status}: {one_line(str(path))}") for path, status in statuses.items()]
     return blocks
 

@@ -54,7 +54,7 @@ def call_and_report(
             )
         )
     elif outputs:
-        show([line for name, value in outputs.items() for line in _lines(name, value)])
+        show([line for name, value in outputs.items() for line in _lines(name, value)], is_data=True)
     else:
         show([Line("done; it returns nothing")])
     return ExitCode.OK

@@ -87,13 +87,22 @@ class UnusedApp(Document):
 
 
 class ShimBuildDocument(Document):
-    """What `shim build --json` prints."""
+    """What `shim build --json` prints.
+
+    Attributes:
+        key: Who signed.
+        shims: One for each shim.
+        unused: Apps that got none, with the reason.
+        left_out: Packages of apps of which something was left out because of its protocol; `--protocol`
+            includes it.
+    """
 
     schema_id: Literal["droidgate.shim-build/1"] = Field(default="droidgate.shim-build/1", alias="schema")
     droidgate: str = VERSION
     key: ShimKey
     shims: tuple[BuiltShimRecord, ...]
     unused: tuple[UnusedApp, ...]
+    left_out: tuple[str, ...]
 
 
 class InstalledShimRecord(Document):
@@ -140,6 +149,7 @@ class ShimInstallDocument(Document):
         shims: One for each shim.
         identity: The app that calls app functions for the shims; null where none of them has any.
         unused: Apps that got none.
+        left_out: As in `shim build`.
     """
 
     schema_id: Literal["droidgate.shim-install/1"] = Field(default="droidgate.shim-install/1", alias="schema")
@@ -152,6 +162,7 @@ class ShimInstallDocument(Document):
     shims: tuple[InstalledShimRecord, ...]
     identity: ShimIdentityRecord | None
     unused: tuple[UnusedApp, ...]
+    left_out: tuple[str, ...]
 
 
 class ShimChange(Document):
@@ -178,6 +189,7 @@ class ShimSyncDocument(Document):
     asked: tuple[ShimStep, ...]
     changes: tuple[ShimChange, ...]
     unused: tuple[UnusedApp, ...]
+    left_out: tuple[str, ...]
 
 
 class ShimStatusRecord(Document):

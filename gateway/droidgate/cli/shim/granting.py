@@ -10,7 +10,6 @@ from droidgate.cli.output.pages import Line, amount, show
 from droidgate.cli.output.safe_text import one_line
 from droidgate.cli.shim.documents import GrantRecord, ShimGrantDocument
 from droidgate.devices.device import open_device
-from droidgate.model.errors import UsageError
 from droidgate_shim.host.granting import GrantChange, grant_capabilities, revoke_capabilities
 from droidgate_shim.host.place import ShimPlace, place_of
 
@@ -24,11 +23,6 @@ def grant_and_report(
         UsageError: no capability is named, the agent is not installed, or no shim offers a capability.
         DeviceError: the phone or a shim fails.
     """
-    if not capabilities:
-        raise UsageError(
-            "no capability is named",
-            hint="Name one with --capability ID, or all of a shim with --capability '*'",
-        )
     place = place_of(open_device(serial))
     return _report(place, grant_capabilities(place, agent, capabilities, shim), as_json=as_json)
 

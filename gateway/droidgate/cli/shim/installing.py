@@ -10,9 +10,25 @@ from droidgate.cli.descriptors.converting import reaches
 from droidgate.cli.exit_codes import ExitCode
 from droidgate.cli.options import CrossingThreshold
 from droidgate.cli.output.json_output import print_json
-from droidgate.cli.output.pages import Block, Heading, Line, Table, amount, noun, print_note, show
+from droidgate.cli.output.pages import (
+    Block,
+    Heading,
+    Line,
+    Table,
+    amount,
+    noun,
+    print_note,
+    print_warning,
+    show,
+)
 from droidgate.cli.output.safe_text import one_line
-from droidgate.cli.shim.building import findings_blocks, key_record, unused_blocks, unused_records
+from droidgate.cli.shim.building import (
+    findings_blocks,
+    key_record,
+    left_out_lines,
+    unused_blocks,
+    unused_records,
+)
 from droidgate.cli.shim.documents import (
     InstalledShimRecord,
     RemovedShim,
@@ -125,9 +141,9 @@ def _ask_for_any_app(ready: Sequence[Ready]) -> bool | None:
     import typer
 
     for line in _QUESTION:
-        print_note(line)
+        print_warning(line)
     for item in ready:
-        print_note(f"  {item.facts.application_id}: {', '.join(map(one_line, item.facts.capabilities))}")
+        print_warning(f"  {item.facts.application_id}: {', '.join(map(one_line, item.facts.capabilities))}")
     return typer.confirm("Let any app on this phone call them?", default=False, err=True)
 
 
@@ -149,6 +165,7 @@ def _page(installed: InstalledShims) -> list[Block]:
             Line(),
         ]
     blocks += unused_blocks(prepared.unused)
+    blocks += left_out_lines(prepared.left_out)
     if prepared.key is not None:
         blocks.append(Line(f"signed with {one_line(str(prepared.key.path))}"))
     working = sum(installation.works for installation in installations)
@@ -185,4 +202,5 @@ def _document(installed: InstalledShims) -> ShimInstallDocument:
         shims=shims,
         identity=record,
         unused=unused_records(prepared.unused),
+        left_out=prepared.left_out.packages,
     )

@@ -61,6 +61,16 @@ Advertise = Annotated[
         show_default=False,
     ),
 ]
+Protocols = Annotated[
+    list[str] | None,
+    typer.Option(
+        "--protocol",
+        metavar="FORMAT",
+        help="Make shims for apps of this protocol: appfunctions, mmcp, mobile-mcp or all; may be repeated. "
+        "By default all but mobile-mcp, whose apps agents reach directly; all with --only or --advertise",
+        show_default=False,
+    ),
+]
 DeadlineMs = Annotated[
     int | None,
     typer.Option(
@@ -153,6 +163,7 @@ def register(app: typer.Typer) -> None:
 def _build(  # noqa: PLR0913
     *,
     sources: From,
+    protocol: Protocols = None,
     only: Only = None,
     aggregate: Aggregate = False,
     advertise: Advertise = None,
@@ -170,7 +181,8 @@ def _build(  # noqa: PLR0913
     """Make a signed APK for each app, without an Android SDK.
 
     Agents that speak Mobile-MCP find the shim next to the app, under the app's name, and call the app's
-    capabilities through it. What they see otherwise than the app declares it is a finding. Each
+    capabilities through it. Apps that agents reach by themselves, those of Mobile-MCP, get a shim only on
+    request (--protocol). What they see otherwise than the app declares it is a finding. Each
     permission that a shim asks for is listed with the capabilities that need it.
     """
     del json_schema
@@ -185,6 +197,7 @@ def _build(  # noqa: PLR0913
         deadline_ms=deadline_ms,
         signer=signer,
         key=key,
+        protocols=tuple(protocol or ()),
     )
     return run_within(
         RunBudget(memory, deadline),
@@ -203,6 +216,7 @@ def _install(  # noqa: PLR0913
     sources: FromOrNothing = None,
     serial: Serial = None,
     allow_any_app: AnyApp = None,
+    protocol: Protocols = None,
     only: Only = None,
     aggregate: Aggregate = False,
     advertise: Advertise = None,
@@ -233,6 +247,7 @@ def _install(  # noqa: PLR0913
         deadline_ms=deadline_ms,
         signer=signer,
         key=key,
+        protocols=tuple(protocol or ()),
     )
     request = InstallRequest(build, tuple(apks or ()))
     return install_and_report(request, serial, any_app=allow_any_app, fail_on=fail_on, as_json=as_json)

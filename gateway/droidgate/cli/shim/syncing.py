@@ -10,7 +10,13 @@ from droidgate.cli.options import CrossingThreshold
 from droidgate.cli.output.json_output import print_json
 from droidgate.cli.output.pages import Block, Heading, Line, Table, amount, noun, print_note, show
 from droidgate.cli.output.safe_text import one_line
-from droidgate.cli.shim.building import findings_blocks, key_record, unused_blocks, unused_records
+from droidgate.cli.shim.building import (
+    findings_blocks,
+    key_record,
+    left_out_lines,
+    unused_blocks,
+    unused_records,
+)
 from droidgate.cli.shim.documents import ShimChange, ShimSyncDocument
 from droidgate.cli.shim.installing import step_record, steps_table
 from droidgate.devices.device import open_device
@@ -52,6 +58,7 @@ def _page(plan: SyncPlan, synced: Sequence[Synced], *, dry_run: bool) -> list[Bl
                 blocks += findings_blocks(built.findings, built.capabilities)
             blocks.append(Line())
     blocks += unused_blocks(plan.unused)
+    blocks += left_out_lines(plan.left_out)
     changed = sum(item.change.kind != "same" for item in synced)
     works = sum(item.works is not False for item in synced)
     shims = amount(len(synced), "shim")
@@ -84,4 +91,5 @@ def _document(plan: SyncPlan, synced: Sequence[Synced], *, done: bool) -> ShimSy
         asked=tuple(map(step_record, plan.asked)),
         changes=changes,
         unused=unused_records(plan.unused),
+        left_out=plan.left_out.packages,
     )

@@ -10,8 +10,8 @@ from typing import Final
 from droidgate.apk.packed_manifest import ManifestFacts
 from droidgate.apk.project_files import ProjectFiles
 from droidgate.formats import load_formats
-from droidgate.migrate.plan import plan_migration
-from droidgate.migrate.source_sets import find_source_set
+from droidgate.migration.plan import plan_migration
+from droidgate.migration.source_sets import find_source_set
 from droidgate.model.capability import Provider
 from droidgate.model.errors import WriteError
 from droidgate.model.findings import Finding, Level, finding_code

@@ -9,7 +9,7 @@ from typing import Final
 from droidgate.access_words import enabled_words
 from droidgate.callability import Protection, protection_of
 from droidgate.formats import Format
-from droidgate.migrate.manifest_edit import parse_manifest
+from droidgate.migration.manifest_edit import parse_manifest
 from droidgate.model.capability import Provider
 from droidgate.parsing.xml_text import ANDROID, child_elements
 from droidgate_mappings.tables import find_binding

@@ -9,8 +9,8 @@ from pathlib import Path
 from typing import Final, Literal
 
 from droidgate.handlers.places import MARK
-from droidgate.migrate.manifest_edit import parse_manifest
-from droidgate.migrate.text_files import read_text_file
+from droidgate.migration.manifest_edit import parse_manifest
+from droidgate.migration.text_files import read_text_file
 from droidgate.model.errors import InputError
 from droidgate.parsing.gradle_text import GradleFile
 from droidgate.parsing.module_build import read_module_build

@@ -9,18 +9,18 @@ from pathlib import Path
 
 from droidgate.formats import Artifact, Format, HandlerCode
 from droidgate.handlers.places import MARK
-from droidgate.migrate.access_notes import access_notes
-from droidgate.migrate.existing import ExistingApp
-from droidgate.migrate.manifest_edit import merge_manifest
-from droidgate.migrate.own_code import is_declared_in, missing_methods, own_code_notes
-from droidgate.migrate.source_sets import (
+from droidgate.migration.access_notes import access_notes
+from droidgate.migration.existing import ExistingApp
+from droidgate.migration.manifest_edit import merge_manifest
+from droidgate.migration.own_code import is_declared_in, missing_methods, own_code_notes
+from droidgate.migration.source_sets import (
     MANIFEST,
     Language,
     SourceSet,
     check_inside,
     find_source_file,
 )
-from droidgate.migrate.text_files import read_text_file, replace_file
+from droidgate.migration.text_files import read_text_file, replace_file
 from droidgate.model.capability import Provider
 from droidgate.model.errors import UsageError, WriteError
 from droidgate.model.findings import Level
@@ -60,7 +60,7 @@ def _lines(text: str) -> list[str]:
 
 
 @dataclass(frozen=True, slots=True)
-class Migration:
+class MigrationPlan:
     """All changes of a migration, and what else its author has to do, access rules first."""
 
     project: Path
@@ -72,7 +72,7 @@ class Migration:
         """Return all changes as one unified diff."""
         return "".join(change.unified_diff() for change in self.changes)
 
-    def apply(self) -> None:
+    def write(self) -> None:
         """Write the changes, the manifest last: it names the others.
 
         Each file is replaced as a whole or not at all.
@@ -97,7 +97,7 @@ def plan_migration(
     target: Format,
     dialect: DialectTable,
     language: Language,
-) -> Migration:
+) -> MigrationPlan:
     """Work out what a migration changes.
 
     Args:
@@ -117,7 +117,7 @@ def plan_migration(
     planner = _Planner(project, source_set, target, dialect, language)
     for translation in translations:
         planner.add(translation)
-    return Migration(project, planner.changes(), tuple(translations), tuple(dict.fromkeys(planner.notes)))
+    return MigrationPlan(project, planner.changes(), tuple(translations), tuple(dict.fromkeys(planner.notes)))
 
 
 def _check_components(translations: Sequence[Translation]) -> None:

@@ -11,9 +11,9 @@ from typing import Final
 from lxml import etree
 
 from droidgate.formats import Artifact
-from droidgate.migrate.manifest_edit import COMPONENTS, parse_manifest
-from droidgate.migrate.source_sets import SourceSet
-from droidgate.migrate.text_files import read_text_file
+from droidgate.migration.manifest_edit import COMPONENTS, parse_manifest
+from droidgate.migration.source_sets import SourceSet
+from droidgate.migration.text_files import read_text_file
 from droidgate.model.errors import WriteError
 from droidgate.parsing.xml_text import ANDROID, Element, child_elements, parse_xml
 

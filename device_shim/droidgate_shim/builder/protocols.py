@@ -1,0 +1,100 @@
+"""Which protocols a shim is made for: by default those that its agents do not reach by themselves."""
+
+from __future__ import annotations
+
+from collections.abc import Collection, Sequence
+from dataclasses import dataclass, replace
+from typing import Final
+
+from droidgate.model.errors import UsageError
+from droidgate.parsing.suggestions import suggest_name
+from droidgate_mobile_mcp.constants import FORMAT_ID as MOBILE_MCP
+from droidgate_shim.builder.callability import CALLED_PROTOCOLS
+from droidgate_shim.builder.shims import NothingToOfferError
+from droidgate_shim.builder.source_apps import SourceApp
+
+EVERY_PROTOCOL: Final = "all"
+"""What `--protocol` takes in addition to formats."""
+
+
+@dataclass(frozen=True, slots=True)
+class LeftOut:
+    """What was left out because of its protocol.
+
+    Attributes:
+        packages: The apps that have something that was left out, by name.
+        protocols: The protocols, by id.
+    """
+
+    packages: tuple[str, ...] = ()
+    protocols: tuple[str, ...] = ()
+
+    @property
+    def line(self) -> str:
+        """What was left out and how to include it, in one line."""
+        count = len(self.packages)
+        apps = "1 app" if count == 1 else f"{count:,} apps"
+        reason = ", which Mobile-MCP agents reach by themselves" if self.protocols == (MOBILE_MCP,) else ""
+        return f"left out: {apps} ({', '.join(self.protocols)}){reason}; --protocol all includes every app"
+
+
+def chosen_protocols(
+    named: Collection[str], *, only: Collection[str] = (), advertise: Collection[str] = ()
+) -> frozenset[str]:
+    """Return the protocols whose apps get a shim.
+
+    Args:
+        named: Ids of formats that a shim can call, or `all`. Where it is empty, everything but Mobile-MCP:
+            each agent of a shim speaks it, so it reaches those apps by itself.
+        only: Ids of capabilities. Who names a capability does not have to name its protocol.
+        advertise: Protocols of further agents, which do not reach Mobile-MCP apps.
+
+    Raises:
+        UsageError: a name is not that of a format that a shim can call.
+    """
+    for name in named:
+        if name != EVERY_PROTOCOL and name not in CALLED_PROTOCOLS:
+            hint = suggest_name(name, (*sorted(CALLED_PROTOCOLS), EVERY_PROTOCOL))
+            raise UsageError(f"a shim cannot call {name!r}", hint=hint)
+    if EVERY_PROTOCOL in named or (not named and (only or advertise)):
+        return CALLED_PROTOCOLS
+    return frozenset(named) or CALLED_PROTOCOLS - {MOBILE_MCP}
+
+
+def choose_protocols(
+    apps: Sequence[SourceApp], protocols: Collection[str]
+) -> tuple[tuple[SourceApp, ...], LeftOut]:
+    """Return the apps with their providers of some protocols, and what was left out.
+
+    An app of which everything is left out is not returned; one that has nothing that could be called stays,
+    since its findings say why.
+    """
+    kept, packages, left_out = [], [], set()
+    for app in apps:
+        providers = tuple(provider for provider in app.providers if provider.protocol in protocols)
+        if len(providers) < len(app.providers):
+            packages.append(app.package)
+            left_out.update({provider.protocol for provider in app.providers} - set(protocols))
+        if providers or not app.providers:
+            kept.append(replace(app, providers=providers))
+    return tuple(kept), LeftOut(tuple(packages), tuple(sorted(left_out)))
+
+
+def check_something_is_left(apps: Sequence[SourceApp], left_out: LeftOut) -> None:
+    """Raise where every app was left out.
+
+    Raises:
+        NothingToOfferError: nothing but apps of other protocols was named.
+    """
+    if apps or not left_out.packages:
+        return
+    flags = " ".join(f"--protocol {protocol}" for protocol in left_out.protocols)
+    reason = (
+        "Mobile-MCP agents reach these apps by themselves"
+        if left_out.protocols == (MOBILE_MCP,)
+        else f"these apps speak {', '.join(left_out.protocols)} only"
+    )
+    place = ", ".join(left_out.packages[:3])
+    raise NothingToOfferError(
+        f"no shim is made: {reason}", place=place, hint=f"Make shims for them with {flags}"
+    )

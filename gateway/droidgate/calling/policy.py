@@ -1,0 +1,219 @@
+"""Which calls are allowed, denied or asked about: the user's rules, and what is said of effects.
+
+The rules are in `policy.toml` in the user's configuration folder, and nowhere else: a file in the working
+folder could be a stranger's. Without the file, capabilities that only read are allowed, where the user says
+that they only read; everything else is asked about.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field, replace
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated, Any, Final, Literal
+
+from pydantic import BeforeValidator, Field, model_validator
+
+from droidgate.calling.subjects import CallSubject, CapabilityKey, Effect, NamePattern, glob_matches
+from droidgate.model.types import Frozen
+from droidgate.parsing.toml_text import read_toml
+from droidgate.private_files import read_private
+from droidgate.user_folders import configuration_folder
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable
+
+    from droidgate.model.capability import Capability
+
+FILE_NAME: Final = "policy.toml"
+_LARGEST: Final = 1 << 18
+
+Kind = Literal["deny", "ask", "allow"]
+_STRONGEST_FIRST: Final[tuple[Kind, ...]] = ("deny", "ask", "allow")
+
+
+def _one_or_more(value: Any) -> Any:
+    return (value,) if isinstance(value, str) else value
+
+
+Patterns = Annotated[tuple[Annotated[str, Field(min_length=1)], ...], BeforeValidator(_one_or_more)]
+"""One pattern, or a list of which one has to match."""
+
+_ANY: Final = ("*",)
+
+
+class _Place(Frozen):
+    """Which capabilities, on which phones."""
+
+    device: Patterns = _ANY
+    user: tuple[int, ...] | None = None
+    package: Patterns = _ANY
+    component: Patterns = _ANY
+    protocol: Patterns = _ANY
+    capability: Patterns = _ANY
+
+    @model_validator(mode="after")
+    def _check_condition(self) -> _Place:
+        conditions = self.model_fields_set - {"decision", "effect_is", "reason"}
+        if not conditions:
+            message = 'no condition; write capability = "*" for all capabilities'
+            raise ValueError(message)
+        return self
+
+    def covers(self, serial: str, key: CapabilityKey) -> bool:
+        """Return whether a capability on a phone is meant."""
+        return (
+            _match(self.device, serial)
+            and (self.user is None or key.user in self.user)
+            and _match(self.package, key.package)
+            and _match(self.component, key.component)
+            and _match(self.protocol, key.protocol)
+            and _match(self.capability, key.capability)
+        )
+
+
+def _match(patterns: Iterable[str], value: str) -> bool:
+    return any(glob_matches(pattern, value) for pattern in patterns)
+
+
+class Rule(_Place):
+    """One rule: what is decided for calls that meet all of its conditions.
+
+    Attributes:
+        decision: `allow`, `ask` or `deny`.
+        device, user, package, component, protocol, capability: Patterns; what is not stated is any.
+        effect: One or more of `reads`, `writes`, `unknown`; None is any.
+        client: Patterns of who calls.
+        reason: Shown to who is refused or asked.
+    """
+
+    decision: Kind
+    effect: Annotated[tuple[Effect, ...], BeforeValidator(_one_or_more)] | None = None
+    client: Patterns = _ANY
+    reason: str | None = None
+
+    def meets(self, subject: CallSubject) -> bool:
+        """Return whether a call meets all conditions."""
+        return (
+            self.covers(subject.serial, subject.key)
+            and (self.effect is None or subject.effect in self.effect)
+            and _match(self.client, subject.client)
+        )
+
+
+class EffectStatement(_Place):
+    """What calls of some capabilities may do, as the user says."""
+
+    effect_is: Literal["reads", "writes"] = Field(alias="is")
+
+
+class PolicyFile(Frozen):
+    """What `policy.toml` may hold.
+
+    Attributes:
+        rule: The rules.
+        effect: What the user says that capabilities do.
+        believe_hints_of: Patterns of packages whose own hints about effects are believed.
+    """
+
+    rule: tuple[Rule, ...] = ()
+    effect: tuple[EffectStatement, ...] = ()
+    believe_hints_of: Patterns = ()
+
+
+@dataclass(frozen=True, slots=True)
+class Decision:
+    """What a policy says of a call.
+
+    Attributes:
+        kind: `allow`: make it. `deny`: refuse it. `ask`: make it if it is pinned, else ask for an approval.
+        rule: The rule that decides: `rule 2 of /home/me/.config/droidgate/policy.toml`, `--allow PATTERN`, or
+            `default`.
+        reason: One sentence for who calls, without a period.
+    """
+
+    kind: Kind
+    rule: str
+    reason: str
+
+
+@dataclass(frozen=True, slots=True)
+class Policy:
+    """The user's policy.
+
+    Attributes:
+        settings: What the file holds.
+        place: The file.
+        allowed: Patterns that the command line allows for this run.
+    """
+
+    settings: PolicyFile = field(default_factory=PolicyFile)
+    place: str = FILE_NAME
+    allowed: tuple[NamePattern, ...] = ()
+
+    @classmethod
+    def load(cls, folder: Path | None = None) -> Policy:
+        """Return the user's policy, the default one where there is no file.
+
+        Args:
+            folder: Where `policy.toml` is; the user's configuration folder by default.
+
+        Raises:
+            InputError: the file cannot be read, another user may write it, or it has a mistake.
+        """
+        path = (configuration_folder() if folder is None else folder) / FILE_NAME
+        data = read_private(path, largest=_LARGEST, may_be_link=True)
+        if data is None:
+            return cls(place=str(path))
+        return cls(read_toml(data, PolicyFile, path=str(path)), str(path))
+
+    def allowing(self, patterns: Iterable[str]) -> Policy:
+        """Return this policy with capabilities allowed for this run; rules that deny still win.
+
+        Args:
+            patterns: As in `NamePattern`.
+        """
+        return replace(self, allowed=(*self.allowed, *map(NamePattern.parse, patterns)))
+
+    def effect_of(self, capability: Capability, key: CapabilityKey, *, serial: str) -> Effect:
+        """Return what a call may do: the user's word, else the app's hints where the user believes them.
+
+        Where several statements of the user apply and differ, it writes. Nothing is guessed from names.
+        """
+        said = {other.effect_is for other in self.settings.effect if other.covers(serial, key)}
+        if said:
+            return Effect.WRITES if "writes" in said else Effect.READS
+        read_only = None if capability.effects is None else capability.effects.read_only
+        if read_only is None or not _match(self.settings.believe_hints_of, key.package):
+            return Effect.UNKNOWN
+        return Effect.READS if read_only else Effect.WRITES
+
+    def decide(self, subject: CallSubject) -> Decision:
+        """Return what the policy says of a call: the strongest of all rules that it meets.
+
+        `deny` is the strongest, then what the command line allows, then `ask`, then `allow`; the order of
+        the rules makes no difference.
+        """
+        met = [(number, rule) for number, rule in enumerate(self.settings.rule, 1) if rule.meets(subject)]
+        by_rule = {rule.decision: (number, rule) for number, rule in reversed(met)}
+        if "deny" not in by_rule:
+            for pattern in self.allowed:
+                if pattern.matches(subject):
+                    return Decision("allow", f"--allow {pattern}", "the command line allows it")
+        for kind in _STRONGEST_FIRST:
+            if kind in by_rule:
+                number, rule = by_rule[kind]
+                return Decision(kind, f"rule {number} of {self.place}", rule.reason or _REASONS[kind])
+        if subject.effect is Effect.READS:
+            return Decision("allow", "default", "the capability only reads")
+        return Decision("ask", "default", _ASKED[subject.effect])
+
+
+_REASONS: Final[dict[Kind, str]] = {
+    "deny": "a rule of the policy denies it",
+    "ask": "a rule of the policy requires an approval",
+    "allow": "a rule of the policy allows it",
+}
+_ASKED: Final = {
+    Effect.WRITES: "a capability that writes requires an approval",
+    Effect.UNKNOWN: "a capability whose effects are not known requires an approval",
+}

@@ -1,0 +1,175 @@
+"""What a decision about a call is made of: the capability on its phone, what a call may do, who calls."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from enum import StrEnum
+from fnmatch import fnmatchcase
+
+from droidgate.model.capability import Capability, Provider, reachable_definitions
+
+
+class Effect(StrEnum):
+    """What a call of a capability may do, as far as the user trusts what is said of it."""
+
+    READS = "reads"
+    WRITES = "writes"
+    UNKNOWN = "unknown"
+
+
+@dataclass(frozen=True, slots=True)
+class CapabilityKey:
+    """Which capability of a phone is meant: DESIGN 5.
+
+    Attributes:
+        user: Android user number.
+        package: Application id.
+        component: Class name of the component with its package; empty where the app as a whole declares it.
+        protocol: Id of the format.
+        capability: The id that a call names.
+    """
+
+    user: int
+    package: str
+    component: str
+    protocol: str
+    capability: str
+
+
+@dataclass(frozen=True, slots=True)
+class CallSubject:
+    """What a policy decides on.
+
+    Attributes:
+        serial: The phone, as adb calls it.
+        user: Android user number.
+        package: Application id.
+        component: As in `CapabilityKey`.
+        protocol: Id of the format.
+        capability: The id that a call names.
+        effect: What a call may do, by `Policy.effect_of`.
+        client: Who calls: `cli`, or the name that `droidgate serve` knows an MCP client by.
+    """
+
+    serial: str
+    user: int
+    package: str
+    component: str
+    protocol: str
+    capability: str
+    effect: Effect
+    client: str
+
+    @property
+    def key(self) -> CapabilityKey:
+        """Which capability is called."""
+        return CapabilityKey(self.user, self.package, self.component, self.protocol, self.capability)
+
+
+@dataclass(frozen=True, slots=True)
+class Pin:
+    """A capability as it is declared at one moment: what an approval holds for.
+
+    Attributes:
+        key: Which capability.
+        signer: SHA-256 of the app's signing certificate, lower-case hexadecimal.
+        digest: Of both and of the declaration: `Provider.pin`.
+    """
+
+    key: CapabilityKey
+    signer: str
+    digest: str
+
+
+def key_of(provider: Provider, capability_id: str, *, user: int) -> CapabilityKey:
+    """Return which capability of a phone a provider's capability is."""
+    return CapabilityKey(
+        user, provider.package or "", component_name(provider), provider.protocol, capability_id
+    )
+
+
+def pin_of(provider: Provider, capability_id: str, *, user: int, signer: str) -> Pin:
+    """Return a capability's pin.
+
+    Raises:
+        KeyError: the provider has no capability of this id.
+    """
+    declared = provider.model_copy(update={"component": component_name(provider)})
+    digest = declared.pin(user=user, signer=signer, capability_id=capability_id)
+    return Pin(key_of(provider, capability_id, user=user), signer.lower(), digest)
+
+
+def component_name(provider: Provider) -> str:
+    """Return the class of a provider's component with its package: `.Tools` is `com.example.Tools`."""
+    component, package = provider.component or "", provider.package
+    if not component or not package:
+        return component
+    if component.startswith("."):
+        return package + component
+    return component if "." in component else f"{package}.{component}"
+
+
+def declaration_for(provider: Provider, capability_id: str) -> Provider:
+    """Return a provider with this capability alone, as it is kept with an approval: without source and state.
+
+    Raises:
+        KeyError: the provider has no capability of this id.
+    """
+    capability = find_capability(provider, capability_id)
+    reached = reachable_definitions(capability, provider.definitions)
+    return provider.model_copy(
+        update={
+            "component": component_name(provider) or None,
+            "source": None,
+            "capabilities": (capability.model_copy(update={"source": None, "state": None}),),
+            "definitions": {name: type_ for name, type_ in provider.definitions.items() if name in reached},
+        }
+    )
+
+
+def find_capability(provider: Provider, capability_id: str) -> Capability:
+    """Return the capability of an id.
+
+    Raises:
+        KeyError: the provider has none of this id, or more than one.
+    """
+    found = [capability for capability in provider.capabilities if capability.id == capability_id]
+    if len(found) != 1:
+        raise KeyError(capability_id)
+    return found[0]
+
+
+@dataclass(frozen=True, slots=True)
+class NamePattern:
+    """Capabilities as a user names them: `CAPABILITY`, `PACKAGE/CAPABILITY`, `PACKAGE/COMPONENT/CAPABILITY`.
+
+    Each part is a glob pattern. The first slash ends the package, so an id that has a slash is written with
+    its package, or as `*/ID`.
+    """
+
+    package: str
+    capability: str
+
+    @classmethod
+    def parse(cls, text: str) -> NamePattern:
+        """Return the pattern that a user wrote."""
+        package, slash, capability = text.partition("/")
+        return cls(package, capability) if slash else cls("*", text)
+
+    def matches(self, key: CapabilityKey | CallSubject) -> bool:
+        """Return whether a capability is one of those that are named."""
+        names = (key.capability, f"{key.component}/{key.capability}")
+        return glob_matches(self.package, key.package) and any(
+            glob_matches(self.capability, name) for name in names
+        )
+
+    def __str__(self) -> str:
+        return f"{self.package}/{self.capability}"
+
+
+def glob_matches(pattern: str, value: str) -> bool:
+    """Return whether a pattern matches the whole of a value, in exactly its case.
+
+    `*` stands for any number of any characters, `?` for one character; every other character is itself.
+    """
+    return fnmatchcase(value, pattern.replace("[", "[[]"))

@@ -1,0 +1,122 @@
+"""How much a run prints: `--quiet` and `--verbose`, which each command takes."""
+
+from __future__ import annotations
+
+import contextlib
+import functools
+import inspect
+import sys
+from collections.abc import Callable, Iterator
+from typing import Annotated, Any, Final, TypeAlias
+
+import typer
+
+from droidgate.model.errors import UsageError
+
+Quiet: TypeAlias = Annotated[
+    int,
+    typer.Option(
+        "--quiet",
+        "-q",
+        count=True,
+        show_default=False,
+        help="Print no notes, with -qq no pages of text either; warnings, errors and data stay",
+    ),
+]
+Verbose: TypeAlias = Annotated[
+    bool,
+    typer.Option("--verbose", "-v", help="Print steps and commands sent to devices, with their milliseconds"),
+]
+_OPTIONS: Final = {"quiet": (Quiet, 0), "verbose": (Verbose, False)}
+_NO_NOTES: Final = 1
+_NO_PAGES: Final = 2
+
+_quiet = 0
+_verbose = False
+
+
+def shows_notes() -> bool:
+    """Return whether progress, and where things were written, is printed on standard error."""
+    return _quiet < _NO_NOTES
+
+
+def shows_pages() -> bool:
+    """Return whether pages of text are printed."""
+    return _quiet < _NO_PAGES
+
+
+def add_verbosity(quiet: int, *, verbose: bool) -> None:
+    """Add what options before or after a command ask for.
+
+    Raises:
+        UsageError: they ask for both.
+    """
+    global _quiet, _verbose
+    _quiet, _verbose = _quiet + quiet, _verbose or verbose
+    if _quiet and _verbose:
+        raise UsageError("--quiet and --verbose exclude each other", hint="Choose one of them")
+    if verbose:
+        _print_steps()
+
+
+@contextlib.contextmanager
+def usual_verbosity() -> Iterator[None]:
+    """Begin and end a run with what is printed without any option."""
+    global _quiet, _verbose
+    _quiet, _verbose = 0, False
+    try:
+        yield
+    finally:
+        is_heard, _quiet, _verbose = _verbose, 0, False
+        if is_heard:
+            _print_no_steps()
+
+
+def with_verbosity(body: Callable[..., Any]) -> Callable[..., Any]:
+    """Return a command's body that takes the two options as well."""
+
+    @functools.wraps(body)
+    def run(*arguments: Any, quiet: int = 0, verbose: bool = False, **options: Any) -> Any:
+        add_verbosity(quiet, verbose=verbose)
+        return body(*arguments, **options)
+
+    signature = inspect.signature(body, eval_str=True)
+    added = [
+        inspect.Parameter(name, inspect.Parameter.KEYWORD_ONLY, default=default, annotation=option)
+        for name, (option, default) in _OPTIONS.items()
+    ]
+    run.__signature__ = signature.replace(  # type: ignore[attr-defined]
+        parameters=[*signature.parameters.values(), *added]
+    )
+    run.__annotations__ = {
+        **body.__annotations__,
+        **{name: option for name, (option, _) in _OPTIONS.items()},
+    }
+    return run
+
+
+def _print_steps() -> None:
+    import logging
+
+    from droidgate.cli.output.safe_text import visible
+    from droidgate.steps import LOGGER
+
+    class Printer(logging.Handler):
+        def emit(self, record: logging.LogRecord) -> None:
+            print(visible(record.getMessage()), file=sys.stderr)
+
+    _print_no_steps()
+    LOGGER.addHandler(Printer())
+    LOGGER.setLevel(logging.INFO)
+    LOGGER.propagate = False
+
+
+def _print_no_steps() -> None:
+    import logging
+
+    from droidgate.steps import LOGGER
+
+    for handler in list(LOGGER.handlers):
+        LOGGER.removeHandler(handler)
+    LOGGER.setLevel(logging.NOTSET)
+    LOGGER.propagate = True

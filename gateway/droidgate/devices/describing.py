@@ -1,0 +1,92 @@
+"""The phones that adb lists, each with its model and version."""
+
+from __future__ import annotations
+
+from concurrent.futures import ThreadPoolExecutor
+from dataclasses import dataclass, replace
+from typing import Final
+
+from droidgate.devices.device import device_of
+from droidgate.devices.listing import ListedDevice
+from droidgate.devices.properties import build_of, get_properties
+from droidgate.devices.server import AdbServer
+from droidgate.devices.wireless import wireless_warning
+from droidgate.model.errors import DeviceError
+
+_AT_ONCE: Final = 8
+
+
+@dataclass(frozen=True, slots=True)
+class DeviceDescription:
+    """A phone that adb lists.
+
+    Attributes:
+        serial: Its name at the adb server.
+        state: adb's word for its state; `device` is ready.
+        ready: It takes commands, and answered.
+        product: Name of the product; None where adb does not have it.
+        model: Name of the model; None where neither adb nor the phone has it.
+        android: Version as users read it, such as `16`; None where the phone was not asked or did not answer.
+        sdk: API level; None as for `android`.
+        security_patch: Day of the security patch level, ISO 8601; None where it is unknown.
+        features: What its adb daemon supports, in adb's words.
+        hint: What to do where it is not ready.
+        warning: A security problem of the connection.
+    """
+
+    serial: str
+    state: str
+    ready: bool
+    product: str | None = None
+    model: str | None = None
+    android: str | None = None
+    sdk: int | None = None
+    security_patch: str | None = None
+    features: tuple[str, ...] = ()
+    hint: str | None = None
+    warning: str | None = None
+
+
+def list_devices(server: AdbServer | None = None) -> tuple[DeviceDescription, ...]:
+    """Return the phones that adb lists, in its order; those that are ready are asked for their version.
+
+    Args:
+        server: The adb server; the one that adb's variables name by default. It is started where none runs.
+
+    Raises:
+        DeviceError: no adb server runs, and it cannot be started.
+    """
+    asked = server or AdbServer()
+    listed = asked.devices()
+    with ThreadPoolExecutor(_AT_ONCE) as pool:
+        return tuple(pool.map(lambda device: describe_device(device, asked), listed))
+
+
+def describe_device(listed: ListedDevice, server: AdbServer) -> DeviceDescription:
+    """Return the description of a phone; of one that does not answer, the error is the hint."""
+    description = DeviceDescription(
+        serial=listed.serial,
+        state=listed.state,
+        ready=listed.ready,
+        product=listed.product,
+        model=listed.model,
+        hint=listed.hint,
+    )
+    if not listed.ready:
+        return description
+    device = device_of(listed, server)
+    try:
+        build = build_of(get_properties(device))
+        features = sorted(device.features)
+    except DeviceError as error:
+        reason = error.message if error.hint is None else f"{error.message}; {error.hint}"
+        return replace(description, ready=False, hint=reason)
+    return replace(
+        description,
+        model=build.model or listed.model,
+        android=build.release,
+        sdk=build.sdk,
+        security_patch=None if build.security_patch is None else build.security_patch.isoformat(),
+        features=tuple(features),
+        warning=wireless_warning(listed.serial, build),
+    )

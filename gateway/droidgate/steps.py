@@ -1,0 +1,40 @@
+"""Steps of the work with their durations, on the logger `droidgate.steps`.
+
+`--verbose` prints them; a program that uses droidgate gets them from `logging` at the level INFO.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import logging
+import time
+from collections.abc import Iterator
+from typing import Final
+
+LOGGER: Final = logging.getLogger("droidgate.steps")
+
+_LONGEST: Final = 1000
+"""Characters of a step that are logged: a command can be as long as adb takes."""
+
+
+@contextlib.contextmanager
+def timed_step(text: str) -> Iterator[None]:
+    """Log a step with its milliseconds when it ends, also where it fails.
+
+    Args:
+        text: What is done, such as `read app.apk`. It may be untrusted: whoever prints it makes it safe.
+    """
+    if not LOGGER.isEnabledFor(logging.INFO):
+        yield
+        return
+    began = time.perf_counter()
+    outcome = ""
+    try:
+        yield
+    except BaseException:
+        outcome = " (failed)"
+        raise
+    finally:
+        spent = (time.perf_counter() - began) * 1000
+        shown = text if len(text) <= _LONGEST else f"{text[:_LONGEST]}..."
+        LOGGER.info("%8.1f ms  %s%s", spent, shown, outcome)
