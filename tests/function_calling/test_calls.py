@@ -5,6 +5,7 @@ The calls are typed from the API references of the vendors; their own libraries 
 
 from __future__ import annotations
 
+import importlib
 import json
 from pathlib import Path
 from typing import Any
@@ -48,6 +49,15 @@ CALLS: dict[str, dict[str, Any]] = {
 }
 
 
+LIBRARIES = {
+    "openai": ("openai", "openai.types.responses", "ResponseFunctionToolCall"),
+    "openai-chat": ("openai", "openai.types.chat", "ChatCompletionMessageFunctionToolCall"),
+    "anthropic": ("anthropic", "anthropic.types", "ToolUseBlock"),
+    "gemini": ("google-genai", "google.genai.types", "Part"),
+}
+"""Dialect -> distribution, module and type of a call."""
+
+
 @pytest.fixture
 def names(tmp_path: Path) -> dict[str, Path]:
     """Return `names.json` of each dialect, as `droidgate convert` writes it."""
@@ -70,19 +80,10 @@ def test_a_call_leads_to_its_capability(dialect: str, names: dict[str, Path]) ->
 
 @pytest.mark.filterwarnings("ignore::DeprecationWarning")
 def test_the_objects_of_the_vendors_libraries_are_read(names: dict[str, Path]) -> None:
-    for part in ("openai", "anthropic", "google-genai"):
-        require(part)
-    from anthropic.types import ToolUseBlock  # noqa: PLC0415
-    from google.genai.types import Part  # noqa: PLC0415
-    from openai.types.chat import ChatCompletionMessageFunctionToolCall  # noqa: PLC0415
-    from openai.types.responses import ResponseFunctionToolCall  # noqa: PLC0415
-
-    made = {
-        "openai": ResponseFunctionToolCall.model_validate(RESPONSES),
-        "openai-chat": ChatCompletionMessageFunctionToolCall.model_validate(CHAT),
-        "anthropic": ToolUseBlock.model_validate(CLAUDE),
-        "gemini": Part.model_validate(GEMINI),
-    }
+    made = {}
+    for dialect, (distribution, module, name) in LIBRARIES.items():
+        require(distribution)
+        made[dialect] = getattr(importlib.import_module(module), name).model_validate(CALLS[dialect])
     for dialect, call in made.items():
         meant = droidgate.read_function_call(dialect, call.model_dump(), names[dialect])
         assert (meant.capability, meant.arguments) == ("notes#create", ARGUMENTS)

@@ -7,6 +7,8 @@ from typing import Annotated, TypeAlias
 
 import typer
 
+from droidgate.cli.completing import complete_formats, complete_serials, complete_targets
+
 
 class CrossingThreshold(StrEnum):
     """Levels of a conversion's findings that `convert --fail-on` takes, mildest first."""
@@ -49,7 +51,30 @@ Strict: TypeAlias = Annotated[
 OnlyFormats: TypeAlias = Annotated[
     list[str] | None,
     typer.Option(
-        "--from", metavar="FORMAT", help="Read as this format only; may be repeated", show_default=False
+        "--from",
+        metavar="FORMAT",
+        help="Read as this format only; may be repeated",
+        show_default=False,
+        autocompletion=complete_formats,
+    ),
+]
+Target: TypeAlias = Annotated[
+    str,
+    typer.Option(
+        "--to",
+        metavar="FORMAT[+DIALECT]",
+        help="What to write; see `droidgate formats`",
+        show_default=False,
+        autocompletion=complete_targets,
+    ),
+]
+Serial: TypeAlias = Annotated[
+    str | None,
+    typer.Option(
+        "--serial",
+        help="The phone, where several are attached",
+        show_default=False,
+        autocompletion=complete_serials,
     ),
 ]
 ChosenProviders: TypeAlias = Annotated[

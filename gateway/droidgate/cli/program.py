@@ -55,6 +55,8 @@ _COMMANDS: Final = (
     demo_command,
     config_command,
 )
+_COMPLETION: Final = "_DROIDGATE_COMPLETE"
+"""A shell sets it to ask for completions."""
 _HELP: Final = (
     "One gateway between Android's agent-tool protocols: reads what apps declare for agents in any of them, "
     "writes it in any other, and says exactly what each conversion costs."
@@ -134,8 +136,8 @@ def run(arguments: Sequence[str] | None = None) -> int:
     """Run the program with the given arguments, or the process's own, and return its exit code."""
     command = typer.main.get_command(build_app())
     words = sys.argv[1:] if arguments is None else list(arguments)
-    asks_for_help = not {"-h", "--help"}.isdisjoint(words)
-    defaults = bind_settings(command, dict if asks_for_help else _configured)
+    needs_no_defaults = _COMPLETION in os.environ or not {"-h", "--help"}.isdisjoint(words)
+    defaults = bind_settings(command, dict if needs_no_defaults else _configured)
 
     def body() -> int:
         _open_closed_streams()
