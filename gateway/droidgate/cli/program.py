@@ -11,11 +11,13 @@ import errno
 import io
 import os
 import sys
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from typing import Annotated, Any, Final
 
 import typer
 
+from droidgate.cli.config import config_command
+from droidgate.cli.config.settings import bind_settings
 from droidgate.cli.coverage import catalog_command, coverage_command, scan_command
 from droidgate.cli.demo import demo_command
 from droidgate.cli.descriptors import (
@@ -51,6 +53,7 @@ _COMMANDS: Final = (
     shim_command,
     phone_command,
     demo_command,
+    config_command,
 )
 _HELP: Final = (
     "One gateway between Android's agent-tool protocols: reads what apps declare for agents in any of them, "
@@ -130,17 +133,30 @@ def _print_help(
 def run(arguments: Sequence[str] | None = None) -> int:
     """Run the program with the given arguments, or the process's own, and return its exit code."""
     command = typer.main.get_command(build_app())
+    words = sys.argv[1:] if arguments is None else list(arguments)
+    asks_for_help = not {"-h", "--help"}.isdisjoint(words)
+    defaults = bind_settings(command, dict if asks_for_help else _configured)
 
     def body() -> int:
         _open_closed_streams()
         _make_output_robust()
         with usual_verbosity():
             code = command.main(
-                None if arguments is None else list(arguments), prog_name="droidgate", standalone_mode=False
+                words,
+                prog_name="droidgate",
+                standalone_mode=False,
+                default_map=defaults,
             )
         return code if isinstance(code, int) else ExitCode.OK
 
-    return int(guard(body, _called(command, sys.argv[1:] if arguments is None else arguments)))
+    return int(guard(body, _called(command, words)))
+
+
+def _configured() -> Mapping[str, Any]:
+    """Return what the configuration file sets, by the names of settings."""
+    from droidgate.cli.config.config_file import find_configuration
+
+    return find_configuration().values
 
 
 def _called(command: Any, arguments: Sequence[str]) -> str:

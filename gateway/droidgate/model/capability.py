@@ -247,7 +247,19 @@ def declaration_of(part: Frozen, *, in_order: bool = True) -> dict[str, Json]:
             declared[name] = [[key, declaration_of(property_)] for key, property_ in value.items()]
         else:
             declared[name] = _declared_value(value, in_order=in_order)
+    if not in_order and isinstance(part, ObjectType) and "required" in part.keywords:
+        declared["keywords"] = _without_order_of_required(part)
     return declared
+
+
+def _without_order_of_required(type_: ObjectType) -> dict[str, Json]:
+    """Return an object's keywords without a `required` that only lists its required properties otherwise."""
+    required = sorted(name for name, property_ in type_.properties.items() if property_.required)
+    listed = type_.keywords["required"]
+    is_list = isinstance(listed, list | tuple) and all(isinstance(name, str) for name in listed)
+    if is_list and sorted(listed) == required:
+        return {name: value for name, value in type_.keywords.items() if name != "required"}
+    return type_.keywords
 
 
 @cache

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from typing import Final
 
+from droidgate.cli.config.documents import ConfigShowDocument
 from droidgate.cli.coverage.catalog_documents import AnswerDocument, ScanDocument
 from droidgate.cli.coverage.coverage_documents import CoverageDocument
 from droidgate.cli.output.documents import (
@@ -65,5 +66,6 @@ PUBLISHED: Final[dict[str, type[Document]]] = {
     "scan": ScanDocument,
     "catalog-sql": AnswerDocument,
     "coverage": CoverageDocument,
+    "config-show": ConfigShowDocument,
 }
 """Command, or file, to the document whose schema is published under that name."""

@@ -1,0 +1,1 @@
+"""Defaults from a file or the environment, and `droidgate config`."""

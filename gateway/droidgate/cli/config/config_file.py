@@ -1,0 +1,240 @@
+"""The file with a user's defaults: where it is found, and how it is read.
+
+It is untrusted: it may be in any folder that somebody has checked out.
+"""
+
+from __future__ import annotations
+
+import os
+import re
+import stat
+import tomllib
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Any, Final
+
+from droidgate.cli.config.settings import SETTINGS, Setting
+from droidgate.model.errors import UsageError
+from droidgate.parsing.suggestions import closest_name
+from droidgate.text_safety import one_line
+
+FILE: Final = "droidgate.toml"
+PROJECT_FILE: Final = "pyproject.toml"
+MOST_BYTES: Final = 64 * 1024
+
+_TABLE: Final = ("tool", "droidgate")
+_HINT: Final = "`droidgate config show` lists what can be set"
+_LINE: Final = re.compile(r"\(at line (\d{1,9}), column \d{1,9}\)")
+_MOST_PLACES: Final = 20
+"""Lines on which a key is looked for, each with a parse of what is before."""
+
+
+@dataclass(frozen=True, slots=True)
+class Configuration:
+    """What a file sets.
+
+    Attributes:
+        path: The file, None where there is none.
+        values: Its values by the names of their settings.
+        lines: The line of each, from 1; 0 where it is not known.
+    """
+
+    path: Path | None = None
+    values: Mapping[str, Any] = field(default_factory=dict)
+    lines: Mapping[str, int] = field(default_factory=dict)
+
+
+def find_configuration(folder: Path | None = None, *, with_lines: bool = False) -> Configuration:
+    """Return the settings of the closest file: in the working folder or above it.
+
+    The search ends at the root of a repository and at the home folder; both are looked at.
+
+    Args:
+        folder: Where it starts; the working folder by default.
+        with_lines: Find the line of each value, too.
+
+    Raises:
+        UsageError: the file cannot be read, or sets what it cannot set.
+    """
+    try:
+        start = Path.cwd() if folder is None else folder
+    except OSError:
+        # The working folder is gone.
+        return Configuration()
+    for parent in _folders(start):
+        for name in (FILE, PROJECT_FILE):
+            data = _read(parent / name)
+            if data is not None and (name == FILE or b"tool.droidgate" in data):
+                return _parse(parent / name, data, with_lines=with_lines)
+    return Configuration()
+
+
+def _folders(start: Path) -> Iterator[Path]:
+    # Without a home folder the tilde stays.
+    home = os.path.realpath(os.path.expanduser("~"))  # noqa: PTH111
+    for folder in (start, *start.parents):
+        yield folder
+        if os.path.lexists(folder / ".git") or os.path.realpath(folder) == home:
+            return
+
+
+def _read(path: Path) -> bytes | None:
+    """Return the content of a file; None where there is none, or a project's file cannot be read."""
+    is_own = path.name == FILE
+    try:
+        # A pipe would wait for somebody who writes.
+        descriptor = os.open(path, os.O_RDONLY | getattr(os, "O_NONBLOCK", 0) | getattr(os, "O_CLOEXEC", 0))
+        with os.fdopen(descriptor, "rb") as opened:
+            if not stat.S_ISREG(os.fstat(descriptor).st_mode):
+                raise UsageError(
+                    "it is not a regular file", place=_shown_path(path), hint="Remove or rename it"
+                )
+            data = opened.read(MOST_BYTES + 1)
+    except (FileNotFoundError, NotADirectoryError):
+        return None
+    except OSError as error:
+        if is_own:
+            raise UsageError(error.strerror or str(error), place=_shown_path(path), hint=_HINT) from None
+        return None
+    if len(data) > MOST_BYTES and (is_own or b"tool.droidgate" in data):
+        raise UsageError(
+            f"it is larger than {MOST_BYTES // 1024} KiB",
+            place=_shown_path(path),
+            hint=f"Move droidgate's settings into a {FILE} of their own",
+        )
+    return data
+
+
+def _parse(path: Path, data: bytes, *, with_lines: bool) -> Configuration:
+    prefix = () if path.name == FILE else _TABLE
+    text, document = _load(path, data)
+    table: object = document
+    for name in prefix:
+        table = table.get(name, {}) if isinstance(table, dict) else table
+    if not isinstance(table, dict):
+        raise UsageError("tool.droidgate is not a table", place=_shown_path(path), hint=_HINT)
+    values: dict[str, Any] = {}
+    lines: dict[str, int] = {}
+    for key, value in _leaves(table, ()):
+        place = _Place(path, text, (*prefix, *key))
+        setting = _setting_of(key, place)
+        expected = setting.problem_of(value)
+        if expected is not None:
+            raise place.error(
+                f"{one_line(setting.name)} is {one_line(_shown(value))}; expected {expected}", _HINT
+            )
+        _check_formats(setting, value, place)
+        values[setting.name] = value
+        if with_lines:
+            lines[setting.name] = place.line
+    return Configuration(path, values, lines)
+
+
+def _load(path: Path, data: bytes) -> tuple[str, dict[str, Any]]:
+    place, reason = _shown_path(path), "it is not UTF-8"
+    try:
+        text = data.decode()
+        return text, tomllib.loads(text)
+    except UnicodeDecodeError:
+        pass
+    except RecursionError:
+        reason = "it is nested too deeply"
+    except ValueError as error:
+        # Also numbers with more digits than Python reads.
+        line = _LINE.search(str(error))
+        place = f"{place}:{line[1]}" if line else place
+        reason = f"it is not TOML: {one_line(_LINE.sub('', str(error)).strip())}"
+    raise UsageError(reason, place=place, hint=_HINT)
+
+
+def _leaves(table: Mapping[str, Any], path: tuple[str, ...]) -> Iterator[tuple[tuple[str, ...], Any]]:
+    """Yield each key with its value; a table that no setting is in is a value."""
+    for name, value in table.items():
+        below = (*path, name)
+        if isinstance(value, dict) and any(_is_inside(setting, below) for setting in SETTINGS):
+            yield from _leaves(value, below)
+        else:
+            yield below, value
+
+
+def _is_inside(setting: Setting, table: tuple[str, ...]) -> bool:
+    return len(setting.path) > len(table) and setting.path[: len(table)] == table
+
+
+def _setting_of(key: tuple[str, ...], place: _Place) -> Setting:
+    for setting in SETTINGS:
+        if setting.path == key:
+            return setting
+    name = ".".join(key)
+    if any(_is_inside(setting, key) for setting in SETTINGS):
+        raise place.error(f"{one_line(name)} is not a table", f"Write [{name}] on a line of its own")
+    known = {".".join(setting.path[: size + 1]) for setting in SETTINGS for size in range(len(setting.path))}
+    closest = closest_name(name[:200], sorted(known))
+    question = f"Did you mean {closest}? " if closest is not None else ""
+    raise place.error(f"unknown setting {one_line(_shown(name))}", f"{question}{_HINT}")
+
+
+def _check_formats(setting: Setting, value: Any, place: _Place) -> None:
+    if setting.kind not in {"format", "formats"}:
+        return
+    from droidgate.formats import find_format
+
+    for name in [value] if isinstance(value, str) else value:
+        try:
+            find_format(name)
+        except UsageError as error:
+            raise place.error(error.message, error.hint or _HINT) from None
+
+
+def _shown_path(path: Path) -> str:
+    return os.path.relpath(path)
+
+
+def _shown(value: object) -> str:
+    text = f'"{value}"' if isinstance(value, str) else str(value).lower()
+    most = 60
+    return text if len(text) <= most else f"{text[:most]}..."
+
+
+@dataclass(frozen=True, slots=True)
+class _Place:
+    """Where a key is: the file, its text, and the tables with the key."""
+
+    path: Path
+    text: str
+    key: tuple[str, ...]
+
+    @property
+    def line(self) -> int:
+        """The line of the key, from 1; 0 where it cannot be found.
+
+        It is the last line with the key's name whose lines before do not have the key yet.
+        """
+        lines = self.text.splitlines(keepends=True)
+        named = [number for number, line in enumerate(lines) if self.key[-1] in line]
+        found = 0
+        for number in named[:_MOST_PLACES]:
+            try:
+                before = tomllib.loads("".join(lines[:number]))
+            except (ValueError, RecursionError):
+                # It ends inside of a value.
+                continue
+            if _has(before, self.key):
+                break
+            found = number + 1
+        return found
+
+    def error(self, message: str, hint: str) -> UsageError:
+        """Return an error at the line of the key."""
+        line = self.line
+        path = _shown_path(self.path)
+        return UsageError(message, place=f"{path}:{line}" if line else path, hint=hint)
+
+
+def _has(table: object, key: tuple[str, ...]) -> bool:
+    for name in key:
+        if not isinstance(table, dict) or name not in table:
+            return False
+        table = table[name]
+    return True

@@ -1,0 +1,95 @@
+"""What `config show` does."""
+
+from __future__ import annotations
+
+import os
+from enum import Enum
+from typing import Any, Literal
+
+from droidgate.cli.config.config_file import Configuration, find_configuration
+from droidgate.cli.config.documents import ConfigShowDocument, EffectiveSetting
+from droidgate.cli.config.settings import SETTINGS, Setting, commands_of, settings_of
+from droidgate.cli.exit_codes import ExitCode
+from droidgate.cli.output.json_output import print_json
+from droidgate.cli.output.pages import Line, Table, amount, show
+from droidgate.cli.output.safe_text import one_line
+
+
+def show_configuration(program: Any, *, as_json: bool) -> int:
+    """Show each setting with its value and where it comes from.
+
+    Args:
+        program: The program, as typer makes it.
+        as_json: Print a document.
+
+    Raises:
+        UsageError: the file cannot be read, or sets what it cannot set.
+    """
+    configuration = find_configuration(with_lines=True)
+    defaults = _defaults(program)
+    settings = tuple(_effective(setting, configuration, defaults[setting.name]) for setting in SETTINGS)
+    place = None if configuration.path is None else os.path.relpath(configuration.path)
+    if as_json:
+        print_json(ConfigShowDocument(file=place, settings=settings))
+        return ExitCode.OK
+    rows = [
+        (item.name, _text_of(item.value), _origin_of(item, place), one_line(item.about)) for item in settings
+    ]
+    is_set = sum(item.origin != "default" for item in settings)
+    read = "no configuration file" if place is None else one_line(place)
+    show(
+        [
+            Table(("SETTING", "VALUE", "FROM", "ABOUT"), rows),
+            Line(),
+            Line(f"{read}; {is_set} of {amount(len(settings), 'setting')} set"),
+        ]
+    )
+    return ExitCode.OK
+
+
+def _defaults(program: Any) -> dict[str, Any]:
+    """Return the built-in default of each setting."""
+    return {
+        setting.name: parameter.default.value if isinstance(parameter.default, Enum) else parameter.default
+        for command, item in commands_of(program)
+        for setting in settings_of(command)
+        for parameter in item.params
+        if f"--{setting.key}" in parameter.opts
+    }
+
+
+def _effective(setting: Setting, configuration: Configuration, default: Any) -> EffectiveSetting:
+    given: Any = default
+    origin: Literal["default", "file", "environment"] = "default"
+    line = None
+    value_in_environment = setting.value_in_environment()
+    if value_in_environment is not None:
+        given, origin = value_in_environment, "environment"
+    elif setting.name in configuration.values:
+        given, origin = configuration.values[setting.name], "file"
+        line = configuration.lines.get(setting.name) or None
+    value = tuple(given) if isinstance(given, list) else given
+    return EffectiveSetting(
+        name=setting.name,
+        value=value,
+        origin=origin,
+        line=line,
+        variable=setting.variable,
+        about=setting.about,
+    )
+
+
+def _text_of(value: bool | str | tuple[str, ...] | None) -> str:  # noqa: FBT001
+    if value is None:
+        return "-"
+    if isinstance(value, bool):
+        return str(value).lower()
+    return one_line(value if isinstance(value, str) else " ".join(value))
+
+
+def _origin_of(item: EffectiveSetting, place: str | None) -> str:
+    if item.origin == "environment":
+        return item.variable
+    if item.origin == "file" and place is not None:
+        return one_line(f"{place}:{item.line}" if item.line else place)
+    return "default"

@@ -1,0 +1,234 @@
+"""The MCP server over a provider of tools: one object for both transports and both protocol revisions."""
+
+from __future__ import annotations
+
+import base64
+from collections.abc import AsyncIterator, Mapping
+from contextlib import asynccontextmanager
+from importlib.metadata import version
+from typing import Any, Final
+
+import anyio
+import mcp_types
+from mcp.server.caching import CacheHint
+from mcp.server.context import ServerRequestContext
+from mcp.server.lowlevel.server import NotificationOptions, Server
+from mcp.server.models import InitializationOptions
+from mcp.server.request_state import RequestStateBoundary, RequestStateSecurity
+from mcp.server.session import ServerSession
+from mcp.server.subscriptions import (
+    InMemorySubscriptionBus,
+    ListenHandler,
+    ResourcesListChanged,
+    ToolsListChanged,
+)
+from mcp.shared.exceptions import MCPError
+
+from droidgate.serving.clients import client_of
+from droidgate.serving.questions import Questions
+from droidgate.serving.results import KeptResults, write_outcome
+from droidgate.serving.tools import (
+    Change,
+    ServedTool,
+    ToolCall,
+    ToolProvider,
+    UnknownResourceError,
+    UnknownToolError,
+)
+from droidgate_mcp.tables import HANDSHAKE, MODERN
+
+NAME: Final = "droidgate"
+
+_ALWAYS_STALE: Final = CacheHint(ttl_ms=0, scope="private")
+"""Apps come, go and change at any time."""
+
+_RESOURCE_NOT_FOUND: Final = -32002
+_ANNOUNCE_SECONDS: Final = 5
+
+_Context = ServerRequestContext[None, Any]
+
+
+class _Server(Server[None]):
+    """The SDK's server, which announces in every handshake that its lists change."""
+
+    def create_initialization_options(
+        self,
+        notification_options: NotificationOptions | None = None,
+        experimental_capabilities: dict[str, dict[str, Any]] | None = None,
+        extensions: dict[str, dict[str, Any]] | None = None,
+    ) -> InitializationOptions:
+        options = notification_options or NotificationOptions(tools_changed=True, resources_changed=True)
+        return super().create_initialization_options(options, experimental_capabilities, extensions)
+
+
+class Application:
+    """The server, made of the official SDK's low-level one.
+
+    Args:
+        provider: Has the tools.
+
+    Attributes:
+        server: The SDK's server; each transport runs this one object.
+    """
+
+    def __init__(self, provider: ToolProvider) -> None:
+        self._provider = provider
+        self._kept = KeptResults()
+        self._bus = InMemorySubscriptionBus()
+        self._sessions: set[ServerSession] = set()
+        self.server: Server[None] = _Server(
+            NAME,
+            version=version("droidgate"),
+            title="Capabilities of Android apps",
+            instructions=provider.instructions,
+            cache_hints={
+                "server/discover": _ALWAYS_STALE,
+                "tools/list": _ALWAYS_STALE,
+                "resources/list": _ALWAYS_STALE,
+                "resources/read": _ALWAYS_STALE,
+            },
+            lifespan=self._lifespan,
+            get_tool_input_schema=self._input_schema,
+            on_list_resources=self._list_resources,
+            on_subscriptions_listen=ListenHandler(self._bus),
+        )
+        # Registered here because these return JSON objects, which the SDK validates for the revision.
+        add = self.server.add_request_handler
+        add("tools/list", mcp_types.PaginatedRequestParams, self._list_tools)
+        add("tools/call", mcp_types.CallToolRequestParams, self._call_tool)
+        add("resources/read", mcp_types.ReadResourceRequestParams, self._read_resource)
+        self.server.add_notification_handler(
+            "notifications/initialized", mcp_types.NotificationParams, self._remember_session
+        )
+        self.server.middleware.append(
+            RequestStateBoundary(RequestStateSecurity.ephemeral(), default_audience=NAME)
+        )
+
+    @asynccontextmanager
+    async def _lifespan(self, _server: Server[None]) -> AsyncIterator[None]:
+        changes = _Changes()
+        async with anyio.create_task_group() as tasks, self._provider.run(changes.add):
+            tasks.start_soon(self._announce, changes)
+            yield None
+            tasks.cancel_scope.cancel()
+
+    async def _remember_session(
+        self, context: _Context, _parameters: mcp_types.NotificationParams | None
+    ) -> None:
+        """Keep the session of a client of 2025-11-25, which is sent changes until it closes."""
+        session = context.session
+        self._sessions.add(session)
+        # The SDK has no other notice of a connection's end.
+        session._connection.exit_stack.callback(self._sessions.discard, session)  # noqa: SLF001
+
+    async def _announce(self, changes: _Changes) -> None:
+        while True:
+            for change in await changes.take():
+                if change == "tools":
+                    await self._bus.publish(ToolsListChanged())
+                else:
+                    await self._bus.publish(ResourcesListChanged())
+                async with anyio.create_task_group() as tasks:
+                    for session in self._sessions:
+                        tasks.start_soon(_send_change, session, change)
+
+    async def _list_tools(
+        self, context: _Context, _parameters: mcp_types.PaginatedRequestParams | None
+    ) -> dict[str, Any]:
+        # One page: several clients read only the first one.
+        revision = _revision(context)
+        tools = [dict(tool.documents[revision]) for tool in self._provider.snapshot().tools]
+        return {**_result_type(revision), "tools": tools}
+
+    def _input_schema(self, name: str) -> Mapping[str, Any] | None:
+        tool: ServedTool | None = self._provider.snapshot().by_name.get(name)
+        schema = None if tool is None else tool.documents[MODERN].get("inputSchema")
+        return schema if isinstance(schema, Mapping) else None
+
+    async def _call_tool(
+        self, context: _Context, parameters: mcp_types.CallToolRequestParams
+    ) -> dict[str, Any] | mcp_types.InputRequiredResult:
+        questions = Questions(context, parameters)
+        call = ToolCall(
+            tool=parameters.name,
+            arguments=parameters.arguments or {},
+            client=client_of(context),
+            ask=questions.ask,
+            report_progress=context.session.report_progress,
+        )
+        try:
+            outcome = await self._provider.call(call)
+        except UnknownToolError as error:
+            raise MCPError(code=mcp_types.INVALID_PARAMS, message=str(error)) from None
+        return questions.input_required() or write_outcome(outcome, context.protocol_version, self._kept)
+
+    async def _list_resources(
+        self, _context: _Context, _parameters: mcp_types.PaginatedRequestParams | None
+    ) -> mcp_types.ListResourcesResult:
+        return mcp_types.ListResourcesResult(
+            resources=[
+                mcp_types.Resource(
+                    uri=resource.uri,
+                    name=resource.name,
+                    title=resource.title,
+                    description=resource.description,
+                    mime_type=resource.mime_type,
+                )
+                for resource in self._provider.snapshot().resources
+            ]
+        )
+
+    async def _read_resource(
+        self, context: _Context, parameters: mcp_types.ReadResourceRequestParams
+    ) -> dict[str, Any]:
+        uri = str(parameters.uri)
+        try:
+            resource = self._kept.get(uri) or await self._provider.read_resource(uri)
+        except UnknownResourceError as error:
+            # -32002 up to 2025-11-25; 2026-07-28 took that code away (SEP-2164).
+            code = mcp_types.INVALID_PARAMS if _revision(context) == MODERN else _RESOURCE_NOT_FOUND
+            raise MCPError(code=code, message=str(error), data={"uri": uri}) from None
+        written: dict[str, Any] = {"uri": resource.uri, "mimeType": resource.mime_type}
+        if isinstance(resource.content, str):
+            written["text"] = resource.content
+        else:
+            written["blob"] = base64.b64encode(resource.content).decode("ascii")
+        return {**_result_type(_revision(context)), "contents": [written]}
+
+
+class _Changes:
+    """What has changed since it was last announced; a burst of one kind is one announcement."""
+
+    def __init__(self) -> None:
+        self._pending: set[Change] = set()
+        self._wake = anyio.Event()
+
+    def add(self, change: Change) -> None:
+        """Note a change."""
+        self._pending.add(change)
+        self._wake.set()
+
+    async def take(self) -> list[Change]:
+        """Wait until something has changed, and return it."""
+        await self._wake.wait()
+        self._wake = anyio.Event()
+        changes = sorted(self._pending)
+        self._pending.clear()
+        return changes
+
+
+async def _send_change(session: ServerSession, change: Change) -> None:
+    # A client that does not read would hold up the others.
+    with anyio.move_on_after(_ANNOUNCE_SECONDS):
+        if change == "tools":
+            await session.send_tool_list_changed()
+        else:
+            await session.send_resource_list_changed()
+
+
+def _revision(context: _Context) -> str:
+    return MODERN if context.protocol_version == MODERN else HANDSHAKE
+
+
+def _result_type(revision: str) -> dict[str, Any]:
+    return {"resultType": "complete"} if revision == MODERN else {}

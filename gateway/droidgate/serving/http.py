@@ -1,0 +1,121 @@
+"""Serving over Streamable HTTP, on loopback only."""
+
+from __future__ import annotations
+
+import contextlib
+import ipaddress
+import re
+import socket
+from collections.abc import Iterator
+from dataclasses import dataclass
+from typing import Any, Final
+
+import uvicorn
+from mcp.server.transport_security import TransportSecuritySettings
+
+from droidgate.model.errors import UsageError
+from droidgate.serving.application import Application
+from droidgate.serving.connections import GuardedConnection
+from droidgate.serving.front_door import MAX_BODY, FrontDoor
+from droidgate.serving.tokens import TokenCheck
+
+PATH: Final = "/mcp"
+
+_ADDRESS: Final = re.compile(r"(?:(\[[0-9a-fA-F:]+\]|[A-Za-z0-9.-]+):)?([0-9]{1,5})")
+_BACKLOG: Final = 128
+_MAX_PORT: Final = 65_535
+_GRACE_SECONDS: Final = 3
+
+
+@dataclass(frozen=True, slots=True)
+class HttpAddress:
+    """Where to listen: a loopback address, and a port; 0 takes any free one."""
+
+    host: str
+    port: int
+
+    @property
+    def authority(self) -> str:
+        """The address as a URL has it."""
+        return f"[{self.host}]:{self.port}" if ":" in self.host else f"{self.host}:{self.port}"
+
+    @property
+    def url(self) -> str:
+        """The URL of the MCP endpoint."""
+        return f"http://{self.authority}{PATH}"
+
+
+def parse_address(text: str) -> HttpAddress:
+    """Read `[HOST:]PORT`; without a host it is 127.0.0.1.
+
+    Raises:
+        UsageError: it is not such a text, or the host is not a loopback address.
+    """
+    match = _ADDRESS.fullmatch(text)
+    if match is None or int(match[2]) > _MAX_PORT:
+        raise UsageError(
+            f"{text!r} is not an address", hint="Write PORT or HOST:PORT, such as 127.0.0.1:8000"
+        )
+    host = (match[1] or "127.0.0.1").strip("[]")
+    if host.lower() == "localhost":
+        host = "127.0.0.1"
+    with contextlib.suppress(ValueError):
+        if ipaddress.ip_address(host).is_loopback:
+            return HttpAddress(host, int(match[2]))
+    raise UsageError(
+        f"{host!r} is not a loopback address: other computers could call the phone's apps",
+        hint="Listen on 127.0.0.1, and let an SSH tunnel or a proxy with TLS carry it further",
+    )
+
+
+@contextlib.contextmanager
+def listen(address: HttpAddress) -> Iterator[tuple[socket.socket, HttpAddress]]:
+    """Open a listening socket, and return it with its address; port 0 has become the one that was taken.
+
+    Raises:
+        UsageError: the address is in use or cannot be used.
+    """
+    family = socket.AF_INET6 if ":" in address.host else socket.AF_INET
+    try:
+        listener = socket.create_server((address.host, address.port), family=family, backlog=_BACKLOG)
+    except OSError as error:
+        raise UsageError(
+            f"cannot listen on {address.authority}: {error.strerror}", hint="Choose another port, or 0"
+        ) from None
+    with listener:
+        yield listener, HttpAddress(address.host, listener.getsockname()[1])
+
+
+def http_application(application: Application, address: HttpAddress, token: TokenCheck | None) -> FrontDoor:
+    """Return the ASGI application of a server.
+
+    Args:
+        application: The MCP server.
+        address: Where it listens: only requests to this address are answered.
+        token: Checks the bearer token; None lets every program of this computer in.
+    """
+    names = {"localhost", "127.0.0.1", "[::1]", f"[{address.host}]" if ":" in address.host else address.host}
+    inner: Any = application.server.streamable_http_app(
+        streamable_http_path=PATH,
+        max_request_body_size=MAX_BODY,
+        # The front door has checked both headers, for every path.
+        transport_security=TransportSecuritySettings(enable_dns_rebinding_protection=False),
+    )
+    return FrontDoor(inner, hosts=names, port=address.port, token=token)
+
+
+def http_server(door: FrontDoor) -> uvicorn.Server:
+    """Return the server that runs an application; `await server.serve(sockets=[listener])` runs it."""
+    return uvicorn.Server(
+        uvicorn.Config(
+            door,
+            http=GuardedConnection,
+            ws="none",
+            lifespan="on",
+            log_config=None,
+            access_log=False,
+            server_header=False,
+            timeout_keep_alive=5,
+            timeout_graceful_shutdown=_GRACE_SECONDS,
+        )
+    )

@@ -1,0 +1,109 @@
+"""Asking the client's user during a call.
+
+Up to 2025-11-25 the server sends `elicitation/create` and waits. 2026-07-28 has no requests from a server:
+the call ends with an input-required result, and the client repeats it with the answers. The server keeps
+nothing in between; `requestState` says what was asked, sealed by the SDK for this tool and these arguments,
+so that an answer counts for the question that was shown and for no other.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import json
+from collections.abc import Mapping
+from typing import Any, Final
+
+import jsonschema
+import mcp_types
+from mcp.server.context import ServerRequestContext
+from mcp.shared.exceptions import MCPError, NoBackChannelError
+from pydantic import ValidationError
+
+from droidgate.model.json_values import Json, canonical_json
+from droidgate.serving.tools import Answer, Question
+from droidgate_mcp.tables import MODERN
+
+_OUTCOMES: Final[Mapping[str, Any]] = {"accept": "accepted", "decline": "refused", "cancel": "refused"}
+_ACTIONS: Final = {"accepted": "accept", "refused": "decline"}
+_UNAVAILABLE: Final = Answer("unavailable")
+
+
+class Questions:
+    """The questions of one call.
+
+    Args:
+        context: The request.
+        parameters: Its parameters, with the answers of the user where this is a repeated call.
+    """
+
+    def __init__(
+        self, context: ServerRequestContext[Any, Any], parameters: mcp_types.CallToolRequestParams
+    ) -> None:
+        self._context = context
+        self._responses = parameters.input_responses or {}
+        # Question's key -> its digest, and the answer where the user has given it.
+        self._asked: dict[str, Any] = json.loads(parameters.request_state or "{}")
+        self._pending: dict[str, Question] = {}
+
+    async def ask(self, question: Question) -> Answer:
+        """Ask the user, or return what the user answered before this attempt of the call."""
+        capabilities = self._context.session.client_capabilities
+        elicitation = capabilities.elicitation if capabilities is not None else None
+        # A client that names only `url` shows no forms; one that names neither shows them (2025-11-25).
+        if elicitation is None or (elicitation.form is None and elicitation.url is not None):
+            return _UNAVAILABLE
+        if self._context.protocol_version == MODERN:
+            return self._answer_or_pending(question)
+        try:
+            result = await self._context.session.elicit_form(
+                question.message, dict(question.schema), related_request_id=self._context.request_id
+            )
+        except (MCPError, NoBackChannelError, ValidationError):
+            return _UNAVAILABLE
+        return _answer(result, question) or Answer("refused")
+
+    def _answer_or_pending(self, question: Question) -> Answer:
+        asked = self._asked.get(question.key)
+        if asked is not None and asked["digest"] == _digest(question):
+            response = self._responses.get(question.key, asked.get("answer"))
+            answer = _answer(response, question)
+            if answer is not None:
+                asked["answer"] = {"action": _ACTIONS[answer.outcome], "content": dict(answer.fields)}
+                return answer
+        self._asked[question.key] = {"digest": _digest(question)}
+        self._pending[question.key] = question
+        return Answer("pending")
+
+    def input_required(self) -> mcp_types.InputRequiredResult | None:
+        """Return the result that makes the client ask, or None where nothing is pending."""
+        if not self._pending:
+            return None
+        requests: dict[str, mcp_types.InputRequest] = {
+            question.key: mcp_types.ElicitRequest(
+                params=mcp_types.ElicitRequestFormParams(
+                    message=question.message, requested_schema=dict(question.schema)
+                )
+            )
+            for question in self._pending.values()
+        }
+        return mcp_types.InputRequiredResult(
+            input_requests=requests, request_state=canonical_json(self._asked)
+        )
+
+
+def _answer(response: Any, question: Question) -> Answer | None:
+    """Return the answer, or None where there is none or it is not what the form asks for."""
+    try:
+        result = mcp_types.ElicitResult.model_validate(response, from_attributes=True)
+    except ValidationError:
+        return None
+    outcome = _OUTCOMES[result.action]
+    fields: dict[str, Json] = dict(result.content or {})
+    if outcome == "accepted" and not jsonschema.Draft202012Validator(question.schema).is_valid(fields):
+        return None
+    return Answer(outcome, fields if outcome == "accepted" else {})
+
+
+def _digest(question: Question) -> str:
+    shown = canonical_json({"message": question.message, "schema": dict(question.schema)})
+    return hashlib.sha256(shown.encode("utf-8", "surrogatepass")).hexdigest()

@@ -1,0 +1,189 @@
+"""What a server needs of whatever has the tools: a snapshot of them, calls, resources and changes."""
+
+from __future__ import annotations
+
+from collections.abc import Awaitable, Callable, Mapping
+from contextlib import AbstractAsyncContextManager
+from dataclasses import dataclass, field
+from functools import cached_property
+from typing import Literal, Protocol
+
+from droidgate.model.errors import DroidgateError
+from droidgate.model.json_values import Json
+from droidgate_mcp.wire import DeclaredOutput, McpToolResult
+
+Change = Literal["tools", "resources"]
+"""What changed: the list of tools, or the list of resources."""
+
+
+@dataclass(frozen=True, slots=True)
+class Client:
+    """Who sends a request.
+
+    Attributes:
+        id: Stable between runs, such as `mcp:claude-code`. It is made of the name that the client gives
+            itself: whoever holds the token may give any name.
+        name: That name, with hidden characters removed.
+        revision: The protocol revision that the client uses.
+    """
+
+    id: str
+    name: str
+    revision: str
+
+
+@dataclass(frozen=True, slots=True)
+class Question:
+    """What the client's user is asked during a call.
+
+    Attributes:
+        key: Tells several questions of one call apart; the same in each attempt of the call.
+        message: One or more sentences, plain text.
+        schema: JSON Schema of a flat object: the fields of the answer (MCP 2025-11-25, elicitation).
+    """
+
+    key: str
+    message: str
+    schema: Mapping[str, Json]
+
+
+@dataclass(frozen=True, slots=True)
+class Answer:
+    """What became of a question.
+
+    Attributes:
+        outcome: `accepted`, `refused` (the user said no, or closed the form), `unavailable` (the client
+            cannot ask), or `pending` (2026-07-28: the client asks, then repeats the call; end this attempt
+            without any effect).
+        fields: The user's values, where accepted.
+    """
+
+    outcome: Literal["accepted", "refused", "unavailable", "pending"]
+    fields: Mapping[str, Json] = field(default_factory=dict)
+
+
+class ReportProgress(Protocol):
+    """Report how far a call is, to a client that asked for it."""
+
+    async def __call__(self, progress: float, total: float | None = None, message: str | None = None) -> None:
+        """Send one report; `progress` grows with each."""
+
+
+@dataclass(frozen=True, slots=True)
+class ToolCall:
+    """One call of a tool.
+
+    Attributes:
+        tool: Its name in the snapshot.
+        arguments: As the client sent them; nothing has checked them.
+        client: Who calls.
+        ask: Asks the client's user.
+        report_progress: Reports how far the call is.
+    """
+
+    tool: str
+    arguments: Mapping[str, Json]
+    client: Client
+    ask: Callable[[Question], Awaitable[Answer]]
+    report_progress: ReportProgress
+
+
+@dataclass(frozen=True, slots=True)
+class ToolOutcome:
+    """What a call came to.
+
+    Attributes:
+        result: The value, or why there is none.
+        declared: What the tool declares that it returns.
+    """
+
+    result: McpToolResult
+    declared: DeclaredOutput | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class ServedTool:
+    """One tool.
+
+    Attributes:
+        name: At most 64 characters of `[A-Za-z0-9_-]`.
+        documents: Protocol revision -> the tool's JSON object in `tools/list`.
+        group: What it belongs to in `--plan` and `find_tools`, such as the app's package.
+    """
+
+    name: str
+    documents: Mapping[str, Mapping[str, Json]]
+    group: str = ""
+
+
+@dataclass(frozen=True, slots=True)
+class ServedResource:
+    """One resource of `resources/list`."""
+
+    uri: str
+    name: str
+    mime_type: str
+    title: str | None = None
+    description: str | None = None
+
+
+@dataclass(frozen=True)
+class ToolSnapshot:
+    """All tools and resources at one moment."""
+
+    tools: tuple[ServedTool, ...] = ()
+    resources: tuple[ServedResource, ...] = ()
+
+    @cached_property
+    def by_name(self) -> dict[str, ServedTool]:
+        """Each tool by its name."""
+        return {tool.name: tool for tool in self.tools}
+
+
+@dataclass(frozen=True, slots=True)
+class ResourceContent:
+    """The content of a resource: a text, or bytes."""
+
+    uri: str
+    mime_type: str
+    content: str | bytes
+
+
+class UnknownToolError(DroidgateError):
+    """The server has no tool of that name."""
+
+    exit_code = 2
+
+
+class UnknownResourceError(DroidgateError):
+    """The server has no resource of that URI."""
+
+    exit_code = 2
+
+
+class ToolProvider(Protocol):
+    """Whatever has the tools. All methods are called in the server's event loop."""
+
+    @property
+    def instructions(self) -> str | None:
+        """What a client is told about the server as a whole."""
+
+    def run(self, on_change: Callable[[Change], None]) -> AbstractAsyncContextManager[None]:
+        """Keep the snapshot up to date while the context is open; report each change."""
+
+    def snapshot(self) -> ToolSnapshot:
+        """Return what is served now; never waits."""
+
+    async def call(self, call: ToolCall) -> ToolOutcome:
+        """Call a tool. A call that is cancelled ends with the event loop's cancellation.
+
+        Raises:
+            UnknownToolError: the snapshot has no such tool.
+        """
+
+    async def read_resource(self, uri: str) -> ResourceContent:
+        """Return the content of a resource.
+
+        Raises:
+            UnknownResourceError: there is none of that URI.
+        """

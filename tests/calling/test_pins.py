@@ -1,0 +1,352 @@
+"""Pins: what is approved, what a change is, and files that cannot be trusted."""
+
+from __future__ import annotations
+
+import json
+import multiprocessing
+from collections.abc import Iterator
+from pathlib import Path
+from random import Random
+from typing import Any
+
+import pytest
+
+from droidgate.calling.pins import FILE_NAME, PinStore, diff
+from droidgate.calling.subjects import NamePattern, Pin, pin_of
+from droidgate.formats import SourceFile
+from droidgate.leniency import ReadingContext
+from droidgate.model.capability import Capability, Effects, Provider, State
+from droidgate.model.errors import InputError, WriteError
+from droidgate.model.types import ObjectType, Property, ScalarType
+from droidgate_mcp.format import FORMAT
+from strategies import random_provider
+
+SIGNER = "ab" * 32
+NOTES = Provider(
+    protocol="mmcp",
+    package="com.example.notes",
+    component=".Tools",
+    capabilities=(
+        Capability(
+            id="createNote",
+            description="Create a note",
+            input=ObjectType(
+                properties={
+                    "title": Property(type=ScalarType(kind="string"), required=True),
+                    "body": Property(type=ScalarType(kind="string")),
+                }
+            ),
+        ),
+        Capability(id="listNotes"),
+    ),
+)
+
+
+def pin(provider: Provider = NOTES, capability: str = "createNote", *, signer: str = SIGNER) -> Pin:
+    """Return a pin."""
+    return pin_of(provider, capability, user=0, signer=signer)
+
+
+def with_capability(**changes: Any) -> Provider:
+    """Return the provider with another declaration of its first capability."""
+    first, *others = NOTES.capabilities
+    return NOTES.model_copy(update={"capabilities": (first.model_copy(update=changes), *others)})
+
+
+def test_a_capability_is_new_then_approved_then_changed(tmp_path: Path) -> None:
+    store = PinStore(tmp_path)
+    assert store.check(pin()).kind == "new"
+    record = store.approve(pin(), NOTES)
+    assert store.check(pin()).kind == "approved"
+    changed = with_capability(description="Create a note, and send it to me")
+    state = PinStore(tmp_path).check(pin(changed))
+    assert (state.kind, state.record) == ("changed", record)
+    store.approve(pin(changed), changed)
+    assert store.check(pin(changed)).kind == "approved"
+    assert store.check(pin()).kind == "changed"
+    assert len(store.list()) == 1
+
+
+@pytest.mark.parametrize(
+    "other",
+    [
+        pin(capability="listNotes"),
+        pin(NOTES.model_copy(update={"package": "com.example.other"})),
+        pin(NOTES.model_copy(update={"component": ".Other"})),
+        pin(NOTES.model_copy(update={"protocol": "mobile-mcp"})),
+        pin_of(NOTES, "createNote", user=10, signer=SIGNER),
+    ],
+)
+def test_an_approval_holds_for_no_other_capability(tmp_path: Path, other: Pin) -> None:
+    store = PinStore(tmp_path)
+    store.approve(pin(), NOTES)
+    assert store.check(other).kind == "new"
+
+
+def test_the_app_of_another_signer_needs_a_new_approval(tmp_path: Path) -> None:
+    store = PinStore(tmp_path)
+    store.approve(pin(), NOTES)
+    assert store.check(pin(signer="cd" * 32)).kind == "changed"
+    assert store.check(pin(signer=SIGNER.upper())).kind == "approved"
+
+
+@pytest.mark.parametrize(
+    "same",
+    [
+        with_capability(state=State(enabled=False, indexed=True)),
+        NOTES.model_copy(update={"component": "com.example.notes.Tools"}),
+        NOTES.model_copy(update={"capabilities": NOTES.capabilities[::-1]}),
+        NOTES.model_copy(update={"capabilities": NOTES.capabilities[:1]}),
+        with_capability(
+            input=ObjectType(properties=dict(reversed(NOTES.capabilities[0].input.properties.items())))  # type: ignore[union-attr]
+        ),
+    ],
+)
+def test_state_order_and_other_capabilities_are_not_pinned(same: Provider) -> None:
+    assert pin(same) == pin()
+
+
+def test_an_approval_may_be_for_some_clients_only(tmp_path: Path) -> None:
+    store = PinStore(tmp_path)
+    store.approve(pin(), NOTES, client="serve:claude*")
+    assert store.check(pin(), client="serve:claude-code").kind == "approved"
+    assert store.check(pin(), client="cli").kind == "new"
+    store.approve(pin(), NOTES, client="cli")
+    assert {record.client for record in store.list()} == {"cli", "serve:claude*"}
+    assert store.check(pin(), client="cli").kind == "approved"
+
+
+def test_pins_are_removed_by_their_names(tmp_path: Path) -> None:
+    store = PinStore(tmp_path)
+    for capability in ("createNote", "listNotes"):
+        store.approve(pin(capability=capability), NOTES)
+    assert store.remove(NamePattern.parse("com.other/*")) == ()
+    assert [record.capability for record in store.remove(NamePattern.parse("create*"))] == ["createNote"]
+    assert [record.capability for record in store.list()] == ["listNotes"]
+
+
+@pytest.mark.parametrize(
+    ("pattern", "matches"),
+    [
+        ("createNote", True),
+        ("create*", True),
+        ("com.example.notes/createNote", True),
+        ("com.example.*/*", True),
+        ("com.example.notes/com.example.notes.Tools/createNote", True),
+        ("com.example.notes/*.Other/createNote", False),
+        ("com.example/createNote", False),
+        ("Note", False),
+        ("", False),
+    ],
+)
+def test_a_capability_is_named_by_its_id_its_package_or_its_component(pattern: str, *, matches: bool) -> None:
+    assert NamePattern.parse(pattern).matches(pin().key) is matches
+
+
+def test_what_changed_is_compared_with_what_was_approved(tmp_path: Path) -> None:
+    record = PinStore(tmp_path).approve(pin(), NOTES)
+    changed = with_capability(description="Other", effects=Effects(destructive=True), input=ObjectType())
+    codes = {change.code for change in diff(record, changed).all_changes()}
+    assert {"text-changed", "property-removed", "effect-changed"} == codes
+    assert not list(diff(record, NOTES).all_changes())
+    gone = NOTES.model_copy(update={"capabilities": ()})
+    assert list(diff(record, gone).all_changes())
+
+
+def test_the_file_is_the_users_alone(tmp_path: Path) -> None:
+    PinStore(tmp_path / "config").approve(pin(), NOTES)
+    assert (tmp_path / "config" / FILE_NAME).stat().st_mode & 0o777 == 0o600
+    assert (tmp_path / "config").stat().st_mode & 0o777 == 0o700
+
+
+@pytest.mark.parametrize(
+    ("damage", "message"),
+    [
+        (lambda _: b"", "the file of pins is damaged"),
+        (lambda data: data[:-10], "the file of pins is damaged"),
+        (lambda data: b"\xff" + data, "the file of pins is not UTF-8"),
+        (lambda _: b"[]", "the file of pins is damaged"),
+        (lambda data: data.replace(b'"version":1', b'"version":2'), "the file of pins is damaged"),
+        (lambda data: data.replace(b'"pins"', b'"pines"'), "the file of pins is damaged"),
+        (lambda data: data.replace(b"Create a note", b"Send my notes"), "is not that of its declaration"),
+        (lambda data: data.replace(b'"signer":"ab', b'"signer":"cd'), "is not that of its declaration"),
+        (lambda data: data.replace(b'"user":0', b'"user":10'), "is not that of its declaration"),
+        (
+            lambda data: data.replace(b'"capability":"createNote"', b'"capability":"x"'),
+            "is not that of its",
+        ),
+    ],
+)
+def test_a_damaged_file_approves_nothing_and_is_an_error(tmp_path: Path, damage: Any, message: str) -> None:
+    store = PinStore(tmp_path)
+    store.approve(pin(), NOTES)
+    before = store.path.read_bytes()
+    store.path.write_bytes(damage(before))
+    for use in (
+        lambda: PinStore(tmp_path).check(pin()),
+        lambda: store.check(pin()),
+        lambda: store.approve(pin(capability="listNotes"), NOTES),
+        lambda: store.remove(NamePattern.parse("*")),
+    ):
+        with pytest.raises(InputError, match=message) as caught:
+            use()
+        assert caught.value.hint == "Look at the file; to approve everything anew, move it away"
+    assert store.path.read_bytes() == damage(before)
+
+
+def test_a_file_that_others_may_write_is_an_error(tmp_path: Path) -> None:
+    store = PinStore(tmp_path)
+    store.approve(pin(), NOTES)
+    store.path.chmod(0o666)
+    with pytest.raises(InputError, match="other users of this computer may write the file"):
+        store.check(pin())
+
+
+@pytest.mark.parametrize("name", [FILE_NAME, "pins.lock"])
+def test_a_link_in_the_place_of_a_file_of_pins_is_an_error(tmp_path: Path, name: str) -> None:
+    (tmp_path / "victim").write_bytes(b"mine")
+    (tmp_path / name).symlink_to(tmp_path / "victim")
+    with pytest.raises((InputError, WriteError)):
+        PinStore(tmp_path).approve(pin(), NOTES)
+    assert (tmp_path / "victim").read_bytes() == b"mine"
+
+
+def test_a_pin_that_is_not_that_of_the_declaration_is_not_kept(tmp_path: Path) -> None:
+    store = PinStore(tmp_path)
+    with pytest.raises(InputError, match="is not that of its declaration"):
+        store.approve(pin(), with_capability(description="Other"))
+    assert store.list() == ()
+
+
+def _approve_many(folder: Path, start: int) -> None:
+    store = PinStore(folder)
+    for number in range(start, start + 10):
+        provider = NOTES.model_copy(update={"package": f"com.example.app{number}"})
+        store.approve(pin(provider), provider)
+
+
+def test_several_processes_approve_at_the_same_time(tmp_path: Path) -> None:
+    context = multiprocessing.get_context("fork")
+    processes = [context.Process(target=_approve_many, args=(tmp_path, 10 * number)) for number in range(4)]
+    for process in processes:
+        process.start()
+    for process in processes:
+        process.join()
+    assert {record.package for record in PinStore(tmp_path).list()} == {
+        f"com.example.app{number}" for number in range(40)
+    }
+
+
+def test_every_generated_declaration_is_kept_as_it_is(tmp_path: Path) -> None:
+    kept = 0
+    for seed in range(60):
+        provider = random_provider(Random(seed))
+        store = PinStore(tmp_path / str(seed))
+        for capability in provider.capabilities:
+            store.approve(pin(provider, capability.id), provider)
+            kept += 1
+        again = PinStore(tmp_path / str(seed))
+        assert len(again.list()) == len(provider.capabilities)
+        for capability in provider.capabilities:
+            assert again.check(pin(provider, capability.id)).kind == "approved"
+    assert kept > 50
+
+
+def _points(value: Any, path: tuple[Any, ...] = ()) -> Iterator[tuple[Any, ...]]:
+    """Yield the place of each value inside a declaration."""
+    if isinstance(value, dict):
+        for key, item in value.items():
+            yield from _points(item, (*path, key))
+    elif isinstance(value, list):
+        for number, item in enumerate(value):
+            yield from _points(item, (*path, number))
+    else:
+        yield path
+
+
+def _changed(value: Any, draw: Random) -> Any:
+    if isinstance(value, bool):
+        return not value
+    if isinstance(value, int):
+        return value + 1
+    if isinstance(value, str):
+        at = draw.randrange(len(value) + 1)
+        return value[:at] + draw.choice("aZ \u200b\u0430.") + value[at:]
+    return "was null" if value is None else None
+
+
+TOOL = {
+    "name": "createNote",
+    "title": "Create",
+    "description": "Create a note",
+    "inputSchema": {
+        "type": "object",
+        "properties": {
+            "title": {"type": "string", "description": "The title", "maxLength": 80, "x-own": {"a": [1, 2]}},
+            "kind": {"enum": ["work", "home", 3], "default": "work"},
+            "tags": {"type": "array", "items": {"$ref": "#/$defs/tag"}, "minItems": 1},
+            "nested": {"type": "object", "properties": {"deep": {"type": "integer", "minimum": 0}}},
+        },
+        "required": ["title", "kind"],
+        "additionalProperties": False,
+        "$defs": {"tag": {"type": "string", "pattern": "^[a-z]+$"}},
+    },
+    "outputSchema": {"type": "object", "properties": {"id": {"type": "string"}}, "required": ["id"]},
+    "annotations": {"readOnlyHint": False, "destructiveHint": True, "title": "Create"},
+}
+
+
+def _pin_of(tool: Any) -> Pin | None:
+    """Return the pin of an MCP tool, None where it cannot be read any more."""
+    data = json.dumps({"tools": [tool]}).encode()
+    try:
+        [provider] = FORMAT.read_file(SourceFile("tools.json", data), ReadingContext()).providers
+    except InputError:
+        return None
+    declared = provider.model_copy(update={"package": "com.example.notes", "component": ".Tools"})
+    return pin_of(declared, declared.capabilities[0].id, user=0, signer=SIGNER)
+
+
+def _with_change(tool: Any, path: tuple[Any, ...], draw: Random) -> Any:
+    changed = json.loads(json.dumps(tool))
+    inside = changed
+    for step in path[:-1]:
+        inside = inside[step]
+    inside[path[-1]] = _changed(inside[path[-1]], draw)
+    return changed
+
+
+def _reordered(value: Any, draw: Random) -> Any:
+    """Return a JSON text's value with its members, and what JSON Schema gives no order, in another order."""
+    if isinstance(value, list):
+        return [_reordered(item, draw) for item in value]
+    if not isinstance(value, dict):
+        return value
+    members = [(key, _reordered(item, draw)) for key, item in value.items()]
+    draw.shuffle(members)
+    for key, item in members:
+        if key == "required":
+            draw.shuffle(item)
+    return dict(members)
+
+
+@pytest.mark.parametrize("count", [300, pytest.param(10_000, marks=pytest.mark.slow)])
+def test_every_change_of_one_point_of_a_declaration_is_seen(count: int) -> None:
+    draw = Random(3)
+    approved = _pin_of(TOOL)
+    assert approved is not None
+    points = list(_points(TOOL))
+    unseen = [
+        (path, changed)
+        for path in (draw.choice(points) for _ in range(count))
+        if _pin_of(changed := _with_change(TOOL, path, draw)) == approved
+    ]
+    assert unseen == []
+
+
+@pytest.mark.parametrize("count", [300, pytest.param(10_000, marks=pytest.mark.slow)])
+def test_no_other_order_without_a_meaning_is_a_change(count: int) -> None:
+    draw = Random(4)
+    approved = _pin_of(TOOL)
+    assert approved is not None
+    assert all(_pin_of(_reordered(TOOL, draw)) == approved for _ in range(count))

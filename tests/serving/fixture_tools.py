@@ -1,0 +1,267 @@
+"""The tools and resources that the official conformance suite calls, as a provider of our own application."""
+
+import base64
+from collections.abc import AsyncIterator, Awaitable, Callable, Mapping
+from contextlib import asynccontextmanager
+from typing import Any
+
+import anyio
+from mcp.shared.exceptions import MCPError
+
+from droidgate.serving.tools import (
+    Change,
+    Question,
+    ResourceContent,
+    ServedResource,
+    ServedTool,
+    ToolCall,
+    ToolOutcome,
+    ToolSnapshot,
+    UnknownResourceError,
+    UnknownToolError,
+)
+from droidgate_mcp.tables import HANDSHAKE, MODERN
+from droidgate_mcp.wire import McpToolFailure, McpToolResult
+
+MISSING_CAPABILITY = -32021
+PIXEL = "iVBORw0KGgoAAAANSUhEUgAAAAEAAAABCAYAAAAfFcSJAAAADUlEQVR42mNk+M9QDwADhgGAWjR9awAAAABJRU5ErkJggg=="
+SILENCE = base64.b64encode(
+    b"RIFF\x25\0\0\0WAVEfmt \x10\0\0\0\1\0\1\0\x40\x1f\0\0\x40\x1f\0\0\1\0\x08\0data\1\0\0\0\x80"
+).decode()
+
+NOTHING: dict[str, Any] = {"type": "object", "properties": {}, "additionalProperties": False}
+JSON_SCHEMA_2020_12: dict[str, Any] = {
+    "$schema": "https://json-schema.org/draft/2020-12/schema",
+    "type": "object",
+    "$defs": {
+        "address": {
+            "$anchor": "addressDef",
+            "type": "object",
+            "properties": {"street": {"type": "string"}, "city": {"type": "string"}},
+        }
+    },
+    "properties": {
+        "name": {"type": "string"},
+        "address": {"$ref": "#/$defs/address"},
+        "contactMethod": {"type": "string", "enum": ["phone", "email"]},
+        "phone": {"type": "string"},
+        "email": {"type": "string"},
+    },
+    "allOf": [{"anyOf": [{"required": ["phone"]}, {"required": ["email"]}]}],
+    "if": {"properties": {"contactMethod": {"const": "phone"}}, "required": ["contactMethod"]},
+    "then": {"required": ["phone"]},
+    "else": {"required": ["email"]},
+    "additionalProperties": False,
+}
+CUSTOM_HEADERS: dict[str, Any] = {
+    "type": "object",
+    "properties": {
+        "region": {"type": "string", "x-mcp-header": "Region"},
+        "priority": {"type": "integer", "x-mcp-header": "Priority"},
+    },
+}
+USER_FORM: dict[str, Any] = {
+    "type": "object",
+    "properties": {
+        "username": {"type": "string", "description": "User's response"},
+        "email": {"type": "string", "description": "User's email address"},
+    },
+    "required": ["username", "email"],
+}
+DEFAULTS_FORM: dict[str, Any] = {
+    "type": "object",
+    "properties": {
+        "name": {"type": "string", "default": "John Doe"},
+        "age": {"type": "integer", "default": 30},
+        "score": {"type": "number", "default": 95.5},
+        "status": {"type": "string", "enum": ["active", "inactive", "pending"], "default": "active"},
+        "verified": {"type": "boolean", "default": True},
+    },
+}
+ENUMS_FORM: dict[str, Any] = {
+    "type": "object",
+    "properties": {
+        "untitledSingle": {"type": "string", "enum": ["option1", "option2", "option3"]},
+        "titledSingle": {
+            "type": "string",
+            "oneOf": [{"const": f"value{n}", "title": f"Option {n}"} for n in (1, 2, 3)],
+        },
+        "legacyEnum": {
+            "type": "string",
+            "enum": ["opt1", "opt2", "opt3"],
+            "enumNames": ["Option One", "Option Two", "Option Three"],
+        },
+        "untitledMulti": {
+            "type": "array",
+            "items": {"type": "string", "enum": ["option1", "option2", "option3"]},
+        },
+        "titledMulti": {
+            "type": "array",
+            "items": {"anyOf": [{"const": f"value{n}", "title": f"Choice {n}"} for n in (1, 2, 3)]},
+        },
+    },
+}
+
+
+def form(**types: str) -> dict[str, Any]:
+    properties = {name: {"type": type_} for name, type_ in types.items()}
+    return {"type": "object", "properties": properties, "required": list(types)}
+
+
+def text(words: str) -> ToolOutcome:
+    return ToolOutcome(McpToolResult(words))
+
+
+def blocks(*content: Mapping[str, Any]) -> ToolOutcome:
+    return ToolOutcome(McpToolResult(content=tuple(dict(block) for block in content)))
+
+
+def tool(name: str, schema: Mapping[str, Any] = NOTHING) -> ServedTool:
+    document = {"name": name, "description": f"Fixture {name}", "inputSchema": dict(schema)}
+    return ServedTool(name, {HANDSHAKE: document, MODERN: document})
+
+
+Run = Callable[["FixtureTools", ToolCall], Awaitable[ToolOutcome]]
+
+
+async def simple_text(_tools: "FixtureTools", _call: ToolCall) -> ToolOutcome:
+    return text("This is a simple text response for testing.")
+
+
+async def image(_tools: "FixtureTools", _call: ToolCall) -> ToolOutcome:
+    return blocks({"type": "image", "data": PIXEL, "mimeType": "image/png"})
+
+
+async def audio(_tools: "FixtureTools", _call: ToolCall) -> ToolOutcome:
+    return blocks({"type": "audio", "data": SILENCE, "mimeType": "audio/wav"})
+
+
+def embedded(uri: str, mime_type: str, words: str) -> dict[str, Any]:
+    return {"type": "resource", "resource": {"uri": uri, "mimeType": mime_type, "text": words}}
+
+
+async def embedded_resource(_tools: "FixtureTools", _call: ToolCall) -> ToolOutcome:
+    return blocks(embedded("test://embedded-resource", "text/plain", "This is an embedded resource content."))
+
+
+async def multiple_content(_tools: "FixtureTools", _call: ToolCall) -> ToolOutcome:
+    return blocks(
+        {"type": "text", "text": "Multiple content types test:"},
+        {"type": "image", "data": PIXEL, "mimeType": "image/png"},
+        embedded("test://mixed-content-resource", "application/json", '{"test":"data","value":123}'),
+    )
+
+
+async def failure(_tools: "FixtureTools", _call: ToolCall) -> ToolOutcome:
+    return ToolOutcome(McpToolResult(failure=McpToolFailure("backend_failure", "This tool always fails")))
+
+
+async def progress(_tools: "FixtureTools", call: ToolCall) -> ToolOutcome:
+    for done in (0, 50, 100):
+        await call.report_progress(done, 100)
+        await anyio.sleep(0.05)
+    return text("done")
+
+
+def asking(key: str, message: str, schema: Mapping[str, Any], done: str = "Elicitation completed") -> Run:
+    async def run(_tools: "FixtureTools", call: ToolCall) -> ToolOutcome:
+        answer = await call.ask(Question(key, str(call.arguments.get("message", message)), schema))
+        return text(f"{done}: action={answer.outcome}, content={dict(answer.fields)}")
+
+    return run
+
+
+async def multi_round(_tools: "FixtureTools", call: ToolCall) -> ToolOutcome:
+    name = await call.ask(Question("step1", "Step 1: What is your name?", form(name="string")))
+    if name.outcome != "accepted":
+        return text(f"step 1: {name.outcome}")
+    color = await call.ask(Question("step2", "Step 2: What is your favorite color?", form(color="string")))
+    return text(f"{dict(name.fields)} {color.outcome} {dict(color.fields)}")
+
+
+async def missing_capability(_tools: "FixtureTools", _call: ToolCall) -> ToolOutcome:
+    needed: dict[str, Any] = {"requiredCapabilities": {"sampling": {}}}
+    raise MCPError(code=MISSING_CAPABILITY, message="sampling is required", data=needed)
+
+
+async def change_tools(tools: "FixtureTools", _call: ToolCall) -> ToolOutcome:
+    tools.report("tools")
+    return text("changed")
+
+
+RUNS: dict[str, tuple[Run, Mapping[str, Any]]] = {
+    "test_simple_text": (simple_text, NOTHING),
+    "test_image_content": (image, NOTHING),
+    "test_audio_content": (audio, NOTHING),
+    "test_embedded_resource": (embedded_resource, NOTHING),
+    "test_multiple_content_types": (multiple_content, NOTHING),
+    "test_error_handling": (failure, NOTHING),
+    "test_tool_with_progress": (progress, NOTHING),
+    "test_logging_tool": (simple_text, NOTHING),
+    "test_missing_capability": (missing_capability, NOTHING),
+    "test_trigger_tool_change": (change_tools, NOTHING),
+    "json_schema_2020_12_tool": (simple_text, JSON_SCHEMA_2020_12),
+    "test_custom_headers": (simple_text, CUSTOM_HEADERS),
+    "test_elicitation": (asking("user", "", USER_FORM), form(message="string")),
+    "test_elicitation_sep1034_defaults": (asking("user", "Defaults", DEFAULTS_FORM), NOTHING),
+    "test_elicitation_sep1330_enums": (asking("user", "Enums", ENUMS_FORM), NOTHING),
+    "test_streaming_elicitation": (asking("user", "Stream", form(ok="boolean")), NOTHING),
+    "test_input_required_result_elicitation": (
+        asking("user_name", "What is your name?", form(name="string")),
+        NOTHING,
+    ),
+    "test_input_required_result_request_state": (
+        asking("confirm", "Please confirm", form(ok="boolean"), "state-ok"),
+        NOTHING,
+    ),
+    "test_input_required_result_tampered_state": (
+        asking("confirm", "Please confirm", form(ok="boolean")),
+        NOTHING,
+    ),
+    "test_input_required_result_multi_round": (multi_round, NOTHING),
+}
+
+RESOURCES = {
+    "test://static-text": ResourceContent("test://static-text", "text/plain", "This is the content."),
+    "test://static-binary": ResourceContent("test://static-binary", "image/png", base64.b64decode(PIXEL)),
+    "test://template/123/data": ResourceContent(
+        "test://template/123/data", "application/json", '{"id":"123","templateTest":true}'
+    ),
+}
+
+
+class FixtureTools:
+    """A provider whose tools are functions."""
+
+    instructions: str | None = None
+
+    def __init__(self, runs: Mapping[str, tuple[Run, Mapping[str, Any]]] = RUNS) -> None:
+        self.runs = dict(runs)
+        self.report: Callable[[Change], None] = lambda _change: None
+        self.calls: list[ToolCall] = []
+
+    @asynccontextmanager
+    async def run(self, on_change: Callable[[Change], None]) -> AsyncIterator[None]:
+        self.report = on_change
+        yield
+
+    def snapshot(self) -> ToolSnapshot:
+        return ToolSnapshot(
+            tuple(tool(name, schema) for name, (_, schema) in self.runs.items()),
+            tuple(
+                ServedResource(resource.uri, resource.uri, resource.mime_type)
+                for resource in RESOURCES.values()
+            ),
+        )
+
+    async def call(self, call: ToolCall) -> ToolOutcome:
+        self.calls.append(call)
+        if call.tool not in self.runs:
+            raise UnknownToolError(f"unknown tool {call.tool!r}")
+        run, _ = self.runs[call.tool]
+        return await run(self, call)
+
+    async def read_resource(self, uri: str) -> ResourceContent:
+        if uri not in RESOURCES:
+            raise UnknownResourceError(f"unknown resource {uri!r}")
+        return RESOURCES[uri]

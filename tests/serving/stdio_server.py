@@ -1,0 +1,21 @@
+"""A program that serves the fixture tools on standard input and output, and prints where it should not."""
+
+import sys
+from pathlib import Path
+
+import anyio
+
+sys.path.insert(0, str(Path(__file__).resolve().parent.parent))
+
+from droidgate.serving.application import Application
+from droidgate.serving.stdio import serve_stdio
+from droidgate.serving.tools import ToolCall, ToolOutcome
+from serving.fixture_tools import NOTHING, RUNS, FixtureTools, text
+
+
+async def printing(_tools: FixtureTools, _call: ToolCall) -> ToolOutcome:
+    print("this is not part of the protocol")  # noqa: T201
+    return text("printed")
+
+
+anyio.run(serve_stdio, Application(FixtureTools({**RUNS, "printing": (printing, NOTHING)})))

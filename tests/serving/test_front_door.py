@@ -1,0 +1,243 @@
+"""What reaches the MCP server over HTTP, and what does not."""
+
+import http.client
+import json
+import socket
+import threading
+import time
+from collections.abc import Iterator
+from typing import Any
+
+import pytest
+
+from droidgate.serving import connections
+from droidgate.serving.front_door import MAX_BODY
+from serving.fixture_tools import FixtureTools
+from serving.running_servers import TOKEN, RunningServer, running_server
+
+PING = json.dumps(
+    {
+        "jsonrpc": "2.0",
+        "id": 1,
+        "method": "initialize",
+        "params": {
+            "protocolVersion": "2025-11-25",
+            "capabilities": {},
+            "clientInfo": {"name": "test", "version": "1"},
+        },
+    }
+).encode()
+HEADERS = {"Content-Type": "application/json", "Accept": "application/json, text/event-stream"}
+METHODS = ("GET", "HEAD", "POST", "PUT", "PATCH", "DELETE", "OPTIONS")
+
+
+@pytest.fixture(scope="module")
+def server() -> Iterator[RunningServer]:
+    with running_server(FixtureTools()) as running:
+        yield running
+
+
+def request(
+    server: RunningServer,
+    headers: dict[str, str],
+    *,
+    method: str = "POST",
+    path: str = "/mcp",
+    body: bytes = PING,
+) -> int:
+    connection = http.client.HTTPConnection("127.0.0.1", server.port, timeout=20)
+    connection.putrequest(method, path, skip_host=True, skip_accept_encoding=True)
+    for name, value in {**HEADERS, "Content-Length": str(len(body)), **headers}.items():
+        connection.putheader(name, value)
+    connection.endheaders(body)
+    try:
+        return connection.getresponse().status
+    finally:
+        connection.close()
+
+
+AUTHORIZED = {"Authorization": f"Bearer {TOKEN}"}
+# PORT is the server's own; True where it may pass.
+HOSTS = {
+    "127.0.0.1:PORT": True,
+    "localhost:PORT": True,
+    "LocalHost:PORT": True,
+    "[::1]:PORT": True,
+    "evil.example:PORT": False,
+    "127.0.0.1:1": False,
+    "localhost.evil.example:PORT": False,
+    "localhost.:PORT": False,
+}
+ORIGINS = {
+    None: True,
+    "http://localhost:PORT": True,
+    "http://evil.example": False,
+}
+MORE_ORIGINS = {
+    "null": False,
+    "http://127.0.0.1:PORT": True,
+    "http://127.0.0.1:PORT.evil.example": False,
+    "http://127.0.0.1:PORT@evil.example": False,
+    "https://localhost:PORT": False,
+    "http://localhost": False,
+    "http://[::1]:PORT": True,
+    "file://": False,
+    "": False,
+}
+
+
+@pytest.mark.parametrize("origin", ORIGINS, ids=str)
+@pytest.mark.parametrize("host", HOSTS)
+def test_a_request_passes_only_where_host_and_origin_name_this_server(
+    server: RunningServer, host: str, origin: str | None
+) -> None:
+    port = str(server.port)
+    headers = {**AUTHORIZED, "Host": host.replace("PORT", port)}
+    if origin is not None:
+        headers["Origin"] = origin.replace("PORT", port)
+    expected = 421 if not HOSTS[host] else 200 if ORIGINS[origin] else 403
+    assert request(server, headers) == expected
+
+
+@pytest.mark.parametrize("origin", MORE_ORIGINS)
+def test_an_origin_that_only_resembles_this_server_is_refused(server: RunningServer, origin: str) -> None:
+    port = str(server.port)
+    headers = {**AUTHORIZED, "Host": f"127.0.0.1:{port}", "Origin": origin.replace("PORT", port)}
+    assert request(server, headers) == (200 if MORE_ORIGINS[origin] else 403)
+
+
+@pytest.mark.parametrize("path", ["/mcp", "/", "/.well-known/oauth-protected-resource", "/mcp/../x"])
+@pytest.mark.parametrize("method", METHODS)
+@pytest.mark.parametrize(
+    "authorization",
+    [
+        None,
+        "",
+        "Bearer",
+        "Bearer ",
+        "Bearer wrong",
+        f"Bearer {TOKEN[:-1]}",
+        f"Bearer {TOKEN}x",
+        f"Basic {TOKEN}",
+        TOKEN,
+    ],
+)
+def test_without_the_token_every_method_and_path_answers_401(
+    server: RunningServer, method: str, path: str, authorization: str | None
+) -> None:
+    headers = {"Host": f"127.0.0.1:{server.port}"}
+    if authorization is not None:
+        headers["Authorization"] = authorization
+    assert request(server, headers, method=method, path=path) == 401
+
+
+def test_two_tokens_in_one_request_are_refused(server: RunningServer) -> None:
+    lines = (
+        f"POST /mcp HTTP/1.1\r\nHost: 127.0.0.1:{server.port}\r\n"
+        f"Authorization: Bearer {TOKEN}\r\nAuthorization: Bearer wrong\r\nContent-Length: 0\r\n\r\n"
+    )
+    with socket.create_connection(("127.0.0.1", server.port), timeout=20) as raw:
+        raw.sendall(lines.encode())
+        assert raw.recv(12) == b"HTTP/1.1 401"
+
+
+@pytest.mark.parametrize(("size", "status"), [(MAX_BODY, 400), (MAX_BODY + 1, 413)])
+def test_a_body_over_four_mebibytes_is_refused(server: RunningServer, size: int, status: int) -> None:
+    headers = {**AUTHORIZED, "Host": f"127.0.0.1:{server.port}"}
+    # As much as is allowed is read, and then is not JSON-RPC.
+    assert request(server, headers, body=b" " * size) == status
+
+
+def test_chunks_over_the_limit_are_refused(server: RunningServer) -> None:
+    connection = http.client.HTTPConnection("127.0.0.1", server.port, timeout=20)
+    chunks = (b" " * 65_536 for _ in range(MAX_BODY // 65_536 + 1))
+    connection.request("POST", "/mcp", chunks, {**HEADERS, **AUTHORIZED}, encode_chunked=True)
+    assert connection.getresponse().status == 413
+    connection.close()
+
+
+def test_a_body_that_does_not_arrive_ends_with_408_while_others_are_served() -> None:
+    with running_server(FixtureTools()) as server:
+        server.door._body_seconds = 0.5
+        with socket.create_connection(("127.0.0.1", server.port), timeout=20) as slow:
+            head = f"POST /mcp HTTP/1.1\r\nHost: 127.0.0.1:{server.port}\r\nAuthorization: Bearer {TOKEN}\r\n"
+            slow.sendall(f"{head}Content-Length: 100\r\n\r\n{{".encode())
+            assert request(server, {**AUTHORIZED, "Host": f"127.0.0.1:{server.port}"}) == 200
+            assert slow.recv(12) == b"HTTP/1.1 408"
+
+
+@pytest.mark.parametrize("sent", [b"", b"POST /mcp HTTP/1.1\r\nHost: 127"])
+def test_a_connection_without_a_whole_request_is_closed(sent: bytes, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(connections, "HEAD_SECONDS", 0.2)
+    with (
+        running_server(FixtureTools()) as server,
+        socket.create_connection(("127.0.0.1", server.port), timeout=20) as idle,
+    ):
+        idle.sendall(sent)
+        assert idle.recv(1) == b""
+
+
+def test_a_slow_second_request_on_a_connection_is_closed_too(
+    server: RunningServer, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(connections, "HEAD_SECONDS", 0.2)
+    connection = http.client.HTTPConnection("127.0.0.1", server.port, timeout=20)
+    connection.request("POST", "/mcp", PING, {**HEADERS, **AUTHORIZED})
+    response = connection.getresponse()
+    response.read()
+    assert connection.sock is not None
+    connection.sock.sendall(b"POST /mcp HTTP/1.1\r\n")
+    assert connection.sock.recv(1) == b""
+    connection.close()
+
+
+def test_a_thousand_idle_connections_do_not_keep_others_out(server: RunningServer) -> None:
+    idle: list[socket.socket] = []
+    try:
+        for _ in range(1_000):
+            idle.append(socket.create_connection(("127.0.0.1", server.port), timeout=20))  # noqa: PERF401
+        assert request(server, {**AUTHORIZED, "Host": f"127.0.0.1:{server.port}"}) == 200
+    finally:
+        for connection in idle:
+            connection.close()
+
+
+def test_a_request_that_is_being_answered_is_not_closed_for_a_new_connection(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    monkeypatch.setattr(connections, "MAX_CONNECTIONS", 2)
+    tools = FixtureTools()
+    with running_server(tools) as server:
+        statuses: list[Any] = []
+        body = {"jsonrpc": "2.0", "id": 1, "method": "tools/call"}
+        meta = {
+            "io.modelcontextprotocol/protocolVersion": "2026-07-28",
+            "io.modelcontextprotocol/clientCapabilities": {},
+        }
+        body["params"] = {"name": "test_tool_with_progress", "arguments": {}, "_meta": meta}
+        headers = {
+            **AUTHORIZED,
+            "Host": f"127.0.0.1:{server.port}",
+            "MCP-Protocol-Version": "2026-07-28",
+            "Mcp-Method": "tools/call",
+            "Mcp-Name": "test_tool_with_progress",
+        }
+        call = threading.Thread(
+            target=lambda: statuses.append(request(server, headers, body=json.dumps(body).encode()))
+        )
+        call.start()
+        while not tools.calls:
+            time.sleep(0.005)
+        for _ in range(4):
+            socket.create_connection(("127.0.0.1", server.port), timeout=20).close()
+        call.join(30)
+        assert statuses == [200]
+
+
+@pytest.mark.parametrize(
+    "head", [b"GET / HTTP/9\r\n\r\n", b"\x16\x03\x01\x02\x00\x01\x00\r\n\r\n", b"X" * 200_000]
+)
+def test_what_is_not_http_is_refused(server: RunningServer, head: bytes) -> None:
+    with socket.create_connection(("127.0.0.1", server.port), timeout=20) as raw:
+        raw.sendall(head)
+        assert raw.recv(12) == b"HTTP/1.1 400"
