@@ -8,7 +8,7 @@ from droidgate import convert, diff, read
 from droidgate.compare import Weight
 from droidgate.formats import find_format
 from droidgate.model.capability import Provider
-from droidgate.model.types import ScalarType
+from droidgate.model.types import ObjectType, ScalarType
 from droidgate_phone.sample_apps import sample_apps_directory
 
 APPS = ("clock-in", "notes", "pdf-tool", "tally")
@@ -47,8 +47,10 @@ def test_what_the_app_changed_as_well_is_a_change_beyond_the_protocol(tmp_path: 
     old = provider_of("clock-in")
     new = written(old, "mmcp", tmp_path)
     others = list(new.capabilities)
-    first = others.pop(next(at for at, item in enumerate(others) if item.input.properties))
-    parameters = {**first.input.properties}
+    first = next(item for item in others if isinstance(item.input, ObjectType) and item.input.properties)
+    others.remove(first)
+    assert isinstance(first.input, ObjectType)
+    parameters = dict(first.input.properties)
     name, parameter = next(iter(parameters.items()))
     parameters[name] = parameter.model_copy(update={"type": ScalarType(kind="boolean")})
     changed = first.model_copy(update={"input": first.input.model_copy(update={"properties": parameters})})
