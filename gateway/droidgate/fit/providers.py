@@ -34,7 +34,7 @@ from droidgate.model.findings import Finding, Level, at_least
 from droidgate.model.json_values import pointer_token
 from droidgate.model.leaves import different_leaves, find_leaf, leaves_of_type
 from droidgate.model.names import NameEntry, map_names
-from droidgate.model.types import AnyType, ObjectType, Property, RefType, ScalarType, Type
+from droidgate.model.types import AnyType, ObjectType, OneOfType, Property, RefType, ScalarType, Type
 from droidgate_mappings.capacity import Capacity
 from droidgate_mappings.tables import find_format_tables
 
@@ -433,6 +433,8 @@ class _ProviderFit(TypeFit):
 
     def fit_typed_object(self, type_: Type, pointer: str) -> Type:
         """Return a type whose JSON Schema says `type: object` in one word, at its top."""
+        if isinstance(type_, OneOfType) and self.should_unwrap(type_):
+            return self.unwrap(type_, pointer, lambda inner: self.fit_typed_object(inner, pointer))
         fitted = self.fit_type(type_, pointer)
         if fitted.kind != "object" and fitted.keywords.get("type") == "object":
             return fitted

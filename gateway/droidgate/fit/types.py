@@ -21,7 +21,8 @@ from droidgate.fit.codes import (
     TEXT_MOVED,
 )
 from droidgate.fit.harm import are_disjoint, implicit_level, is_usual_format
-from droidgate.fit.notes import constraint_note
+from droidgate.fit.notes import MAY_BE_NULL, constraint_note
+from droidgate.fit.nulls import excludes_null, nullable_parts, parts_allow_null, without_null
 from droidgate.fit.structure import NO_FACTS, StructureFit
 from droidgate.model.findings import Level
 from droidgate.model.json_values import Json, pointer_token
@@ -111,7 +112,9 @@ class TypeFit(StructureFit):
             as_kind: The kind to write in place of the type's own; None to decide by the capacity.
         """
         if type_.kind == "one-of" and self.should_unwrap(type_):
-            return self.unwrap(type_, pointer, top=top, spill=spill)
+            return self.unwrap(
+                type_, pointer, lambda inner: self.fit_type(inner, pointer, top=top, spill=spill)
+            )
         if type_.kind == "ref" and self.dangles(type_):
             return self.replace_dangling(type_, pointer, top=top, spill=spill)
         notes: list[str] = []
@@ -129,7 +132,7 @@ class TypeFit(StructureFit):
             fitted = type_
             facts.update(self.fit_shape(type_, pointer))
             if isinstance(type_, AllOfType | OneOfType):
-                facts["nullable"] = self.lift_null(type_, pointer, is_nullable=facts["nullable"])
+                facts["nullable"] = self.lift_null(type_, pointer, notes, is_nullable=facts["nullable"])
         else:
             fitted = self.replace_shape(type_, kind, pointer, notes)
         facts["description"] = self.fit_description(type_.description, pointer, notes, top=top, spill=spill)
@@ -207,7 +210,7 @@ class TypeFit(StructureFit):
             else:
                 message = "the target cannot allow null; the description says that the source allows it"
                 self.report(NULLABLE_MOVED, self.in_text(Level.NARROWED), f"{pointer}/nullable", message)
-                notes.append("[May be null]")
+                notes.append(MAY_BE_NULL)
         if type_.implicit:
             if kind is not None and capacity.implicit:
                 facts["implicit"] = True
@@ -229,32 +232,31 @@ class TypeFit(StructureFit):
         carries_items = self.capacity.nullable_items or self.own
         return self.capacity.nullable and (carries_items or not pointer.endswith("/items"))
 
-    def lift_null(self, type_: AllOfType | OneOfType, pointer: str, *, is_nullable: bool) -> bool:
-        """Return whether a choice or combination is written as nullable, where its parts cannot be.
+    @property
+    def lifts_null(self) -> bool:
+        """Whether a choice or combination says that null is allowed, and its parts cannot."""
+        return self.capacity.nullable and not self.capacity.nullable_members and not self.own
 
-        A choice allows null where one alternative does, a combination where every member does.
-        """
-        parts = type_.members if isinstance(type_, AllOfType) else type_.alternatives
-        if self.capacity.nullable_members or not self.capacity.nullable or self.own:
+    def lift_null(
+        self, type_: AllOfType | OneOfType, pointer: str, notes: list[str], *, is_nullable: bool
+    ) -> bool:
+        """Return whether a choice or combination is written as nullable, where its parts cannot be."""
+        if not self.lifts_null:
             return is_nullable
-        word = "members" if isinstance(type_, AllOfType) else "alternatives"
-        for position, part in enumerate(parts):
-            if part.nullable:
-                message = "the target says of the whole type whether null is allowed"
-                self.report(NULLABLE_MOVED, Level.RENAMED, f"{pointer}/{word}/{position}/nullable", message)
-        allows = sum(part.nullable for part in parts)
-        if isinstance(type_, OneOfType):
-            # Of an exclusive choice, null would be of two alternatives at once.
-            is_lifted = allows == 1 if type_.exclusive else allows > 0
-        else:
-            is_lifted = 0 < allows == len(parts)
-        if is_nullable or not is_lifted:
-            return is_nullable
-        leaf = f"{pointer}/nullable"
-        if self.carries_null(pointer):
+        is_added = not is_nullable and parts_allow_null(type_)
+        is_carried = self.carries_null(pointer)
+        level = Level.RENAMED
+        message = "the target says of the whole type whether null is allowed"
+        if is_added and not is_carried:
+            level = self.in_text(Level.NARROWED)
+            message = "the target cannot allow null; the description says that the source allows it"
+            notes.append(MAY_BE_NULL)
+        for leaf in nullable_parts(type_, pointer):
+            self.report(NULLABLE_MOVED, level, leaf, message)
+        if is_added and is_carried:
+            leaf = f"{pointer}/nullable"
             self.report(NULLABLE_MOVED, Level.RENAMED, leaf, "null is allowed of the whole type")
-            return True
-        return False
+        return is_nullable or (is_added and is_carried)
 
     def carries(self, type_: Type, kind: str, name: str, value: Any) -> bool:
         """Return whether the dialect carries a constraint of a type that is written as `kind`."""
@@ -325,8 +327,7 @@ class TypeFit(StructureFit):
 
     def fit_part(self, part: Type, pointer: str) -> Type:
         """Return a part of a choice or combination; `lift_null` writes whether null is allowed."""
-        is_lifted = not self.capacity.nullable_members and self.capacity.nullable and not self.own
-        return self.fit_type(part.changed({"nullable": False}) if is_lifted else part, pointer)
+        return self.fit_type(without_null(part) if self.lifts_null else part, pointer)
 
     def fit_alternative(self, choice: OneOfType, position: int, pointer: str) -> Type:
         """Return an alternative, with a class name where the dialect chooses by it."""
@@ -429,14 +430,13 @@ class TypeFit(StructureFit):
             for name in ("enum", "pattern", "format")
         )
 
-    def unwrap(self, choice: OneOfType, pointer: str, *, top: str | None, spill: list[str] | None) -> Type:
-        """Return the only alternative of a choice, with the facts of both."""
+    def unwrap(self, choice: OneOfType, pointer: str, fit: Callable[[Type], Type]) -> Type:
+        """Return the only alternative of a choice, with the facts of both, as `fit` writes it there."""
         inner = choice.alternatives[0]
         texts = [text for text in (choice.description, inner.description) if text is not None]
-        states_values = choice.enum is not None or bool(choice.keywords.keys() & {"const", "enum"})
         merged = inner.model_copy(
             update={
-                "nullable": choice.nullable or (inner.nullable and not states_values),
+                "nullable": choice.nullable or (inner.nullable and not excludes_null(choice)),
                 "description": " ".join(texts) if texts else None,
                 "enum": inner.enum if choice.enum is None else choice.enum,
                 "pattern": inner.pattern if choice.pattern is None else choice.pattern,
@@ -450,7 +450,7 @@ class TypeFit(StructureFit):
         )
         return self.fit_moved(
             choice,
-            lambda: self.fit_type(merged, pointer, top=top, spill=spill),
+            lambda: fit(merged),
             pointer,
             moved_from=f"{pointer}/alternatives/0",
             moved_to=pointer,

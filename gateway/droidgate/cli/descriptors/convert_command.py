@@ -18,14 +18,9 @@ from droidgate.cli.options import (
     ProviderName,
     Sources,
     Strict,
+    Target,
 )
 
-To = Annotated[
-    str,
-    typer.Option(
-        "--to", metavar="FORMAT[+DIALECT]", help="What to write; see `droidgate formats`", show_default=False
-    ),
-]
 Out = Annotated[
     Path,
     typer.Option(
@@ -64,7 +59,7 @@ def register(app: typer.Typer) -> None:
 def _convert(  # noqa: PLR0913
     sources: Sources,
     *,
-    to: To,
+    to: Target,
     out: Out,
     only: OnlyFormats = None,
     provider: ChosenProviders = None,
