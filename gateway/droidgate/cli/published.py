@@ -4,6 +4,8 @@ from __future__ import annotations
 
 from typing import Final
 
+from droidgate.cli.audit.documents import AuditShowDocument, AuditVerifyDocument
+from droidgate.cli.calls.documents import CallDocument, CallPlanDocument
 from droidgate.cli.config.documents import ConfigShowDocument
 from droidgate.cli.coverage.catalog_documents import AnswerDocument, ScanDocument
 from droidgate.cli.coverage.coverage_documents import CoverageDocument
@@ -26,6 +28,12 @@ from droidgate.cli.output.documents import (
     PhoneStopDocument,
 )
 from droidgate.cli.output.json_output import Document
+from droidgate.cli.pins.documents import (
+    PinsApproveDocument,
+    PinsDiffDocument,
+    PinsListDocument,
+    PinsRemoveDocument,
+)
 from droidgate.cli.shim.documents import (
     ShimBuildDocument,
     ShimCallDocument,
@@ -47,6 +55,8 @@ PUBLISHED: Final[dict[str, type[Document]]] = {
     "pack": PackDocument,
     "devices": DevicesDocument,
     "discover": DiscoverDocument,
+    "call": CallDocument,
+    "call-plan": CallPlanDocument,
     "phone-start": PhoneStartDocument,
     "phone-stop": PhoneStopDocument,
     "phone-apps": PhoneAppsDocument,
@@ -66,6 +76,12 @@ PUBLISHED: Final[dict[str, type[Document]]] = {
     "scan": ScanDocument,
     "catalog-sql": AnswerDocument,
     "coverage": CoverageDocument,
+    "pins-list": PinsListDocument,
+    "pins-diff": PinsDiffDocument,
+    "pins-approve": PinsApproveDocument,
+    "pins-remove": PinsRemoveDocument,
+    "audit-show": AuditShowDocument,
+    "audit-verify": AuditVerifyDocument,
     "config-show": ConfigShowDocument,
 }
 """Command, or file, to the document whose schema is published under that name."""

@@ -85,6 +85,7 @@ class InstalledApp:
         problems: What could not be read.
         application: Its manifest and resources, None where it could not be read.
         was_kept: Nothing of its APK was read.
+        path: Its APK, or its base APK, on the phone; each installation has another one.
     """
 
     package: str
@@ -94,6 +95,7 @@ class InstalledApp:
     problems: tuple[InputError, ...] = ()
     application: Application | None = None
     was_kept: bool = False
+    path: str = ""
 
 
 @dataclass(frozen=True, slots=True)
@@ -248,18 +250,18 @@ class _PhoneReader:
         full = _FULL_SDK.fullmatch(properties.get("ro.build.version.sdk_full", ""))
         if full is not None and full[1] == release and full[2] != "0":
             release = full[0]
-        commands: set[str] = set()
+        commands: dict[str, frozenset[str]] = {}
         for format_ in self.request.formats:
             if format_.listing is not None:
-                commands |= self.read_listing(format_.id, format_.listing, user)
-        return DeviceFacts(release, user, frozenset(commands))
+                commands.update(self.read_listing(format_.id, format_.listing, user))
+        return DeviceFacts(release, user, commands)
 
-    def read_listing(self, format_id: str, listing: SystemListing, user: int) -> frozenset[str]:
+    def read_listing(self, format_id: str, listing: SystemListing, user: int) -> Mapping[str, frozenset[str]]:
         """Keep what the system lists for a format, or why it does not; return the commands of the service."""
-        commands: frozenset[str] = frozenset()
+        commands: Mapping[str, frozenset[str]] = {}
         try:
             shell = service_shell(self.device, listing)
-            commands = frozenset(shell.commands)
+            commands = shell.commands
             if listing.command in commands:
                 self.listed[format_id] = run_listing(self.device, listing, user)
             else:
@@ -366,7 +368,7 @@ class _PhoneReader:
 
     def read_app(self, package: InstalledPackage, kept: KeptApplication | None) -> InstalledApp:
         """Read one app; whatever is wrong with it alone is a problem of it."""
-        app = InstalledApp(package.name, package.version_code)
+        app = InstalledApp(package.name, package.version_code, path=package.path)
         try:
             if kept is not None:
                 try:

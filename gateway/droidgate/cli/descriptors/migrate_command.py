@@ -16,7 +16,10 @@ from droidgate.cli.options import (
     CrossingThreshold,
     JsonSchema,
     OnlyFormats,
+    ProviderDescription,
+    ProviderName,
     Strict,
+    Target,
 )
 
 
@@ -29,12 +32,6 @@ class Language(StrEnum):
 
 
 Source = Annotated[str, typer.Argument(metavar="SRC", help=SOURCE_HELP, show_default=False)]
-To = Annotated[
-    str,
-    typer.Option(
-        "--to", metavar="FORMAT[+DIALECT]", help="What to write; see `droidgate formats`", show_default=False
-    ),
-]
 Into = Annotated[
     Path,
     typer.Option(
@@ -49,7 +46,7 @@ Package = Annotated[
     typer.Option(
         "--package",
         metavar="PACKAGE",
-        help="Java package of the app, where neither build.gradle nor the manifest names it",
+        help="Java package of the app, where neither build.gradle nor the manifest names it; also written",
         show_default=False,
     ),
 ]
@@ -76,10 +73,12 @@ def register(app: typer.Typer) -> None:
 def _migrate(  # noqa: PLR0913
     source: Source,
     *,
-    to: To,
+    to: Target,
     into: Into,
     package: Package = None,
     language: LanguageOption = None,
+    name: ProviderName = None,
+    description: ProviderDescription = None,
     write: Write = False,
     only: OnlyFormats = None,
     provider: ChosenProviders = None,
@@ -106,6 +105,8 @@ def _migrate(  # noqa: PLR0913
         package=package,
         language=None if language is None else language.value,
         write=write,
+        name=name,
+        description=description,
         only=only,
         providers=provider,
         strict=strict,
