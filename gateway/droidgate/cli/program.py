@@ -34,6 +34,7 @@ from droidgate.cli.exit_codes import ExitCode
 from droidgate.cli.failures import guard
 from droidgate.cli.output.verbosity import Quiet, Verbose, add_verbosity, usual_verbosity, with_verbosity
 from droidgate.cli.phone import phone_command
+from droidgate.cli.serve import serve_command
 from droidgate.cli.shim import shim_command
 from droidgate.model.errors import UsageError
 
@@ -52,6 +53,7 @@ _COMMANDS: Final = (
     catalog_command,
     shim_command,
     phone_command,
+    serve_command,
     demo_command,
     config_command,
 )
