@@ -30,6 +30,7 @@ from droidgate.parsing.suggestions import closest_name
 from droidgate.serving.approvals import ClientApprover
 from droidgate.serving.documents import named, write_tools
 from droidgate.serving.names import tool_names
+from droidgate.serving.nulls import with_nulls
 from droidgate.serving.tools import (
     Change,
     ResourceContent,
@@ -225,8 +226,9 @@ class PhoneTools:
             return _failed("unavailable", str(error))
         except DroidgateError as error:
             return _failed("backend_failure", str(error))
-        declared = DeclaredOutput(target.capability.output, target.provider.definitions)
-        return ToolOutcome(McpToolResult(result.value), declared)
+        output, definitions = target.capability.output, target.provider.definitions
+        value = result.value if output is None else with_nulls(result.value, output, definitions)
+        return ToolOutcome(McpToolResult(value), DeclaredOutput(output, definitions))
 
     async def read_resource(self, uri: str) -> ResourceContent:
         """Return what an app declares, its instructions, or what serving it costs."""
