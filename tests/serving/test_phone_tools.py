@@ -3,6 +3,7 @@
 import json
 import os
 import re
+import subprocess
 import sys
 import threading
 from collections.abc import AsyncIterator, Iterator
@@ -28,8 +29,9 @@ from droidgate.serving.search import SearchTools
 from droidgate_phone.sample_packages import sample_packages
 from droidgate_shim.host.installing import install_archive
 from droidgate_shim.host.place import place_of
+from requirements_of_tests import node, require
 from serving.clients_of_tests import REVISIONS, Ask, client_options, http_client
-from serving.running_servers import running_server
+from serving.running_servers import TOKEN, running_server
 
 
 @pytest.fixture(scope="module", autouse=True)
@@ -306,3 +308,36 @@ def test_resources_hold_declarations_losses_and_instructions(phone: ReachedPhone
                     assert content.text.startswith("[Text of the app dev.droidgate.sample.")
 
     anyio.run(main)
+
+
+def inspect(*arguments: str) -> dict[str, Any]:
+    command = [str(node()), str(require("mcp-inspector")), "--cli", *arguments]
+    run = subprocess.run(command, capture_output=True, text=True, check=False, timeout=120)
+    assert run.returncode == 0, run.stdout + run.stderr
+    return dict(json.loads(run.stdout))
+
+
+@pytest.mark.slow
+def test_the_mcp_inspector_lists_and_calls_over_http(phone: ReachedPhone) -> None:
+    with running_server(tools_of(phone)) as server:
+        reach = [server.url, "--transport", "http", "--header", f"Authorization: Bearer {TOKEN}"]
+        listed = inspect(*reach, "--method", "tools/list", "--strict")
+        assert {tool["name"] for tool in listed["tools"]} >= CALLS.keys()
+        call = ["--method", "tools/call", "--tool-name", "tally_read_total", "--tool-arg", "player=Nobody"]
+        called = inspect(*reach, *call)
+        assert called["structuredContent"] == {"player": "Nobody", "total": 0}
+
+
+@pytest.mark.slow
+def test_the_mcp_inspector_starts_and_calls_droidgate_serve(phone: ReachedPhone) -> None:
+    program = str(Path(sys.executable).with_name("droidgate"))
+    port = phone.phone.server_port
+    environment = [
+        "-e",
+        f"ANDROID_ADB_SERVER_PORT={port}",
+        "-e",
+        f"DROIDGATE_HOME={os.environ['DROIDGATE_HOME']}",
+    ]
+    call = ["--method", "tools/call", "--tool-name", "weather_currentWeather", "--tool-arg", "location=Oslo"]
+    called = inspect(*environment, program, "serve", "--allow", "*weather/*", *call)
+    assert "Oslo" in called["content"][0]["text"]

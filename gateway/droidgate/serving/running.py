@@ -13,7 +13,7 @@ from droidgate.calling.caller import Caller
 from droidgate.calling.subjects import NamePattern
 from droidgate.devices.device import open_device
 from droidgate.serving.application import Application
-from droidgate.serving.http import http_application, http_server, listen, parse_address
+from droidgate.serving.http import HttpAddress, http_application, http_server, listen, parse_address
 from droidgate.serving.phone_tools import PhoneTools, ServedPhone
 from droidgate.serving.search import SearchTools
 from droidgate.serving.stdio import serve_stdio
@@ -75,27 +75,28 @@ def serve(
         UsageError: the address is not one of loopback, or is in use.
         InputError: the token's file or the user's policy cannot be used.
     """
+    address = None if http is None else parse_address(http)
     tools = phone_tools(serials, select=select, allow=allow)
-    serve_tools(tools, http=http, search=search, needs_token=needs_token, on_listening=on_listening)
+    serve_tools(tools, address=address, search=search, needs_token=needs_token, on_listening=on_listening)
 
 
 def serve_tools(
     tools: PhoneTools,
     *,
-    http: str | None = None,
+    address: HttpAddress | None = None,
     search: bool = False,
     needs_token: bool = True,
     on_listening: Callable[[Listening], None] | None = None,
 ) -> None:
-    """Serve tools that may have been looked at before; arguments and errors are those of `serve`."""
+    """Serve tools that may have been looked at before; the rest is as for `serve`."""
     application = Application(SearchTools(tools) if search else tools)
-    if http is None:
+    if address is None:
         anyio.run(serve_stdio, application)
         return
     path = token_file() if needs_token else None
     check = None if path is None else TokenCheck(read_or_make_token(path))
-    with listen(parse_address(http)) as (listener, address):
-        server = http_server(http_application(application, address, check))
+    with listen(address) as (listener, taken):
+        server = http_server(http_application(application, taken, check))
         if on_listening is not None:
-            on_listening(Listening(address.url, path))
+            on_listening(Listening(taken.url, path))
         anyio.run(functools.partial(server.serve, sockets=[listener]))

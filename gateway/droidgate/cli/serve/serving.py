@@ -56,14 +56,16 @@ def serve_and_report(
         InputError: the token's file or the user's policy cannot be used.
     """
     need("mcp", "serve")
+    from droidgate.serving.http import parse_address
     from droidgate.serving.running import phone_tools, serve_tools
 
+    address = None if http is None else parse_address(http)
     tools = phone_tools(serials, select=select, allow=allow)
     # A phone may come later: a client that starts with the computer would otherwise have to be restarted.
     tools.look()
     print_note(f"serving {amount(len(tools.snapshot().tools), 'tool')}")
     _print_advice(tools, search=search)
-    serve_tools(tools, http=http, search=search, needs_token=needs_token, on_listening=_print_address)
+    serve_tools(tools, address=address, search=search, needs_token=needs_token, on_listening=_print_address)
     return ExitCode.OK
 
 
