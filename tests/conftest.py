@@ -3,7 +3,8 @@
 import difflib
 import os
 import random
-from collections.abc import Callable
+import signal
+from collections.abc import Callable, Iterator
 from pathlib import Path
 from typing import Any
 
@@ -111,6 +112,14 @@ def pytest_terminal_summary(terminalreporter: pytest.TerminalReporter, config: p
     slow = config.stash.get(SLOW_TESTS, 0)
     if slow:
         terminalreporter.write_line(f"{slow} slow tests are left to make test-all")
+
+
+@pytest.fixture
+def ctrl_c_reaches_programs() -> Iterator[None]:
+    """Let started programs take Ctrl-C, also where a shell runs the tests in the background."""
+    before = signal.signal(signal.SIGINT, signal.default_int_handler)
+    yield
+    signal.signal(signal.SIGINT, before)
 
 
 @pytest.fixture

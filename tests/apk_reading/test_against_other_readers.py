@@ -163,9 +163,7 @@ def simple_value(entry: Any) -> tuple[int, str | int]:
 
 @pytest.mark.requires("apk-info")
 def test_manifest_facts_and_signers_are_those_of_apk_info(apk_path: Path) -> None:
-    import apk_info  # noqa: PLC0415
-
-    theirs = apk_info.APK(str(apk_path))
+    theirs = importlib.import_module("apk_info").APK(str(apk_path))
     with open_apk(apk_path) as ours:
         assert ours.package == theirs.get_package_name()
         assert str(ours.version_code or 0) == str(theirs.get_version_code() or 0)

@@ -186,6 +186,7 @@ def test_the_log_is_written_as_it_happens(droidgate: Runner, tmp_path: Path) -> 
 
 
 @pytest.mark.slow
+@pytest.mark.usefixtures("ctrl_c_reaches_programs")
 def test_a_phone_in_the_foreground_stays_until_ctrl_c(droidgate: Runner, tmp_path: Path) -> None:
     del droidgate  # it has set the home folders
     environment = dict(os.environ)

@@ -1,11 +1,14 @@
 """The locks fit what the project requires, and an environment is made of what they name or says why not."""
 
+import ast
+import importlib.metadata
 import os
 import re
 import runpy
 import subprocess
 import sys
 import tomllib
+from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
@@ -15,6 +18,8 @@ from requirements_of_tests import CHECKOUT
 
 SCRIPT: dict[str, Any] = runpy.run_path(str(CHECKOUT / "scripts/lock.py"))
 LOCKS = [CHECKOUT / "locks" / f"{name}.txt" for name in SCRIPT["LOCKS"]]
+PYPROJECT = CHECKOUT / "pyproject.toml"
+IMPORTED = re.compile(r"^ *(?:import|from) (\w+)", re.MULTILINE)
 LINE = re.compile(r"([a-z0-9][a-z0-9-]*)==([^\s;]+)(?: ; [^\\]+)?(?: \\)?")
 MISMATCH = "ERROR: THESE PACKAGES DO NOT MATCH THE HASHES FROM THE REQUIREMENTS FILE."
 
@@ -58,6 +63,29 @@ def test_the_environments_share_their_versions() -> None:
         shared = lock.keys() & everything.keys()
         assert {package: everything[package] for package in shared} == {one: lock[one] for one in shared}
         assert name == "all" or shared == lock.keys()
+
+
+def _imported_from_elsewhere() -> Iterator[str]:
+    """Yield the first names of the modules that mypy's files import and that the checkout has not."""
+    folders = [CHECKOUT / name for name in tomllib.loads(PYPROJECT.read_text())["tool"]["mypy"]["files"]]
+    ours = {path.stem for folder in folders for path in folder.iterdir()}
+    for path in (path for folder in folders for path in folder.rglob("*.py")):
+        text = path.read_text(encoding="utf-8")
+        stated = {name.partition(".")[0] for name in IMPORTED.findall(text)}
+        if stated - ours - sys.stdlib_module_names:
+            for node in ast.walk(ast.parse(text)):
+                names = [alias.name for alias in node.names] if isinstance(node, ast.Import) else []
+                names += [node.module or ""] if isinstance(node, ast.ImportFrom) and not node.level else []
+                yield from {name.partition(".")[0] for name in names} - ours - sys.stdlib_module_names
+
+
+def test_types_are_checked_with_the_packages_of_make_test_alone() -> None:
+    packages = packages_of(CHECKOUT / "locks/dev.txt").keys()
+    distributions = importlib.metadata.packages_distributions()
+    homes = {module: distributions.get(module, []) for module in set(_imported_from_elsewhere())}
+    homes = {module: [re.sub("[_.]", "-", name).lower() for name in names] for module, names in homes.items()}
+    assert {"pytest", "lxml"} <= homes.keys()
+    assert [module for module, names in homes.items() if packages.isdisjoint(names)] == []
 
 
 def test_a_lock_of_other_requirements_is_recognized(tmp_path: Path) -> None:

@@ -13,6 +13,16 @@ INTERRUPTED = 130
 """`ExitCode.INTERRUPTED`; importing that takes time in which Ctrl-C must work already."""
 
 
+class CtrlC:
+    """Whether the user pressed Ctrl-C in this process.
+
+    What it raises may turn up as another failure: where a class is made, Python before 3.12 puts it into a
+    RuntimeError and pydantic into the text of a SchemaError, and some callbacks cannot raise it at all.
+    """
+
+    was_pressed = False
+
+
 def run(arguments: Sequence[str] | None = None) -> int:
     """Run the program with the given arguments, or the process's own, and return its exit code."""
     from droidgate.cli.program import run as run_program
@@ -29,11 +39,8 @@ def main() -> NoReturn:
     # Imports make many objects that stay; looking through them again and again costs a short run a twentieth.
     gc.set_threshold(100_000)
 
-    is_interrupted = False
-
     def interrupt(number: int, frame: FrameType | None) -> None:
-        nonlocal is_interrupted
-        is_interrupted = True
+        CtrlC.was_pressed = True
         signal.default_int_handler(number, frame)
 
     if signal.getsignal(signal.SIGINT) is signal.default_int_handler:
@@ -42,5 +49,4 @@ def main() -> NoReturn:
         code = run()
     except KeyboardInterrupt:
         code = INTERRUPTED
-    # Ctrl-C that came while Python could not raise it turned up as another failure.
-    sys.exit(INTERRUPTED if is_interrupted and code else code)
+    sys.exit(INTERRUPTED if CtrlC.was_pressed and code else code)

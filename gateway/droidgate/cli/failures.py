@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Final
 
 import typer
 
+from droidgate.cli import CtrlC
 from droidgate.cli.exit_codes import ExitCode
 from droidgate.cli.output.safe_text import one_line
 from droidgate.model.errors import DeviceError, DroidgateError, InputError
@@ -69,7 +70,7 @@ def _let_go_of_output() -> None:
 def _print_failure(error: Exception, called: str) -> int:
     if os.environ.get(TRACEBACK_VARIABLE) == "1":
         traceback.print_exception(error)
-    if _is_interruption(error):
+    if CtrlC.was_pressed:
         return ExitCode.INTERRUPTED
     if isinstance(error, DroidgateError):
         _print_error(error.message, place=error.place, hint=_hint_of(error))
@@ -90,18 +91,6 @@ def _print_failure(error: Exception, called: str) -> int:
         hint=f"Set {TRACEBACK_VARIABLE}=1 to see where it happened, and report it",
     )
     return ExitCode.INTERNAL
-
-
-def _is_interruption(error: BaseException | None) -> bool:
-    """Return whether Ctrl-C caused an error.
-
-    Python before 3.12 puts what is raised while a class is made into a RuntimeError.
-    """
-    while error is not None:
-        if isinstance(error, KeyboardInterrupt):
-            return True
-        error = error.__cause__ or error.__context__
-    return False
 
 
 def _hint_of(error: DroidgateError) -> str | None:

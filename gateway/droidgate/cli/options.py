@@ -7,6 +7,8 @@ from typing import Annotated, TypeAlias
 
 import typer
 
+from droidgate.cli.completing import complete_formats, complete_serials, complete_targets
+
 
 class CrossingThreshold(StrEnum):
     """Levels of a conversion's findings that `convert --fail-on` takes, mildest first."""
@@ -41,6 +43,7 @@ class DiffThreshold(StrEnum):
 SOURCE_HELP = (
     "A descriptor file, project folder, APK, folder of any of these, adb:[SERIAL] or - for standard input"
 )
+PATTERN_HELP = "CAPABILITY, PACKAGE/CAPABILITY or PACKAGE/COMPONENT/CAPABILITY; * and ? are wildcards"
 
 Sources: TypeAlias = Annotated[list[str], typer.Argument(metavar="SRC", help=SOURCE_HELP, show_default=False)]
 Strict: TypeAlias = Annotated[
@@ -49,7 +52,30 @@ Strict: TypeAlias = Annotated[
 OnlyFormats: TypeAlias = Annotated[
     list[str] | None,
     typer.Option(
-        "--from", metavar="FORMAT", help="Read as this format only; may be repeated", show_default=False
+        "--from",
+        metavar="FORMAT",
+        help="Read as this format only; may be repeated",
+        show_default=False,
+        autocompletion=complete_formats,
+    ),
+]
+Target: TypeAlias = Annotated[
+    str,
+    typer.Option(
+        "--to",
+        metavar="FORMAT[+DIALECT]",
+        help="What to write; see `droidgate formats`",
+        show_default=False,
+        autocompletion=complete_targets,
+    ),
+]
+Serial: TypeAlias = Annotated[
+    str | None,
+    typer.Option(
+        "--serial",
+        help="The phone, where several are attached",
+        show_default=False,
+        autocompletion=complete_serials,
     ),
 ]
 ChosenProviders: TypeAlias = Annotated[

@@ -16,6 +16,7 @@ from typing import Annotated, Any, Final
 
 import typer
 
+from droidgate.cli.audit import audit_command
 from droidgate.cli.config import config_command
 from droidgate.cli.config.settings import bind_settings
 from droidgate.cli.coverage import catalog_command, coverage_command, scan_command
@@ -34,6 +35,7 @@ from droidgate.cli.exit_codes import ExitCode
 from droidgate.cli.failures import guard
 from droidgate.cli.output.verbosity import Quiet, Verbose, add_verbosity, usual_verbosity, with_verbosity
 from droidgate.cli.phone import phone_command
+from droidgate.cli.pins import pins_command
 from droidgate.cli.serve import serve_command
 from droidgate.cli.shim import shim_command
 from droidgate.model.errors import UsageError
@@ -51,12 +53,16 @@ _COMMANDS: Final = (
     scan_command,
     coverage_command,
     catalog_command,
+    pins_command,
+    audit_command,
     shim_command,
     phone_command,
     serve_command,
     demo_command,
     config_command,
 )
+_COMPLETION: Final = "_DROIDGATE_COMPLETE"
+"""A shell sets it to ask for completions."""
 _HELP: Final = (
     "One gateway between Android's agent-tool protocols: reads what apps declare for agents in any of them, "
     "writes it in any other, and says exactly what each conversion costs."
@@ -136,8 +142,8 @@ def run(arguments: Sequence[str] | None = None) -> int:
     """Run the program with the given arguments, or the process's own, and return its exit code."""
     command = typer.main.get_command(build_app())
     words = sys.argv[1:] if arguments is None else list(arguments)
-    asks_for_help = not {"-h", "--help"}.isdisjoint(words)
-    defaults = bind_settings(command, dict if asks_for_help else _configured)
+    needs_no_defaults = _COMPLETION in os.environ or not {"-h", "--help"}.isdisjoint(words)
+    defaults = bind_settings(command, dict if needs_no_defaults else _configured)
 
     def body() -> int:
         _open_closed_streams()

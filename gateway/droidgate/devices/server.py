@@ -106,10 +106,12 @@ class AdbServer:
 
     Args:
         address: Where it listens; what adb's variables say where it is None.
+        may_start: Start a server where none answers.
     """
 
-    def __init__(self, address: ServerAddress | None = None) -> None:
+    def __init__(self, address: ServerAddress | None = None, *, may_start: bool = True) -> None:
         self.address = address or server_address()
+        self._may_start = may_start
         self._checked = False
 
     def version(self) -> int:
@@ -150,6 +152,8 @@ class AdbServer:
         try:
             version = self.version()
         except ServerUnreachableError:
+            if not self._may_start:
+                raise
             start_server(self.address)
             version = self.version()
         if version < LEAST_VERSION:

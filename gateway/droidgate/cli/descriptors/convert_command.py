@@ -16,14 +16,9 @@ from droidgate.cli.options import (
     OnlyFormats,
     Sources,
     Strict,
+    Target,
 )
 
-To = Annotated[
-    str,
-    typer.Option(
-        "--to", metavar="FORMAT[+DIALECT]", help="What to write; see `droidgate formats`", show_default=False
-    ),
-]
 Out = Annotated[
     Path,
     typer.Option(
@@ -53,7 +48,7 @@ def register(app: typer.Typer) -> None:
 def _convert(  # noqa: PLR0913
     sources: Sources,
     *,
-    to: To,
+    to: Target,
     out: Out,
     only: OnlyFormats = None,
     provider: ChosenProviders = None,

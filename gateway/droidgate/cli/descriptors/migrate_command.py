@@ -17,6 +17,7 @@ from droidgate.cli.options import (
     JsonSchema,
     OnlyFormats,
     Strict,
+    Target,
 )
 
 
@@ -29,12 +30,6 @@ class Language(StrEnum):
 
 
 Source = Annotated[str, typer.Argument(metavar="SRC", help=SOURCE_HELP, show_default=False)]
-To = Annotated[
-    str,
-    typer.Option(
-        "--to", metavar="FORMAT[+DIALECT]", help="What to write; see `droidgate formats`", show_default=False
-    ),
-]
 Into = Annotated[
     Path,
     typer.Option(
@@ -76,7 +71,7 @@ def register(app: typer.Typer) -> None:
 def _migrate(  # noqa: PLR0913
     source: Source,
     *,
-    to: To,
+    to: Target,
     into: Into,
     package: Package = None,
     language: LanguageOption = None,

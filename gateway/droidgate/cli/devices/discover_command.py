@@ -6,7 +6,8 @@ from typing import Annotated
 
 import typer
 
-from droidgate.cli.options import AsJson, IncludeShims, JsonSchema
+from droidgate.cli.completing import complete_formats
+from droidgate.cli.options import AsJson, IncludeShims, JsonSchema, Serial
 
 
 def register(app: typer.Typer) -> None:
@@ -16,13 +17,15 @@ def register(app: typer.Typer) -> None:
 
 def _discover(
     *,
-    serial: Annotated[
-        str | None, typer.Option("--serial", help="The phone, where several are attached", show_default=False)
-    ] = None,
+    serial: Serial = None,
     only: Annotated[
         list[str] | None,
         typer.Option(
-            "--only", metavar="FORMAT", help="Look for this format only; may be repeated", show_default=False
+            "--only",
+            metavar="FORMAT",
+            help="Look for this format only; may be repeated",
+            show_default=False,
+            autocompletion=complete_formats,
         ),
     ] = None,
     every_app: Annotated[

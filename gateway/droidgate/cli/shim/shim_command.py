@@ -9,7 +9,8 @@ from typing import Annotated
 import typer
 
 from droidgate.cli.budgets import Deadline, Memory, RunBudget, run_within
-from droidgate.cli.options import AsJson, CrossingThreshold, JsonSchema
+from droidgate.cli.completing import complete_capabilities, complete_shims
+from droidgate.cli.options import AsJson, CrossingThreshold, JsonSchema, Serial
 
 
 class Advertised(StrEnum):
@@ -105,9 +106,6 @@ FailOn = Annotated[
         show_default=False,
     ),
 ]
-Serial = Annotated[
-    str | None, typer.Option("--serial", help="The phone, where several are attached", show_default=False)
-]
 AnyApp = Annotated[
     bool | None,
     typer.Option(
@@ -124,6 +122,7 @@ ShimName = Annotated[
         metavar="ID",
         help="Only this shim: its application id, or the package of its app",
         show_default=False,
+        autocompletion=complete_shims,
     ),
 ]
 
@@ -136,7 +135,11 @@ Agent = Annotated[
 CapabilityIds = Annotated[
     list[str] | None,
     typer.Option(
-        "--capability", metavar="ID", help="A capability, or '*' for all; may be repeated", show_default=False
+        "--capability",
+        metavar="ID",
+        help="A capability, or '*' for all; may be repeated",
+        show_default=False,
+        autocompletion=complete_capabilities,
     ),
 ]
 
@@ -295,7 +298,12 @@ def _doctor(*, serial: Serial = None, as_json: AsJson = False, json_schema: Json
 
 
 def _call(
-    capability: Annotated[str, typer.Argument(metavar="CAPABILITY", help="Its id", show_default=False)],
+    capability: Annotated[
+        str,
+        typer.Argument(
+            metavar="CAPABILITY", help="Its id", show_default=False, autocompletion=complete_capabilities
+        ),
+    ],
     *,
     arguments: Annotated[
         str,
@@ -369,7 +377,12 @@ def _revoke(
 def _uninstall(
     shims: Annotated[
         list[str] | None,
-        typer.Argument(metavar="SHIM", help="Application ids, or packages of their apps", show_default=False),
+        typer.Argument(
+            metavar="SHIM",
+            help="Application ids, or packages of their apps",
+            show_default=False,
+            autocompletion=complete_shims,
+        ),
     ] = None,
     *,
     every_shim: Annotated[bool, typer.Option("--all", help="Remove every shim of the phone")] = False,

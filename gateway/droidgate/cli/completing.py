@@ -1,0 +1,128 @@
+"""What a shell offers for the values of options: formats, dialects, phones, shims and their capabilities.
+
+A shell waits for each completion, so nothing is offered where the answer takes long or fails, and no adb
+server is started.
+"""
+
+from __future__ import annotations
+
+import contextlib
+from collections.abc import Callable, Iterator
+from typing import TYPE_CHECKING, Final
+
+import typer
+
+if TYPE_CHECKING:
+    from droidgate.devices.server import AdbServer
+    from droidgate_shim.host.place import InstalledShim
+
+SECONDS: Final = 1.5
+"""How long a phone may take to answer."""
+
+Values = list[tuple[str, str]]
+"""Each value, with what it is."""
+
+
+def complete_formats(incomplete: str) -> Values:
+    """Return the ids of the formats that are read."""
+    from droidgate.formats import load_formats
+
+    return _starting_with(incomplete, [(item.id, item.title) for item in load_formats().values()])
+
+
+def complete_targets(incomplete: str) -> Values:
+    """Return the formats that can be written; after a `+`, the dialects of one."""
+    from droidgate.cli.descriptors.listing_formats import can_write
+    from droidgate.formats import load_formats
+
+    formats = load_formats().values()
+    dialects = [
+        (f"{item.id}+{dialect.id}", dialect.summary)
+        for item in formats
+        for dialect in item.dialects
+        if can_write(item, dialect.id)
+    ]
+    if "+" in incomplete:
+        return _starting_with(incomplete, dialects)
+    written = {name.partition("+")[0] for name, _ in dialects}
+    return _starting_with(incomplete, [(item.id, item.title) for item in formats if item.id in written])
+
+
+def complete_serials(incomplete: str) -> Values:
+    """Return the serials of the phones that a running adb server lists."""
+    return _answered(lambda: _starting_with(incomplete, _serials(_running_server())))
+
+
+def complete_shims(context: typer.Context, incomplete: str) -> Values:
+    """Return the application ids of the shims on the phone."""
+    return _answered(
+        lambda: _starting_with(incomplete, [(shim.application_id, "") for shim in _shims(context)])
+    )
+
+
+def complete_capabilities(context: typer.Context, incomplete: str) -> Values:
+    """Return the ids of the capabilities that the shims on the phone offer."""
+
+    def values() -> Values:
+        chosen = context.params.get("shim")
+        return [
+            (capability, shim.application_id)
+            for shim in _shims(context)
+            if shim.status is not None and chosen in {None, shim.application_id}
+            for capability in sorted(shim.status.routes)
+        ]
+
+    return _answered(lambda: _starting_with(incomplete, values()))
+
+
+def _starting_with(incomplete: str, values: Values) -> Values:
+    return [
+        (value, _plain(about)) for value, about in values if value.startswith(incomplete) and _is_plain(value)
+    ]
+
+
+def _is_plain(value: str) -> bool:
+    """Return whether a shell can take a value as it is; texts of apps may hold anything."""
+    return bool(value) and value.isascii() and all(letter.isalnum() or letter in "._-+:/" for letter in value)
+
+
+def _plain(text: str) -> str:
+    from droidgate.text_safety import one_line
+
+    # Brackets are markup for typer.
+    return one_line(text).replace("[", "(").replace("]", ")")
+
+
+def _serials(server: AdbServer) -> Values:
+    return [(device.serial, device.state) for device in server.devices()]
+
+
+def _running_server() -> AdbServer:
+    from droidgate.devices.server import AdbServer
+
+    return AdbServer(may_start=False)
+
+
+def _shims(context: typer.Context) -> Iterator[InstalledShim]:
+    from droidgate.devices.device import open_device
+    from droidgate_shim.host.place import installed_shims, place_of
+
+    serial = context.params.get("serial")
+    device = open_device(serial if isinstance(serial, str) else None, server=_running_server())
+    yield from installed_shims(place_of(device))
+
+
+def _answered(values: Callable[[], Values]) -> Values:
+    """Return values that come in time, else none."""
+    from droidgate.cli.budgets import RunBudget, run_within
+    from droidgate.model.errors import DroidgateError
+
+    found: Values = []
+
+    def find() -> int:
+        found.extend(values())
+        return 0
+
+    with contextlib.suppress(DroidgateError, OSError):
+        run_within(RunBudget(deadline=SECONDS), find)
+    return found

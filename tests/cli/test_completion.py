@@ -1,0 +1,155 @@
+"""Completion on the command line, as a real bash asks for it, and as zsh and fish do."""
+
+import os
+import shutil
+import socket
+import subprocess
+import sys
+import threading
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+
+from cli.program_runs import Runner
+from droidgate.formats import load_formats
+from droidgate_phone.phone import VirtualPhone, start_phone
+
+PROGRAM = Path(sys.executable).with_name("droidgate")
+
+
+@pytest.fixture(scope="module")
+def phone() -> Iterator[VirtualPhone]:
+    with start_phone(server_port=0) as started:
+        yield started
+
+
+@pytest.fixture(autouse=True)
+def _server(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Let completion meet no adb server of this machine."""
+    with socket.socket() as free:
+        free.bind(("127.0.0.1", 0))
+        monkeypatch.setenv("ANDROID_ADB_SERVER_PORT", str(free.getsockname()[1]))
+    monkeypatch.delenv("ANDROID_SERIAL", raising=False)
+
+
+def complete(line: str, *, shell: str = "bash") -> list[str]:
+    """Return what typer's protocol offers for a line whose last word is incomplete."""
+    words = line.split(" ")
+    environment = {
+        "COMP_WORDS": line,
+        "COMP_CWORD": str(len(words) - 1),
+        "_TYPER_COMPLETE_ARGS": line,
+        "_TYPER_COMPLETE_FISH_ACTION": "get-args",
+    }
+    run = subprocess.run(
+        [PROGRAM],
+        env=os.environ | environment | {"_DROIDGATE_COMPLETE": f"complete_{shell}"},
+        capture_output=True,
+        text=True,
+        check=False,
+        timeout=60,
+    )
+    assert run.stderr == ""
+    return [line for line in run.stdout.splitlines() if line]
+
+
+def test_formats_are_completed() -> None:
+    assert complete("droidgate inspect --from ") == list(load_formats())
+    assert complete("droidgate lint --from mo") == ["mobile-mcp"]
+    assert complete("droidgate discover --only app") == ["appfunctions"]
+
+
+def test_targets_are_completed_with_their_dialects() -> None:
+    assert "observed" not in complete("droidgate convert --to ")
+    assert complete("droidgate migrate --to mm") == ["mmcp"]
+    assert complete("droidgate convert --to mmcp+") == ["mmcp+1.0", "mmcp+draft", "mmcp+broadcast"]
+
+
+def test_serials_are_those_of_a_running_server(phone: VirtualPhone, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("ANDROID_ADB_SERVER_PORT", str(phone.server_port))
+    assert complete("droidgate discover --serial ") == [phone.serial]
+    assert complete("droidgate shim status --serial x") == []
+
+
+def test_shims_and_their_capabilities_are_completed(
+    droidgate: Runner, phone: VirtualPhone, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("ANDROID_ADB_SERVER_PORT", str(phone.server_port))
+    assert droidgate("shim", "install", "--from", "adb:/dev.droidgate.sample.weather").code == 0
+    (shim,) = complete("droidgate shim grant --shim dev.")
+    assert "weather" in shim
+    assert complete("droidgate shim call cur") == ["currentWeather"]
+    assert complete(f"droidgate shim grant --shim {shim} --capability cur") == ["currentWeather"]
+    assert complete("droidgate shim uninstall dev.droidgate.shim.") == [shim]
+
+
+def test_without_a_server_nothing_is_offered_and_none_is_started(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    started = tmp_path / "started"
+    program = tmp_path / "adb"
+    program.write_text(f"#!/bin/sh\ntouch {started}\n")
+    program.chmod(0o755)
+    monkeypatch.setenv("ADBUTILS_ADB_PATH", str(program))
+    for line in ("discover --serial ", "shim call ", "shim grant --shim "):
+        assert complete(f"droidgate {line}") == []
+    assert not started.exists()
+    assert subprocess.run([PROGRAM, "devices"], check=False, capture_output=True).returncode == 4
+    assert started.exists()
+
+
+def test_a_server_that_never_answers_is_not_waited_for(monkeypatch: pytest.MonkeyPatch) -> None:
+    with socket.create_server(("127.0.0.1", 0)) as silent:
+        monkeypatch.setenv("ANDROID_ADB_SERVER_PORT", str(silent.getsockname()[1]))
+        held = []
+        thread = threading.Thread(target=lambda: held.append(silent.accept()), daemon=True)
+        thread.start()
+        assert complete("droidgate discover --serial ") == []
+        thread.join()
+        held[0][0].close()
+
+
+def test_a_broken_configuration_does_not_disturb(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.chdir(tmp_path)
+    Path("droidgate.toml").write_text("[\n")
+    assert complete("droidgate convert --to mob") == ["mobile-mcp"]
+
+
+def test_zsh_and_fish_get_descriptions() -> None:
+    assert complete("droidgate convert --to mob", shell="zsh") == [
+        '_arguments \'*: :(("mobile-mcp":"Mobile-MCP"))\''
+    ]
+    assert complete("droidgate convert --to mob", shell="fish") == ["mobile-mcp\tMobile-MCP"]
+
+
+SCRIPTS = {
+    "bash": (
+        "COMP_WORDS=(droidgate convert --to mob); COMP_CWORD=3;"
+        "_droidgate_completion droidgate; echo ${COMPREPLY[@]}"
+    ),
+    "fish": "complete -C 'droidgate convert --to mob'",
+}
+
+
+@pytest.mark.parametrize("shell", [shell for shell in SCRIPTS if shutil.which(shell)])
+def test_a_real_shell_completes_with_the_script_that_it_is_given(shell: str, tmp_path: Path) -> None:
+    environment = os.environ | {
+        "PATH": f"{PROGRAM.parent}{os.pathsep}{os.environ['PATH']}",
+        "HOME": str(tmp_path),
+    }
+    script = subprocess.run(
+        [PROGRAM],
+        env=environment | {"_DROIDGATE_COMPLETE": f"source_{shell}"},
+        capture_output=True,
+        text=True,
+        check=True,
+    ).stdout
+    run = subprocess.run(
+        [shell, "-c", f"{script}\n{SCRIPTS[shell]}"],
+        env=environment,
+        capture_output=True,
+        text=True,
+        check=True,
+    )
+    assert run.stdout.split()[0] == "mobile-mcp"
