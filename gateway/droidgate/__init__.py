@@ -8,6 +8,9 @@ when it is first used, so that importing droidgate takes no time.
 from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
+    from droidgate.calling.audit_log import AuditLog
+    from droidgate.calling.pins import PinStore
+    from droidgate.calling.policy import Policy
     from droidgate.compare import Change, Comparison, Weight
     from droidgate.coverage.document import Report
     from droidgate.coverage.report import report_coverage
@@ -41,6 +44,9 @@ else:
     from importlib import import_module as _import_module
 
     _HOMES = {
+        "droidgate.calling.audit_log": ("AuditLog",),
+        "droidgate.calling.pins": ("PinStore",),
+        "droidgate.calling.policy": ("Policy",),
         "droidgate.compare": ("Change", "Comparison", "Weight"),
         "droidgate.coverage.document": ("Report",),
         "droidgate.coverage.report": ("report_coverage",),
@@ -85,6 +91,7 @@ else:
 
 
 __all__ = [
+    "AuditLog",
     "BudgetError",
     "Capability",
     "Change",
@@ -103,7 +110,9 @@ __all__ = [
     "PackedApp",
     "Phone",
     "PhoneShims",
+    "PinStore",
     "Place",
+    "Policy",
     "Provider",
     "Providers",
     "Report",
