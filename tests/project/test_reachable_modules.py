@@ -17,9 +17,6 @@ COMMANDS_OF_THE_PHONE = "droidgate_phone.commands"
 """A package whose registry names the modules in it by their last name."""
 
 NOT_REACHED = {
-    # What a call from the desktop sends and reads.
-    "droidgate.devices.activities",
-    "droidgate_appfunctions.shell_output",
     # Optional, for Python programs alone (docs/internals/matching.md).
     "droidgate.coverage.match.vectors",
 }
