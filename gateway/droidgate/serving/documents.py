@@ -20,7 +20,7 @@ from droidgate_mcp.tables import FORMAT_ID, HANDSHAKE, MODERN
 
 _TEXTS: Final = {"description": MAX_DESCRIPTION, "title": MAX_NAME}
 _CUT: Final = " [cut]"
-# Values and names, not texts for people: members of these are data, whatever they are called.
+# Values and names, not texts that are read: members of these are data, whatever they are called.
 _DATA: Final = frozenset({"default", "const", "enum", "examples"})
 _BY_NAME: Final = frozenset({"properties", "patternProperties", "$defs", "definitions", "dependentSchemas"})
 

@@ -166,7 +166,7 @@ class ToolProvider(Protocol):
 
     @property
     def instructions(self) -> str | None:
-        """What a client is told about the server as a whole."""
+        """What a client reads about the server as a whole."""
 
     def run(self, on_change: Callable[[Change], None]) -> AbstractAsyncContextManager[None]:
         """Keep the snapshot up to date while the context is open; report each change."""
