@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
     from droidgate.calling.audit_log import AuditLog
+    from droidgate.calling.phones import Phone, open_device
     from droidgate.calling.pins import PinStore
     from droidgate.calling.policy import Policy
     from droidgate.compare import Change, Comparison, Weight
@@ -34,7 +35,6 @@ if TYPE_CHECKING:
     from droidgate.sources.callability import callability_of
     from droidgate.sources.differences import diff
     from droidgate.sources.linting import LintReport, lint
-    from droidgate.sources.phones import Phone, open_device
     from droidgate.translate import Conversion, convert
     from droidgate_shim.builder.building import ShimBuild, build_shim
     from droidgate_shim.host.errors import ShimRefusalError
@@ -69,7 +69,7 @@ else:
         "droidgate.sources.callability": ("callability_of",),
         "droidgate.sources.differences": ("diff",),
         "droidgate.sources.linting": ("LintReport", "lint"),
-        "droidgate.sources.phones": ("Phone", "open_device"),
+        "droidgate.calling.phones": ("Phone", "open_device"),
         "droidgate.translate": ("Conversion", "convert"),
         "droidgate_shim.builder.building": ("ShimBuild", "build_shim"),
         "droidgate_shim.host.errors": ("ShimRefusalError",),
