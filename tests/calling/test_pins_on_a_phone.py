@@ -10,7 +10,7 @@ import pytest
 
 import droidgate
 from droidgate.apk.signing_keys import KeyType
-from droidgate.calling.declared import approve, compare_pin, declared_capabilities
+from droidgate.calling.declared import DeclaredCapability, approve, compare_pin, declared_capabilities
 from droidgate.calling.pins import PinStore
 from droidgate.devices.installing import install_apks, uninstall
 from droidgate_phone.phone import start_phone
@@ -24,6 +24,7 @@ DESCRIPTOR = Path("app/src/main/res/xml/mcp_capabilities.xml")
 @pytest.fixture(scope="module")
 def port() -> Iterator[int]:
     with start_phone(server_port=0) as phone:
+        assert phone.server_port is not None
         yield phone.server_port
 
 
@@ -50,18 +51,19 @@ class PhoneWithApp:
 
     def approve(self) -> None:
         """Approve the capability as it is declared now."""
-        [item] = [
-            item
-            for item in declared_capabilities(self.phone.discover())
-            if item.name == f"{PACKAGE}/{CAPABILITY}"
-        ]
+        [item] = [item for item in self.declared() if item.name == f"{PACKAGE}/{CAPABILITY}"]
         approve(self.store, item)
+
+    def declared(self) -> tuple[DeclaredCapability, ...]:
+        """Return what the phone's apps declare now."""
+        targets = self.phone.caller.targets
+        targets.refresh()
+        return declared_capabilities(targets)
 
     def state(self) -> tuple[str, list[str]]:
         """Return what became of the approval, and the codes of what changed."""
         [record] = self.store.list()
-        reading = self.phone.discover()
-        found = compare_pin(record, declared_capabilities(reading), user=reading.facts.user)
+        found = compare_pin(record, self.declared())
         codes = [] if found.comparison is None else [item.code for item in found.comparison.all_changes()]
         return found.state, codes
 

@@ -56,8 +56,8 @@ def document(droidgate: Runner, *arguments: str, code: int = 0) -> Any:
 
 def keep_changed_approval(capability: str) -> None:
     """Approve a capability of the notes app as if it had been declared otherwise."""
-    reading = open_device().discover()
-    item = next(item for item in declared_capabilities(reading) if item.name == f"{NOTES}/{capability}")
+    declared = declared_capabilities(open_device().caller.targets)
+    item = next(item for item in declared if item.name == f"{NOTES}/{capability}")
     assert item.pin is not None
     earlier = item.provider.model_copy(
         update={
