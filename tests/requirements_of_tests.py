@@ -211,7 +211,10 @@ def _corpus() -> Path | None:
 
 def _package(name: str) -> Callable[[], Path | None]:
     def find() -> Path | None:
-        specification = importlib.util.find_spec(name)
+        try:
+            specification = importlib.util.find_spec(name)
+        except ModuleNotFoundError:  # the package that it is inside of is missing
+            return None
         return Path(specification.origin) if specification and specification.origin else None
 
     return find
@@ -431,6 +434,21 @@ PARTS = {
             read_version=_version_of_distribution("apk-info"),
             proves="APKs are read as another fast reader has them, signing certificates included",
             how_to_get="pip install '.[oracles]'",
+        ),
+        *(
+            Part(
+                name=distribution,
+                find=_package(module),
+                least_version=(version,),
+                read_version=_version_of_distribution(distribution),
+                proves="tool lists are of the types of the vendor's own library, and its calls are read",
+                how_to_get="pip install '.[oracles]'",
+            )
+            for distribution, module, version in (
+                ("anthropic", "anthropic", 2),
+                ("google-genai", "google.genai", 3),
+                ("openai", "openai", 3),
+            )
         ),
         Part(
             name="compact-aapt2",

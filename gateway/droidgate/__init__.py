@@ -14,6 +14,7 @@ if TYPE_CHECKING:
     from droidgate.coverage.scanning import ScanOptions, scan
     from droidgate.devices.describing import DeviceDescription, list_devices
     from droidgate.formats import Format, load_formats
+    from droidgate.function_calls import FunctionCall, read_function_call
     from droidgate.migration.migrating import Migration, migrate
     from droidgate.model.capability import Capability, Place, Provider
     from droidgate.model.errors import (
@@ -45,6 +46,7 @@ else:
         "droidgate.coverage.scanning": ("ScanOptions", "scan"),
         "droidgate.devices.describing": ("DeviceDescription", "list_devices"),
         "droidgate.formats": ("Format", "load_formats"),
+        "droidgate.function_calls": ("FunctionCall", "read_function_call"),
         "droidgate.migration.migrating": ("Migration", "migrate"),
         "droidgate.model.capability": ("Capability", "Place", "Provider"),
         "droidgate.model.errors": (
@@ -91,6 +93,7 @@ __all__ = [
     "DroidgateError",
     "Finding",
     "Format",
+    "FunctionCall",
     "InputError",
     "Level",
     "LintReport",
@@ -119,6 +122,7 @@ __all__ = [
     "open_device",
     "pack",
     "read",
+    "read_function_call",
     "report_coverage",
     "scan",
 ]

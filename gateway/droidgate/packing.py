@@ -92,7 +92,6 @@ def pack(  # noqa: PLR0913 - every part of the result can be chosen
 
     Raises:
         InputError: the project, a dex file or the key cannot be read.
-        UsageError: two providers of the source code would become one component.
         WriteError: the project cannot become an APK, or a new key cannot be kept.
     """
     signing = load_or_make_key(key_type) if key is None else load_key(Path(key))

@@ -203,6 +203,33 @@ def test_two_entry_points_cannot_be_indexed_by_a_release_that_reads_one_service(
     assert droidgate(*arguments, "--min-sdk", "37").code == 0
 
 
+@pytest.mark.parametrize(
+    ("shared", "written"),
+    [("NotesService", "dev.notes.NotesService"), ("notes", "assets/notes.xml")],
+    ids=["service", "file"],
+)
+def test_two_entry_points_of_one_service_or_file_are_refused_with_both_places(
+    droidgate: Runner, tmp_path: Path, shared: str, written: str
+) -> None:
+    second = ENTRY_POINT.replace("BaseNotes", "BaseLists")
+    for name, other in {"NotesService": "ListsService", "notes": "lists"}.items():
+        if name != shared:
+            second = second.replace(f'"{name}"', f'"{other}"')
+    files: dict[str, str | bytes] = {
+        ENTRY_POINT_PATH: ENTRY_POINT,
+        "app/src/main/java/dev/notes/BaseLists.kt": second,
+    }
+    write_tree(tmp_path / "p", files)
+    arguments = ("pack", tmp_path / "p", "-o", tmp_path / "app.apk", "--generate", "--min-sdk", "37")
+    refused = droidgate(*arguments)
+    assert refused.code == 3
+    assert f'two entry points are written as "{written}"' in refused.err
+    hint = refused.err.partition("hint: ")[2]
+    assert "another name" in hint
+    assert "BaseNotes.kt" in hint
+    assert "BaseLists.kt" in hint
+
+
 @pytest.mark.parametrize("tree", [kotlin_tree, entry_point_tree])
 @pytest.mark.parametrize("least", ["36", "37"])
 def test_a_tree_and_the_app_generated_from_it_do_not_differ(

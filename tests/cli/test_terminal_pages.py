@@ -81,7 +81,7 @@ def _without_styles(text: str) -> str:
     return _STYLE.sub("", text)
 
 
-def _all_widths(arguments: tuple[str, ...], monkeypatch: pytest.MonkeyPatch) -> str:
+def all_widths(arguments: tuple[str, ...], monkeypatch: pytest.MonkeyPatch) -> str:
     """Return the page at each width without colours, and hold each to the same page with colours."""
     pages = []
     for width in WIDTHS:
@@ -104,7 +104,7 @@ def test_a_page_fits_each_width_and_is_the_same_without_colours(
     monkeypatch.chdir(tmp_path)
     arguments = _filled(PAGES[name], Path("out"))
     run(arguments)
-    golden(f"terminal/{name}.txt", _all_widths(arguments, monkeypatch))
+    golden(f"terminal/{name}.txt", all_widths(arguments, monkeypatch))
 
 
 @pytest.fixture(scope="module")
@@ -118,7 +118,7 @@ def test_a_page_about_a_phone_fits_each_width(
     name: str, phone: VirtualPhone, golden: Golden, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setenv("ANDROID_ADB_SERVER_PORT", str(phone.server_port))
-    shown = _all_widths(PAGES_OF_A_PHONE[name], monkeypatch)
+    shown = all_widths(PAGES_OF_A_PHONE[name], monkeypatch)
     serial = "127.0.0.1:" + "5" * len(phone.serial.partition(":")[2])
     golden(f"terminal/{name}.txt", shown.replace(phone.serial, serial))
 

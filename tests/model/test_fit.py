@@ -9,6 +9,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from droidgate.fit import Fitted, fit_provider
+from droidgate.fit.nulls import without_null
 from droidgate.formats import Writing, find_format
 from droidgate.json_schema import NAMESPACE
 from droidgate.model.capability import Capability, Effects, Provider
@@ -63,6 +64,64 @@ def test_a_hundred_thousand_crossings_match(block: int) -> None:
     for seed in range(block * 10_000, (block + 1) * 10_000):
         random = Random(seed)
         _assert_fits_once(random_provider(random, size=12), random_capacity(random))
+
+
+@pytest.mark.parametrize("is_nullable", [False, True])
+@pytest.mark.parametrize(
+    "inner",
+    [
+        OneOfType(nullable=True, alternatives=(RECORD,)),
+        OneOfType(alternatives=(RECORD.changed({"nullable": True}),)),
+        OneOfType(nullable=True, alternatives=(RECORD.changed({"nullable": True}), RECORD)),
+        AllOfType(members=(RECORD.changed({"nullable": True}),)),
+        AllOfType(nullable=True, members=(RECORD.changed({"nullable": True}), RECORD)),
+    ],
+)
+def test_null_in_parts_of_parts_is_written_of_the_whole_type_where_parts_cannot_have_it(
+    inner: Type, *, is_nullable: bool
+) -> None:
+    provider = _with_output(OneOfType(nullable=is_nullable, alternatives=(inner, RECORD)))
+    capacity = everything(nullable_members=False)
+    _assert_fits_once(provider, capacity)
+    fitted = _fit(provider, capacity)
+    assert {(finding.code, finding.level) for finding in fitted.findings} == {
+        ("nullable-moved", Level.RENAMED)
+    }
+    assert fitted.provider.capabilities[0].output == OneOfType(
+        nullable=True, alternatives=(without_null(inner), RECORD)
+    )
+
+
+def test_null_is_in_the_description_where_neither_parts_nor_whole_can_state_it() -> None:
+    provider = _provider(
+        Capability(id="tool", output=RefType(name="Choice")),
+        definitions={"Choice": OneOfType(alternatives=(RECORD.changed({"nullable": True}), RECORD))},
+    )
+    fitted = _fit(provider, everything(nullable_members=False, nullable_definitions=False))
+    assert _told(fitted) == {
+        "/definitions/Choice/alternatives/0/nullable": ("nullable-moved", Level.NARROWED),
+        "/definitions/Choice/description": ("text-added", Level.MOVED),
+    }
+    assert fitted.provider.definitions["Choice"].description == "[May be null]"
+
+
+def test_null_of_a_part_is_not_allowed_where_the_whole_lists_other_values() -> None:
+    choice = OneOfType(enum=("a",), alternatives=(ScalarType(kind="string", nullable=True), RECORD))
+    fitted = _fit(_with_output(choice), everything(nullable_members=False))
+    output = fitted.provider.capabilities[0].output
+    assert output is not None
+    assert not output.nullable
+
+
+@pytest.mark.parametrize("fact", ["nullable", "implicit"])
+def test_the_only_alternative_that_is_written_as_an_object_has_one_finding_for_each_difference(
+    fact: str,
+) -> None:
+    choice = OneOfType(exclusive=False, alternatives=(RECORD.changed({fact: True}),))
+    capacity = everything(exclusive_only=True, input_shape="typed-object")
+    fitted = _fit(_provider(Capability(id="tool", input=choice)), capacity)
+    assert fitted.provider.capabilities[0].input == RECORD
+    assert _told(fitted)[f"/capabilities/0/input/alternatives/0/{fact}"][1] is not Level.RENAMED
 
 
 def test_a_dialect_that_carries_everything_changes_nothing() -> None:

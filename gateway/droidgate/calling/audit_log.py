@@ -50,6 +50,7 @@ _HEAD: Final = re.compile(rb"(\d{1,18}) ([0-9a-f]{64}) (\d{1,6}) (\d{1,18}) *\n"
 HEAD_SIZE: Final = 160
 _LONGEST_TEXT: Final = 400
 _KEY_BYTES: Final = 32
+_TEXT_FIELDS: Final = ("previous", "time", "event", "digest")
 
 
 @dataclass(frozen=True, slots=True)
@@ -374,6 +375,8 @@ def read_record(line: bytes) -> dict[str, Json] | None:
     except InputError:
         return None
     if not isinstance(record, dict) or type(record.get("number")) is not int:
+        return None
+    if not all(isinstance(record.get(name), str) for name in _TEXT_FIELDS):
         return None
     if record.get("digest") != digest_of_record(record) or _line_of(record) != line + b"\n":
         return None

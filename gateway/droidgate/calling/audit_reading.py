@@ -93,12 +93,12 @@ class _Chain:
         if self.digest == self.expected:
             self.expected = None
         if record["event"] == "start":
-            self.open_calls.add(record["call"])
+            self.open_calls.add(str(record.get("call")))
         elif record["event"] == "end":
-            self.open_calls.discard(record["call"])
+            self.open_calls.discard(str(record.get("call")))
         else:
-            kept = "".join(f", {record[name]}" for name in ("file",) if name in record)
-            self.notes.append(f"record {self.number}: {record['what']}{kept}")
+            kept = f", {record['file']}" if "file" in record else ""
+            self.notes.append(f"record {self.number}: {record.get('what')}{kept}")
 
 
 def verify(folder: Path, *, expected: str | None = None) -> Verification:
@@ -253,10 +253,11 @@ def logged_calls(records: Iterable[dict[str, Any]]) -> Iterator[LoggedCall]:
     """Yield the calls of some records in the order of their starts."""
     calls: dict[str, LoggedCall] = {}
     for record in records:
+        call = str(record.get("call"))
         if record["event"] == "start":
-            calls[record["call"]] = LoggedCall(record, None)
-        elif record["event"] == "end" and record["call"] in calls:
-            calls[record["call"]] = LoggedCall(calls[record["call"]].start, record)
+            calls[call] = LoggedCall(record, None)
+        elif record["event"] == "end" and call in calls:
+            calls[call] = LoggedCall(calls[call].start, record)
     yield from calls.values()
 
 

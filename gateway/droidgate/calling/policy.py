@@ -152,7 +152,7 @@ class Policy:
 
     @classmethod
     def load(cls, folder: Path | None = None) -> Policy:
-        """Return the user's policy, the default one where there is no file.
+        """Return the user's policy, the default one where the file does not exist.
 
         Args:
             folder: Where `policy.toml` is; the user's configuration folder by default.

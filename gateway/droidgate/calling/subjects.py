@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterable
 from dataclasses import dataclass
 from enum import StrEnum
 from fnmatch import fnmatchcase
@@ -72,7 +73,7 @@ class Pin:
 
     Attributes:
         key: Which capability.
-        signer: SHA-256 of the app's signing certificate, lower-case hexadecimal.
+        signer: Who signed the app, by `signer_of`.
         digest: Of both and of the declaration: `Provider.pin`.
     """
 
@@ -86,6 +87,11 @@ def key_of(provider: Provider, capability_id: str, *, user: int) -> CapabilityKe
     return CapabilityKey(
         user, provider.package or "", component_name(provider), provider.protocol, capability_id
     )
+
+
+def signer_of(digests: Iterable[str]) -> str:
+    """Return who signed an app as a pin has it: the digests of its certificates, joined by `+`."""
+    return "+".join(sorted(digest.lower() for digest in digests))
 
 
 def pin_of(provider: Provider, capability_id: str, *, user: int, signer: str) -> Pin:
@@ -170,6 +176,6 @@ class NamePattern:
 def glob_matches(pattern: str, value: str) -> bool:
     """Return whether a pattern matches the whole of a value, in exactly its case.
 
-    `*` stands for any number of any characters, `?` for one character; every other character is itself.
+    `*` is any number of any characters, `?` is one character; every other character is itself.
     """
     return fnmatchcase(value, pattern.replace("[", "[[]"))

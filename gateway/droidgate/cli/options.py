@@ -43,6 +43,7 @@ class DiffThreshold(StrEnum):
 SOURCE_HELP = (
     "A descriptor file, project folder, APK, folder of any of these, adb:[SERIAL] or - for standard input"
 )
+PATTERN_HELP = "CAPABILITY, PACKAGE/CAPABILITY or PACKAGE/COMPONENT/CAPABILITY; * and ? are wildcards"
 
 Sources: TypeAlias = Annotated[list[str], typer.Argument(metavar="SRC", help=SOURCE_HELP, show_default=False)]
 Strict: TypeAlias = Annotated[

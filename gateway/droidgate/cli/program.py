@@ -16,6 +16,7 @@ from typing import Annotated, Any, Final
 
 import typer
 
+from droidgate.cli.audit import audit_command
 from droidgate.cli.config import config_command
 from droidgate.cli.config.settings import bind_settings
 from droidgate.cli.coverage import catalog_command, coverage_command, scan_command
@@ -34,6 +35,7 @@ from droidgate.cli.exit_codes import ExitCode
 from droidgate.cli.failures import guard
 from droidgate.cli.output.verbosity import Quiet, Verbose, add_verbosity, usual_verbosity, with_verbosity
 from droidgate.cli.phone import phone_command
+from droidgate.cli.pins import pins_command
 from droidgate.cli.shim import shim_command
 from droidgate.model.errors import UsageError
 
@@ -50,6 +52,8 @@ _COMMANDS: Final = (
     scan_command,
     coverage_command,
     catalog_command,
+    pins_command,
+    audit_command,
     shim_command,
     phone_command,
     demo_command,

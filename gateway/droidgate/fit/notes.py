@@ -18,6 +18,8 @@ from droidgate.model.types import (
     Type,
 )
 
+MAY_BE_NULL: Final = "[May be null]"
+
 _SCHEMA_MAPS: Final = frozenset(
     {"$defs", "definitions", "dependentSchemas", "patternProperties", "properties"}
 )

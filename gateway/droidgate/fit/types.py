@@ -11,9 +11,11 @@ from droidgate.fit.codes import (
     CLASS_DROPPED,
     CONSTRAINT_MOVED,
     EXCLUSIVE_ASSUMED,
+    EXCLUSIVE_DROPPED,
     FIELD_DEFAULTED,
     NULLABLE_MOVED,
     REFERENCE_DROPPED,
+    REFERENCE_WRAPPED,
     RENAMED,
     REQUIRED_ASSUMED,
     SPELLING_DROPPED,
@@ -21,7 +23,8 @@ from droidgate.fit.codes import (
     TEXT_MOVED,
 )
 from droidgate.fit.harm import are_disjoint, implicit_level, is_usual_format
-from droidgate.fit.notes import constraint_note
+from droidgate.fit.notes import MAY_BE_NULL, constraint_note
+from droidgate.fit.nulls import excludes_null, nullable_parts, parts_allow_null, without_null
 from droidgate.fit.structure import NO_FACTS, StructureFit
 from droidgate.model.findings import Level
 from droidgate.model.json_values import Json, pointer_token
@@ -44,6 +47,13 @@ from droidgate.model.types import (
 from droidgate.parsing.xml_text import NOT_XML
 
 _SLASHES_OF_DEFINITION: Final = 2
+_SLASHES_OF_INPUT: Final = 3
+_CONSTRAINTS: Final = ("enum", "pattern", "format")
+_WORDS_WITH_NAMES: Final = frozenset(
+    {"dependencies", "dependentRequired", "dependentSchemas", "propertyNames", "propertyOrdering", "required"}
+    | {"allOf", "anyOf", "else", "if", "not", "oneOf", "patternProperties", "then"}
+)
+"""Keywords that speak of properties by name, so that they say something else where a name changes."""
 
 
 def _is_plain_text(value: Json) -> bool:
@@ -111,9 +121,13 @@ class TypeFit(StructureFit):
             as_kind: The kind to write in place of the type's own; None to decide by the capacity.
         """
         if type_.kind == "one-of" and self.should_unwrap(type_):
-            return self.unwrap(type_, pointer, top=top, spill=spill)
+            return self.unwrap(
+                type_, pointer, lambda inner: self.fit_type(inner, pointer, top=top, spill=spill)
+            )
         if type_.kind == "ref" and self.dangles(type_):
             return self.replace_dangling(type_, pointer, top=top, spill=spill)
+        if isinstance(type_, RefType) and self.is_bare_reference(type_, pointer):
+            return self.wrap_reference(type_, pointer, top=top, spill=spill)
         notes: list[str] = []
         is_kept = (
             as_kind is None
@@ -129,7 +143,7 @@ class TypeFit(StructureFit):
             fitted = type_
             facts.update(self.fit_shape(type_, pointer))
             if isinstance(type_, AllOfType | OneOfType):
-                facts["nullable"] = self.lift_null(type_, pointer, is_nullable=facts["nullable"])
+                facts["nullable"] = self.lift_null(type_, pointer, notes, is_nullable=facts["nullable"])
         else:
             fitted = self.replace_shape(type_, kind, pointer, notes)
         facts["description"] = self.fit_description(type_.description, pointer, notes, top=top, spill=spill)
@@ -186,11 +200,12 @@ class TypeFit(StructureFit):
         capacity = self.capacity
         facts = dict(NO_FACTS)
         facts["extensions"] = self.fit_extensions(type_.extensions, pointer, notes)
-        for name in ("enum", "pattern", "format"):
+        for name in _CONSTRAINTS:
             value = getattr(type_, name)
             if value is None:
                 continue
-            if kind is not None and self.carries(type_, kind, name, value):
+            is_excluded = self.is_input(pointer) and name in capacity.top_words_excluded
+            if kind is not None and not is_excluded and self.carries(type_, kind, name, value):
                 facts[name] = value
                 continue
             if name == "format" and is_usual_format(type_, value):
@@ -207,7 +222,7 @@ class TypeFit(StructureFit):
             else:
                 message = "the target cannot allow null; the description says that the source allows it"
                 self.report(NULLABLE_MOVED, self.in_text(Level.NARROWED), f"{pointer}/nullable", message)
-                notes.append("[May be null]")
+                notes.append(MAY_BE_NULL)
         if type_.implicit:
             if kind is not None and capacity.implicit:
                 facts["implicit"] = True
@@ -215,12 +230,69 @@ class TypeFit(StructureFit):
                 message = "the target names the type, which the schema leaves open"
                 self.report(SPELLING_DROPPED, implicit_level(type_), f"{pointer}/implicit", message)
         if type_.keywords:
-            facts["keywords"] = (
-                type_.keywords
-                if kind is not None and capacity.keywords
-                else self.move_keywords(type_, pointer, notes)
-            )
+            kept = self.carried_keywords(type_, pointer, facts) if kind is not None else {}
+            self.move_keywords(type_, pointer, notes, kept)
+            facts["keywords"] = kept
         return facts
+
+    @staticmethod
+    def is_input(pointer: str) -> bool:
+        """Return whether a JSON Pointer is of the input of a capability, not of a part of it."""
+        return pointer.endswith("/input") and pointer.count("/") == _SLASHES_OF_INPUT
+
+    def carried_keywords(self, type_: Type, pointer: str, facts: Mapping[str, Any]) -> dict[str, Json]:
+        """Return those keywords of the type at a pointer that the dialect carries.
+
+        Args:
+            type_: The type.
+            pointer: Its JSON Pointer.
+            facts: Its enum, pattern and format as they are written.
+        """
+        if not self.capacity.keywords:
+            return {}
+        only = self.capacity.keyword_words
+        excluded = {name for name in _CONSTRAINTS if facts[name] is None and getattr(type_, name) is not None}
+        if self.is_input(pointer):
+            excluded |= self.capacity.top_words_excluded
+            if isinstance(type_, ObjectType) and self.renames_parameters(type_, pointer):
+                excluded |= _WORDS_WITH_NAMES
+        if only is None and not excluded:
+            return type_.keywords
+        return {
+            word: value
+            for word, value in type_.keywords.items()
+            if (only is None or word in only) and word not in excluded
+        }
+
+    def renames_parameters(self, object_type: ObjectType, pointer: str) -> bool:
+        """Return whether a property of an object has another name in the target."""
+        return any(old != new for old, new in self.written_names(object_type, pointer).items())
+
+    def is_bare_reference(self, reference: RefType, pointer: str) -> bool:
+        """Return whether the dialect writes a reference with nothing next to it; null is an alternative."""
+        capacity = self.capacity
+        is_choice = reference.nullable and self.carries_null(pointer)
+        return not capacity.reference_facts and capacity.types["ref"].written_as == "ref" and not is_choice
+
+    def wrap_reference(
+        self, reference: RefType, pointer: str, *, top: str | None, spill: list[str] | None
+    ) -> Type:
+        """Return a reference without facts, in a choice of one where there is something to describe."""
+        first = len(self.findings)
+        notes: list[str] = []
+        extensions = self.fit_facts(reference, pointer, notes)["extensions"]
+        bare = RefType(name=self.fit_reference(reference, pointer))
+        text = self.fit_description(reference.description, pointer, notes, top=top, spill=spill)
+        if text is None:
+            return bare.changed({"extensions": extensions})
+        wrapped = OneOfType(alternatives=(bare,), exclusive=False, description=text, extensions=extensions)
+        reported = {finding.pointer for finding in self.findings[first:]}
+        before, after = dict(leaves_of_type(reference, pointer)), dict(leaves_of_type(wrapped, pointer))
+        for leaf in different_leaves(before, after):
+            if leaf not in reported:
+                message = "the reference is written as a choice of one, which has the description"
+                self.report(REFERENCE_WRAPPED, Level.RENAMED, leaf, message)
+        return wrapped
 
     def carries_null(self, pointer: str) -> bool:
         """Return whether the dialect carries that the type at a pointer may be null."""
@@ -229,32 +301,31 @@ class TypeFit(StructureFit):
         carries_items = self.capacity.nullable_items or self.own
         return self.capacity.nullable and (carries_items or not pointer.endswith("/items"))
 
-    def lift_null(self, type_: AllOfType | OneOfType, pointer: str, *, is_nullable: bool) -> bool:
-        """Return whether a choice or combination is written as nullable, where its parts cannot be.
+    @property
+    def lifts_null(self) -> bool:
+        """Whether a choice or combination says that null is allowed, and its parts cannot."""
+        return self.capacity.nullable and not self.capacity.nullable_members and not self.own
 
-        A choice allows null where one alternative does, a combination where every member does.
-        """
-        parts = type_.members if isinstance(type_, AllOfType) else type_.alternatives
-        if self.capacity.nullable_members or not self.capacity.nullable or self.own:
+    def lift_null(
+        self, type_: AllOfType | OneOfType, pointer: str, notes: list[str], *, is_nullable: bool
+    ) -> bool:
+        """Return whether a choice or combination is written as nullable, where its parts cannot be."""
+        if not self.lifts_null:
             return is_nullable
-        word = "members" if isinstance(type_, AllOfType) else "alternatives"
-        for position, part in enumerate(parts):
-            if part.nullable:
-                message = "the target says of the whole type whether null is allowed"
-                self.report(NULLABLE_MOVED, Level.RENAMED, f"{pointer}/{word}/{position}/nullable", message)
-        allows = sum(part.nullable for part in parts)
-        if isinstance(type_, OneOfType):
-            # Of an exclusive choice, null would be of two alternatives at once.
-            is_lifted = allows == 1 if type_.exclusive else allows > 0
-        else:
-            is_lifted = 0 < allows == len(parts)
-        if is_nullable or not is_lifted:
-            return is_nullable
-        leaf = f"{pointer}/nullable"
-        if self.carries_null(pointer):
+        is_added = not is_nullable and parts_allow_null(type_)
+        is_carried = self.carries_null(pointer)
+        level = Level.RENAMED
+        message = "the target says of the whole type whether null is allowed"
+        if is_added and not is_carried:
+            level = self.in_text(Level.NARROWED)
+            message = "the target cannot allow null; the description says that the source allows it"
+            notes.append(MAY_BE_NULL)
+        for leaf in nullable_parts(type_, pointer):
+            self.report(NULLABLE_MOVED, level, leaf, message)
+        if is_added and is_carried:
+            leaf = f"{pointer}/nullable"
             self.report(NULLABLE_MOVED, Level.RENAMED, leaf, "null is allowed of the whole type")
-            return True
-        return False
+        return is_nullable or (is_added and is_carried)
 
     def carries(self, type_: Type, kind: str, name: str, value: Any) -> bool:
         """Return whether the dialect carries a constraint of a type that is written as `kind`."""
@@ -312,9 +383,15 @@ class TypeFit(StructureFit):
             self.fit_alternative(choice, position, f"{pointer}/alternatives/{position}")
             for position in range(len(choice.alternatives))
         )
-        if choice.exclusive or not self.capacity.exclusive_only:
+        is_limited = self.capacity.inclusive_only if choice.exclusive else self.capacity.exclusive_only
+        if not is_limited:
             return {"alternatives": alternatives}
         is_disjoint = are_disjoint([self.resolved(each) for each in choice.alternatives])
+        if choice.exclusive:
+            level = Level.RENAMED if is_disjoint else Level.WIDENED
+            message = "the target allows several alternatives at once"
+            self.report(EXCLUSIVE_DROPPED, level, f"{pointer}/exclusive", message)
+            return {"alternatives": alternatives, "exclusive": False}
         self.report(
             EXCLUSIVE_ASSUMED,
             Level.RENAMED if is_disjoint else Level.NARROWED,
@@ -325,8 +402,7 @@ class TypeFit(StructureFit):
 
     def fit_part(self, part: Type, pointer: str) -> Type:
         """Return a part of a choice or combination; `lift_null` writes whether null is allowed."""
-        is_lifted = not self.capacity.nullable_members and self.capacity.nullable and not self.own
-        return self.fit_type(part.changed({"nullable": False}) if is_lifted else part, pointer)
+        return self.fit_type(without_null(part) if self.lifts_null else part, pointer)
 
     def fit_alternative(self, choice: OneOfType, position: int, pointer: str) -> Type:
         """Return an alternative, with a class name where the dialect chooses by it."""
@@ -398,15 +474,17 @@ class TypeFit(StructureFit):
 
     def property_names(self, object_type: ObjectType, pointer: str) -> dict[str, str]:
         """Return the written name of each property, and report those that differ."""
-        written = self.written_names(object_type)
+        written = self.written_names(object_type, pointer)
         for name, target in written.items():
             if target != name:
                 self.rename(f"{pointer}/properties/{pointer_token(name)}", name, target)
         return written
 
-    def written_names(self, object_type: ObjectType) -> dict[str, str]:
+    def written_names(self, object_type: ObjectType, pointer: str) -> dict[str, str]:
         """Return the written name of each property."""
-        rule = self.capacity.property_rule
+        capacity = self.capacity
+        is_free = capacity.parameter_rule is None or not self.is_input(pointer)
+        rule = capacity.property_rule if is_free else capacity.parameter_rule
         if rule is None or self.own:
             return {name: name for name in object_type.properties}
         return map_names(((name, name) for name in object_type.properties), rule.rule())
@@ -429,14 +507,13 @@ class TypeFit(StructureFit):
             for name in ("enum", "pattern", "format")
         )
 
-    def unwrap(self, choice: OneOfType, pointer: str, *, top: str | None, spill: list[str] | None) -> Type:
-        """Return the only alternative of a choice, with the facts of both."""
+    def unwrap(self, choice: OneOfType, pointer: str, fit: Callable[[Type], Type]) -> Type:
+        """Return the only alternative of a choice, with the facts of both, as `fit` writes it there."""
         inner = choice.alternatives[0]
         texts = [text for text in (choice.description, inner.description) if text is not None]
-        states_values = choice.enum is not None or bool(choice.keywords.keys() & {"const", "enum"})
         merged = inner.model_copy(
             update={
-                "nullable": choice.nullable or (inner.nullable and not states_values),
+                "nullable": choice.nullable or (inner.nullable and not excludes_null(choice)),
                 "description": " ".join(texts) if texts else None,
                 "enum": inner.enum if choice.enum is None else choice.enum,
                 "pattern": inner.pattern if choice.pattern is None else choice.pattern,
@@ -450,7 +527,7 @@ class TypeFit(StructureFit):
         )
         return self.fit_moved(
             choice,
-            lambda: self.fit_type(merged, pointer, top=top, spill=spill),
+            lambda: fit(merged),
             pointer,
             moved_from=f"{pointer}/alternatives/0",
             moved_to=pointer,

@@ -133,9 +133,8 @@ def generate_output(
 
     Raises:
         InputError: the manifest cannot be read.
-        UsageError: two providers would become one component.
-        WriteError: a descriptor cannot be written, the app has another file of its name, or no release that
-            the app supports would index all functions.
+        WriteError: a descriptor cannot be written, the app has another file of its name, two entry points
+            have one service or file, or no release that the app supports would index all functions.
     """
     formats = load_formats()
     minimum_sdk = manifest_facts.minimum_sdk or files.gradle.minimum_sdk
@@ -144,6 +143,7 @@ def generate_output(
     for provider in declared:
         target = formats[provider.protocol]
         translations += translate([provider], target, target.dialect(provider.dialect))
+    _check_names(translations)
     target = formats[declared[0].protocol]
     source_set = find_source_set(project, manifest_facts.package)
     migration = plan_migration(
@@ -168,6 +168,20 @@ def generate_output(
         if artifact.role == "descriptor" and artifact.text.encode() not in packed
     ]
     return replace(files, tree=tree), findings
+
+
+def _check_names(translations: Sequence[Translation]) -> None:
+    """Raise a WriteError where two providers of the source code are written as one component or file."""
+    users: dict[str, Translation] = {}
+    for translation in translations:
+        names = [artifact.path for artifact in translation.writing.artifacts if artifact.role == "descriptor"]
+        for name in filter(None, [translation.writing.provider.component, *names]):
+            other = users.setdefault(name, translation)
+            if other is not translation:
+                place = str(translation.source.source)
+                message = f'two entry points are written as "{name}"'
+                hint = f"Choose another name in one of them: {other.source.source}, {place}"
+                raise WriteError(message, place=place, hint=hint)
 
 
 def _not_packed(provider: Provider, path: str) -> Finding:

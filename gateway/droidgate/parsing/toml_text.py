@@ -30,7 +30,7 @@ def read_toml(data: bytes, model: type[Model], *, path: str) -> Model:
         InputError: it is not TOML, has an unknown key, or a value that is not allowed; all of these at once,
             each with its line.
     """
-    from pydantic import ValidationError  # noqa: PLC0415 - not needed where there are no settings
+    from pydantic import ValidationError  # noqa: PLC0415 - not needed without settings
 
     try:
         text = data.decode()
@@ -93,7 +93,7 @@ def _model_inside(annotation: Any) -> type[BaseModel]:
 
 
 def line_of(text: str, keys: Sequence[str | int]) -> int | None:
-    """Return the line on which a value starts, counted from 1, None where there is no such value.
+    """Return the line on which a value starts, counted from 1, None without such a value.
 
     tomllib says no lines. A file up to the end of a line is TOML again, unless the line ends inside a value:
     the first such beginning that has the value ends with it.

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from typing import Final
 
+from droidgate.cli.audit.documents import AuditShowDocument, AuditVerifyDocument
 from droidgate.cli.config.documents import ConfigShowDocument
 from droidgate.cli.coverage.catalog_documents import AnswerDocument, ScanDocument
 from droidgate.cli.coverage.coverage_documents import CoverageDocument
@@ -26,6 +27,12 @@ from droidgate.cli.output.documents import (
     PhoneStopDocument,
 )
 from droidgate.cli.output.json_output import Document
+from droidgate.cli.pins.documents import (
+    PinsApproveDocument,
+    PinsDiffDocument,
+    PinsListDocument,
+    PinsRemoveDocument,
+)
 from droidgate.cli.shim.documents import (
     ShimBuildDocument,
     ShimCallDocument,
@@ -66,6 +73,12 @@ PUBLISHED: Final[dict[str, type[Document]]] = {
     "scan": ScanDocument,
     "catalog-sql": AnswerDocument,
     "coverage": CoverageDocument,
+    "pins-list": PinsListDocument,
+    "pins-diff": PinsDiffDocument,
+    "pins-approve": PinsApproveDocument,
+    "pins-remove": PinsRemoveDocument,
+    "audit-show": AuditShowDocument,
+    "audit-verify": AuditVerifyDocument,
     "config-show": ConfigShowDocument,
 }
 """Command, or file, to the document whose schema is published under that name."""

@@ -1,0 +1,125 @@
+"""What a phone's apps declare, held against the user's pins."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from dataclasses import dataclass
+from typing import Literal
+
+from droidgate.calling.pins import ANY_CLIENT, PinRecord, PinState, PinStore, diff
+from droidgate.calling.refusals import refused_names
+from droidgate.calling.subjects import NamePattern, Pin, key_of, pin_of, signer_of
+from droidgate.compare import Comparison
+from droidgate.model.capability import Capability, Provider
+from droidgate.sources.device import PhoneReading
+
+
+@dataclass(frozen=True, slots=True)
+class DeclaredCapability:
+    """A capability of a phone.
+
+    Attributes:
+        provider: What declares it.
+        capability: As it is declared now.
+        pin: Its pin; None where it cannot be approved.
+        refusal: Why it cannot be approved, one sentence without a period; empty where it can.
+    """
+
+    provider: Provider
+    capability: Capability
+    pin: Pin | None
+    refusal: str = ""
+
+    @property
+    def name(self) -> str:
+        """Its package and id."""
+        return f"{self.provider.package}/{self.capability.id}"
+
+    def state(self, store: PinStore, client: str = ANY_CLIENT) -> PinState | None:
+        """Return whether it is approved; None where it cannot be.
+
+        Raises:
+            InputError: the file of pins cannot be used.
+        """
+        return None if self.pin is None else store.check(self.pin, client=client)
+
+
+def declared_capabilities(phone: PhoneReading) -> tuple[DeclaredCapability, ...]:
+    """Return all capabilities that a phone's apps declare, in the order they were found."""
+    user = phone.facts.user
+    every = [
+        (app, provider, capability)
+        for app in phone.apps
+        for provider in app.providers
+        for capability in provider.capabilities
+    ]
+    refused = refused_names(key_of(provider, item.id, user=user) for _, provider, item in every)
+    declared = []
+    for app, provider, capability in every:
+        signer = signer_of(() if app.application is None else app.application.signers)
+        refusal = refused.get(key_of(provider, capability.id, user=user), "")
+        if not refusal and not signer:
+            refusal = "it cannot be read who signed its app"
+        pin = None if refusal else pin_of(provider, capability.id, user=user, signer=signer)
+        declared.append(DeclaredCapability(provider, capability, pin, refusal))
+    return tuple(declared)
+
+
+def named_capabilities(
+    declared: Iterable[DeclaredCapability], patterns: Iterable[str], *, user: int
+) -> tuple[DeclaredCapability, ...]:
+    """Return the capabilities that patterns name, as in `NamePattern`."""
+    parsed = [NamePattern.parse(text) for text in patterns]
+    return tuple(
+        item
+        for item in declared
+        if any(pattern.matches(key_of(item.provider, item.capability.id, user=user)) for pattern in parsed)
+    )
+
+
+@dataclass(frozen=True, slots=True)
+class PinDifference:
+    """What became of an approved capability.
+
+    Attributes:
+        record: The approval.
+        state: `unchanged`, `changed`, `other-signer` where another key signed the app now, `missing` where
+            the phone does not have it.
+        comparison: What changed in the declaration; None where the capability is missing.
+    """
+
+    record: PinRecord
+    state: Literal["unchanged", "changed", "other-signer", "missing"]
+    comparison: Comparison | None
+
+
+def compare_pin(record: PinRecord, declared: Iterable[DeclaredCapability], *, user: int) -> PinDifference:
+    """Return what became of an approved capability on a phone.
+
+    Args:
+        record: The approval.
+        declared: All capabilities of the phone.
+        user: The phone's user.
+    """
+    keyed = ((key_of(item.provider, item.capability.id, user=user), item) for item in declared)
+    now = next((item for key, item in keyed if key == record.key), None)
+    if now is None:
+        return PinDifference(record, "missing", None)
+    comparison = diff(record, now.provider)
+    if now.pin == record.pin:
+        return PinDifference(record, "unchanged", comparison)
+    is_resigned = now.pin is not None and now.pin.signer != record.signer
+    return PinDifference(record, "other-signer" if is_resigned else "changed", comparison)
+
+
+def approve(store: PinStore, item: DeclaredCapability, *, client: str = ANY_CLIENT) -> PinRecord:
+    """Approve a capability as it is declared now.
+
+    Raises:
+        ValueError: it cannot be approved; its `refusal` says why.
+        InputError: the file of pins cannot be used.
+        WriteError: it cannot be written.
+    """
+    if item.pin is None:
+        raise ValueError(item.refusal)
+    return store.approve(item.pin, item.provider, client=client)

@@ -1,0 +1,81 @@
+"""`droidgate audit show` and `audit verify`."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Annotated
+
+import typer
+
+from droidgate.cli.options import PATTERN_HELP, AsJson, JsonSchema
+
+Folder = Annotated[
+    Path | None,
+    typer.Option(
+        "--folder",
+        metavar="DIR",
+        help="A copy of a log; the one of this computer by default",
+        show_default=False,
+    ),
+]
+
+
+def register(app: typer.Typer) -> None:
+    """Add the commands to the program."""
+    group = typer.Typer(no_args_is_help=True, rich_markup_mode=None)
+    group.command("show", short_help="Show the calls that were made or refused")(_show)
+    group.command("verify", short_help="Check that no record was changed or removed")(_verify)
+    app.add_typer(group, name="audit", help="The log of all calls")
+
+
+def _show(
+    patterns: Annotated[
+        list[str] | None,
+        typer.Argument(
+            metavar="[PATTERN]...",
+            help=PATTERN_HELP,
+            show_default=False,
+        ),
+    ] = None,
+    *,
+    last: Annotated[
+        int, typer.Option("--last", "-n", min=1, metavar="N", help="At most this many, the newest")
+    ] = 20,
+    folder: Folder = None,
+    as_json: AsJson = False,
+    json_schema: JsonSchema = False,
+) -> int:
+    """Show the newest calls: who called what, what was decided, and how it ended.
+
+    The log has no arguments and no results.
+    """
+    del json_schema
+    from droidgate.cli.audit.showing import show_calls
+
+    return show_calls(patterns or (), last, folder, as_json=as_json)
+
+
+def _verify(
+    *,
+    expected: Annotated[
+        str | None,
+        typer.Option(
+            "--expect",
+            metavar="DIGEST",
+            help="A digest that an earlier check printed: its record must still be there",
+            show_default=False,
+        ),
+    ] = None,
+    folder: Folder = None,
+    as_json: AsJson = False,
+    json_schema: JsonSchema = False,
+) -> int:
+    """Check that no record was changed, removed or moved; exit with 1 and name the first place otherwise.
+
+    Whoever may write the log can write all of it anew. Keep the digest that is printed somewhere else, and
+    name it the next time.
+    """
+    del json_schema
+    from droidgate.cli.audit.showing import verify_and_report
+
+    return verify_and_report(expected, folder, as_json=as_json)

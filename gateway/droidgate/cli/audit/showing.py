@@ -1,0 +1,135 @@
+"""What `audit show` and `audit verify` do."""
+
+from __future__ import annotations
+
+from collections import deque
+from collections.abc import Iterable, Sequence
+from pathlib import Path
+from typing import Final
+
+from pydantic import ValidationError
+
+from droidgate.calling.audit_log import AuditLog
+from droidgate.calling.audit_reading import LoggedCall, Verification, read_calls, verify
+from droidgate.calling.subjects import CapabilityKey, NamePattern
+from droidgate.cli.audit.documents import AuditedCall, AuditShowDocument, AuditVerifyDocument, BreakRecord
+from droidgate.cli.exit_codes import ExitCode
+from droidgate.cli.output.json_output import print_json
+from droidgate.cli.output.pages import Block, Line, Table, amount, show
+from droidgate.cli.output.safe_text import one_line
+from droidgate.model.errors import InputError
+
+_COLUMNS: Final = ("TIME (UTC)", "CAPABILITY", "CLIENT", "PHONE", "DECISION", "RESULT", "MS")
+_SECONDS: Final = 19
+
+
+def show_calls(patterns: Sequence[str], last: int, folder: Path | None, *, as_json: bool) -> int:
+    """Show the newest calls of the log.
+
+    Raises:
+        InputError: the log cannot be read.
+    """
+    folder = _folder(folder)
+    calls = tuple(deque(_named(read_calls(folder), patterns, folder), last))
+    if as_json:
+        print_json(AuditShowDocument(folder=str(folder), calls=calls))
+    else:
+        show(calls_page(calls))
+    return ExitCode.OK
+
+
+def calls_page(calls: Sequence[AuditedCall]) -> list[Block]:
+    """Return what `audit show` shows."""
+    if not calls:
+        return [Line("no call is in the log")]
+    rows = [
+        (
+            call.started_at[:_SECONDS].replace("T", " "),
+            one_line(f"{call.package}/{call.capability}"),
+            one_line(call.client),
+            one_line(call.serial),
+            call.decision,
+            one_line(call.result or "no end"),
+            "-" if call.duration_ms is None else str(call.duration_ms),
+        )
+        for call in calls
+    ]
+    return [Table(_COLUMNS, rows), Line(), Line(amount(len(calls), "call"))]
+
+
+def verify_and_report(expected: str | None, folder: Path | None, *, as_json: bool) -> int:
+    """Check the chain and show the first place where it breaks; return 1 if there is one.
+
+    Raises:
+        InputError: the log cannot be read.
+    """
+    folder = _folder(folder)
+    verification = verify(folder, expected=expected)
+    broken = verification.broken
+    if as_json:
+        record = (
+            None
+            if broken is None
+            else BreakRecord(kind=broken.kind, place=broken.place, message=broken.message)
+        )
+        print_json(
+            AuditVerifyDocument(
+                folder=str(folder),
+                files=verification.files,
+                records=verification.records,
+                first=verification.first,
+                last=verification.last,
+                digest=verification.digest,
+                broken=record,
+                notes=verification.notes,
+            )
+        )
+    else:
+        show(verification_page(verification))
+    return ExitCode.OK if broken is None else ExitCode.FINDINGS
+
+
+def verification_page(verification: Verification) -> list[Block]:
+    """Return what `audit verify` shows."""
+    records, files = amount(verification.records, "record"), amount(verification.files, "file")
+    blocks: list[Block] = []
+    broken = verification.broken
+    if broken is not None:
+        blocks.append(Line(f"{one_line(broken.place)}: {broken.kind}: {one_line(broken.message)}"))
+    if verification.records:
+        numbers = f"numbers {verification.first} to {verification.last}"
+        state = "in order" if broken is None else "in order before that place"
+        blocks.append(Line(f"{records} in {files} {state}: {numbers}"))
+        blocks.append(Line(f"digest of record {verification.last}: {verification.digest}"))
+    elif broken is None:
+        blocks.append(Line("the log is empty"))
+    return blocks + [Line(f"note: {one_line(note)}") for note in verification.notes]
+
+
+def _folder(folder: Path | None) -> Path:
+    if folder is None:
+        return AuditLog().folder
+    if not folder.is_dir():
+        raise InputError("the folder of the log does not exist", place=str(folder))
+    return folder
+
+
+def _named(calls: Iterable[LoggedCall], patterns: Sequence[str], folder: Path) -> Iterable[AuditedCall]:
+    parsed = [NamePattern.parse(text) for text in patterns]
+    for logged in calls:
+        call = _call_of(logged, folder)
+        key = CapabilityKey(call.user, call.package, call.component, call.protocol, call.capability)
+        if not parsed or any(pattern.matches(key) for pattern in parsed):
+            yield call
+
+
+def _call_of(logged: LoggedCall, folder: Path) -> AuditedCall:
+    end = logged.end or {}
+    values = {name: logged.start.get(name) for name in AuditedCall.model_fields}
+    values |= {name: end.get(name) for name in ("route", "result", "duration_ms")}
+    values["started_at"] = logged.start.get("time")
+    try:
+        return AuditedCall.model_validate(values)
+    except ValidationError:
+        message = "a record of the log has other fields than droidgate writes"
+        raise InputError(message, place=str(folder), hint="Run: droidgate audit verify") from None

@@ -1,0 +1,109 @@
+"""What the commands below `pins` print with `--json`."""
+
+from __future__ import annotations
+
+from typing import Literal
+
+from pydantic import Field
+
+from droidgate.calling.pins import PinRecord
+from droidgate.cli.output.documents import VERSION
+from droidgate.cli.output.json_output import Document
+from droidgate.compare import Comparison
+
+
+class PinEntry(Document):
+    """An approval.
+
+    Attributes:
+        user: Android user number.
+        package: Application id.
+        component: Class name of the component with its package.
+        protocol: Id of the format.
+        capability: Its id.
+        signer: SHA-256 of the app's signing certificate, lower-case hexadecimal; several are joined by `+`.
+        digest: Of all of these and of the declaration.
+        client: Pattern of who may call on this approval.
+        approved_at: In UTC, ISO 8601.
+    """
+
+    user: int
+    package: str
+    component: str
+    protocol: str
+    capability: str
+    signer: str
+    digest: str
+    client: str
+    approved_at: str
+
+    @classmethod
+    def of(cls, record: PinRecord) -> PinEntry:
+        """Return an approval as a part of a document."""
+        return cls(**{name: getattr(record, name) for name in cls.model_fields})
+
+
+class PinsListDocument(Document):
+    """What `pins list --json` prints."""
+
+    schema_id: Literal["droidgate.pins-list/1"] = Field(default="droidgate.pins-list/1", alias="schema")
+    droidgate: str = VERSION
+    file: str
+    pins: tuple[PinEntry, ...]
+
+
+class PinDifferenceRecord(Document):
+    """What became of an approved capability.
+
+    Attributes:
+        pin: The approval.
+        state: Of the capability on the phone.
+        comparison: What changed in the declaration; null where the capability is missing.
+    """
+
+    pin: PinEntry
+    state: Literal["unchanged", "changed", "other-signer", "missing"]
+    comparison: Comparison | None
+
+
+class PinsDiffDocument(Document):
+    """What `pins diff --json` prints."""
+
+    schema_id: Literal["droidgate.pins-diff/1"] = Field(default="droidgate.pins-diff/1", alias="schema")
+    droidgate: str = VERSION
+    serial: str
+    pins: tuple[PinDifferenceRecord, ...]
+
+
+class RefusedCapability(Document):
+    """A capability that cannot be approved."""
+
+    package: str | None
+    capability: str
+    reason: str
+
+
+class PinsApproveDocument(Document):
+    """What `pins approve --json` prints.
+
+    Attributes:
+        serial: The phone.
+        approved: The new approvals.
+        unchanged: Those that were approved before.
+        refused: Those that cannot be approved.
+    """
+
+    schema_id: Literal["droidgate.pins-approve/1"] = Field(default="droidgate.pins-approve/1", alias="schema")
+    droidgate: str = VERSION
+    serial: str
+    approved: tuple[PinEntry, ...]
+    unchanged: tuple[PinEntry, ...]
+    refused: tuple[RefusedCapability, ...]
+
+
+class PinsRemoveDocument(Document):
+    """What `pins remove --json` prints."""
+
+    schema_id: Literal["droidgate.pins-remove/1"] = Field(default="droidgate.pins-remove/1", alias="schema")
+    droidgate: str = VERSION
+    removed: tuple[PinEntry, ...]
