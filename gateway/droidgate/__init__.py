@@ -8,6 +8,10 @@ when it is first used, so that importing droidgate takes no time.
 from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
+    from droidgate.calling.audit_log import AuditLog
+    from droidgate.calling.phones import Phone, open_device
+    from droidgate.calling.pins import PinStore
+    from droidgate.calling.policy import Policy
     from droidgate.compare import Change, Comparison, Weight
     from droidgate.coverage.document import Report
     from droidgate.coverage.report import report_coverage
@@ -31,7 +35,6 @@ if TYPE_CHECKING:
     from droidgate.sources.callability import callability_of
     from droidgate.sources.differences import diff
     from droidgate.sources.linting import LintReport, lint
-    from droidgate.sources.phones import Phone, open_device
     from droidgate.translate import Conversion, convert
     from droidgate_shim.builder.building import ShimBuild, build_shim
     from droidgate_shim.host.errors import ShimRefusalError
@@ -40,6 +43,9 @@ else:
     from importlib import import_module as _import_module
 
     _HOMES = {
+        "droidgate.calling.audit_log": ("AuditLog",),
+        "droidgate.calling.pins": ("PinStore",),
+        "droidgate.calling.policy": ("Policy",),
         "droidgate.compare": ("Change", "Comparison", "Weight"),
         "droidgate.coverage.document": ("Report",),
         "droidgate.coverage.report": ("report_coverage",),
@@ -63,7 +69,7 @@ else:
         "droidgate.sources.callability": ("callability_of",),
         "droidgate.sources.differences": ("diff",),
         "droidgate.sources.linting": ("LintReport", "lint"),
-        "droidgate.sources.phones": ("Phone", "open_device"),
+        "droidgate.calling.phones": ("Phone", "open_device"),
         "droidgate.translate": ("Conversion", "convert"),
         "droidgate_shim.builder.building": ("ShimBuild", "build_shim"),
         "droidgate_shim.host.errors": ("ShimRefusalError",),
@@ -83,6 +89,7 @@ else:
 
 
 __all__ = [
+    "AuditLog",
     "BudgetError",
     "Capability",
     "Change",
@@ -101,7 +108,9 @@ __all__ = [
     "PackedApp",
     "Phone",
     "PhoneShims",
+    "PinStore",
     "Place",
+    "Policy",
     "Provider",
     "Providers",
     "Report",

@@ -14,7 +14,7 @@ import pytest
 from calling.log_writers import ALLOWED, SUBJECT, kill_writers, write_calls
 from droidgate.calling import audit_log
 from droidgate.calling.audit_log import HEAD_NAME, KEY_NAME, AuditLog, file_of, log_files
-from droidgate.calling.audit_reading import Verification, read_calls, verify
+from droidgate.calling.audit_reading import Verification, read_calls, read_head, verify
 from droidgate.model.errors import DroidgateError, InputError, WriteError
 
 Lines = list[bytes]
@@ -374,3 +374,21 @@ def test_a_folder_in_the_place_of_a_file_is_an_error(tmp_path: Path) -> None:
         write_calls(log, 1)
     with pytest.raises(InputError, match="Is a directory"):
         verify(log.folder)
+
+
+def test_the_head_names_no_record_that_is_not_on_the_disk(
+    log: AuditLog, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def fail(_descriptor: int) -> None:
+        raise OSError(5, "Input/output error")
+
+    monkeypatch.setattr(os, "fsync", fail)
+    with pytest.raises(WriteError, match="Input/output error"):
+        write_calls(log, 1)
+    monkeypatch.undo()
+    head = read_head(log.folder)
+    assert head is not None
+    assert head.number == 20
+    check_holds(log, 21)
+    write_calls(log, 1)
+    check_holds(log, 23)

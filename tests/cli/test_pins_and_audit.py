@@ -18,12 +18,12 @@ from conftest import Golden
 from droidgate.calling import audit_log, pins
 from droidgate.calling.audit_log import AuditLog, file_of
 from droidgate.calling.declared import declared_capabilities
+from droidgate.calling.phones import open_device
 from droidgate.calling.pins import PinStore
 from droidgate.calling.policy import Decision
 from droidgate.calling.subjects import find_capability, pin_of
 from droidgate.cli.output.json_output import schema_of
 from droidgate.cli.output.published import PUBLISHED
-from droidgate.sources.phones import open_device
 from droidgate_phone.phone import VirtualPhone, start_phone
 
 NOTES = "dev.droidgate.sample.notes"
