@@ -281,12 +281,13 @@ def test_search_mode_finds_describes_and_calls(phone: ReachedPhone) -> None:
             arguments = {"name": "tally_read_total", "arguments": {"player": "Nobody"}}
             called = await client.call_tool("call_tool", arguments)
             assert text_of(called) == '{"player":"Nobody","total":0}'
-            for name, wrong in [
+            refused: list[tuple[str, dict[str, Any]]] = [
                 ("find_tools", {}),
                 ("find_tools", {"query": "x", "limit": 21}),
                 ("call_tool", {"name": "nothing"}),
                 ("describe_tool", {"name": "nothing"}),
-            ]:
+            ]
+            for name, wrong in refused:
                 result = await client.call_tool(name, wrong)
                 assert text_of(result).startswith("invalid_argument"), (name, result)
 
