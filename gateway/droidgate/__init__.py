@@ -8,6 +8,7 @@ when it is first used, so that importing droidgate takes no time.
 from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
+    from droidgate.clients.installing import ClientChange, install_client
     from droidgate.compare import Change, Comparison, Weight
     from droidgate.coverage.document import Report
     from droidgate.coverage.report import report_coverage
@@ -40,6 +41,7 @@ else:
     from importlib import import_module as _import_module
 
     _HOMES = {
+        "droidgate.clients.installing": ("ClientChange", "install_client"),
         "droidgate.compare": ("Change", "Comparison", "Weight"),
         "droidgate.coverage.document": ("Report",),
         "droidgate.coverage.report": ("report_coverage",),
@@ -86,6 +88,7 @@ __all__ = [
     "BudgetError",
     "Capability",
     "Change",
+    "ClientChange",
     "Comparison",
     "Conversion",
     "DeviceDescription",
@@ -115,6 +118,7 @@ __all__ = [
     "callability_of",
     "convert",
     "diff",
+    "install_client",
     "lint",
     "list_devices",
     "load_formats",

@@ -17,6 +17,7 @@ from typing import Annotated, Any, Final
 import typer
 
 from droidgate.cli.audit import audit_command
+from droidgate.cli.clients import install_client_command
 from droidgate.cli.config import config_command
 from droidgate.cli.config.settings import bind_settings
 from droidgate.cli.coverage import catalog_command, coverage_command, scan_command
@@ -43,6 +44,7 @@ _COMMANDS: Final = (
     inspect_command,
     devices_command,
     discover_command,
+    install_client_command,
     convert_command,
     migrate_command,
     pack_command,

@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import Final
 
 from droidgate.cli.audit.documents import AuditShowDocument, AuditVerifyDocument
+from droidgate.cli.clients.documents import InstallClientDocument
 from droidgate.cli.config.documents import ConfigShowDocument
 from droidgate.cli.coverage.catalog_documents import AnswerDocument, ScanDocument
 from droidgate.cli.coverage.coverage_documents import CoverageDocument
@@ -53,6 +54,7 @@ PUBLISHED: Final[dict[str, type[Document]]] = {
     "diff": DiffDocument,
     "pack": PackDocument,
     "devices": DevicesDocument,
+    "install-client": InstallClientDocument,
     "discover": DiscoverDocument,
     "phone-start": PhoneStartDocument,
     "phone-stop": PhoneStopDocument,
