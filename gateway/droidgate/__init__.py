@@ -8,6 +8,10 @@ when it is first used, so that importing droidgate takes no time.
 from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
+    from droidgate.calling.audit_log import AuditLog
+    from droidgate.calling.phones import Phone, open_device
+    from droidgate.calling.pins import PinStore
+    from droidgate.calling.policy import Policy
     from droidgate.clients.installing import ClientChange, install_client
     from droidgate.compare import Change, Comparison, Weight
     from droidgate.coverage.document import Report
@@ -32,7 +36,6 @@ if TYPE_CHECKING:
     from droidgate.sources.callability import callability_of
     from droidgate.sources.differences import diff
     from droidgate.sources.linting import LintReport, lint
-    from droidgate.sources.phones import Phone, open_device
     from droidgate.translate import Conversion, convert
     from droidgate_shim.builder.building import ShimBuild, build_shim
     from droidgate_shim.host.errors import ShimRefusalError
@@ -42,6 +45,9 @@ else:
 
     _HOMES = {
         "droidgate.clients.installing": ("ClientChange", "install_client"),
+        "droidgate.calling.audit_log": ("AuditLog",),
+        "droidgate.calling.pins": ("PinStore",),
+        "droidgate.calling.policy": ("Policy",),
         "droidgate.compare": ("Change", "Comparison", "Weight"),
         "droidgate.coverage.document": ("Report",),
         "droidgate.coverage.report": ("report_coverage",),
@@ -65,7 +71,7 @@ else:
         "droidgate.sources.callability": ("callability_of",),
         "droidgate.sources.differences": ("diff",),
         "droidgate.sources.linting": ("LintReport", "lint"),
-        "droidgate.sources.phones": ("Phone", "open_device"),
+        "droidgate.calling.phones": ("Phone", "open_device"),
         "droidgate.translate": ("Conversion", "convert"),
         "droidgate_shim.builder.building": ("ShimBuild", "build_shim"),
         "droidgate_shim.host.errors": ("ShimRefusalError",),
@@ -85,6 +91,7 @@ else:
 
 
 __all__ = [
+    "AuditLog",
     "BudgetError",
     "Capability",
     "Change",
@@ -104,7 +111,9 @@ __all__ = [
     "PackedApp",
     "Phone",
     "PhoneShims",
+    "PinStore",
     "Place",
+    "Policy",
     "Provider",
     "Providers",
     "Report",

@@ -20,6 +20,7 @@ from droidgate.model.findings import Finding
 from droidgate.model.json_values import Json
 from droidgate.model.names import NameEntry
 from droidgate.parsing.suggestions import suggest_name
+from droidgate.shell_calls import ShellCalls
 from droidgate_mappings.tables import DialectTable, FormatTables
 
 ENTRY_POINT_GROUP = "droidgate.formats"
@@ -193,6 +194,8 @@ class Format:
             `read_application` leaves them out: a phone would be asked.
         call_routes: The ways in which a provider could be called from a computer, and what they lack on a
             phone.
+        shell_calls: How Android's shell calls the format's capabilities, where it can: makes the object. Its
+            `route_id` is that of one of the `call_routes`.
         what_would_find: What would find the capabilities of a provider whose app's files do not list them,
             one sentence; None where they do.
         code: How source code is read that declares capabilities; None where none does.
@@ -217,6 +220,7 @@ class Format:
     read_installed: Callable[[Application, InstalledState, ReadingContext], Reading] | None = None
     find_silent: Callable[[Application], tuple[Provider, ...]] | None = None
     call_routes: Callable[[Provider, DeviceFacts], tuple[CallRoute, ...]] | None = None
+    shell_calls: Callable[[], ShellCalls] | None = None
     what_would_find: Callable[[Provider], str | None] | None = None
     code: CodeReader | None = None
     size_for_models: Callable[[Provider, Writing], tuple[int, ...] | None] | None = None

@@ -819,6 +819,46 @@ def test_apps_that_agents_reach_by_themselves_get_a_shim_only_on_request(
     }
 
 
+def test_a_shim_whose_app_is_gone_is_broken_and_sync_removes_it(
+    droidgate: Runner, phone: VirtualPhone
+) -> None:
+    assert droidgate("shim", "install", "--from", f"adb:/{PDF_TOOL}", "--from", f"adb:/{WEATHER}").code == 0
+    assert droidgate("shim", "status").code == 0
+    phone.system.packages.uninstall(WEATHER)
+
+    status = droidgate("shim", "status")
+    assert status.code == 4
+    assert (
+        f"broken: {WEATHER} is not installed, or the shim cannot see it; fix: Install the app" in status.out
+    )
+    assert "2 shims, 1 broken, on" in status.out
+    records = document(droidgate("shim", "status", "--json"), "shim-status")["shims"]
+    assert {one["application_id"]: one["works"] for one in records} == {
+        f"{SHIM_OF}{PDF_TOOL}": True,
+        f"{SHIM_OF}{WEATHER}": False,
+    }
+    doctor = droidgate("shim", "doctor", "--json")
+    assert doctor.code == 4
+    problems = [one for one in document(doctor, "shim-doctor")["checks"] if one["state"] == "problem"]
+    assert [(one["id"], one["application_id"]) for one in problems] == [("targets", f"{SHIM_OF}{WEATHER}")]
+
+    assert droidgate("shim", "sync").code == 0
+    assert shims_on(phone) == {PDF_TOOL}
+    assert droidgate("shim", "status").code == 0
+
+
+def test_sync_names_a_broken_shim_that_it_does_not_look_after(droidgate: Runner, phone: VirtualPhone) -> None:
+    assert droidgate("shim", "install", "--from", f"adb:/{WEATHER}").code == 0
+    assert droidgate("shim", "install", "--from", f"adb:/{PDF_TOOL}", "--deadline-ms", "9000").code == 0
+    phone.system.packages.uninstall(WEATHER)
+    synced = droidgate("shim", "sync")
+    assert (
+        f"{WEATHER} is not installed; remove it with: droidgate shim uninstall {SHIM_OF}{WEATHER}"
+        in synced.err
+    )
+    assert shims_on(phone) == {PDF_TOOL, WEATHER}
+
+
 def test_protocols_are_chosen_by_name_and_a_wrong_name_has_the_nearest(
     droidgate: Runner, tmp_path: Path
 ) -> None:

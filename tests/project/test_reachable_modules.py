@@ -18,8 +18,6 @@ COMMANDS_OF_THE_PHONE = "droidgate_phone.commands"
 
 NOT_REACHED = {
     # What a call from the desktop sends and reads.
-    "droidgate.devices.activities",
-    "droidgate_appfunctions.shell_output",
     "droidgate_mcp.wire",
     # Optional, for Python programs alone (docs/internals/matching.md).
     "droidgate.coverage.match.vectors",

@@ -33,7 +33,7 @@ from droidgate_shim.builder.shim_manifest import ACTIONS_OF_BACKENDS as BACKEND_
 from droidgate_shim.host import access
 from droidgate_shim.host.answers import Status
 from droidgate_shim.host.client import ANY_APP, EVERY_CAPABILITY
-from droidgate_shim.host.place import InstalledShim, ShimPlace
+from droidgate_shim.host.place import InstalledShim, ShimPlace, target_problem
 from droidgate_shim.host.shell_identity import END_COMMAND
 from droidgate_shim.host.shim_facts import ShimFacts, installed_facts
 
@@ -294,20 +294,13 @@ def _visibility(place: ShimPlace, shim: InstalledShim) -> Check:
 
 
 def _targets(status: Status) -> Iterator[Check]:
-    named = {
-        "absent": ("is not installed, or the shim cannot see it", f"Install the app, or {_SYNC}"),
-        "other-signer": (
-            "is signed by another than was approved",
-            f"Be sure where the app comes from; then {_SYNC}",
-        ),
-        "changed": ("declares something else than was approved", f"See what changed; then {_SYNC}"),
-    }
     for target in status.targets:
-        if target.state == "as-approved":
+        problem = target_problem(target)
+        if problem is None:
             found = f"{target.package} {'' if target.version_code is None else target.version_code}".strip()
             yield Check(TARGETS, "ok", found, None, status.application_id)
         else:
-            found, fix = named[target.state]
+            found, fix = problem
             yield Check(TARGETS, "problem", f"{target.package} {found}", fix, status.application_id)
 
 

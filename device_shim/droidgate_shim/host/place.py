@@ -4,14 +4,33 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass
+from typing import Final
 
 from droidgate.devices.device import Device
 from droidgate.devices.packages import InstalledPackage, list_packages
 from droidgate.devices.properties import build_of, current_user, get_properties
 from droidgate.installed import SHIM_PACKAGE, SHIM_PREFIX, is_shim
 from droidgate.model.errors import DeviceError, DroidgateError
-from droidgate_shim.host.answers import Status
+from droidgate_shim.host.answers import Status, Target, TargetState
 from droidgate_shim.host.client import HostClient
+
+_SYNC: Final = "droidgate shim sync"
+_TARGET_PROBLEMS: Final[Mapping[TargetState, tuple[str, str]]] = {
+    "absent": (
+        "is not installed, or the shim cannot see it",
+        f"Install the app, or remove the shim with {_SYNC}",
+    ),
+    "other-signer": (
+        "is signed by another than was approved",
+        f"Be sure where the app comes from; then {_SYNC}",
+    ),
+    "changed": ("declares something else than was approved", f"See what changed; then {_SYNC}"),
+}
+
+
+def target_problem(target: Target) -> tuple[str, str] | None:
+    """Return why calls of an app behind a shim fail, and the fix; None where it is as it was approved."""
+    return _TARGET_PROBLEMS.get(target.state)
 
 
 @dataclass(frozen=True, slots=True)
@@ -59,6 +78,20 @@ class InstalledShim:
     def is_bare(self) -> bool:
         """It has no capabilities, and only serves the host."""
         return self.application_id == SHIM_PACKAGE and self.status is not None and not self.status.routes
+
+    @property
+    def broken_targets(self) -> tuple[Target, ...]:
+        """The apps behind it that cannot be called: gone, or not as they were approved."""
+        return (
+            ()
+            if self.status is None
+            else tuple(target for target in self.status.targets if target.state != "as-approved")
+        )
+
+    @property
+    def works(self) -> bool:
+        """Whether it answers, and each app behind it can be called."""
+        return self.status is not None and not self.broken_targets
 
     @property
     def source_packages(self) -> tuple[str, ...]:

@@ -89,9 +89,22 @@ def plan_sync(place: ShimPlace, report: Report) -> SyncPlan:
     built = _build(asked.apps, scope, key, report)
     unclear = {app.package for app in asked.apps if not app.signer or app.unasked_components}
     changes = plan_changes(installed, built, scope.packages, unclear)
+    _report_broken(installed, changes, report)
     changes, callers = _with_identity_planned(place, changes, installed, built, key)
     unused = unused_apps(asked.apps, built, scope.only)
     return SyncPlan(place, key, changes, asked.steps, unused, callers, left_out)
+
+
+def _report_broken(installed: Sequence[InstalledShim], changes: Sequence[Change], report: Report) -> None:
+    """Report shims that stay although an app behind them is not installed, since they are not synced."""
+    planned = {change.application_id for change in changes}
+    for shim in installed:
+        gone = [target.package for target in shim.broken_targets if target.state == "absent"]
+        if gone and shim.application_id not in planned:
+            report(
+                f"{shim.application_id} stays, and does not work: {', '.join(gone)} is not installed; "
+                f"remove it with: droidgate shim uninstall {shim.application_id}"
+            )
 
 
 def carry_out(plan: SyncPlan, report: Report) -> list[Synced]:

@@ -87,6 +87,19 @@ ChosenProviders: TypeAlias = Annotated[
         show_default=False,
     ),
 ]
+ProviderName: TypeAlias = Annotated[
+    str | None,
+    typer.Option("--name", metavar="TEXT", help="Name of the provider that is written", show_default=False),
+]
+ProviderDescription: TypeAlias = Annotated[
+    str | None,
+    typer.Option(
+        "--description",
+        metavar="TEXT",
+        help="Description of the provider that is written",
+        show_default=False,
+    ),
+]
 IncludeShims: TypeAlias = Annotated[
     bool, typer.Option("--include-shims", help="Include shims and droidgate's agent app")
 ]

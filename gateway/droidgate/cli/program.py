@@ -17,6 +17,7 @@ from typing import Annotated, Any, Final
 import typer
 
 from droidgate.cli.audit import audit_command
+from droidgate.cli.calls import call_command
 from droidgate.cli.clients import install_client_command
 from droidgate.cli.config import config_command
 from droidgate.cli.config.settings import bind_settings
@@ -45,6 +46,7 @@ _COMMANDS: Final = (
     devices_command,
     discover_command,
     install_client_command,
+    call_command,
     convert_command,
     migrate_command,
     pack_command,

@@ -6,10 +6,12 @@ from droidgate.compare.changes import (
     Change,
     Comparison,
     NotCompared,
+    ProtocolChange,
     ProviderComparison,
     Weight,
     weighs_at_least,
 )
+from droidgate.compare.pairing import pair_providers
 from droidgate.compare.providers import compare_sets
 from droidgate.compare.unread import Unread
 
@@ -19,9 +21,11 @@ __all__ = [
     "Change",
     "Comparison",
     "NotCompared",
+    "ProtocolChange",
     "ProviderComparison",
     "Unread",
     "Weight",
     "compare_sets",
+    "pair_providers",
     "weighs_at_least",
 ]

@@ -6,7 +6,7 @@ from collections.abc import Iterable
 from enum import StrEnum
 from typing import Final, Literal
 
-from droidgate.model.findings import finding_code
+from droidgate.model.findings import Finding, finding_code
 from droidgate.model.json_values import Json
 from droidgate.model.types import Frozen
 
@@ -119,6 +119,31 @@ class NotCompared(Frozen):
     reason: str
 
 
+class ProtocolChange(Frozen):
+    """A provider that is declared in another protocol now.
+
+    Attributes:
+        package: Its application, as the new side says it, or the old one.
+        component: Its component now.
+        old_component: Its component before.
+        old_protocol: Its format before.
+        protocol: Its format now.
+        change: The change of the protocol itself; its weight is breaking, since each caller has to follow.
+        findings: What a conversion of the old provider into the new protocol changes; only what differs
+            beyond that is among the changes of the provider. Pointers are those of the old provider.
+        capabilities: Ids of the old provider's capabilities, to which pointers refer by position.
+    """
+
+    package: str | None
+    component: str | None
+    old_component: str | None
+    old_protocol: str
+    protocol: str
+    change: Change
+    findings: tuple[Finding, ...]
+    capabilities: tuple[str, ...]
+
+
 class Comparison(Frozen):
     """Everything that changed between two sets of capabilities.
 
@@ -127,16 +152,19 @@ class Comparison(Frozen):
         unchanged_providers: How many are as they were.
         unchanged_capabilities: How many are as they were, in all providers that both sides have.
         not_compared: Capabilities of one side that the other may have in a part that was not read.
+        protocol_changes: Providers that are declared in another protocol now. What differs beyond the
+            protocol is in `providers`, as changes from what a conversion of the old provider gives.
     """
 
     providers: tuple[ProviderComparison, ...] = ()
     unchanged_providers: int = 0
     unchanged_capabilities: int = 0
     not_compared: tuple[NotCompared, ...] = ()
+    protocol_changes: tuple[ProtocolChange, ...] = ()
 
     def all_changes(self) -> tuple[Change, ...]:
-        """Return every change, provider by provider."""
-        return tuple(
+        """Return every change: of protocols, then provider by provider."""
+        return tuple(item.change for item in self.protocol_changes) + tuple(
             change
             for provider in self.providers
             for changes in (provider.changes, *(capability.changes for capability in provider.capabilities))
@@ -145,9 +173,14 @@ class Comparison(Frozen):
 
     def weight(self) -> Weight | None:
         """Return the heaviest weight, None where nothing changed."""
-        return heaviest(provider.weight for provider in self.providers) if self.providers else None
+        weights = [provider.weight for provider in self.providers]
+        weights += [item.change.weight for item in self.protocol_changes]
+        return heaviest(weights) if weights else None
 
 
+PROTOCOL_CHANGED: Final = finding_code(
+    "protocol-changed", "The same app declares its capabilities in another protocol", __name__
+)
 PROVIDER_ADDED: Final = finding_code(
     "provider-added", "A component declares capabilities that did not before", __name__
 )

@@ -2,24 +2,21 @@
 
 from __future__ import annotations
 
-import re
 from collections.abc import Iterable
 from dataclasses import dataclass
 from os import PathLike, fspath
 from pathlib import Path
-from typing import Final
 
 from droidgate.formats import find_format
 from droidgate.migration.plan import FileChange, MigrationPlan, plan_migration
 from droidgate.migration.source_sets import Language, find_source_set
 from droidgate.model.capability import Provider
-from droidgate.model.errors import InputError, UsageError
+from droidgate.model.errors import InputError
 from droidgate.model.findings import Finding
 from droidgate.sources import read
+from droidgate.sources.choosing import check_package
 from droidgate.sources.providers import Providers
 from droidgate.translate import Conversion, convert
-
-_PACKAGE: Final = re.compile(r"[A-Za-z_]\w*(\.[A-Za-z_]\w*)*", re.ASCII)
 
 
 @dataclass(frozen=True, slots=True)
@@ -87,9 +84,8 @@ def migrate(
         UsageError: the target is unknown or not part of an app, or two providers would become one component.
         WriteError: the project has something else under a name that is needed.
     """
-    if package is not None and _PACKAGE.fullmatch(package) is None:
-        message = f"{package!r} is not a Java package"
-        raise UsageError(message, hint="Write it as com.example.app")
+    if package is not None:
+        check_package(package)
     target, dialect = find_format(to)
     project = Path(into)
     source_set = find_source_set(project, package)

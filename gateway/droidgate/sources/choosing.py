@@ -2,11 +2,15 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+import re
+from collections.abc import Mapping, Sequence
+from typing import Final
 
 from droidgate.model.capability import Provider
 from droidgate.model.errors import UsageError
 from droidgate.parsing.suggestions import closest_name
+
+_PACKAGE: Final = re.compile(r"[A-Za-z_]\w*(\.[A-Za-z_]\w*)*", re.ASCII)
 
 
 def chosen_providers(providers: Sequence[Provider], names: Sequence[str]) -> tuple[Provider, ...]:
@@ -72,3 +76,43 @@ def _is_end_of(name: str, label: str) -> bool:
 def _suggestions(providers: Sequence[Provider]) -> list[str]:
     labels = [provider_label(provider) for provider in providers]
     return [*labels, *(label.rpartition("/")[2].rpartition(".")[2] for label in labels)]
+
+
+def check_package(name: str) -> None:
+    """Check that a text is written as a Java package.
+
+    Raises:
+        UsageError: it is not.
+    """
+    if _PACKAGE.fullmatch(name) is None:
+        raise UsageError(f"{name!r} is not a Java package", hint="Write it as com.example.app")
+
+
+def described_providers(
+    providers: tuple[Provider, ...], facts: Mapping[str, str | None]
+) -> tuple[Provider, ...]:
+    """Return a single provider with other facts.
+
+    Args:
+        providers: The provider.
+        facts: Field -> value; a field of the value None stays as it is.
+
+    Raises:
+        UsageError: there are several providers, or a value is empty or not an application id.
+    """
+    changes = {field: value for field, value in facts.items() if value is not None}
+    if not changes:
+        return providers
+    options = " and ".join(f"--{field}" for field in changes)
+    for field, value in changes.items():
+        if not value.strip():
+            raise UsageError(
+                f"the {field} is empty", hint=f"Leave --{field} out to keep what the source states"
+            )
+    if "package" in changes:
+        check_package(changes["package"])
+    if len(providers) != 1:
+        listed = ", ".join(map(provider_label, providers))
+        message = f"{options} cannot describe {len(providers)} providers"
+        raise UsageError(message, hint=f"Choose one with --provider: {listed}")
+    return (providers[0].model_copy(update=changes),)

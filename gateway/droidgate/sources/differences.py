@@ -2,12 +2,24 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections import Counter
+from collections.abc import Iterable, Iterator, Sequence
 from typing import Final
 
-from droidgate.compare import Comparison, Unread, compare_sets
+from droidgate.compare import (
+    Change,
+    Comparison,
+    ProtocolChange,
+    Unread,
+    Weight,
+    compare_sets,
+    pair_providers,
+)
+from droidgate.compare.changes import PROTOCOL_CHANGED
+from droidgate.formats import Writing, load_formats
 from droidgate.leniency import DECLARATION_UNREAD
 from droidgate.model.capability import CapabilitySet, Provider
+from droidgate.model.errors import WriteError
 from droidgate.sources.providers import Providers
 from droidgate.sources.source_code import VARIANT_CODE
 
@@ -22,11 +34,91 @@ def diff(old: Iterable[Provider], new: Iterable[Provider]) -> Comparison:
         old: What `read` returned, or any providers of it.
         new: The same of the later version. What could not be read of either is not compared.
     """
-    return compare_sets(
-        CapabilitySet(providers=tuple(old)),
-        CapabilitySet(providers=tuple(new)),
+    olds, news = tuple(old), tuple(new)
+    olds, protocol_changes = _in_new_protocols(olds, news)
+    compared = compare_sets(
+        CapabilitySet(providers=olds),
+        CapabilitySet(providers=news),
         unread_old=_unread_of(old),
         unread_new=_unread_of(new),
+    )
+    return compared.model_copy(update={"protocol_changes": protocol_changes})
+
+
+def _in_new_protocols(
+    olds: tuple[Provider, ...], news: tuple[Provider, ...]
+) -> tuple[tuple[Provider, ...], tuple[ProtocolChange, ...]]:
+    """Return the old providers, those of another protocol converted into that of their new counterparts.
+
+    An old and a new provider belong together across protocols where each is the only one of its app without
+    a counterpart in its own protocol, or where nothing else is left on both sides.
+    """
+    _, removed, added = pair_providers(olds, news)
+    converted: dict[int, Provider] = {}
+    changes: list[ProtocolChange] = []
+    for before, after in _pairs_across(removed, added):
+        writing = _conversion_of(before, after)
+        if writing is None:
+            continue
+        fitted = writing.provider.model_copy(
+            update={"component": after.component, "package": after.package, "dialect": after.dialect}
+        )
+        converted[id(before)] = fitted
+        changes.append(_protocol_change(before, after, writing))
+    return tuple(converted.get(id(item), item) for item in olds), tuple(changes)
+
+
+def _pairs_across(
+    removed: Sequence[Provider], added: Sequence[Provider]
+) -> Iterator[tuple[Provider, Provider]]:
+    if len(removed) == len(added) == 1:
+        pairs = [(removed[0], added[0])]
+    else:
+        befores, afters = Counter(item.package for item in removed), Counter(item.package for item in added)
+        pairs = [
+            (before, after)
+            for before in removed
+            for after in added
+            if before.package is not None
+            and before.package == after.package
+            and befores[before.package] == afters[before.package] == 1
+        ]
+    return ((before, after) for before, after in pairs if before.protocol != after.protocol)
+
+
+def _conversion_of(before: Provider, after: Provider) -> Writing | None:
+    """Return a provider as its counterpart's dialect holds it; None where that cannot be written."""
+    format_ = load_formats().get(after.protocol)
+    dialects = () if format_ is None else format_.dialects
+    dialect = next((item for item in dialects if item.id == after.dialect), None)
+    if format_ is None or format_.write is None or dialect is None or dialect.capacity is None:
+        return None
+    try:
+        return format_.write(before, dialect)
+    except WriteError:
+        return None
+
+
+def _protocol_change(before: Provider, after: Provider, writing: Writing) -> ProtocolChange:
+    count = len(writing.findings)
+    differences = "1 difference comes" if count == 1 else f"{count} differences come"
+    return ProtocolChange(
+        package=after.package or before.package,
+        component=after.component,
+        old_component=before.component,
+        old_protocol=before.protocol,
+        protocol=after.protocol,
+        change=Change(
+            code=PROTOCOL_CHANGED,
+            weight=Weight.BREAKING,
+            message=f"the protocol {before.protocol} became {after.protocol}; {differences} with it",
+            old_pointer="/protocol",
+            new_pointer="/protocol",
+            old=before.protocol,
+            new=after.protocol,
+        ),
+        findings=writing.findings,
+        capabilities=tuple(capability.id for capability in before.capabilities),
     )
 
 

@@ -9,7 +9,7 @@ from droidgate.application import Application
 from droidgate.model.capability import Provider
 from droidgate.model.errors import InputError
 from droidgate.model.findings import Finding
-from droidgate.sources.choosing import chosen_providers
+from droidgate.sources.choosing import chosen_providers, described_providers
 
 
 @dataclass(frozen=True, slots=True)
@@ -62,6 +62,26 @@ class Providers:
             UsageError: a name matches no provider, or several.
         """
         return replace(self, providers=chosen_providers(self.providers, names)) if names else self
+
+    def described(
+        self, *, name: str | None = None, package: str | None = None, description: str | None = None
+    ) -> Providers:
+        """Return the same with facts of the only provider changed, as if its source stated them.
+
+        Args:
+            name: Its name for people; None leaves it as it is, as the others do.
+            package: Its application id.
+            description: What it offers.
+
+        Raises:
+            UsageError: there are several providers, or a value is empty or not an application id.
+        """
+        return replace(
+            self,
+            providers=described_providers(
+                self.providers, {"name": name, "package": package, "description": description}
+            ),
+        )
 
     def __iter__(self) -> Iterator[Provider]:
         return iter(self.providers)

@@ -14,6 +14,8 @@ from droidgate.cli.options import (
     CrossingThreshold,
     JsonSchema,
     OnlyFormats,
+    ProviderDescription,
+    ProviderName,
     Sources,
     Strict,
     Target,
@@ -26,6 +28,15 @@ Out = Annotated[
         "-o",
         metavar="OUT",
         help="Folder to write into, file for a single artifact, or - for standard output",
+        show_default=False,
+    ),
+]
+Package = Annotated[
+    str | None,
+    typer.Option(
+        "--package",
+        metavar="PACKAGE",
+        help="Application id of the provider that is written",
         show_default=False,
     ),
 ]
@@ -52,6 +63,9 @@ def _convert(  # noqa: PLR0913
     out: Out,
     only: OnlyFormats = None,
     provider: ChosenProviders = None,
+    name: ProviderName = None,
+    package: Package = None,
+    description: ProviderDescription = None,
     strict: Strict = False,
     force: Force = False,
     fail_on: FailOn = None,
@@ -62,12 +76,23 @@ def _convert(  # noqa: PLR0913
     """Write what apps declare in another protocol, and say what it costs.
 
     Also writes `fidelity.json`, every difference between the source and what was written, and
-    `names.json`, the map of renamed things. Several providers get one folder each.
+    `names.json`, the map of renamed things. Several providers get one folder each. --name, --package and
+    --description replace what the source states, of one provider.
     """
     del json_schema
     from droidgate.cli.descriptors.converting import ConvertRequest, convert_sources
     from droidgate.cli.reading import choose_output
 
     output = choose_output(as_json=as_json, sarif=sarif)
-    conversion = ConvertRequest(target=to, out=out, only=only, providers=provider, strict=strict, force=force)
+    conversion = ConvertRequest(
+        target=to,
+        out=out,
+        only=only,
+        providers=provider,
+        strict=strict,
+        force=force,
+        name=name,
+        package=package,
+        description=description,
+    )
     return convert_sources(sources, conversion, fail_on=fail_on, output=output)

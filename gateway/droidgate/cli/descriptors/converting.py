@@ -53,7 +53,9 @@ _STANDARD_OUTPUT: Final = Path("-")
 
 @dataclass(frozen=True, slots=True)
 class ConvertRequest:
-    """What is asked for: the target as `--to` spells it, where it goes, and how the sources are read."""
+    """What is asked for: the target as `--to` spells it, where it goes, and how the sources are read; what is
+    written of the only provider in place of its name, package and description.
+    """
 
     target: str
     out: Path
@@ -61,6 +63,9 @@ class ConvertRequest:
     providers: Sequence[str] | None = None
     strict: bool = False
     force: bool = False
+    name: str | None = None
+    package: str | None = None
+    description: str | None = None
 
 
 def convert_sources(
@@ -75,7 +80,9 @@ def convert_sources(
     if not read.providers:
         message = "nothing in it declares a capability"
         raise InputError(message, place=" ".join(sources), hint="See what is in it with `droidgate inspect`")
-    read = read.choose(*(request.providers or ()))
+    read = read.choose(*(request.providers or ())).described(
+        name=request.name, package=request.package, description=request.description
+    )
     converted = convert(read, request.target)
     for failure in converted.failures:
         print_problem(failure.error)

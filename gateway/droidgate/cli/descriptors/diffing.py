@@ -8,7 +8,7 @@ from typing import Final
 from droidgate.cli.exit_codes import ExitCode
 from droidgate.cli.options import DiffThreshold
 from droidgate.cli.output.documents import DiffDocument, Problem
-from droidgate.cli.output.grouping import counted
+from droidgate.cli.output.grouping import counted, findings_table, security_blocks, security_page
 from droidgate.cli.output.json_output import print_json
 from droidgate.cli.output.pages import Block, Heading, Line, Table, show
 from droidgate.cli.output.safe_text import one_line
@@ -17,6 +17,7 @@ from droidgate.compare import (
     WEIGHTS,
     Change,
     Comparison,
+    ProtocolChange,
     ProviderComparison,
     Weight,
     weighs_at_least,
@@ -66,6 +67,8 @@ def diff_page(comparison: Comparison) -> list[Block]:
     opened = [line for provider in comparison.providers for line in _opened_lines(provider)]
     if opened:
         blocks += [Heading("Security: access rules that accept other callers now"), *opened, Line()]
+    for protocol_change in comparison.protocol_changes:
+        blocks += [*_protocol_page(protocol_change), Line()]
     for provider in comparison.providers:
         blocks += [*_provider_page(provider), Line()]
     count = comparison.unchanged_capabilities
@@ -86,6 +89,16 @@ def diff_page(comparison: Comparison) -> list[Block]:
         summary += f"; {len(left_out)} not compared"
     blocks.append(Line(summary))
     return blocks
+
+
+def _protocol_page(item: ProtocolChange) -> list[Block]:
+    name = "/".join(part for part in (item.package, item.component) if part is not None)
+    heading = (
+        f"{one_line(name) or '(no name)'}  {item.old_protocol} -> {item.protocol}: because of the protocol"
+    )
+    table = findings_table(item.findings, item.capabilities)
+    security = security_page(security_blocks(item.findings, item.capabilities))
+    return [Heading(heading), *(security + table or [Line("nothing is lost", 1)])]
 
 
 def count_weights(changes: Iterable[Change]) -> dict[str, int]:

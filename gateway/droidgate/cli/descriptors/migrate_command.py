@@ -16,6 +16,8 @@ from droidgate.cli.options import (
     CrossingThreshold,
     JsonSchema,
     OnlyFormats,
+    ProviderDescription,
+    ProviderName,
     Strict,
     Target,
 )
@@ -44,7 +46,7 @@ Package = Annotated[
     typer.Option(
         "--package",
         metavar="PACKAGE",
-        help="Java package of the app, where neither build.gradle nor the manifest names it",
+        help="Java package of the app, where neither build.gradle nor the manifest names it; also written",
         show_default=False,
     ),
 ]
@@ -75,6 +77,8 @@ def _migrate(  # noqa: PLR0913
     into: Into,
     package: Package = None,
     language: LanguageOption = None,
+    name: ProviderName = None,
+    description: ProviderDescription = None,
     write: Write = False,
     only: OnlyFormats = None,
     provider: ChosenProviders = None,
@@ -101,6 +105,8 @@ def _migrate(  # noqa: PLR0913
         package=package,
         language=None if language is None else language.value,
         write=write,
+        name=name,
+        description=description,
         only=only,
         providers=provider,
         strict=strict,

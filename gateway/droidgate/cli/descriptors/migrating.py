@@ -36,6 +36,8 @@ class MigrateRequest:
     only: Sequence[str] | None = None
     providers: Sequence[str] | None = None
     strict: bool = False
+    name: str | None = None
+    description: str | None = None
 
 
 def migrate_source(request: MigrateRequest, *, fail_on: CrossingThreshold | None, as_json: bool) -> int:
@@ -51,6 +53,8 @@ def migrate_source(request: MigrateRequest, *, fail_on: CrossingThreshold | None
     read = read_all([request.source], only=request.only, strict=request.strict)
     read = read.choose(*(request.providers or ()))
     _check_count(read, request.providers)
+    package = request.package if len(read) == 1 else None
+    read = read.described(name=request.name, package=package, description=request.description)
     migration = migrate(
         read, to=request.target, into=request.project, package=request.package, language=request.language
     )

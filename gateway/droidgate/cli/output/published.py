@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import Final
 
 from droidgate.cli.audit.documents import AuditShowDocument, AuditVerifyDocument
+from droidgate.cli.calls.documents import CallDocument, CallPlanDocument
 from droidgate.cli.clients.documents import InstallClientDocument
 from droidgate.cli.config.documents import ConfigShowDocument
 from droidgate.cli.coverage.catalog_documents import AnswerDocument, ScanDocument
@@ -56,6 +57,8 @@ PUBLISHED: Final[dict[str, type[Document]]] = {
     "devices": DevicesDocument,
     "install-client": InstallClientDocument,
     "discover": DiscoverDocument,
+    "call": CallDocument,
+    "call-plan": CallPlanDocument,
     "phone-start": PhoneStartDocument,
     "phone-stop": PhoneStopDocument,
     "phone-apps": PhoneAppsDocument,

@@ -197,12 +197,14 @@ class ShimStatusRecord(Document):
 
     Attributes:
         application_id: Its own.
+        works: It answers, and each app behind it can be called.
         calls_functions_for_others: It calls app functions for the other shims.
         status: Null where it does not answer as it should.
         problem: Why it does not.
     """
 
     application_id: str
+    works: bool
     calls_functions_for_others: bool
     status: Status | None
     problem: Problem | None

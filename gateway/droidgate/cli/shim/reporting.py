@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from typing import Final
 
 from droidgate.cli.exit_codes import ExitCode
@@ -16,7 +16,7 @@ from droidgate.installed import SHIM_PACKAGE
 from droidgate_shim.host.access import APP_FUNCTIONS_SDK
 from droidgate_shim.host.answers import Access, Status
 from droidgate_shim.host.doctor import Check, examine
-from droidgate_shim.host.place import InstalledShim, ShimPlace, installed_shims, place_of
+from droidgate_shim.host.place import InstalledShim, ShimPlace, installed_shims, place_of, target_problem
 
 _ACCESS: Final = {
     "battery_exempt": "be started while it does not run",
@@ -30,7 +30,7 @@ _DIGITS: Final = 12
 
 
 def report_status(serial: str | None, *, as_json: bool) -> int:
-    """Show the shims of a phone; return 4 where one does not answer.
+    """Show the shims of a phone; return 4 where one does not answer, or cannot call an app behind it.
 
     Raises:
         DeviceError: the phone cannot be reached or used.
@@ -48,7 +48,7 @@ def report_status(serial: str | None, *, as_json: bool) -> int:
         )
     else:
         show(_status_page(place, shims))
-    return ExitCode.OK if all(shim.status is not None for shim in shims) else ExitCode.DEVICE
+    return ExitCode.OK if all(shim.works for shim in shims) else ExitCode.DEVICE
 
 
 def report_checks(serial: str | None, *, as_json: bool) -> int:
@@ -87,6 +87,7 @@ def _status_record(place: ShimPlace, shim: InstalledShim) -> ShimStatusRecord:
     problem = None if error is None else Problem(message=error.message, place=error.place, hint=error.hint)
     return ShimStatusRecord(
         application_id=shim.application_id,
+        works=shim.works,
         calls_functions_for_others=_calls_for_others(place, shim),
         status=shim.status,
         problem=problem,
@@ -101,13 +102,23 @@ def _status_page(place: ShimPlace, shims: Sequence[InstalledShim]) -> list[Block
             if _calls_for_others(place, shim):
                 blocks.append(Line(_role(shim.status), 1))
             blocks += _status_blocks(shim.status)
+            blocks += [Line(one_line(line), 1) for line in _broken_lines(shim)]
         elif shim.problem is not None:
             hint = f"; {shim.problem.hint}" if shim.problem.hint else ""
             blocks.append(Line(f"does not answer: {one_line(shim.problem.message)}{one_line(hint)}", 1))
         blocks.append(Line())
     where = f"{place.device.serial}, user {place.user}, API level {place.sdk}"
     hint = "" if shims else ". Install some with: droidgate shim install --from adb:"
-    return [*blocks, Line(f"{amount(len(shims), 'shim')} on {where}{hint}")]
+    broken = sum(not shim.works for shim in shims)
+    said = f"{amount(len(shims), 'shim')}, {broken} broken," if broken else amount(len(shims), "shim")
+    return [*blocks, Line(f"{said} on {where}{hint}")]
+
+
+def _broken_lines(shim: InstalledShim) -> Iterator[str]:
+    for target in shim.broken_targets:
+        problem = target_problem(target)
+        if problem is not None:
+            yield f"broken: {target.package} {problem[0]}; fix: {problem[1]}"
 
 
 def _role(status: Status) -> str:

@@ -1,0 +1,26 @@
+"""What `diff` shows of an app and its declaration in another protocol."""
+
+import json
+from pathlib import Path
+
+from jsonschema import validate
+
+from cli.program_runs import Runner
+from droidgate.cli.output.json_output import schema_of
+from droidgate.cli.output.published import PUBLISHED
+from droidgate_phone.sample_apps import sample_apps_directory
+
+
+def test_the_page_and_the_document_show_what_the_protocol_changes(droidgate: Runner, tmp_path: Path) -> None:
+    old = sample_apps_directory() / "clock-in" / "app"
+    assert droidgate("convert", old, "--to", "mmcp", "-o", tmp_path).code == 0
+    page = droidgate("diff", old, tmp_path)
+    assert page.code == 0
+    assert "mobile-mcp -> mmcp: because of the protocol" in page.out
+    assert page.out.endswith("1 breaking; 3 capabilities are as they were\n")
+    document = json.loads(droidgate("diff", old, tmp_path, "--json").out)
+    validate(document, schema_of(PUBLISHED["diff"]))
+    (change,) = document["comparison"]["protocol_changes"]
+    fidelity = json.loads((tmp_path / "fidelity.json").read_text())
+    assert len(change["findings"]) == len(fidelity["crossings"][0]["findings"])
+    assert droidgate("diff", old, tmp_path, "--fail-on", "breaking").code == 1
