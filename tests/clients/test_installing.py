@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import json
 import os
+import shutil
 import sys
 from pathlib import Path
 from typing import Any
@@ -16,7 +17,6 @@ import yaml
 
 import droidgate
 from droidgate.cli import run
-from droidgate.clients import installing
 from droidgate.model.errors import InputError, UsageError
 from droidgate_mappings.clients import load_clients
 
@@ -96,8 +96,8 @@ def home(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     for name in ("APPDATA", "XDG_CONFIG_HOME"):
         monkeypatch.delenv(name, raising=False)
     monkeypatch.setattr(Path, "home", lambda: tmp_path)
-    monkeypatch.setattr(installing.sys, "platform", "linux")
-    monkeypatch.setattr(installing.shutil, "which", lambda *_args, **_options: "/bin/droidgate")
+    monkeypatch.setattr(sys, "platform", "linux")
+    monkeypatch.setattr(shutil, "which", lambda *_args, **_options: "/bin/droidgate")
     return tmp_path
 
 
@@ -115,7 +115,7 @@ def test_the_table_has_these_clients_with_a_source_each() -> None:
 def test_a_client_starts_the_server_from_its_own_settings(
     client: str, system: str, home: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(installing.sys, "platform", system)
+    monkeypatch.setattr(sys, "platform", system)
     change = droidgate.install_client(client, serials=["emulator-5554"])
     path = home / PATHS[system][client]
     assert change.path == path.resolve()
@@ -257,6 +257,6 @@ def test_print_writes_nothing(home: Path, capsys: pytest.CaptureFixture[str]) ->
 
 @pytest.mark.usefixtures("home")
 def test_without_a_script_next_to_python_the_module_is_started(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(installing.shutil, "which", lambda *_args, **_options: None)
+    monkeypatch.setattr(shutil, "which", lambda *_args, **_options: None)
     change = droidgate.install_client("cursor", write=False)
     assert change.entry == {"command": sys.executable, "args": ["-m", "droidgate", "serve"]}

@@ -34,10 +34,10 @@ class ClientChange:
     Attributes:
         client: Id of the client.
         path: The settings.
-        before: Their text, None where there is no file yet.
+        before: Their text, None where the file does not exist yet.
         after: Their text after the change.
         entry: The entry of the server; None where it is removed.
-        backup: Where the text before is kept, None where nothing was written over.
+        backup: Where the text before is kept; None where nothing was replaced.
         next_step: What the user does next, one sentence.
     """
 
@@ -133,7 +133,7 @@ def _entry(
     if url is None:
         command, *arguments = _command(is_shared=project is not None)
         arguments += ["serve", *(word for serial in serials for word in ("--serial", serial))]
-        return _filled(row.stdio, {"command": command, "arguments": arguments, "name": name})
+        return _fill_entry(row.stdio, {"command": command, "arguments": arguments, "name": name})
     if row.http is None:
         message = f"the settings of {row.title} have no servers with an address"
         raise UsageError(message, hint="Leave --url out; the client starts the server itself")
@@ -144,7 +144,7 @@ def _entry(
         raise UsageError(f"invalid address {url!r}", hint="Use http://127.0.0.1:PORT/mcp")
     if _VARIABLE.fullmatch(variable) is None:
         raise UsageError(f"invalid variable name {variable!r}", hint="Use letters, digits and `_`")
-    return _filled(row.http, {"url": url, "variable": variable, "name": name})
+    return _fill_entry(row.http, {"url": url, "variable": variable, "name": name})
 
 
 def _command(*, is_shared: bool) -> list[str]:
@@ -155,9 +155,13 @@ def _command(*, is_shared: bool) -> list[str]:
     return [program] if program is not None else [sys.executable, "-m", "droidgate"]
 
 
+def _fill_entry(template: Mapping[str, Any], values: Mapping[str, Any]) -> dict[str, Any]:
+    return {name: _filled(value, values) for name, value in template.items()}
+
+
 def _filled(template: Any, values: Mapping[str, Any]) -> Any:
     if isinstance(template, dict):
-        return {name: _filled(value, values) for name, value in template.items()}
+        return _fill_entry(template, values)
     if isinstance(template, list):
         return [_filled(value, values) for value in template]
     if not isinstance(template, str):

@@ -38,13 +38,14 @@ def set_entry(text: str, key: str, name: str, entry: Any) -> str:
     newline = "\r\n" if "\r\n" in text else "\n"
     head = _head(lines, key)
     if head is None:
-        end = "" if not text or text.endswith("\n") else newline
-        return f"{text}{end}{newline.join(_block(key, {name: entry}, ''))}{newline}"
+        gap = "" if not text or text.endswith("\n") else newline
+        return f"{text}{gap}{newline.join(_block(key, {name: entry}, ''))}{newline}"
     end = _end_of_block(lines, head, 0)
     lines[head] = re.sub(r":[ \t]*(?:\{[ \t]*\}|~|null)", ":", lines[head], count=1)
     indent = next((_indent(line) for line in lines[head + 1 : end] if _is_content(line)), _INDENT)
     written = [f"{line}{newline}" for line in _block(name, entry, indent)]
-    start, stop = _entry(lines, head, end, name, indent) or (end, end)
+    found = _entry(lines, head, end, name, indent)
+    start, stop = (end, end) if found is None else found
     if start and not lines[start - 1].endswith("\n"):
         lines[start - 1] += newline
     return "".join([*lines[:start], *written, *lines[stop:]])
