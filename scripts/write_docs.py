@@ -128,6 +128,7 @@ def pages() -> dict[str, str]:
     for name, document in PUBLISHED.items():
         written[f"schemas/{name}.schema.json"] = json_text(schema_of(document))
     written["schemas/droidgate.toml.schema.json"] = json_text(settings_schema())
+    written |= _run_script("terminal_pictures")["pictures"]()
     written["images/architecture.svg"] = _run_script("architecture")["draw_layers"]()
     return written
 

@@ -10,7 +10,6 @@ import json
 import re
 from collections.abc import Iterator
 from dataclasses import dataclass
-from json.decoder import scanstring
 from typing import Any, Final
 
 from droidgate.model.errors import InputError
@@ -121,7 +120,7 @@ def _members(plain: str, start: int) -> Iterator[_Member]:
         return
     position = _skip(plain, start + 1)
     while plain[position] != "}":
-        name, end = scanstring(plain, position + 1, True)
+        name, end = _DECODER.raw_decode(plain, position)
         value = _skip(plain, _skip(plain, end) + 1)
         _, after = _DECODER.raw_decode(plain, value)
         yield _Member(name, position, value, after)
