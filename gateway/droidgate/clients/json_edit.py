@@ -140,7 +140,7 @@ def _insert(text: str, plain: str, start: int, name: str, value: Any, newline: s
     closing = _skip(plain, last)
     content = len(text[:closing].rstrip())
     kept = text[last:content]
-    # A comma that was blanked stands there already.
+    # A comma that was blanked is in the text already.
     comma = "" if not members or _has_comma(kept) else ","
     written = f"{newline}{indent}{json.dumps(name, ensure_ascii=False)}: {_write(value, indent, newline)}"
     tail = f"{newline}{outer}{text[closing:]}"
