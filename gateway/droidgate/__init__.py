@@ -34,6 +34,7 @@ if TYPE_CHECKING:
     )
     from droidgate.model.findings import Finding, Level
     from droidgate.packing import PackedApp, pack
+    from droidgate.serving.running import serve
     from droidgate.sources import Providers, read
     from droidgate.sources.callability import callability_of
     from droidgate.sources.differences import diff
@@ -71,6 +72,7 @@ else:
         ),
         "droidgate.model.findings": ("Finding", "Level"),
         "droidgate.packing": ("PackedApp", "pack"),
+        "droidgate.serving.running": ("serve",),
         "droidgate.sources": ("Providers", "read"),
         "droidgate.sources.callability": ("callability_of",),
         "droidgate.sources.differences": ("diff",),
@@ -143,4 +145,5 @@ __all__ = [
     "read_function_call",
     "report_coverage",
     "scan",
+    "serve",
 ]

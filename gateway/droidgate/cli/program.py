@@ -37,6 +37,7 @@ from droidgate.cli.failures import guard
 from droidgate.cli.output.verbosity import Quiet, Verbose, add_verbosity, usual_verbosity, with_verbosity
 from droidgate.cli.phone import phone_command
 from droidgate.cli.pins import pins_command
+from droidgate.cli.serve import serve_command
 from droidgate.cli.shim import shim_command
 from droidgate.model.errors import UsageError
 
@@ -58,6 +59,7 @@ _COMMANDS: Final = (
     audit_command,
     shim_command,
     phone_command,
+    serve_command,
     demo_command,
     config_command,
 )
