@@ -9,9 +9,12 @@ from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
     from droidgate.calling.audit_log import AuditLog
+    from droidgate.calling.caller import CallPlan
     from droidgate.calling.phones import Phone, open_device
     from droidgate.calling.pins import PinStore
     from droidgate.calling.policy import Policy
+    from droidgate.calling.requests import CallResult
+    from droidgate.calls.failures import CallError
     from droidgate.compare import Change, Comparison, Weight
     from droidgate.coverage.document import Report
     from droidgate.coverage.report import report_coverage
@@ -45,6 +48,9 @@ else:
 
     _HOMES = {
         "droidgate.calling.audit_log": ("AuditLog",),
+        "droidgate.calling.caller": ("CallPlan",),
+        "droidgate.calling.requests": ("CallResult",),
+        "droidgate.calls.failures": ("CallError",),
         "droidgate.calling.pins": ("PinStore",),
         "droidgate.calling.policy": ("Policy",),
         "droidgate.compare": ("Change", "Comparison", "Weight"),
@@ -93,6 +99,9 @@ else:
 __all__ = [
     "AuditLog",
     "BudgetError",
+    "CallError",
+    "CallPlan",
+    "CallResult",
     "Capability",
     "Change",
     "Comparison",
