@@ -9,9 +9,12 @@ from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
     from droidgate.calling.audit_log import AuditLog
+    from droidgate.calling.caller import CallPlan
     from droidgate.calling.phones import Phone, open_device
     from droidgate.calling.pins import PinStore
     from droidgate.calling.policy import Policy
+    from droidgate.calling.requests import CallResult
+    from droidgate.calls.failures import CallError
     from droidgate.clients.installing import ClientChange, install_client
     from droidgate.compare import Change, Comparison, Weight
     from droidgate.coverage.document import Report
@@ -47,6 +50,9 @@ else:
     _HOMES = {
         "droidgate.clients.installing": ("ClientChange", "install_client"),
         "droidgate.calling.audit_log": ("AuditLog",),
+        "droidgate.calling.caller": ("CallPlan",),
+        "droidgate.calling.requests": ("CallResult",),
+        "droidgate.calls.failures": ("CallError",),
         "droidgate.calling.pins": ("PinStore",),
         "droidgate.calling.policy": ("Policy",),
         "droidgate.compare": ("Change", "Comparison", "Weight"),
@@ -95,6 +101,9 @@ else:
 __all__ = [
     "AuditLog",
     "BudgetError",
+    "CallError",
+    "CallPlan",
+    "CallResult",
     "Capability",
     "Change",
     "ClientChange",
