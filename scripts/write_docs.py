@@ -511,7 +511,6 @@ PARTS: dict[str, Callable[[], str]] = {
 """The generated parts that a page may have."""
 
 PAGES_WITH_PARTS = (
-    CHECKOUT / "README.md",
     CHECKOUT / "docs" / "get-started.md",
     CHECKOUT / "docs" / "guides" / "expose-apps.md",
     CHECKOUT / "docs" / "guides" / "migrate-an-app.md",

@@ -211,7 +211,10 @@ def _corpus() -> Path | None:
 
 def _package(name: str) -> Callable[[], Path | None]:
     def find() -> Path | None:
-        specification = importlib.util.find_spec(name)
+        try:
+            specification = importlib.util.find_spec(name)
+        except ModuleNotFoundError:  # the package that it is inside of is missing
+            return None
         return Path(specification.origin) if specification and specification.origin else None
 
     return find
@@ -317,11 +320,19 @@ def _node_package(name: str, version: str, script: str) -> Callable[[], Path | N
     """Return what finds a script of a package of npm's index, which is installed once below .cache/."""
 
     def find() -> Path | None:
-        folder = f"npm-{name.rpartition('/')[2]}-{version}"
-        npm, path = _npm(), f"node_modules/{name}/{script}"
-        if not npm or node() is None:
-            return None
-        return _downloaded(folder, path, *npm, "install", "--silent", "--prefix=.", f"{name}@{version}")
+        place = CHECKOUT / ".cache" / f"npm-{name.rpartition('/')[2]}-{version}"
+        found = place / "node_modules" / name / script
+        npm = _npm()
+        if found.is_file() or not npm or node() is None or _package_index() is None:
+            return found if found.is_file() and node() is not None else None
+        place.parent.mkdir(exist_ok=True)
+        # Two runs may install it at once: each in a folder of its own, of which the first one stays.
+        with tempfile.TemporaryDirectory(dir=place.parent) as folder:
+            command = [*npm, "install", "--silent", f"--prefix={folder}/made", f"{name}@{version}"]
+            done = subprocess.run(command, capture_output=True, check=False, timeout=600)
+            if done.returncode == 0 and not place.exists():
+                Path(folder, "made").rename(place)
+        return found if found.is_file() else None
 
     return find
 
@@ -431,6 +442,21 @@ PARTS = {
             read_version=_version_of_distribution("apk-info"),
             proves="APKs are read as another fast reader has them, signing certificates included",
             how_to_get="pip install '.[oracles]'",
+        ),
+        *(
+            Part(
+                name=distribution,
+                find=_package(module),
+                least_version=(version,),
+                read_version=_version_of_distribution(distribution),
+                proves="tool lists are of the types of the vendor's own library, and its calls are read",
+                how_to_get="pip install '.[oracles]'",
+            )
+            for distribution, module, version in (
+                ("anthropic", "anthropic", 2),
+                ("google-genai", "google.genai", 3),
+                ("openai", "openai", 3),
+            )
         ),
         Part(
             name="compact-aapt2",

@@ -15,17 +15,20 @@ LOOKS_FOR: Final = (
 )
 LISTINGS: Final[frozenset[Listing]] = frozenset({"app-functions"})
 
-_EXECUTE: Final = "execute-app-function"
+EXECUTE: Final = "execute-app-function"
+ROUTE: Final = "app-function-shell"
+"""The way through `cmd app_function`."""
+
 _FIRST_SDK: Final = 36
 
 
 def call_routes(provider: Provider, facts: DeviceFacts) -> tuple[CallRoute, ...]:
     """Return the way through the shell, which Android has from some build of 16 on (reference 6.1)."""
     needs: list[str] = []
-    if _EXECUTE not in facts.shell_commands:
+    if EXECUTE not in facts.shell_commands:
         if facts.sdk < _FIRST_SDK:
             needs.append("Android 16 or later: this release has no AppFunctions")
         else:
             needs.append("a build whose shell has `cmd app_function execute-app-function`")
     del provider  # whether its component lets anybody call is the rule of `droidgate.callability`
-    return (CallRoute("app-function-shell", "cmd app_function, by the shell", not needs, tuple(needs)),)
+    return (CallRoute(ROUTE, "cmd app_function, by the shell", not needs, tuple(needs)),)

@@ -34,6 +34,7 @@ FORMAT: Final = Format(
     listings=LISTINGS,
     read_installed=lazily("droidgate_appfunctions.installed:read_installed"),
     call_routes=call_routes,
+    shell_calls=lazily("droidgate_appfunctions.shell_calls:AppFunctionShellCalls"),
     code=CodeReader((".kt",), may_declare, _read_code, assets_of_code),
     endings=(".xml", ".json"),
 )

@@ -1,13 +1,19 @@
-"""The tool lists of model vendors as `droidgate.formats` knows them; they are only read."""
+"""The tool lists of model vendors as `droidgate.formats` knows them."""
 
 from __future__ import annotations
 
 from typing import Final
 
-from droidgate.formats import Format
+from droidgate.formats import Format, lazily
 from droidgate_function_calling.read import detect, read_application, read_file
 from droidgate_function_calling.tables import TABLES
 
 FORMAT: Final = Format(
-    tables=TABLES, detect=detect, read_file=read_file, read_application=read_application, endings=(".json",)
+    tables=TABLES,
+    detect=detect,
+    read_file=read_file,
+    read_application=read_application,
+    write=lazily("droidgate_function_calling.write:write"),
+    read_call=lazily("droidgate_function_calling.calls:read_call"),
+    endings=(".json",),
 )

@@ -18,8 +18,8 @@ from droidgate.model.json_values import Json
 from droidgate.model.types import Type
 from droidgate.parsing.json_text import parse_json
 from droidgate_function_calling.open_api import to_json_schema
-from droidgate_function_calling.shapes import ToolEntry, ToolList, find_tools
-from droidgate_function_calling.tables import ANTHROPIC, FORMAT_ID, GEMINI, as_extensions
+from droidgate_function_calling.shapes import ToolEntry, ToolList, find_no_tools, find_tools
+from droidgate_function_calling.tables import ANTHROPIC, FORMAT_ID, GEMINI, OPENAI, TABLES, as_extensions
 
 VENDOR_TOOL: Final = finding_code(
     "vendor-tool",
@@ -36,8 +36,15 @@ _MARK: Final = re.compile(
 )
 _DECLARATIONS: Final = re.compile(rb'"functions?_?[dD]eclarations"\s*:\s*\[')
 _FUNCTIONS: Final = (re.compile(rb'"type"\s*:\s*"function"'), re.compile(rb'"(?:function|parameters)"\s*:'))
-_INPUTS: Final = ("input_schema", "parametersJsonSchema", "parameters_json_schema", "parameters")
-_OUTPUTS: Final = ("responseJsonSchema", "response_json_schema", "response")
+_USUAL_INPUTS: Final = ("parameters", "input_schema")
+_INPUTS: Final = {
+    ANTHROPIC: ("input_schema", "parameters"),
+    GEMINI: ("parametersJsonSchema", "parameters_json_schema", "parameters"),
+}
+_OUTPUTS: Final = {
+    GEMINI: ("responseJsonSchema", "response_json_schema", "response"),
+    OPENAI: ("output_schema",),
+}
 _OPEN_API: Final = frozenset({"parameters", "response"})
 _HINT: Final = "Expected tools as OpenAI, Anthropic or Gemini take them"
 
@@ -74,7 +81,8 @@ def read_file(source: SourceFile, context: ReadingContext) -> Reading:
     Raises:
         InputError: not JSON, no tool list, no tool of it can be read, or the reading is strict.
     """
-    tools = find_tools(parse_json(source.data, path=source.path))
+    document = parse_json(source.data, path=source.path)
+    tools = find_tools(document) or find_no_tools(document)
     if tools is None:
         raise InputError("it is not a tool list of a vendor", place=source.path, hint=_HINT)
     reader = _Reader(source.path, context)
@@ -120,7 +128,7 @@ class _Reader:
                 capabilities[capability.id] = capability
         return Provider(
             protocol=FORMAT_ID,
-            dialect=dialects[0],
+            dialect=dialects[0] if dialects else TABLES.dialects[0].id,
             source=Place(path=self.path, line=1),
             definitions=self.definitions,
             capabilities=tuple(capabilities.values()),
@@ -154,10 +162,15 @@ class _Reader:
             raise self.error(f"the description of {name!r} is not a string", pointer, "Write a string")
         if not entry.is_typed:
             self.allow("F01", f"the tool {name!r} does not state its type", pointer)
-        inputs = self.take_schemas(entry, _INPUTS)
-        outputs = self.take_schemas(entry, _OUTPUTS) if entry.dialect == GEMINI else {}
+        dialect = entry.dialect or ""
+        inputs = self.take_schemas(entry, _INPUTS.get(dialect, _USUAL_INPUTS))
+        outputs = self.take_schemas(entry, _OUTPUTS.get(dialect, ()))
         used = {"name", "description", *list(inputs)[:1], *list(outputs)[:1]}
         facts = {key: value for key, value in function.items() if key not in used}
+        if dialect == OPENAI:
+            # The Responses API decides by itself where nothing is stated; `false` is what a writer states.
+            strict = facts.pop("strict", None)
+            facts |= {} if strict is False else {"strict": strict}
         if entry.wrapper:
             facts["wrapper"] = dict(entry.wrapper)
         given = next(iter(inputs.values()), None)

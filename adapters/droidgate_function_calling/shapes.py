@@ -7,7 +7,7 @@ from dataclasses import dataclass, field
 from typing import Final
 
 from droidgate.model.json_values import Json, pointer_token
-from droidgate_function_calling.tables import ANTHROPIC, GEMINI, OPENAI
+from droidgate_function_calling.tables import ANTHROPIC, GEMINI, OPENAI, OPENAI_CHAT
 
 SCHEMA_WORDS: Final = frozenset({"type", "properties", "$ref", "anyOf", "oneOf", "allOf"})
 _DECLARATIONS: Final = ("functionDeclarations", "function_declarations")
@@ -29,7 +29,7 @@ class ToolEntry:
     """One entry of a tool list.
 
     Attributes:
-        dialect: The vendor; None for an entry that declares no function, such as a vendor's own web search.
+        dialect: The dialect; None for an entry that declares no function, such as a vendor's own web search.
         pointer: JSON Pointer of the entry.
         function: The object that declares name and parameters.
         wrapper: Members of the object around it, without its `type` and the function itself.
@@ -57,7 +57,7 @@ class ToolList:
 
     @property
     def dialects(self) -> tuple[str, ...]:
-        """The vendors of its functions, the first one first."""
+        """The dialects of its functions, the first one first."""
         return tuple(dict.fromkeys(entry.dialect for entry in self.entries if entry.dialect is not None))
 
     @property
@@ -76,6 +76,15 @@ def find_tools(value: Json) -> ToolList | None:
     """
     found = _find(value)
     return found if found is not None and found.dialects else None
+
+
+def find_no_tools(value: Json) -> ToolList | None:
+    """Return the empty tool list of a document that has no tools, None where it is something else."""
+    if value == []:
+        return ToolList(())
+    if not isinstance(value, Mapping) or value.get("tools") != []:
+        return None
+    return ToolList((), {f"/{pointer_token(key)}": item for key, item in value.items() if key != "tools"})
 
 
 def _find(value: Json) -> ToolList | None:
@@ -111,13 +120,13 @@ def _entry(tool: Json, pointer: str) -> Iterator[ToolEntry]:
     kind, function = tool.get("type"), tool.get("function")
     if isinstance(function, Mapping) and kind in {None, "function"}:
         wrapper = {key: value for key, value in tool.items() if key not in {"type", "function"}}
-        yield ToolEntry(OPENAI, f"{pointer}/function", function, wrapper, is_typed=kind is not None)
+        yield ToolEntry(OPENAI_CHAT, f"{pointer}/function", function, wrapper, is_typed=kind is not None)
     elif kind == "function" and ("parameters" in tool or tool.keys().isdisjoint(_CONTRACT_WORDS)):
         yield ToolEntry(OPENAI, pointer, {key: value for key, value in tool.items() if key != "type"})
     elif _ANTHROPIC_SCHEMA in tool and not tool.keys() & _MCP_WORDS and kind in {None, "custom"}:
         yield ToolEntry(ANTHROPIC, pointer, {key: value for key, value in tool.items() if key != "type"})
     elif kind is None and _is_declaration(tool):
-        dialect = GEMINI if _is_of_gemini(tool) else OPENAI
+        dialect = GEMINI if _is_of_gemini(tool) else OPENAI_CHAT
         yield ToolEntry(dialect, pointer, tool, is_typed=False)
     else:
         yield ToolEntry(None, pointer, tool)

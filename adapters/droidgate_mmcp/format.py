@@ -29,6 +29,7 @@ FORMAT: Final = Format(
     read_installed=read_installed,
     find_silent=broadcast_providers,
     call_routes=call_routes,
+    shell_calls=lazily("droidgate_mmcp.shell_calls:BroadcastShellCalls"),
     what_would_find=what_would_find,
     endings=(".json", ".xml"),
 )

@@ -28,6 +28,9 @@ LOOKS_FOR: Final = (
     ComponentQuery("receiver", NAMES["discovery_action"]),
 )
 
+BROADCAST_ROUTE: Final = "am-broadcast"
+"""The way through `am broadcast`."""
+
 _READ_BY_BROADCAST: Final = (
     "A shim (`droidgate shim install`) sends the receiver an ordered broadcast and reads the result's "
     "extras, which a shell command does not show"
@@ -79,7 +82,7 @@ def call_routes(provider: Provider, facts: DeviceFacts) -> tuple[CallRoute, ...]
     Whether the component lets anybody call is the rule of `droidgate.callability`.
     """
     if provider.dialect == BROADCAST:
-        return (CallRoute("am-broadcast", "am broadcast, by the shell", ready=True),)
+        return (CallRoute(BROADCAST_ROUTE, "am broadcast, by the shell", ready=True),)
     if provider.extensions.get(FORMAT_ID, {}).get("element") == "service":
         return (CallRoute("none", "no client calls it", ready=False),)
     needs = () if facts.is_behind_a_shim(provider.package) else (_SHIM,)

@@ -8,12 +8,17 @@ when it is first used, so that importing droidgate takes no time.
 from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
+    from droidgate.calling.audit_log import AuditLog
+    from droidgate.calling.phones import Phone, open_device
+    from droidgate.calling.pins import PinStore
+    from droidgate.calling.policy import Policy
     from droidgate.compare import Change, Comparison, Weight
     from droidgate.coverage.document import Report
     from droidgate.coverage.report import report_coverage
     from droidgate.coverage.scanning import ScanOptions, scan
     from droidgate.devices.describing import DeviceDescription, list_devices
     from droidgate.formats import Format, load_formats
+    from droidgate.function_calls import FunctionCall, read_function_call
     from droidgate.migration.migrating import Migration, migrate
     from droidgate.model.capability import Capability, Place, Provider
     from droidgate.model.errors import (
@@ -26,11 +31,11 @@ if TYPE_CHECKING:
     )
     from droidgate.model.findings import Finding, Level
     from droidgate.packing import PackedApp, pack
+    from droidgate.serving.running import serve
     from droidgate.sources import Providers, read
     from droidgate.sources.callability import callability_of
     from droidgate.sources.differences import diff
     from droidgate.sources.linting import LintReport, lint
-    from droidgate.sources.phones import Phone, open_device
     from droidgate.translate import Conversion, convert
     from droidgate_shim.builder.building import ShimBuild, build_shim
     from droidgate_shim.host.errors import ShimRefusalError
@@ -39,12 +44,16 @@ else:
     from importlib import import_module as _import_module
 
     _HOMES = {
+        "droidgate.calling.audit_log": ("AuditLog",),
+        "droidgate.calling.pins": ("PinStore",),
+        "droidgate.calling.policy": ("Policy",),
         "droidgate.compare": ("Change", "Comparison", "Weight"),
         "droidgate.coverage.document": ("Report",),
         "droidgate.coverage.report": ("report_coverage",),
         "droidgate.coverage.scanning": ("ScanOptions", "scan"),
         "droidgate.devices.describing": ("DeviceDescription", "list_devices"),
         "droidgate.formats": ("Format", "load_formats"),
+        "droidgate.function_calls": ("FunctionCall", "read_function_call"),
         "droidgate.migration.migrating": ("Migration", "migrate"),
         "droidgate.model.capability": ("Capability", "Place", "Provider"),
         "droidgate.model.errors": (
@@ -57,11 +66,12 @@ else:
         ),
         "droidgate.model.findings": ("Finding", "Level"),
         "droidgate.packing": ("PackedApp", "pack"),
+        "droidgate.serving.running": ("serve",),
         "droidgate.sources": ("Providers", "read"),
         "droidgate.sources.callability": ("callability_of",),
         "droidgate.sources.differences": ("diff",),
         "droidgate.sources.linting": ("LintReport", "lint"),
-        "droidgate.sources.phones": ("Phone", "open_device"),
+        "droidgate.calling.phones": ("Phone", "open_device"),
         "droidgate.translate": ("Conversion", "convert"),
         "droidgate_shim.builder.building": ("ShimBuild", "build_shim"),
         "droidgate_shim.host.errors": ("ShimRefusalError",),
@@ -81,6 +91,7 @@ else:
 
 
 __all__ = [
+    "AuditLog",
     "BudgetError",
     "Capability",
     "Change",
@@ -91,6 +102,7 @@ __all__ = [
     "DroidgateError",
     "Finding",
     "Format",
+    "FunctionCall",
     "InputError",
     "Level",
     "LintReport",
@@ -98,7 +110,9 @@ __all__ = [
     "PackedApp",
     "Phone",
     "PhoneShims",
+    "PinStore",
     "Place",
+    "Policy",
     "Provider",
     "Providers",
     "Report",
@@ -119,6 +133,8 @@ __all__ = [
     "open_device",
     "pack",
     "read",
+    "read_function_call",
     "report_coverage",
     "scan",
+    "serve",
 ]

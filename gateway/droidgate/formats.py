@@ -17,8 +17,10 @@ from droidgate.leniency import ReadingContext
 from droidgate.model.capability import Provider
 from droidgate.model.errors import InputError, UsageError
 from droidgate.model.findings import Finding
+from droidgate.model.json_values import Json
 from droidgate.model.names import NameEntry
 from droidgate.parsing.suggestions import suggest_name
+from droidgate.shell_calls import ShellCalls
 from droidgate_mappings.tables import DialectTable, FormatTables
 
 ENTRY_POINT_GROUP = "droidgate.formats"
@@ -112,6 +114,21 @@ class Writing:
 
 
 @dataclass(frozen=True, slots=True)
+class ModelCall:
+    """A language model's call of a function, as its vendor's API states it.
+
+    Attributes:
+        name: Name of the function in the list that the model was given.
+        arguments: By their names in that list.
+        call_id: By which the API knows the call, where it has an id.
+    """
+
+    name: str
+    arguments: Mapping[str, Json]
+    call_id: str | None = None
+
+
+@dataclass(frozen=True, slots=True)
 class HandlerCode:
     """Source code that answers the calls of one provider, with the places the app's author fills in.
 
@@ -177,11 +194,14 @@ class Format:
             `read_application` leaves them out: a phone would be asked.
         call_routes: The ways in which a provider could be called from a computer, and what they lack on a
             phone.
+        shell_calls: How Android's shell calls the format's capabilities, where it can: makes the object. Its
+            `route_id` is that of one of the `call_routes`.
         what_would_find: What would find the capabilities of a provider whose app's files do not list them,
             one sentence; None where they do.
         code: How source code is read that declares capabilities; None where none does.
         size_for_models: How many bytes a model is given for each capability of a provider, from what was
             written of it; None where that cannot be known. For the one format that language models are given.
+        read_call: Reads a language model's call of a function that the format declared. Raises `InputError`.
         endings: How the names of descriptor files end (`.json`): in a folder, only files with the ending of a
             format are looked at. A file that was named itself is looked at in any case.
     """
@@ -200,9 +220,11 @@ class Format:
     read_installed: Callable[[Application, InstalledState, ReadingContext], Reading] | None = None
     find_silent: Callable[[Application], tuple[Provider, ...]] | None = None
     call_routes: Callable[[Provider, DeviceFacts], tuple[CallRoute, ...]] | None = None
+    shell_calls: Callable[[], ShellCalls] | None = None
     what_would_find: Callable[[Provider], str | None] | None = None
     code: CodeReader | None = None
     size_for_models: Callable[[Provider, Writing], tuple[int, ...] | None] | None = None
+    read_call: Callable[[DialectTable, Json], ModelCall] | None = None
     endings: tuple[str, ...] = ()
 
     @property

@@ -85,13 +85,14 @@ class DeviceFacts:
     Attributes:
         release: Android's SDK level as people write it: `30`, `36`, `36.1`.
         user: The current user's number.
-        shell_commands: Commands of `cmd app_function`, by its own help; empty where it has none.
+        shell_commands: Commands of `cmd app_function` with the options of each, by its own help; empty where
+            it has none.
         shims: Application ids of the shims that are installed (docs/shim.md 1).
     """
 
     release: str
     user: int = 0
-    shell_commands: frozenset[str] = frozenset()
+    shell_commands: Mapping[str, frozenset[str]] = field(default_factory=dict)
     shims: frozenset[str] = frozenset()
 
     def is_behind_a_shim(self, package: str | None) -> bool:

@@ -61,6 +61,7 @@ class Capacity(Frozen):
         types: Kind of type -> how it is written.
         nested: Types inside a parameter (items, properties, members, alternatives, references) are carried.
         exclusive_only: A one-of is always exclusive.
+        inclusive_only: A one-of is never exclusive.
         one_of_class: Class name that is written for a one-of without one, where it must have one; its
             alternatives without names get this name and their position.
         items_required: An array always says of what.
@@ -76,6 +77,9 @@ class Capacity(Frozen):
         nullable_items: Nullability of an array's items is carried.
         nested_arrays: An array may hold arrays; else the inner ones are written as JSON text.
         keywords: JSON Schema keywords are carried.
+        keyword_words: The only keywords that are carried, where not all of them are.
+        top_words_excluded: Keywords that the schema of an input cannot have at its top.
+        reference_facts: A reference carries facts of its own, such as a description.
         implicit: A type that names no type is carried as such.
         enum_values: `any` values, or only those `matching` the type's kind.
         qualified_names: Class names of objects are carried.
@@ -84,15 +88,17 @@ class Capacity(Frozen):
         extensions: Ids of the formats whose extensions are carried; `*` for every format's.
         extension_facts: Format -> the only facts of it that are carried, where not all of them are.
         input_shape: `any` schema, or `object` where input is a list of parameters without facts of its own,
-            or `typed-object` where it is a schema that says `type: object`, or `none` where a capability has
-            no parameters at all.
+            or `typed-object` where it is a schema that says `type: object`, or `plain-object` where that
+            schema also states `properties`, or `none` where a capability has no parameters at all.
         input_required: Parameters say whether they are required; else each counts as required.
         output_shape: `any` type, or `object` where it is a list of named values, or `typed-object` where it
             is a schema that says `type: object`, or `none`.
         output_default: Kind that is written where the source declares no output.
         output_required: Named outputs say whether they are required; else each counts as required.
         id_rule: What a capability id may be; None for any text.
-        property_rule: What a parameter's name may be.
+        property_rule: What a property's name may be.
+        parameter_rule: What the name of a parameter itself may be, where it is not as free as other
+            properties.
         definition_rule: What a definition's name may be.
         text: `xml` where only the characters of XML 1.0 can be written.
         xml_fields: Provider fields that hold only the characters of XML 1.0 where `text` is `json`.
@@ -112,6 +118,7 @@ class Capacity(Frozen):
     types: dict[str, TypeCapacity]
     nested: bool = True
     exclusive_only: bool = False
+    inclusive_only: bool = False
     one_of_class: str | None = None
     items_required: bool = False
     type_descriptions: Literal["all", "top", "none"] = "all"
@@ -123,6 +130,9 @@ class Capacity(Frozen):
     nullable_items: bool = True
     nested_arrays: bool = True
     keywords: bool = True
+    keyword_words: frozenset[str] | None = None
+    top_words_excluded: frozenset[str] = frozenset()
+    reference_facts: bool = True
     implicit: bool = True
     enum_values: Literal["any", "matching"] = "any"
     qualified_names: bool = True
@@ -130,13 +140,14 @@ class Capacity(Frozen):
     dangling_references: bool = False
     extensions: frozenset[str] = frozenset()
     extension_facts: dict[str, frozenset[str]] = {}
-    input_shape: Literal["any", "object", "typed-object", "none"] = "any"
+    input_shape: Literal["any", "object", "typed-object", "plain-object", "none"] = "any"
     input_required: bool = True
     output_shape: Literal["any", "object", "typed-object", "none"] = "any"
     output_default: str | None = None
     output_required: bool = True
     id_rule: NameRuleTable | None = None
     property_rule: NameRuleTable | None = None
+    parameter_rule: NameRuleTable | None = None
     definition_rule: NameRuleTable | None = None
     text: Literal["xml", "json"] = "json"
     xml_fields: frozenset[ProviderField] = frozenset()

@@ -28,6 +28,7 @@ class DialectTable(Frozen):
         readable: It has a static descriptor.
         not_read_because: Why it is not read, where it is not.
         not_written_because: Why it is not written, where there is no capacity.
+        most_capabilities: How many capabilities its readers take at once, where that is limited.
         capacity: What it carries.
     """
 
@@ -38,6 +39,7 @@ class DialectTable(Frozen):
     readable: bool = True
     not_read_because: str | None = None
     not_written_because: str | None = None
+    most_capabilities: int | None = None
     capacity: Capacity | None = None
 
 
@@ -83,6 +85,8 @@ class FormatTables(Frozen):
             format, each with its label there.
         binding: The permissions by which Android itself separates callers from components, where it does.
         returns_text: A capability that does not declare its output returns text.
+        declared_by_apps: Apps declare their capabilities in it; else it is made of them, and a coverage
+            report does not compare it.
     """
 
     id: str
@@ -96,6 +100,7 @@ class FormatTables(Frozen):
     labels: dict[str, str] = {}
     binding: BindingPermissions | None = None
     returns_text: bool = False
+    declared_by_apps: bool = True
 
 
 class DivergenceRow(Frozen):

@@ -17,7 +17,7 @@ from requirements_of_tests import CHECKOUT
 
 APPS = CHECKOUT / "device_shim/apps"
 NOTES = "dev.droidgate.sample.notes.NotesService#"
-FACTS = DeviceFacts("36.1", 0, frozenset({"list-app-functions", "execute-app-function"}))
+FACTS = DeviceFacts("36.1", 0, dict.fromkeys(("list-app-functions", "execute-app-function"), frozenset()))
 
 
 def application_of(module: Path) -> Application:

@@ -6,7 +6,9 @@ from droidgate.formats import load_formats
 from droidgate.installed import SHIM_PREFIX, CallRoute, ComponentQuery, DeviceFacts
 from droidgate.model.capability import Provider
 
-SHELL_COMMANDS = frozenset({"execute-app-function", "set-enabled", "list-app-functions"})
+SHELL_COMMANDS: dict[str, frozenset[str]] = dict.fromkeys(
+    ("execute-app-function", "set-enabled", "list-app-functions"), frozenset()
+)
 
 
 def routes(format_id: str, *, facts: DeviceFacts | None = None, **fields: object) -> tuple[CallRoute, ...]:

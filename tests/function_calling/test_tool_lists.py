@@ -72,10 +72,10 @@ def input_of(document: Json) -> Any:
 @pytest.mark.parametrize(
     ("document", "dialect", "facts"),
     [
-        ([CHAT], "openai", {"strict": True}),
+        ([CHAT], "openai-chat", {"strict": True}),
         ([RESPONSES], "openai", {"strict": True}),
-        ({"model": "x", "tools": [CHAT]}, "openai", {"strict": True}),
-        (CHAT, "openai", {"strict": True}),
+        ({"model": "x", "tools": [CHAT]}, "openai-chat", {"strict": True}),
+        (CHAT, "openai-chat", {"strict": True}),
         ([CLAUDE], "anthropic", {"cache_control": {"type": "ephemeral"}}),
         ([{"type": "custom", **CLAUDE}], "anthropic", {"cache_control": {"type": "ephemeral"}}),
     ],
@@ -156,10 +156,10 @@ def test_each_further_member_of_a_gemini_tool_is_reported() -> None:
 @pytest.mark.parametrize(
     ("document", "dialect"),
     [
-        ([{**WEATHER, "parameters": WEATHER_SCHEMA}], "openai"),
-        ({"functions": [{**WEATHER, "parameters": WEATHER_SCHEMA}]}, "openai"),
-        ({**WEATHER, "parameters": WEATHER_SCHEMA}, "openai"),
-        ([{"function": {**WEATHER, "parameters": WEATHER_SCHEMA}}], "openai"),
+        ([{**WEATHER, "parameters": WEATHER_SCHEMA}], "openai-chat"),
+        ({"functions": [{**WEATHER, "parameters": WEATHER_SCHEMA}]}, "openai-chat"),
+        ({**WEATHER, "parameters": WEATHER_SCHEMA}, "openai-chat"),
+        ([{"function": {**WEATHER, "parameters": WEATHER_SCHEMA}}], "openai-chat"),
         ([GEMINI], "gemini"),
         ([{**WEATHER, "parametersJsonSchema": WEATHER_SCHEMA}], "gemini"),
     ],
@@ -177,7 +177,7 @@ def test_a_list_for_two_vendors_is_read_tool_by_tool() -> None:
     reading = read([CHAT, {**CLAUDE, "name": "other"}])
     assert [one.rule for one in reading.findings] == ["F02"]
     (provider,) = reading.providers
-    assert provider.dialect == "openai"
+    assert provider.dialect == "openai-chat"
     assert [write_schema(one.input) for one in provider.capabilities] == [WEATHER_SCHEMA, WEATHER_SCHEMA]
 
 

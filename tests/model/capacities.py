@@ -57,6 +57,9 @@ def random_capacity(random: Random) -> Capacity:
         types = {kind: {**row, "written_as": kind} for kind, row in types.items()}
         definitions = "all"
     shapes = ("any", "object", "none", *(["typed-object"] * 3 if is_schema else []))
+    input_shape = random.choice((*shapes, *(["plain-object"] * 3 if is_schema else [])))
+    is_plain = input_shape == "plain-object"
+    alternatives = random.choice(("exclusive", "inclusive", "both", "both"))
     output_shape = random.choice(shapes)
     texts = [name for name in provider_fields if name in {"description", "instructions"}]
     access = _some(random, _ACCESS_FIELDS)
@@ -78,7 +81,8 @@ def random_capacity(random: Random) -> Capacity:
             },
             "types": types,
             "nested": nested,
-            "exclusive_only": random.random() < 0.5,
+            "exclusive_only": alternatives == "exclusive",
+            "inclusive_only": alternatives == "inclusive",
             "items_required": nested and types["string"]["written_as"] == "string" and random.random() < 0.4,
             "type_descriptions": "all" if is_schema else random.choice(("all", "top", "none")),
             "type_description_required": random.random() < 0.3,
@@ -90,12 +94,18 @@ def random_capacity(random: Random) -> Capacity:
             "nullable_items": is_schema or random.random() < 0.7,
             "nested_arrays": is_schema or types["string"]["written_as"] != "string" or random.random() < 0.7,
             "keywords": is_schema or random.random() < 0.5,
+            "keyword_words": random.choice((None, None, ["title", "type", "enum", "properties", "required"])),
+            "top_words_excluded": ["anyOf", "enum", "not"] if is_plain and random.random() < 0.6 else [],
+            "reference_facts": not is_plain
+            or output_shape == "typed-object"
+            or alternatives == "exclusive"
+            or random.random() < 0.4,
             "implicit": random.random() < 0.5,
             "enum_values": random.choice(("any", "matching")),
             "qualified_names": random.random() < 0.5,
             "definitions": definitions,
             "extensions": random.choice((["*"], [], ["invented-format"])),
-            "input_shape": random.choice(shapes),
+            "input_shape": input_shape,
             "input_required": random.random() < 0.6,
             "output_shape": output_shape,
             "output_default": "null"
@@ -104,6 +114,7 @@ def random_capacity(random: Random) -> Capacity:
             "output_required": random.random() < 0.6,
             "id_rule": random.choice(_RULES),
             "property_rule": random.choice(_RULES),
+            "parameter_rule": random.choice((None, *_RULES)),
             "definition_rule": random.choice(_RULES),
             "dangling_references": random.random() < 0.5,
             "text": random.choice(("xml", "json")),

@@ -163,12 +163,8 @@ def complete_broadcast(app: SourceApp, component: str, tools: Sequence[Discovere
     if position is None:
         message = f"{app.package} has no receiver {component} that lists tools"
         raise InputError(message, hint=f"Its receivers: {', '.join(app.unasked_components) or 'none'}")
-    known = app.providers[position]
-    place = known.source or Place(path=f"{app.package}/{component}")
     context = ReadingContext()
-    answered = read_discovered_tools(
-        tools, context, place=place, package=app.package, component=component
-    ).model_copy(update={"name": known.name, "access": known.access, "extensions": known.extensions})
+    answered = with_discovered_tools(app.providers[position], tools, context)
     providers = (*app.providers[:position], answered, *app.providers[position + 1 :])
     left = (finding for finding in app.findings if not _is_unasked(finding, component))
     return replace(
@@ -176,6 +172,34 @@ def complete_broadcast(app: SourceApp, component: str, tools: Sequence[Discovere
         providers=providers,
         digests={**app.digests, (MMCP, component): broadcast_digest(tools)},
         findings=(*left, *context.findings),
+    )
+
+
+def is_unasked(provider: Provider) -> bool:
+    """Return whether a provider is a receiver whose tools are only known when it has been asked."""
+    is_receiver = provider.protocol == MMCP and provider.dialect == BROADCAST
+    return is_receiver and not provider.capabilities and provider.component is not None
+
+
+def with_discovered_tools(
+    provider: Provider, tools: Sequence[DiscoveredTool], context: ReadingContext
+) -> Provider:
+    """Return a receiver of broadcasts with the tools that it listed.
+
+    Args:
+        provider: The receiver.
+        tools: Name, description and the JSON text of the parameters of each, in the order listed.
+        context: Takes the deviations that were accepted.
+
+    Raises:
+        InputError: the answer cannot be read.
+    """
+    place = provider.source or Place(path=f"{provider.package}/{provider.component}")
+    read = read_discovered_tools(
+        tools, context, place=place, package=provider.package, component=provider.component
+    )
+    return read.model_copy(
+        update={"name": provider.name, "access": provider.access, "extensions": provider.extensions}
     )
 
 

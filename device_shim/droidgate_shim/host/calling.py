@@ -47,13 +47,36 @@ def call_capability(
         ShimRefusalError: it failed; the error has the failure's token, and exits with 6 where it is denied.
         DeviceError: the device or the shim fails, or what came back does not answer this request.
     """
+    identifier, request = new_request(capability, arguments)
+    answered = client.call(request, deadline_ms=deadline_ms)
+    return read_outputs(answered, identifier, capability, client.application_id)
+
+
+def new_request(capability: str, arguments: Mapping[str, Json]) -> tuple[str, str]:
+    """Return the id of a request, which nobody can guess, and its text."""
     identifier = secrets.token_hex(16)
     (request,) = write_request(WIRE_DIALECTS[_DIALECT], identifier, capability, arguments).values()
-    response = _read(client.call(request, deadline_ms=deadline_ms), client)
+    return identifier, request
+
+
+def read_outputs(text: str, identifier: str, capability: str, application_id: str) -> dict[str, Json]:
+    """Return the outputs of a shim's response.
+
+    Args:
+        text: The response.
+        identifier: The request's.
+        capability: What was called, for errors.
+        application_id: Which shim answered, for errors.
+
+    Raises:
+        ShimRefusalError: the call failed.
+        DeviceError: it is not a response, or not to this request.
+    """
+    response = _read(text, application_id)
     # A request whose id cannot be read is refused without it.
     is_unread = not response.request_id and response.token is not None
     if response.request_id != identifier and not is_unread:
-        raise DeviceOutputError(f"{client.application_id} call", "the answer is to another request")
+        raise DeviceOutputError(f"{application_id} call", "the answer is to another request")
     if not response.succeeded:
         raise refusal_of(response.token or FALLBACK, response.message or "", place=capability)
     return dict(response.outputs or {})
@@ -99,7 +122,7 @@ def call_shim(
     """
     packages = place.packages()
     chosen = shim_with(installed_shims(place, packages), capability, shim)
-    _check_signer(place, packages[chosen.application_id], signed_by)
+    check_signer(place, packages[chosen.application_id], signed_by)
     client = place.client(chosen.application_id)
     outputs = call_capability(client, capability, arguments, deadline_ms=deadline_ms)
     return Answer(chosen.application_id, outputs)
@@ -154,18 +177,27 @@ def shim_with(shims: Sequence[InstalledShim], capability: str, application_id: s
     return offering[0]
 
 
-def _read(text: str, client: HostClient) -> MobileMcpResponse:
+def _read(text: str, application_id: str) -> MobileMcpResponse:
     try:
         response = read_response(text, carrier="bind")
     except MalformedResponseError as error:
-        raise DeviceOutputError(f"{client.application_id} call", error.message, text=error.raw) from None
+        raise DeviceOutputError(f"{application_id} call", error.message, text=error.raw) from None
     if response is None:
-        raise DeviceOutputError(f"{client.application_id} call", "it is not a response", text=text)
+        raise DeviceOutputError(f"{application_id} call", "it is not a response", text=text)
     return response
 
 
-def _check_signer(place: ShimPlace, shim: InstalledPackage, signed_by: str | None) -> None:
-    """Raise where it is not known that the shim is one of the user's: any app may call itself a shim."""
+def check_signer(place: ShimPlace, shim: InstalledPackage, signed_by: str | None) -> None:
+    """Check that a shim is one of the user's: any app may call itself a shim.
+
+    Args:
+        place: The device.
+        shim: The shim.
+        signed_by: SHA-256 of the certificate to trust instead of the user's own.
+
+    Raises:
+        InputError: another key signed it, or its APK cannot be read.
+    """
     trusted = signed_by or _own_signer(place)
     facts = installed_facts(place, shim)
     found = None if facts is None else facts.signer

@@ -12,7 +12,14 @@ from typing import Final, TypeVar
 
 from pydantic import ValidationError
 
-from droidgate.devices.content import ProviderError, call_provider, read_content, write_content
+from droidgate.devices.content import (
+    ProviderError,
+    call_command,
+    call_provider,
+    read_content,
+    stream_command,
+    write_content,
+)
 from droidgate.devices.device import Device
 from droidgate.devices.errors import DeviceOutputError
 from droidgate.devices.quoting import check_package
@@ -121,16 +128,25 @@ class HostClient:
             The text of the response.
         """
         seconds = (CALL_MS if deadline_ms is None else deadline_ms) / 1000 + _MARGIN_SECONDS
-        values: dict[str, Json] = {"request": request}
-        if deadline_ms is not None:
-            values["deadline_ms"] = deadline_ms
-        is_long = len(request.encode()) > LONG_REQUEST_BYTES
-        if is_long or len(write_argument(values)) > LONG_ARGUMENT_CHARACTERS:
+        values = _call_values(request, deadline_ms)
+        if _is_long(request, values):
             return self._call_by_frames(request, seconds)
         response = self._call("call", values, seconds=seconds).get("response")
         if not isinstance(response, str):
             raise self._malformed("call", "`response` is not text")
         return response
+
+    def call_commands(self, request: str, *, deadline_ms: int | None = None) -> list[list[str]]:
+        """Return the commands that `call` runs; the id that a long request gets is new each time."""
+        values = _call_values(request, deadline_ms)
+        if not _is_long(request, values):
+            argument = write_argument(values)
+            return [call_command(self._uri, "call", argument=argument, user=self.user)]
+        uri = self._new_call_uri()
+        return [
+            stream_command("write", uri, user=self.user),
+            stream_command("read", uri, user=self.user),
+        ]
 
     def discover_broadcast(self, component: str) -> tuple[BroadcastTool, ...]:
         """Ask an app's receiver for its mMCP tools.
@@ -153,7 +169,7 @@ class HostClient:
         self._call("clear-history", {})
 
     def _call_by_frames(self, request: str, seconds: float) -> str:
-        uri = f"{self._uri}/calls/{secrets.token_hex(16)}"
+        uri = self._new_call_uri()
         try:
             write_content(self.device, uri, write_frame(request), user=self.user, deadline=SECONDS)
             answered = read_content(
@@ -162,6 +178,9 @@ class HostClient:
         except ProviderError as error:
             raise self._explained(error) from None
         return read_frame(answered)
+
+    def _new_call_uri(self) -> str:
+        return f"{self._uri}/calls/{secrets.token_hex(16)}"
 
     def _ask(self, method: str, values: Mapping[str, Json], answer: type[Answer]) -> Answer:
         return self._read(answer, self._call(method, values), method)
@@ -226,3 +245,15 @@ class HostClient:
             place=self.application_id,
             hint="Install it with `droidgate shim install`",
         )
+
+
+def _call_values(request: str, deadline_ms: int | None) -> dict[str, Json]:
+    values: dict[str, Json] = {"request": request}
+    return values if deadline_ms is None else {**values, "deadline_ms": deadline_ms}
+
+
+def _is_long(request: str, values: Mapping[str, Json]) -> bool:
+    """Return whether a request goes as a frame."""
+    if len(request.encode()) > LONG_REQUEST_BYTES:
+        return True
+    return len(write_argument(values)) > LONG_ARGUMENT_CHARACTERS

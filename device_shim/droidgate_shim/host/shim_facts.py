@@ -16,6 +16,7 @@ from droidgate.model.errors import InputError
 from droidgate.model.json_values import Json
 from droidgate_shim.builder.shim_manifest import IDENTITY_SERVICE
 from droidgate_shim.builder.shims import BuiltShim
+from droidgate_shim.engine.routes import RouteTable, read_route_table
 from droidgate_shim.engine.strict_json import BUILT, parse_strict
 from droidgate_shim.host.place import ShimPlace
 
@@ -140,6 +141,17 @@ def installed_facts(place: ShimPlace, package: InstalledPackage) -> ShimFacts | 
         return read_shim_facts(source, name=package.name, installed_on=place.sdk)
     except (InputError, TransferError):
         return None
+
+
+def installed_routes(place: ShimPlace, package: InstalledPackage) -> RouteTable:
+    """Return the route table of an installed shim.
+
+    Raises:
+        InputError: its APK has none.
+        DeviceError: the device fails.
+    """
+    with open_apk(open_remote_apk(place.device, package)) as apk:
+        return read_route_table(dict(_read_asset(apk, ROUTES_ASSET, package.name)))
 
 
 def backend_kinds(routes: Json) -> frozenset[str]:

@@ -2,8 +2,8 @@
 
 Lines of JSON, each with the digest of the line before it, so that a line that is changed, removed or moved is
 found. Two records for each call: `start`, which is on the disk before anything is sent, and `end`. Several
-processes write one log. `audit.head` has the number and digest of the last record; it is written after the
-log, so a log that ends before it has lost records.
+processes write one log. `audit.head` has the number and digest of a record that is on the disk, in most cases
+the last one; a log that ends before it has lost records.
 """
 
 from __future__ import annotations
@@ -168,11 +168,25 @@ class AuditLog:
         return f"hmac-sha256:{hmac.digest(self._key, text, 'sha256').hex()}"
 
     def _append(self, event: str, facts: Mapping[str, Json]) -> None:
+        """Write a record and return when it is on the disk.
+
+        Records are written one at a time, and synced together: a disk syncs several writers at once. The head
+        never names a record that is not on the disk yet, so a loss of power is not taken for a cut-off end.
+        """
         with exclusive_file(self.folder / HEAD_NAME) as descriptor:
-            head, notes = _recover(self.folder, _read_head(descriptor))
+            before = _read_head(descriptor)
+            head, notes = _recover(self.folder, before)
+            if before is None:
+                # Else the next writer, which may not wait for the disk, would report it once more.
+                _write_head(descriptor, head)
             for note in notes:
                 head = self._write("recovered", note, head)
-            _write_head(descriptor, self._write(event, facts, head))
+            head = self._write(event, facts, head)
+        _sync(file_of(self.folder, head.file))
+        with exclusive_file(self.folder / HEAD_NAME) as descriptor:
+            before = _read_head(descriptor)
+            if before is None or before.number < head.number:
+                _write_head(descriptor, head)
 
     def _write(self, event: str, facts: Mapping[str, Json], head: Head) -> Head:
         line, digest = record_line(head, event, facts)
@@ -245,16 +259,25 @@ def log_files(folder: Path) -> list[tuple[int, Path]]:
 
 
 def _write_whole(descriptor: int, line: bytes, size: int, path: Path) -> None:
-    """Write and sync a line; a part of it that got in, as on a full disk, is taken back."""
+    """Write a line; a part of it that got in, as on a full disk, is taken back."""
     try:
-        written = os.write(descriptor, line)
-        if written == len(line):
-            os.fsync(descriptor)
+        if os.write(descriptor, line) == len(line):
             return
         os.ftruncate(descriptor, size)
     except OSError as error:
         raise unwritable(path, error) from None
     raise unwritable(path, OSError(errno.ENOSPC, os.strerror(errno.ENOSPC)))
+
+
+def _sync(path: Path) -> None:
+    try:
+        descriptor = os.open(path, os.O_WRONLY | NO_LINK)
+        try:
+            os.fsync(descriptor)
+        finally:
+            os.close(descriptor)
+    except OSError as error:
+        raise unwritable(path, error) from None
 
 
 def _read_key(path: Path) -> bytes:

@@ -93,6 +93,34 @@ def fit_arguments(
     return FittedArguments({**ordered, **fitted}, (*left_out, *fitter.bends))
 
 
+def argument_problems(
+    arguments: Mapping[str, Json], capability: Capability, definitions: Definitions
+) -> tuple[CallError, ...]:
+    """Return everything that is wrong with a call's arguments, by their order; nothing where they fit.
+
+    `fit_arguments` raises only the first problem, which is all that the engine of the shim answers with.
+    """
+    declared = type_behind(capability.input, definitions)
+    given = dict(arguments)
+    unknown: list[CallError] = []
+    if isinstance(declared, ObjectType):
+        known = declared.properties
+        is_closed = declared.keywords.get("additionalProperties", False) is False
+        for name in [name for name in given if name not in known and is_closed]:
+            unknown.append(_invalid(f"/{pointer_token(name)}", _unknown_name(name, tuple(known))))
+            del given[name]
+        for name in [name for name in given if name in known and given[name] is None]:
+            if not known[name].required and not known[name].type.nullable:
+                del given[name]
+    fitter = ValueFitter(definitions, problems=[])
+    found = fitter.problems if fitter.problems is not None else []
+    try:
+        fitter.fit(given, capability.input)
+    except UnfitValueError as error:
+        found.append(error)
+    return (*unknown, *(_invalid(error.pointer, error.reason) for error in found))
+
+
 def fit_result(
     value: Json,
     capability: Capability,

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass
 
 from droidgate.model.errors import DroidgateError
@@ -42,11 +43,32 @@ class CallError(DroidgateError):
     Attributes:
         failure: Why.
         pointer: JSON Pointer of the argument or result at fault, None where it is the whole call.
+        others: What else is wrong with the arguments.
     """
 
     exit_code = 5
+    others: tuple[CallError, ...] = ()
 
     def __init__(self, failure: Failure, *, pointer: str | None = None, hint: str | None = None) -> None:
         super().__init__(failure.message(), place=pointer or None, hint=hint)
         self.failure = failure
         self.pointer = pointer
+
+
+def first_of(errors: Sequence[CallError]) -> CallError:
+    """Return the first of several errors, which has the rest of them."""
+    first, *others = errors
+    first.others = tuple(others)
+    return first
+
+
+class CallDeniedError(CallError):
+    """A call that a policy forbids, or that nobody has approved."""
+
+    exit_code = 6
+
+
+def call_error(failure: Failure, *, pointer: str | None = None, hint: str | None = None) -> CallError:
+    """Return the error of a failure; its exit code is that of the failure's token."""
+    is_denial = load_failure_tokens()[failure.token].exit_code == CallDeniedError.exit_code
+    return (CallDeniedError if is_denial else CallError)(failure, pointer=pointer, hint=hint)

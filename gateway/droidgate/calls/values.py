@@ -85,6 +85,8 @@ class ValueFitter:
         bends: What was bent so far.
         steps: What is left of the budget.
         parse: Reads the JSON that a text spells.
+        problems: Takes what is wrong with the members of objects and lists, which are then kept as they came;
+            without it, the first problem is raised.
     """
 
     definitions: Definitions
@@ -92,6 +94,7 @@ class ValueFitter:
     bends: list[Bend] = field(default_factory=list)
     steps: int = MAX_STEPS
     parse: JsonParser = parse_json
+    problems: list[UnfitValueError] | None = None
 
     def fit(self, value: Json, declared: Type, pointer: str = "", depth: int = 0) -> Json:
         """Return the value as its declaration has it.
@@ -225,8 +228,21 @@ class ValueFitter:
         if array.items is None:
             return list(items)
         return [
-            self.fit(item, array.items, f"{pointer}/{index}", depth + 1) for index, item in enumerate(items)
+            self._fit_member(item, array.items, f"{pointer}/{index}", depth)
+            for index, item in enumerate(items)
         ]
+
+    def _fit_member(self, value: Json, declared: Type, pointer: str, depth: int) -> Json:
+        try:
+            return self.fit(value, declared, pointer, depth + 1)
+        except UnfitValueError as error:
+            self._report(error)
+            return value
+
+    def _report(self, error: UnfitValueError) -> None:
+        if self.problems is None:
+            raise error
+        self.problems.append(error)
 
     def _fit_object(self, value: Json, object_type: ObjectType, pointer: str, depth: int) -> dict[str, Json]:
         members = _expect(self._parsed(value, dict, "an object", pointer), dict, "an object", pointer)
@@ -235,9 +251,9 @@ class ValueFitter:
             here = f"{pointer}/{pointer_token(name)}"
             known = object_type.properties.get(name)
             if known is not None:
-                fitted[name] = self.fit(item, known.type, here, depth + 1)
+                fitted[name] = self._fit_member(item, known.type, here, depth)
             elif object_type.keywords.get("additionalProperties") is False:
-                raise UnfitValueError(here, "nothing of this name is declared")
+                self._report(UnfitValueError(here, "nothing of this name is declared"))
             else:
                 fitted[name] = item
         for name, known in object_type.properties.items():
@@ -247,7 +263,8 @@ class ValueFitter:
 
     def _miss(self, name: str, declared: Type, pointer: str) -> None:
         if not (declared.nullable or self._resolve(declared, pointer).nullable):
-            raise UnfitValueError(pointer, f"{name!r} is required and missing")
+            self._report(UnfitValueError(pointer, f"{name!r} is required and missing"))
+            return
         self._bend(f"{pointer}/{pointer_token(name)}", "it is required and missing, which stands for null")
 
     def _fit_all(self, value: Json, combination: AllOfType, pointer: str, depth: int) -> Json:

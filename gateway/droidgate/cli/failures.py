@@ -12,7 +12,7 @@ import typer
 from droidgate.cli import CtrlC
 from droidgate.cli.exit_codes import ExitCode
 from droidgate.cli.output.safe_text import one_line
-from droidgate.model.errors import DeviceError, DroidgateError, InputError
+from droidgate.model.errors import DeviceError, DroidgateError
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -74,7 +74,7 @@ def _print_failure(error: Exception, called: str) -> int:
         return ExitCode.INTERRUPTED
     if isinstance(error, DroidgateError):
         _print_error(error.message, place=error.place, hint=_hint_of(error))
-        for other in error.others if isinstance(error, InputError) else ():
+        for other in getattr(error, "others", ()):
             _print_error(other.message, place=other.place, hint=other.hint)
         return error.exit_code
     if isinstance(error, typer.Abort):

@@ -17,6 +17,7 @@ from typing import Annotated, Any, Final
 import typer
 
 from droidgate.cli.audit import audit_command
+from droidgate.cli.calls import call_command
 from droidgate.cli.config import config_command
 from droidgate.cli.config.settings import bind_settings
 from droidgate.cli.coverage import catalog_command, coverage_command, scan_command
@@ -36,6 +37,7 @@ from droidgate.cli.failures import guard
 from droidgate.cli.output.verbosity import Quiet, Verbose, add_verbosity, usual_verbosity, with_verbosity
 from droidgate.cli.phone import phone_command
 from droidgate.cli.pins import pins_command
+from droidgate.cli.serve import serve_command
 from droidgate.cli.shim import shim_command
 from droidgate.model.errors import UsageError
 
@@ -43,6 +45,7 @@ _COMMANDS: Final = (
     inspect_command,
     devices_command,
     discover_command,
+    call_command,
     convert_command,
     migrate_command,
     pack_command,
@@ -56,6 +59,7 @@ _COMMANDS: Final = (
     audit_command,
     shim_command,
     phone_command,
+    serve_command,
     demo_command,
     config_command,
 )

@@ -30,11 +30,11 @@ _PLACED: Final = 2
 
 @cache
 def targets() -> Mapping[str, tuple[Format, DialectTable]]:
-    """Return every dialect that is written, by `FORMAT+DIALECT`, sorted."""
+    """Return every dialect that is written and that apps declare, by `FORMAT+DIALECT`, sorted."""
     written = {
         f"{format_.id}+{dialect.id}": (format_, dialect)
         for format_ in load_formats().values()
-        if format_.write is not None
+        if format_.write is not None and format_.tables.declared_by_apps
         for dialect in format_.dialects
         if dialect.capacity is not None
     }

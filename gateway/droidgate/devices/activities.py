@@ -96,6 +96,11 @@ def intent_arguments(
     return arguments
 
 
+def broadcast_command(intent: Sequence[str]) -> list[str]:
+    """Return the command that sends an ordered broadcast; the intent is from `intent_arguments`."""
+    return ["am", "broadcast", *intent]
+
+
 def send_broadcast(
     device: Device, intent: Sequence[str], *, deadline: float = DEFAULT_SECONDS
 ) -> BroadcastResult:
@@ -109,7 +114,7 @@ def send_broadcast(
     Raises:
         DeviceError: the device fails, refuses, or its output is not that of `am broadcast`.
     """
-    result = device.run(["am", "broadcast", *intent], deadline=deadline)
+    result = device.run(broadcast_command(intent), deadline=deadline)
     return read_broadcast(result.text, result.exit_status, result.error_text)
 
 

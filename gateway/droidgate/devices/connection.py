@@ -58,9 +58,7 @@ class Connection:
         """
         events = selectors.EVENT_READ | (selectors.EVENT_WRITE if writing else 0)
         self._selector.modify(self._socket, events)
-        ready = self._selector.select(self.deadline.remaining())
-        if not ready:
-            raise self.deadline.missed()
+        ready = self.deadline.wait(self._selector)
         happened = ready[0][1]
         return bool(happened & selectors.EVENT_READ), bool(happened & selectors.EVENT_WRITE)
 
@@ -89,8 +87,7 @@ class Connection:
 
     def _wait_to_write(self) -> None:
         self._selector.modify(self._socket, selectors.EVENT_WRITE)
-        if not self._selector.select(self.deadline.remaining()):
-            raise self.deadline.missed()
+        self.deadline.wait(self._selector)
 
     def receive_some(self, limit: int = _PIECE) -> bytes:
         """Return up to `limit` bytes as soon as there are any; b"" at the end.

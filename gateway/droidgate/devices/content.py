@@ -10,7 +10,7 @@ from __future__ import annotations
 import re
 from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import Final
+from typing import Final, Literal
 
 from droidgate.devices.device import DEFAULT_SECONDS, MAX_OUTPUT_BYTES, Device
 from droidgate.devices.errors import CommandFailedError, DeviceOutputError, UnsafeArgumentError, excerpt
@@ -104,15 +104,33 @@ def call_provider(
         UnsafeArgumentError: an argument is none that `content` takes.
         DeviceError: the device or the provider fails, or the output is not that of `content call`.
     """
+    result = device.run(call_command(uri, method, argument=argument, user=user), deadline=deadline)
+    return read_call(result.text, result.exit_status, result.error_text)
+
+
+def call_command(uri: str, method: str, *, argument: str | None = None, user: int = 0) -> list[str]:
+    """Return the command that calls a method of a content provider; arguments as `call_provider` takes them.
+
+    Raises:
+        UnsafeArgumentError: an argument is none that `content` takes.
+    """
     if _WORD.fullmatch(method) is None:
         raise UnsafeArgumentError(f"{excerpt(method)!r} is not a method of a provider")
     arguments = ["content", "call", "--user", check_user(user), "--uri", _check_uri(uri), "--method", method]
-    if argument is not None:
-        if not argument or argument.startswith("--"):
-            raise UnsafeArgumentError("content takes no argument that is empty or begins with --")
-        arguments += ["--arg", argument]
-    result = device.run(arguments, deadline=deadline)
-    return read_call(result.text, result.exit_status, result.error_text)
+    if argument is None:
+        return arguments
+    if not argument or argument.startswith("--"):
+        raise UnsafeArgumentError("content takes no argument that is empty or begins with --")
+    return [*arguments, "--arg", argument]
+
+
+def stream_command(verb: Literal["read", "write"], uri: str, *, user: int = 0) -> list[str]:
+    """Return the command that reads or writes the bytes of a provider.
+
+    Raises:
+        UnsafeArgumentError: the URI is none.
+    """
+    return ["content", verb, "--user", check_user(user), "--uri", _check_uri(uri)]
 
 
 def read_call(text: str, exit_status: int = 0, error_text: str = "") -> CallResult:
@@ -151,8 +169,7 @@ def read_content(
         UnsafeArgumentError: the URI is none.
         DeviceError: the device or the provider fails.
     """
-    arguments = ["content", "read", "--user", check_user(user), "--uri", _check_uri(uri)]
-    result = device.run(arguments, deadline=deadline, limit=limit)
+    result = device.run(stream_command("read", uri, user=user), deadline=deadline, limit=limit)
     output = result.text if result.stdout.startswith(_USAGE) else ""
     _refuse_failure(_READ, output, result.exit_status, result.error_text)
     return result.stdout
@@ -167,8 +184,7 @@ def write_content(
         UnsafeArgumentError: the URI is none.
         DeviceError: the device or the provider fails.
     """
-    arguments = ["content", "write", "--user", check_user(user), "--uri", _check_uri(uri)]
-    result = device.run(arguments, stdin=data, deadline=deadline)
+    result = device.run(stream_command("write", uri, user=user), stdin=data, deadline=deadline)
     _refuse_failure(_WRITE, result.text, result.exit_status, result.error_text)
     if result.stdout.strip():
         raise DeviceOutputError(_WRITE, "it printed something", text=result.text)

@@ -7,6 +7,7 @@ serves it; when that number changes, the device was away, and it is looked at ag
 from __future__ import annotations
 
 import contextlib
+import copy
 import os
 import threading
 from collections.abc import Iterator, Sequence
@@ -80,6 +81,9 @@ class Device:
     Args:
         server: The adb server that it is attached to.
         serial: Its serial there.
+
+    Attributes:
+        cancel: Ends what is going on when it is set; None where nothing does (`ended_by`).
     """
 
     def __init__(self, server: AdbServer, serial: str) -> None:
@@ -89,9 +93,20 @@ class Device:
         self._transport: int | None = None
         self._identity: Identity | None = None
         self._features: frozenset[str] = frozenset()
+        self.cancel: threading.Event | None = None
 
     def __repr__(self) -> str:
         return f"Device({self.serial!r})"
+
+    def ended_by(self, cancel: threading.Event) -> Device:
+        """Return a handle of the same device whose commands end with `CanceledError` once an event is set.
+
+        The command's streams are closed then, upon which adbd sends it SIGHUP (AOSP packages/modules/adb,
+        daemon/shell_service.cpp); what a service does on its behalf goes on or not, as it likes.
+        """
+        other = copy.copy(self)
+        other.cancel = cancel
+        return other
 
     @property
     def identity(self) -> Identity:
@@ -140,6 +155,7 @@ class Device:
         Raises:
             UnsafeArgumentError: an argument cannot be sent.
             DeadlineError: it did not end in time; what it does on the device goes on or not, as it likes.
+            CanceledError: the event of `ended_by` was set.
             OutputLimitError: it printed more than the limit.
             UnsupportedDeviceError: the device has no shell protocol with exit statuses (before Android 7).
             DeviceError: the device cannot be reached or went away.
@@ -241,7 +257,7 @@ class Device:
             return session.receive(path, sink.write, limit=limit)
 
     def _deadline(self, seconds: float, doing: str) -> Deadline:
-        return Deadline(seconds, doing, self.serial)
+        return Deadline(seconds, doing, self.serial, self.cancel)
 
     @contextlib.contextmanager
     def _service(self, service: str, deadline: Deadline) -> Iterator[Connection]:

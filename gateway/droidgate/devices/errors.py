@@ -10,6 +10,7 @@ DeviceError
 ├── DeviceChangedError        another device answers by the same serial
 ├── UnsupportedDeviceError    it is too old for what is needed
 ├── DeadlineError             it did not answer in time
+├── CanceledError             somebody ended the command before it ended by itself
 ├── OutputLimitError          it sends more than was asked for
 ├── ProtocolError             the bytes are not adb's protocol
 ├── UnsafeArgumentError       an argument that must not be sent
@@ -84,6 +85,10 @@ class UnsupportedDeviceError(DeviceError):
 
 class DeadlineError(DeviceError):
     """No complete answer within the deadline."""
+
+
+class CanceledError(DeviceError):
+    """The command was ended before it ended by itself."""
 
 
 class OutputLimitError(DeviceError):

@@ -82,6 +82,9 @@ NULLABLE_MOVED: Final = finding_code(
 EXCLUSIVE_ASSUMED: Final = finding_code(
     "exclusive-assumed", "The target allows exactly one alternative, the source several", __name__
 )
+EXCLUSIVE_DROPPED: Final = finding_code(
+    "exclusive-dropped", "The target allows several alternatives at once, the source exactly one", __name__
+)
 ALTERNATIVE_UNWRAPPED: Final = finding_code(
     "alternative-unwrapped", "A choice of one is written as that one", __name__
 )
@@ -103,6 +106,11 @@ CHARACTERS_REPLACED: Final = finding_code(
 )
 REFERENCE_DROPPED: Final = finding_code(
     "reference-dropped", "A reference to a definition that the source does not declare", __name__
+)
+REFERENCE_WRAPPED: Final = finding_code(
+    "reference-wrapped",
+    "The target does not describe a reference; it is written as a choice of one, which it describes",
+    __name__,
 )
 REFERENCE_INLINED: Final = finding_code(
     "reference-inlined", "The input refers to an object; its properties are the parameters", __name__

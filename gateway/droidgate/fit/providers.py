@@ -324,16 +324,27 @@ class _ProviderFit(TypeFit):
             return self.fit_type(type_, pointer)
         if self.capacity.input_shape == "typed-object" and may_be_object(type_):
             return self.fit_typed_object(type_, pointer)
-        if self.capacity.input_shape == "object":
+        if self.capacity.input_shape in {"object", "plain-object"}:
             if isinstance(type_, ObjectType):
-                return self.fit_parameters(
-                    type_, pointer, notes, carries_required=self.capacity.input_required
-                )
+                return self.fit_input_object(type_, pointer, notes)
             inlined = self.fit_referenced_parameters(type_, pointer, notes)
             if inlined is not None:
                 return inlined
         self.move_whole(type_, pointer, "Parameters", STRUCTURE_MOVED, notes)
+        if self.capacity.input_shape == "plain-object":
+            return self.fit_input_object(ObjectType(), pointer, notes)
         return ObjectType()
+
+    def fit_input_object(self, type_: ObjectType, pointer: str, notes: list[str]) -> Type:
+        """Return an input with parameters in the shape that the dialect requires."""
+        if self.capacity.input_shape == "object":
+            return self.fit_parameters(type_, pointer, notes, carries_required=self.capacity.input_required)
+        fitted = self.fit_typed_object(type_, pointer)
+        if type_.properties or "properties" in fitted.keywords:
+            return fitted
+        message = "the target requires `properties`, also where there are none"
+        self.report(TYPE_STATED, Level.RENAMED, f"{pointer}/keywords/properties", message)
+        return fitted.changed({"keywords": {**fitted.keywords, "properties": {}}})
 
     def fit_referenced_parameters(self, type_: Type, pointer: str, notes: list[str]) -> Type | None:
         """Return the parameters of an input that is a reference to an object.
@@ -341,7 +352,8 @@ class _ProviderFit(TypeFit):
         Losses of the parameters are reported at the definition, where the source has them.
 
         Returns:
-            None where the input is something else, or where a parameter would have to be renamed.
+            None where the input is something else, or where the target cannot have a parameter's name or a
+            word of the object at the top.
         """
         name = ""
         target: Type | None = type_
@@ -352,11 +364,14 @@ class _ProviderFit(TypeFit):
             seen.add(name)
         if not isinstance(target, ObjectType) or target.nullable:
             return None
-        if any(written != old for old, written in self.written_names(target).items()):
+        if self.renames_parameters(target, pointer):
+            return None
+        excluded = self.capacity.top_words_excluded
+        if (target.enum is not None and "enum" in excluded) or not excluded.isdisjoint(target.keywords):
             return None
         place = f"/definitions/{pointer_token(name)}"
         outer, self.findings = self.findings, []
-        fitted = self.fit_parameters(target, pointer, notes, carries_required=self.capacity.input_required)
+        fitted = self.fit_input_object(target, pointer, notes)
         losses, self.findings = self.findings, outer
         for finding in losses:
             leaf = place + finding.pointer.removeprefix(pointer)

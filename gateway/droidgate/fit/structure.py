@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Container
 from dataclasses import dataclass, field
 from functools import cache
 from typing import Any, Final
@@ -225,15 +226,14 @@ class StructureFit(Reporting):
         note = schema_note(label, type_, self.provider.definitions)
         return [] if note is None else [note]
 
-    def move_keywords(self, type_: Type, pointer: str, notes: list[str]) -> dict[str, Json]:
-        """Report a type's keywords, append those that help a caller to `notes`, and return what is left:
-        nothing.
-        """
+    def move_keywords(self, type_: Type, pointer: str, notes: list[str], kept: Container[str] = ()) -> None:
+        """Report a type's keywords but for the kept ones, and append those that help a caller to `notes`."""
         for keyword, value in type_.keywords.items():
+            if keyword in kept:
+                continue
             self.report_keyword(type_, keyword, value, f"{pointer}/keywords/{pointer_token(keyword)}")
             if keyword_loss(type_, keyword, value).is_shown:
                 notes.append(f"[{keyword}: {canonical_json(value)}]")
-        return {}
 
     def report_keyword(self, type_: Type, keyword: str, value: Json, leaf: str) -> None:
         """Report that the target does not have a keyword of a type."""

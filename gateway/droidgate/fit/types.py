@@ -11,9 +11,11 @@ from droidgate.fit.codes import (
     CLASS_DROPPED,
     CONSTRAINT_MOVED,
     EXCLUSIVE_ASSUMED,
+    EXCLUSIVE_DROPPED,
     FIELD_DEFAULTED,
     NULLABLE_MOVED,
     REFERENCE_DROPPED,
+    REFERENCE_WRAPPED,
     RENAMED,
     REQUIRED_ASSUMED,
     SPELLING_DROPPED,
@@ -45,6 +47,13 @@ from droidgate.model.types import (
 from droidgate.parsing.xml_text import NOT_XML
 
 _SLASHES_OF_DEFINITION: Final = 2
+_SLASHES_OF_INPUT: Final = 3
+_CONSTRAINTS: Final = ("enum", "pattern", "format")
+_WORDS_WITH_NAMES: Final = frozenset(
+    {"dependencies", "dependentRequired", "dependentSchemas", "propertyNames", "propertyOrdering", "required"}
+    | {"allOf", "anyOf", "else", "if", "not", "oneOf", "patternProperties", "then"}
+)
+"""Keywords that speak of properties by name, so that they say something else where a name changes."""
 
 
 def _is_plain_text(value: Json) -> bool:
@@ -117,6 +126,8 @@ class TypeFit(StructureFit):
             )
         if type_.kind == "ref" and self.dangles(type_):
             return self.replace_dangling(type_, pointer, top=top, spill=spill)
+        if isinstance(type_, RefType) and self.is_bare_reference(type_, pointer):
+            return self.wrap_reference(type_, pointer, top=top, spill=spill)
         notes: list[str] = []
         is_kept = (
             as_kind is None
@@ -189,11 +200,12 @@ class TypeFit(StructureFit):
         capacity = self.capacity
         facts = dict(NO_FACTS)
         facts["extensions"] = self.fit_extensions(type_.extensions, pointer, notes)
-        for name in ("enum", "pattern", "format"):
+        for name in _CONSTRAINTS:
             value = getattr(type_, name)
             if value is None:
                 continue
-            if kind is not None and self.carries(type_, kind, name, value):
+            is_excluded = self.is_input(pointer) and name in capacity.top_words_excluded
+            if kind is not None and not is_excluded and self.carries(type_, kind, name, value):
                 facts[name] = value
                 continue
             if name == "format" and is_usual_format(type_, value):
@@ -218,12 +230,69 @@ class TypeFit(StructureFit):
                 message = "the target names the type, which the schema leaves open"
                 self.report(SPELLING_DROPPED, implicit_level(type_), f"{pointer}/implicit", message)
         if type_.keywords:
-            facts["keywords"] = (
-                type_.keywords
-                if kind is not None and capacity.keywords
-                else self.move_keywords(type_, pointer, notes)
-            )
+            kept = self.carried_keywords(type_, pointer, facts) if kind is not None else {}
+            self.move_keywords(type_, pointer, notes, kept)
+            facts["keywords"] = kept
         return facts
+
+    @staticmethod
+    def is_input(pointer: str) -> bool:
+        """Return whether a JSON Pointer is of the input of a capability, not of a part of it."""
+        return pointer.endswith("/input") and pointer.count("/") == _SLASHES_OF_INPUT
+
+    def carried_keywords(self, type_: Type, pointer: str, facts: Mapping[str, Any]) -> dict[str, Json]:
+        """Return those keywords of the type at a pointer that the dialect carries.
+
+        Args:
+            type_: The type.
+            pointer: Its JSON Pointer.
+            facts: Its enum, pattern and format as they are written.
+        """
+        if not self.capacity.keywords:
+            return {}
+        only = self.capacity.keyword_words
+        excluded = {name for name in _CONSTRAINTS if facts[name] is None and getattr(type_, name) is not None}
+        if self.is_input(pointer):
+            excluded |= self.capacity.top_words_excluded
+            if isinstance(type_, ObjectType) and self.renames_parameters(type_, pointer):
+                excluded |= _WORDS_WITH_NAMES
+        if only is None and not excluded:
+            return type_.keywords
+        return {
+            word: value
+            for word, value in type_.keywords.items()
+            if (only is None or word in only) and word not in excluded
+        }
+
+    def renames_parameters(self, object_type: ObjectType, pointer: str) -> bool:
+        """Return whether a property of an object has another name in the target."""
+        return any(old != new for old, new in self.written_names(object_type, pointer).items())
+
+    def is_bare_reference(self, reference: RefType, pointer: str) -> bool:
+        """Return whether the dialect writes a reference with nothing next to it; null is an alternative."""
+        capacity = self.capacity
+        is_choice = reference.nullable and self.carries_null(pointer)
+        return not capacity.reference_facts and capacity.types["ref"].written_as == "ref" and not is_choice
+
+    def wrap_reference(
+        self, reference: RefType, pointer: str, *, top: str | None, spill: list[str] | None
+    ) -> Type:
+        """Return a reference without facts, in a choice of one where there is something to describe."""
+        first = len(self.findings)
+        notes: list[str] = []
+        extensions = self.fit_facts(reference, pointer, notes)["extensions"]
+        bare = RefType(name=self.fit_reference(reference, pointer))
+        text = self.fit_description(reference.description, pointer, notes, top=top, spill=spill)
+        if text is None:
+            return bare.changed({"extensions": extensions})
+        wrapped = OneOfType(alternatives=(bare,), exclusive=False, description=text, extensions=extensions)
+        reported = {finding.pointer for finding in self.findings[first:]}
+        before, after = dict(leaves_of_type(reference, pointer)), dict(leaves_of_type(wrapped, pointer))
+        for leaf in different_leaves(before, after):
+            if leaf not in reported:
+                message = "the reference is written as a choice of one, which has the description"
+                self.report(REFERENCE_WRAPPED, Level.RENAMED, leaf, message)
+        return wrapped
 
     def carries_null(self, pointer: str) -> bool:
         """Return whether the dialect carries that the type at a pointer may be null."""
@@ -314,9 +383,15 @@ class TypeFit(StructureFit):
             self.fit_alternative(choice, position, f"{pointer}/alternatives/{position}")
             for position in range(len(choice.alternatives))
         )
-        if choice.exclusive or not self.capacity.exclusive_only:
+        is_limited = self.capacity.inclusive_only if choice.exclusive else self.capacity.exclusive_only
+        if not is_limited:
             return {"alternatives": alternatives}
         is_disjoint = are_disjoint([self.resolved(each) for each in choice.alternatives])
+        if choice.exclusive:
+            level = Level.RENAMED if is_disjoint else Level.WIDENED
+            message = "the target allows several alternatives at once"
+            self.report(EXCLUSIVE_DROPPED, level, f"{pointer}/exclusive", message)
+            return {"alternatives": alternatives, "exclusive": False}
         self.report(
             EXCLUSIVE_ASSUMED,
             Level.RENAMED if is_disjoint else Level.NARROWED,
@@ -399,15 +474,17 @@ class TypeFit(StructureFit):
 
     def property_names(self, object_type: ObjectType, pointer: str) -> dict[str, str]:
         """Return the written name of each property, and report those that differ."""
-        written = self.written_names(object_type)
+        written = self.written_names(object_type, pointer)
         for name, target in written.items():
             if target != name:
                 self.rename(f"{pointer}/properties/{pointer_token(name)}", name, target)
         return written
 
-    def written_names(self, object_type: ObjectType) -> dict[str, str]:
+    def written_names(self, object_type: ObjectType, pointer: str) -> dict[str, str]:
         """Return the written name of each property."""
-        rule = self.capacity.property_rule
+        capacity = self.capacity
+        is_free = capacity.parameter_rule is None or not self.is_input(pointer)
+        rule = capacity.property_rule if is_free else capacity.parameter_rule
         if rule is None or self.own:
             return {name: name for name in object_type.properties}
         return map_names(((name, name) for name in object_type.properties), rule.rule())

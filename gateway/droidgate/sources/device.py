@@ -82,6 +82,7 @@ class InstalledApp:
         problems: What could not be read.
         application: Its manifest and resources, None where it could not be read.
         was_kept: Nothing of its APK was read.
+        path: Its APK, or its base APK, on the phone; each installation has another one.
     """
 
     package: str
@@ -91,6 +92,7 @@ class InstalledApp:
     problems: tuple[InputError, ...] = ()
     application: Application | None = None
     was_kept: bool = False
+    path: str = ""
 
 
 @dataclass(frozen=True, slots=True)
@@ -245,18 +247,18 @@ class _PhoneReader:
         full = _FULL_SDK.fullmatch(properties.get("ro.build.version.sdk_full", ""))
         if full is not None and full[1] == release and full[2] != "0":
             release = full[0]
-        commands: frozenset[str] = frozenset()
+        commands: Mapping[str, frozenset[str]] = {}
         if any("app-functions" in format_.listings for format_ in self.request.formats):
             commands = self.read_functions(user)
         return DeviceFacts(release, user, commands)
 
-    def read_functions(self, user: int) -> frozenset[str]:
+    def read_functions(self, user: int) -> Mapping[str, frozenset[str]]:
         """Keep what the system lists of app functions, or why it does not; return the shell's commands."""
-        commands: frozenset[str] = frozenset()
+        commands: Mapping[str, frozenset[str]] = {}
         functions: dict[str, list[ListedFunction]] = {}
         try:
             shell = app_function_shell(self.device)
-            commands = frozenset(shell.commands)
+            commands = shell.commands
             if not shell.lists:
                 self.not_listed_because = shell.reason or "the phone's shell has no command that lists them"
                 return commands
@@ -366,7 +368,7 @@ class _PhoneReader:
 
     def read_app(self, package: InstalledPackage, kept: KeptApplication | None) -> InstalledApp:
         """Read one app; whatever is wrong with it alone is a problem of it."""
-        app = InstalledApp(package.name, package.version_code)
+        app = InstalledApp(package.name, package.version_code, path=package.path)
         try:
             if kept is not None:
                 try:

@@ -6,7 +6,6 @@ from collections.abc import Iterable
 from dataclasses import dataclass
 
 from droidgate.devices.device import Device
-from droidgate.devices.device import open_device as connect
 from droidgate.formats import load_formats
 from droidgate.sources import chosen_formats
 from droidgate.sources.device import PhoneReading, PhoneRequest, read_phone
@@ -50,15 +49,3 @@ class Phone:
         chosen = tuple(chosen_formats(formats) or load_formats().values())
         request = PhoneRequest(chosen, every_app=every_app, keep=keep, own_apps=own_apps)
         return read_phone(self.device, request)
-
-
-def open_device(serial: str | None = None) -> Phone:
-    """Return a phone that adb lists as ready.
-
-    Args:
-        serial: Its serial number; the only phone that is attached by default.
-
-    Raises:
-        DeviceError: there is none, more than one, or it does not let adb in.
-    """
-    return Phone(connect(serial))

@@ -276,7 +276,9 @@ def _targets(provider: Provider) -> list[Format]:
     return [
         format_
         for format_ in load_formats().values()
-        if format_.id != provider.protocol and can_write(format_, format_.dialects[0].id)
+        if format_.id != provider.protocol
+        and format_.tables.declared_by_apps
+        and can_write(format_, format_.dialects[0].id)
     ]
 
 

@@ -173,6 +173,33 @@ def _name_rule(rule: str) -> Callable[[Capacity], MatrixCell]:
     return judge
 
 
+def _parameter_names(capacity: Capacity) -> MatrixCell:
+    return _name_rule("property_rule" if capacity.parameter_rule is None else "parameter_rule")(capacity)
+
+
+def _keywords(capacity: Capacity) -> MatrixCell:
+    cell = _is_carried(capacity.keywords and capacity.keyword_words is None, capacity)
+    return cell if capacity.keyword_words is None else _cell(cell.value, "but for a list of words")
+
+
+def _words_at_the_top(capacity: Capacity) -> MatrixCell:
+    if not capacity.keywords or capacity.input_shape == "object":
+        return _keywords(capacity)
+    return _in_text(capacity) if capacity.top_words_excluded else _YES
+
+
+def _described_references(capacity: Capacity) -> MatrixCell:
+    if capacity.types["ref"].written_as != "ref":
+        return _kind("ref")(capacity)
+    return _YES if capacity.reference_facts else _cell(Level.RENAMED, "choice of one")
+
+
+def _exclusive_alternatives(capacity: Capacity) -> MatrixCell:
+    if capacity.types["one-of"].written_as != "one-of":
+        return _kind("one-of")(capacity)
+    return _cell(Level.WIDENED) if capacity.inclusive_only else _YES
+
+
 def _output(capacity: Capacity) -> MatrixCell:
     if capacity.output_shape == "none":
         return _in_text(capacity)
@@ -304,7 +331,7 @@ FEATURES: Final = (
         for name in get_args(AccessField)
     ),
     _feature("input", "parameters", lambda _capacity: _YES, "input_shape"),
-    _feature("input", "parameter name of any text", _name_rule("property_rule"), "property_rule"),
+    _feature("input", "parameter name of any text", _parameter_names, "property_rule", "parameter_rule"),
     _feature(
         "input",
         "optional parameters",
@@ -326,6 +353,7 @@ FEATURES: Final = (
     _feature("type", "array of arrays", _nested_arrays, "nested_arrays"),
     _feature("type", "object without properties", _free_objects, "records_only"),
     _feature("type", "several alternatives at once", _several_alternatives, "exclusive_only"),
+    _feature("type", "exactly one alternative", _exclusive_alternatives, "inclusive_only"),
     _feature(
         "type",
         "a type without a name",
@@ -348,14 +376,17 @@ FEATURES: Final = (
     _feature(
         "constraint",
         "other JSON Schema keywords",
-        lambda capacity: _is_carried(capacity.keywords, capacity),
+        _keywords,
         "keywords",
+        "keyword_words",
     ),
+    _feature("constraint", "`anyOf` of the whole input", _words_at_the_top, "top_words_excluded"),
     _feature(
         "text", "description of types", _type_descriptions, "type_descriptions", "type_description_required"
     ),
     _feature("text", "characters that XML cannot hold", _characters, "text", "xml_fields"),
     _feature("schema", "definitions", _definitions, "definitions"),
+    _feature("type", "a reference with a description", _described_references, "reference_facts"),
     _feature("schema", "definition name of any text", _definition_names, "definition_rule"),
     _feature("schema", "references to what is not declared", _dangling, "dangling_references"),
     _feature("schema", "class names", _class_names, "qualified_names", "one_of_class"),

@@ -6,6 +6,7 @@ from collections.abc import Iterator, Sequence
 from typing import Final
 
 from droidgate.callability import REPORTED_AS_DISABLED
+from droidgate.calling.phones import open_device
 from droidgate.cli.exit_codes import ExitCode
 from droidgate.cli.output.grouping import findings_table
 from droidgate.cli.output.marking import provider_marks_page
@@ -19,7 +20,6 @@ from droidgate.model.errors import InputError
 from droidgate.model.findings import Finding, Level
 from droidgate.sources.callability import Callability, callability_of, finder_of
 from droidgate.sources.device import InstalledApp, PhoneReading
-from droidgate.sources.phones import open_device
 from droidgate.text_safety.marks import text_marks
 
 _COLUMNS: Final = ("PACKAGE", "COMPONENT", "PROTOCOL", "CAPABILITIES", "CALLED BY", "MISSING")

@@ -188,9 +188,10 @@ class FidelityDocument(Document):
 
 
 class NameMap(Document):
-    """The renamed things of one provider."""
+    """The name of each capability of one provider, and the renamed things."""
 
     source: Origin
+    capabilities: tuple[NameEntry, ...]
     names: tuple[NameEntry, ...]
 
 

@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import Final
 
 from droidgate.cli.audit.documents import AuditShowDocument, AuditVerifyDocument
+from droidgate.cli.calls.documents import CallDocument, CallPlanDocument
 from droidgate.cli.config.documents import ConfigShowDocument
 from droidgate.cli.coverage.catalog_documents import AnswerDocument, ScanDocument
 from droidgate.cli.coverage.coverage_documents import CoverageDocument
@@ -54,6 +55,8 @@ PUBLISHED: Final[dict[str, type[Document]]] = {
     "pack": PackDocument,
     "devices": DevicesDocument,
     "discover": DiscoverDocument,
+    "call": CallDocument,
+    "call-plan": CallPlanDocument,
     "phone-start": PhoneStartDocument,
     "phone-stop": PhoneStopDocument,
     "phone-apps": PhoneAppsDocument,

@@ -12,6 +12,7 @@ from droidgate.calling.declared import (
     declared_capabilities,
     named_capabilities,
 )
+from droidgate.calling.phones import open_device
 from droidgate.calling.pins import PinRecord, PinStore, diff
 from droidgate.cli.exit_codes import ExitCode
 from droidgate.cli.output.json_output import print_json
@@ -23,7 +24,6 @@ from droidgate.cli.pins.documents import PinEntry, PinsApproveDocument, RefusedC
 from droidgate.cli.pins.listing_pins import changes_page, no_match
 from droidgate.model.capability import Capability
 from droidgate.model.errors import UsageError
-from droidgate.sources.phones import open_device
 from droidgate.text_safety.marks import text_marks
 
 _LONGEST_DESCRIPTION: Final = 400
@@ -48,9 +48,9 @@ def approve_and_report(
     """
     store = PinStore()
     store.list()
-    phone = open_device(serial).discover()
-    declared = declared_capabilities(phone)
-    named = named_capabilities(declared, patterns, user=phone.facts.user)
+    phone = open_device(serial)
+    declared = declared_capabilities(phone.caller.targets)
+    named = named_capabilities(declared, patterns)
     if not named:
         raise no_match(patterns, [item.name for item in declared], "no capability", "droidgate discover")
     refused = [item for item in named if item.pin is None]

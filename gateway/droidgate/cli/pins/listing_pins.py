@@ -7,6 +7,7 @@ from collections.abc import Iterable, Sequence
 from typing import Final
 
 from droidgate.calling.declared import PinDifference, compare_pin, declared_capabilities
+from droidgate.calling.phones import open_device
 from droidgate.calling.pins import PinRecord, PinStore
 from droidgate.calling.subjects import NamePattern
 from droidgate.cli.exit_codes import ExitCode
@@ -24,7 +25,6 @@ from droidgate.compare import Comparison
 from droidgate.model.errors import UsageError
 from droidgate.model.json_values import one_line_json
 from droidgate.parsing.suggestions import closest_name
-from droidgate.sources.phones import open_device
 
 _COLUMNS: Final = ("CAPABILITY", "PROTOCOL", "CLIENT", "SIGNER", "APPROVED")
 _SHORT_DIGEST: Final = 12
@@ -79,9 +79,9 @@ def diff_pins(patterns: Sequence[str], serial: str | None, *, as_json: bool) -> 
         UsageError: the patterns name no approval.
     """
     records = _required(PinStore().list(), patterns)
-    phone = open_device(serial).discover()
-    declared = declared_capabilities(phone)
-    differences = [compare_pin(record, declared, user=phone.facts.user) for record in records]
+    phone = open_device(serial)
+    declared = declared_capabilities(phone.caller.targets)
+    differences = [compare_pin(record, declared) for record in records]
     if as_json:
         pins = tuple(
             PinDifferenceRecord(pin=PinEntry.of(item.record), state=item.state, comparison=item.comparison)

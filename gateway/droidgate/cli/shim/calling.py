@@ -2,24 +2,14 @@
 
 from __future__ import annotations
 
-import sys
-from typing import Final
-
+from droidgate.cli.calls.arguments import read_arguments
+from droidgate.cli.calls.outputs import show_outputs
 from droidgate.cli.exit_codes import ExitCode
-from droidgate.cli.output.json_output import json_text, print_json
-from droidgate.cli.output.pages import Line, show
-from droidgate.cli.output.safe_text import one_line
+from droidgate.cli.output.json_output import print_json
 from droidgate.cli.shim.documents import ShimCallDocument
 from droidgate.devices.device import open_device
-from droidgate.model.errors import InputError, UsageError
-from droidgate.model.json_values import Json
-from droidgate.parsing.json_text import parse_json
-from droidgate.sources import STANDARD_INPUT
 from droidgate_shim.host.calling import call_shim
-from droidgate_shim.host.messages import MAX_PAYLOAD_BYTES
 from droidgate_shim.host.place import place_of
-
-_EXAMPLE: Final = 'Such as --args \'{"date": "2026-03-01"}\''
 
 
 def call_and_report(
@@ -40,7 +30,7 @@ def call_and_report(
         ShimRefusalError: the call failed; 6 where a policy denies it, else 5.
         DeviceError: the phone or the shim fails.
     """
-    given = _read_arguments(arguments)
+    given = read_arguments(arguments)
     place = place_of(open_device(serial))
     answer = call_shim(place, capability, given, shim=shim, signed_by=signed_by, deadline_ms=deadline_ms)
     outputs = answer.outputs
@@ -53,34 +43,6 @@ def call_and_report(
                 outputs=outputs,
             )
         )
-    elif outputs:
-        show([line for name, value in outputs.items() for line in _lines(name, value)], is_data=True)
     else:
-        show([Line("done; it returns nothing")])
+        show_outputs(outputs)
     return ExitCode.OK
-
-
-def _read_arguments(text: str) -> dict[str, Json]:
-    try:
-        value = parse_json(_standard_input() if text == STANDARD_INPUT else text, path="--args")
-    except InputError as error:
-        raise UsageError(error.message, place=error.place, hint=_EXAMPLE) from None
-    if not isinstance(value, dict):
-        raise UsageError("--args is not a JSON object", hint=_EXAMPLE)
-    return value
-
-
-def _standard_input() -> bytes:
-    data = sys.stdin.buffer.read(MAX_PAYLOAD_BYTES + 1)
-    if len(data) > MAX_PAYLOAD_BYTES:
-        raise UsageError(f"--args is longer than {MAX_PAYLOAD_BYTES} bytes, which no request can be")
-    return data
-
-
-def _lines(name: str, value: Json) -> list[Line]:
-    """Return an output; a text of several lines stands below its name."""
-    text = value if isinstance(value, str) else json_text(value).strip()
-    first, *more = text.splitlines() or [""]
-    if not more:
-        return [Line(f"{one_line(name)}: {first}")]
-    return [Line(f"{one_line(name)}:"), *(Line(item, 1) for item in (first, *more))]

@@ -1,0 +1,368 @@
+"""The one path of a call: find it, check its arguments, the policy and the approval, send it, check the
+result, and record it (DESIGN 6).
+
+Nothing is sent twice: a call that may have had an effect is never repeated.
+"""
+
+from __future__ import annotations
+
+import threading
+import time
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass, field, replace
+from typing import Final
+
+from droidgate.callability import capability_verdict, interface_of
+from droidgate.calling.approvals import ApprovalRequest, Approver, refuse
+from droidgate.calling.audit_log import AuditLog, StartedCall
+from droidgate.calling.pins import PinState, PinStore
+from droidgate.calling.policy import Decision, Policy
+from droidgate.calling.requests import CallRequest, CallResult, outputs_of
+from droidgate.calling.routes import CallLink, RawResult, Route, RoutePlan
+from droidgate.calling.shell_route import ShellRoute
+from droidgate.calling.shim_route import ShimRoute
+from droidgate.calling.subjects import CallSubject, Pin
+from droidgate.calling.targets import PhoneTargets, Target
+from droidgate.calls.arguments import (
+    FittedArguments,
+    argument_problems,
+    fit_arguments,
+    fit_result,
+)
+from droidgate.calls.failures import CallError, Failure, call_error, first_of
+from droidgate.calls.values import Bend
+from droidgate.devices.device import Device
+from droidgate.devices.errors import CanceledError
+from droidgate.formats import load_formats
+from droidgate.model.errors import DroidgateError
+from droidgate.model.findings import Finding, Level, finding_code
+from droidgate.model.json_values import Json
+from droidgate.shell_calls import NotCarriedError
+from droidgate.sources.callability import callability_of
+
+ARGUMENT_COERCED: Final = finding_code(
+    "call-argument-coerced",
+    "An argument of another kind was sent as the kind that is declared",
+    __name__,
+)
+RESULT_COERCED: Final = finding_code(
+    "call-result-coerced", "A result of another kind was read as the kind that is declared", __name__
+)
+RESULT_DOUBTFUL: Final = finding_code(
+    "call-result-doubtful", "A call succeeded, and its result may be a failure or is incomplete", __name__
+)
+END_NOT_RECORDED: Final = finding_code(
+    "call-end-not-recorded", "A call was made, and its end could not be written to the audit log", __name__
+)
+
+_CANCELED: Final = "the call was canceled; the app may have finished it"
+_DISABLED: Final = "the phone reports the capability as disabled"
+
+
+@dataclass(frozen=True, slots=True)
+class CallPlan:
+    """What a call would do.
+
+    Attributes:
+        target: What would be called.
+        subject: What the policy decides on.
+        arguments: As they would be sent.
+        decision: The policy's.
+        pin: Whether the capability is approved.
+        route: The way and its device commands.
+        passed_over: Why earlier ways cannot carry the call, a sentence each without a period.
+        findings: What was coerced.
+    """
+
+    target: Target
+    subject: CallSubject
+    arguments: Mapping[str, Json]
+    decision: Decision
+    pin: PinState
+    route: RoutePlan
+    passed_over: tuple[str, ...] = ()
+    findings: tuple[Finding, ...] = ()
+
+
+@dataclass(slots=True)
+class _Checked:
+    """A call whose arguments fit."""
+
+    target: Target
+    subject: CallSubject
+    pin: Pin
+    decision: Decision
+    fitted: FittedArguments
+    sent_by: str | None = None
+    is_sent: bool = False
+    passed_over: list[str] = field(default_factory=list)
+
+
+class Caller:
+    """Calls the capabilities of one phone. May be shared by threads; several calls may run at once.
+
+    Args:
+        device: The phone.
+        policy: What is allowed; the user's by default.
+        pins: What was approved; the user's by default.
+        audit: Where calls are recorded; the user's log by default.
+        approver: Asks somebody where an approval is missing; by default nobody is asked and the call refused.
+        signed_by: SHA-256 of the certificate of shims to trust, instead of the user's own key.
+        keep: Use and keep what was read of APKs.
+
+    Raises:
+        InputError: the user's policy cannot be read.
+    """
+
+    def __init__(
+        self,
+        device: Device,
+        *,
+        policy: Policy | None = None,
+        pins: PinStore | None = None,
+        audit: AuditLog | None = None,
+        approver: Approver = refuse,
+        signed_by: str | None = None,
+        keep: bool = True,
+    ) -> None:
+        self.device = device
+        self.policy = Policy.load() if policy is None else policy
+        self.pins = PinStore() if pins is None else pins
+        self._audit = AuditLog() if audit is None else audit
+        self._approver = approver
+        self._shims = ShimRoute(signed_by)
+        self.targets = PhoneTargets(device, self._shims.ask_for_tools, keep=keep)
+
+    def call(
+        self,
+        request: CallRequest,
+        *,
+        cancel: threading.Event | None = None,
+        approver: Approver | None = None,
+    ) -> CallResult:
+        """Call a capability, once.
+
+        Args:
+            request: The call.
+            cancel: Ends the call when it is set. The command on the phone is ended; the app gets no notice.
+            approver: Asks instead of the caller's own.
+
+        Raises:
+            UsageError: no capability, or more than one, is named so.
+            CallError: the call failed, or is not allowed; `others` has further problems of the arguments.
+            InputError: the policy, the pins or the audit log cannot be used.
+            DeviceError: the phone fails; whether the call was made is not known.
+        """
+        link = self._link(request, cancel)
+        try:
+            checked = self._check(request, link)
+            return self._record(checked, link, approver or self._approver)
+        except CanceledError as error:
+            raise call_error(Failure("canceled", _CANCELED)) from error
+
+    def explain(self, request: CallRequest) -> CallPlan:
+        """Return what a call would do; nothing is called, asked for or recorded.
+
+        Raises:
+            UsageError, CallError, InputError, DeviceError: as `call`, as far as it would come.
+        """
+        link = self._link(request, None)
+        checked = self._check(request, link)
+        _, plan = self._choose(checked, link)
+        return CallPlan(
+            checked.target,
+            checked.subject,
+            checked.fitted.values,
+            checked.decision,
+            self.pins.check(checked.pin, client=request.client),
+            plan,
+            tuple(checked.passed_over),
+            _coerced(ARGUMENT_COERCED, checked.fitted.bends),
+        )
+
+    def _link(self, request: CallRequest, cancel: threading.Event | None) -> CallLink:
+        device = self.device if cancel is None else self.device.ended_by(cancel)
+        begin = time.perf_counter()
+        link = CallLink(device, self.targets.reading.facts, request.deadline)
+        if time.perf_counter() - begin > _NOTEWORTHY_SECONDS:
+            link.add("read what the apps declare", begin)
+        return link
+
+    def _check(self, request: CallRequest, link: CallLink) -> _Checked:
+        """Find the capability as it is now, check the arguments, and ask the policy."""
+        found = self.targets.find(request.capability, app=request.app, protocol=request.protocol)
+        with link.hop("look at the app"):
+            target = self.targets.current(found, link.device)
+        fitted = _fitted(request.arguments, target)
+        key, serial = target.key, self.device.serial
+        subject = CallSubject(
+            serial,
+            key.user,
+            key.package,
+            key.component,
+            key.protocol,
+            key.capability,
+            self.policy.effect_of(target.capability, key, serial=serial),
+            request.client,
+        )
+        return _Checked(target, subject, target.pin, self.policy.decide(subject), fitted)
+
+    def _record(self, checked: _Checked, link: CallLink, approver: Approver) -> CallResult:
+        """Make the call between the two records of the audit log."""
+        begin = time.monotonic()
+        started = self._audit.start(
+            checked.subject,
+            pin=checked.pin.digest,
+            arguments=dict(checked.fitted.values),
+            decision=checked.decision,
+        )
+        outcome = "canceled"
+        try:
+            self._approve(checked, link, approver)
+            result = self._send(checked, link)
+            outcome = "ok"
+        except CallError as error:
+            outcome = error.failure.token
+            raise
+        except CanceledError:
+            raise
+        except DroidgateError:
+            outcome = "interrupted" if checked.is_sent else "unavailable"
+            raise
+        finally:
+            elapsed = round((time.monotonic() - begin) * 1000)
+            unrecorded = self._record_end(started, checked.sent_by, outcome, elapsed)
+        return replace(result, findings=(*result.findings, *unrecorded))
+
+    def _record_end(
+        self, started: StartedCall, route: str | None, outcome: str, elapsed: int
+    ) -> tuple[Finding, ...]:
+        """Record how a call ended, or return a finding where that fails; the call has been made."""
+        try:
+            self._audit.end(started, route=route, result=outcome, duration_ms=elapsed)
+        except DroidgateError as error:
+            message = f"the end of the call is not in the audit log: {error.message}"
+            return (_finding(END_NOT_RECORDED, Level.ERROR, "", message),)
+        return ()
+
+    def _approve(self, checked: _Checked, link: CallLink, approver: Approver) -> None:
+        """Check that the call may be made, asking where an approval is missing.
+
+        Raises:
+            CallError: it may not.
+        """
+        subject, decision = checked.subject, checked.decision
+        refused = self.targets.why_refused(checked.target)
+        if refused is not None:
+            raise call_error(Failure("denied", refused))
+        if decision.kind == "deny":
+            raise call_error(Failure("denied", f"{decision.reason} ({decision.rule})"))
+        state = self.pins.check(checked.pin, client=subject.client)
+        if state.kind == "approved" or (decision.kind == "allow" and state.kind == "new"):
+            return
+        asked = ApprovalRequest(
+            subject, checked.target.capability, checked.fitted.values, checked.pin, state, decision
+        )
+        with link.hop("ask for an approval"):
+            answer = approver(asked)
+        if not answer.allowed:
+            text = answer.message or decision.reason
+            raise call_error(Failure(answer.token, text), hint=f"To approve it: {asked.way_out}")
+        if answer.remember:
+            self.pins.approve(checked.pin, checked.target.provider, client=subject.client)
+
+    def _send(self, checked: _Checked, link: CallLink) -> CallResult:
+        route, plan = self._choose(checked, link)
+        checked.sent_by = plan.route
+        if route.check_enabled(checked.target, link) is False:
+            raise call_error(Failure("disabled", _DISABLED))
+        checked.is_sent = True
+        raw = route.send(plan, checked.target, link)
+        value, findings = _fitted_result(raw)
+        return CallResult(
+            value,
+            outputs_of(value),
+            checked.target.key,
+            self.device.serial,
+            plan.route,
+            (*_coerced(ARGUMENT_COERCED, checked.fitted.bends), *findings),
+            tuple(link.hops),
+        )
+
+    def _choose(self, checked: _Checked, link: CallLink) -> tuple[Route, RoutePlan]:
+        """Return the first way that can carry the call, with what it would do.
+
+        Raises:
+            CallError: none can.
+        """
+        failed: list[NotCarriedError | CallError] = []
+        for route in self._routes_of(checked.target):
+            try:
+                plan = route.plan(checked.target, checked.fitted.values, link)
+            except (NotCarriedError, CallError) as error:
+                failed.append(error)
+                checked.passed_over.append(f"{route.title}: {error.message}")
+            else:
+                return route, plan
+        first = failed[0]
+        if isinstance(first, CallError):
+            raise first
+        token = "invalid_argument" if first.pointer else "unavailable"
+        where = f"{first.pointer}: " if first.pointer else ""
+        text = "; ".join([f"{where}{first.message}", *(error.message for error in failed[1:])])
+        hint = next((error.hint for error in reversed(failed) if error.hint), None)
+        raise call_error(Failure(token, text), pointer=first.pointer or None, hint=hint)
+
+    def _routes_of(self, target: Target) -> Iterator[Route]:
+        """Yield the ways to a capability, the best first.
+
+        Raises:
+            CallError: Android lets nobody but the app itself call it.
+        """
+        provider, app = target.provider, target.app
+        callability = callability_of(provider, app, self.targets.reading)
+        access = capability_verdict(target.capability.access, interface_of(provider))
+        closed = callability.verdict.closed_because or access.closed_because
+        if closed is not None:
+            raise call_error(Failure("unavailable", f"{target.capability.id} cannot be called: {closed}"))
+        format_ = load_formats()[provider.protocol]
+        if format_.shell_calls is not None:
+            calls = format_.shell_calls()
+            for way in callability.routes:
+                if way.ready and way.id == calls.route_id:
+                    yield ShellRoute(way.title, calls)
+        yield self._shims
+
+
+_NOTEWORTHY_SECONDS: Final = 0.001
+"""A reading that was made before takes less."""
+
+
+def _fitted(arguments: Mapping[str, Json], target: Target) -> FittedArguments:
+    """Return the arguments as declared.
+
+    Raises:
+        CallError: they do not fit; it has every problem.
+    """
+    definitions = target.provider.definitions
+    try:
+        return fit_arguments(arguments, target.capability, definitions)
+    except CallError as error:
+        problems = argument_problems(arguments, target.capability, definitions)
+        raise first_of(problems or [error]) from None
+
+
+def _fitted_result(raw: RawResult) -> tuple[Json, tuple[Finding, ...]]:
+    notes = () if raw.note is None else (_finding(RESULT_DOUBTFUL, Level.WARNING, "", raw.note),)
+    if raw.declared is None:
+        return raw.value, notes
+    fitted = fit_result(raw.value, raw.declared, raw.definitions)
+    return fitted.value, (*_coerced(RESULT_COERCED, fitted.bends), *notes)
+
+
+def _coerced(code: str, bends: tuple[Bend, ...]) -> tuple[Finding, ...]:
+    return tuple(_finding(code, Level.NOTE, bend.pointer, bend.message) for bend in bends)
+
+
+def _finding(code: str, level: Level, pointer: str, message: str) -> Finding:
+    return Finding(code=code, level=level, pointer=pointer, message=message)

@@ -1,0 +1,85 @@
+"""A phone whose capabilities can be called, for Python code."""
+
+from __future__ import annotations
+
+import threading
+from collections.abc import Mapping
+from dataclasses import dataclass
+from functools import cached_property
+
+from droidgate.calling.approvals import allow_once, refuse
+from droidgate.calling.caller import Caller, CallPlan
+from droidgate.calling.requests import DEFAULT_SECONDS, CallRequest, CallResult
+from droidgate.devices.device import open_device as connect
+from droidgate.model.json_values import Json
+from droidgate.sources.phones import Phone as ReadPhone
+
+
+@dataclass(frozen=True)
+class Phone(ReadPhone):
+    """A phone that adb reaches, real or virtual. May be shared by threads."""
+
+    @cached_property
+    def caller(self) -> Caller:
+        """What calls its capabilities, by the user's policy."""
+        return Caller(self.device)
+
+    def call(
+        self,
+        capability: str,
+        arguments: Mapping[str, Json] | None = None,
+        *,
+        app: str | None = None,
+        protocol: str | None = None,
+        deadline: float = DEFAULT_SECONDS,
+        approved: bool = False,
+        cancel: threading.Event | None = None,
+    ) -> CallResult:
+        """Call a capability, whatever its protocol.
+
+        Args:
+            capability: Its id, `PACKAGE/ID`, `PACKAGE/COMPONENT/ID`, or the end of its id.
+            arguments: Name -> value; none by default.
+            app: Only capabilities of this package.
+            protocol: Only capabilities of this format.
+            deadline: Seconds that the call may take.
+            approved: Make the call although the user has not approved the capability; what the policy denies
+                is not called.
+            cancel: Ends the call when it is set.
+
+        Raises:
+            UsageError: no capability, or more than one, is named so.
+            CallError: the call failed or is not allowed; `failure.token` says why.
+            DeviceError: the phone fails; whether the call was made is not known.
+        """
+        request = CallRequest(capability, {} if arguments is None else arguments, app, protocol, deadline)
+        return self.caller.call(request, cancel=cancel, approver=allow_once if approved else refuse)
+
+    def explain(
+        self,
+        capability: str,
+        arguments: Mapping[str, Json] | None = None,
+        *,
+        app: str | None = None,
+        protocol: str | None = None,
+        deadline: float = DEFAULT_SECONDS,
+    ) -> CallPlan:
+        """Return what a call would do: its route and the device commands; nothing is called.
+
+        Arguments and errors are those of `call`.
+        """
+        return self.caller.explain(
+            CallRequest(capability, {} if arguments is None else arguments, app, protocol, deadline)
+        )
+
+
+def open_device(serial: str | None = None) -> Phone:
+    """Return a phone that adb lists as ready.
+
+    Args:
+        serial: Its serial number; the only phone that is attached by default.
+
+    Raises:
+        DeviceError: there is none, more than one, or it does not let adb in.
+    """
+    return Phone(connect(serial))

@@ -1,0 +1,125 @@
+"""The ways to a capability: what each of them would send, and sending it."""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Iterator, Mapping
+from contextlib import contextmanager
+from dataclasses import dataclass, field
+from typing import Any, Protocol
+
+from droidgate.calling.requests import Hop
+from droidgate.calling.targets import Target
+from droidgate.devices.device import Device
+from droidgate.installed import DeviceFacts
+from droidgate.model.capability import Capability
+from droidgate.model.json_values import Json
+from droidgate.model.types import Type
+
+Command = tuple[str, ...]
+"""A device command: its arguments, before they are quoted."""
+
+
+@dataclass(slots=True)
+class CallLink:
+    """One call on its way.
+
+    Attributes:
+        device: The phone; its commands end when the call is canceled.
+        facts: What it is.
+        seconds: How long the call may take, from its start.
+        hops: The steps so far.
+    """
+
+    device: Device
+    facts: DeviceFacts
+    seconds: float
+    hops: list[Hop] = field(default_factory=list)
+
+    @contextmanager
+    def hop(self, name: str, *commands: Command) -> Iterator[None]:
+        """Record a step with its duration, also when it fails."""
+        begin = time.perf_counter()
+        try:
+            yield
+        finally:
+            self.add(name, begin, *commands)
+
+    def add(self, name: str, begin: float, *commands: Command) -> None:
+        """Record a step that began at a moment of `time.perf_counter` and ends now."""
+        self.hops.append(Hop(name, (time.perf_counter() - begin) * 1000, commands))
+
+
+@dataclass(frozen=True, slots=True)
+class RoutePlan:
+    """What a route would do.
+
+    Attributes:
+        route: Id of the route.
+        title: The way, in a few words.
+        commands: The device commands, in order.
+        payload: What the route itself needs to send it.
+    """
+
+    route: str
+    title: str
+    commands: tuple[Command, ...]
+    payload: Any = None
+
+
+@dataclass(frozen=True, slots=True)
+class RawResult:
+    """What came back.
+
+    Attributes:
+        value: The result, not yet fitted to its declaration.
+        declared: What it is to be fitted to; None where it is taken as it is.
+        definitions: What the declaration refers to.
+        note: What is doubtful about it, one sentence without a period.
+    """
+
+    value: Json
+    declared: Capability | None
+    definitions: Mapping[str, Type] = field(default_factory=dict)
+    note: str | None = None
+
+
+class Route(Protocol):
+    """A way to a capability."""
+
+    @property
+    def id(self) -> str:
+        """Stable id, such as `am-broadcast`."""
+        ...
+
+    @property
+    def title(self) -> str:
+        """The way, in a few words."""
+        ...
+
+    def plan(self, target: Target, arguments: Mapping[str, Json], link: CallLink) -> RoutePlan:
+        """Return what would be sent; nothing is.
+
+        Args:
+            target: What is called.
+            arguments: Name -> value, fitted to the declared input.
+            link: The call; only reads are made of its phone.
+
+        Raises:
+            NotCarriedError: this way cannot carry the arguments.
+            CallError: the capability cannot be called this way.
+        """
+        ...
+
+    def check_enabled(self, target: Target, link: CallLink) -> bool | None:
+        """Return whether the capability is enabled now; None where the phone does not say."""
+        ...
+
+    def send(self, plan: RoutePlan, target: Target, link: CallLink) -> RawResult:
+        """Call the capability, once.
+
+        Raises:
+            CallError: the call failed.
+            DeviceError: the device failed; whether the call was made is not known.
+        """
+        ...

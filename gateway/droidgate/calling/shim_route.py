@@ -1,0 +1,213 @@
+"""The way through a shim on the phone: every protocol that no shell command calls (docs/shim.md)."""
+
+from __future__ import annotations
+
+import threading
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass, field
+from typing import Final
+
+from droidgate.calling.routes import CallLink, RawResult, RoutePlan
+from droidgate.calling.subjects import component_name
+from droidgate.calling.targets import Target
+from droidgate.calls.failures import Failure, call_error
+from droidgate.devices.device import Device
+from droidgate.devices.errors import DeadlineError
+from droidgate.devices.packages import InstalledPackage
+from droidgate.installed import SHIM_PACKAGE, SHIM_PREFIX, DeviceFacts
+from droidgate.leniency import ReadingContext
+from droidgate.model.capability import Provider
+from droidgate.model.errors import DeviceError, DroidgateError, InputError
+from droidgate.model.json_values import Json
+from droidgate_shim.builder.source_apps import is_unasked, with_discovered_tools
+from droidgate_shim.engine.routes import (
+    Backend,
+    FunctionBackend,
+    NamedOutput,
+    PreparedRoute,
+    RouteTable,
+    ToolBackend,
+)
+from droidgate_shim.host.calling import check_signer, new_request, read_outputs
+from droidgate_shim.host.client import CALL_MS, HostClient
+from droidgate_shim.host.errors import ShimRefusalError
+from droidgate_shim.host.place import ShimPlace
+from droidgate_shim.host.shim_facts import installed_routes
+
+_TITLE: Final = "a shim"
+
+
+@dataclass(frozen=True, slots=True)
+class _Prepared:
+    application_id: str
+    route: PreparedRoute
+    table: RouteTable
+    identifier: str
+    request: str
+    deadline_ms: int
+
+
+@dataclass(slots=True)
+class ShimRoute:
+    """Calls through the shims of one phone; may be shared by threads.
+
+    Attributes:
+        signed_by: SHA-256 of the certificate of shims to trust, instead of the user's own key.
+        title: The way, in a few words.
+    """
+
+    signed_by: str | None = None
+    title: str = _TITLE
+    _tables: dict[InstalledPackage, RouteTable] = field(default_factory=dict)
+    _lock: threading.Lock = field(default_factory=threading.Lock)
+
+    @property
+    def id(self) -> str:
+        """The way's id."""
+        return "shim"
+
+    def plan(self, target: Target, arguments: Mapping[str, Json], link: CallLink) -> RoutePlan:
+        """Return the commands that would be run.
+
+        Raises:
+            CallError: with the token `unavailable`: no shim of the user offers the capability.
+            DeviceError: the phone fails.
+        """
+        place = _place_of(link.device, link.facts)
+        with link.hop("find the shim"):
+            application_id, table, route = self._find(target, place)
+        names = {backend_name: name for name, backend_name in route.route.names.items()}
+        given = {names.get(name, name): value for name, value in arguments.items()}
+        identifier, request = new_request(route.route.id, given)
+        deadline_ms = max(1, min(int(link.seconds * 1000), CALL_MS))
+        client = place.client(application_id)
+        commands = client.call_commands(request, deadline_ms=deadline_ms)
+        return RoutePlan(
+            self.id,
+            f"{self.title} ({application_id})",
+            tuple(map(tuple, commands)),
+            _Prepared(application_id, route, table, identifier, request, deadline_ms),
+        )
+
+    def check_enabled(self, target: Target, link: CallLink) -> bool | None:
+        """Return None: the shim looks itself, at each call."""
+        del target, link
+        return None
+
+    def send(self, plan: RoutePlan, target: Target, link: CallLink) -> RawResult:
+        """Send the request, once.
+
+        Raises:
+            CallError: the call failed.
+            DeviceError: the phone or the shim failed; whether the call was made is not known.
+        """
+        del target
+        sent: _Prepared = plan.payload
+        client = HostClient(link.device, sent.application_id, user=link.facts.user)
+        capability = sent.route.route.id
+        with link.hop(plan.title, *plan.commands):
+            try:
+                answered = client.call(sent.request, deadline_ms=sent.deadline_ms)
+                outputs = read_outputs(answered, sent.identifier, capability, sent.application_id)
+            except ShimRefusalError as error:
+                raise call_error(error.failure) from error
+            except DeadlineError as error:
+                raise call_error(Failure("timeout", error.message)) from error
+        return _raw_result(sent, outputs)
+
+    def _find(self, target: Target, place: ShimPlace) -> tuple[str, RouteTable, PreparedRoute]:
+        reasons: list[str] = []
+        for package in _shims_for(target.app.package, place):
+            try:
+                table = self._table_of(package, place)
+            except InputError as error:
+                reasons.append(f"{package.name}: {error.message}")
+                continue
+            names = (target.app.package, component_name(target.provider), target.capability.id)
+            found = next((route for route in table.routes.values() if _is_route_to(route, *names)), None)
+            if found is not None:
+                return package.name, table, found
+            reasons.append(f"{package.name} does not offer {target.capability.id}")
+        text = "; ".join(reasons) or f"{target.app.package} has no shim on the phone"
+        hint = "Run `droidgate shim status`" if reasons else "Run `droidgate shim install --from adb:`"
+        raise call_error(Failure("unavailable", text), hint=hint)
+
+    def _table_of(self, package: InstalledPackage, place: ShimPlace) -> RouteTable:
+        """Return the route table of a shim whose signer is trusted, read once for each installation.
+
+        Raises:
+            InputError: its signer is not trusted, or its APK cannot be read.
+        """
+        with self._lock:
+            known = self._tables.get(package)
+            if known is None:
+                check_signer(place, package, self.signed_by)
+                known = self._tables[package] = installed_routes(place, package)
+            return known
+
+    def ask_for_tools(self, provider: Provider, facts: DeviceFacts, device: Device) -> Provider | None:
+        """Return a receiver of broadcasts with its tools, which a shim on the phone asks it for.
+
+        None for any other provider, and where no shim of the user is there or the receiver does not answer.
+
+        Raises:
+            DeviceError: the phone cannot be reached.
+        """
+        if not is_unasked(provider) or provider.package is None:
+            return None
+        place = _place_of(device, facts)
+        component = f"{provider.package}/{component_name(provider)}"
+        for package in _shims_for(provider.package, place, any_shim=True):
+            try:
+                check_signer(place, package, self.signed_by)
+                tools = place.client(package.name).discover_broadcast(component)
+                return with_discovered_tools(provider, tools, ReadingContext())
+            except DeviceError:
+                # The next command says whether it was the phone or only this shim or app.
+                device.run(["true"])
+            except DroidgateError:
+                continue
+        return None
+
+
+def _place_of(device: Device, facts: DeviceFacts) -> ShimPlace:
+    return ShimPlace(device, facts.user, facts.sdk)
+
+
+def _shims_for(package: str, place: ShimPlace, *, any_shim: bool = False) -> Iterator[InstalledPackage]:
+    """Yield the installed shims that may offer an app: its own first, then the one for several apps."""
+    installed = place.packages()
+    names = [f"{SHIM_PREFIX}{package}", SHIM_PACKAGE]
+    if any_shim:
+        names += sorted(name for name in installed if name.startswith(SHIM_PREFIX))
+    for name in dict.fromkeys(names):
+        if name in installed:
+            yield installed[name]
+
+
+def _is_route_to(route: PreparedRoute, package: str, component: str, capability: str) -> bool:
+    target_component, name = _called_by(route.route.backend)
+    same_component = target_component is None or target_component == f"{package}/{component}"
+    return route.route.target.package == package and same_component and name == capability
+
+
+def _called_by(backend: Backend) -> tuple[str | None, str]:
+    """Return the component that a backend calls, None where Android finds it, and the id that it names."""
+    if isinstance(backend, FunctionBackend):
+        return None, backend.function
+    if isinstance(backend, ToolBackend):
+        return backend.component, backend.tool
+    return backend.component, backend.capability
+
+
+def _raw_result(sent: _Prepared, outputs: Mapping[str, Json]) -> RawResult:
+    """Return the result that outputs were made from (docs/shim-engine.md 2)."""
+    form, definitions = sent.route.route.outputs, sent.table.definitions
+    if form is None:
+        return RawResult(None, None)
+    if not outputs:
+        return RawResult(None, None, note="the app reported success and returned no result")
+    if isinstance(form, NamedOutput):
+        declared = sent.route.capability if form.kind == "value" else None
+        return RawResult(outputs.get(form.name), declared, definitions)
+    return RawResult(dict(outputs), sent.route.capability, definitions)

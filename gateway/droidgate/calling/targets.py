@@ -1,0 +1,289 @@
+"""What can be called on a phone: the capabilities that its apps declare, and how users name them.
+
+What apps declare is read once and kept. Before each call the app is looked at again: whether it is installed,
+and whether it is the same installation; if not, what it declares is read anew.
+"""
+
+from __future__ import annotations
+
+import shlex
+import threading
+from collections.abc import Callable, Iterable, Iterator
+from dataclasses import dataclass, replace
+from typing import Final
+
+from droidgate.calling.refusals import refused_names
+from droidgate.calling.subjects import CapabilityKey, Pin, component_name, key_of, pin_of, signer_of
+from droidgate.calls.failures import CallError, Failure
+from droidgate.devices.device import Device
+from droidgate.devices.packages import package_paths
+from droidgate.formats import load_formats
+from droidgate.installed import DeviceFacts, is_shim
+from droidgate.model.capability import Capability, Provider
+from droidgate.model.errors import DeviceError, InputError, UsageError
+from droidgate.parsing.suggestions import closest_name
+from droidgate.sources.device import InstalledApp, PhoneReading, PhoneRequest, read_phone
+
+_MAX_LISTED: Final = 10
+_BOUNDARIES: Final = ".#/"
+
+Learn = Callable[[Provider, DeviceFacts, Device], Provider | None]
+"""Asks a provider for the capabilities that its app's files do not list; None where it cannot be asked."""
+
+
+@dataclass(frozen=True, slots=True)
+class Target:
+    """A capability on a phone.
+
+    Attributes:
+        provider: What declares it.
+        capability: The capability.
+        app: The app that it was read from.
+        user: Android user number.
+        is_learnt: The provider was asked for its capabilities on the phone.
+    """
+
+    provider: Provider
+    capability: Capability
+    app: InstalledApp
+    user: int
+    is_learnt: bool = False
+
+    @property
+    def key(self) -> CapabilityKey:
+        """Which capability it is."""
+        return key_of(self.provider, self.capability.id, user=self.user)
+
+    @property
+    def name(self) -> str:
+        """The name that means this capability and no other of the phone: `PACKAGE/COMPONENT/ID`."""
+        return f"{self.app.package}/{component_name(self.provider)}/{self.capability.id}"
+
+    @property
+    def pin(self) -> Pin:
+        """What an approval holds for.
+
+        Raises:
+            InputError: it is not known who signed the app.
+        """
+        signer = signer_of(() if self.app.application is None else self.app.application.signers)
+        if not signer:
+            message = "the app has no signer that could be read, so no approval can be kept for it"
+            raise InputError(message, place=self.app.package)
+        return pin_of(self.provider, self.capability.id, user=self.user, signer=signer)
+
+    def is_named(self, text: str) -> bool:
+        """Return whether a user's text names it: by its id, the end of its id, or with its package."""
+        identifier = self.capability.id
+        at = len(identifier) - len(text) - 1
+        is_end = at >= 0 and identifier.endswith(text) and identifier[at] in _BOUNDARIES
+        return is_end or text in {identifier, f"{self.app.package}/{identifier}", self.name}
+
+
+class PhoneTargets:
+    """The capabilities of one phone. May be shared by threads.
+
+    Args:
+        device: The phone.
+        learn: Asks receivers of broadcasts for their tools.
+        keep: Use and keep what was read of APKs.
+    """
+
+    def __init__(self, device: Device, learn: Learn, *, keep: bool = True) -> None:
+        self._device = device
+        self._learn = learn
+        self._keep = keep
+        self._lock = threading.RLock()
+        self._reading: PhoneReading | None = None
+        self._learnt: dict[tuple[str, str], Provider] = {}
+        self._known: tuple[Target, ...] | None = None
+        self._refused: dict[CapabilityKey, str] = {}
+
+    @property
+    def reading(self) -> PhoneReading:
+        """What the phone's apps declare, read when it is first asked for.
+
+        Raises:
+            DeviceError: the phone fails.
+        """
+        with self._lock:
+            if self._reading is None:
+                self._reading = self._read()
+            return self._reading
+
+    def refresh(self) -> PhoneReading:
+        """Read what the phone's apps declare anew.
+
+        Raises:
+            DeviceError: the phone fails.
+        """
+        with self._lock:
+            self._reading = self._read()
+            self._learnt.clear()
+            self._known = None
+            return self._reading
+
+    def all(self) -> tuple[Target, ...]:
+        """Return every capability, those included whose receivers have to be asked; shims' are left out.
+
+        Raises:
+            DeviceError: the phone fails.
+        """
+        self._ask_receivers(app.package for app in self.reading.apps)
+        return self._targets()
+
+    def why_refused(self, target: Target) -> str | None:
+        """Return why a capability is not called for its name, such as one that looks like another's.
+
+        One sentence without a period; None where it may be called.
+        """
+        self._targets()
+        return self._refused.get(target.key)
+
+    def find(self, text: str, *, app: str | None = None, protocol: str | None = None) -> Target:
+        """Return the one capability that a text names.
+
+        Args:
+            text: As in `Target.is_named`.
+            app: Only of this package.
+            protocol: Only of this format.
+
+        Raises:
+            UsageError: none is named so, or several are.
+            DeviceError: the phone fails.
+        """
+        if protocol is not None and protocol not in load_formats():
+            message = f"unknown format {protocol!r}"
+            raise UsageError(message, hint=f"Known: {', '.join(load_formats())}")
+        found = self._matching(text, app, protocol)
+        if not found:
+            named = (other.package for other in self.reading.apps if app in {None, other.package})
+            self._ask_receivers(named)
+            found = self._matching(text, app, protocol)
+        if not found:
+            raise self._unknown(text, app, protocol)
+        if len(found) > 1:
+            raise _ambiguous(text, found)
+        return found[0]
+
+    def current(self, target: Target, device: Device) -> Target:
+        """Return a capability as the phone has it now.
+
+        Args:
+            target: As it was found.
+            device: The handle to look with.
+
+        Raises:
+            CallError: with the token `unavailable`: the app is gone, or does not declare it any more.
+            DeviceError: the phone fails.
+        """
+        paths = package_paths(device, target.app.package, target.user)
+        if not paths:
+            raise _unavailable(f"{target.app.package} is not installed any more")
+        if paths[0] == target.app.path and not target.is_learnt:
+            return target
+        if paths[0] != target.app.path:
+            self._read_again(target.app.package)
+        if target.is_learnt:
+            with self._lock:
+                self._learnt.pop((target.app.package, component_name(target.provider)), None)
+                self._known = None
+            self._ask_receivers([target.app.package])
+        now = next((other for other in self._targets() if other.key == target.key), None)
+        if now is None:
+            raise _unavailable(f"{target.app.package} does not declare {target.capability.id} any more")
+        return now
+
+    def _read(self, package: str | None = None) -> PhoneReading:
+        formats = tuple(load_formats().values())
+        return read_phone(self._device, PhoneRequest(formats, package=package, keep=self._keep))
+
+    def _read_again(self, package: str) -> None:
+        with self._lock:
+            try:
+                apps = self._read(package).apps
+            except DeviceError as error:
+                raise _unavailable(error.message) from error
+            others = (app for app in self.reading.apps if app.package != package)
+            self._reading = replace(self.reading, apps=(*others, *apps))
+            self._known = None
+
+    def _ask_receivers(self, packages: Iterable[str]) -> None:
+        """Ask the receivers of these packages that have not been asked."""
+        named = frozenset(packages)
+        for app in self.reading.apps:
+            for provider in app.providers if app.package in named and not is_shim(app.package) else ():
+                key = (app.package, component_name(provider))
+                if provider.capabilities or key in self._learnt:
+                    continue
+                learnt = self._learn(provider, self.reading.facts, self._device)
+                if learnt is not None:
+                    with self._lock:
+                        self._learnt[key] = learnt
+                        self._known = None
+
+    def _targets(self) -> tuple[Target, ...]:
+        """Return what is known, computed once after each reading."""
+        with self._lock:
+            if self._known is None:
+                self._known = tuple(self._every_target())
+                self._refused = refused_names(target.key for target in self._known)
+            return self._known
+
+    def _every_target(self) -> Iterator[Target]:
+        user = self.reading.facts.user
+        for app in self.reading.apps:
+            for provider in app.providers if not is_shim(app.package) else ():
+                learnt = (
+                    None
+                    if provider.capabilities
+                    else self._learnt.get((app.package, component_name(provider)))
+                )
+                for capability in (learnt or provider).capabilities:
+                    yield Target(learnt or provider, capability, app, user, learnt is not None)
+
+    def _matching(self, text: str, app: str | None, protocol: str | None) -> list[Target]:
+        of_app = [
+            target
+            for target in self._targets()
+            if app in {None, target.app.package} and protocol in {None, target.provider.protocol}
+        ]
+        whole = [target for target in of_app if target.name == text]
+        return whole or [target for target in of_app if target.is_named(text)]
+
+    def _unknown(self, text: str, app: str | None, protocol: str | None) -> UsageError:
+        known = [
+            target
+            for target in self._targets()
+            if app in {None, target.app.package} and protocol in {None, target.provider.protocol}
+        ]
+        ids = list(dict.fromkeys(target.capability.id for target in known))
+        short = {_ending(identifier): identifier for identifier in ids}
+        closest = closest_name(text, [*ids, *short])
+        where = "" if app is None else f" of {app}"
+        message = f"no capability{where} on the phone is called {text!r}"
+        if closest is not None:
+            return UsageError(message, hint=f"Did you mean {short.get(closest, closest)!r}?")
+        listed = ", ".join(ids[:_MAX_LISTED]) + (
+            f" and {len(ids) - _MAX_LISTED} more" if len(ids) > _MAX_LISTED else ""
+        )
+        return UsageError(message, hint=f"There are: {listed or 'none'}. See `droidgate discover`")
+
+
+def _ending(identifier: str) -> str:
+    at = max(identifier.rfind(boundary) for boundary in _BOUNDARIES)
+    return identifier[at + 1 :] or identifier
+
+
+def _ambiguous(text: str, found: list[Target]) -> UsageError:
+    short = [f"{target.app.package}/{target.capability.id}" for target in found]
+    distinct = short if len(set(short)) == len(short) else [target.name for target in found]
+    names = ", ".join(map(shlex.quote, distinct[:_MAX_LISTED]))
+    if len(set(distinct)) < len(distinct):
+        names += ", with --protocol"
+    message = f"{len(found)} capabilities on the phone are called {text!r}"
+    return UsageError(message, hint=f"Name one: {names}")
+
+
+def _unavailable(text: str) -> CallError:
+    return CallError(Failure("unavailable", text))

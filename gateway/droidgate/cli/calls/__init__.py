@@ -1,0 +1,1 @@
+"""Calling capabilities from the command line."""

@@ -1,0 +1,48 @@
+"""The arguments of a call as a user writes them: `--args JSON`, `--arg NAME=VALUE`."""
+
+from __future__ import annotations
+
+import sys
+from collections.abc import Iterable
+from typing import Final
+
+from droidgate.model.errors import InputError, UsageError
+from droidgate.model.json_values import Json
+from droidgate.parsing.json_text import parse_json
+from droidgate.sources import STANDARD_INPUT
+from droidgate_shim.host.messages import MAX_PAYLOAD_BYTES
+
+_EXAMPLE: Final = 'Such as --args \'{"date": "2026-03-01"}\''
+
+
+def read_arguments(text: str, pairs: Iterable[str] = ()) -> dict[str, Json]:
+    """Return the arguments by name.
+
+    Args:
+        text: A JSON object; `-` reads it from standard input.
+        pairs: `NAME=VALUE` each; the value is text, which becomes what the capability declares.
+
+    Raises:
+        UsageError: the text is not a JSON object, or a pair has no name or is there twice.
+    """
+    try:
+        value = parse_json(_standard_input() if text == STANDARD_INPUT else text, path="--args")
+    except InputError as error:
+        raise UsageError(error.message, place=error.place, hint=_EXAMPLE) from None
+    if not isinstance(value, dict):
+        raise UsageError("--args is not a JSON object", hint=_EXAMPLE)
+    for pair in pairs:
+        name, equals, given = pair.partition("=")
+        if not name or not equals:
+            raise UsageError(f"--arg {pair!r} is not NAME=VALUE", hint="Such as --arg date=2026-03-01")
+        if name in value:
+            raise UsageError(f"duplicate argument {name!r}", hint="Write it once, in --args or --arg")
+        value[name] = given
+    return value
+
+
+def _standard_input() -> bytes:
+    data = sys.stdin.buffer.read(MAX_PAYLOAD_BYTES + 1)
+    if len(data) > MAX_PAYLOAD_BYTES:
+        raise UsageError(f"--args is longer than {MAX_PAYLOAD_BYTES} bytes, which no request can be")
+    return data

@@ -1,0 +1,85 @@
+"""`droidgate call`."""
+
+from __future__ import annotations
+
+from typing import Annotated
+
+import typer
+
+from droidgate.cli.options import AsJson, JsonSchema
+
+
+def register(app: typer.Typer) -> None:
+    """Add the command to the program."""
+    app.command("call", short_help="Call a capability of a phone's app")(_call)
+
+
+def _call(  # noqa: PLR0913
+    capability: Annotated[
+        str,
+        typer.Argument(
+            metavar="CAPABILITY", help="Its id, the end of its id, or PACKAGE/ID", show_default=False
+        ),
+    ],
+    *,
+    arguments: Annotated[
+        str,
+        typer.Option(
+            "--args", metavar="JSON", help="The arguments, as a JSON object; - reads it from standard input"
+        ),
+    ] = "{}",
+    pairs: Annotated[
+        list[str] | None,
+        typer.Option("--arg", metavar="NAME=VALUE", help="One argument; may be repeated", show_default=False),
+    ] = None,
+    serial: Annotated[
+        str | None, typer.Option("--serial", help="The phone, where several are attached", show_default=False)
+    ] = None,
+    package: Annotated[
+        str | None,
+        typer.Option("--app", metavar="PACKAGE", help="Only capabilities of this app", show_default=False),
+    ] = None,
+    protocol: Annotated[
+        str | None,
+        typer.Option(
+            "--protocol", metavar="FORMAT", help="Only capabilities of this format", show_default=False
+        ),
+    ] = None,
+    deadline: Annotated[
+        float, typer.Option("--deadline", metavar="SECONDS", min=1, max=150, help="How long it may take")
+    ] = 30.0,
+    approved: Annotated[
+        bool, typer.Option("--yes", help="Call it without asking; what the policy denies is not called")
+    ] = False,
+    explain: Annotated[
+        bool, typer.Option("--explain", help="Show the route and the device commands, and call nothing")
+    ] = False,
+    signed_by: Annotated[
+        str | None,
+        typer.Option(
+            "--signed-by",
+            metavar="SHA256",
+            help="Trust a shim that another key than yours signed: its certificate's digest",
+            show_default=False,
+        ),
+    ] = None,
+    as_json: AsJson = False,
+    json_schema: JsonSchema = False,
+) -> int:
+    """Call a capability that an app of a phone declares, whatever its protocol.
+
+    App functions and the receivers of broadcasts are called by Android's own shell, everything else through a
+    shim (`droidgate shim install`). Arguments and result are checked against what the capability declares.
+
+    A capability that you have not approved is asked about on the terminal; answer `a` to approve it until its
+    declaration changes. Each call is recorded in the audit log, without the values of its arguments.
+    """
+    del json_schema
+    from droidgate.calling.requests import CallRequest
+    from droidgate.cli.calls.arguments import read_arguments
+    from droidgate.cli.calls.calling import call_and_report
+
+    request = CallRequest(capability, read_arguments(arguments, pairs or ()), package, protocol, deadline)
+    return call_and_report(
+        request, serial, signed_by=signed_by, explain=explain, approved=approved, as_json=as_json
+    )

@@ -1,0 +1,145 @@
+"""What `droidgate call --json` prints."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Literal
+
+from pydantic import Field
+
+from droidgate.calling.caller import CallPlan
+from droidgate.calling.requests import CallResult
+from droidgate.calling.subjects import CapabilityKey
+from droidgate.cli.output.documents import VERSION
+from droidgate.cli.output.json_output import Document
+from droidgate.model.findings import Finding
+from droidgate.model.json_values import Json
+
+
+class CalledCapability(Document):
+    """Which capability of which phone is meant.
+
+    Attributes:
+        serial: The phone.
+        user: Android user number.
+        package: Application id.
+        component: Class name with its package; empty where the app as a whole declares the capability.
+        protocol: Id of the format.
+        id: The capability's id.
+    """
+
+    serial: str
+    user: int
+    package: str
+    component: str
+    protocol: str
+    id: str
+
+    @classmethod
+    def of(cls, key: CapabilityKey, serial: str) -> CalledCapability:
+        """Return the part of a document for a capability."""
+        return cls(
+            serial=serial,
+            user=key.user,
+            package=key.package,
+            component=key.component,
+            protocol=key.protocol,
+            id=key.capability,
+        )
+
+
+class CallHop(Document):
+    """One step of a call, with the device commands that it ran, each as its arguments before quoting."""
+
+    name: str
+    milliseconds: float
+    commands: tuple[tuple[str, ...], ...]
+
+
+class CallDocument(Document):
+    """What `call --json` prints of a call that succeeded.
+
+    Attributes:
+        capability: What was called.
+        route: Id of the way: the format's own, such as `app-function-shell`, or `shim`.
+        value: The result as the capability declares it.
+        outputs: The same by name: an object's members; any other value is `result`.
+        findings: What was coerced, and what is doubtful about the result.
+        milliseconds: How long all of it took.
+        hops: The steps in order.
+    """
+
+    schema_id: Literal["droidgate.call/1"] = Field(default="droidgate.call/1", alias="schema")
+    droidgate: str = VERSION
+    capability: CalledCapability
+    route: str
+    value: Json
+    outputs: Mapping[str, Json]
+    findings: tuple[Finding, ...]
+    milliseconds: float
+    hops: tuple[CallHop, ...]
+
+
+class CallPlanDocument(Document):
+    """What `call --explain --json` prints of a call that was not made.
+
+    Attributes:
+        capability: What would be called.
+        arguments: As they would be sent.
+        effect: What the call may do, as far as it is known.
+        decision: The policy's: `allow`, `ask` or `deny`.
+        rule: The rule that decides.
+        approval: Whether the capability is approved as it is declared now: `approved`, `new` or `changed`.
+        route: Id of the way.
+        title: The way, in a few words.
+        commands: The device commands in order, each as its arguments before quoting.
+        passed_over: Why earlier ways cannot carry the call.
+        findings: What would be coerced.
+    """
+
+    schema_id: Literal["droidgate.call-plan/1"] = Field(default="droidgate.call-plan/1", alias="schema")
+    droidgate: str = VERSION
+    capability: CalledCapability
+    arguments: Mapping[str, Json]
+    effect: Literal["reads", "writes", "unknown"]
+    decision: Literal["allow", "ask", "deny"]
+    rule: str
+    approval: Literal["approved", "new", "changed"]
+    route: str
+    title: str
+    commands: tuple[tuple[str, ...], ...]
+    passed_over: tuple[str, ...]
+    findings: tuple[Finding, ...]
+
+
+def call_document(result: CallResult) -> CallDocument:
+    """Return the document of a result."""
+    return CallDocument(
+        capability=CalledCapability.of(result.key, result.serial),
+        route=result.route,
+        value=result.value,
+        outputs=result.outputs,
+        findings=result.findings,
+        milliseconds=round(result.milliseconds, 3),
+        hops=tuple(
+            CallHop(name=hop.name, milliseconds=round(hop.milliseconds, 3), commands=hop.commands)
+            for hop in result.hops
+        ),
+    )
+
+
+def plan_document(plan: CallPlan) -> CallPlanDocument:
+    """Return the document of a plan."""
+    return CallPlanDocument(
+        capability=CalledCapability.of(plan.subject.key, plan.subject.serial),
+        arguments=plan.arguments,
+        effect=plan.subject.effect.value,
+        decision=plan.decision.kind,
+        rule=plan.decision.rule,
+        approval=plan.pin.kind,
+        route=plan.route.route,
+        title=plan.route.title,
+        commands=plan.route.commands,
+        passed_over=plan.passed_over,
+        findings=plan.findings,
+    )

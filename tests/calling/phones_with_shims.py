@@ -1,0 +1,98 @@
+"""A virtual phone that a computer reaches, with shims for its apps, and what came over adb."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from contextlib import contextmanager
+from dataclasses import dataclass
+from pathlib import Path
+
+from devices.test_against_virtual_phone import real_adb_server
+from droidgate.apk.signing_keys import SigningKey, load_or_make_key
+from droidgate.calling.approvals import Approver, allow_once
+from droidgate.calling.audit_log import AuditLog
+from droidgate.calling.caller import Caller
+from droidgate.calling.pins import PinStore
+from droidgate.calling.policy import Policy
+from droidgate.devices.device import Device
+from droidgate.devices.server import AdbServer, ServerAddress
+from droidgate_phone.phone import VirtualPhone, start_phone
+from droidgate_phone.sample_packages import sample_packages
+from droidgate_shim.builder.shims import ShimOptions, build_bare_shim, build_shims
+from droidgate_shim.builder.source_apps import read_source_apps
+from droidgate_shim.host.installing import install_archive, install_shim
+from droidgate_shim.host.place import place_of
+from droidgate_shim.host.shim_facts import facts_of
+
+SAMPLE = "dev.droidgate.sample."
+CLOCK_IN = f"{SAMPLE}clockin"
+NOTES = f"{SAMPLE}notes"
+PDF_TOOL = f"{SAMPLE}pdftool"
+TALLY = f"{SAMPLE}tally"
+WEATHER = f"{SAMPLE}weather"
+
+BEHIND_SHIMS = frozenset({CLOCK_IN, PDF_TOOL, TALLY})
+
+
+@dataclass
+class ReachedPhone:
+    """A phone and the way to it."""
+
+    phone: VirtualPhone
+    device: Device
+    folder: Path
+
+    def caller(self, *, approver: Approver = allow_once, policy: Policy | None = None) -> Caller:
+        """Return what calls its apps, with files of its own."""
+        return Caller(
+            self.device,
+            policy=policy or Policy(),
+            pins=PinStore(self.folder),
+            audit=AuditLog(self.folder / "audit", self.folder),
+            approver=approver,
+        )
+
+    def commands(self) -> list[str]:
+        """Return the commands that came to its shell."""
+        services = [str(event["service"]) for event in self.phone.log.of_kind("service")]
+        return [text.partition(":")[2] for text in services if text.startswith("shell")]
+
+    def install_shims(self, apps: Path, key: SigningKey) -> None:
+        """Install the bare shim, which asks receivers, and one for each of the apps."""
+        place = place_of(self.device)
+        bare = build_bare_shim(key)
+        install_archive(place, bare.apk, bare.file_name)
+        for app in read_source_apps([str(apps)]):
+            (built,) = build_shims([app], ShimOptions(), key)
+            facts = facts_of(built, key.digest)
+            done = install_shim(place, facts, built.apk, file_name=built.file_name, any_app=None)
+            assert done.works, done.steps
+
+
+@contextmanager
+def reached_phone(
+    folder: Path, *, sdk: str = "36.1", adb: bool = False, shell: int | None = None, shims: bool = True
+) -> Iterator[ReachedPhone]:
+    """Start a phone with the sample apps and shims that the user's own key signs."""
+    keys = (folder / ".android" / "adbkey.pub",)
+    with start_phone(sdk=sdk, server_port=0, adb_keys=keys, app_function_shell=shell) as phone:
+        assert phone.server_port is not None
+        if adb:
+            with real_adb_server(phone, folder) as server:
+                yield _prepared(phone, server, folder, shims=shims)
+        else:
+            server = AdbServer(ServerAddress(port=phone.server_port))
+            yield _prepared(phone, server, folder, shims=shims)
+
+
+def _prepared(phone: VirtualPhone, server: AdbServer, folder: Path, *, shims: bool) -> ReachedPhone:
+    reached = ReachedPhone(phone, Device(server, phone.serial), folder)
+    if shims:
+        apps = folder / "apps"
+        apps.mkdir()
+        for package in sample_packages():
+            if package.package not in BEHIND_SHIMS:
+                continue
+            (apps / f"{package.package}.apk").write_bytes(package.apk)
+        reached.install_shims(apps, load_or_make_key())
+    return reached

@@ -1,0 +1,130 @@
+"""`droidgate call`: what it prints, asks and exits with."""
+
+from __future__ import annotations
+
+import json
+import re
+from collections.abc import Iterator
+
+import jsonschema
+import pytest
+
+from calling.phones_with_shims import NOTES, ReachedPhone, reached_phone
+from cli.program_runs import Run, run_on_terminal, run_process
+from droidgate.cli.output.json_output import schema_of
+from droidgate.cli.output.published import PUBLISHED
+
+CREATE = "NotesService#createNote"
+
+
+@pytest.fixture(scope="module")
+def reached(tmp_path_factory: pytest.TempPathFactory) -> Iterator[ReachedPhone]:
+    folder = tmp_path_factory.mktemp("phone")
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setenv("DROIDGATE_HOME", str(folder / "home"))
+        with reached_phone(folder, shims=False) as phone:
+            patch.setenv("ANDROID_ADB_SERVER_PORT", str(phone.phone.server_port))
+            yield phone
+
+
+def run(reached: ReachedPhone, *arguments: str, stdin: bytes = b"") -> Run:
+    return run_process("call", *arguments, "--serial", reached.phone.serial, stdin=stdin)
+
+
+def test_outputs_are_printed_by_name(reached: ReachedPhone) -> None:
+    done = run(reached, CREATE, "--args", '{"title": "Umbrella", "content": "in the hall"}', "--yes")
+    assert (done.code, done.err) == (0, "")
+    assert "title: Umbrella\n" in done.out
+    assert re.search(r"^noteId: note-\d+$", done.out, re.MULTILINE)
+
+
+def test_the_document_has_the_value_and_the_milliseconds_of_each_step(reached: ReachedPhone) -> None:
+    done = run(reached, CREATE, "--args", "-", "--yes", "--json", stdin=b'{"title": "a", "content": "b"}')
+    printed = json.loads(done.out)
+    jsonschema.validate(printed, schema_of(PUBLISHED["call"]))
+    assert printed["value"]["title"] == "a"
+    assert printed["capability"]["package"] == NOTES
+    assert printed["route"] == "app-function-shell"
+    assert sum(hop["milliseconds"] for hop in printed["hops"]) == pytest.approx(
+        printed["milliseconds"], abs=0.1
+    )
+
+
+def test_an_argument_by_name_becomes_what_is_declared(reached: ReachedPhone) -> None:
+    done = run(
+        reached,
+        CREATE,
+        "--arg",
+        "title=a=b",
+        "--arg",
+        "content=5",
+        "--arg",
+        'labels=["x"]',
+        "--yes",
+        "--json",
+    )
+    value = json.loads(done.out)["value"]
+    assert (value["title"], value["content"], value["labels"]) == ("a=b", "5", ["x"])
+
+
+def test_explaining_calls_nothing(reached: ReachedPhone) -> None:
+    before = len([text for text in reached.commands() if "execute-app-function" in text])
+    arguments = ["--args", '{"title": "it\'s", "content": "b"}', "--explain"]
+    done = run(reached, CREATE, *arguments)
+    assert done.code == 0
+    assert f"adb -s {reached.phone.serial} shell 'cmd app_function execute-app-function" in done.out
+    assert "approval: new" in done.out
+    document = json.loads(run(reached, CREATE, *arguments, "--json").out)
+    jsonschema.validate(document, schema_of(PUBLISHED["call-plan"]))
+    assert len([text for text in reached.commands() if "execute-app-function" in text]) == before
+
+
+def test_without_a_terminal_nobody_is_asked(reached: ReachedPhone) -> None:
+    done = run(reached, CREATE, "--args", '{"title": "a", "content": "b"}')
+    assert done.code == 6
+    assert done.out == ""
+    assert done.err.startswith("error: needs_approval: ")
+    assert (
+        f"hint: To approve it: droidgate pins approve '{NOTES}/{NOTES}.NotesService#createNote'" in done.err
+    )
+
+
+def test_every_mistake_has_a_line_of_its_own(reached: ReachedPhone) -> None:
+    done = run(reached, CREATE, "--args", '{"titel": "a", "content": 5}', "--yes")
+    assert done.code == 5
+    lines = [line for line in done.err.splitlines() if line.startswith("error: ")]
+    assert len(lines) == 3
+    assert 'did you mean "title"?' in lines[0]
+
+
+@pytest.mark.parametrize(
+    ("arguments", "message"),
+    [
+        (["--args", "[]"], "--args is not a JSON object"),
+        (["--arg", "title"], "is not NAME=VALUE"),
+        (["--arg", "title=a", "--arg", "title=b"], "duplicate argument"),
+        (["--protocol", "soap"], "unknown format 'soap'"),
+        (["--app", "com.example.absent"], "no capability of com.example.absent"),
+    ],
+)
+def test_invalid_usage_exits_with_2(reached: ReachedPhone, arguments: list[str], message: str) -> None:
+    done = run(reached, CREATE, *arguments)
+    assert done.code == 2
+    assert message in done.err
+
+
+@pytest.mark.parametrize(
+    ("typed", "expected"), [(b"y\n", "title: shown"), (b"n\n", "error: denied: not approved")]
+)
+def test_a_terminal_shows_the_arguments_and_asks(reached: ReachedPhone, typed: bytes, expected: str) -> None:
+    arguments = ["--args", '{"title": "shown", "content": "b"}', "--serial", reached.phone.serial]
+    printed = run_on_terminal("call", CREATE, *arguments, typed=typed)
+    assert 'title = "shown"' in printed
+    assert f"createNote of {NOTES}" in printed
+    assert expected in printed
+
+
+def test_always_approves_until_the_declaration_changes(reached: ReachedPhone) -> None:
+    arguments = ["--args", "{}", "--serial", reached.phone.serial]
+    assert "Call it?" in run_on_terminal("call", "summarizeNotes", *arguments, typed=b"a\n")
+    assert run(reached, "summarizeNotes").code == 0

@@ -1,0 +1,325 @@
+"""Calls of every protocol on the virtual phone, behind its own adb server and the real adb.
+
+The phone's apps share no code with the caller; what a call did is looked up by another call or in what came
+over adb.
+"""
+
+from __future__ import annotations
+
+import json
+import threading
+from collections.abc import Iterator
+from concurrent.futures import ThreadPoolExecutor
+from pathlib import Path
+
+import pytest
+
+from calling.phones_with_shims import (
+    CLOCK_IN,
+    NOTES,
+    PDF_TOOL,
+    TALLY,
+    WEATHER,
+    ReachedPhone,
+    reached_phone,
+)
+from droidgate.calling.approvals import Approval, ApprovalRequest, refuse
+from droidgate.calling.audit_log import AuditLog
+from droidgate.calling.policy import Policy
+from droidgate.calling.requests import CallRequest, CallResult
+from droidgate.calls.failures import CallError
+from droidgate.model.errors import UsageError, WriteError
+from droidgate.model.findings import Level
+
+CREATE = f"{NOTES}.NotesService#createNote"
+
+
+@pytest.fixture(scope="module", autouse=True)
+def _home(tmp_path_factory: pytest.TempPathFactory) -> Iterator[None]:
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setenv("DROIDGATE_HOME", str(tmp_path_factory.mktemp("home")))
+        yield
+
+
+@pytest.fixture(scope="module", params=["its own server", "real adb"])
+def reached(
+    request: pytest.FixtureRequest, tmp_path_factory: pytest.TempPathFactory
+) -> Iterator[ReachedPhone]:
+    with reached_phone(tmp_path_factory.mktemp("phone"), adb=request.param == "real adb") as phone:
+        yield phone
+
+
+@pytest.fixture(scope="module", params=["30", "34", "36"])
+def older(request: pytest.FixtureRequest, tmp_path_factory: pytest.TempPathFactory) -> Iterator[ReachedPhone]:
+    with reached_phone(tmp_path_factory.mktemp("older"), sdk=request.param) as phone:
+        yield phone
+
+
+def call(reached: ReachedPhone, capability: str, /, **arguments: object) -> CallResult:
+    return reached.caller().call(CallRequest(capability, arguments))
+
+
+def failure_of(reached: ReachedPhone, capability: str, /, **arguments: object) -> CallError:
+    with pytest.raises(CallError) as raised:
+        call(reached, capability, **arguments)
+    return raised.value
+
+
+def test_an_app_function_is_called_by_the_shell_and_its_document_becomes_its_value(
+    reached: ReachedPhone,
+) -> None:
+    result = call(reached, CREATE, title="Umbrella", content="two words", labels=["a", "b"])
+    assert result.route == "app-function-shell"
+    assert result.value["title"] == "Umbrella"
+    assert result.value["labels"] == ["a", "b"]
+    assert result.value["wordCount"] == 3
+    assert result.outputs == result.value
+    again = call(reached, "NotesService#getNote", noteId=result.value["noteId"])
+    assert again.value["content"] == "two words"
+
+
+def test_a_mobile_mcp_service_is_called_through_its_shim(reached: ReachedPhone) -> None:
+    day = {"date": "2026-02-03"}
+    assert call(reached, "query_clock_in", **day).value == {**day, "has_clocked_in": False}
+    done = call(reached, "make_up_clock_in", **day)
+    assert (done.route, done.value, done.outputs) == ("shim", None, {})
+    assert call(reached, "query_clock_in", **day).value == {**day, "has_clocked_in": True}
+
+
+def test_a_receiver_of_broadcasts_is_asked_by_a_shim_and_called_by_the_shell(reached: ReachedPhone) -> None:
+    result = call(reached, "currentWeather", location="Bonn")
+    assert result.route == "am-broadcast"
+    assert str(result.value).startswith("Bonn: ")
+    assert result.outputs == {"result": result.value}
+    forecast = call(reached, "forecast", location="Bonn", days="2")
+    assert forecast.value["location"] == "Bonn"
+    assert len(forecast.value["days"]) == 2
+
+
+def test_a_text_that_resembles_a_failure_is_the_result_with_a_warning(reached: ReachedPhone) -> None:
+    result = call(reached, "forecast", location="Bonn", days="9")
+    assert str(result.value).startswith("Error: days must be")
+    assert [finding.level for finding in result.findings] == [Level.WARNING]
+
+
+def test_the_failure_of_an_activity_is_the_failure_of_the_call(reached: ReachedPhone) -> None:
+    error = failure_of(reached, "page_count", path="/sdcard/absent.pdf")
+    assert error.failure.token == "backend_failure"
+    assert "absent.pdf" in error.failure.text
+    assert error.exit_code == 5
+
+
+def test_the_failure_of_an_app_function_has_the_words_of_the_app(reached: ReachedPhone) -> None:
+    error = failure_of(reached, "archiveNote", noteId="note-99")
+    # This shell prints no error code.
+    assert error.failure.token == "backend_failure"
+    assert "note-99" in error.failure.text
+
+
+def test_every_mistake_in_the_arguments_is_reported_and_nothing_is_sent(reached: ReachedPhone) -> None:
+    caller = reached.caller()
+    caller.targets.all()
+    before = len(reached.commands())
+    with pytest.raises(CallError) as raised:
+        caller.call(CallRequest("add_points", {"playr": "Ann", "points": "many"}))
+    messages = [raised.value.message, *(other.message for other in raised.value.others)]
+    assert len(messages) == 3
+    assert 'not a parameter; did you mean "player"?' in messages[0]
+    assert any("'player' is required and missing" in message for message in messages)
+    assert any(message.startswith("invalid_argument: /points: ") for message in messages)
+    assert all(command.startswith("pm path ") for command in reached.commands()[before:])
+
+
+def test_numbers_are_sent_as_the_kind_that_is_declared(reached: ReachedPhone) -> None:
+    plan = reached.caller().explain(CallRequest(CREATE, {"title": "a", "content": "5"}))
+    (command,) = [command for command in plan.route.commands if "execute-app-function" in command]
+    assert json.loads(command[command.index("--parameters") + 1]) == {"title": "a", "content": "5"}
+
+
+def test_explaining_shows_the_commands_that_a_call_then_runs(reached: ReachedPhone) -> None:
+    caller = reached.caller()
+    request = CallRequest(CREATE, {"title": "it's", "content": '$(reboot) `x` "y" \n z'})
+    plan = caller.explain(request)
+    created = [command for command in reached.commands() if "it" in command and "reboot" in command]
+    assert created == []
+    result = caller.call(request)
+    assert result.value["content"] == request.arguments["content"]
+    commands = [command for hop in result.hops for command in hop.commands]
+    assert commands == list(plan.route.commands)
+
+
+def test_an_ambiguous_name_is_refused_with_names_that_are_not(reached: ReachedPhone) -> None:
+    with pytest.raises(UsageError) as raised:
+        call(reached, "createNote", title="a")
+    assert f"{NOTES}.legacy/createNote" in str(raised.value.hint)
+    assert call(reached, f"{NOTES}.legacy/createNote", title="a", content="b").value["noteId"]
+    only = reached.caller().call(CallRequest("createNote", {"title": "a", "content": "b"}, app=NOTES))
+    assert only.key.package == NOTES
+
+
+def test_a_misspelled_name_gets_the_closest(reached: ReachedPhone) -> None:
+    with pytest.raises(UsageError) as raised:
+        call(reached, "query_clockin")
+    assert raised.value.hint == "Did you mean 'query_clock_in'?"
+
+
+def test_what_is_not_approved_is_refused_before_anything_is_sent(reached: ReachedPhone) -> None:
+    caller = reached.caller(approver=refuse)
+    with pytest.raises(CallError) as raised:
+        caller.call(CallRequest("start_over", {}))
+    assert raised.value.failure.token == "needs_approval"
+    assert raised.value.exit_code == 6
+    assert f"droidgate pins approve {TALLY}/start_over" in str(raised.value.hint)
+
+
+def test_an_approval_that_is_remembered_is_not_asked_for_again(reached: ReachedPhone) -> None:
+    asked: list[ApprovalRequest] = []
+
+    def approve(request: ApprovalRequest) -> Approval:
+        asked.append(request)
+        return Approval(allowed=True, remember=True)
+
+    caller = reached.caller(approver=approve)
+    for _ in range(2):
+        caller.call(CallRequest("read_total", {"player": "Ann"}))
+    (request,) = asked
+    assert (request.subject.package, request.arguments) == (TALLY, {"player": "Ann"})
+    assert request.state.kind == "new"
+
+
+def test_a_rule_that_denies_wins_over_every_approval(reached: ReachedPhone, tmp_path: Path) -> None:
+    (tmp_path / "policy.toml").write_text(f'[[rule]]\ndecision = "deny"\npackage = "{CLOCK_IN}"\n')
+    caller = reached.caller(policy=Policy.load(tmp_path))
+    with pytest.raises(CallError, match="denied"):
+        caller.call(CallRequest("clock_in_today"))
+
+
+def test_a_disabled_function_is_not_called(tmp_path: Path) -> None:
+    with reached_phone(tmp_path, sdk="37", shims=False) as reached:
+        reached.device.check(
+            [
+                "cmd",
+                "app_function",
+                "set-enabled",
+                "--package",
+                NOTES,
+                "--function",
+                CREATE,
+                "--state",
+                "disable",
+            ]
+        )
+        error = failure_of(reached, CREATE, title="a", content="b")
+        assert error.failure.token == "disabled"
+        assert not any("execute-app-function" in command for command in reached.commands())
+
+
+def test_an_app_that_went_is_not_called(tmp_path: Path) -> None:
+    with reached_phone(tmp_path, shims=False) as reached:
+        caller = reached.caller()
+        caller.targets.all()
+        reached.device.check(["pm", "uninstall", NOTES])
+        with pytest.raises(CallError, match="is not installed any more") as raised:
+            caller.call(CallRequest(CREATE, {"title": "a", "content": "b"}))
+        assert raised.value.failure.token == "unavailable"
+
+
+def test_without_a_shim_the_error_names_the_command_that_installs_one(tmp_path: Path) -> None:
+    with reached_phone(tmp_path, shims=False) as reached:
+        error = failure_of(reached, "clock_in_today")
+        assert error.failure.token == "unavailable"
+        assert "droidgate shim install" in str(error.hint)
+
+
+def test_a_shim_of_another_signer_gets_no_call(
+    reached: ReachedPhone, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("DROIDGATE_HOME", str(tmp_path))
+    error = failure_of(reached, "clock_in_today")
+    assert "your key did not sign this shim" in error.failure.text
+
+
+def test_several_calls_run_at_once(reached: ReachedPhone) -> None:
+    caller = reached.caller()
+    caller.targets.all()
+
+    def note(number: int) -> CallResult:
+        return caller.call(CallRequest(CREATE, {"title": f"note {number}", "content": "x"}))
+
+    with ThreadPoolExecutor(8) as pool:
+        results = list(pool.map(note, range(24)))
+    assert [result.value["title"] for result in results] == [f"note {number}" for number in range(24)]
+    assert len({result.value["noteId"] for result in results}) == 24
+
+
+def test_a_call_that_is_canceled_ends_as_canceled(reached: ReachedPhone) -> None:
+    cancel = threading.Event()
+    cancel.set()
+    caller = reached.caller()
+    caller.targets.all()
+    with pytest.raises(CallError) as raised:
+        caller.call(CallRequest(CREATE, {"title": "never", "content": "x"}), cancel=cancel)
+    assert raised.value.failure.token == "canceled"
+
+
+def test_the_audit_log_has_each_call_and_none_of_its_arguments(reached: ReachedPhone) -> None:
+    call(reached, CREATE, title="canary-4711", content="x")
+    failure_of(reached, "page_count", path="/sdcard/canary-4711.pdf")
+    text = "".join(path.read_text() for path in (reached.folder / "audit").glob("*.jsonl"))
+    records = [json.loads(line) for line in text.splitlines()]
+    assert "canary-4711" not in text
+    ends = [record for record in records if record["event"] == "end"]
+    assert {record["event"] for record in records} == {"start", "end"}
+    assert len(ends) == len(records) / 2
+    assert [(record["route"], record["result"]) for record in ends[-2:]] == [
+        ("app-function-shell", "ok"),
+        ("shim", "backend_failure"),
+    ]
+
+
+def test_a_result_is_returned_although_the_end_of_its_call_cannot_be_recorded(
+    reached: ReachedPhone, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def fail(*_arguments: object, **_named: object) -> None:
+        raise WriteError("the file cannot be written: No space left on device")
+
+    monkeypatch.setattr(AuditLog, "end", fail)
+    result = call(reached, CREATE, title="Milk", content="x")
+    assert result.value["title"] == "Milk"
+    assert result.findings[-1].code == "call-end-not-recorded"
+    with pytest.raises(CallError):
+        call(reached, "page_count", path="/sdcard/none.pdf")
+
+
+def test_nothing_is_called_whose_start_cannot_be_recorded(
+    reached: ReachedPhone, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def fail(*_arguments: object, **_named: object) -> None:
+        raise WriteError("the file cannot be written: No space left on device")
+
+    monkeypatch.setattr(AuditLog, "start", fail)
+    before = len(reached.commands())
+    with pytest.raises(WriteError, match="No space left on device"):
+        call(reached, CREATE, title="Milk", content="x")
+    assert not [command for command in reached.commands()[before:] if "execute-app-function" in command]
+
+
+def test_older_releases_are_called_by_broadcast_and_through_shims(older: ReachedPhone) -> None:
+    assert call(older, "currentWeather", location="Bonn").route == "am-broadcast"
+    day = {"date": "2026-02-03"}
+    assert call(older, "query_clock_in", **day).value == {**day, "has_clocked_in": False}
+    assert call(older, "add_points", player="Ann", points=3).route == "shim"
+    assert call(older, "read_total", player="Ann").value == {"player": "Ann", "total": 3}
+    assert failure_of(older, "page_count", path="/sdcard/absent.pdf").failure.token == "backend_failure"
+    assert {WEATHER, CLOCK_IN, TALLY, PDF_TOOL} <= {
+        target.app.package for target in older.caller().targets.all()
+    }
+
+
+@pytest.mark.parametrize("shell", [1, 2])
+def test_a_shell_that_prints_no_json_carries_no_call(tmp_path: Path, shell: int) -> None:
+    with reached_phone(tmp_path, sdk="36.1", shell=shell, shims=False) as reached:
+        error = failure_of(reached, CREATE, title="a", content="b")
+        assert error.failure.token == "unavailable"
+        assert "does not print the results of app functions as JSON" in error.failure.text
+        assert not any("execute-app-function" in command for command in reached.commands())

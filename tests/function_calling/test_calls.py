@@ -1,0 +1,181 @@
+"""A model's call leads to the capability that its tool was made of; what is not such a call is refused.
+
+The calls are typed from the API references of the vendors; their own libraries make some, where installed.
+"""
+
+from __future__ import annotations
+
+import importlib
+import json
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+import droidgate
+from droidgate.cli.descriptors.converting import ConvertRequest, convert_sources
+from droidgate.cli.reading import Output
+from droidgate.model.errors import InputError, UsageError
+from requirements_of_tests import require
+
+ARGUMENTS = {"title": "Milk", "tags": ["a"], "count": 3}
+TOOL = {
+    "name": "notes#create",
+    "inputSchema": {
+        "type": "object",
+        "properties": {"title": {"type": "string"}, "tags": {}, "due date": {"type": "string"}},
+    },
+}
+RESPONSES = {
+    "type": "function_call",
+    "id": "fc_1",
+    "call_id": "call_1",
+    "name": "notes_create",
+    "arguments": json.dumps(ARGUMENTS),
+    "status": "completed",
+}
+CHAT = {
+    "id": "call_1",
+    "type": "function",
+    "function": {"name": "notes_create", "arguments": json.dumps(ARGUMENTS)},
+}
+CLAUDE = {"type": "tool_use", "id": "toolu_1", "name": "notes_create", "input": ARGUMENTS}
+GEMINI = {"functionCall": {"id": "1", "name": "notes_create", "args": ARGUMENTS}, "thoughtSignature": "eA=="}
+CALLS: dict[str, dict[str, Any]] = {
+    "openai": RESPONSES,
+    "openai-chat": CHAT,
+    "anthropic": CLAUDE,
+    "gemini": GEMINI,
+}
+
+
+LIBRARIES = {
+    "openai": ("openai", "openai.types.responses", "ResponseFunctionToolCall"),
+    "openai-chat": ("openai", "openai.types.chat", "ChatCompletionMessageFunctionToolCall"),
+    "anthropic": ("anthropic", "anthropic.types", "ToolUseBlock"),
+    "gemini": ("google-genai", "google.genai.types", "Part"),
+}
+"""Dialect -> distribution, module and type of a call."""
+
+
+@pytest.fixture
+def names(tmp_path: Path) -> dict[str, Path]:
+    """Return `names.json` of each dialect, as `droidgate convert` writes it."""
+    source = tmp_path / "list.json"
+    source.write_text(json.dumps({"tools": [TOOL, {**TOOL, "name": "plain"}]}))
+    for dialect in CALLS:
+        request = ConvertRequest(f"function-calling+{dialect}", tmp_path / dialect)
+        convert_sources([str(source)], request, fail_on=None, output=Output.JSON)
+    return {dialect: tmp_path / dialect / "names.json" for dialect in CALLS}
+
+
+@pytest.mark.parametrize("dialect", CALLS)
+def test_a_call_leads_to_its_capability(dialect: str, names: dict[str, Path]) -> None:
+    for call in (CALLS[dialect], json.dumps(CALLS[dialect])):
+        for known in (names[dialect], json.loads(names[dialect].read_text())):
+            meant = droidgate.read_function_call(dialect, call, known)
+            assert (meant.capability, meant.arguments) == ("notes#create", ARGUMENTS)
+            assert meant.call_id in {"call_1", "toolu_1", "1"}
+
+
+@pytest.mark.filterwarnings("ignore::DeprecationWarning")
+def test_the_objects_of_the_vendors_libraries_are_read(names: dict[str, Path]) -> None:
+    made = {}
+    for dialect, (distribution, module, name) in LIBRARIES.items():
+        require(distribution)
+        made[dialect] = getattr(importlib.import_module(module), name).model_validate(CALLS[dialect])
+    for dialect, call in made.items():
+        meant = droidgate.read_function_call(dialect, call.model_dump(), names[dialect])
+        assert (meant.capability, meant.arguments) == ("notes#create", ARGUMENTS)
+
+
+def test_a_renamed_parameter_gets_its_own_name_back(names: dict[str, Path]) -> None:
+    call = {**CLAUDE, "input": {"due_date": "today"}}
+    meant = droidgate.read_function_call("anthropic", call, names["anthropic"])
+    assert meant.arguments == {"due date": "today"}
+    openai = {**RESPONSES, "arguments": '{"due date": "today"}'}
+    assert droidgate.read_function_call("openai", openai, names["openai"]).arguments == {"due date": "today"}
+
+
+def test_a_parameter_that_is_given_by_both_of_its_names_is_refused(names: dict[str, Path]) -> None:
+    call = {**CLAUDE, "input": {"due_date": "today", "due date": "tomorrow"}}
+    with pytest.raises(InputError, match="'due_date' and 'due date' are the same parameter"):
+        droidgate.read_function_call("anthropic", call, names["anthropic"])
+
+
+def test_a_function_without_arguments_may_leave_them_out_where_its_api_does(names: dict[str, Path]) -> None:
+    call = {"name": "plain"}
+    assert droidgate.read_function_call("gemini", call, names["gemini"]).arguments == {}
+
+
+def test_an_unknown_function_is_refused_with_the_closest_one(names: dict[str, Path]) -> None:
+    with pytest.raises(InputError, match="unknown function 'notes_creat'") as caught:
+        droidgate.read_function_call("anthropic", {**CLAUDE, "name": "notes_creat"}, names["anthropic"])
+    assert "did you mean 'notes_create'" in (caught.value.hint or "")
+
+
+def test_a_function_of_two_apps_is_refused(names: dict[str, Path]) -> None:
+    known = json.loads(names["anthropic"].read_text())
+    known["providers"] *= 2
+    with pytest.raises(InputError, match="several apps"):
+        droidgate.read_function_call("anthropic", CLAUDE, known)
+
+
+def test_tools_of_another_dialect_are_refused(names: dict[str, Path]) -> None:
+    with pytest.raises(UsageError, match="not of 'gemini' tools"):
+        droidgate.read_function_call("gemini", GEMINI, names["anthropic"])
+
+
+DEEP: Any = {}
+for _ in range(5_000):
+    DEEP = {"a": DEEP}
+
+
+@pytest.mark.parametrize(
+    ("dialect", "call"),
+    [
+        ("openai", CHAT),
+        ("openai-chat", RESPONSES),
+        ("anthropic", GEMINI),
+        ("gemini", CLAUDE | {"functionCall": "x"}),
+        ("openai", {**RESPONSES, "status": "in_progress"}),
+        ("openai", {**RESPONSES, "arguments": ""}),
+        ("openai", {**RESPONSES, "arguments": "[1]"}),
+        ("openai", {**RESPONSES, "arguments": '{"a": NaN}'}),
+        ("openai", {**RESPONSES, "arguments": '{"a": 1, "a": 2}'}),
+        ("openai", {**RESPONSES, "arguments": '{"a":' * 500 + "1" + "}" * 500}),
+        ("openai", {**RESPONSES, "arguments": ARGUMENTS}),
+        ("openai", {**RESPONSES, "name": 5}),
+        ("openai-chat", {**CHAT, "function": None}),
+        ("anthropic", {**CLAUDE, "input": None}),
+        ("anthropic", {**CLAUDE, "input": {"a": float("nan")}}),
+        ("anthropic", {**CLAUDE, "input": {"a": {1, 2}}}),
+        ("anthropic", {**CLAUDE, "input": {1: 2}}),
+        ("anthropic", {**CLAUDE, "input": DEEP}),
+        ("anthropic", {**CLAUDE, "id": []}),
+        ("gemini", {"functionCall": {"name": "plain", "args": [1]}}),
+        ("gemini", {"functionCall": {"name": "plain", "willContinue": True}}),
+        ("gemini", {}),
+        ("gemini", []),
+        ("anthropic", "{"),
+    ],
+)
+def test_what_is_not_a_whole_call_is_refused(dialect: str, call: Any, names: dict[str, Path]) -> None:
+    with pytest.raises(InputError):
+        droidgate.read_function_call(dialect, call, names[dialect])
+
+
+@pytest.mark.parametrize("known", ["missing.json", {}, {"target": {}, "providers": []}, b"{"])
+def test_what_is_not_a_name_map_is_refused_with_the_place_of_one(known: Any, tmp_path: Path) -> None:
+    if isinstance(known, bytes):
+        (tmp_path / "names.json").write_bytes(known)
+        known = tmp_path / "names.json"
+    with pytest.raises(InputError) as caught:
+        droidgate.read_function_call("anthropic", CLAUDE, known)
+    assert caught.value.place is not None or "names.json" in (caught.value.hint or "")
+
+
+def test_names_of_a_format_that_models_do_not_call_are_refused() -> None:
+    known = {"target": {"format": "mcp", "dialect": "2025-11-25"}, "providers": []}
+    with pytest.raises(UsageError, match="the names are of tools in mcp"):
+        droidgate.read_function_call("2025-11-25", CLAUDE, known)

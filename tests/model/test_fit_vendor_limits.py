@@ -1,0 +1,102 @@
+"""Limits of the tool lists of model vendors: words at the top, names of parameters, references, choices."""
+
+from droidgate.fit import Fitted, fit_provider
+from droidgate.model.capability import Capability, Provider
+from droidgate.model.findings import Level
+from droidgate.model.types import ObjectType, OneOfType, Property, RefType, ScalarType, Type
+from droidgate_mappings.capacity import Capacity
+from model.capacities import everything
+
+STRING = ScalarType(kind="string")
+NOTE = ObjectType(properties={"text": Property(type=STRING, required=True)})
+INPUT = "/capabilities/0/input"
+
+
+def fit(input_: Type, capacity: Capacity) -> tuple[Fitted, dict[str, tuple[str, Level]]]:
+    provider = Provider(
+        protocol="test", capabilities=(Capability(id="do", input=input_),), definitions={"Note": NOTE}
+    )
+    fitted = fit_provider(provider, capacity, "target", "dialect")
+    return fitted, {one.pointer: (one.code, one.level) for one in fitted.findings}
+
+
+def written_input(fitted: Fitted) -> Type:
+    return fitted.provider.capabilities[0].input
+
+
+def test_a_word_that_is_refused_at_the_top_is_carried_below() -> None:
+    choice = {"anyOf": [{"required": ["a"]}, {"required": ["b"]}]}
+    inner = ObjectType(properties={"a": Property(type=STRING)}, keywords=choice)
+    outer = inner.model_copy(update={"properties": {"a": Property(type=inner)}})
+    capacity = everything(input_shape="plain-object", top_words_excluded=["anyOf"])
+    fitted, findings = fit(outer, capacity)
+    assert findings == {
+        f"{INPUT}/keywords/anyOf": ("keyword-moved", Level.WIDENED),
+        f"{INPUT}/description": ("text-added", Level.MOVED),
+    }
+    written = written_input(fitted)
+    assert isinstance(written, ObjectType)
+    assert written.keywords == {}
+    assert written.properties["a"].type == inner
+    assert written.description is not None
+    assert '"required":["a"]' in written.description
+
+
+def test_an_input_without_parameters_states_that_it_has_none() -> None:
+    fitted, findings = fit(ObjectType(), everything(input_shape="plain-object"))
+    assert written_input(fitted).keywords == {"properties": {}}
+    assert findings == {f"{INPUT}/keywords/properties": ("type-stated", Level.RENAMED)}
+
+
+def test_only_the_listed_keywords_are_carried() -> None:
+    one = STRING.model_copy(update={"keywords": {"minLength": 1, "title": "T"}})
+    taken = ObjectType(properties={"a": Property(type=one)})
+    fitted, findings = fit(taken, everything(keyword_words=["title"]))
+    written = written_input(fitted)
+    assert isinstance(written, ObjectType)
+    assert written.properties["a"].type.keywords == {"title": "T"}
+    assert written.properties["a"].type.description == "[minLength: 1]"
+    assert findings[f"{INPUT}/properties/a/type/keywords/minLength"] == ("keyword-moved", Level.WIDENED)
+
+
+def test_a_parameter_is_renamed_and_the_properties_of_its_value_are_not() -> None:
+    inner = ObjectType(properties={"a b": Property(type=STRING)})
+    words = {"dependentRequired": {"a b": ["c"]}}
+    outer = ObjectType(properties={"a b": Property(type=inner), "c": Property(type=STRING)}, keywords=words)
+    fitted, findings = fit(outer, everything(parameter_rule={"allowed": "[a-z_]"}))
+    written = written_input(fitted)
+    assert isinstance(written, ObjectType)
+    assert list(written.properties) == ["a_b", "c"]
+    assert written.properties["a_b"].type == inner
+    assert [(one.original, one.written) for one in fitted.names] == [("a b", "a_b")]
+    # It would speak of a parameter that has another name.
+    assert findings[f"{INPUT}/keywords/dependentRequired"] == ("keyword-moved", Level.WIDENED)
+    assert written.keywords == {}
+
+
+def test_a_reference_with_a_description_becomes_a_choice_of_one() -> None:
+    described = RefType(name="Note", description="What to keep")
+    taken = ObjectType(
+        properties={"a": Property(type=described), "b": Property(type=RefType(name="Note", nullable=True))}
+    )
+    fitted, findings = fit(taken, everything(reference_facts=False))
+    written = written_input(fitted)
+    assert isinstance(written, ObjectType)
+    assert written.properties["a"].type == OneOfType(
+        alternatives=(RefType(name="Note"),), exclusive=False, description="What to keep"
+    )
+    assert written.properties["b"].type == RefType(name="Note", nullable=True)
+    assert {code for code, _ in findings.values()} == {"reference-wrapped"}
+    assert {level for _, level in findings.values()} == {Level.RENAMED}
+
+
+def test_an_exclusive_choice_is_widened_only_where_a_value_can_be_of_two() -> None:
+    capacity = everything(inclusive_only=True)
+    number = ScalarType(kind="int64")
+    for alternatives, level in (((STRING, number), Level.RENAMED), ((NOTE, ObjectType()), Level.WIDENED)):
+        taken = ObjectType(properties={"a": Property(type=OneOfType(alternatives=alternatives))})
+        fitted, findings = fit(taken, capacity)
+        assert findings == {f"{INPUT}/properties/a/type/exclusive": ("exclusive-dropped", level)}
+        written = written_input(fitted)
+        assert isinstance(written, ObjectType)
+        assert written.properties["a"].type == OneOfType(alternatives=alternatives, exclusive=False)
