@@ -122,7 +122,7 @@ def _suggestion(message: str) -> str:
         return ""
     from droidgate.parsing.suggestions import closest_name
 
-    closest = closest_name(head.partition("'")[2], allowed.rstrip("'.").split("', '"))
+    closest = closest_name(head.rpartition("'")[2], allowed.rstrip("'.").split("', '"))
     return f"did you mean {closest!r}? " if closest is not None else ""
 
 
