@@ -872,8 +872,8 @@ def test_a_capability_or_shim_that_is_not_known_has_the_nearest_name(
         assert f"did you mean '{NOTES}.NotesService#createNote'? known: {NOTES}." in run.err
     built = droidgate("shim", "install", "--from", f"adb:/{NOTES}", "--only", "createnote")
     assert (built.code, f"did you mean '{NOTES}.NotesService#createNote'?" in built.err) == (2, True)
-    for arguments in (("uninstall", f"{NOTES}z"), ("call", "a", "--shim", f"{NOTES}z")):
-        run = droidgate("shim", *arguments)
+    for unknown in (["uninstall", f"{NOTES}z"], ["call", "a", "--shim", f"{NOTES}z"]):
+        run = droidgate("shim", *unknown)
         assert (run.code, f"did you mean '{NOTES}'? known: " in run.err) == (2, True)
     choice = droidgate("shim", "install", "--from", f"adb:/{NOTES}", "--advertise", "mmpc")
     assert (choice.code, "hint: did you mean 'mmcp'? See `droidgate shim install --help`" in choice.err) == (
