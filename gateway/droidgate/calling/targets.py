@@ -66,6 +66,8 @@ class Target:
         Raises:
             InputError: it is not known who signed the app.
         """
+        application = self.app.application
+        signer = signer_of(() if application is None else application.signers)
         signer = signer_of(() if self.app.application is None else self.app.application.signers)
         if not signer:
             message = "the app has no signer that could be read, so no approval can be kept for it"
