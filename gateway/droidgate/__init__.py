@@ -15,6 +15,7 @@ if TYPE_CHECKING:
     from droidgate.calling.policy import Policy
     from droidgate.calling.requests import CallResult
     from droidgate.calls.failures import CallError
+    from droidgate.clients.installing import ClientChange, install_client
     from droidgate.compare import Change, Comparison, Weight
     from droidgate.coverage.document import Report
     from droidgate.coverage.report import report_coverage
@@ -47,6 +48,7 @@ else:
     from importlib import import_module as _import_module
 
     _HOMES = {
+        "droidgate.clients.installing": ("ClientChange", "install_client"),
         "droidgate.calling.audit_log": ("AuditLog",),
         "droidgate.calling.caller": ("CallPlan",),
         "droidgate.calling.requests": ("CallResult",),
@@ -104,6 +106,7 @@ __all__ = [
     "CallResult",
     "Capability",
     "Change",
+    "ClientChange",
     "Comparison",
     "Conversion",
     "DeviceDescription",
@@ -135,6 +138,7 @@ __all__ = [
     "callability_of",
     "convert",
     "diff",
+    "install_client",
     "lint",
     "list_devices",
     "load_formats",
