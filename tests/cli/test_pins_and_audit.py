@@ -14,7 +14,7 @@ import pytest
 
 from calling.log_writers import ALLOWED, SUBJECT, write_calls
 from cli.program_runs import Runner, run_on_terminal
-from cli.test_terminal_pages import all_widths
+from cli.test_terminal_pages import check_page
 from conftest import Golden
 from droidgate.calling import audit_log, pins
 from droidgate.calling.audit_log import AuditLog, file_of
@@ -209,4 +209,4 @@ def test_a_page_fits_each_width(name: str, golden: Golden, monkeypatch: pytest.M
     write_calls(AuditLog(), 2)
     AuditLog().start(SUBJECT, pin=None, arguments={}, decision=Decision("deny", "rule 1", "no"))
     arguments = (*name.split("-"), *(["*createNote"] if name == "pins-approve" else []))
-    golden(f"terminal/{name}.txt", all_widths(arguments, monkeypatch))
+    check_page(name, arguments, golden, monkeypatch)

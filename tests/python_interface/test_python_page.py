@@ -66,6 +66,23 @@ def test_the_snippet_about_phones_finds_their_apps(folder: Path) -> None:
     assert "dev.droidgate.sample.pdftool mmcp" in run_on_a_phone("discover", folder)
 
 
+def test_the_snippet_about_calls_explains_one_and_makes_it(folder: Path) -> None:
+    explained, called, failed = run_on_a_phone("phone.explain(", folder).splitlines()
+    assert "execute-app-function" in explained
+    assert called.startswith("note-1 Umbrella app-function-shell")
+    assert failed.startswith("invalid_argument [")
+    assert 'did you mean "title"' in failed
+
+
+def test_the_snippet_of_the_guide_to_calls_runs(folder: Path) -> None:
+    guide = (CHECKOUT / "docs/guides/call-a-capability.md").read_text(encoding="utf-8")
+    (snippet,) = re.findall(r"^```python\n(.*?)^```", guide, re.DOTALL | re.MULTILINE)
+    with start_phone(server_port=0) as phone:
+        done = run(snippet, folder, ANDROID_ADB_SERVER_PORT=str(phone.server_port))
+    assert (done.returncode, done.stderr) == (0, "")
+    assert done.stdout.startswith("Umbrella app-function-shell ")
+
+
 def test_the_snippet_about_shims_installs_them_and_calls_one(folder: Path) -> None:
     installed, outputs = run_on_a_phone("shims.call(", folder).splitlines()
     assert installed.startswith("True [")
