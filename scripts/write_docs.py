@@ -128,6 +128,7 @@ def pages() -> dict[str, str]:
     for name, document in PUBLISHED.items():
         written[f"schemas/{name}.schema.json"] = json_text(schema_of(document))
     written["schemas/droidgate.toml.schema.json"] = json_text(settings_schema())
+    written |= _run_script("terminal_pictures")["pictures"]()
     written["images/architecture.svg"] = _run_script("architecture")["draw_layers"]()
     return written
 
@@ -415,6 +416,8 @@ _PHONE_COMMANDS: Final = {
     "discover": "droidgate discover",
     "install": "droidgate shim install --from adb:/dev.droidgate.sample.weather",
     "call": 'droidgate shim call currentWeather --args \'{"location": "Berlin"}\'',
+    "call function": "droidgate call summarizeNotes --yes",
+    "call explained": 'droidgate call currentWeather --args \'{"location": "Berlin"}\' --explain',
 }
 
 
@@ -511,8 +514,8 @@ PARTS: dict[str, Callable[[], str]] = {
 """The generated parts that a page may have."""
 
 PAGES_WITH_PARTS = (
-    CHECKOUT / "README.md",
     CHECKOUT / "docs" / "get-started.md",
+    CHECKOUT / "docs" / "guides" / "call-a-capability.md",
     CHECKOUT / "docs" / "guides" / "expose-apps.md",
     CHECKOUT / "docs" / "guides" / "migrate-an-app.md",
     CHECKOUT / "docs" / "guides" / "compare-an-ecosystem.md",

@@ -320,11 +320,19 @@ def _node_package(name: str, version: str, script: str) -> Callable[[], Path | N
     """Return what finds a script of a package of npm's index, which is installed once below .cache/."""
 
     def find() -> Path | None:
-        folder = f"npm-{name.rpartition('/')[2]}-{version}"
-        npm, path = _npm(), f"node_modules/{name}/{script}"
-        if not npm or node() is None:
-            return None
-        return _downloaded(folder, path, *npm, "install", "--silent", "--prefix=.", f"{name}@{version}")
+        place = CHECKOUT / ".cache" / f"npm-{name.rpartition('/')[2]}-{version}"
+        found = place / "node_modules" / name / script
+        npm = _npm()
+        if found.is_file() or not npm or node() is None or _package_index() is None:
+            return found if found.is_file() and node() is not None else None
+        place.parent.mkdir(exist_ok=True)
+        # Two runs may install it at once: each in a folder of its own, of which the first one stays.
+        with tempfile.TemporaryDirectory(dir=place.parent) as folder:
+            command = [*npm, "install", "--silent", f"--prefix={folder}/made", f"{name}@{version}"]
+            done = subprocess.run(command, capture_output=True, check=False, timeout=600)
+            if done.returncode == 0 and not place.exists():
+                Path(folder, "made").rename(place)
+        return found if found.is_file() else None
 
     return find
 
@@ -449,6 +457,14 @@ PARTS = {
                 ("google-genai", "google.genai", 3),
                 ("openai", "openai", 3),
             )
+        ),
+        Part(
+            name="basedpyright",
+            find=_package("basedpyright"),
+            least_version=(1, 30),
+            read_version=_version_of_distribution("basedpyright"),
+            proves="the Python interface has types that pyright knows",
+            how_to_get="pip install '.[oracles]'",
         ),
         Part(
             name="compact-aapt2",

@@ -392,3 +392,35 @@ def test_the_head_names_no_record_that_is_not_on_the_disk(
     check_holds(log, 21)
     write_calls(log, 1)
     check_holds(log, 23)
+
+
+def _edit(lines: Lines, draw: random.Random) -> Lines:
+    """Return lines after one edit that is neither at the start nor at the end alone."""
+    edited = list(lines)
+    at = draw.randrange(1, len(lines) - 1)
+    kind = draw.randrange(4)
+    if kind == 0:
+        del edited[at : at + draw.randrange(1, len(lines) - at)]
+    elif kind == 1:
+        edited.insert(draw.randrange(len(lines) + 1), edited[at])
+    elif kind == 2:
+        edited.insert(draw.choice([other for other in range(len(lines)) if other != at]), edited.pop(at))
+    else:
+        record = json.loads(edited[at])
+        record[draw.choice(sorted(record))] = draw.choice(["x", 0, None, [1]])
+        record["digest"] = audit_log.digest_of_record(record)
+        edited[at] = json.dumps(record, sort_keys=True, separators=(",", ":")).encode() + b"\n"
+    return edited
+
+
+def test_every_edit_within_the_log_is_found(log: AuditLog) -> None:
+    path = file_of(log.folder, 1)
+    lines = path.read_bytes().splitlines(keepends=True)
+    draw = random.Random(9)
+    unseen = []
+    for _ in range(400):
+        edited = _edit(lines, draw)
+        path.write_bytes(b"".join(edited))
+        if edited != lines and verify(log.folder).broken is None:
+            unseen.append(edited)
+    assert unseen == []

@@ -7,13 +7,14 @@ import secrets
 from collections.abc import Iterator
 from datetime import datetime, tzinfo
 from pathlib import Path
+from typing import Any
 
 import jsonschema
 import pytest
 
 from calling.log_writers import ALLOWED, SUBJECT, write_calls
 from cli.program_runs import Runner, run_on_terminal
-from cli.test_terminal_pages import all_widths
+from cli.test_terminal_pages import check_page
 from conftest import Golden
 from droidgate.calling import audit_log, pins
 from droidgate.calling.audit_log import AuditLog, file_of
@@ -44,19 +45,19 @@ def home(tmp_path: Path, phone: VirtualPhone, monkeypatch: pytest.MonkeyPatch) -
     return tmp_path
 
 
-def document(droidgate: Runner, *arguments: str, code: int = 0) -> dict[str, object]:
+def document(droidgate: Runner, *arguments: str, code: int = 0) -> Any:
     """Return what a command prints as JSON, held to its published schema."""
     run = droidgate(*arguments, "--json")
     assert run.code == code, run.err
-    printed: dict[str, object] = json.loads(run.out)
+    printed = json.loads(run.out)
     jsonschema.validate(printed, schema_of(PUBLISHED["-".join(arguments[:2])]))
     return printed
 
 
 def keep_changed_approval(capability: str) -> None:
     """Approve a capability of the notes app as if it had been declared otherwise."""
-    reading = open_device().discover()
-    item = next(item for item in declared_capabilities(reading) if item.name == f"{NOTES}/{capability}")
+    declared = declared_capabilities(open_device().caller.targets)
+    item = next(item for item in declared if item.name == f"{NOTES}/{capability}")
     assert item.pin is not None
     earlier = item.provider.model_copy(
         update={
@@ -72,12 +73,12 @@ def keep_changed_approval(capability: str) -> None:
 def test_an_approval_is_made_listed_compared_and_removed(droidgate: Runner) -> None:
     assert document(droidgate, "pins", "list")["pins"] == []
     made = document(droidgate, "pins", "approve", CREATE, "--yes")
-    assert [entry["capability"] for entry in made["approved"]] == [f"{NOTES}.NotesService#createNote"]  # type: ignore[attr-defined]
+    assert [entry["capability"] for entry in made["approved"]] == [f"{NOTES}.NotesService#createNote"]
     assert made["refused"] == made["unchanged"] == []
     again = document(droidgate, "pins", "approve", CREATE)
     assert (again["approved"], again["unchanged"]) == ([], made["approved"])
     assert document(droidgate, "pins", "list")["pins"] == made["approved"]
-    [difference] = document(droidgate, "pins", "diff")["pins"]  # type: ignore[misc]
+    [difference] = document(droidgate, "pins", "diff")["pins"]
     assert difference["state"] == "unchanged"
     assert document(droidgate, "pins", "remove", f"{NOTES}/*")["removed"] == made["approved"]
     assert document(droidgate, "pins", "list")["pins"] == []
@@ -85,14 +86,14 @@ def test_an_approval_is_made_listed_compared_and_removed(droidgate: Runner) -> N
 
 def test_a_changed_declaration_is_shown_before_it_is_approved_again(droidgate: Runner) -> None:
     keep_changed_approval(f"{NOTES}.NotesService#createNote")
-    [difference] = document(droidgate, "pins", "diff")["pins"]  # type: ignore[misc]
+    [difference] = document(droidgate, "pins", "diff")["pins"]
     assert difference["state"] == "changed"
     shown = droidgate("pins", "diff").out
     assert "text-only: text-changed: the description changed\n    was: Harmless\n    is: Write a new" in shown
     run = droidgate("pins", "approve", CREATE, "--yes")
     assert f"{CREATE}  appfunctions: changed since it was approved" in run.out
     assert "the description changed" in run.out
-    assert document(droidgate, "pins", "diff")["pins"][0]["state"] == "unchanged"  # type: ignore[index]
+    assert document(droidgate, "pins", "diff")["pins"][0]["state"] == "unchanged"
 
 
 def test_nothing_is_approved_where_nobody_can_be_asked(droidgate: Runner) -> None:
@@ -143,11 +144,11 @@ def test_calls_are_shown_and_the_chain_is_verified(droidgate: Runner) -> None:
     write_calls(log, 3)
     log.start(SUBJECT, pin=None, arguments={}, decision=Decision("deny", "rule 1", "no"))
     calls = document(droidgate, "audit", "show")["calls"]
-    assert [(call["decision"], call["result"]) for call in calls] == [  # type: ignore[attr-defined]
+    assert [(call["decision"], call["result"]) for call in calls] == [
         *[("allow", "ok")] * 3,
         ("deny", None),
     ]
-    assert len(document(droidgate, "audit", "show", "--last", "2")["calls"]) == 2  # type: ignore[arg-type]
+    assert len(document(droidgate, "audit", "show", "--last", "2")["calls"]) == 2
     assert document(droidgate, "audit", "show", "com.other/*")["calls"] == []
     verified = document(droidgate, "audit", "verify")
     assert (verified["records"], verified["broken"]) == (7, None)
@@ -208,4 +209,4 @@ def test_a_page_fits_each_width(name: str, golden: Golden, monkeypatch: pytest.M
     write_calls(AuditLog(), 2)
     AuditLog().start(SUBJECT, pin=None, arguments={}, decision=Decision("deny", "rule 1", "no"))
     arguments = (*name.split("-"), *(["*createNote"] if name == "pins-approve" else []))
-    golden(f"terminal/{name}.txt", all_widths(arguments, monkeypatch))
+    check_page(name, arguments, golden, monkeypatch)

@@ -3,7 +3,7 @@
 import io
 import re
 import sys
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from pathlib import Path
 
 import pytest
@@ -12,7 +12,7 @@ from hypothesis import strategies as st
 from rich.cells import cell_len
 from rich.console import Console
 
-from cli.program_runs import run_on_terminal
+from cli.program_runs import run_on_terminal, run_process
 from conftest import Golden
 from droidgate.cli import run
 from droidgate.cli.output.tables import draw_table
@@ -30,6 +30,18 @@ PAGES = {
     "diff": ("diff", "OLD", "NEW"),
     "formats": ("formats",),
     "matrix": ("formats", "--matrix"),
+    "config-show": ("config", "show"),
+}
+PAGES_OF_A_CATALOG = {
+    "scan": ("scan", "device_shim/apps", "--catalog", "apps"),
+    "coverage": ("coverage", "apps"),
+    "sql": (
+        "catalog",
+        "sql",
+        "--catalog",
+        "apps",
+        "SELECT package, capabilities FROM providers",
+    ),
 }
 PAGES_OF_A_PHONE = {
     "devices": ("devices",),
@@ -81,9 +93,23 @@ def _without_styles(text: str) -> str:
     return _STYLE.sub("", text)
 
 
-def all_widths(arguments: tuple[str, ...], monkeypatch: pytest.MonkeyPatch) -> str:
-    """Return the page at each width without colours, and hold each to the same page with colours."""
-    pages = []
+def check_page(
+    name: str,
+    arguments: tuple[str, ...],
+    golden: Golden,
+    monkeypatch: pytest.MonkeyPatch,
+    changed: Mapping[str, str] | None = None,
+) -> None:
+    """Compare a page at each width with its golden files, without colours and with them; both say the same.
+
+    Args:
+        name: The golden page.
+        arguments: What prints it.
+        golden: The fixture.
+        monkeypatch: The fixture.
+        changed: Texts that differ in each run, to texts of the same length.
+    """
+    pages, in_colours = [], []
     for width in WIDTHS:
         plain = page(arguments, width, monkeypatch)
         coloured = page(arguments, width, monkeypatch, coloured=True)
@@ -91,8 +117,14 @@ def all_widths(arguments: tuple[str, ...], monkeypatch: pytest.MonkeyPatch) -> s
         assert plain == _without_styles(plain) or "\x1b[1m" in plain
         lines = [line.rstrip() for line in _without_styles(plain).splitlines()]
         assert [line for line in lines if cell_len(line) > width] == []
-        pages += [f"{f' {width} columns ':=^{width}}", *lines]
-    return "\n".join([*pages, ""])
+        heading = f"{f' {width} columns ':=^{width}}"
+        pages += [heading, *lines]
+        in_colours += [heading, *(line.rstrip() for line in coloured.splitlines())]
+    for lines, ending in ((pages, "txt"), (in_colours, "ansi")):
+        text = "\n".join([*lines, ""])
+        for here, there in (changed or {}).items():
+            text = text.replace(here, there)
+        golden(f"terminal/{name}.{ending}", text)
 
 
 @pytest.mark.parametrize("name", PAGES)
@@ -104,7 +136,26 @@ def test_a_page_fits_each_width_and_is_the_same_without_colours(
     monkeypatch.chdir(tmp_path)
     arguments = _filled(PAGES[name], Path("out"))
     run(arguments)
-    golden(f"terminal/{name}.txt", all_widths(arguments, monkeypatch))
+    check_page(name, arguments, golden, monkeypatch)
+
+
+@pytest.fixture(scope="module")
+def catalog(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """Return a folder with the sample apps and their catalog."""
+    folder = tmp_path_factory.mktemp("scanned")
+    (folder / "device_shim").symlink_to(CHECKOUT / "device_shim")
+    scan = run_process(*PAGES_OF_A_CATALOG["scan"], cwd=folder)
+    assert scan.code == 0, scan.err
+    return folder
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("name", PAGES_OF_A_CATALOG)
+def test_a_page_about_a_catalog_fits_each_width(
+    name: str, catalog: Path, golden: Golden, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.chdir(catalog)
+    check_page(name, PAGES_OF_A_CATALOG[name], golden, monkeypatch)
 
 
 @pytest.fixture(scope="module")
@@ -118,16 +169,8 @@ def test_a_page_about_a_phone_fits_each_width(
     name: str, phone: VirtualPhone, golden: Golden, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setenv("ANDROID_ADB_SERVER_PORT", str(phone.server_port))
-    shown = all_widths(PAGES_OF_A_PHONE[name], monkeypatch)
     serial = "127.0.0.1:" + "5" * len(phone.serial.partition(":")[2])
-    golden(f"terminal/{name}.txt", shown.replace(phone.serial, serial))
-
-
-def test_colours_are_those_of_the_levels(golden: Golden, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.chdir(CHECKOUT)
-    golden(
-        "terminal/lint-coloured.txt", page(_filled(PAGES["lint"], Path()), 100, monkeypatch, coloured=True)
-    )
+    check_page(name, PAGES_OF_A_PHONE[name], golden, monkeypatch, {phone.serial: serial})
 
 
 def test_forced_colours_reach_a_pipe(

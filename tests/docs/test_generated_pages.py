@@ -47,8 +47,16 @@ def test_generated_page_is_current(path: Path) -> None:
 
 
 def test_no_generated_page_is_left_over() -> None:
-    schemas = {path for path in (DOCS / "schemas").glob("*") if path.is_file()}
-    assert schemas <= WANTED.keys()
+    folders = (DOCS / "schemas", DOCS / "images" / "terminal")
+    assert {path for folder in folders for path in folder.iterdir()} <= WANTED.keys()
+
+
+def test_a_terminal_picture_needs_nothing_from_the_network_and_is_shown_on_a_page() -> None:
+    pages = "".join(path.read_text() for path in (CHECKOUT / "README.md", *DOCS.rglob("*.md")))
+    for path in (DOCS / "images" / "terminal").iterdir():
+        addresses = re.findall(r"https?://[^\s\"')]+", path.read_text())
+        assert set(addresses) == {"http://www.w3.org/2000/svg"}
+        assert f"images/terminal/{path.name})" in pages
 
 
 @pytest.mark.slow

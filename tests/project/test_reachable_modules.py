@@ -17,13 +17,8 @@ COMMANDS_OF_THE_PHONE = "droidgate_phone.commands"
 """A package whose registry names the modules in it by their last name."""
 
 NOT_REACHED = {
-    # What a call from the desktop sends and reads.
-    "droidgate_mcp.wire",
     # Optional, for Python programs alone (docs/internals/matching.md).
     "droidgate.coverage.match.vectors",
-    # The server; its provider of tools is to come.
-    *(f"droidgate.serving{name}" for name in ("", ".application", ".clients", ".connections", ".front_door")),
-    *(f"droidgate.serving.{name}" for name in ("http", "questions", "results", "stdio", "tokens", "tools")),
 }
 
 

@@ -7,11 +7,11 @@ from dataclasses import dataclass
 from typing import Literal
 
 from droidgate.calling.pins import ANY_CLIENT, PinRecord, PinState, PinStore, diff
-from droidgate.calling.refusals import refused_names
-from droidgate.calling.subjects import NamePattern, Pin, key_of, pin_of, signer_of
+from droidgate.calling.subjects import CapabilityKey, NamePattern, Pin
+from droidgate.calling.targets import PhoneTargets, Target
 from droidgate.compare import Comparison
 from droidgate.model.capability import Capability, Provider
-from droidgate.sources.device import PhoneReading
+from droidgate.model.errors import InputError
 
 
 @dataclass(frozen=True, slots=True)
@@ -21,12 +21,14 @@ class DeclaredCapability:
     Attributes:
         provider: What declares it.
         capability: As it is declared now.
+        key: Which capability it is.
         pin: Its pin; None where it cannot be approved.
         refusal: Why it cannot be approved, one sentence without a period; empty where it can.
     """
 
     provider: Provider
     capability: Capability
+    key: CapabilityKey
     pin: Pin | None
     refusal: str = ""
 
@@ -44,37 +46,30 @@ class DeclaredCapability:
         return None if self.pin is None else store.check(self.pin, client=client)
 
 
-def declared_capabilities(phone: PhoneReading) -> tuple[DeclaredCapability, ...]:
-    """Return all capabilities that a phone's apps declare, in the order they were found."""
-    user = phone.facts.user
-    every = [
-        (app, provider, capability)
-        for app in phone.apps
-        for provider in app.providers
-        for capability in provider.capabilities
-    ]
-    refused = refused_names(key_of(provider, item.id, user=user) for _, provider, item in every)
-    declared = []
-    for app, provider, capability in every:
-        signer = signer_of(() if app.application is None else app.application.signers)
-        refusal = refused.get(key_of(provider, capability.id, user=user), "")
-        if not refusal and not signer:
-            refusal = "it cannot be read who signed its app"
-        pin = None if refusal else pin_of(provider, capability.id, user=user, signer=signer)
-        declared.append(DeclaredCapability(provider, capability, pin, refusal))
-    return tuple(declared)
+def declared_capabilities(targets: PhoneTargets) -> tuple[DeclaredCapability, ...]:
+    """Return all capabilities of a phone, in the order they were found.
+
+    Raises:
+        DeviceError: the phone fails.
+    """
+    return tuple(_declared(target, targets.why_refused(target)) for target in targets.all())
+
+
+def _declared(target: Target, refusal: str | None) -> DeclaredCapability:
+    if refusal is None:
+        try:
+            return DeclaredCapability(target.provider, target.capability, target.key, target.pin)
+        except InputError as error:
+            refusal = error.message
+    return DeclaredCapability(target.provider, target.capability, target.key, None, refusal)
 
 
 def named_capabilities(
-    declared: Iterable[DeclaredCapability], patterns: Iterable[str], *, user: int
+    declared: Iterable[DeclaredCapability], patterns: Iterable[str]
 ) -> tuple[DeclaredCapability, ...]:
     """Return the capabilities that patterns name, as in `NamePattern`."""
     parsed = [NamePattern.parse(text) for text in patterns]
-    return tuple(
-        item
-        for item in declared
-        if any(pattern.matches(key_of(item.provider, item.capability.id, user=user)) for pattern in parsed)
-    )
+    return tuple(item for item in declared if any(pattern.matches(item.key) for pattern in parsed))
 
 
 @dataclass(frozen=True, slots=True)
@@ -93,16 +88,14 @@ class PinDifference:
     comparison: Comparison | None
 
 
-def compare_pin(record: PinRecord, declared: Iterable[DeclaredCapability], *, user: int) -> PinDifference:
+def compare_pin(record: PinRecord, declared: Iterable[DeclaredCapability]) -> PinDifference:
     """Return what became of an approved capability on a phone.
 
     Args:
         record: The approval.
         declared: All capabilities of the phone.
-        user: The phone's user.
     """
-    keyed = ((key_of(item.provider, item.capability.id, user=user), item) for item in declared)
-    now = next((item for key, item in keyed if key == record.key), None)
+    now = next((item for item in declared if item.key == record.key), None)
     if now is None:
         return PinDifference(record, "missing", None)
     comparison = diff(record, now.provider)

@@ -13,7 +13,7 @@ from dataclasses import dataclass, replace
 from typing import Final
 
 from droidgate.calling.refusals import refused_names
-from droidgate.calling.subjects import CapabilityKey, Pin, component_name, key_of, pin_of
+from droidgate.calling.subjects import CapabilityKey, Pin, component_name, key_of, pin_of, signer_of
 from droidgate.calls.failures import CallError, Failure
 from droidgate.devices.device import Device
 from droidgate.devices.packages import package_paths
@@ -66,11 +66,12 @@ class Target:
         Raises:
             InputError: it is not known who signed the app.
         """
-        signers = () if self.app.application is None else self.app.application.signers
-        if not signers:
+        application = self.app.application
+        signer = signer_of(() if application is None else application.signers)
+        if not signer:
             message = "the app has no signer that could be read, so no approval can be kept for it"
             raise InputError(message, place=self.app.package)
-        return pin_of(self.provider, self.capability.id, user=self.user, signer="+".join(sorted(signers)))
+        return pin_of(self.provider, self.capability.id, user=self.user, signer=signer)
 
     def is_named(self, text: str) -> bool:
         """Return whether a user's text names it: by its id, the end of its id, or with its package."""

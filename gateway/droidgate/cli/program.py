@@ -18,6 +18,7 @@ import typer
 
 from droidgate.cli.audit import audit_command
 from droidgate.cli.calls import call_command
+from droidgate.cli.clients import install_client_command
 from droidgate.cli.config import config_command
 from droidgate.cli.config.settings import bind_settings
 from droidgate.cli.coverage import catalog_command, coverage_command, scan_command
@@ -37,6 +38,7 @@ from droidgate.cli.failures import guard
 from droidgate.cli.output.verbosity import Quiet, Verbose, add_verbosity, usual_verbosity, with_verbosity
 from droidgate.cli.phone import phone_command
 from droidgate.cli.pins import pins_command
+from droidgate.cli.serve import serve_command
 from droidgate.cli.shim import shim_command
 from droidgate.model.errors import UsageError
 
@@ -44,6 +46,7 @@ _COMMANDS: Final = (
     inspect_command,
     devices_command,
     discover_command,
+    install_client_command,
     call_command,
     convert_command,
     migrate_command,
@@ -58,6 +61,7 @@ _COMMANDS: Final = (
     audit_command,
     shim_command,
     phone_command,
+    serve_command,
     demo_command,
     config_command,
 )

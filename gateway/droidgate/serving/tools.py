@@ -2,11 +2,11 @@
 
 from __future__ import annotations
 
-from collections.abc import Awaitable, Callable, Mapping
+from collections.abc import Callable, Coroutine, Mapping
 from contextlib import AbstractAsyncContextManager
 from dataclasses import dataclass, field
 from functools import cached_property
-from typing import Literal, Protocol
+from typing import Any, Literal, Protocol
 
 from droidgate.model.errors import DroidgateError
 from droidgate.model.json_values import Json
@@ -84,7 +84,7 @@ class ToolCall:
     tool: str
     arguments: Mapping[str, Json]
     client: Client
-    ask: Callable[[Question], Awaitable[Answer]]
+    ask: Callable[[Question], Coroutine[Any, Any, Answer]]
     report_progress: ReportProgress
 
 
@@ -166,7 +166,7 @@ class ToolProvider(Protocol):
 
     @property
     def instructions(self) -> str | None:
-        """What the server says of itself to its clients."""
+        """What a client reads about the server as a whole."""
 
     def run(self, on_change: Callable[[Change], None]) -> AbstractAsyncContextManager[None]:
         """Keep the snapshot up to date while the context is open; report each change."""

@@ -48,9 +48,9 @@ def approve_and_report(
     """
     store = PinStore()
     store.list()
-    phone = open_device(serial).discover()
-    declared = declared_capabilities(phone)
-    named = named_capabilities(declared, patterns, user=phone.facts.user)
+    phone = open_device(serial)
+    declared = declared_capabilities(phone.caller.targets)
+    named = named_capabilities(declared, patterns)
     if not named:
         raise no_match(patterns, [item.name for item in declared], "no capability", "droidgate discover")
     refused = [item for item in named if item.pin is None]

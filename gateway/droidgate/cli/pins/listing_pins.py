@@ -79,9 +79,9 @@ def diff_pins(patterns: Sequence[str], serial: str | None, *, as_json: bool) -> 
         UsageError: the patterns name no approval.
     """
     records = _required(PinStore().list(), patterns)
-    phone = open_device(serial).discover()
-    declared = declared_capabilities(phone)
-    differences = [compare_pin(record, declared, user=phone.facts.user) for record in records]
+    phone = open_device(serial)
+    declared = declared_capabilities(phone.caller.targets)
+    differences = [compare_pin(record, declared) for record in records]
     if as_json:
         pins = tuple(
             PinDifferenceRecord(pin=PinEntry.of(item.record), state=item.state, comparison=item.comparison)

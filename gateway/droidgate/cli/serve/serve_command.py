@@ -1,0 +1,77 @@
+"""`droidgate serve`."""
+
+from __future__ import annotations
+
+from typing import Annotated
+
+import typer
+
+
+def register(app: typer.Typer) -> None:
+    """Add the command to the program."""
+    app.command("serve", short_help="Give what the apps of phones declare to any MCP client")(_serve)
+
+
+def _serve(
+    *,
+    serial: Annotated[
+        list[str] | None,
+        typer.Option(
+            "--serial", help="A phone; may be repeated. The only one by default", show_default=False
+        ),
+    ] = None,
+    http: Annotated[
+        str | None,
+        typer.Option(
+            "--http",
+            metavar="[HOST:]PORT",
+            help="Serve over Streamable HTTP on this address of loopback, not on standard input and output",
+            show_default=False,
+        ),
+    ] = None,
+    no_token: Annotated[
+        bool, typer.Option("--no-token", help="Over HTTP, let in every program of this computer")
+    ] = False,
+    select: Annotated[
+        list[str] | None,
+        typer.Option(
+            "--select",
+            metavar="APP",
+            help="Serve this app only: its package, or a pattern; may be repeated",
+            show_default=False,
+        ),
+    ] = None,
+    search: Annotated[
+        bool, typer.Option("--search", help="Serve three tools that find, describe and call the others")
+    ] = False,
+    allow: Annotated[
+        list[str] | None,
+        typer.Option(
+            "--allow",
+            metavar="PATTERN",
+            help="Ask for no approval of these: CAPABILITY or PACKAGE/CAPABILITY; may be repeated",
+            show_default=False,
+        ),
+    ] = None,
+    plan: Annotated[
+        bool, typer.Option("--plan", help="Print what the tools of each app cost a model, and serve nothing")
+    ] = False,
+) -> int:
+    """Give what the apps of phones declare to any MCP client.
+
+    The client usually starts this command and talks to it over standard input and output. A call needs the
+    user's approval, which the client asks for where it can, unless the policy or --allow gives it. Over
+    HTTP, clients send the token in the file that is named at the start.
+    """
+    from droidgate.cli.serve.serving import plan_and_print, serve_and_report
+
+    if plan:
+        return plan_and_print(serial or (), select=select or (), search=search)
+    return serve_and_report(
+        serial or (),
+        http=http,
+        select=select or (),
+        search=search,
+        allow=allow or (),
+        needs_token=not no_token,
+    )

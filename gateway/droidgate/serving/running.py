@@ -1,0 +1,102 @@
+"""`droidgate.serve`: phones, transport and options put together."""
+
+from __future__ import annotations
+
+import functools
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+
+import anyio
+
+from droidgate.calling.caller import Caller
+from droidgate.calling.subjects import NamePattern
+from droidgate.devices.device import open_device
+from droidgate.serving.application import Application
+from droidgate.serving.http import HttpAddress, http_application, http_server, listen, parse_address
+from droidgate.serving.phone_tools import PhoneTools, ServedPhone
+from droidgate.serving.search import SearchTools
+from droidgate.serving.stdio import serve_stdio
+from droidgate.serving.tokens import TokenCheck, read_or_make_token, token_file
+
+
+@dataclass(frozen=True, slots=True)
+class Listening:
+    """An HTTP server that accepts connections.
+
+    Attributes:
+        url: The MCP endpoint.
+        token_file: Where the bearer token is, None where no token is needed.
+    """
+
+    url: str
+    token_file: Path | None
+
+
+def phone_tools(
+    serials: Sequence[str] = (), *, select: Sequence[str] = (), allow: Sequence[str] = ()
+) -> PhoneTools:
+    """Return the tools of phones; the phones are asked when it is first looked at.
+
+    Args:
+        serials: The phones; the only one that is attached by default.
+        select: Glob patterns of the packages to serve; all by default.
+        allow: Capabilities that need no approval: glob patterns, `CAPABILITY` or `PACKAGE/CAPABILITY`.
+    """
+    phones = [ServedPhone(serial, functools.partial(_connect, serial)) for serial in serials or (None,)]
+    return PhoneTools(phones, select=select, allow=[NamePattern.parse(text) for text in allow])
+
+
+def _connect(serial: str | None) -> Caller:
+    return Caller(open_device(serial))
+
+
+def serve(
+    *serials: str,
+    http: str | None = None,
+    select: Sequence[str] = (),
+    search: bool = False,
+    allow: Sequence[str] = (),
+    needs_token: bool = True,
+    on_listening: Callable[[Listening], None] | None = None,
+) -> None:
+    """Serve what the apps of phones declare to MCP clients, until the client leaves or a signal ends it.
+
+    Args:
+        serials: The phones; the only one that is attached by default.
+        http: `[HOST:]PORT` on loopback, to serve over Streamable HTTP; standard input and output by default.
+        select: Glob patterns of the packages to serve; all by default.
+        search: Serve three tools that find, describe and call the others.
+        allow: Capabilities that need no approval: glob patterns, `CAPABILITY` or `PACKAGE/CAPABILITY`.
+        needs_token: Over HTTP, serve only whoever sends the token of this user.
+        on_listening: Called when an HTTP server accepts connections.
+
+    Raises:
+        UsageError: the address is not one of loopback, or is in use.
+        InputError: the token's file or the user's policy cannot be used.
+    """
+    address = None if http is None else parse_address(http)
+    tools = phone_tools(serials, select=select, allow=allow)
+    serve_tools(tools, address=address, search=search, needs_token=needs_token, on_listening=on_listening)
+
+
+def serve_tools(
+    tools: PhoneTools,
+    *,
+    address: HttpAddress | None = None,
+    search: bool = False,
+    needs_token: bool = True,
+    on_listening: Callable[[Listening], None] | None = None,
+) -> None:
+    """Serve tools that may have been looked at before; the rest is as for `serve`."""
+    application = Application(SearchTools(tools) if search else tools)
+    if address is None:
+        anyio.run(serve_stdio, application)
+        return
+    path = token_file() if needs_token else None
+    check = None if path is None else TokenCheck(read_or_make_token(path))
+    with listen(address) as (listener, taken):
+        server = http_server(http_application(application, taken, check))
+        if on_listening is not None:
+            on_listening(Listening(taken.url, path))
+        anyio.run(functools.partial(server.serve, sockets=[listener]))

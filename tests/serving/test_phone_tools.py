@@ -1,0 +1,344 @@
+"""The virtual phone's apps through a real MCP client, over each transport and in each revision."""
+
+import json
+import os
+import re
+import subprocess
+import sys
+import threading
+from collections.abc import AsyncIterator, Iterator
+from contextlib import asynccontextmanager
+from pathlib import Path
+from typing import Any
+
+import anyio
+import mcp_types
+import pytest
+from mcp import Client, StdioServerParameters
+from mcp.shared.exceptions import MCPError
+
+from calling.phones_with_shims import CLOCK_IN, NOTES, WEATHER, ReachedPhone, reached_phone
+from droidgate.calling.approvals import refuse
+from droidgate.calling.caller import Caller
+from droidgate.calling.policy import Policy
+from droidgate.calling.subjects import NamePattern
+from droidgate.model.errors import DeviceError
+from droidgate.serving.phone_tools import PhoneTools, ServedPhone
+from droidgate.serving.plan import plan_tokens
+from droidgate.serving.search import SearchTools
+from droidgate_phone.sample_packages import sample_packages
+from droidgate_shim.host.installing import install_archive
+from droidgate_shim.host.place import place_of
+from requirements_of_tests import node, require
+from serving.clients_of_tests import REVISIONS, Ask, client_options, http_client
+from serving.running_servers import TOKEN, running_server
+
+
+@pytest.fixture(scope="module", autouse=True)
+def _home(tmp_path_factory: pytest.TempPathFactory) -> Iterator[None]:
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setenv("DROIDGATE_HOME", str(tmp_path_factory.mktemp("home")))
+        yield
+
+
+@pytest.fixture(scope="module")
+def phone(tmp_path_factory: pytest.TempPathFactory) -> Iterator[ReachedPhone]:
+    with reached_phone(tmp_path_factory.mktemp("phone")) as reached:
+        yield reached
+
+
+def tools_of(phone: ReachedPhone, *, allow: str | None = "*", select: tuple[str, ...] = ()) -> PhoneTools:
+    allowed = [] if allow is None else [NamePattern.parse(allow)]
+    served = ServedPhone(None, lambda: phone.caller(approver=refuse))
+    return PhoneTools([served], allow=allowed, select=select, poll_seconds=0.2)
+
+
+@asynccontextmanager
+async def connected(tools: Any, revision: str, ask: Ask | None = None) -> AsyncIterator[Client]:
+    with running_server(tools) as server:
+        async with http_client(server, revision, ask) as client:
+            yield client
+
+
+def text_of(result: mcp_types.CallToolResult) -> str:
+    return "\n".join(block.text for block in result.content if isinstance(block, mcp_types.TextContent))
+
+
+# Tool -> arguments, and what its result holds.
+CALLS: dict[str, tuple[dict[str, Any], str]] = {
+    "clockin_query_clock_in": ({"date": "2026-01-02"}, '"date":"2026-01-02"'),
+    "notes_createNote": ({"title": "Milk", "content": "two litres"}, '"title":"Milk"'),
+    "legacy_createNote": ({"title": "Milk", "content": "two litres"}, '"noteId"'),
+    "pdftool_page_count": ({"path": "/sdcard/Download/nothing.pdf"}, "nothing.pdf"),
+    "tally_read_total": ({"player": "Nobody"}, '{"player":"Nobody","total":0}'),
+    "weather_currentWeather": ({"location": "Oslo"}, "Oslo"),
+}
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("revision", REVISIONS)
+def test_every_sample_app_answers_over_http(phone: ReachedPhone, revision: str) -> None:
+    async def main() -> None:
+        async with connected(tools_of(phone), revision) as client:
+            listed = {tool.name: tool for tool in (await client.list_tools()).tools}
+            packages = {name.partition("_")[0] for name in listed}
+            assert packages == {name.partition("_")[0] for name in CALLS}
+            for name, (arguments, expected) in CALLS.items():
+                # The SDK's client checks structured content against the output schema.
+                result = await client.call_tool(name, arguments)
+                assert expected in text_of(result), (name, result)
+                assert (result.structured_content is not None) == (listed[name].output_schema is not None)
+
+    anyio.run(main)
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("revision", REVISIONS)
+def test_every_sample_app_answers_over_standard_input_and_output(phone: ReachedPhone, revision: str) -> None:
+    assert phone.phone.server_port is not None
+    environment = {**os.environ, "ANDROID_ADB_SERVER_PORT": str(phone.phone.server_port)}
+    program = Path(sys.executable).with_name("droidgate")
+    parameters = StdioServerParameters(command=str(program), args=["serve", "--allow", "*"], env=environment)
+
+    async def main() -> None:
+        async with Client(parameters, **client_options(revision)) as client:
+            for name, (arguments, expected) in CALLS.items():
+                assert expected in text_of(await client.call_tool(name, arguments)), name
+
+    anyio.run(main)
+
+
+def test_texts_of_apps_are_labelled_and_names_are_safe(phone: ReachedPhone) -> None:
+    tools = tools_of(phone)
+    assert tools.look() == {"tools", "resources"}
+    assert tools.look() == set()
+    for tool in tools.snapshot().tools:
+        assert re.fullmatch("[A-Za-z][A-Za-z0-9_-]{0,63}", tool.name)
+        for document in tool.documents.values():
+            description = document["description"]
+            assert isinstance(description, str)
+            assert description.startswith(f"[Text of the app {tool.group}]")
+            assert len(description) <= 1024
+            assert "_meta" not in document
+    assert "droidgate" not in tools.instructions.lower() or "sample" not in tools.instructions
+
+
+def test_select_serves_the_chosen_apps_only(phone: ReachedPhone) -> None:
+    tools = tools_of(phone, select=("*.notes", WEATHER))
+    tools.look()
+    assert {tool.group for tool in tools.snapshot().tools} == {NOTES, WEATHER}
+    planned = plan_tokens(tools.snapshot().tools)
+    assert {app.group for app in planned} == {NOTES, WEATHER}
+    assert all(app.tokens > 20 * app.tools for app in planned)
+
+
+def test_wrong_arguments_name_each_place_and_the_fix(phone: ReachedPhone) -> None:
+    async def main() -> None:
+        async with connected(tools_of(phone), "2026-07-28") as client:
+            result = await client.call_tool("tally_add_points", {"player": 3.5, "pionts": 3})
+            assert result.is_error
+            shown = text_of(result)
+            assert shown.startswith("invalid_argument: ")
+            assert "/pionts" in shown
+            assert "points" in shown
+            with pytest.raises(MCPError, match="Did you mean 'tally_add_points'"):
+                await client.call_tool("tally_add_point", {})
+
+    anyio.run(main)
+
+
+def answer(choice: str | None, questions: list[str]) -> Ask:
+    def ask(message: str) -> mcp_types.ElicitResult:
+        questions.append(message)
+        if choice is None:
+            return mcp_types.ElicitResult(action="decline")
+        return mcp_types.ElicitResult(action="accept", content={"approve": choice})
+
+    return ask
+
+
+ADD = ("tally_add_points", {"player": "Ada", "points": 1})
+
+
+@pytest.mark.parametrize("revision", REVISIONS)
+def test_a_call_needs_the_approval_of_the_clients_user(
+    tmp_path_factory: pytest.TempPathFactory, phone: ReachedPhone, revision: str
+) -> None:
+    own = ReachedPhone(phone.phone, phone.device, tmp_path_factory.mktemp("pins"))
+
+    async def call(ask: Ask | None) -> mcp_types.CallToolResult:
+        async with connected(tools_of(own, allow=None), revision, ask) as client:
+            return await client.call_tool(*ADD)
+
+    questions: list[str] = []
+    without = text_of(anyio.run(call, None))
+    assert without.startswith("needs_approval")
+    assert "droidgate pins approve" in without
+    assert "serve --allow" in without
+    refused = text_of(anyio.run(call, answer(None, questions)))
+    assert refused.startswith("denied")
+    assert not anyio.run(call, answer("once", questions)).is_error
+    assert not anyio.run(call, answer("always", questions)).is_error
+    assert len(questions) == 3
+    assert questions[0].startswith(
+        "Test Client wants to call add_points\nof the app dev.droidgate.sample.tally on"
+    )
+    assert 'Arguments: {"player":"Ada","points":1}' in questions[0]
+    # It is pinned now: nobody is asked.
+    assert not anyio.run(call, None).is_error
+
+
+def test_a_policy_that_denies_is_stronger_than_allow(phone: ReachedPhone, tmp_path: Path) -> None:
+    (tmp_path / "policy.toml").write_text(f'[[rule]]\ndecision = "deny"\npackage = "{CLOCK_IN}"\n')
+    served = ServedPhone(None, lambda: phone.caller(approver=refuse, policy=Policy.load(tmp_path)))
+    tools = PhoneTools([served], allow=[NamePattern.parse("*")])
+
+    async def main() -> None:
+        async with connected(tools, "2025-11-25") as client:
+            result = await client.call_tool("clockin_clock_in_today", {})
+            assert text_of(result).startswith("denied")
+
+    anyio.run(main)
+
+
+def test_each_client_has_audit_entries_of_its_own(
+    tmp_path_factory: pytest.TempPathFactory, phone: ReachedPhone
+) -> None:
+    own = ReachedPhone(phone.phone, phone.device, tmp_path_factory.mktemp("audit"))
+
+    async def main() -> None:
+        async with connected(tools_of(own), "2025-11-25") as client:
+            await client.call_tool("tally_read_total", {"player": "Ada"})
+
+    anyio.run(main)
+    log = "".join(path.read_text() for path in (own.folder / "audit").glob("*.jsonl"))
+    assert '"mcp:test-client"' in log
+    assert "Ada" not in log
+
+
+def test_an_installed_app_is_announced_and_a_removed_one_leaves(phone: ReachedPhone) -> None:
+    tools = tools_of(phone)
+
+    apk = next(sample.apk for sample in sample_packages() if sample.package == WEATHER)
+
+    async def main() -> None:
+        send, changes = anyio.create_memory_object_stream[str](100)
+        async with send, changes, tools.run(send.send_nowait):
+            before = {tool.name for tool in tools.snapshot().tools}
+            assert "weather_forecast" in before
+            with anyio.fail_after(60):
+                await anyio.to_thread.run_sync(phone.device.check, ["pm", "uninstall", WEATHER])
+                assert {await changes.receive(), await changes.receive()} == {"tools", "resources"}
+                assert "weather_forecast" not in {tool.name for tool in tools.snapshot().tools}
+                place = place_of(phone.device)
+                await anyio.to_thread.run_sync(install_archive, place, apk, "weather.apk")
+                assert {await changes.receive(), await changes.receive()} == {"tools", "resources"}
+            assert {tool.name for tool in tools.snapshot().tools} == before
+
+    anyio.run(main)
+
+
+def test_a_phone_that_is_not_there_yet_is_waited_for(phone: ReachedPhone) -> None:
+    there = threading.Event()
+
+    def connect() -> Caller:
+        if not there.is_set():
+            raise DeviceError("no device")
+        return phone.caller()
+
+    tools = PhoneTools([ServedPhone("later", connect)], poll_seconds=0.1)
+
+    async def main() -> None:
+        changed = anyio.Event()
+        async with tools.run(lambda _change: changed.set()):
+            assert tools.snapshot().tools == ()
+            there.set()
+            with anyio.fail_after(60):
+                await changed.wait()
+            assert tools.snapshot().tools
+
+    anyio.run(main)
+
+
+def test_tools_of_several_phones_have_the_phone_in_their_names(phone: ReachedPhone) -> None:
+    served = [ServedPhone(serial, phone.caller) for serial in ("first", "second")]
+    tools = PhoneTools(served)
+    tools.look()
+    names = {tool.name for tool in tools.snapshot().tools}
+    assert {"first_tally_read_total", "second_tally_read_total"} <= names
+    assert {tool.group.partition("/")[0] for tool in tools.snapshot().tools} == {"first", "second"}
+
+
+def test_search_mode_finds_describes_and_calls(phone: ReachedPhone) -> None:
+    async def main() -> None:
+        async with connected(SearchTools(tools_of(phone)), "2025-11-25") as client:
+            listed = (await client.list_tools()).tools
+            assert [tool.name for tool in listed] == ["find_tools", "describe_tool", "call_tool"]
+            found = json.loads(text_of(await client.call_tool("find_tools", {"query": "points of a player"})))
+            assert found[0]["name"].startswith("tally_")
+            described = await client.call_tool("describe_tool", {"name": "tally_read_total"})
+            assert json.loads(text_of(described))["inputSchema"]["required"] == ["player"]
+            arguments = {"name": "tally_read_total", "arguments": {"player": "Nobody"}}
+            called = await client.call_tool("call_tool", arguments)
+            assert text_of(called) == '{"player":"Nobody","total":0}'
+            refused: list[tuple[str, dict[str, Any]]] = [
+                ("find_tools", {}),
+                ("find_tools", {"query": "x", "limit": 21}),
+                ("call_tool", {"name": "nothing"}),
+                ("describe_tool", {"name": "nothing"}),
+            ]
+            for name, wrong in refused:
+                result = await client.call_tool(name, wrong)
+                assert text_of(result).startswith("invalid_argument"), (name, result)
+
+    anyio.run(main)
+
+
+def test_resources_hold_declarations_losses_and_instructions(phone: ReachedPhone) -> None:
+    async def main() -> None:
+        async with connected(tools_of(phone), "2026-07-28") as client:
+            resources = (await client.list_resources()).resources
+            declarations = [resource for resource in resources if resource.name.endswith(" declaration")]
+            assert len(declarations) >= len(CALLS)
+            for resource in resources:
+                (content,) = (await client.read_resource(resource.uri)).contents
+                assert isinstance(content, mcp_types.TextResourceContents)
+                if content.mime_type == "application/json":
+                    json.loads(content.text)
+                else:
+                    assert content.text.startswith("[Text of the app dev.droidgate.sample.")
+
+    anyio.run(main)
+
+
+def inspect(*arguments: str) -> dict[str, Any]:
+    command = [str(node()), str(require("mcp-inspector")), "--cli", *arguments]
+    run = subprocess.run(command, capture_output=True, text=True, check=False, timeout=120)
+    assert run.returncode == 0, run.stdout + run.stderr
+    return dict(json.loads(run.stdout))
+
+
+@pytest.mark.slow
+def test_the_mcp_inspector_lists_and_calls_over_http(phone: ReachedPhone) -> None:
+    with running_server(tools_of(phone)) as server:
+        reach = [server.url, "--transport", "http", "--header", f"Authorization: Bearer {TOKEN}"]
+        listed = inspect(*reach, "--method", "tools/list", "--strict")
+        assert {tool["name"] for tool in listed["tools"]} >= CALLS.keys()
+        call = ["--method", "tools/call", "--tool-name", "tally_read_total", "--tool-arg", "player=Nobody"]
+        called = inspect(*reach, *call)
+        assert called["structuredContent"] == {"player": "Nobody", "total": 0}
+
+
+@pytest.mark.slow
+def test_the_mcp_inspector_starts_and_calls_droidgate_serve(phone: ReachedPhone) -> None:
+    program = str(Path(sys.executable).with_name("droidgate"))
+    port = phone.phone.server_port
+    environment = [
+        "-e",
+        f"ANDROID_ADB_SERVER_PORT={port}",
+        "-e",
+        f"DROIDGATE_HOME={os.environ['DROIDGATE_HOME']}",
+    ]
+    call = ["--method", "tools/call", "--tool-name", "weather_currentWeather", "--tool-arg", "location=Oslo"]
+    called = inspect(*environment, program, "serve", "--allow", "*weather/*", *call)
+    assert "Oslo" in called["content"][0]["text"]
