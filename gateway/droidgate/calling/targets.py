@@ -68,7 +68,6 @@ class Target:
         """
         application = self.app.application
         signer = signer_of(() if application is None else application.signers)
-        signer = signer_of(() if self.app.application is None else self.app.application.signers)
         if not signer:
             message = "the app has no signer that could be read, so no approval can be kept for it"
             raise InputError(message, place=self.app.package)
