@@ -14,12 +14,12 @@ from typing import Any
 import anyio
 import mcp_types
 import pytest
-from calling.phones_with_shims import CLOCK_IN, NOTES, WEATHER, ReachedPhone, reached_phone
-from droidgate.calling.approvals import refuse
-from droidgate.calling.caller import Caller
 from mcp import Client, StdioServerParameters
 from mcp.shared.exceptions import MCPError
 
+from calling.phones_with_shims import CLOCK_IN, NOTES, WEATHER, ReachedPhone, reached_phone
+from droidgate.calling.approvals import refuse
+from droidgate.calling.caller import Caller
 from droidgate.calling.policy import Policy
 from droidgate.calling.subjects import NamePattern
 from droidgate.model.errors import DeviceError

@@ -5,6 +5,7 @@ from __future__ import annotations
 import hashlib
 from pathlib import Path
 
+from droidgate.android_names import android_name
 from droidgate.cli.exit_codes import ExitCode
 from droidgate.cli.output.documents import PackDocument, PackedFile, Problem, SignerRecord
 from droidgate.cli.output.json_output import print_json
@@ -55,7 +56,9 @@ def _page(packed: PackedApp, out: Path) -> list[Block]:
     named = f" ({facts.version_name})" if facts.version_name else ""
     blocks: list[Block] = [
         Heading(str(out)),
-        Line(f"{facts.package} {facts.version_code}{named}, for API levels {facts.minimum_sdk} and up", 1),
+        Line(
+            f"{facts.package} {facts.version_code}{named}, for {android_name(facts.minimum_sdk)} and later", 1
+        ),
         Line(f"{len(packed.apk)} bytes, signer {packed.key.digest} ({packed.key.type})", 1),
         Line(),
         Table(("FILE", "BYTES"), [(path, str(size)) for path, size in packed.files.items()]),
