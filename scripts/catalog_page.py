@@ -31,7 +31,7 @@ droidgate catalog sql --catalog today "SELECT protocol, count(*) FROM capabiliti
 | `https://...`, `s3://...`, `gs://...` | what fsspec reads (with `s3fs`, `gcsfs`); each file stands alone |
 | a catalog | all of it, its sources with its name in front |
 
-It needs `pip install 'droidgate[coverage]'`, and `droidgate[cluster]` for `--cluster`.
+It needs `pip install -e '.[coverage]'` in the checkout, and the extra `cluster` for `--cluster`.
 
 A source is called as it was written. An absolute path says where on one machine a file is, so it is called
 by its last part, and in a list by what it has beyond the folder that all absolute paths of the list share.

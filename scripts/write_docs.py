@@ -416,6 +416,8 @@ _PHONE_COMMANDS: Final = {
     "discover": "droidgate discover",
     "install": "droidgate shim install --from adb:/dev.droidgate.sample.weather",
     "call": 'droidgate shim call currentWeather --args \'{"location": "Berlin"}\'',
+    "call function": "droidgate call summarizeNotes --yes",
+    "call explained": 'droidgate call currentWeather --args \'{"location": "Berlin"}\' --explain',
 }
 
 
@@ -513,6 +515,7 @@ PARTS: dict[str, Callable[[], str]] = {
 
 PAGES_WITH_PARTS = (
     CHECKOUT / "docs" / "get-started.md",
+    CHECKOUT / "docs" / "guides" / "call-a-capability.md",
     CHECKOUT / "docs" / "guides" / "expose-apps.md",
     CHECKOUT / "docs" / "guides" / "migrate-an-app.md",
     CHECKOUT / "docs" / "guides" / "compare-an-ecosystem.md",

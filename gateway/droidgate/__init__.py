@@ -9,9 +9,13 @@ from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
     from droidgate.calling.audit_log import AuditLog
+    from droidgate.calling.caller import CallPlan
     from droidgate.calling.phones import Phone, open_device
     from droidgate.calling.pins import PinStore
     from droidgate.calling.policy import Policy
+    from droidgate.calling.requests import CallResult
+    from droidgate.calls.failures import CallError
+    from droidgate.clients.installing import ClientChange, install_client
     from droidgate.compare import Change, Comparison, Weight
     from droidgate.coverage.document import Report
     from droidgate.coverage.report import report_coverage
@@ -44,7 +48,11 @@ else:
     from importlib import import_module as _import_module
 
     _HOMES = {
+        "droidgate.clients.installing": ("ClientChange", "install_client"),
         "droidgate.calling.audit_log": ("AuditLog",),
+        "droidgate.calling.caller": ("CallPlan",),
+        "droidgate.calling.requests": ("CallResult",),
+        "droidgate.calls.failures": ("CallError",),
         "droidgate.calling.pins": ("PinStore",),
         "droidgate.calling.policy": ("Policy",),
         "droidgate.compare": ("Change", "Comparison", "Weight"),
@@ -93,8 +101,12 @@ else:
 __all__ = [
     "AuditLog",
     "BudgetError",
+    "CallError",
+    "CallPlan",
+    "CallResult",
     "Capability",
     "Change",
+    "ClientChange",
     "Comparison",
     "Conversion",
     "DeviceDescription",
@@ -126,6 +138,7 @@ __all__ = [
     "callability_of",
     "convert",
     "diff",
+    "install_client",
     "lint",
     "list_devices",
     "load_formats",

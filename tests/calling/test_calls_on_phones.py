@@ -24,10 +24,11 @@ from calling.phones_with_shims import (
     reached_phone,
 )
 from droidgate.calling.approvals import Approval, ApprovalRequest, refuse
+from droidgate.calling.audit_log import AuditLog
 from droidgate.calling.policy import Policy
 from droidgate.calling.requests import CallRequest, CallResult
 from droidgate.calls.failures import CallError
-from droidgate.model.errors import UsageError
+from droidgate.model.errors import UsageError, WriteError
 from droidgate.model.findings import Level
 
 CREATE = f"{NOTES}.NotesService#createNote"
@@ -274,6 +275,33 @@ def test_the_audit_log_has_each_call_and_none_of_its_arguments(reached: ReachedP
         ("app-function-shell", "ok"),
         ("shim", "backend_failure"),
     ]
+
+
+def test_a_result_is_returned_although_the_end_of_its_call_cannot_be_recorded(
+    reached: ReachedPhone, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def fail(*_arguments: object, **_named: object) -> None:
+        raise WriteError("the file cannot be written: No space left on device")
+
+    monkeypatch.setattr(AuditLog, "end", fail)
+    result = call(reached, CREATE, title="Milk", content="x")
+    assert result.value["title"] == "Milk"
+    assert result.findings[-1].code == "call-end-not-recorded"
+    with pytest.raises(CallError):
+        call(reached, "page_count", path="/sdcard/none.pdf")
+
+
+def test_nothing_is_called_whose_start_cannot_be_recorded(
+    reached: ReachedPhone, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def fail(*_arguments: object, **_named: object) -> None:
+        raise WriteError("the file cannot be written: No space left on device")
+
+    monkeypatch.setattr(AuditLog, "start", fail)
+    before = len(reached.commands())
+    with pytest.raises(WriteError, match="No space left on device"):
+        call(reached, CREATE, title="Milk", content="x")
+    assert not [command for command in reached.commands()[before:] if "execute-app-function" in command]
 
 
 def test_older_releases_are_called_by_broadcast_and_through_shims(older: ReachedPhone) -> None:

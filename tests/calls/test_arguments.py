@@ -7,7 +7,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from droidgate.calls.arguments import fit_arguments, fit_result
+from droidgate.calls.arguments import argument_problems, fit_arguments, fit_result
 from droidgate.calls.failures import CallError
 from droidgate.calls.values import MAX_DEPTH, UnfitValueError, ValueFitter
 from droidgate.json_schema import read_schema
@@ -177,7 +177,7 @@ def test_a_text_that_spells_the_declared_kind_is_read_as_it_and_noted(
     ],
 )
 def test_what_does_not_fit_is_refused_with_its_pointer(declared: Type, given_value: Any) -> None:
-    with pytest.raises(CallError, match=r"^/x: invalid_argument: /x: ") as caught:
+    with pytest.raises(CallError, match=r"^invalid_argument: /x: ") as caught:
         fit_arguments({"x": given_value}, capability(x=required(declared)), {})
     assert caught.value.failure.token == "invalid_argument"
 
@@ -311,3 +311,38 @@ def test_a_result_without_a_declaration_is_taken_as_it_is_and_a_void_has_none() 
     assert fit_result("done", void, {}).bends
     with pytest.raises(CallError):
         fit_result("done", void, {}, exact=True)
+
+
+def test_every_problem_of_the_arguments_is_found_with_its_pointer() -> None:
+    item = ObjectType(
+        properties={"name": Property(type=ScalarType(kind="string"), required=True)},
+        keywords={"additionalProperties": False},
+    )
+    declared = ObjectType(
+        properties={
+            "count": Property(type=ScalarType(kind="int32"), required=True),
+            "title": Property(type=ScalarType(kind="string"), required=True),
+            "items": Property(type=ArrayType(items=item)),
+        }
+    )
+    capability = Capability(id="a", input=declared)
+    values = {"cout": 1, "title": 2, "items": [{"name": "x"}, {"name": 3, "more": 1}, {}, 5]}
+    problems = argument_problems(values, capability, {})
+    assert [problem.pointer for problem in problems] == [
+        "/cout",
+        "/title",
+        "/items/1/name",
+        "/items/1/more",
+        "/items/2",
+        "/items/3",
+        "",
+    ]
+    with pytest.raises(CallError) as raised:
+        fit_arguments(values, capability, {})
+    assert raised.value.message == problems[0].message
+
+
+def test_arguments_that_fit_have_no_problems() -> None:
+    declared = ObjectType(properties={"count": Property(type=ScalarType(kind="int32"))})
+    for values in ({}, {"count": 1}, {"count": "1"}, {"count": None}):
+        assert argument_problems(values, Capability(id="a", input=declared), {}) == ()

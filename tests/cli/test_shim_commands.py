@@ -859,6 +859,29 @@ def test_sync_names_a_broken_shim_that_it_does_not_look_after(droidgate: Runner,
     assert shims_on(phone) == {PDF_TOOL, WEATHER}
 
 
+def test_a_capability_or_shim_that_is_not_known_has_the_nearest_name(
+    droidgate: Runner, phone: VirtualPhone
+) -> None:
+    del phone
+    assert droidgate("shim", "install", "--from", f"adb:/{NOTES}").code == 0
+    agent = ("--agent", "dev.droidgate.sample.agent", "--capability", "createnote")
+    for arguments in (("call", "createnote"), ("grant", *agent), ("revoke", *agent)):
+        run = droidgate("shim", *arguments)
+        assert run.code == 2
+        assert "no shim on the phone offers 'createnote'" in run.err
+        assert f"did you mean '{NOTES}.NotesService#createNote'? known: {NOTES}." in run.err
+    built = droidgate("shim", "install", "--from", f"adb:/{NOTES}", "--only", "createnote")
+    assert (built.code, f"did you mean '{NOTES}.NotesService#createNote'?" in built.err) == (2, True)
+    for unknown in (["uninstall", f"{NOTES}z"], ["call", "a", "--shim", f"{NOTES}z"]):
+        run = droidgate("shim", *unknown)
+        assert (run.code, f"did you mean '{NOTES}'? known: " in run.err) == (2, True)
+    choice = droidgate("shim", "install", "--from", f"adb:/{NOTES}", "--advertise", "mmpc")
+    assert (choice.code, "hint: did you mean 'mmcp'? See `droidgate shim install --help`" in choice.err) == (
+        2,
+        True,
+    )
+
+
 def test_protocols_are_chosen_by_name_and_a_wrong_name_has_the_nearest(
     droidgate: Runner, tmp_path: Path
 ) -> None:

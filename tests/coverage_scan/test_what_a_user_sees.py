@@ -18,6 +18,7 @@ from droidgate.cli import run
 from droidgate.cli.coverage.scanning import ProgressLine
 from droidgate.coverage import cluster
 from droidgate.coverage.catalog import Catalog
+from droidgate.coverage.extras import install_command
 from droidgate.coverage.rows import TABLES
 
 APPS = 20 + SAMPLES
@@ -243,4 +244,4 @@ def test_a_missing_extra_is_told_before_the_sources_are_listed(
 ) -> None:
     monkeypatch.setitem(sys.modules, "distributed", None)
     assert scan(folder, "nope", "--cluster", "tcp://127.0.0.1:8786") == 2
-    assert "\nhint: pip install 'droidgate[cluster]'" in capsys.readouterr().err
+    assert f"\nhint: {install_command('cluster')}" in capsys.readouterr().err

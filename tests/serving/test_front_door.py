@@ -10,8 +10,10 @@ from typing import Any
 
 import pytest
 
+from droidgate.model.errors import UsageError
 from droidgate.serving import connections
 from droidgate.serving.front_door import MAX_BODY
+from droidgate.serving.http import listen, parse_address
 from serving.fixture_tools import FixtureTools
 from serving.running_servers import TOKEN, RunningServer, running_server
 
@@ -241,3 +243,45 @@ def test_what_is_not_http_is_refused(server: RunningServer, head: bytes) -> None
     with socket.create_connection(("127.0.0.1", server.port), timeout=20) as raw:
         raw.sendall(head)
         assert raw.recv(12) == b"HTTP/1.1 400"
+
+
+def test_small_parts_of_an_answer_are_sent_at_once(
+    server: RunningServer, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    delays: list[int] = []
+    real = connections.GuardedConnection.connection_made
+
+    def made(self: Any, transport: Any) -> None:
+        accepted = transport.get_extra_info("socket")
+        delays.append(accepted.getsockopt(socket.IPPROTO_TCP, socket.TCP_NODELAY))
+        real(self, transport)
+
+    monkeypatch.setattr(connections.GuardedConnection, "connection_made", made)
+    assert request(server, {**AUTHORIZED, "Host": f"127.0.0.1:{server.port}"}) == 200
+    assert delays == [1]
+
+
+@pytest.mark.parametrize(
+    "address", ["0.0.0.0:8000", "example.org:80", "[::]:80", "70000", "x", "", "127.0.0.1", "10.0.0.1:80"]
+)
+def test_only_loopback_is_listened_on(address: str) -> None:
+    with pytest.raises(UsageError):
+        parse_address(address)
+
+
+@pytest.mark.parametrize(
+    ("text", "url"),
+    [
+        ("8000", "http://127.0.0.1:8000/mcp"),
+        ("localhost:1", "http://127.0.0.1:1/mcp"),
+        ("127.0.0.2:9", "http://127.0.0.2:9/mcp"),
+        ("[::1]:8000", "http://[::1]:8000/mcp"),
+    ],
+)
+def test_an_address_has_a_url(text: str, url: str) -> None:
+    assert parse_address(text).url == url
+
+
+def test_an_address_in_use_is_an_error_with_a_hint(server: RunningServer) -> None:
+    with pytest.raises(UsageError, match="cannot listen"), listen(server.address):
+        pass

@@ -299,7 +299,7 @@ def test_a_selection_takes_ids_with_and_without_their_package() -> None:
     assert shim_of(app, only=(f"{PACKAGE}/c", "a")).capabilities == ("a", "c")
     with pytest.raises(UsageError, match="no capability is called 'd'") as error:
         shim_of(app, only=("a", "d"))
-    assert error.value.hint == "There are: a, b, c"
+    assert error.value.hint == "known: a, b, c"
 
 
 def test_deadlines_are_those_of_the_backend_unless_told() -> None:

@@ -24,6 +24,7 @@ from droidgate.model.findings import Finding, Level, finding_code
 from droidgate.model.json_values import Json, canonical_json
 from droidgate.model.names import NameRule, map_names, name_suffix
 from droidgate.model.types import Extensions, ObjectType, Property, ScalarType, Type
+from droidgate.parsing.suggestions import suggest_name
 from droidgate.text_safety import hidden_characters, look_alikes, without_hidden
 from droidgate.text_safety.marks import TextMark
 from droidgate_appfunctions.constants import FORMAT_ID as APP_FUNCTIONS
@@ -66,6 +67,7 @@ ROUTE_REFUSED: Final = finding_code(
 )
 
 _MOBILE_MCP_1_0: Final = MOBILE_MCP_TABLES.dialects[0]
+_MOST_NAMED: Final = 10
 _VOID: Final = ScalarType(kind="null")
 _TEXT_RESULT: Final = ScalarType(kind="string", description="The answer, as text")
 
@@ -132,9 +134,8 @@ def check_selection(apps: Sequence[SourceApp], only: Collection[str]) -> None:
     known = {name for app in apps for candidate in _candidates([app]) for name in candidate.names()}
     for name in sorted(set(only) - known):
         ids = sorted({candidate.capability.id for candidate in _candidates(apps)})
-        shown = ", ".join(ids[:10]) + (f" and {len(ids) - 10} more" if len(ids) > 10 else "")  # noqa: PLR2004
         message = f"no capability is called {name!r}"
-        raise UsageError(message, hint=f"There are: {shown or 'none'}")
+        raise UsageError(message, hint=suggest_name(name, ids, most=_MOST_NAMED))
 
 
 def plan_routes(

@@ -15,6 +15,7 @@ from droidgate.model.capability import Place
 from droidgate.model.errors import InputError, UsageError
 from droidgate.model.findings import Finding, Level, finding_code
 from droidgate.model.json_values import Json, one_line_json
+from droidgate.parsing.suggestions import suggest_name
 from droidgate.text_safety import without_hidden
 from droidgate.text_safety.marks import TextMark
 from droidgate_shim.builder.advertising import ADVERTISEMENTS, advertise
@@ -187,7 +188,7 @@ def build_bare_shim(key: SigningKey) -> BuiltShim:
 def _check_options(options: ShimOptions) -> None:
     for kind in sorted(options.advertise - ADVERTISEMENTS.keys()):
         message = f"a shim cannot advertise {kind!r}"
-        raise UsageError(message, hint=f"There are: {', '.join(ADVERTISEMENTS)}")
+        raise UsageError(message, hint=suggest_name(kind, ADVERTISEMENTS))
     deadline = options.deadline_ms
     if deadline is not None and not 0 < deadline <= LONGEST_DEADLINE_MS:
         message = f"a deadline of {deadline} ms is not between 1 and {LONGEST_DEADLINE_MS}"

@@ -13,6 +13,7 @@ from droidgate.devices.errors import DeviceOutputError
 from droidgate.devices.packages import InstalledPackage
 from droidgate.model.errors import InputError, UsageError
 from droidgate.model.json_values import Json
+from droidgate.parsing.suggestions import suggest_name
 from droidgate_mappings.failure_tokens import FALLBACK
 from droidgate_mobile_mcp.wire import (
     WIRE_DIALECTS,
@@ -146,7 +147,8 @@ def named_shims(shims: Sequence[InstalledShim], application_id: str | None) -> l
         if application_id in {None, shim.application_id} or application_id in shim.source_packages
     ]
     if not named:
-        hint = f"There are: {', '.join(shim.application_id for shim in shims)}"
+        names = [name for shim in shims for name in (shim.application_id, *shim.source_packages)]
+        hint = suggest_name(application_id or "", dict.fromkeys(names), most=_MOST_NAMED)
         raise UsageError(f"{application_id!r} is not a shim of the phone", hint=hint)
     return named
 
@@ -166,8 +168,7 @@ def shim_with(shims: Sequence[InstalledShim], capability: str, application_id: s
     offering = [item for item in named if item.status is not None and capability in item.status.routes]
     if not offering:
         offered = sorted({route for item in named if item.status is not None for route in item.status.routes})
-        more = f" and {len(offered) - _MOST_NAMED} more" if len(offered) > _MOST_NAMED else ""
-        choices = f"There are: {', '.join(offered[:_MOST_NAMED])}{more}. " if offered else ""
+        choices = f"{suggest_name(capability, offered, most=_MOST_NAMED)}. " if offered else ""
         hint = f"{choices}See `droidgate shim status`"
         raise UsageError(f"no shim on the phone offers {capability!r}", hint=hint)
     if len(offering) > 1:

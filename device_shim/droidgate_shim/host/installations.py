@@ -12,6 +12,7 @@ from droidgate.installed import SHIM_PACKAGE, is_shim
 from droidgate.model.errors import DeviceError, InputError, UsageError
 from droidgate.model.findings import Finding
 from droidgate.parsing.project_files import read_project_file
+from droidgate.parsing.suggestions import suggest_name
 from droidgate.sources.spelling import DEVICE_SCHEME
 from droidgate_shim.builder.building import BuildRequest, Key, Report, chosen_key, known_key, unused_apps
 from droidgate_shim.builder.protocols import LeftOut, check_something_is_left, choose_protocols
@@ -25,6 +26,7 @@ from droidgate_shim.host.shell_identity import needs_identity, release_identity,
 from droidgate_shim.host.shim_facts import ShimFacts, facts_of, installed_facts, read_shim_facts
 from droidgate_shim.host.steps import Step
 
+_MOST_NAMED: Final = 10
 _MAX_APK: Final = 512 * 1024 * 1024
 
 
@@ -305,8 +307,8 @@ def _leave_out_of_scope(place: ShimPlace, report: Report) -> None:
 def _find_names(named: Iterable[str], shims: Sequence[InstalledShim]) -> list[str]:
     known = {shim.source_packages[0]: shim.application_id for shim in shims if len(shim.source_packages) == 1}
     known |= {shim.application_id: shim.application_id for shim in shims}
-    hint = f"There are: {', '.join(shim.application_id for shim in shims) or 'none'}"
     for item in named:
         if item not in known:
+            hint = suggest_name(item, sorted(known), most=_MOST_NAMED)
             raise UsageError(f"{item!r} is not a shim of the phone", hint=hint)
     return [known[item] for item in named]

@@ -9,12 +9,12 @@ from __future__ import annotations
 import threading
 import time
 from collections.abc import Iterator, Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import Final
 
 from droidgate.callability import capability_verdict, interface_of
 from droidgate.calling.approvals import ApprovalRequest, Approver, refuse
-from droidgate.calling.audit_log import AuditLog
+from droidgate.calling.audit_log import AuditLog, StartedCall
 from droidgate.calling.pins import PinState, PinStore
 from droidgate.calling.policy import Decision, Policy
 from droidgate.calling.requests import CallRequest, CallResult, outputs_of
@@ -50,6 +50,9 @@ RESULT_COERCED: Final = finding_code(
 )
 RESULT_DOUBTFUL: Final = finding_code(
     "call-result-doubtful", "A call succeeded, and its result may be a failure or is incomplete", __name__
+)
+END_NOT_RECORDED: Final = finding_code(
+    "call-end-not-recorded", "A call was made, and its end could not be written to the audit log", __name__
 )
 
 _CANCELED: Final = "the call was canceled; the app may have finished it"
@@ -228,8 +231,19 @@ class Caller:
             raise
         finally:
             elapsed = round((time.monotonic() - begin) * 1000)
-            self._audit.end(started, route=checked.sent_by, result=outcome, duration_ms=elapsed)
-        return result
+            unrecorded = self._record_end(started, checked.sent_by, outcome, elapsed)
+        return replace(result, findings=(*result.findings, *unrecorded))
+
+    def _record_end(
+        self, started: StartedCall, route: str | None, outcome: str, elapsed: int
+    ) -> tuple[Finding, ...]:
+        """Record how a call ended, or return a finding where that fails; the call has been made."""
+        try:
+            self._audit.end(started, route=route, result=outcome, duration_ms=elapsed)
+        except DroidgateError as error:
+            message = f"the end of the call is not in the audit log: {error.message}"
+            return (_finding(END_NOT_RECORDED, Level.ERROR, "", message),)
+        return ()
 
     def _approve(self, checked: _Checked, link: CallLink, approver: Approver) -> None:
         """Check that the call may be made, asking where an approval is missing.

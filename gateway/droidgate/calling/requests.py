@@ -64,7 +64,7 @@ class CallResult:
         key: Which capability was called.
         serial: On which phone.
         route: Id of the route that carried the call.
-        findings: What was coerced, and what is doubtful about the result.
+        findings: What was coerced, and what is doubtful about the result or its record.
         hops: The steps in order, with their durations.
     """
 

@@ -66,7 +66,8 @@ class Target:
         Raises:
             InputError: it is not known who signed the app.
         """
-        signer = signer_of(() if self.app.application is None else self.app.application.signers)
+        application = self.app.application
+        signer = signer_of(() if application is None else application.signers)
         if not signer:
             message = "the app has no signer that could be read, so no approval can be kept for it"
             raise InputError(message, place=self.app.package)

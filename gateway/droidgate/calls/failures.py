@@ -42,7 +42,8 @@ class CallError(DroidgateError):
 
     Attributes:
         failure: Why.
-        pointer: JSON Pointer of the argument or result at fault, None where it is the whole call.
+        pointer: JSON Pointer of the argument or result at fault, which the message has too; None where it is
+            the whole call.
         others: What else is wrong with the arguments.
     """
 
@@ -50,7 +51,7 @@ class CallError(DroidgateError):
     others: tuple[CallError, ...] = ()
 
     def __init__(self, failure: Failure, *, pointer: str | None = None, hint: str | None = None) -> None:
-        super().__init__(failure.message(), place=pointer or None, hint=hint)
+        super().__init__(failure.message(), hint=hint)
         self.failure = failure
         self.pointer = pointer
 

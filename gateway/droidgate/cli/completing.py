@@ -48,6 +48,13 @@ def complete_targets(incomplete: str) -> Values:
     return _starting_with(incomplete, [(item.id, item.title) for item in formats if item.id in written])
 
 
+def complete_clients(incomplete: str) -> Values:
+    """Return the MCP clients whose settings can be changed."""
+    from droidgate_mappings.clients import load_clients
+
+    return _starting_with(incomplete, [(row.id, row.title) for row in load_clients().values()])
+
+
 def complete_serials(incomplete: str) -> Values:
     """Return the serials of the phones that a running adb server lists."""
     return _answered(lambda: _starting_with(incomplete, _serials(_running_server())))

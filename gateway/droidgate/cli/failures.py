@@ -109,8 +109,21 @@ def _print_usage(error: Exception, called: str) -> int:
         print(error.format_message(), file=sys.stderr)  # type: ignore[attr-defined]
     else:
         message = error.format_message().replace("Value error, ", "")  # type: ignore[attr-defined]
-        _print_error(message[:1].lower() + message[1:].rstrip("."), hint=f"See `{path} --help`")
+        _print_error(
+            message[:1].lower() + message[1:].rstrip("."), hint=f"{_suggestion(message)}See `{path} --help`"
+        )
     return ExitCode.USAGE
+
+
+def _suggestion(message: str) -> str:
+    """Return the allowed value that is closest to the one that a message refuses, as a question."""
+    head, is_choice, allowed = message.partition("' is not one of '")
+    if not is_choice:
+        return ""
+    from droidgate.parsing.suggestions import closest_name
+
+    closest = closest_name(head.rpartition("'")[2], allowed.rstrip("'.").split("', '"))
+    return f"did you mean {closest!r}? " if closest is not None else ""
 
 
 def _print_error(message: str, *, place: str | None = None, hint: str | None = None) -> None:

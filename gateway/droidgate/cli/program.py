@@ -18,6 +18,7 @@ import typer
 
 from droidgate.cli.audit import audit_command
 from droidgate.cli.calls import call_command
+from droidgate.cli.clients import install_client_command
 from droidgate.cli.config import config_command
 from droidgate.cli.config.settings import bind_settings
 from droidgate.cli.coverage import catalog_command, coverage_command, scan_command
@@ -45,6 +46,7 @@ _COMMANDS: Final = (
     inspect_command,
     devices_command,
     discover_command,
+    install_client_command,
     call_command,
     convert_command,
     migrate_command,

@@ -249,7 +249,7 @@ class Cluster:
         self._check_new_workers(client, client.nthreads())
 
     def _refuse_without_droidgate(self) -> NoReturn:
-        hint = "pip install 'droidgate[cluster]' where the workers run"
+        hint = "Install droidgate with its extra `cluster` where the workers run"
         raise self._failure("a worker of the cluster has no droidgate", hint) from None
 
     def _check_new_workers(self, client: Any, addresses: Iterable[str]) -> None:

@@ -69,7 +69,7 @@ class Providers:
         """Return the same with facts of the only provider changed, as if its source stated them.
 
         Args:
-            name: Its name for people; None leaves it as it is, as the others do.
+            name: Its human-readable name; None leaves it as it is, as the others do.
             package: Its application id.
             description: What it offers.
 

@@ -110,7 +110,7 @@ class TestBudgets:
     }
     COMMANDS = {
         "migrate": ("descriptors", "migrating", "migrate_source", ["x.json", "--to", "mmcp", "--into", "."]),
-        "pack": ("descriptors", "packing", "pack_and_report", [".", "--out", "x.apk"]),
+        "pack": ("descriptors", "packing", "report_packing", [".", "--output", "x.apk"]),
         "shim build": ("shim", "building", "build_and_report", ["--from", "x.apk"]),
         "catalog sql": ("coverage", "querying", "ask_catalog", ["SELECT 1", "--catalog", "x"]),
     }

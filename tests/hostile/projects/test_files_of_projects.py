@@ -41,7 +41,7 @@ def run_all(project: Path) -> dict[str, Run]:
         "inspect": run_process("inspect", project),
         "lint": run_process("lint", project),
         "scan": run_process("scan", project, "--catalog", above / "catalog", *budget),
-        "pack": run_process("pack", project, "--out", above / "app.apk", "--force", *budget),
+        "pack": run_process("pack", project, "--output", above / "app.apk", "--force", *budget),
         "migrate": run_process(
             "migrate", above / "tools.json", "--to", "mobile-mcp", "--into", project, *budget
         ),

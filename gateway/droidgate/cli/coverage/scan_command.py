@@ -19,7 +19,10 @@ ScanSources = Annotated[
     ),
 ]
 CatalogFolder = Annotated[
-    Path, typer.Option("--catalog", metavar="DIR", help="Folder of the catalog", show_default=False)
+    Path,
+    typer.Option(
+        "--catalog", "--output", "-o", metavar="DIR", help="Folder of the catalog", show_default=False
+    ),
 ]
 Earlier = Annotated[
     list[str] | None,

@@ -28,7 +28,7 @@ Project = Annotated[
     ),
 ]
 Out = Annotated[
-    Path, typer.Option("--out", "-o", metavar="APK", help="The file to write", show_default=False)
+    Path, typer.Option("--output", "-o", metavar="APK", help="The file to write", show_default=False)
 ]
 Dex = Annotated[
     list[Path] | None,

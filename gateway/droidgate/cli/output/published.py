@@ -6,6 +6,7 @@ from typing import Final
 
 from droidgate.cli.audit.documents import AuditShowDocument, AuditVerifyDocument
 from droidgate.cli.calls.documents import CallDocument, CallPlanDocument
+from droidgate.cli.clients.documents import InstallClientDocument
 from droidgate.cli.config.documents import ConfigShowDocument
 from droidgate.cli.coverage.catalog_documents import AnswerDocument, ScanDocument
 from droidgate.cli.coverage.coverage_documents import CoverageDocument
@@ -54,6 +55,7 @@ PUBLISHED: Final[dict[str, type[Document]]] = {
     "diff": DiffDocument,
     "pack": PackDocument,
     "devices": DevicesDocument,
+    "install-client": InstallClientDocument,
     "discover": DiscoverDocument,
     "call": CallDocument,
     "call-plan": CallPlanDocument,

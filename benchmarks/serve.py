@@ -1,0 +1,219 @@
+"""What a call through the MCP server costs, next to the same call made directly over adb.
+
+Run it with `make bench`, or by itself. The phone is the virtual one, in a process of its own. A direct call
+is the device command of the call, sent over a raw connection to the adb server. The echo is the SDK's bare
+low-level server over HTTP, whose one tool returns its argument: the floor of any server on this SDK. Clients
+send raw JSON-RPC of revision 2026-07-28 over kept connections, so that no client library is measured.
+"""
+
+from __future__ import annotations
+
+import http.client
+import json
+import os
+import socket
+import statistics
+import subprocess
+import sys
+import tempfile
+import threading
+import time
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from pathlib import Path
+from typing import Any
+
+from _results import Results, parser
+
+from droidgate.calling.caller import Caller
+from droidgate.calling.requests import CallRequest
+from droidgate.devices.device import Device
+from droidgate.devices.server import AdbServer, ServerAddress
+
+NOTE = "summarizeNotes"
+ARGUMENTS: dict[str, Any] = {}
+COLUMNS = {
+    "what": "",
+    "clients": ",",
+    "calls": ",",
+    "calls/s": ",.0f",
+    "median, ms": ".2f",
+    "95 of 100, ms": ".2f",
+}
+LISTS = {"tools": ",", "bytes": ",", "median, ms": ".2f", "95 of 100, ms": ".2f", "server, MiB": ".0f"}
+META = {
+    "io.modelcontextprotocol/protocolVersion": "2026-07-28",
+    "io.modelcontextprotocol/clientCapabilities": {},
+}
+PHONE = """
+import sys
+from droidgate_phone.phone import start_phone
+with start_phone(sdk="36.1", server_port=0) as phone:
+    print(phone.server_port, phone.serial, flush=True)
+    sys.stdin.read()
+"""
+SERVER = """
+import sys
+from pathlib import Path
+import anyio
+import mcp_types
+import uvicorn
+from mcp.server.lowlevel.server import Server
+from droidgate.calling.audit_log import AuditLog
+from droidgate.calling.caller import Caller
+from droidgate.calling.pins import PinStore
+from droidgate.calling.policy import Policy
+from droidgate.calling.subjects import NamePattern
+from droidgate.devices.device import Device
+from droidgate.devices.server import AdbServer, ServerAddress
+from droidgate.serving.application import Application
+from droidgate.serving.http import HttpAddress, http_application, http_server, listen
+from droidgate.serving.phone_tools import PhoneTools, ServedPhone
+from droidgate.serving.tools import ServedTool, ToolSnapshot
+
+kind, folder, port, serial = sys.argv[1], Path(sys.argv[2]), int(sys.argv[3]), sys.argv[4]
+
+async def listed(context, parameters):
+    return mcp_types.ListToolsResult(tools=[mcp_types.Tool(name="echo", input_schema={"type": "object"})])
+
+async def called(context, parameters):
+    text = str(parameters.arguments)
+    return mcp_types.CallToolResult(content=[mcp_types.TextContent(type="text", text=text)])
+
+def caller():
+    device = Device(AdbServer(ServerAddress(port=port)), serial)
+    audit = AuditLog(folder / "audit", folder)
+    return Caller(device, policy=Policy(), pins=PinStore(folder), audit=audit)
+
+class Repeated(PhoneTools):
+    def snapshot(self):
+        tools = super().snapshot().tools
+        count = int(kind)
+        return ToolSnapshot(tuple(tools[number % len(tools)] for number in range(count)))
+
+with listen(HttpAddress("127.0.0.1", 0)) as (listener, address):
+    if kind == "echo":
+        app = Server("echo", on_list_tools=listed, on_call_tool=called).streamable_http_app()
+        config = uvicorn.Config(app, log_config=None, access_log=False, http="h11")
+        server = uvicorn.Server(config)
+    else:
+        made = PhoneTools if kind == "phone" else Repeated
+        tools = made([ServedPhone(None, caller)], allow=[NamePattern.parse("*")])
+        server = http_server(http_application(Application(tools), address, None))
+    print(address.port, flush=True)
+    async def main():
+        await server.serve(sockets=[listener])
+    anyio.run(main)
+"""
+
+
+@contextmanager
+def started(code: str, *arguments: str) -> Iterator[tuple[list[str], int]]:
+    """Run a program; return the words of its first line, and its process id."""
+    command = [sys.executable, "-c", code, *arguments]
+    with subprocess.Popen(command, stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True) as process:
+        if process.stdout is None:
+            raise RuntimeError(command)
+        try:
+            yield process.stdout.readline().split(), process.pid
+        finally:
+            process.terminate()
+
+
+def asking(port: int, method: str, parameters: dict[str, Any]) -> Callable[[], bytes]:
+    """Return what sends one request over a connection of its own, which is kept."""
+    connection = http.client.HTTPConnection("127.0.0.1", port, timeout=120)
+    connection.connect()
+    # Head and body are sent apart; without this the body waits for the acknowledgement of the head.
+    connection.sock.setsockopt(socket.IPPROTO_TCP, socket.TCP_NODELAY, 1)
+    request = {"jsonrpc": "2.0", "id": 1, "method": method, "params": {**parameters, "_meta": META}}
+    body = json.dumps(request)
+    headers = {
+        "Content-Type": "application/json",
+        "Accept": "application/json, text/event-stream",
+        "MCP-Protocol-Version": "2026-07-28",
+        "Mcp-Method": method,
+        **({"Mcp-Name": parameters["name"]} if "name" in parameters else {}),
+    }
+
+    def send() -> bytes:
+        connection.request("POST", "/mcp", body, headers)
+        answer = connection.getresponse().read()
+        if b'"result"' not in answer or b'"isError":true' in answer:
+            raise RuntimeError(answer)
+        return answer
+
+    return send
+
+
+def measured(make: Callable[[], Callable[[], object]], clients: int, calls: int) -> list[float]:
+    """Return calls per second, the median and the 95th percentile in milliseconds."""
+    spent: list[float] = []
+
+    def run() -> None:
+        send = make()
+        send()
+        ready.wait()
+        for _ in range(calls // clients):
+            begin = time.perf_counter()
+            send()
+            spent.append((time.perf_counter() - begin) * 1000)
+
+    ready = threading.Barrier(clients + 1)
+    threads = [threading.Thread(target=run) for _ in range(clients)]
+    for thread in threads:
+        thread.start()
+    ready.wait()
+    begin = time.perf_counter()
+    for thread in threads:
+        thread.join()
+    elapsed = time.perf_counter() - begin
+    percentiles = statistics.quantiles(spent, n=20, method="inclusive")
+    return [len(spent) / elapsed, statistics.median(spent), percentiles[18]]
+
+
+def memory_of(process: int) -> float:
+    """Return the resident memory of a process, in MiB."""
+    pages = int(Path(f"/proc/{process}/statm").read_text(encoding="ascii").split()[1])
+    return pages * os.sysconf("SC_PAGE_SIZE") / (1 << 20)
+
+
+def main() -> None:
+    """Measure, and print the tables."""
+    chosen = parser(__doc__).parse_args()
+    results = Results(chosen)
+    calls = 32 if chosen.quick else 800
+    with tempfile.TemporaryDirectory() as folder, started(PHONE) as ((server_port, serial), _):
+        os.environ["DROIDGATE_HOME"] = folder
+        device = Device(AdbServer(ServerAddress(port=int(server_port))), serial)
+        (command,) = (
+            Caller(device).explain(CallRequest(NOTE, ARGUMENTS, protocol="appfunctions")).route.commands
+        )
+        table = results.table("calls", COLUMNS)
+        place = (folder, server_port, serial)
+        with (
+            started(SERVER, "echo", *place) as ((echo,), _),
+            started(SERVER, "phone", *place) as ((port,), _),
+        ):
+            echoed = {"name": "echo", "arguments": ARGUMENTS}
+            created = {"name": "notes_summarizeNotes", "arguments": ARGUMENTS}
+            rows: list[tuple[str, Callable[[], Callable[[], object]]]] = [
+                ("echo server of the SDK", lambda: asking(int(echo), "tools/call", echoed)),
+                ("direct over adb", lambda: lambda: device.check(list(command))),
+                ("through droidgate serve", lambda: asking(int(port), "tools/call", created)),
+            ]
+            for clients in (1, 16):
+                for name, make in rows:
+                    table.add(name, clients, calls, *measured(make, clients, calls))
+        table = results.table("lists", LISTS)
+        for count in (50, 2_000):
+            with started(SERVER, str(count), *place) as ((port,), process):
+                send = asking(int(port), "tools/list", {})
+                size = len(send())
+                times = measured(lambda send=send: send, 1, calls // 16)  # type: ignore[misc]
+                table.add(count, size, *times[1:], memory_of(process))
+    results.write()
+
+
+if __name__ == "__main__":
+    main()

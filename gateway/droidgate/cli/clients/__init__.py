@@ -1,0 +1,1 @@
+"""MCP clients: their settings."""

@@ -1,0 +1,98 @@
+"""What `droidgate install-client` does."""
+
+from __future__ import annotations
+
+import json
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Literal
+
+import yaml
+
+from droidgate.cli.clients.documents import InstallClientDocument
+from droidgate.cli.exit_codes import ExitCode
+from droidgate.cli.output.json_output import print_json
+from droidgate.cli.output.pages import Block, Line, show
+from droidgate.cli.output.safe_text import one_line, visible
+from droidgate.clients.installing import ClientChange, install_client
+from droidgate.model.errors import UsageError
+from droidgate_mappings.clients import load_clients
+
+Status = Literal["created", "updated", "unchanged", "would change"]
+
+
+@dataclass(frozen=True, slots=True)
+class InstallRequest:
+    """What is asked for, as the options spell it."""
+
+    client: str
+    serials: tuple[str, ...]
+    name: str
+    project: Path | None
+    url: str | None
+    variable: str
+    is_printed: bool
+    remove: bool
+
+
+def install(request: InstallRequest, *, as_json: bool) -> int:
+    """Change a client's settings, or print the entry, and return the exit code."""
+    if request.is_printed and request.remove:
+        raise UsageError("--print and --remove exclude each other", hint="Leave one of them out")
+    change = install_client(
+        request.client,
+        serials=request.serials,
+        name=request.name,
+        project=request.project,
+        url=request.url,
+        variable=request.variable,
+        remove=request.remove,
+        write=not request.is_printed,
+    )
+    status = _status(change, is_written=not request.is_printed)
+    if as_json:
+        print_json(_document(change, status))
+    elif request.is_printed:
+        print(_entry_text(change, request.name))
+    else:
+        show(_page(change, status))
+    return ExitCode.OK
+
+
+def _status(change: ClientChange, *, is_written: bool) -> Status:
+    if not change.is_change:
+        return "unchanged"
+    if not is_written:
+        return "would change"
+    return "created" if change.before is None else "updated"
+
+
+def _document(change: ClientChange, status: Status) -> InstallClientDocument:
+    return InstallClientDocument(
+        client=change.client,
+        path=str(change.path),
+        status=status,
+        entry=None if change.entry is None else dict(change.entry),
+        diff=change.diff,
+        backup=None if change.backup is None else str(change.backup),
+        next_step=change.next_step,
+    )
+
+
+def _entry_text(change: ClientChange, name: str) -> str:
+    """Return the entry as the client's settings would have it, with what is around it."""
+    row = load_clients()[change.client]
+    document = {row.key: {name: dict(change.entry or {})}}
+    if row.syntax == "yaml":
+        return yaml.safe_dump(document, sort_keys=False, allow_unicode=True).rstrip()
+    return json.dumps(document, indent=2, ensure_ascii=False)
+
+
+def _page(change: ClientChange, status: Status) -> list[Block]:
+    blocks: list[Block] = [Line(visible(line)) for line in change.diff.splitlines()]
+    blocks.append(Line(f"{status}: {one_line(str(change.path))}"))
+    if change.backup is not None:
+        blocks.append(Line(f"backup: {one_line(str(change.backup))}"))
+    if change.is_change:
+        blocks.append(Line(f"next: {change.next_step}"))
+    return blocks

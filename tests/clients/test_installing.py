@@ -1,0 +1,262 @@
+"""Each client starts droidgate by the settings that its documentation describes, and loses none of its own.
+
+The expected files are typed by hand from the documentation that the table cites.
+"""
+
+from __future__ import annotations
+
+import json
+import os
+import shutil
+import sys
+from pathlib import Path
+from typing import Any
+
+import pytest
+import yaml
+
+import droidgate
+from droidgate.cli import run
+from droidgate.model.errors import InputError, UsageError
+from droidgate_mappings.clients import load_clients
+
+CLIENTS = ("claude-desktop", "claude-code", "cursor", "vscode", "gemini-cli", "goose")
+PATHS = {
+    "linux": {
+        "claude-desktop": ".config/Claude/claude_desktop_config.json",
+        "claude-code": ".claude.json",
+        "cursor": ".cursor/mcp.json",
+        "vscode": ".config/Code/User/mcp.json",
+        "gemini-cli": ".gemini/settings.json",
+        "goose": ".config/goose/config.yaml",
+    },
+    "darwin": {
+        "claude-desktop": "Library/Application Support/Claude/claude_desktop_config.json",
+        "claude-code": ".claude.json",
+        "cursor": ".cursor/mcp.json",
+        "vscode": "Library/Application Support/Code/User/mcp.json",
+        "gemini-cli": ".gemini/settings.json",
+        "goose": ".config/goose/config.yaml",
+    },
+    "win32": {
+        "claude-desktop": "AppData/Roaming/Claude/claude_desktop_config.json",
+        "claude-code": ".claude.json",
+        "cursor": ".cursor/mcp.json",
+        "vscode": "AppData/Roaming/Code/User/mcp.json",
+        "gemini-cli": ".gemini/settings.json",
+        "goose": "AppData/Roaming/Block/goose/config/config.yaml",
+    },
+}
+SERVE = ["serve", "--serial", "emulator-5554"]
+GOOSE = {
+    "enabled": True,
+    "name": "droidgate",
+    "description": "Capabilities of Android apps",
+    "envs": {},
+    "timeout": 300,
+}
+STARTED: dict[str, tuple[str, dict[str, Any]]] = {
+    "claude-desktop": ("mcpServers", {"command": "/bin/droidgate", "args": SERVE}),
+    "claude-code": ("mcpServers", {"type": "stdio", "command": "/bin/droidgate", "args": SERVE}),
+    "cursor": ("mcpServers", {"command": "/bin/droidgate", "args": SERVE}),
+    "vscode": ("servers", {"type": "stdio", "command": "/bin/droidgate", "args": SERVE}),
+    "gemini-cli": ("mcpServers", {"command": "/bin/droidgate", "args": SERVE}),
+    "goose": (
+        "extensions",
+        {**GOOSE, "type": "stdio", "cmd": "/bin/droidgate", "args": SERVE, "env_keys": []},
+    ),
+}
+ADDRESS = "http://127.0.0.1:8765/mcp"
+REACHED: dict[str, dict[str, Any]] = {
+    "claude-code": {
+        "type": "http",
+        "url": ADDRESS,
+        "headers": {"Authorization": "Bearer ${DROIDGATE_TOKEN}"},
+    },
+    "cursor": {"url": ADDRESS, "headers": {"Authorization": "Bearer ${env:DROIDGATE_TOKEN}"}},
+    "vscode": {
+        "type": "http",
+        "url": ADDRESS,
+        "headers": {"Authorization": "Bearer ${env:DROIDGATE_TOKEN}"},
+    },
+    "gemini-cli": {"httpUrl": ADDRESS, "headers": {"Authorization": "Bearer ${DROIDGATE_TOKEN}"}},
+    "goose": {
+        **GOOSE,
+        "type": "streamable_http",
+        "uri": ADDRESS,
+        "env_keys": ["DROIDGATE_TOKEN"],
+        "headers": {"Authorization": "Bearer ${DROIDGATE_TOKEN}"},
+    },
+}
+
+
+@pytest.fixture
+def home(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+    """Return the folder that is the user's for a test."""
+    for name in ("APPDATA", "XDG_CONFIG_HOME"):
+        monkeypatch.delenv(name, raising=False)
+    monkeypatch.setattr(Path, "home", lambda: tmp_path)
+    monkeypatch.setattr(sys, "platform", "linux")
+    monkeypatch.setattr(shutil, "which", lambda *_args, **_options: "/bin/droidgate")
+    return tmp_path
+
+
+def load(path: Path) -> Any:
+    return (yaml.safe_load if ".yaml" in path.suffixes else json.loads)(path.read_text())
+
+
+def test_the_table_has_these_clients_with_a_source_each() -> None:
+    assert tuple(load_clients()) == CLIENTS
+    assert all(row.source for row in load_clients().values())
+
+
+@pytest.mark.parametrize("system", PATHS)
+@pytest.mark.parametrize("client", CLIENTS)
+def test_a_client_starts_the_server_from_its_own_settings(
+    client: str, system: str, home: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(sys, "platform", system)
+    change = droidgate.install_client(client, serials=["emulator-5554"])
+    path = home / PATHS[system][client]
+    assert change.path == path.resolve()
+    key, entry = STARTED[client]
+    assert load(path) == {key: {"droidgate": entry}}
+    assert change.backup is None
+    assert not droidgate.install_client(client, serials=["emulator-5554"]).is_change
+
+
+@pytest.mark.usefixtures("home")
+@pytest.mark.parametrize("client", REACHED)
+def test_a_client_reaches_a_running_server_by_the_name_of_a_variable(client: str) -> None:
+    change = droidgate.install_client(client, url=ADDRESS)
+    assert load(change.path)[STARTED[client][0]] == {"droidgate": REACHED[client]}
+
+
+def test_a_client_that_takes_no_addresses_says_so(home: Path) -> None:
+    with pytest.raises(UsageError, match="no servers with an address"):
+        droidgate.install_client("claude-desktop", url=ADDRESS)
+    assert not any(home.iterdir())
+
+
+@pytest.mark.parametrize("client", ["claude-code", "cursor", "vscode", "gemini-cli"])
+def test_the_settings_of_a_project_have_no_path_of_this_computer(client: str, home: Path) -> None:
+    project = home / "project"
+    project.mkdir()
+    change = droidgate.install_client(client, project=project)
+    assert change.path.is_relative_to(project.resolve())
+    assert load(change.path)[STARTED[client][0]]["droidgate"]["command"] == "droidgate"
+
+
+@pytest.mark.parametrize("client", CLIENTS)
+def test_what_is_in_the_file_stays_and_is_kept_as_a_backup(client: str, home: Path) -> None:
+    path = home / PATHS["linux"][client]
+    path.parent.mkdir(parents=True, exist_ok=True)
+    key = STARTED[client][0]
+    before = f'{{"other": {{"a": [1]}}, "{key}": {{"mine": {{"command": "x"}}}}}}\n'
+    if client == "goose":
+        before = "# mine\nother: {a: [1]}\nextensions:\n  mine: {command: x}\n"
+    path.write_text(before)
+    path.chmod(0o600)
+    change = droidgate.install_client(client)
+    written = load(path)
+    assert written["other"] == {"a": [1]}
+    assert set(written[key]) == {"mine", "droidgate"}
+    assert change.backup is not None
+    assert change.backup.read_text() == before
+    if os.name == "posix":
+        assert path.stat().st_mode & 0o777 == change.backup.stat().st_mode & 0o777 == 0o600
+    droidgate.install_client(client, remove=True)
+    assert load(path) == load(change.backup) or set(load(path)[key]) == {"mine"}
+
+
+def test_a_symbolic_link_to_settings_stays_one(home: Path) -> None:
+    real = home / "dotfiles.json"
+    real.write_text("{}")
+    link = home / ".claude.json"
+    link.symlink_to(real)
+    droidgate.install_client("claude-code")
+    assert link.is_symlink()
+    assert "droidgate" in load(real)["mcpServers"]
+
+
+@pytest.mark.parametrize(
+    ("client", "text"),
+    [
+        ("claude-code", "{"),
+        ("claude-code", "// a comment\n{}"),
+        ("claude-code", '{"mcpServers": []}'),
+        ("claude-code", "[]"),
+        ("goose", "a: ["),
+        ("goose", "extensions: {mine: {type: stdio}}\n"),
+        ("goose", "extensions: [a]\n"),
+        ("goose", "base: &x {a: 1}\nextensions: *x\n"),
+    ],
+)
+def test_settings_that_cannot_be_changed_safely_stay_as_they_are(
+    client: str, text: str, home: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    path = home / PATHS["linux"][client]
+    path.parent.mkdir(parents=True, exist_ok=True)
+    path.write_text(text)
+    with pytest.raises(InputError):
+        droidgate.install_client(client)
+    assert run(["install-client", client]) == 3
+    printed = capsys.readouterr()
+    assert printed.out == ""
+    assert str(path) in printed.err
+    assert "hint:" in printed.err
+    assert path.read_text() == text
+    assert [each.name for each in path.parent.iterdir()] == [path.name]
+
+
+@pytest.mark.parametrize(
+    "options",
+    [
+        {"name": "a b"},
+        {"name": ""},
+        {"url": "file:///etc/passwd"},
+        {"url": ADDRESS, "variable": "A B"},
+        {"url": ADDRESS, "serials": ["x"]},
+        {"project": "missing"},
+    ],
+)
+def test_what_makes_no_entry_is_refused(options: dict[str, Any], home: Path) -> None:
+    with pytest.raises(UsageError):
+        droidgate.install_client("claude-code", **options)
+    assert not any(home.iterdir())
+
+
+def test_an_unknown_client_is_refused_with_the_closest_one() -> None:
+    with pytest.raises(UsageError, match="unknown client 'claude'") as caught:
+        droidgate.install_client("claude")
+    assert "claude-code" in (caught.value.hint or "")
+
+
+def test_the_command_shows_the_change_and_what_comes_next(
+    home: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    (home / ".claude.json").write_text('{\n  "secret": "s3cret",\n  "mcpServers": {}\n}\n')
+    assert run(["install-client", "claude-code", "--serial", "emulator-5554"]) == 0
+    out = capsys.readouterr().out
+    assert '+    "droidgate": {' in out
+    assert "updated:" in out
+    assert ".claude.json.before-droidgate" in out
+    assert "next: Start Claude Code again" in out
+    assert "s3cret" not in out
+    assert run(["install-client", "claude-code", "--serial", "emulator-5554"]) == 0
+    assert capsys.readouterr().out.startswith("unchanged:")
+
+
+def test_print_writes_nothing(home: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    assert run(["install-client", "vscode", "--serial", "emulator-5554", "--print"]) == 0
+    assert json.loads(capsys.readouterr().out) == {"servers": {"droidgate": STARTED["vscode"][1]}}
+    assert run(["install-client", "goose", "--serial", "emulator-5554", "--print"]) == 0
+    assert yaml.safe_load(capsys.readouterr().out) == {"extensions": {"droidgate": STARTED["goose"][1]}}
+    assert not any(home.iterdir())
+
+
+@pytest.mark.usefixtures("home")
+def test_without_a_script_next_to_python_the_module_is_started(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(shutil, "which", lambda *_args, **_options: None)
+    change = droidgate.install_client("cursor", write=False)
+    assert change.entry == {"command": sys.executable, "args": ["-m", "droidgate", "serve"]}

@@ -1,0 +1,132 @@
+"""One member of a JSON text changes, and every other character stays."""
+
+from __future__ import annotations
+
+import json
+import re
+from random import Random
+from typing import Any
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from droidgate.clients.json_edit import read_settings, remove_member, set_member
+from droidgate.model.errors import InputError
+
+ENTRY = {"command": "droidgate", "args": ["serve"]}
+
+
+def read(text: str) -> dict[str, Any]:
+    return read_settings(text, path="settings.json", comments=True)
+
+
+def test_the_rest_of_a_file_stays_as_it_was_typed() -> None:
+    text = """\
+// My servers
+{
+    "theme": "dark", /* not light */
+    "mcpServers": {
+        // the first one
+        "other": {"command": "x", "args": [1,2, 3]}, // with a comma
+    },
+    "last":   true
+}
+"""
+    assert (
+        set_member(text, "mcpServers", "droidgate", ENTRY)
+        == """\
+// My servers
+{
+    "theme": "dark", /* not light */
+    "mcpServers": {
+        // the first one
+        "other": {"command": "x", "args": [1,2, 3]}, // with a comma
+        "droidgate": {
+          "command": "droidgate",
+          "args": [
+            "serve"
+          ]
+        }
+    },
+    "last":   true
+}
+"""
+    )
+
+
+@pytest.mark.parametrize("text", ["", "  \n", "\n// nothing yet\n"])
+def test_a_blank_file_becomes_an_object(text: str) -> None:
+    assert read(set_member(text, "servers", "a", ENTRY)) == {"servers": {"a": ENTRY}}
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "{}",
+        "{ }\n",
+        '{"servers":{}}',
+        '{"servers": {\n}}',
+        '{"servers": { /* none */ }}',
+        '{"servers": {"b": 1,}}',
+        '{"servers": {"b": 1 // one\n}}',
+        '{"x": 1}',
+        '{\r\n  "servers": {\r\n    "b": {}\r\n  }\r\n}\r\n',
+        '{"a,b": "// no comment", "servers": {"}": "/*"}}',
+    ],
+)
+def test_an_entry_is_added_and_taken_out_again(text: str) -> None:
+    before = read(text)
+    added = set_member(text, "servers", "droidgate", ENTRY)
+    expected = {**before, "servers": {**before.get("servers", {}), "droidgate": ENTRY}}
+    assert read(added) == expected
+    removed = read(remove_member(added, "servers", "droidgate"))
+    assert removed == {**before, "servers": before.get("servers", {})}
+    if "\r\n" in text:
+        assert re.search(r"(?<!\r)\n", added) is None
+
+
+def test_an_entry_of_the_same_name_is_replaced_in_its_place() -> None:
+    text = '{"servers": {"a": 1, "droidgate": {"old": true}, "b": 2}} // end'
+    changed = set_member(text, "servers", "droidgate", {})
+    assert changed == '{"servers": {"a": 1, "droidgate": {}, "b": 2}} // end'
+
+
+@pytest.mark.parametrize("name", ["a", "b", "c"])
+def test_each_member_of_a_list_can_be_removed(name: str) -> None:
+    text = '{\n  "servers": {\n    "a": 1, // first\n    "b": 2,\n    "c": 3\n  }\n}\n'
+    left = {other: value for other, value in {"a": 1, "b": 2, "c": 3}.items() if other != name}
+    assert read(remove_member(text, "servers", name)) == {"servers": left}
+
+
+@pytest.mark.parametrize(
+    "text", ["[]", "{", '{"a": 1, "a": 2}', "{'a': 1}", '{"a": NaN}', "/* open", "{" * 100, '"' + "\\" * 99]
+)
+def test_what_is_not_a_json_object_is_refused(text: str) -> None:
+    with pytest.raises(InputError):
+        read(text)
+
+
+def test_comments_are_refused_where_the_client_reads_plain_json() -> None:
+    with pytest.raises(InputError):
+        read_settings("// a\n{}", path="settings.json", comments=False)
+
+
+NAMES = st.text(alphabet='ab,:{}"\\/*[] \n\u00e9', max_size=5)
+VALUES = st.recursive(
+    st.none() | st.booleans() | st.integers() | NAMES,
+    lambda inner: st.lists(inner, max_size=3) | st.dictionaries(NAMES, inner, max_size=3),
+    max_leaves=8,
+)
+
+
+@given(st.dictionaries(NAMES, VALUES, max_size=4), st.dictionaries(NAMES, VALUES, max_size=4), st.randoms())
+def test_any_object_keeps_its_other_members(
+    others: dict[str, Any], servers: dict[str, Any], random: Random
+) -> None:
+    document = {**others, "servers": servers}
+    text = json.dumps(document, indent=random.choice([None, 1, 2, "\t"]), ensure_ascii=random.random() < 0.5)
+    added = set_member(text, "servers", "droidgate", ENTRY)
+    assert read(added) == {**document, "servers": {**servers, "droidgate": ENTRY}}
+    without = {name: value for name, value in servers.items() if name != "droidgate"}
+    assert read(remove_member(added, "servers", "droidgate")) == {**document, "servers": without}
