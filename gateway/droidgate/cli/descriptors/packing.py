@@ -54,11 +54,11 @@ def _document(project: Path, packed: PackedApp, out: Path) -> PackDocument:
 def _page(packed: PackedApp, out: Path) -> list[Block]:
     facts = packed.facts
     named = f" ({facts.version_name})" if facts.version_name else ""
+    least = facts.minimum_sdk
+    oldest = "" if least is None else f", for {android_name(least)} and later"
     blocks: list[Block] = [
         Heading(str(out)),
-        Line(
-            f"{facts.package} {facts.version_code}{named}, for {android_name(facts.minimum_sdk)} and later", 1
-        ),
+        Line(f"{facts.package} {facts.version_code}{named}{oldest}", 1),
         Line(f"{len(packed.apk)} bytes, signer {packed.key.digest} ({packed.key.type})", 1),
         Line(),
         Table(("FILE", "BYTES"), [(path, str(size)) for path, size in packed.files.items()]),
