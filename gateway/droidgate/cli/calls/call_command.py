@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from pathlib import Path
 from typing import Annotated
 
 import typer
@@ -31,6 +32,21 @@ def _call(  # noqa: PLR0913
     pairs: Annotated[
         list[str] | None,
         typer.Option("--arg", metavar="NAME=VALUE", help="One argument; may be repeated", show_default=False),
+    ] = None,
+    files: Annotated[
+        list[str] | None,
+        typer.Option(
+            "--file",
+            metavar="NAME=@FILE",
+            help="Put a file where the app can read it; the argument is its path. May be repeated",
+            show_default=False,
+        ),
+    ] = None,
+    pull: Annotated[
+        Path | None,
+        typer.Option(
+            "--pull", metavar="DIR", help="Fetch the files that the result names", show_default=False
+        ),
     ] = None,
     serial: Annotated[
         str | None, typer.Option("--serial", help="The phone, where several are attached", show_default=False)
@@ -76,10 +92,17 @@ def _call(  # noqa: PLR0913
     """
     del json_schema
     from droidgate.calling.requests import CallRequest
-    from droidgate.cli.calls.arguments import read_arguments
+    from droidgate.cli.calls.arguments import read_arguments, read_files
     from droidgate.cli.calls.calling import call_and_report
 
-    request = CallRequest(capability, read_arguments(arguments, pairs or ()), package, protocol, deadline)
+    given = read_arguments(arguments, pairs or ())
+    sent = read_files(files or ())
     return call_and_report(
-        request, serial, signed_by=signed_by, explain=explain, approved=approved, as_json=as_json
+        CallRequest(capability, given, package, protocol, deadline, files=sent),
+        serial,
+        signed_by=signed_by,
+        explain=explain,
+        approved=approved,
+        as_json=as_json,
+        pull=pull,
     )
