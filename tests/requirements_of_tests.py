@@ -459,6 +459,14 @@ PARTS = {
             )
         ),
         Part(
+            name="basedpyright",
+            find=_package("basedpyright"),
+            least_version=(1, 30),
+            read_version=_version_of_distribution("basedpyright"),
+            proves="the Python interface has types that pyright knows",
+            how_to_get="pip install '.[oracles]'",
+        ),
+        Part(
             name="compact-aapt2",
             find=_compact_aapt2,
             proves="resource tables with compact entries are read as Android's newer compiler writes them",

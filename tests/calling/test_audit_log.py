@@ -424,3 +424,21 @@ def test_every_edit_within_the_log_is_found(log: AuditLog) -> None:
         if edited != lines and verify(log.folder).broken is None:
             unseen.append(edited)
     assert unseen == []
+
+
+def test_a_writer_that_waits_for_the_disk_does_not_take_the_head_back(
+    log: AuditLog, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    sync = audit_log._sync
+
+    def sync_slowly(path: Path) -> None:
+        monkeypatch.setattr(audit_log, "_sync", sync)
+        write_calls(AuditLog(log.folder, log.key_folder), 3)
+        sync(path)
+
+    monkeypatch.setattr(audit_log, "_sync", sync_slowly)
+    log.start(SUBJECT, pin=None, arguments={}, decision=ALLOWED)
+    head = read_head(log.folder)
+    assert head is not None
+    assert head.number == 27
+    check_holds(log, 27)

@@ -126,11 +126,12 @@ def test_an_updated_app_needs_a_new_approval_only_where_its_declaration_changed(
     module = tmp_path / "app"
     shutil.copytree(CHECKOUT / "device_shim/apps/notes/app", module)
 
-    def update(version: int) -> None:
-        reached.phone.install(pack_project(module, key=signing_key(), package=NOTES, version_code=version))
+    with reached_phone(tmp_path, shims=False) as here:
 
-    with reached_phone(tmp_path, shims=False) as reached:
-        caller = reached.caller(approver=approve)
+        def update(version: int) -> None:
+            here.phone.install(pack_project(module, key=signing_key(), package=NOTES, version_code=version))
+
+        caller = here.caller(approver=approve)
         caller.call(CallRequest(CREATE, NOTE))
         update(98)
         caller.call(CallRequest(CREATE, NOTE))

@@ -7,7 +7,7 @@ import pytest
 
 from droidgate.coverage import extras
 
-CASES = (
+CASES: tuple[tuple[object, str], ...] = (
     (
         {"url": "file:///home/a%20b/droidgate", "dir_info": {"editable": True}},
         "-e '/home/a b/droidgate[coverage]'",

@@ -1,5 +1,6 @@
 """docs/guides/use-from-python.md: each snippet runs as it is written, and prints something."""
 
+import json
 import os
 import re
 import shutil
@@ -9,6 +10,7 @@ from pathlib import Path
 
 import pytest
 
+import droidgate
 from droidgate.apk.signing_keys import load_or_make_key
 from droidgate_phone.phone import start_phone
 from droidgate_phone.sample_apps import sample_apps_directory
@@ -123,3 +125,23 @@ def test_a_conversion_is_on_disk_only_when_it_is_written(folder: Path) -> None:
     (snippet,) = [one for one in SNIPPETS if "conversion.write(" in one]
     run(snippet, folder)
     assert (folder / "converted/res/xml/mcp_capabilities.xml").is_file()
+
+
+@pytest.mark.slow
+@pytest.mark.requires("basedpyright")
+def test_pyright_knows_the_type_of_each_stable_name_and_accepts_each_snippet(tmp_path: Path) -> None:
+    (tmp_path / "pyrightconfig.json").write_text('{"typeCheckingMode": "strict"}')
+    for number, snippet in enumerate(SNIPPETS):
+        (tmp_path / f"snippet{number}.py").write_text(snippet)
+    stated = "".join(f"stated_{name} = droidgate.{name}\n" for name in droidgate.__all__)
+    (tmp_path / "names.py").write_text(f"import droidgate\n\n{stated}")
+    (tmp_path / "wrong.py").write_text("import droidgate\n\ndroidgate.read(3)\n")
+    command = [sys.executable, "-m", "basedpyright", "--outputjson", "--pythonpath", sys.executable]
+    done = subprocess.run(
+        [*command, "-p", str(tmp_path)], capture_output=True, text=True, timeout=200, check=False
+    )
+    found = json.loads(done.stdout)
+    assert found["summary"]["filesAnalyzed"] == len(SNIPPETS) + 2
+    messages = [f"{Path(item['file']).name}: {item['message']}" for item in found["generalDiagnostics"]]
+    assert [message for message in messages if not message.startswith("wrong.py: ")] == []
+    assert messages

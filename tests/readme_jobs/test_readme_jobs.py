@@ -227,6 +227,7 @@ def _call_through(phone: VirtualPhone, shim: str) -> str:
 def test_after_the_five_steps_the_agent_calls_without_a_question(
     newcomer: Newcomer, phone: VirtualPhone
 ) -> None:
+    assert phone.server_port is not None
     newcomer.variables["ANDROID_ADB_SERVER_PORT"] = str(phone.server_port)
     newcomer.type("droidgate shim install --from adb:/dev.droidgate.sample.weather")
     shim = "dev.droidgate.shim.of.dev.droidgate.sample.weather"

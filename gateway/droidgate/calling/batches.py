@@ -287,6 +287,8 @@ def run_batch(
         parallel: How many calls are made at once.
         lane_of: Two requests of one lane are never on their way at once; None for a request that may run next to any other.
         cancel: No further call begins once it is set; Ctrl-C sets it.
+        lane_of: Two requests of one lane are never on their way at once; None for a request without a lane.
+        cancel: No further call begins once it is set.
 
     Raises:
         InputError: the journal has another request of the same id.

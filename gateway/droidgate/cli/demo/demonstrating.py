@@ -13,8 +13,9 @@ from pathlib import Path
 from typing import Final
 
 from droidgate.apk.pack import pack
-from droidgate.cli.demo.demonstration_calls import AGENT, DemonstrationCalls, short_name
+from droidgate.cli.demo.demonstration_calls import AGENT, PDF_WITH_PHRASE, DemonstrationCalls, short_name
 from droidgate.cli.demo.demonstration_phone import DemonstrationPhone, demonstration_phone
+from droidgate.cli.demo.demonstration_server import DemonstrationServer
 from droidgate.cli.descriptors.converting import write_conversion
 from droidgate.cli.descriptors.listing_formats import can_write, matrix_page
 from droidgate.cli.descriptors.matrix import make_matrix
@@ -69,6 +70,7 @@ class _Demonstration:
             matrix = make_matrix(load_formats().values(), only_defaults=True)
             show([Heading("What each format can carry"), *matrix_page(matrix), Line()])
         self.call(calls)
+        self.serve()
 
     def install_samples(self) -> None:
         show([Heading("2. Install the sample apps, packed and signed without an Android SDK")])
@@ -199,6 +201,14 @@ class _Demonstration:
         self.problems.extend(calls.build_and_install())
         show([Line(), Heading("7. Call, and check each answer against the app itself")])
         self.problems.extend(calls.run())
+        show([Line()])
+
+    def serve(self) -> None:
+        """Let an MCP client call each sample app through `droidgate serve`."""
+        show([Heading("8. Call each app from an MCP client, through droidgate serve")])
+        folder = self.folder / "served"
+        server = DemonstrationServer(self.phone.device, folder, signing_key().digest, PDF_WITH_PHRASE)
+        self.problems.extend(server.run())
         show([Line()])
 
     @cached_property

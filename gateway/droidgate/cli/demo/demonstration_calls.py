@@ -48,6 +48,9 @@ _LEND_VISIBILITY: Final = 512
 """BIND_ALLOW_ACTIVITY_STARTS (reference android-runtime 0.4)."""
 _PDF: Final = f"/sdcard/Android/data/{PDF_TOOL}/report.pdf"
 _PAGES: Final = ("Rain fell on nine days.", "The river rose by a hand.", "Nobody was hurt.")
+PDF_WITH_PHRASE: Final = (_PDF, "river")
+"""A file on the phone after the calls, and a word that it has."""
+
 _DAY: Final = "2026-02-03"
 _PLACE: Final = "Bonn"
 _RETURN_VALUE: Final = "androidAppfunctionsReturnValue"
@@ -422,17 +425,18 @@ def _table(calls: Sequence[Call], *, details: bool) -> Table:
     longest = 60 if details else 18
     rows = []
     for call in calls:
-        answer = _short(call.answer, longest)
+        answer = shorten(call.answer, longest)
         agent, _, app = call.pair.partition(" -> ")
         row = [agent, app, call.capability.rpartition("#")[2]]
-        row += [_short(call.request, longest)] if details else []
+        row += [shorten(call.request, longest)] if details else []
         rows.append(
             [*row, f"WRONG: {call.problem}: {answer}" if call.problem else answer, f"{call.milliseconds:.0f}"]
         )
     return Table(("AGENT", "APP", "CAPABILITY", *(("REQUEST",) if details else ()), "ANSWER", "MS"), rows)
 
 
-def _short(value: Json, longest: int) -> str:
+def shorten(value: Json, longest: int) -> str:
+    """Return a value as text, cut to that many characters; an output called `result` is the value."""
     if isinstance(value, dict) and value.keys() == {"result"}:
         value = value["result"]
     text = value if isinstance(value, str) else one_line_json(value)
