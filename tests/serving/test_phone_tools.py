@@ -18,14 +18,20 @@ from mcp import Client, StdioServerParameters
 from mcp.shared.exceptions import MCPError
 
 from calling.phones_with_shims import CLOCK_IN, NOTES, WEATHER, ReachedPhone, reached_phone
+from devices.conftest import unused_port
 from droidgate.calling.approvals import refuse
+from droidgate.calling.audit_log import AuditLog
 from droidgate.calling.caller import Caller
+from droidgate.calling.pins import PinStore
 from droidgate.calling.policy import Policy
 from droidgate.calling.subjects import NamePattern
+from droidgate.devices.device import Device
+from droidgate.devices.server import AdbServer, ServerAddress
 from droidgate.model.errors import DeviceError
 from droidgate.serving.phone_tools import PhoneTools, ServedPhone
 from droidgate.serving.plan import plan_tokens
 from droidgate.serving.search import SearchTools
+from droidgate_phone.phone import start_phone
 from droidgate_phone.sample_packages import sample_packages
 from droidgate_shim.host.installing import install_archive
 from droidgate_shim.host.place import place_of
@@ -256,6 +262,32 @@ def test_a_phone_that_is_not_there_yet_is_waited_for(phone: ReachedPhone) -> Non
             with anyio.fail_after(60):
                 await changed.wait()
             assert tools.snapshot().tools
+
+    anyio.run(main)
+
+
+def test_a_phone_may_go_away_and_return(tmp_path: Path) -> None:
+    port, server_port = unused_port(), unused_port()
+    device = Device(AdbServer(ServerAddress(port=server_port)), f"127.0.0.1:{port}")
+    audit = AuditLog(tmp_path / "audit", tmp_path)
+
+    def connect() -> Caller:
+        return Caller(device, policy=Policy(), pins=PinStore(tmp_path), audit=audit)
+
+    tools = PhoneTools([ServedPhone(None, connect)], allow=[NamePattern.parse("*")], poll_seconds=0.1)
+    call = ("legacy_createNote", {"title": "Milk", "content": "two litres"})
+
+    async def main() -> None:
+        with start_phone(port=port, server_port=server_port):
+            tools.look()
+        async with connected(tools, "2026-07-28") as client:
+            gone = await client.call_tool(*call)
+            assert gone.is_error
+            assert text_of(gone).startswith("unavailable")
+            assert len((await client.list_tools()).tools) == len(tools.snapshot().tools) > 0
+            with start_phone(port=port, server_port=server_port):
+                returned = await client.call_tool(*call)
+                assert not returned.is_error, returned
 
     anyio.run(main)
 

@@ -285,9 +285,8 @@ def run_batch(
             their way are waited for, and the one that raised counts as interrupted.
         journal: Where outcomes are written and earlier ones are read.
         parallel: How many calls are made at once.
-        cancel: No further call begins once it is set; Ctrl-C sets it.
         lane_of: Two requests of one lane are never on their way at once; None for a request without a lane.
-        cancel: No further call begins once it is set.
+        cancel: No further call begins once it is set; Ctrl-C sets it.
 
     Raises:
         InputError: the journal has another request of the same id.

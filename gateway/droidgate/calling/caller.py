@@ -15,6 +15,7 @@ from typing import Final
 from droidgate.callability import capability_verdict, interface_of
 from droidgate.calling.approvals import ApprovalRequest, Approver, refuse
 from droidgate.calling.audit_log import AuditLog, StartedCall
+from droidgate.calling.files import PlacedFile, placed_files, plan_files
 from droidgate.calling.pins import PinState, PinStore
 from droidgate.calling.policy import Decision, Policy
 from droidgate.calling.requests import CallRequest, CallResult, outputs_of
@@ -72,6 +73,7 @@ class CallPlan:
         route: The way and its device commands.
         passed_over: Why earlier ways cannot carry the call, a sentence each without a period.
         findings: What was coerced.
+        files: What would be put on the phone first.
     """
 
     target: Target
@@ -82,6 +84,7 @@ class CallPlan:
     route: RoutePlan
     passed_over: tuple[str, ...] = ()
     findings: tuple[Finding, ...] = ()
+    files: tuple[PlacedFile, ...] = ()
 
 
 @dataclass(slots=True)
@@ -93,6 +96,7 @@ class _Checked:
     pin: Pin
     decision: Decision
     fitted: FittedArguments
+    files: tuple[PlacedFile, ...] = ()
     sent_by: str | None = None
     is_sent: bool = False
     passed_over: list[str] = field(default_factory=list)
@@ -178,6 +182,7 @@ class Caller:
             plan,
             tuple(checked.passed_over),
             _coerced(ARGUMENT_COERCED, checked.fitted.bends),
+            checked.files,
         )
 
     def _link(self, request: CallRequest, cancel: threading.Event | None) -> CallLink:
@@ -193,7 +198,9 @@ class Caller:
         found = self.targets.find(request.capability, app=request.app, protocol=request.protocol)
         with link.hop("look at the app"):
             target = self.targets.current(found, link.device)
-        fitted = _fitted(request.arguments, target)
+        files = plan_files(request.files, target)
+        given = {**request.arguments, **{file.argument: file.path for file in files}}
+        fitted = _fitted(given, target)
         key, serial = target.key, self.device.serial
         subject = CallSubject(
             serial,
@@ -205,7 +212,7 @@ class Caller:
             self.policy.effect_of(target.capability, key, serial=serial),
             request.client,
         )
-        return _Checked(target, subject, target.pin, self.policy.decide(subject), fitted)
+        return _Checked(target, subject, target.pin, self.policy.decide(subject), fitted, files)
 
     def _record(self, checked: _Checked, link: CallLink, approver: Approver) -> CallResult:
         """Make the call between the two records of the audit log."""
@@ -276,8 +283,9 @@ class Caller:
         checked.sent_by = plan.route
         if route.check_enabled(checked.target, link) is False:
             raise call_error(Failure("disabled", _DISABLED))
-        checked.is_sent = True
-        raw = route.send(plan, checked.target, link)
+        with placed_files(checked.files, link, self.device):
+            checked.is_sent = True
+            raw = route.send(plan, checked.target, link)
         value, findings = _fitted_result(raw)
         return CallResult(
             value,

@@ -6,6 +6,8 @@ import threading
 from collections.abc import Mapping
 from dataclasses import dataclass
 from functools import cached_property
+from os import PathLike
+from pathlib import Path
 
 from droidgate.calling.approvals import allow_once, refuse
 from droidgate.calling.caller import Caller, CallPlan
@@ -33,6 +35,7 @@ class Phone(ReadPhone):
         protocol: str | None = None,
         deadline: float = DEFAULT_SECONDS,
         approved: bool = False,
+        files: Mapping[str, str | PathLike[str]] | None = None,
         cancel: threading.Event | None = None,
     ) -> CallResult:
         """Call a capability, whatever its protocol.
@@ -45,6 +48,7 @@ class Phone(ReadPhone):
             deadline: Seconds that the call may take.
             approved: Make the call although the user has not approved the capability; what the policy denies
                 is not called.
+            files: Argument -> file on this computer, which the app can read for the time of the call.
             cancel: Ends the call when it is set.
 
         Raises:
@@ -52,7 +56,9 @@ class Phone(ReadPhone):
             CallError: the call failed or is not allowed; `failure.token` says why.
             DeviceError: the phone fails; whether the call was made is not known.
         """
-        request = CallRequest(capability, {} if arguments is None else arguments, app, protocol, deadline)
+        sent = {name: Path(path) for name, path in (files or {}).items()}
+        given = {} if arguments is None else arguments
+        request = CallRequest(capability, given, app, protocol, deadline, files=sent)
         return self.caller.call(request, cancel=cancel, approver=allow_once if approved else refuse)
 
     def explain(

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass, field
+from pathlib import Path
 from typing import Final
 
 from droidgate.calling.subjects import CapabilityKey
@@ -29,6 +30,8 @@ class CallRequest:
         protocol: Only capabilities of this format.
         deadline: Seconds that the call may take.
         client: Who calls, for the policy and the audit log.
+        files: Argument -> file on this computer that the app gets for the time of the call; the argument is
+            its path on the phone.
     """
 
     capability: str
@@ -37,6 +40,7 @@ class CallRequest:
     protocol: str | None = None
     deadline: float = DEFAULT_SECONDS
     client: str = CLI
+    files: Mapping[str, Path] = field(default_factory=dict)
 
 
 @dataclass(frozen=True, slots=True)

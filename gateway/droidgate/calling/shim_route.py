@@ -19,6 +19,7 @@ from droidgate.leniency import ReadingContext
 from droidgate.model.capability import Provider
 from droidgate.model.errors import DeviceError, DroidgateError, InputError
 from droidgate.model.json_values import Json
+from droidgate.parsing.json_text import parse_json
 from droidgate_shim.builder.source_apps import is_unasked, with_discovered_tools
 from droidgate_shim.engine.routes import (
     Backend,
@@ -207,7 +208,18 @@ def _raw_result(sent: _Prepared, outputs: Mapping[str, Json]) -> RawResult:
         return RawResult(None, None)
     if not outputs:
         return RawResult(None, None, note="the app reported success and returned no result")
+    if isinstance(form, NamedOutput) and form.kind == "text":
+        return RawResult(_value_of(outputs.get(form.name)), None)
     if isinstance(form, NamedOutput):
-        declared = sent.route.capability if form.kind == "value" else None
-        return RawResult(outputs.get(form.name), declared, definitions)
+        return RawResult(outputs.get(form.name), sent.route.capability, definitions)
     return RawResult(dict(outputs), sent.route.capability, definitions)
+
+
+def _value_of(text: Json) -> Json:
+    """Return the object or list that an output's text was written from; any other text as it is."""
+    if not isinstance(text, str) or not text.startswith(("{", "[")):
+        return text
+    try:
+        return parse_json(text)
+    except InputError:
+        return text

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import sys
 from collections.abc import Iterable
+from pathlib import Path
 from typing import Final
 
 from droidgate.model.errors import InputError, UsageError
@@ -39,6 +40,26 @@ def read_arguments(text: str, pairs: Iterable[str] = ()) -> dict[str, Json]:
             raise UsageError(f"duplicate argument {name!r}", hint="Write it once, in --args or --arg")
         value[name] = given
     return value
+
+
+def read_files(pairs: Iterable[str]) -> dict[str, Path]:
+    """Return the files that a call takes along, by argument.
+
+    Args:
+        pairs: `NAME=@FILE` each.
+
+    Raises:
+        UsageError: one is written otherwise, or is there twice.
+    """
+    files: dict[str, Path] = {}
+    for pair in pairs:
+        name, separator, path = pair.partition("=@")
+        if not name or not separator or not path:
+            raise UsageError(f"--file {pair!r} is not NAME=@FILE", hint="Such as --file path=@report.pdf")
+        if name in files:
+            raise UsageError(f"duplicate argument {name!r}", hint="Write it once")
+        files[name] = Path(path)
+    return files
 
 
 def _standard_input() -> bytes:

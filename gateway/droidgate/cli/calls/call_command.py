@@ -34,6 +34,21 @@ def _call(  # noqa: PLR0913
         list[str] | None,
         typer.Option("--arg", metavar="NAME=VALUE", help="One argument; may be repeated", show_default=False),
     ] = None,
+    files: Annotated[
+        list[str] | None,
+        typer.Option(
+            "--file",
+            metavar="NAME=@FILE",
+            help="Put a file where the app can read it; the argument is its path. May be repeated",
+            show_default=False,
+        ),
+    ] = None,
+    pull: Annotated[
+        Path | None,
+        typer.Option(
+            "--pull", metavar="DIR", help="Fetch the files that the result names", show_default=False
+        ),
+    ] = None,
     serial: Annotated[
         str | None, typer.Option("--serial", help="The phone, where several are attached", show_default=False)
     ] = None,
@@ -103,14 +118,15 @@ def _call(  # noqa: PLR0913
     """
     del json_schema
     from droidgate.calling.requests import CallRequest
-    from droidgate.cli.calls.arguments import read_arguments
+    from droidgate.cli.calls.arguments import read_arguments, read_files
     from droidgate.cli.calls.calling import call_and_report
 
     if batch is not None:
         from droidgate.cli.calls.calling_batch import BatchOptions, call_batch
 
-        if capability is not None or arguments != "{}" or pairs or explain or as_json:
-            message = "--batch excludes CAPABILITY, --args, --arg, --explain and --json"
+        of_one_call = (capability, pairs, files, pull, explain, as_json, arguments != "{}")
+        if any(of_one_call):
+            message = "--batch excludes CAPABILITY, --args, --arg, --file, --pull, --explain and --json"
             raise UsageError(message, hint="Write each call with its arguments into the file")
         options = BatchOptions(
             results, parallel, serial, package, protocol, deadline, approved=approved, signed_by=signed_by
@@ -118,7 +134,14 @@ def _call(  # noqa: PLR0913
         return call_batch(batch, options)
     if capability is None:
         raise UsageError("missing argument CAPABILITY", hint="Name a capability, or a file with --batch")
-    request = CallRequest(capability, read_arguments(arguments, pairs or ()), package, protocol, deadline)
+    given = read_arguments(arguments, pairs or ())
+    sent = read_files(files or ())
     return call_and_report(
-        request, serial, signed_by=signed_by, explain=explain, approved=approved, as_json=as_json
+        CallRequest(capability, given, package, protocol, deadline, files=sent),
+        serial,
+        signed_by=signed_by,
+        explain=explain,
+        approved=approved,
+        as_json=as_json,
+        pull=pull,
     )

@@ -2,15 +2,18 @@
 
 from __future__ import annotations
 
+from pathlib import Path
+
 from droidgate.calling.approvals import allow_once
 from droidgate.calling.caller import Caller, CallPlan
+from droidgate.calling.files import fetch_files
 from droidgate.calling.requests import CallRequest
 from droidgate.cli.calls.asking import ask_on_terminal
 from droidgate.cli.calls.documents import call_document, plan_document
 from droidgate.cli.calls.outputs import show_outputs
 from droidgate.cli.exit_codes import ExitCode
 from droidgate.cli.output.json_output import print_json
-from droidgate.cli.output.pages import Line, print_warning, show
+from droidgate.cli.output.pages import Line, print_note, print_warning, show
 from droidgate.devices.device import open_device
 from droidgate.devices.quoting import join_command, quote_argument
 from droidgate.model.findings import Finding, Level
@@ -25,6 +28,7 @@ def call_and_report(
     explain: bool,
     approved: bool,
     as_json: bool,
+    pull: Path | None = None,
 ) -> int:
     """Call a capability and print its outputs, or what the call would do.
 
@@ -45,6 +49,9 @@ def call_and_report(
         return ExitCode.OK
     result = caller.call(request)
     _warn(result.findings)
+    if pull is not None:
+        for copy in fetch_files(result.value, pull, caller.device):
+            print_note(f"created: {copy}")
     if as_json:
         print_json(call_document(result))
     else:
@@ -64,6 +71,10 @@ def _plan_lines(plan: CallPlan) -> list[Line]:
         Line(f"route: {plan.route.title}"),
         *(Line(f"not by {reason}", 1) for reason in plan.passed_over),
         Line("commands, not run:"),
+        *(
+            Line(f"adb push {quote_argument(str(file.source))} {quote_argument(file.path)}", 1)
+            for file in plan.files
+        ),
         *(Line(f"{adb} {quote_argument(join_command(command))}", 1) for command in plan.route.commands),
     ]
 

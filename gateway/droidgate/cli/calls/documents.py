@@ -80,6 +80,14 @@ class CallDocument(Document):
     hops: tuple[CallHop, ...]
 
 
+class CallFile(Document):
+    """A file on this computer, and its path on the phone for the time of the call."""
+
+    argument: str
+    source: str
+    path: str
+
+
 class CallPlanDocument(Document):
     """What `call --explain --json` prints of a call that was not made.
 
@@ -95,6 +103,7 @@ class CallPlanDocument(Document):
         commands: The device commands in order, each as its arguments before quoting.
         passed_over: Why earlier ways cannot carry the call.
         findings: What would be coerced.
+        files: What would be put on the phone first.
     """
 
     schema_id: Literal["droidgate.call-plan/1"] = Field(default="droidgate.call-plan/1", alias="schema")
@@ -110,6 +119,7 @@ class CallPlanDocument(Document):
     commands: tuple[tuple[str, ...], ...]
     passed_over: tuple[str, ...]
     findings: tuple[Finding, ...]
+    files: tuple[CallFile, ...]
 
 
 def call_document(result: CallResult) -> CallDocument:
@@ -142,4 +152,7 @@ def plan_document(plan: CallPlan) -> CallPlanDocument:
         commands=plan.route.commands,
         passed_over=plan.passed_over,
         findings=plan.findings,
+        files=tuple(
+            CallFile(argument=file.argument, source=str(file.source), path=file.path) for file in plan.files
+        ),
     )

@@ -1,0 +1,171 @@
+"""Files of a call: those that arguments name are put where the app can read them, those that a result names
+are fetched.
+
+Every app may read its own folder of the shared storage, and the shell may write there. A file goes through
+the shell's standard input: a push to `Android/data` fails on some releases, where adb cannot set the file's
+owner (`remote fchown failed`, Android 11 on a Pixel 5).
+"""
+
+from __future__ import annotations
+
+import contextlib
+import re
+import secrets
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from pathlib import Path, PurePosixPath
+from typing import Final
+
+from droidgate.calling.routes import CallLink
+from droidgate.calling.targets import Target
+from droidgate.calls.arguments import type_behind
+from droidgate.calls.failures import Failure, call_error
+from droidgate.devices.device import TRANSFER_SECONDS, Device, failure_of
+from droidgate.devices.quoting import check_package, quote_argument
+from droidgate.model.errors import DeviceError, InputError
+from droidgate.model.json_values import Json, pointer_token
+from droidgate.model.types import ObjectType, ScalarType
+
+MAX_FETCHED_BYTES: Final = 256 * 1024 * 1024
+MAX_FETCHED_FILES: Final = 100
+
+_UNSAFE: Final = re.compile(r"[^A-Za-z0-9._-]")
+_SHARED: Final = re.compile(r"/(?:sdcard|storage/emulated/\d{1,4})/[^\x00-\x1f]{1,1000}")
+_LONGEST_NAME: Final = 100
+
+
+@dataclass(frozen=True, slots=True)
+class PlacedFile:
+    """A file that a call takes along.
+
+    Attributes:
+        argument: The argument that gets its path.
+        source: The file on this computer.
+        path: Where the app finds it, for the time of the call.
+    """
+
+    argument: str
+    source: Path
+    path: str
+
+
+def plan_files(files: Mapping[str, Path], target: Target) -> tuple[PlacedFile, ...]:
+    """Return where the files of a call go.
+
+    Args:
+        files: Argument -> file on this computer.
+        target: What is called.
+
+    Raises:
+        InputError: a file cannot be read.
+        CallError: an argument does not take a path, or the phone cannot give the app a file.
+    """
+    if not files:
+        return ()
+    if target.user != 0:
+        text = f"files cannot be put where an app of user {target.user} reads them; adb writes for user 0"
+        raise call_error(Failure("unavailable", text))
+    declared = type_behind(target.capability.input, target.provider.definitions)
+    known = declared.properties if isinstance(declared, ObjectType) else {}
+    folder = (
+        f"/sdcard/Android/data/{check_package(target.app.package)}/files/droidgate-{secrets.token_hex(8)}"
+    )
+    placed: list[PlacedFile] = []
+    for argument, source in files.items():
+        type_ = type_behind(known[argument].type, target.provider.definitions) if argument in known else None
+        if type_ is not None and not (isinstance(type_, ScalarType) and type_.kind == "string"):
+            text = f"/{pointer_token(argument)}: it is not a text, so it cannot be the path of a file"
+            raise call_error(Failure("invalid_argument", text), pointer=f"/{pointer_token(argument)}")
+        if not source.is_file():
+            raise InputError("it is not a file", place=str(source))
+        placed.append(PlacedFile(argument, source, f"{folder}/{len(placed)}-{_safe_name(source.name)}"))
+    return tuple(placed)
+
+
+@contextlib.contextmanager
+def placed_files(files: Sequence[PlacedFile], link: CallLink, device: Device) -> Iterator[None]:
+    """Put files where the app can read them, and remove them at the end.
+
+    Args:
+        files: From `plan_files`.
+        link: The call.
+        device: A handle that the call's cancel does not end, for the removal.
+
+    Raises:
+        InputError: a file cannot be read.
+        DeviceError: the phone fails, or cannot write there.
+    """
+    if not files:
+        yield
+        return
+    folder = str(PurePosixPath(files[0].path).parent)
+    try:
+        with link.hop("send files"):
+            link.device.check(["mkdir", "-p", folder])
+            for file in files:
+                _send(file, link.device)
+        yield
+    finally:
+        with contextlib.suppress(DeviceError):
+            device.run(["rm", "-rf", folder])
+
+
+def _send(file: PlacedFile, device: Device) -> None:
+    command = ["sh", "-c", f"cat >{quote_argument(file.path)}"]
+    try:
+        with file.source.open("rb") as data:
+            result = device.run(command, stdin=data, deadline=TRANSFER_SECONDS)
+    except OSError as error:
+        raise InputError(error.strerror or str(error), place=str(file.source)) from None
+    if result.exit_status != 0:
+        raise failure_of(command, result)
+
+
+def fetch_files(value: Json, folder: Path, device: Device) -> tuple[Path, ...]:
+    """Copy the files of the shared storage that a result names into a folder, and return the copies.
+
+    Args:
+        value: The result; every text in it that is a path below `/sdcard` or `/storage/emulated` counts.
+        folder: Made where it is missing. No file in it is replaced.
+        device: The phone.
+
+    Raises:
+        OSError: the folder or a file cannot be written.
+        DeviceError: the phone fails, or a file cannot be read or is longer than 256 MiB.
+    """
+    paths = list(dict.fromkeys(_paths_in(value)))[:MAX_FETCHED_FILES]
+    fetched = []
+    for path in paths:
+        if device.status(path) is None:
+            continue
+        folder.mkdir(parents=True, exist_ok=True)
+        copy = _free_name(folder, _safe_name(PurePosixPath(path).name))
+        with copy.open("xb") as sink:
+            device.pull(path, sink, limit=MAX_FETCHED_BYTES)
+        fetched.append(copy)
+    return tuple(fetched)
+
+
+def _paths_in(value: Json) -> Iterator[str]:
+    if isinstance(value, str):
+        if _SHARED.fullmatch(value) and ".." not in PurePosixPath(value).parts:
+            yield value
+    elif isinstance(value, Mapping):
+        for member in value.values():
+            yield from _paths_in(member)
+    elif isinstance(value, list):
+        for item in value:
+            yield from _paths_in(item)
+
+
+def _safe_name(name: str) -> str:
+    """Return a file name that no shell and no file system reads otherwise than it is."""
+    return _UNSAFE.sub("_", name)[-_LONGEST_NAME:].lstrip(".-") or "file"
+
+
+def _free_name(folder: Path, name: str) -> Path:
+    path, number = folder / name, 1
+    while path.exists():
+        path = folder / f"{number}-{name}"
+        number += 1
+    return path

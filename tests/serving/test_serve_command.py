@@ -1,0 +1,121 @@
+"""`droidgate serve` as a program: what it prints where, and how it ends."""
+
+import json
+import os
+import re
+import signal
+import subprocess
+import sys
+import urllib.error
+import urllib.request
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+
+from devices.conftest import unused_port
+from droidgate_phone.phone import VirtualPhone, start_phone
+
+PROGRAM = Path(sys.executable).with_name("droidgate")
+
+
+@pytest.fixture(scope="module")
+def phone() -> Iterator[VirtualPhone]:
+    with start_phone(server_port=0) as started:
+        yield started
+
+
+@pytest.fixture
+def environment(phone: VirtualPhone, tmp_path: Path) -> dict[str, str]:
+    kept = {name: value for name, value in os.environ.items() if not name.startswith(("ANDROID_", "ADB_"))}
+    return {**kept, "ANDROID_ADB_SERVER_PORT": str(phone.server_port), "DROIDGATE_HOME": str(tmp_path)}
+
+
+def run(environment: dict[str, str], *arguments: str, sent: str = "") -> subprocess.CompletedProcess[str]:
+    return subprocess.run(
+        [PROGRAM, "serve", *arguments],
+        check=False,
+        env=environment,
+        input=sent,
+        capture_output=True,
+        text=True,
+        timeout=100,
+    )
+
+
+def test_the_plan_lists_each_app_and_the_sum(environment: dict[str, str]) -> None:
+    planned = run(environment, "--plan")
+    assert planned.returncode == 0
+    rows = re.findall(r"^  (\S+) +(\d+) +([\d,]+)$", planned.stdout, re.MULTILINE)
+    *apps, (name, tools, tokens) = [
+        (name, int(tools), int(cost.replace(",", ""))) for name, tools, cost in rows
+    ]
+    assert name == "all"
+    assert (tools, tokens) == (sum(row[1] for row in apps), sum(row[2] for row in apps))
+    assert "dev.droidgate.sample.notes" in {row[0] for row in apps}
+    searched = run(environment, "--plan", "--search").stdout
+    assert re.search(r"^  all +3 ", searched, re.MULTILINE)
+
+
+def test_standard_output_holds_the_protocol_only(environment: dict[str, str]) -> None:
+    lines = [
+        {
+            "jsonrpc": "2.0",
+            "id": 1,
+            "method": "initialize",
+            "params": {
+                "protocolVersion": "2025-11-25",
+                "capabilities": {},
+                "clientInfo": {"name": "test", "version": "1"},
+            },
+        },
+        {"jsonrpc": "2.0", "method": "notifications/initialized"},
+    ]
+    ended = run(environment, "--verbose", sent="".join(f"{json.dumps(line)}\n" for line in lines))
+    assert ended.returncode == 0
+    (answer,) = map(json.loads, ended.stdout.splitlines())
+    assert answer["result"]["serverInfo"]["name"] == "droidgate"
+    assert answer["result"]["capabilities"]["tools"] == {"listChanged": True}
+    assert "serving " in ended.stderr
+
+
+def test_without_a_phone_it_waits_for_one(environment: dict[str, str]) -> None:
+    ended = run({**environment, "ANDROID_SERIAL": "", "ANDROID_ADB_SERVER_PORT": str(unused_port())}, sent="")
+    assert ended.returncode == 0
+    assert "looking again" in ended.stderr
+    assert "serving 0 tools" in ended.stderr
+
+
+@pytest.mark.parametrize(
+    ("arguments", "code", "words"),
+    [
+        (("--http", "0.0.0.0:8000"), 2, "not a loopback address"),
+        (("--http", "x"), 2, "is not an address"),
+        (("--serial", "nope", "--plan"), 4, "nope"),
+    ],
+)
+def test_a_mistake_is_an_error_with_a_hint(
+    environment: dict[str, str], arguments: tuple[str, ...], code: int, words: str
+) -> None:
+    ended = run(environment, *arguments)
+    assert (ended.returncode, ended.stdout) == (code, "")
+    assert words in ended.stderr
+    assert "hint:" in ended.stderr
+
+
+def test_over_http_it_prints_where_it_listens_and_a_signal_ends_it(environment: dict[str, str]) -> None:
+    command = [str(PROGRAM), "serve", "--http", "0"]
+    with subprocess.Popen(command, env=environment, stderr=subprocess.PIPE, text=True) as process:
+        assert process.stderr is not None
+        seen = ""
+        while "token: " not in seen:
+            line = process.stderr.readline()
+            assert line, seen
+            seen += line
+        url = re.search(r"listening on (\S+)", seen)
+        assert url is not None
+        with pytest.raises(urllib.error.HTTPError, match="401"):
+            urllib.request.urlopen(url[1], timeout=20)
+        process.send_signal(signal.SIGINT)
+        assert process.wait(60) in {0, 130}
+        assert "Traceback" not in process.stderr.read()
