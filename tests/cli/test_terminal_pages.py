@@ -35,6 +35,7 @@ PAGES = {
 PAGES_OF_A_CATALOG = {
     "scan": ("scan", "device_shim/apps", "--catalog", "apps"),
     "coverage": ("coverage", "apps"),
+    "coverage-details": ("coverage", "apps", "--details"),
     "sql": (
         "catalog",
         "sql",

@@ -26,7 +26,11 @@ NoMatch = Annotated[
     bool, typer.Option("--no-match", help="Leave out what overlaps and the use cases, which take longest")
 ]
 WithDetails = Annotated[
-    bool, typer.Option("--details", help="Every app, capability and finding in the JSON document")
+    bool,
+    typer.Option(
+        "--details",
+        help="The whole page; in the JSON document every app, capability and finding",
+    ),
 ]
 Translate = Annotated[
     list[str] | None,
@@ -89,7 +93,9 @@ def _coverage(  # noqa: PLR0913
     """
     del json_schema
     from droidgate.cli.coverage.covering import CoverageOptions, cover
+    from droidgate.cli.output.page_length import choose_page_length
 
+    choose_page_length(details=details)
     options = CoverageOptions(
         since=tuple(since or ()),
         matching=not no_match,

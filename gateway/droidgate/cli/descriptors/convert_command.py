@@ -20,6 +20,7 @@ from droidgate.cli.options import (
     Strict,
     Target,
 )
+from droidgate.cli.output.page_length import with_details
 
 Out = Annotated[
     Path,
@@ -56,6 +57,7 @@ def register(app: typer.Typer) -> None:
     app.command("convert", short_help="Write what apps declare in another protocol")(_convert)
 
 
+@with_details
 def _convert(  # noqa: PLR0913
     sources: Sources,
     *,

@@ -7,6 +7,7 @@ from typing import Annotated
 import typer
 
 from droidgate.cli.options import SOURCE_HELP, AsJson, DiffThreshold, JsonSchema, OnlyFormats, Strict
+from droidgate.cli.output.page_length import with_details
 
 Old = Annotated[str, typer.Argument(metavar="OLD", help=SOURCE_HELP, show_default=False)]
 New = Annotated[str, typer.Argument(metavar="NEW", help="What it became", show_default=False)]
@@ -21,6 +22,7 @@ def register(app: typer.Typer) -> None:
     app.command("diff", short_help="Report what changed, and whether it breaks callers")(_diff)
 
 
+@with_details
 def _diff(
     old: Old,
     new: New,

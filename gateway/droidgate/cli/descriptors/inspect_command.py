@@ -5,6 +5,7 @@ from __future__ import annotations
 import typer
 
 from droidgate.cli.options import AsJson, JsonSchema, OnlyFormats, Sources, Strict
+from droidgate.cli.output.page_length import with_details
 
 
 def register(app: typer.Typer) -> None:
@@ -12,6 +13,7 @@ def register(app: typer.Typer) -> None:
     app.command("inspect", short_help="Show what apps declare for agents")(_inspect)
 
 
+@with_details
 def _inspect(
     sources: Sources,
     *,

@@ -7,6 +7,7 @@ from typing import Annotated
 import typer
 
 from droidgate.cli.options import AsJson, AsSarif, JsonSchema, LintThreshold, OnlyFormats, Sources, Strict
+from droidgate.cli.output.page_length import with_details
 
 FailOn = Annotated[LintThreshold, typer.Option("--fail-on", help="Exit with 1 from this level on")]
 
@@ -16,6 +17,7 @@ def register(app: typer.Typer) -> None:
     app.command("lint", short_help="Check descriptors against their specification")(_lint)
 
 
+@with_details
 def _lint(
     sources: Sources,
     *,

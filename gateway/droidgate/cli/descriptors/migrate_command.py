@@ -21,6 +21,7 @@ from droidgate.cli.options import (
     Strict,
     Target,
 )
+from droidgate.cli.output.page_length import with_details
 
 
 class Language(StrEnum):
@@ -70,6 +71,7 @@ def register(app: typer.Typer) -> None:
     app.command("migrate", short_help="Put a descriptor and its handler into an app's source tree")(_migrate)
 
 
+@with_details
 def _migrate(  # noqa: PLR0913
     source: Source,
     *,

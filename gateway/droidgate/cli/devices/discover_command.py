@@ -8,6 +8,7 @@ import typer
 
 from droidgate.cli.completing import complete_formats
 from droidgate.cli.options import AsJson, IncludeShims, JsonSchema, Serial
+from droidgate.cli.output.page_length import with_details
 
 
 def register(app: typer.Typer) -> None:
@@ -15,6 +16,7 @@ def register(app: typer.Typer) -> None:
     app.command("discover", short_help="Find what the apps of a phone declare for agents")(_discover)
 
 
+@with_details
 def _discover(
     *,
     serial: Serial = None,

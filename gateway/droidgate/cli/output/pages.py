@@ -4,11 +4,13 @@ from __future__ import annotations
 
 import os
 import sys
-from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass, field
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, field, replace
+from os import PathLike, fspath
 from typing import IO, TYPE_CHECKING, Final
 
-from droidgate.cli.output.safe_text import cut, visible
+from droidgate.cli.output.page_length import shows_short_pages
+from droidgate.cli.output.safe_text import cut, one_line, visible
 from droidgate.cli.output.verbosity import shows_notes, shows_pages
 
 if TYPE_CHECKING:
@@ -16,6 +18,13 @@ if TYPE_CHECKING:
 
 _WIDEST_PADDING: Final = 200
 """In a pipe, a cell that is longer than this moves the rest of its own row only."""
+
+_MOST_ROWS: Final = 40
+"""Rows of a page that a terminal shows whole."""
+
+_MOST_ROWS_OF_PART: Final = 10
+SECURITY: Final = "Security"
+"""What headings of parts about access rules begin with."""
 
 _COLOURS: Final = {
     **dict.fromkeys(("error", "security", "impossible", "dropped", "breaking"), "red"),
@@ -72,10 +81,90 @@ def show(blocks: Iterable[Block], stream: IO[str] | None = None, *, is_data: boo
         return
     stream = sys.stdout if stream is None else stream
     if os.environ.get("FORCE_COLOR") or (stream.isatty() and os.environ.get("TERM") != "dumb"):
-        _draw(blocks, stream)
+        _draw(short_page(list(blocks)) if shows_short_pages() else blocks, stream)
     else:
         for block in blocks:
             stream.writelines(f"{line}\n" for line in _plain_lines(block))
+
+
+def short_page(blocks: Sequence[Block]) -> list[Block]:
+    """Return a page of about a screen: the first parts, the first rows of each, and the summary.
+
+    Parts begin with a heading; those about security are never left out as a whole. What is left out is
+    counted.
+    """
+    if sum(map(_rows_of, blocks)) <= _MOST_ROWS:
+        return list(blocks)
+    reverse = enumerate(reversed(blocks))
+    ends_at = len(blocks) - next((at for at, block in reverse if block == Line() or _is_table(block)), 0)
+    shown: list[Block] = []
+    parts = rows = used = 0
+    for part in _parts(blocks[:ends_at]):
+        is_kept = isinstance(part[0], Heading) and part[0].text.startswith(SECURITY)
+        if used > _MOST_ROWS and not is_kept:
+            parts += 1
+            rows += sum(map(_rows_of, part))
+            continue
+        short, left_out = _short_part(part)
+        shown += short
+        rows += left_out
+        used += sum(map(_rows_of, short))
+    summary, left_out = _short_part(blocks[ends_at:])
+    rows += left_out
+    if rows:
+        counts = [amount(parts, "part of this page", "parts of this page")] if parts else []
+        counts.append(amount(rows, "line"))
+        shown += [] if shown[-1] == Line() else [Line()]
+        shown.append(Line(f"left out: {', '.join(counts)}; --details shows everything"))
+    return [*shown, *summary]
+
+
+def _short_part(part: Sequence[Block]) -> tuple[list[Block], int]:
+    """Return a part with the first rows of tables and of runs of lines, and how many it leaves out."""
+    shown: list[Block] = []
+    left_out = lines = hidden = 0
+    for block in [*part, None]:
+        if isinstance(block, Line) and block.text:
+            lines += 1
+            if lines > _MOST_ROWS_OF_PART:
+                hidden += 1
+                continue
+        elif hidden:
+            shown.append(Line(f"and {amount(hidden, 'more line')}", 1))
+            left_out, lines, hidden = left_out + hidden, 0, 0
+        else:
+            lines = 0
+        more = len(block.rows) - _MOST_ROWS_OF_PART if isinstance(block, Table) else 0
+        if isinstance(block, Table) and more > 0:
+            shown += [replace(block, rows=block.rows[:_MOST_ROWS_OF_PART]), _more_rows(more)]
+            left_out += more
+        elif block is not None:
+            shown.append(block)
+    return shown, left_out
+
+
+def _more_rows(count: int) -> Line:
+    return Line(f"and {amount(count, 'more row')}", 1)
+
+
+def _is_table(block: Block) -> bool:
+    return not isinstance(block, Line)
+
+
+def _rows_of(block: Block) -> int:
+    return len(block.rows) + 1 if isinstance(block, Table) else 1
+
+
+def _parts(blocks: Sequence[Block]) -> Iterator[list[Block]]:
+    """Yield the blocks of each heading, those before the first heading first."""
+    part: list[Block] = []
+    for block in blocks:
+        if isinstance(block, Heading) and part:
+            yield part
+            part = []
+        part.append(block)
+    if part:
+        yield part
 
 
 def noun(count: int, singular: str, plural: str | None = None) -> str:
@@ -86,6 +175,11 @@ def noun(count: int, singular: str, plural: str | None = None) -> str:
 def amount(count: int, singular: str, plural: str | None = None) -> str:
     """Return a count with its noun: `1 shim`, `2,000 shims`."""
     return f"{count:,} {noun(count, singular, plural)}"
+
+
+def file_line(status: str, path: str | PathLike[str]) -> str:
+    """Return what became of a file: `created: PATH`, `would update: PATH`."""
+    return f"{status}: {one_line(fspath(path))}"
 
 
 def print_note(text: str) -> None:

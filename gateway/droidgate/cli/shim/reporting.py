@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 from typing import Final
 
+from droidgate.android_names import android_name
 from droidgate.cli.exit_codes import ExitCode
 from droidgate.cli.output.documents import Problem
 from droidgate.cli.output.json_output import print_json
@@ -24,6 +25,9 @@ _ACCESS: Final = {
     "overlay": "open windows from the background",
     "execute_app_functions": "call app functions",
 }
+
+_FIRST: Final = {"problem": 0, "risk": 1, "unknown": 2}
+"""States of checks that are shown before the others."""
 
 _DIGITS: Final = 12
 """Of a digest: enough to compare by eye."""
@@ -96,7 +100,7 @@ def _status_record(place: ShimPlace, shim: InstalledShim) -> ShimStatusRecord:
 
 def _status_page(place: ShimPlace, shims: Sequence[InstalledShim]) -> list[Block]:
     blocks: list[Block] = []
-    for shim in shims:
+    for shim in sorted(shims, key=lambda shim: shim.works):
         blocks.append(Heading(shim.application_id))
         if shim.status is not None:
             if _calls_for_others(place, shim):
@@ -107,7 +111,7 @@ def _status_page(place: ShimPlace, shims: Sequence[InstalledShim]) -> list[Block
             hint = f"; {shim.problem.hint}" if shim.problem.hint else ""
             blocks.append(Line(f"does not answer: {one_line(shim.problem.message)}{one_line(hint)}", 1))
         blocks.append(Line())
-    where = f"{place.device.serial}, user {place.user}, API level {place.sdk}"
+    where = f"{place.device.serial}, user {place.user}, {android_name(place.sdk)}"
     hint = "" if shims else ". Install some with: droidgate shim install --from adb:"
     broken = sum(not shim.works for shim in shims)
     said = f"{amount(len(shims), 'shim')}, {broken} broken," if broken else amount(len(shims), "shim")
@@ -169,8 +173,10 @@ def _check_record(check: Check) -> ShimCheck:
 
 def _doctor_page(place: ShimPlace, checks: Sequence[Check], problems: int) -> list[Block]:
     blocks: list[Block] = []
-    for application_id in dict.fromkeys(check.application_id for check in checks):
-        rows = [_check_row(check) for check in checks if check.application_id == application_id]
+    gravest_first = sorted(checks, key=lambda check: _FIRST.get(check.state, 3))
+    for application_id in dict.fromkeys(check.application_id for check in gravest_first):
+        about = [check for check in checks if check.application_id == application_id]
+        rows = [_check_row(check) for check in sorted(about, key=lambda check: _FIRST.get(check.state, 3))]
         columns = ("STATE", "STEP", "CHECK", "FOUND")
         blocks += [Heading(application_id or place.device.serial), Table(columns, rows), Line()]
     said = "no problem was found" if not problems else amount(problems, "problem")

@@ -1,0 +1,93 @@
+"""A terminal gets about a page, a pipe and `--details` everything."""
+
+import io
+import sys
+
+import pytest
+
+from cli.program_runs import Runner
+from cli.test_terminal_pages import Terminal
+from droidgate.cli import run
+from droidgate.cli.output.pages import Block, Heading, Line, Table, short_page
+from droidgate_phone.sample_apps import sample_apps_directory
+from requirements_of_tests import require
+
+
+def part(name: str, rows: int) -> list[Block]:
+    return [Heading(name), Table(("A",), [(f"{name} {row}",) for row in range(rows)]), Line()]
+
+
+def texts(blocks: list[Block]) -> list[str]:
+    return [block.text for block in blocks if not isinstance(block, Table) and block.text]
+
+
+def test_a_page_of_one_screen_is_shown_as_it_is() -> None:
+    page = [*part("first", 15), *part("second", 15), Line("30 rows")]
+    assert short_page(page) == page
+
+
+def test_a_long_page_keeps_its_first_parts_and_its_summary_and_counts_the_rest() -> None:
+    page = [block for number in range(9) for block in part(f"part {number}", 12)]
+    page += [Line("108 rows"), Line("written: x")]
+    short = short_page(page)
+    tables = [block for block in short if isinstance(block, Table)]
+    assert [len(table.rows) for table in tables] == [10, 10, 10]
+    assert texts(short)[-3:] == [
+        "left out: 6 parts of this page, 96 lines; --details shows everything",
+        "108 rows",
+        "written: x",
+    ]
+    assert texts(short).count("and 2 more rows") == 3
+
+
+def test_parts_about_security_are_never_left_out_as_a_whole() -> None:
+    page = [block for number in range(9) for block in part(f"part {number}", 12)]
+    page += [Heading("Security: access rules"), *(Line(f"rule {number}", 1) for number in range(30)), Line()]
+    short = texts(short_page([*page, Line("end")]))
+    assert "Security: access rules" in short
+    assert [text for text in short if text.startswith("rule")] == [f"rule {number}" for number in range(10)]
+    assert "and 20 more lines" in short
+
+
+def test_many_lines_at_the_end_are_shortened_too() -> None:
+    page = [*part("first", 3), *(Line(f"created: {number}") for number in range(100))]
+    short = texts(short_page(page))
+    assert short[0] == "first"
+    assert short[-1] == "and 90 more lines"
+    assert "left out: 90 lines; --details shows everything" in short
+
+
+def test_a_terminal_gets_a_page_and_a_pipe_everything(
+    droidgate: Runner, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    source = str(sample_apps_directory())
+    piped = droidgate("inspect", source).out
+    assert "left out:" not in piped
+    assert "query_clock_in" in piped
+
+    def shown(*arguments: str) -> str:
+        terminal = Terminal()
+        with monkeypatch.context() as patched:
+            patched.setenv("COLUMNS", "100")
+            patched.setattr(sys, "stdout", terminal)
+            run(["inspect", source, *arguments])
+        return terminal.getvalue()
+
+    short, whole = shown(), shown("--details")
+    assert "--details shows everything" in short
+    assert short.splitlines()[-1] == whole.splitlines()[-1] == piped.splitlines()[-1]
+    assert "--details shows everything" not in whole
+    assert len(whole.splitlines()) > len(short.splitlines())
+    assert "--details shows everything" in shown(), "one run does not change the next"
+
+
+@pytest.mark.parametrize("command", ["inspect", "lint"])
+def test_the_corpus_takes_about_a_page_or_two(command: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    corpus = require("corpus")
+    monkeypatch.setattr(sys, "stderr", io.StringIO())
+    terminal = Terminal()
+    monkeypatch.setenv("COLUMNS", "140")
+    with monkeypatch.context() as patched:
+        patched.setattr(sys, "stdout", terminal)
+        run([command, str(corpus)])
+    assert 20 < len(terminal.getvalue().splitlines()) < 110
