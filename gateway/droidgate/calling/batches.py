@@ -286,7 +286,7 @@ def run_batch(
         journal: Where outcomes are written and earlier ones are read.
         parallel: How many calls are made at once.
         lane_of: Two requests of one lane are never on their way at once; None for a request without a lane.
-        cancel: No further call begins once it is set.
+        cancel: No further call begins once it is set; Ctrl-C sets it.
 
     Raises:
         InputError: the journal has another request of the same id.
@@ -303,18 +303,23 @@ def run_batch(
         journal.end(outcome)
         return outcome
 
+    canceled = cancel or threading.Event()
     with ThreadPoolExecutor(max_workers=parallel) as pool:
-        while True:
-            is_canceled = cancel is not None and cancel.is_set()
-            while queue.startable and len(busy) < parallel and not is_canceled:
-                position, request = queue.take()
-                busy[pool.submit(make, request)] = position
-            if not busy:
-                return
-            done, _ = wait(busy, return_when=FIRST_COMPLETED)
-            for future in done:
-                queue.release(busy.pop(future))
-            yield from (future.result() for future in done)
+        try:
+            while True:
+                while queue.startable and len(busy) < parallel and not canceled.is_set():
+                    position, request = queue.take()
+                    busy[pool.submit(make, request)] = position
+                if not busy:
+                    return
+                done, _ = wait(busy, return_when=FIRST_COMPLETED)
+                for future in done:
+                    queue.release(busy.pop(future))
+                yield from (future.result() for future in done)
+        except KeyboardInterrupt:
+            # The calls on their way are waited for: they end early, and their ends are written.
+            canceled.set()
+            raise
 
 
 class _Queue:

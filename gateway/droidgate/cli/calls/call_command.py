@@ -8,6 +8,7 @@ from typing import Annotated
 import typer
 
 from droidgate.cli.options import AsJson, JsonSchema
+from droidgate.model.errors import UsageError
 
 
 def register(app: typer.Typer) -> None:
@@ -17,11 +18,11 @@ def register(app: typer.Typer) -> None:
 
 def _call(  # noqa: PLR0913
     capability: Annotated[
-        str,
+        str | None,
         typer.Argument(
-            metavar="CAPABILITY", help="Its id, the end of its id, or PACKAGE/ID", show_default=False
+            metavar="[CAPABILITY]", help="Its id, the end of its id, or PACKAGE/ID", show_default=False
         ),
-    ],
+    ] = None,
     *,
     arguments: Annotated[
         str,
@@ -79,6 +80,28 @@ def _call(  # noqa: PLR0913
             show_default=False,
         ),
     ] = None,
+    batch: Annotated[
+        Path | None,
+        typer.Option(
+            "--batch",
+            metavar="FILE",
+            help="Make the calls of a file, in place of one: a JSON object a line, with `capability`, "
+            "`arguments`, `id`, `device`",
+            show_default=False,
+        ),
+    ] = None,
+    results: Annotated[
+        Path | None,
+        typer.Option(
+            "--results",
+            metavar="FILE",
+            help="Where the results of a batch go; next to its file by default. A second run goes on with it",
+            show_default=False,
+        ),
+    ] = None,
+    parallel: Annotated[
+        int, typer.Option("--parallel", min=1, max=32, help="How many calls of a batch are made at once")
+    ] = 4,
     as_json: AsJson = False,
     json_schema: JsonSchema = False,
 ) -> int:
@@ -89,12 +112,28 @@ def _call(  # noqa: PLR0913
 
     A capability that you have not approved is asked about on the terminal; answer `a` to approve it until its
     declaration changes. Each call is recorded in the audit log, without the values of its arguments.
+
+    A batch asks nothing: approve its capabilities first (`droidgate pins approve`), or say --yes. An app gets
+    one call at a time. A call whose end is not known is never made again.
     """
     del json_schema
     from droidgate.calling.requests import CallRequest
     from droidgate.cli.calls.arguments import read_arguments, read_files
     from droidgate.cli.calls.calling import call_and_report
 
+    if batch is not None:
+        from droidgate.cli.calls.calling_batch import BatchOptions, call_batch
+
+        of_one_call = (capability, pairs, files, pull, explain, as_json, arguments != "{}")
+        if any(of_one_call):
+            message = "--batch excludes CAPABILITY, --args, --arg, --file, --pull, --explain and --json"
+            raise UsageError(message, hint="Write each call with its arguments into the file")
+        options = BatchOptions(
+            results, parallel, serial, package, protocol, deadline, approved=approved, signed_by=signed_by
+        )
+        return call_batch(batch, options)
+    if capability is None:
+        raise UsageError("missing argument CAPABILITY", hint="Name a capability, or a file with --batch")
     given = read_arguments(arguments, pairs or ())
     sent = read_files(files or ())
     return call_and_report(

@@ -1,0 +1,136 @@
+"""What `droidgate call --batch` does."""
+
+from __future__ import annotations
+
+import threading
+from collections import Counter
+from collections.abc import Mapping
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Final
+
+from droidgate.calling.approvals import allow_once, refuse
+from droidgate.calling.batches import BatchOutcome, BatchRequest, Status, open_journal, read_batch, run_batch
+from droidgate.calling.caller import Caller
+from droidgate.calling.requests import CallRequest
+from droidgate.calls.failures import CallError
+from droidgate.cli.exit_codes import ExitCode
+from droidgate.cli.output.pages import Line, show
+from droidgate.cli.output.safe_text import one_line
+from droidgate.devices.device import open_device
+from droidgate.model.errors import DeviceError, DroidgateError, UsageError
+from droidgate.model.json_values import one_line_json
+
+RESULTS_ENDING: Final = ".results.jsonl"
+
+_UNKNOWN_ENDS: Final = frozenset({"canceled", "interrupted", "timeout"})
+"""Failure tokens of calls that may have had their effect all the same."""
+
+
+@dataclass(frozen=True, slots=True)
+class BatchOptions:
+    """How a batch is run, as the options spell it."""
+
+    results: Path | None
+    parallel: int
+    serial: str | None
+    app: str | None
+    protocol: str | None
+    deadline: float
+    approved: bool
+    signed_by: str | None
+
+
+def call_batch(path: Path, options: BatchOptions) -> int:
+    """Make the calls of a batch and print how each ended.
+
+    Raises:
+        InputError: the batch or its results cannot be read; no call is made then.
+        WriteError: a result cannot be written.
+    """
+    requests = read_batch(path)
+    results = options.results or path.with_name(path.stem + RESULTS_ENDING)
+    if results.resolve() == path.resolve():
+        raise UsageError("the results cannot be in the batch's own file", hint="Name another file")
+    callers = _Callers(options)
+    counts = Counter[str]()
+    with open_journal(results) as journal:
+        outcomes = run_batch(
+            requests,
+            callers.call,
+            journal,
+            parallel=options.parallel,
+            lane_of=callers.lane_of,
+            cancel=callers.cancel,
+        )
+        for outcome in outcomes:
+            counts[outcome.status] += 1
+            show([Line(_line(outcome))])
+    show([Line(f"results: {one_line(str(results))}"), Line(_summary(counts))])
+    return ExitCode.OK if counts["ok"] == counts.total() else ExitCode.CALL_FAILED
+
+
+class _Callers:
+    """What calls on each phone; shared by the threads of a batch."""
+
+    def __init__(self, options: BatchOptions) -> None:
+        self.cancel = threading.Event()
+        self._options = options
+        self._lock = threading.Lock()
+        self._callers: dict[str | None, Caller] = {}
+
+    def lane_of(self, request: BatchRequest) -> tuple[str, str] | None:
+        """Return phone and app: an app gets one call at a time, since it may open an activity for it.
+
+        A capability that cannot be found has no lane: its call fails with the reason.
+        """
+        try:
+            caller, call = self._prepared(request)
+            target = caller.targets.find(call.capability, app=call.app, protocol=call.protocol)
+        except DroidgateError:
+            return None
+        return caller.device.serial, target.key.package
+
+    def call(self, request: BatchRequest) -> BatchOutcome:
+        """Make one call and return how it ended."""
+        try:
+            caller, call = self._prepared(request)
+            result = caller.call(call, cancel=self.cancel)
+        except CallError as error:
+            token = error.failure.token
+            status: Status = "interrupted" if token in _UNKNOWN_ENDS else "failed"
+            return BatchOutcome(request.id, status, error=error.message, token=token)
+        except DeviceError as error:
+            # Whether the call was made is not known.
+            return BatchOutcome(request.id, "interrupted", error=error.message)
+        except DroidgateError as error:
+            return BatchOutcome(request.id, "failed", error=error.message)
+        return BatchOutcome(request.id, "ok", result.outputs)
+
+    def _prepared(self, request: BatchRequest) -> tuple[Caller, CallRequest]:
+        options = self._options
+        serial = request.device or options.serial
+        with self._lock:
+            if serial not in self._callers:
+                approver = allow_once if options.approved else refuse
+                device = open_device(serial)
+                self._callers[serial] = Caller(device, approver=approver, signed_by=options.signed_by)
+        call = CallRequest(
+            request.capability,
+            request.arguments,
+            request.app or options.app,
+            request.protocol or options.protocol,
+            options.deadline,
+        )
+        return self._callers[serial], call
+
+
+def _line(outcome: BatchOutcome) -> str:
+    shown = one_line_json(dict(outcome.outputs)) if outcome.status == "ok" else outcome.error or ""
+    return f"{outcome.status} {one_line(outcome.id)}: {one_line(shown)}"
+
+
+def _summary(counts: Mapping[str, int]) -> str:
+    return ", ".join(
+        f"{counts[status]} {status}" for status in ("ok", "failed", "interrupted") if counts[status]
+    )
