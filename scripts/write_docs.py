@@ -31,8 +31,8 @@ from droidgate.cli.descriptors.matrix import cell_text, make_matrix
 from droidgate.cli.exit_codes import ExitCode
 from droidgate.cli.output.documents import Matrix
 from droidgate.cli.output.json_output import json_text, schema_of
-from droidgate.cli.output.published import PUBLISHED
 from droidgate.cli.program import build_app
+from droidgate.cli.published import PUBLISHED
 from droidgate.formats import load_formats
 from droidgate.model.findings import FINDING_CODES, FindingCode
 from droidgate_mappings.tables import DivergenceRow, load_divergences

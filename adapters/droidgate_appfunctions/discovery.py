@@ -4,7 +4,8 @@ from __future__ import annotations
 
 from typing import Final
 
-from droidgate.installed import CallRoute, ComponentQuery, DeviceFacts, Listing
+from droidgate.formats import lazily
+from droidgate.installed import CallRoute, ComponentQuery, DeviceFacts, SystemListing
 from droidgate.model.capability import Provider
 from droidgate_appfunctions.constants import NAMES
 
@@ -13,7 +14,12 @@ LOOKS_FOR: Final = (
     # Functions of the application itself need no service (reference 1.1); the listing names their apps.
     ComponentQuery("application", mark=NAMES["property_v1"]),
 )
-LISTINGS: Final[frozenset[Listing]] = frozenset({"app-functions"})
+LISTING: Final = SystemListing(
+    service="app_function",
+    title="AppFunctionManagerService commands:",
+    command="list-app-functions",
+    read=lazily("droidgate_appfunctions.printed_listing:read_printed_listing"),
+)
 
 EXECUTE: Final = "execute-app-function"
 ROUTE: Final = "app-function-shell"

@@ -8,7 +8,7 @@ from typing import Final
 from droidgate.formats import CodeReader, Format, Reading, SourceFile, lazily
 from droidgate.leniency import ReadingContext
 from droidgate_appfunctions.constants import TABLES
-from droidgate_appfunctions.discovery import LISTINGS, LOOKS_FOR, call_routes
+from droidgate_appfunctions.discovery import LISTING, LOOKS_FOR, call_routes
 from droidgate_appfunctions.file_names import assets_of_code
 from droidgate_appfunctions.kotlin import may_declare, read_sources
 from droidgate_appfunctions.read import detect, read_application, read_file
@@ -31,7 +31,7 @@ FORMAT: Final = Format(
     lint_application=lazily("droidgate_appfunctions.lint:lint_application"),
     write_handlers=lazily("droidgate_appfunctions.handlers:write_handlers"),
     looks_for=LOOKS_FOR,
-    listings=LISTINGS,
+    listing=LISTING,
     read_installed=lazily("droidgate_appfunctions.installed:read_installed"),
     call_routes=call_routes,
     shell_calls=lazily("droidgate_appfunctions.shell_calls:AppFunctionShellCalls"),

@@ -8,13 +8,12 @@ from typing import Final
 from droidgate.app_search.listing import (
     STATIC_TYPE,
     ListedDocument,
-    ListingError,
     listed_function,
     read_documents,
     without_notices,
 )
 from droidgate.formats import Reading, SourceFile
-from droidgate.installed import ListedFunction
+from droidgate.installed import ListedFunction, ListingError
 from droidgate.leniency import ReadingContext
 from droidgate.model.capability import Place, Provider, reachable_definitions
 from droidgate.model.errors import InputError

@@ -12,7 +12,7 @@ from importlib.metadata import entry_points
 from typing import Any, Literal
 
 from droidgate.application import Application, Component
-from droidgate.installed import CallRoute, ComponentQuery, DeviceFacts, InstalledState, Listing
+from droidgate.installed import CallRoute, ComponentQuery, DeviceFacts, InstalledState, SystemListing
 from droidgate.leniency import ReadingContext
 from droidgate.model.capability import Provider
 from droidgate.model.errors import InputError, UsageError
@@ -150,8 +150,6 @@ class CodeReader:
     """How a format reads source code from which a compiler would make its descriptors.
 
     Attributes:
-        size_for_models: How many bytes a model is given for each capability of a provider, from what was
-            written of it; None where that cannot be known. For the one format that language models are given.
         endings: How the names of its files end (`.kt`).
         may_declare: Whether a file's content may declare something; cheap, without a parser. Files for which
             it is false are read only where another file of the app may declare something.
@@ -187,7 +185,7 @@ class Format:
             the dialect, the
             language (`java` or `kotlin`) and the package of the new classes.
         looks_for: The components by which the format's providers are found on a phone.
-        listings: The listings of the running system that `read_installed` wants.
+        listing: The listing of the running system that `read_installed` needs, and how it is read.
         read_installed: Reads an installed application with what the running system says of it; without it,
             `read_application` does. Raises `InputError` as that does.
         find_silent: Providers of an application whose files do not tell their capabilities, which is why
@@ -216,7 +214,7 @@ class Format:
     lint_application: Callable[[Application], tuple[Finding, ...]] | None = None
     write_handlers: Callable[[Provider, DialectTable, str, str], HandlerCode] | None = None
     looks_for: tuple[ComponentQuery, ...] = ()
-    listings: frozenset[Listing] = frozenset()
+    listing: SystemListing | None = None
     read_installed: Callable[[Application, InstalledState, ReadingContext], Reading] | None = None
     find_silent: Callable[[Application], tuple[Provider, ...]] | None = None
     call_routes: Callable[[Provider, DeviceFacts], tuple[CallRoute, ...]] | None = None

@@ -6,15 +6,46 @@ So no format knows adb, and no source knows a format.
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
 from typing import Final, Literal
 
 from droidgate.application import ComponentKind
 from droidgate.model.json_values import Json
 
-Listing = Literal["app-functions"]
-"""A listing of the running system that a format can ask for."""
+
+class ListingError(ValueError):
+    """What a command printed is not the listing that a format asks for.
+
+    Attributes:
+        reason: What is wrong, or Android's own words where the command failed.
+        text: The part of the output that it is about, None where it is all of it.
+        is_failure: Android reports an error, mostly with exit status 0.
+    """
+
+    def __init__(self, reason: str, text: str | None = None, *, is_failure: bool = False) -> None:
+        super().__init__(reason)
+        self.reason = reason
+        self.text = text
+        self.is_failure = is_failure
+
+
+@dataclass(frozen=True, slots=True)
+class SystemListing:
+    """A listing of the running system that a format asks for: `cmd SERVICE COMMAND --user USER`.
+
+    Attributes:
+        service: The name of the system service.
+        title: The first line of what `cmd SERVICE help` prints; the help says which commands there are.
+        command: The command that lists.
+        read: Reads what the command printed on its two streams: package -> what is listed of it. Raises
+            `ListingError`.
+    """
+
+    service: str
+    title: str
+    command: str
+    read: Callable[[str, str], Mapping[str, tuple[ListedFunction, ...]]]
 
 
 @dataclass(frozen=True, slots=True)
@@ -85,8 +116,8 @@ class DeviceFacts:
     Attributes:
         release: Android's SDK level as people write it: `30`, `36`, `36.1`.
         user: The current user's number.
-        shell_commands: Commands of `cmd app_function` with the options of each, by its own help; empty where
-            it has none.
+        shell_commands: Commands of the services that formats ask for listings, with the options of each, by
+            their own help; empty where the phone has no such service.
         shims: Application ids of the shims that are installed (docs/shim.md 1).
     """
 

@@ -31,7 +31,7 @@ def test_it_tells_what_is_packed_who_signed_and_that_nothing_runs(droidgate: Run
     with open_apk(tmp_path / "app.apk") as apk:
         assert apk.package == "dev.droidgate.sample.clockin"
         assert next(iter(apk.signer_digests())) in run.out
-    assert "dev.droidgate.sample.clockin 1 (1.0), for API levels 26 and up" in run.out
+    assert "dev.droidgate.sample.clockin 1 (1.0), for Android 8.0 (API 26) and later" in run.out
     assert f"{(tmp_path / 'app.apk').stat().st_size} bytes" in run.out
     assert "res/xml/mcp_capabilities.xml" in run.out
     assert "no component can run" in run.out

@@ -12,7 +12,7 @@ import pytest
 from calling.phones_with_shims import NOTES, ReachedPhone, reached_phone
 from cli.program_runs import Run, run_on_terminal, run_process
 from droidgate.cli.output.json_output import schema_of
-from droidgate.cli.output.published import PUBLISHED
+from droidgate.cli.published import PUBLISHED
 
 CREATE = "NotesService#createNote"
 

@@ -57,6 +57,15 @@ TOOLS: dict[str, Any] = {
 }
 
 
+def write_bare_project(folder: Path) -> Path:
+    """Write an Android project that has a manifest and nothing else, and return its folder."""
+    source_set = folder / "src/main"
+    source_set.mkdir(parents=True)
+    manifest = '<manifest package="com.example.app"><application/></manifest>'
+    (source_set / "AndroidManifest.xml").write_text(manifest)
+    return folder
+
+
 def write_project(folder: Path, *, manifest: str = TIMER_MANIFEST, descriptor: str = TIMER) -> Path:
     """Write an Android project with one Mobile-MCP service and return its folder."""
     main = folder / "app" / "src" / "main"

@@ -7,7 +7,7 @@ from jsonschema import validate
 
 from cli.program_runs import Runner
 from droidgate.cli.output.json_output import schema_of
-from droidgate.cli.output.published import PUBLISHED
+from droidgate.cli.published import PUBLISHED
 from droidgate_phone.sample_apps import sample_apps_directory
 
 

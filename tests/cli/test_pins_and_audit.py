@@ -24,7 +24,7 @@ from droidgate.calling.pins import PinStore
 from droidgate.calling.policy import Decision
 from droidgate.calling.subjects import find_capability, pin_of
 from droidgate.cli.output.json_output import schema_of
-from droidgate.cli.output.published import PUBLISHED
+from droidgate.cli.published import PUBLISHED
 from droidgate_phone.phone import VirtualPhone, start_phone
 
 NOTES = "dev.droidgate.sample.notes"

@@ -14,7 +14,7 @@ from devices.conftest import VARIABLES
 from droidgate.apk.pack import pack_project
 from droidgate.apk.signing_keys import make_key
 from droidgate.cli.output.json_output import schema_of
-from droidgate.cli.output.published import PUBLISHED
+from droidgate.cli.published import PUBLISHED
 from droidgate_phone.apps.agent import Agent, request_text
 from droidgate_phone.phone import VirtualPhone, start_phone
 from droidgate_phone.sample_apps import sample_apps_directory

@@ -100,11 +100,6 @@ def _execution(value: Any, case: Case) -> bool:
     return is_result and bool(read == value["document"])
 
 
-def _enabled(value: Any, case: Case) -> bool:
-    plain = [line for line in _lines(case.stdout) if not line.startswith(NOTICES)]
-    return plain == [str(value).lower()]
-
-
 def _broadcast(value: Any, case: Case) -> bool:
     text = f"Broadcast completed: result={value['result']}"
     text += "" if value["data"] is None else f', data="{value["data"]}"'
@@ -196,7 +191,6 @@ EXPLANATIONS: dict[str, Callable[[Any, Case], bool]] = {
     "cmd app_function help": _help,
     "cmd app_function list-app-functions": _listing,
     "cmd app_function execute-app-function": _execution,
-    "cmd app_function is-enabled": _enabled,
     "am broadcast": _broadcast,
     "am start-activity -W": _activity,
     "am startservice": _service,

@@ -15,8 +15,18 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-from droidgate.devices import activities, app_functions, components, content, installing, packages, properties
+from droidgate.devices import (
+    activities,
+    app_functions,
+    components,
+    content,
+    installing,
+    packages,
+    properties,
+    service_shells,
+)
 from droidgate.devices.listing import read_devices
+from droidgate_appfunctions.printed_listing import read_printed_documents
 from droidgate_appfunctions.shell_output import read_shell_output
 
 FOLDER = Path(__file__).resolve().parent.parent / "device_outputs"
@@ -77,8 +87,18 @@ def _components(case: Case) -> Any:
 
 
 def _help(case: Case) -> Any:
-    shell = app_functions.read_help(case.stdout, case.exit_status, case.stderr)
+    service, title = app_functions.SERVICE, app_functions.TITLE
+    shell = service_shells.read_help(service, title, case.stdout, case.exit_status, case.stderr)
     return {name: sorted(options) for name, options in shell.commands.items()}
+
+
+def _listing(case: Case) -> Any:
+    command = "cmd app_function list-app-functions"
+    return _plain(
+        service_shells.read_output(
+            command, read_printed_documents, case.stdout, case.exit_status, case.stderr
+        )
+    )
 
 
 def _execution(case: Case) -> Any:
@@ -107,9 +127,8 @@ READERS: dict[str, Callable[[Case], Any]] = {
     "pm path": _of(packages.read_paths),
     "cmd package query-": _components,
     "cmd app_function help": _help,
-    "cmd app_function list-app-functions": _of(app_functions.read_listing),
+    "cmd app_function list-app-functions": _listing,
     "cmd app_function execute-app-function": _execution,
-    "cmd app_function is-enabled": _of(app_functions.read_enabled),
     "am broadcast": _of(activities.read_broadcast),
     "am start-activity -W": _of(activities.read_activity_start),
     "am startservice": _of(activities.read_service_start),

@@ -14,11 +14,10 @@ from droidgate.devices.activities import (
     start_service,
 )
 from droidgate.devices.app_functions import (
+    SERVICE,
+    TITLE,
     app_function_shell,
     execute_app_function,
-    is_enabled,
-    list_app_functions,
-    read_help,
 )
 from droidgate.devices.components import query_components
 from droidgate.devices.content import call_provider, query_provider
@@ -31,7 +30,9 @@ from droidgate.devices.errors import (
 from droidgate.devices.installing import InstallError, install_apks, uninstall
 from droidgate.devices.packages import list_packages, package_paths
 from droidgate.devices.properties import Build, build_of, current_user, get_properties
+from droidgate.devices.service_shells import read_help, run_listing, service_shell
 from droidgate.devices.wireless import is_on_network, wireless_warning
+from droidgate_appfunctions.discovery import LISTING
 
 HELP = """AppFunctionManagerService commands:
   help
@@ -193,22 +194,18 @@ def test_functions_are_listed_and_called_as_the_shell_allows(start_server: Start
                 b'{"a.b": [{"AppFunctionStaticMetadata-a.b": {"functionId": ["f"]}}]}\n'
             ),
             "cmd app_function execute": Answer(b"{}\n"),
-            "cmd app_function is-enabled": Answer(b"true\n"),
         }
     )
     device = device_on(start_server(shell=script))
     shell = app_function_shell(device)
-    assert (shell.executes, shell.lists, shell.lists_one_package, shell.takes_timeout) == (
-        True,
-        True,
-        False,
-        False,
-    )
-    assert [one.package for one in list_app_functions(device, shell, package="a.b")] == ["a.b"]
-    assert list_app_functions(device, shell, package="a.c") == []
+    assert (shell.executes, shell.lists, shell.takes_timeout) == (True, True, False)
+    listed = run_listing(device, LISTING, 10)
+    assert {package: [function.id for function in functions] for package, functions in listed.items()} == {
+        "a.b": ["f"]
+    }
+    assert script.commands[-1] == "cmd app_function list-app-functions --user 10"
     assert execute_app_function(device, shell, "a.b", function, '{"a": "it\'s"}').stdout == b"{}\n"
-    assert is_enabled(device, "a.b", function)
-    assert script.commands[-2] == (
+    assert script.commands[-1] == (
         "cmd app_function execute-app-function --package a.b --function 'a.F#`x`$y' "
         '--parameters \'{"a": "it\'"\'"\'s"}\' --user 0'
     )
@@ -224,12 +221,11 @@ def test_without_a_shell_for_functions_nothing_is_listed_or_called(start_server:
     device = device_on(start_server(shell=Script({"cmd app_function": missing})))
     shell = app_function_shell(device)
     assert (shell.executes, shell.lists, shell.reports_enabled) == (False, False, False)
-    with pytest.raises(UnsupportedDeviceError, match="Can't find service"):
-        list_app_functions(device, shell)
+    assert service_shell(device, LISTING).commands == {}
+    with pytest.raises(CommandFailedError, match="Can't find service"):
+        run_listing(device, LISTING, 0)
     with pytest.raises(UnsupportedDeviceError):
         execute_app_function(device, shell, "a.b", "f", "{}")
-    with pytest.raises(CommandFailedError):
-        is_enabled(device, "a.b", "f")
 
 
 def test_an_app_is_installed_in_one_session_and_removed(start_server: StartServer) -> None:
@@ -272,4 +268,4 @@ def test_a_refused_installation_is_told_and_its_session_ended(start_server: Star
 def test_an_option_that_a_broken_line_cuts_is_refused_and_not_read_in_part() -> None:
     text = HELP.format(options="") + "    --target-:package <PACKAGE>: the app\n"
     with pytest.raises(DeviceOutputError, match="the line is not help"):
-        read_help(text)
+        read_help(SERVICE, TITLE, text)

@@ -231,6 +231,7 @@ def test_after_the_five_steps_the_agent_calls_without_a_question(
     newcomer.variables["ANDROID_ADB_SERVER_PORT"] = str(phone.server_port)
     newcomer.type("droidgate shim install --from adb:/dev.droidgate.sample.weather")
     shim = "dev.droidgate.shim.of.dev.droidgate.sample.weather"
+    assert phone.server_port is not None
     server = AdbServer(ServerAddress(port=phone.server_port))
     HostClient(open_device(phone.serial, server=server), shim).ask(on=False)
     assert "denied" in _call_through(phone, shim)

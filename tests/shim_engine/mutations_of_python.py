@@ -73,7 +73,7 @@ class Mutant:
     @property
     def key(self) -> tuple[str, str, str]:
         """Module, text of the line, and change: what stays when other lines are added."""
-        lines = _text_of(self.module).splitlines()
+        lines = source_of(self.module).splitlines()
         return self.module, lines[self.line - 1].strip() if self.line else "", self.what
 
     def source(self) -> str:
@@ -85,10 +85,11 @@ class Mutant:
 
 
 def _tree_of(module: str) -> ast.Module:
-    return ast.parse(_text_of(module))
+    return ast.parse(source_of(module))
 
 
-def _text_of(module: str) -> str:
+def source_of(module: str) -> str:
+    """Return the text of a module."""
     spec = importlib.util.find_spec(module)
     assert spec is not None
     assert spec.origin is not None

@@ -100,7 +100,7 @@ REVIEWED: Final[Mapping[Key, str]] = {
             "def __init__(self, failure: Failure, *, pointer: str | None = None, hint: str | None = None)"
             " -> None:"
         ),
-        "without super().__init__(failure.message(), place=pointer or None, hint=hint)",
+        "without super().__init__(failure.message(), hint=hint)",
     ): "human-readable words",
     (
         "droidgate.calls.arguments",

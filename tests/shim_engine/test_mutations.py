@@ -4,9 +4,7 @@ The long forms change the engines in many small ways, one at a time, and require
 the report of the failed test names the rest. In every run a handful of changes is made by hand.
 """
 
-import importlib.util
 from collections.abc import Sequence
-from pathlib import Path
 from typing import Protocol
 
 import pytest
@@ -22,21 +20,16 @@ COUNT = 200
 LEAST_NOTICED = 0.9
 
 
-def source_of(module: str) -> str:
-    spec = importlib.util.find_spec(module)
-    assert spec is not None
-    assert spec.origin is not None
-    return Path(spec.origin).read_text(encoding="utf-8")
-
-
 def test_the_unchanged_python_engine_is_not_noticed() -> None:
     module = "droidgate.calls.values"
-    assert not mutations_of_python.is_noticed(module, source_of(module))
+    assert not mutations_of_python.is_noticed(module, mutations_of_python.source_of(module))
 
 
 @pytest.mark.parametrize("module", ["droidgate.calls.values", "droidgate.calls.constraints"])
 def test_a_python_engine_that_does_nothing_is_noticed(module: str) -> None:
-    assert mutations_of_python.is_noticed(module, source_of(module).replace("    return ", "    return not "))
+    assert mutations_of_python.is_noticed(
+        module, mutations_of_python.source_of(module).replace("    return ", "    return not ")
+    )
 
 
 def test_every_module_has_changes() -> None:
@@ -44,7 +37,7 @@ def test_every_module_has_changes() -> None:
         assert len(mutations_of_python.mutants_of(module)) >= 3
     changed = mutations_of_python.sample(20, 1)
     assert changed == mutations_of_python.sample(20, 1)
-    assert all(item.source() != source_of(item.module) for item in changed)
+    assert all(item.source() != mutations_of_python.source_of(item.module) for item in changed)
 
 
 def test_every_java_file_of_weight_has_changes() -> None:

@@ -11,27 +11,13 @@ from dataclasses import dataclass
 from functools import cache
 from typing import Final
 
-from droidgate.installed import ListedFunction
+from droidgate.installed import ListedFunction, ListingError
 from droidgate.model.json_values import Json
 from droidgate_mappings.app_functions import load_indexing, load_shell_texts
 
 STATIC_TYPE: Final = "AppFunctionStaticMetadata"
 RUNTIME_TYPE: Final = "AppFunctionRuntimeMetadata"
 MAX_DOCUMENTS: Final = 20_000
-
-
-class ListingError(ValueError):
-    """The output is not a listing.
-
-    Attributes:
-        reason: What is wrong.
-        text: The part of the output that it is about, None where it is all of it.
-    """
-
-    def __init__(self, reason: str, text: str | None = None) -> None:
-        super().__init__(reason)
-        self.reason = reason
-        self.text = text
 
 
 @dataclass(frozen=True, slots=True)

@@ -4,6 +4,8 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
+from droidgate.cli.interrupts import CtrlC
+
 if TYPE_CHECKING:
     from collections.abc import Sequence
     from types import FrameType
@@ -11,16 +13,6 @@ if TYPE_CHECKING:
 
 INTERRUPTED = 130
 """`ExitCode.INTERRUPTED`; importing that takes time in which Ctrl-C must work already."""
-
-
-class CtrlC:
-    """Whether the user pressed Ctrl-C in this process.
-
-    What it raises may turn up as another failure: where a class is made, Python before 3.12 puts it into a
-    RuntimeError and pydantic into the text of a SchemaError, and some callbacks cannot raise it at all.
-    """
-
-    was_pressed = False
 
 
 def run(arguments: Sequence[str] | None = None) -> int:

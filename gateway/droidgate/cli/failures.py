@@ -9,8 +9,8 @@ from typing import TYPE_CHECKING, Final
 
 import typer
 
-from droidgate.cli import CtrlC
 from droidgate.cli.exit_codes import ExitCode
+from droidgate.cli.interrupts import CtrlC
 from droidgate.cli.output.safe_text import one_line
 from droidgate.model.errors import DeviceError, DroidgateError
 

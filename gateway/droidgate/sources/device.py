@@ -16,13 +16,7 @@ from typing import Final
 from droidgate.apk.application import read_application, read_identity
 from droidgate.apk.reader import Apk, open_apk
 from droidgate.apk.xml_tree import XmlElement
-from droidgate.app_search.listing import STATIC_TYPE, ListedDocument, ListingError, listed_function
 from droidgate.application import Application
-from droidgate.devices.app_functions import (
-    LIST_COMMAND,
-    app_function_shell,
-    list_app_functions,
-)
 from droidgate.devices.components import ComponentKind, query_components
 from droidgate.devices.device import Device, open_device
 from droidgate.devices.errors import (
@@ -36,9 +30,18 @@ from droidgate.devices.packages import InstalledPackage, list_packages, package_
 from droidgate.devices.properties import build_of, current_user, get_properties
 from droidgate.devices.remote_apk import RemoteApk, file_statuses, open_remote_apk
 from droidgate.devices.server import AdbServer
+from droidgate.devices.service_shells import run_listing, service_shell
 from droidgate.devices.sync import FileStatus
 from droidgate.formats import Format, load_formats
-from droidgate.installed import ComponentQuery, DeviceFacts, InstalledState, ListedFunction, is_shim, own_app
+from droidgate.installed import (
+    ComponentQuery,
+    DeviceFacts,
+    InstalledState,
+    ListedFunction,
+    SystemListing,
+    is_shim,
+    own_app,
+)
 from droidgate.model.capability import Provider
 from droidgate.model.errors import DeviceError, DroidgateError, InputError, UsageError
 from droidgate.model.findings import Finding
@@ -206,8 +209,8 @@ class _PhoneReader:
     facts: DeviceFacts = field(init=False)
     store: ApplicationStore | None = field(init=False)
     looks_for: tuple[ComponentQuery, ...] = field(init=False)
-    functions: dict[str, list[ListedFunction]] | None = None
-    not_listed_because: str | None = None
+    listed: dict[str, Mapping[str, tuple[ListedFunction, ...]]] = field(default_factory=dict)
+    not_listed_because: dict[str, str] = field(default_factory=dict)
     problems: list[InputError] = field(default_factory=list)
     bytes_read: int = 0
     requests: int = 0
@@ -240,36 +243,33 @@ class _PhoneReader:
         )
 
     def read_facts(self) -> DeviceFacts:
-        """Ask what the phone is, and for the listings that formats want."""
+        """Ask what the phone is, and for the listings of formats."""
         properties = get_properties(self.device)
         user = current_user(self.device)
         release = str(build_of(properties).sdk)
         full = _FULL_SDK.fullmatch(properties.get("ro.build.version.sdk_full", ""))
         if full is not None and full[1] == release and full[2] != "0":
             release = full[0]
-        commands: Mapping[str, frozenset[str]] = {}
-        if any("app-functions" in format_.listings for format_ in self.request.formats):
-            commands = self.read_functions(user)
+        commands: dict[str, frozenset[str]] = {}
+        for format_ in self.request.formats:
+            if format_.listing is not None:
+                commands.update(self.read_listing(format_.id, format_.listing, user))
         return DeviceFacts(release, user, commands)
 
-    def read_functions(self, user: int) -> Mapping[str, frozenset[str]]:
-        """Keep what the system lists of app functions, or why it does not; return the shell's commands."""
+    def read_listing(self, format_id: str, listing: SystemListing, user: int) -> Mapping[str, frozenset[str]]:
+        """Keep what the system lists for a format, or why it does not; return the commands of the service."""
         commands: Mapping[str, frozenset[str]] = {}
-        functions: dict[str, list[ListedFunction]] = {}
         try:
-            shell = app_function_shell(self.device)
+            shell = service_shell(self.device, listing)
             commands = shell.commands
-            if not shell.lists:
-                self.not_listed_because = shell.reason or "the phone's shell has no command that lists them"
-                return commands
-            for app_function in list_app_functions(self.device, shell, user=user):
-                if app_function.type == STATIC_TYPE:
-                    functions.setdefault(app_function.package, []).append(_function_of(app_function))
+            if listing.command in commands:
+                self.listed[format_id] = run_listing(self.device, listing, user)
+            else:
+                reason = shell.reason or "the phone's shell has no command that lists them"
+                self.not_listed_because[format_id] = reason
         except _OF_ONE_ANSWER as error:
-            self.not_listed_because = f"the listing cannot be read ({error.message})"
+            self.not_listed_because[format_id] = f"the listing cannot be read ({error.message})"
             self.problems.append(_as_problem(error, f"{DEVICE_SCHEME}{self.device.serial}"))
-            return commands
-        self.functions = functions
         return commands
 
     def choose(self, packages: Mapping[str, InstalledPackage]) -> list[InstalledPackage]:
@@ -284,7 +284,7 @@ class _PhoneReader:
         if names is None:
             return [package for name, package in packages.items() if not self.leaves_out(name)]
         self.chosen_by_the_shell = True
-        names |= (self.functions or {}).keys()
+        names.update(*self.listed.values())
         return [packages[name] for name in sorted(names) if name in packages and not self.leaves_out(name)]
 
     def leaves_out(self, package: str) -> bool:
@@ -425,7 +425,7 @@ class _PhoneReader:
 
     def is_named(self, package: str) -> bool:
         """Return whether the user or the phone's listing names an app."""
-        return package == self.request.package or package in (self.functions or {})
+        return package == self.request.package or any(package in listed for listed in self.listed.values())
 
     def read_formats(self, app: InstalledApp, kept: KeptApplication) -> InstalledApp:
         """Run every format on an application, with what the system says of it now.
@@ -438,10 +438,8 @@ class _PhoneReader:
             if self.is_named(app.package):
                 raise NotKeptError(app.package)
             return replace(app, application=application, findings=kept.findings)
-        functions = None if self.functions is None else tuple(self.functions.get(app.package, ()))
-        state = InstalledState(self.facts, functions, self.not_listed_because)
         reader = FormatReader(ReadOptions(self.request.formats, strict=self.request.strict))
-        reader.read_application(application, state=state)
+        reader.read_application(application, state_for=lambda format_: self.state_of(app.package, format_))
         read = reader.result()
         return replace(
             app,
@@ -450,6 +448,12 @@ class _PhoneReader:
             findings=tuple(dict.fromkeys((*kept.findings, *read.findings))),
             problems=read.problems,
         )
+
+    def state_of(self, package: str, format_: Format) -> InstalledState:
+        """Return what the running system says of an app to a format."""
+        listed = self.listed.get(format_.id)
+        functions = None if listed is None else listed.get(package, ())
+        return InstalledState(self.facts, functions, self.not_listed_because.get(format_.id))
 
 
 @dataclass(frozen=True, slots=True)
@@ -476,13 +480,6 @@ def _texts_of(root: XmlElement) -> Iterator[str]:
         element = pending.pop()
         yield from (attribute.value.text for attribute in element.attributes if attribute.value.text)
         pending.extend(element.child_elements())
-
-
-def _function_of(document: ListedDocument) -> ListedFunction:
-    try:
-        return listed_function(document)
-    except ListingError as error:
-        raise DeviceOutputError(LIST_COMMAND, error.reason, text=error.text or "") from None
 
 
 def _as_problem(error: DroidgateError, place: str) -> InputError:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass, field, replace
 
@@ -106,17 +106,22 @@ class FormatReader:
         return True
 
     def read_application(
-        self, application: Application, *, code: Code | None = None, state: InstalledState | None = None
+        self,
+        application: Application,
+        *,
+        code: Code | None = None,
+        state_for: Callable[[Format], InstalledState] | None = None,
     ) -> None:
         """Read an application with each format; what one of them cannot read is a problem.
 
         Args:
             application: The application.
             code: Its source code; None where it is not read from a source tree.
-            state: What the running system reports of it; None where it is not installed.
+            state_for: What the running system reports of it to a format; None where it is not installed.
         """
         for format_ in self.options.formats:
             with self._noting_problems(application.place.path, format_):
+                state = None if state_for is None else state_for(format_)
                 self._read_application(application, format_, code, state)
         if self.options.with_silent:
             self.providers += (

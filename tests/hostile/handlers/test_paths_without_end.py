@@ -9,12 +9,12 @@ from typing import Any
 import pytest
 
 from cli.program_runs import WHOLE_PROGRAM, run_process
+from cli.samples import write_bare_project
 from droidgate.handlers.methods import kind_of
 from droidgate.model.types import OneOfType, RefType, ScalarType, Type
 
 LEVELS = 40
 SECONDS = 60
-MANIFEST = '<manifest package="com.example.app"><application/></manifest>'
 Schema = dict[str, Any]
 
 
@@ -55,13 +55,6 @@ def write_tools(path: Path, doubled: Callable[[int], Schema], *, in_a_circle: bo
     return path
 
 
-def write_project(folder: Path) -> Path:
-    source_set = folder / "src/main"
-    source_set.mkdir(parents=True)
-    (source_set / "AndroidManifest.xml").write_text(MANIFEST)
-    return folder
-
-
 @pytest.mark.slow
 @pytest.mark.parametrize("ends", ["somewhere", "where it began"])
 @pytest.mark.parametrize(
@@ -72,7 +65,7 @@ def test_handlers_are_made_although_a_schema_has_2_to_the_40_paths(
     name: str, target: str, language: str, ends: str, tmp_path: Path
 ) -> None:
     tools = write_tools(tmp_path / "tools.json", DOUBLING[name], in_a_circle=ends == "where it began")
-    project = write_project(tmp_path / "project")
+    project = write_bare_project(tmp_path / "project")
     run = run_process(
         "migrate",
         tools,

@@ -9,6 +9,7 @@ from typing import Any
 import pytest
 
 from cli.program_runs import Run, run_process
+from cli.samples import write_bare_project
 from droidgate.coverage.catalog import Catalog
 from droidgate.coverage.declarations import read_part
 from droidgate.coverage.inputs import Item
@@ -21,7 +22,6 @@ from droidgate_mcp import sizes
 TARGETS = ["mobile-mcp", "mmcp", "mmcp+draft", "appfunctions", "mcp"]
 LARGE = "1e400"
 HUGE = "1e99999999"
-MANIFEST = '<manifest package="com.example.app"><application/></manifest>'
 
 
 def write_tools(path: Path, number: str) -> Path:
@@ -35,13 +35,6 @@ def write_tools(path: Path, number: str) -> Path:
     bad = f'{{"name":"bad","description":"A bad tool.","inputSchema":{schema},"outputSchema":{schema}}}'
     path.write_text(f'{{"tools":[{good},\n{bad}]}}')
     return path
-
-
-def write_project(folder: Path) -> Path:
-    source_set = folder / "src/main"
-    source_set.mkdir(parents=True)
-    (source_set / "AndroidManifest.xml").write_text(MANIFEST)
-    return folder
 
 
 def assert_told(run: Run) -> None:
@@ -76,7 +69,7 @@ def test_a_number_beyond_a_double_is_converted(target: str, tmp_path: Path) -> N
 @pytest.mark.parametrize("target", ["mobile-mcp", "mmcp", "mmcp+broadcast", "appfunctions"])
 def test_no_number_ends_a_migration_as_a_mistake_of_ours(number: str, target: str, tmp_path: Path) -> None:
     tools = write_tools(tmp_path / "tools.json", number)
-    run = run_process("migrate", tools, "--to", target, "--into", write_project(tmp_path / "project"))
+    run = run_process("migrate", tools, "--to", target, "--into", write_bare_project(tmp_path / "project"))
     assert_told(run)
     assert (run.code == 0) is (number == LARGE)
 
@@ -88,7 +81,7 @@ def test_a_number_that_fills_pages_is_refused_at_its_place(command: str, number:
     tools = write_tools(tmp_path / "tools.json", number)
     more: dict[str, list[str | Path]] = {
         "convert": ["--to", "mmcp", "-o", tmp_path / "out"],
-        "migrate": ["--to", "mmcp", "--into", write_project(tmp_path / "project")],
+        "migrate": ["--to", "mmcp", "--into", write_bare_project(tmp_path / "project")],
         "diff": [tools],
     }
     run = run_process(command, tools, *more.get(command, []))

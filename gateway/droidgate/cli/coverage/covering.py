@@ -8,7 +8,7 @@ from typing import Final
 
 from droidgate.cli.coverage.coverage_page import coverage_page
 from droidgate.cli.exit_codes import ExitCode
-from droidgate.cli.output.pages import print_note, print_warning, show
+from droidgate.cli.output.pages import file_line, print_note, print_warning, show
 from droidgate.coverage.export import Form
 from droidgate.coverage.report import Coverage, ReportOptions, open_snapshot
 from droidgate.model.errors import UsageError, WriteError
@@ -77,7 +77,7 @@ def _write_texts(coverage: Coverage, options: CoverageOptions) -> None:
         log = json_text(json_value(sarif_log(findings[:MOST_SARIF_RESULTS])))
         files[options.sarif] = log.encode("utf-8", "backslashreplace")
     for path, status in write_files(files, force=options.force, makes_folders=False).items():
-        print_note(f"{status}: {path}")
+        print_note(file_line(status, path))
 
 
 def _write_tables(coverage: Coverage, options: CoverageOptions) -> None:
@@ -86,7 +86,7 @@ def _write_tables(coverage: Coverage, options: CoverageOptions) -> None:
         if folder is not None:
             existing = _existing_files(folder, form, force=options.force)
             for path in coverage.write_tables(folder, form):
-                print_note(f"{'updated' if path in existing else 'created'}: {path}")
+                print_note(file_line("updated" if path in existing else "created", path))
 
 
 def _existing_files(folder: Path, ending: str, *, force: bool) -> frozenset[Path]:

@@ -30,8 +30,8 @@ from droidgate.cli.output.grouping import (
 )
 from droidgate.cli.output.json_output import json_text, json_value, print_json
 from droidgate.cli.output.marking import marks_page
-from droidgate.cli.output.pages import Block, Heading, Line, show
-from droidgate.cli.output.safe_text import one_line, visible
+from droidgate.cli.output.pages import Block, Heading, Line, file_line, show
+from droidgate.cli.output.safe_text import visible
 from droidgate.cli.output.sarif import sarif_log
 from droidgate.cli.output.summaries import dialect_name
 from droidgate.cli.reading import Output, print_problem, read_all
@@ -210,7 +210,7 @@ def _subjects_of(translation: Translation) -> list[str]:
 
 
 def _files_page(statuses: dict[Path, Status]) -> list[Block]:
-    return [Line(f"{status}: {one_line(str(path))}") for path, status in statuses.items()]
+    return [Line(file_line(status, path)) for path, status in statuses.items()]
 
 
 def fidelity_document(read: Providers, converted: Conversion) -> FidelityDocument:

@@ -9,7 +9,7 @@ from droidgate.cli.descriptors.inspected_apps import app_records, applications_o
 from droidgate.cli.exit_codes import ExitCode
 from droidgate.cli.output.grouping import findings_table
 from droidgate.cli.output.marking import marks_of_all, provider_marks_page
-from droidgate.cli.output.pages import Block, Heading, Line, show
+from droidgate.cli.output.pages import Block, Heading, Line, amount, show
 from droidgate.cli.output.summaries import provider_page
 from droidgate.cli.reading import read_all
 from droidgate.model.capability import CapabilitySet
@@ -62,9 +62,9 @@ def inspect_page(read: Providers, applications: Sequence[Application] = ()) -> l
     if read.findings:
         blocks += [Heading("Remarks of the readers"), *findings_table(read.findings, places=True), Line()]
     counts = (
-        (len(read.providers), "provider", "providers"),
-        (sum(len(other.capabilities) for other in read.providers), "capability", "capabilities"),
-        (len(read.findings), "remark", "remarks"),
+        amount(len(read.providers), "provider"),
+        amount(sum(len(other.capabilities) for other in read.providers), "capability", "capabilities"),
+        amount(len(read.findings), "remark"),
     )
-    blocks.append(Line(", ".join(f"{count} {item if count == 1 else many}" for count, item, many in counts)))
+    blocks.append(Line(", ".join(counts)))
     return blocks

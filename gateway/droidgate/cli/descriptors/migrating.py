@@ -13,8 +13,8 @@ from droidgate.cli.exit_codes import ExitCode
 from droidgate.cli.options import CrossingThreshold
 from droidgate.cli.output.documents import ChangedFile, MigrationDocument
 from droidgate.cli.output.json_output import print_json
-from droidgate.cli.output.pages import Block, Heading, Line, print_note, print_warning, show
-from droidgate.cli.output.safe_text import one_line, visible
+from droidgate.cli.output.pages import Block, Heading, Line, file_line, print_note, print_warning, show
+from droidgate.cli.output.safe_text import visible
 from droidgate.cli.reading import read_all
 from droidgate.migration.migrating import Migration, migrate
 from droidgate.migration.source_sets import Language
@@ -91,7 +91,7 @@ def _report(request: MigrateRequest, migration: Migration, *, as_json: bool, is_
             word = "created" if change.before is None else "updated"
         else:
             word = "would create" if change.before is None else "would update"
-        print_note(f"{word}: {one_line(change.path)}")
+        print_note(file_line(word, change.path))
     if request.write and not is_written:
         print_warning("nothing was written: a finding reaches the threshold")
 

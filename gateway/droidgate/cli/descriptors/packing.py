@@ -5,6 +5,7 @@ from __future__ import annotations
 import hashlib
 from pathlib import Path
 
+from droidgate.android_names import android_name
 from droidgate.cli.exit_codes import ExitCode
 from droidgate.cli.output.documents import PackDocument, PackedFile, Problem, SignerRecord
 from droidgate.cli.output.json_output import print_json
@@ -53,9 +54,11 @@ def _document(project: Path, packed: PackedApp, out: Path) -> PackDocument:
 def _page(packed: PackedApp, out: Path) -> list[Block]:
     facts = packed.facts
     named = f" ({facts.version_name})" if facts.version_name else ""
+    least = facts.minimum_sdk
+    oldest = "" if least is None else f", for {android_name(least)} and later"
     blocks: list[Block] = [
         Heading(str(out)),
-        Line(f"{facts.package} {facts.version_code}{named}, for API levels {facts.minimum_sdk} and up", 1),
+        Line(f"{facts.package} {facts.version_code}{named}{oldest}", 1),
         Line(f"{len(packed.apk)} bytes, signer {packed.key.digest} ({packed.key.type})", 1),
         Line(),
         Table(("FILE", "BYTES"), [(path, str(size)) for path, size in packed.files.items()]),

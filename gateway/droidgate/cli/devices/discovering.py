@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 from typing import Final
 
+from droidgate.android_names import android_name
 from droidgate.callability import REPORTED_AS_DISABLED
 from droidgate.calling.phones import open_device
 from droidgate.cli.exit_codes import ExitCode
@@ -73,12 +74,14 @@ def discovery_page(phone: PhoneReading) -> list[Block]:
     providers = [provider for app in phone.apps for provider in app.providers]
     capabilities = sum(len(other.capabilities) for other in providers)
     counted = (
-        (sum(bool(app.providers) for app in phone.apps), "app", "apps"),
-        (len(providers), "provider", "providers"),
-        (capabilities, "capability", "capabilities"),
+        amount(sum(bool(app.providers) for app in phone.apps), "app"),
+        amount(len(providers), "provider"),
+        amount(capabilities, "capability", "capabilities"),
     )
-    said = ", ".join(f"{count} {item if count == 1 else many}" for count, item, many in counted)
-    blocks.append(Line(f"{said} on {phone.serial}, SDK {phone.facts.release}, user {phone.facts.user}"))
+    said = ", ".join(counted)
+    blocks.append(
+        Line(f"{said} on {phone.serial}, {android_name(phone.facts.release)}, user {phone.facts.user}")
+    )
     return blocks
 
 

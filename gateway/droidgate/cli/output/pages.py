@@ -6,10 +6,11 @@ import os
 import sys
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
+from os import PathLike, fspath
 from typing import IO, TYPE_CHECKING, Final
 
 from droidgate.cli.output.page_length import shows_short_pages
-from droidgate.cli.output.safe_text import cut, visible
+from droidgate.cli.output.safe_text import cut, one_line, visible
 from droidgate.cli.output.verbosity import shows_notes, shows_pages
 
 if TYPE_CHECKING:
@@ -174,6 +175,11 @@ def noun(count: int, singular: str, plural: str | None = None) -> str:
 def amount(count: int, singular: str, plural: str | None = None) -> str:
     """Return a count with its noun: `1 shim`, `2,000 shims`."""
     return f"{count:,} {noun(count, singular, plural)}"
+
+
+def file_line(status: str, path: str | PathLike[str]) -> str:
+    """Return what became of a file: `created: PATH`, `would update: PATH`."""
+    return f"{status}: {one_line(fspath(path))}"
 
 
 def print_note(text: str) -> None:

@@ -15,6 +15,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Final
 
+from droidgate.android_names import android_name
 from droidgate.cli.exit_codes import ExitCode
 from droidgate.cli.output.documents import PhoneStartDocument
 from droidgate.cli.output.json_output import print_json
@@ -227,10 +228,7 @@ def _show(document: PhoneStartDocument, *, as_json: bool) -> None:
     if as_json:
         print_json(document)
         return
-    from droidgate_phone.system.releases import load_release
-
-    android = f"Android {load_release(document.sdk).version} (API {document.sdk})"
-    about = f"{android}, {amount(document.packages, 'package')}, process {document.pid}"
+    about = f"{android_name(document.sdk)}, {amount(document.packages, 'package')}, process {document.pid}"
     lines = [
         Line(f"{document.serial} runs: {about}"),
         Line(),

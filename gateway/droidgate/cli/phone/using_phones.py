@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from pathlib import Path, PurePosixPath
 
+from droidgate.android_names import android_name
 from droidgate.apk.bundle_files import open_app
 from droidgate.cli.exit_codes import ExitCode
 from droidgate.cli.output.documents import (
@@ -95,7 +96,12 @@ def print_phone_status(*, as_json: bool) -> int:
     elif phones:
         columns = ("SERIAL", "ANDROID", "PROCESS", "WITHOUT ADB")
         rows = [
-            (phone.serial, phone.sdk, str(phone.pid), f"ANDROID_ADB_SERVER_PORT={phone.server_port}")
+            (
+                phone.serial,
+                android_name(phone.sdk),
+                str(phone.pid),
+                f"ANDROID_ADB_SERVER_PORT={phone.server_port}",
+            )
             for phone in phones
         ]
         show([Table(columns, rows)])

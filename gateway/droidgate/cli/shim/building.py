@@ -19,7 +19,7 @@ from droidgate.cli.output.grouping import (
 )
 from droidgate.cli.output.json_output import print_json
 from droidgate.cli.output.marking import marks_page
-from droidgate.cli.output.pages import Block, Heading, Line, print_note, show
+from droidgate.cli.output.pages import Block, Heading, Line, file_line, print_note, show
 from droidgate.cli.output.safe_text import one_line
 from droidgate.cli.shim.documents import (
     BuiltShimRecord,
@@ -145,7 +145,7 @@ def _page(made: ShimBuild, statuses: dict[Path, Status]) -> list[Block]:
     blocks += left_out_lines(made.left_out)
     blocks.append(Line(f"findings: {counted(count_levels(every)) or 'none'}"))
     blocks.append(Line(f"signed with {one_line(str(made.key.path))}"))
-    blocks += [Line(f"{status}: {one_line(str(path))}") for path, status in statuses.items()]
+    blocks += [Line(file_line(status, path)) for path, status in statuses.items()]
     return blocks
 
 

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 from typing import Final
 
+from droidgate.android_names import android_name
 from droidgate.cli.exit_codes import ExitCode
 from droidgate.cli.output.documents import Problem
 from droidgate.cli.output.json_output import print_json
@@ -110,7 +111,7 @@ def _status_page(place: ShimPlace, shims: Sequence[InstalledShim]) -> list[Block
             hint = f"; {shim.problem.hint}" if shim.problem.hint else ""
             blocks.append(Line(f"does not answer: {one_line(shim.problem.message)}{one_line(hint)}", 1))
         blocks.append(Line())
-    where = f"{place.device.serial}, user {place.user}, API level {place.sdk}"
+    where = f"{place.device.serial}, user {place.user}, {android_name(place.sdk)}"
     hint = "" if shims else ". Install some with: droidgate shim install --from adb:"
     broken = sum(not shim.works for shim in shims)
     said = f"{amount(len(shims), 'shim')}, {broken} broken," if broken else amount(len(shims), "shim")

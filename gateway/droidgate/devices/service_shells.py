@@ -1,0 +1,152 @@
+"""Commands of system services: what `cmd SERVICE help` says of them, and listings that formats ask for."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass
+from typing import Final, TypeVar
+
+from droidgate.devices.device import Device
+from droidgate.devices.errors import CommandFailedError, DeviceOutputError, excerpt
+from droidgate.devices.outputs import command_failed
+from droidgate.devices.quoting import check_user, is_package
+from droidgate.installed import ListedFunction, ListingError, SystemListing
+
+_OPTION_NAME: Final = re.compile(r"--[a-z][a-z0-9]*(?:-[a-z0-9]+)*", re.ASCII)
+_PART: Final = rf"(?:{_OPTION_NAME.pattern}(?: <[A-Za-z0-9_|]+>)?|<[A-Za-z0-9_|]+>|\.\.\.)"
+_COMMAND: Final = re.compile(
+    rf"  (?P<name>[a-z][a-z0-9]*(?:-[a-z0-9]+)*)(?P<usage>(?: (?:{_PART}|(?:\[{_PART}\])+))*)", re.ASCII
+)
+_OPTION: Final = re.compile(
+    rf"    (?P<name>{_OPTION_NAME.pattern})(?: <[A-Za-z0-9_|]+>)?(?: \(optional\))?: [ -~]+", re.ASCII
+)
+_TEXT: Final = re.compile(r"    [A-Z][ -~]*", re.ASCII)
+_NO_SHELL: Final = "No shell command implementation."
+_SECONDS_FOR_LISTING: Final = 60.0
+
+_Value = TypeVar("_Value")
+
+
+@dataclass(frozen=True, slots=True)
+class ServiceShell:
+    """What `cmd SERVICE` of a device can do.
+
+    Attributes:
+        commands: Each command with the options that its help names; none where there is no such service.
+        reason: Why there are none, in Android's words; empty where there are.
+    """
+
+    commands: Mapping[str, frozenset[str]]
+    reason: str = ""
+
+
+def service_shell(device: Device, listing: SystemListing) -> ServiceShell:
+    """Return what the service of a listing can do on a device.
+
+    Raises:
+        DeviceError: the device fails, or its output is not help text.
+    """
+    result = device.run(["cmd", listing.service, "help"])
+    return read_help(listing.service, listing.title, result.text, result.exit_status, result.error_text)
+
+
+def run_listing(
+    device: Device, listing: SystemListing, user: int
+) -> Mapping[str, tuple[ListedFunction, ...]]:
+    """Return what the system lists for a user, by package.
+
+    Raises:
+        CommandFailedError, DeviceOutputError: as `read_output`.
+        DeviceError: the device fails.
+    """
+    arguments = ["cmd", listing.service, listing.command]
+    command = " ".join(arguments)
+    result = device.run([*arguments, "--user", check_user(user)], deadline=_SECONDS_FOR_LISTING)
+    listed = read_output(command, listing.read, result.text, result.exit_status, result.error_text)
+    strange = next((package for package in listed if not is_package(package)), None)
+    if strange is not None:
+        raise DeviceOutputError(command, "an element is not a document", text=strange)
+    return listed
+
+
+def read_output(
+    command: str, read: Callable[[str, str], _Value], text: str, exit_status: int = 0, error_text: str = ""
+) -> _Value:
+    """Return what a reader of a format makes of what a command printed.
+
+    Args:
+        command: The command, shortened.
+        read: Reads standard output and standard error. Raises `ListingError`.
+        text: Standard output.
+        exit_status: The command's.
+        error_text: Standard error.
+
+    Raises:
+        CommandFailedError: Android says an error, whatever the exit status is.
+        DeviceOutputError: the output is not what the reader expects.
+    """
+    try:
+        value = read(text, error_text)
+    except ListingError as error:
+        if error.is_failure:
+            message = f"{command}: {excerpt(error.reason)}"
+            raise CommandFailedError(message, exit_status=exit_status) from None
+        if exit_status == 0:
+            said = text if error.text is None else error.text
+            raise DeviceOutputError(command, error.reason, text=said) from None
+    else:
+        if exit_status == 0:
+            return value
+    raise command_failed(command, exit_status, text, error_text)
+
+
+def read_help(
+    service: str, title: str, text: str, exit_status: int = 0, error_text: str = ""
+) -> ServiceShell:
+    """Read what `cmd SERVICE help` printed, on either stream.
+
+    Args:
+        service: The service.
+        title: The first line of its help.
+        text: Standard output.
+        exit_status: The command's.
+        error_text: Standard error.
+
+    Raises:
+        CommandFailedError: it failed in another way than by not being there.
+        DeviceOutputError: it is not help text.
+    """
+    command = f"cmd {service} help"
+    for stream in (text, error_text):
+        for line in stream.split("\n"):
+            if line.removeprefix("cmd: ").startswith(f"Can't find service: {service}"):
+                return ServiceShell({}, f"Can't find service: {service}")
+        if stream.strip() == _NO_SHELL:
+            return ServiceShell({}, _NO_SHELL)
+    said = text if title in text else error_text
+    lines = said.replace("\r\n", "\n").split("\n")
+    if lines[0] != title:
+        if exit_status != 0:
+            raise command_failed(command, exit_status, text, error_text)
+        raise DeviceOutputError(command, "it is not help text", text=text or error_text)
+    return ServiceShell(_read_commands(command, lines[1:]))
+
+
+def _read_commands(help_command: str, lines: list[str]) -> dict[str, frozenset[str]]:
+    commands: dict[str, frozenset[str]] = {}
+    current = ""
+    for number, line in enumerate(lines, 2):
+        if not line:
+            continue
+        command, option = _COMMAND.fullmatch(line), _OPTION.fullmatch(line)
+        if command is not None and command["name"] not in commands:
+            current = command["name"]
+            commands[current] = frozenset(_OPTION_NAME.findall(command["usage"]))
+        elif option is not None and current:
+            commands[current] |= {option["name"]}
+        elif _TEXT.fullmatch(line) is None or not current:
+            raise DeviceOutputError(help_command, "the line is not help", line=number, text=line)
+    if "help" not in commands or lines[-1:] != [""]:
+        raise DeviceOutputError(help_command, "the help is cut off", text=lines[-1] if lines else "")
+    return commands
