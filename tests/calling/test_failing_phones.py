@@ -126,14 +126,6 @@ def test_an_updated_app_needs_a_new_approval_only_where_its_declaration_changed(
     module = tmp_path / "app"
     shutil.copytree(CHECKOUT / "device_shim/apps/notes/app", module)
 
-    with reached_phone(tmp_path, shims=False) as updated:
-
-        def update(version: int) -> None:
-            updated.phone.install(
-                pack_project(module, key=signing_key(), package=NOTES, version_code=version)
-            )
-
-        caller = updated.caller(approver=approve)
     with reached_phone(tmp_path, shims=False) as here:
 
         def update(version: int) -> None:

@@ -6,6 +6,7 @@ import re
 import signal
 import subprocess
 import sys
+import time
 import urllib.error
 import urllib.request
 from collections.abc import Iterator
@@ -43,6 +44,7 @@ def run(environment: dict[str, str], *arguments: str, sent: str = "") -> subproc
     )
 
 
+@pytest.mark.slow
 def test_the_plan_lists_each_app_and_the_sum(environment: dict[str, str]) -> None:
     planned = run(environment, "--plan")
     assert planned.returncode == 0
@@ -119,3 +121,43 @@ def test_over_http_it_prints_where_it_listens_and_a_signal_ends_it(environment: 
         process.send_signal(signal.SIGINT)
         assert process.wait(60) in {0, 130}
         assert "Traceback" not in process.stderr.read()
+
+
+@pytest.mark.slow
+def test_what_a_killed_server_had_recorded_is_whole(environment: dict[str, str]) -> None:
+    """`kill -9` while calls are made: the audit log's chain verifies, and each answered call is in it."""
+    answered = 0
+    for delay in (0.0, 0.01, 0.05):
+        command = [str(PROGRAM), "serve", "--allow", "*"]
+        pipes = {"stdin": subprocess.PIPE, "stdout": subprocess.PIPE, "stderr": subprocess.DEVNULL}
+        with subprocess.Popen(command, env=environment, text=True, **pipes) as process:  # type: ignore[call-overload]
+            for number in range(30):
+                process.stdin.write(f"{json.dumps(call_of(number))}\n")
+            process.stdin.flush()
+            for _ in range(5):
+                assert '"isError":true' not in process.stdout.readline()
+                answered += 1
+            time.sleep(delay)
+            process.kill()
+    verified = subprocess.run(
+        [PROGRAM, "audit", "verify"], env=environment, capture_output=True, text=True, check=False
+    )
+    assert verified.returncode == 0, verified.stdout + verified.stderr
+    shown = subprocess.run(
+        [PROGRAM, "audit", "show", "--json", "--last", "1000"],
+        env=environment,
+        capture_output=True,
+        text=True,
+        check=True,
+    )
+    assert shown.stdout.count('"ok"') >= answered
+
+
+def call_of(number: int) -> dict[str, object]:
+    meta = {
+        "io.modelcontextprotocol/protocolVersion": "2026-07-28",
+        "io.modelcontextprotocol/clientCapabilities": {},
+    }
+    arguments = {"title": f"note {number}", "content": "x"}
+    parameters = {"name": "legacy_createNote", "arguments": arguments, "_meta": meta}
+    return {"jsonrpc": "2.0", "id": number, "method": "tools/call", "params": parameters}
