@@ -130,7 +130,7 @@ def test_every_mistake_in_the_arguments_is_reported_and_nothing_is_sent(reached:
     assert all(command.startswith("pm path ") for command in reached.commands()[before:])
 
 
-def test_numbers_are_sent_as_the_kind_that_is_declared(reached: ReachedPhone) -> None:
+def test_a_text_of_digits_is_sent_as_the_text_that_is_declared(reached: ReachedPhone) -> None:
     plan = reached.caller().explain(CallRequest(CREATE, {"title": "a", "content": "5"}))
     (command,) = [command for command in plan.route.commands if "execute-app-function" in command]
     assert json.loads(command[command.index("--parameters") + 1]) == {"title": "a", "content": "5"}
@@ -275,6 +275,21 @@ def test_the_audit_log_has_each_call_and_none_of_its_arguments(reached: ReachedP
         ("app-function-shell", "ok"),
         ("shim", "backend_failure"),
     ]
+
+
+@pytest.mark.parametrize(
+    ("error", "recorded"), [(RuntimeError("a defect"), "unavailable"), (KeyboardInterrupt(), "canceled")]
+)
+def test_a_call_that_any_error_ends_is_recorded_as_what_happened(
+    reached: ReachedPhone, error: BaseException, recorded: str
+) -> None:
+    def fail(_request: ApprovalRequest) -> Approval:
+        raise error
+
+    with pytest.raises(type(error)):
+        reached.caller(approver=fail).call(CallRequest(CREATE, {"title": "a", "content": "b"}))
+    newest = max((reached.folder / "audit").glob("*.jsonl"), key=lambda path: path.stat().st_mtime_ns)
+    assert json.loads(newest.read_text().splitlines()[-1])["result"] == recorded
 
 
 def test_a_result_is_returned_although_the_end_of_its_call_cannot_be_recorded(

@@ -233,7 +233,7 @@ class Caller:
             raise
         except CanceledError:
             raise
-        except DroidgateError:
+        except Exception:
             outcome = "interrupted" if checked.is_sent else "unavailable"
             raise
         finally:
