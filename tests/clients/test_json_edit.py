@@ -100,7 +100,20 @@ def test_each_member_of_a_list_can_be_removed(name: str) -> None:
 
 
 @pytest.mark.parametrize(
-    "text", ["[]", "{", '{"a": 1, "a": 2}', "{'a': 1}", '{"a": NaN}', "/* open", "{" * 100, '"' + "\\" * 99]
+    "text",
+    [
+        "[]",
+        "{",
+        '{"a": 1, "a": 2}',
+        "{'a': 1}",
+        '{"a": NaN}',
+        "/* open",
+        "{} /* open",
+        "{} /*/",
+        '{"a": "open}',
+        "{" * 100,
+        '"' + "\\" * 99,
+    ],
 )
 def test_what_is_not_a_json_object_is_refused(text: str) -> None:
     with pytest.raises(InputError):

@@ -15,8 +15,9 @@ from typing import Any, Final
 from droidgate.model.errors import InputError
 from droidgate.parsing.json_text import parse_json
 
-_STRING_OR_COMMENT: Final = re.compile(r'"(?:[^"\\\n]|\\.)*+"|//[^\n]*+|/\*(?:[^*]|\*(?!/))*+\*/')
-_TRAILING_COMMA: Final = re.compile(r'"(?:[^"\\\n]|\\.)*+"|,(?=\s*+[}\]])')
+# What has no end is matched too, and left for the parser to refuse: else each quotation mark would be tried.
+_STRING_OR_COMMENT: Final = re.compile(r'"(?:[^"\\\n]|\\.)*+"?|//[^\n]*+|/\*(?:[^*]|\*(?!/))*+(?:\*/)?')
+_TRAILING_COMMA: Final = re.compile(r'"(?:[^"\\\n]|\\.)*+"?|,(?=\s*+[}\]])')
 _SPACE: Final = re.compile(r"[ \t\r\n]*+")
 _INDENT: Final = "  "
 _HINT: Final = "Mend the file, or move it away"
@@ -104,7 +105,8 @@ def _plain(text: str) -> str:
 
     def blank(match: re.Match[str]) -> str:
         found = match.group()
-        return found if found.startswith('"') else re.sub(r"[^\r\n]", " ", found)
+        has_no_end = found.startswith("/*") and not (found.endswith("*/") and len(found) >= len("/**/"))
+        return found if found.startswith('"') or has_no_end else re.sub(r"[^\r\n]", " ", found)
 
     return _TRAILING_COMMA.sub(blank, _STRING_OR_COMMENT.sub(blank, text))
 

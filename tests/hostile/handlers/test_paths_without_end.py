@@ -94,7 +94,7 @@ class TestBudgets:
     """A run that takes too much ends with one line, whatever it was at."""
 
     HANG = (
-        "import sys, time; from droidgate.cli.{folder} import {module} as module; "
+        "import sys, time; import {module} as module; "
         "module.{name} = lambda *_, **__: {work}; from droidgate.cli import run; sys.exit(run(sys.argv[1:]))"
     )
     WORK = {
@@ -102,10 +102,14 @@ class TestBudgets:
         "too large": ("[bytearray(1 << 20) for _ in iter(int, 1)]", "--memory", "64"),
     }
     COMMANDS = {
-        "migrate": ("descriptors", "migrating", "migrate_source", ["x.json", "--to", "mmcp", "--into", "."]),
-        "pack": ("descriptors", "packing", "report_packing", [".", "--output", "x.apk"]),
-        "shim build": ("shim", "building", "build_and_report", ["--from", "x.apk"]),
-        "catalog sql": ("coverage", "querying", "ask_catalog", ["SELECT 1", "--catalog", "x"]),
+        "migrate": (
+            "droidgate.cli.descriptors.migrating",
+            "migrate_source",
+            ["x.json", "--to", "mmcp", "--into", "."],
+        ),
+        "pack": ("droidgate.packing", "pack", [".", "--output", "x.apk"]),
+        "shim build": ("droidgate.cli.shim.building", "build_and_report", ["--from", "x.apk"]),
+        "catalog sql": ("droidgate.cli.coverage.querying", "ask_catalog", ["SELECT 1", "--catalog", "x"]),
     }
 
     @pytest.mark.slow
@@ -119,10 +123,10 @@ class TestBudgets:
     def test_each_command_ends_with_one_line(
         self, command: str, what: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
     ) -> None:
-        folder, module, name, arguments = self.COMMANDS[command]
+        module, name, arguments = self.COMMANDS[command]
         work, option, value = self.WORK[what]
         more = [] if what == "too slow" else ["--deadline", "50"]
-        program = self.HANG.format(folder=folder, module=module, name=name, work=work)
+        program = self.HANG.format(module=module, name=name, work=work)
         monkeypatch.setattr(
             "cli.program_runs.WHOLE_PROGRAM", [WHOLE_PROGRAM[0], "-c", program, *command.split()]
         )
