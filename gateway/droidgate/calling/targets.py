@@ -243,23 +243,22 @@ class PhoneTargets:
                 for capability in (learnt or provider).capabilities:
                     yield Target(learnt or provider, capability, app, user, learnt is not None)
 
-    def _matching(self, text: str, app: str | None, protocol: str | None) -> list[Target]:
-        of_app = [
+    def _limited_to(self, app: str | None, protocol: str | None) -> list[Target]:
+        return [
             target
             for target in self._targets()
             if app in {None, target.app.package} and protocol in {None, target.provider.protocol}
         ]
+
+    def _matching(self, text: str, app: str | None, protocol: str | None) -> list[Target]:
+        of_app = self._limited_to(app, protocol)
         whole = [target for target in of_app if target.name == text]
         return whole or [target for target in of_app if target.is_named(text)]
 
     def _unknown(self, text: str, app: str | None, protocol: str | None) -> UsageError:
-        known = [
-            target
-            for target in self._targets()
-            if app in {None, target.app.package} and protocol in {None, target.provider.protocol}
-        ]
+        known = self._limited_to(app, protocol)
         ids = list(dict.fromkeys(target.capability.id for target in known))
-        short = {_ending(identifier): identifier for identifier in ids}
+        short = {last_part(identifier): identifier for identifier in ids}
         closest = closest_name(text, [*ids, *short])
         where = "" if app is None else f" of {app}"
         message = f"no capability{where} on the phone is called {text!r}"
@@ -271,7 +270,8 @@ class PhoneTargets:
         return UsageError(message, hint=f"There are: {listed or 'none'}. See `droidgate discover`")
 
 
-def _ending(identifier: str) -> str:
+def last_part(identifier: str) -> str:
+    """Return what is behind the last `.`, `#` or `/` of an id, the whole id where nothing is."""
     at = max(identifier.rfind(boundary) for boundary in _BOUNDARIES)
     return identifier[at + 1 :] or identifier
 

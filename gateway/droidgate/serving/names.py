@@ -6,12 +6,11 @@ from collections import Counter
 from collections.abc import Iterable
 from typing import Final
 
+from droidgate.calling.targets import last_part
 from droidgate.model.names import NameRule, map_names, name_suffix
 
 RULE: Final = NameRule(allowed="[A-Za-z0-9_-]", first="[A-Za-z]", max_length=64)
 """What every client takes: OpenAI's models refuse dots, Gemini 65 characters and a digit at the start."""
-
-_BOUNDARIES: Final = ".#/"
 
 
 def tool_names(capabilities: Iterable[tuple[str, str, str, str]]) -> dict[str, str]:
@@ -24,7 +23,7 @@ def tool_names(capabilities: Iterable[tuple[str, str, str, str]]) -> dict[str, s
         capabilities: For each its key, a prefix or an empty text, the package, and the capability's id.
     """
     names = {
-        key: "_".join(filter(None, (prefix, _last(package), _last(identifier))))
+        key: "_".join(filter(None, (prefix, last_part(package), last_part(identifier))))
         for key, prefix, package, identifier in capabilities
     }
     shapes = Counter(RULE.shape(name).lower() for name in names.values())
@@ -38,7 +37,3 @@ def tool_names(capabilities: Iterable[tuple[str, str, str, str]]) -> dict[str, s
 def _with_suffix(name: str, key: str) -> str:
     suffix = f"_{name_suffix(key)}"
     return RULE.shape(name)[: RULE.max_length - len(suffix)] + suffix
-
-
-def _last(name: str) -> str:
-    return name[max(name.rfind(boundary) for boundary in _BOUNDARIES) + 1 :] or name

@@ -81,10 +81,14 @@ class ServedPhone:
         if self.caller is not None and packages == self.packages:
             return False
         reading = caller.targets.refresh()
+        closed: dict[int, frozenset[str]] = {}
+        every = caller.targets.all()
+        for target in every:
+            if id(target.provider) not in closed:
+                found = callability_of(target.provider, target.app, reading).closed
+                closed[id(target.provider)] = frozenset(name for name, _ in found)
         self.targets = tuple(
-            target
-            for target in caller.targets.all()
-            if target.capability.id not in dict(callability_of(target.provider, target.app, reading).closed)
+            target for target in every if target.capability.id not in closed[id(target.provider)]
         )
         self.caller, self.packages = caller, packages
         return True
