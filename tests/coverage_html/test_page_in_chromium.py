@@ -329,8 +329,8 @@ def test_the_page_follows_the_system_and_its_own_switch(page: Page) -> None:
     ground = "getComputedStyle(document.body).backgroundColor"
     light = page.run(ground)
     page.media(scheme="dark")
+    page.wait("document.querySelector('#theme').getAttribute('aria-pressed') === 'true'")
     dark = page.run(ground)
-    assert page.run("document.querySelector('#theme').getAttribute('aria-pressed')") == "true"
 
     page.click("#theme")
 
