@@ -111,7 +111,7 @@ def _status_page(place: ShimPlace, shims: Sequence[InstalledShim]) -> list[Block
             hint = f"; {shim.problem.hint}" if shim.problem.hint else ""
             blocks.append(Line(f"does not answer: {one_line(shim.problem.message)}{one_line(hint)}", 1))
         blocks.append(Line())
-    where = f"{place.device.serial}, user {place.user}, {android_name(place.sdk)}"
+    where = f"{place.device.serial}, user {place.user}, {android_name(place.sdk_full)}"
     hint = "" if shims else ". Install some with: droidgate shim install --from adb:"
     broken = sum(not shim.works for shim in shims)
     said = f"{amount(len(shims), 'shim')}, {broken} broken," if broken else amount(len(shims), "shim")
