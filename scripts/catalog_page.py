@@ -4,9 +4,8 @@ from __future__ import annotations
 
 from typing import Final
 
-from droidgate.coverage.catalog import CATALOG_SCHEMA
-from droidgate.coverage.rows import TABLES, Table
-from droidgate.coverage.scan_log import LOG_FILE
+from droidgate.sources.catalogs.catalog import CATALOG_SCHEMA, LOG_FILE
+from droidgate.sources.catalogs.rows import TABLES, Table
 
 _INTRODUCTION: Final = """\
 # Catalogs

@@ -15,11 +15,11 @@ from typing import Any, Final, Literal
 from droidgate.coverage.remote import UnknownSchemeError, find_remote, is_remote, without_password
 from droidgate.formats import load_formats
 from droidgate.model.errors import InputError, UsageError
+from droidgate.sources.catalogs.catalog import CATALOG_FILE
 from droidgate.sources.folders import ARCHIVE_ENDINGS, scan_folder
 from droidgate.sources.spelling import DEVICE_SCHEME, join_shown, printable
 
 LIST_MARK: Final = "@"
-CATALOG_FILE: Final = "catalog.json"
 
 ItemKind = Literal["apk", "app", "module", "descriptor", "file", "remote", "refused"]
 

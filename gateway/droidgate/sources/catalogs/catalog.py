@@ -9,17 +9,18 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any, Final, Self
 
-from droidgate.coverage.cores import usable_cores
-from droidgate.coverage.extras import need
-from droidgate.coverage.inputs import CATALOG_FILE
-from droidgate.coverage.rows import SCHEMA_VERSION, TABLES
-from droidgate.coverage.scan_log import LOG_FILE
-from droidgate.coverage.scanned import LEFT_OUT, OWN_APP
+from droidgate.cores import usable_cores
+from droidgate.extras import need
 from droidgate.installed import OWN_PREFIX, own_app
 from droidgate.model.errors import BudgetError, InputError, UsageError
 from droidgate.parsing.json_text import parse_json
+from droidgate.sources.catalogs.rows import LEFT_OUT, OWN_APP, SCHEMA_VERSION, TABLES
 from droidgate.sources.folders import read_bytes
 from droidgate.sources.spelling import printable
+
+CATALOG_FILE: Final = "catalog.json"
+LOG_FILE: Final = "scan.jsonl"
+"""The log of a scan in its catalog's folder, while the scan has not ended."""
 
 CATALOG_SCHEMA: Final = f"droidgate.catalog/{SCHEMA_VERSION}"
 
