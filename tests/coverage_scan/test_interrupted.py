@@ -19,7 +19,8 @@ from droidgate.coverage.process_pool import PoolSettings, StandingWorker
 from droidgate.coverage.scan_lock import only_scan_of
 from droidgate.model.errors import InputError
 from droidgate.sources import read_opened
-from droidgate.sources.catalogs.catalog import LOG_FILE, Catalog
+from droidgate.sources.catalogs.catalog import Catalog
+from droidgate.sources.catalogs.names import LOG_FILE
 from droidgate_phone.sample_packages import filler_package
 
 LITTLE_DISK = (

@@ -17,7 +17,8 @@ from droidgate.coverage.scan_log import Header
 from droidgate.coverage.scanned import MAX_LINE
 from droidgate.extras import need
 from droidgate.model.errors import InputError
-from droidgate.sources.catalogs.catalog import CATALOG_FILE, CATALOG_SCHEMA, Catalog, first_line, quoted
+from droidgate.sources.catalogs.catalog import CATALOG_SCHEMA, Catalog, first_line, quoted
+from droidgate.sources.catalogs.names import CATALOG_FILE
 from droidgate.sources.catalogs.rows import TABLES, Table
 from droidgate.sources.spelling import printable
 

@@ -22,7 +22,8 @@ from droidgate.coverage.scanned import CHANGED, KNOWN, PART, Scanned
 from droidgate.coverage.worker import do_work, load_work
 from droidgate.extras import need
 from droidgate.model.errors import InputError, UsageError
-from droidgate.sources.catalogs.catalog import CATALOG_FILE, LOG_FILE, Catalog, check_name
+from droidgate.sources.catalogs.catalog import Catalog, check_name
+from droidgate.sources.catalogs.names import CATALOG_FILE, LOG_FILE
 from droidgate.sources.spelling import printable
 
 _KNOWN_FILE: Final = "known-{}.units"

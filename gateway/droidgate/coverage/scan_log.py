@@ -19,7 +19,7 @@ from droidgate.coverage.process_pool import Answer
 from droidgate.coverage.scanned import KNOWN
 from droidgate.model.errors import InputError, UsageError
 from droidgate.parsing.json_text import WRITTEN, parse_json
-from droidgate.sources.catalogs.catalog import LOG_FILE
+from droidgate.sources.catalogs.names import LOG_FILE
 from droidgate.sources.catalogs.rows import SCHEMA_VERSION
 from droidgate.sources.spelling import printable
 

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import threading
-from collections.abc import Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping
 from contextlib import closing, contextmanager
 from dataclasses import dataclass, replace
 from pathlib import Path
@@ -14,13 +14,10 @@ from droidgate.extras import need
 from droidgate.installed import OWN_PREFIX, own_app
 from droidgate.model.errors import BudgetError, InputError, UsageError
 from droidgate.parsing.json_text import parse_json
+from droidgate.sources.catalogs.names import CATALOG_FILE, LOG_FILE, catalog_folder
 from droidgate.sources.catalogs.rows import LEFT_OUT, OWN_APP, SCHEMA_VERSION, TABLES
 from droidgate.sources.folders import read_bytes
 from droidgate.sources.spelling import printable
-
-CATALOG_FILE: Final = "catalog.json"
-LOG_FILE: Final = "scan.jsonl"
-"""The log of a scan in its catalog's folder, while the scan has not ended."""
 
 CATALOG_SCHEMA: Final = f"droidgate.catalog/{SCHEMA_VERSION}"
 
@@ -42,6 +39,10 @@ _OFFLINE: Final = {
     "allow_community_extensions": False,
     "python_enable_replacements": False,
 }
+
+
+Rows = Iterator[tuple[Any, ...]]
+Ask = Callable[[str], Rows]
 
 
 @dataclass(frozen=True, slots=True)
@@ -66,12 +67,12 @@ class Catalog:
 
     @classmethod
     def open(cls, folder: str | Path) -> Self:
-        """Return the catalog of a folder.
+        """Return the catalog of a folder, or of the `catalog.json` in it.
 
         Raises:
             InputError: it holds none, a broken one, or one of a version that is not known.
         """
-        place = Path(folder)
+        place = catalog_folder(str(folder)) or Path(folder)
         try:
             text = read_bytes(str(place / CATALOG_FILE), shown=str(place))
         except InputError:
@@ -145,15 +146,22 @@ class Catalog:
                 raise InputError(message, place=place, hint=_SCAN_ANEW)
         return connection
 
-    def ask(self, sql: str) -> Iterator[tuple[Any, ...]]:
+    def ask(self, sql: str) -> Rows:
         """Yield the rows that a query of ours gives.
 
         Raises:
             UsageError: DuckDB is not installed.
             InputError: the catalog cannot be read.
         """
+        with self.asking() as ask:
+            yield from ask(sql)
+
+    @contextmanager
+    def asking(self) -> Iterator[Ask]:
+        """Lend a function that asks queries of ours over one connection, one after the other; as `ask`."""
         duckdb = need("duckdb", "coverage")
-        with closing(self.connect()) as connection:
+
+        def ask(sql: str) -> Rows:
             try:
                 result = connection.execute(sql)
                 while rows := result.fetchmany(_ROWS_AT_ONCE):
@@ -161,6 +169,9 @@ class Catalog:
             except duckdb.Error as error:
                 message = f"it cannot be read: {first_line(error)}"
                 raise InputError(message, place=printable(str(self.folder)), hint=_SCAN_ANEW) from None
+
+        with closing(self.connect()) as connection:
+            yield ask
 
 
 def _facts_of(document: Mapping[str, Any]) -> dict[str, Any]:
