@@ -100,7 +100,7 @@ def only(document: Json, *, strict: bool = True) -> Provider:
 
 def read_only_of(provider: Provider) -> dict[str, bool | None]:
     return {
-        capability.id: capability.effects and capability.effects.read_only
+        capability.id: None if capability.effects is None else capability.effects.read_only
         for capability in provider.capabilities
     }
 
