@@ -39,7 +39,6 @@ from droidgate.model.errors import DroidgateError
 from droidgate.model.findings import Finding, Level, finding_code
 from droidgate.model.json_values import Json
 from droidgate.shell_calls import NotCarriedError
-from droidgate.sources.callability import callability_of
 
 ARGUMENT_COERCED: Final = finding_code(
     "call-argument-coerced",
@@ -327,8 +326,8 @@ class Caller:
         Raises:
             CallError: Android lets nobody but the app itself call it.
         """
-        provider, app = target.provider, target.app
-        callability = callability_of(provider, app, self.targets.reading)
+        provider = target.provider
+        callability = self.targets.callability(target)
         access = capability_verdict(target.capability.access, interface_of(provider))
         closed = callability.verdict.closed_because or access.closed_because
         if closed is not None:
