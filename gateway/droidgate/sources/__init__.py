@@ -48,8 +48,8 @@ def read(
 
     Args:
         sources: Each a path (a descriptor, a manifest, an Android project, an APK, a container of split APKs,
-            a folder of any of these, a catalog or its `catalog.json`), `-` for standard input, or a phone:
-            `adb:`, `adb:SERIAL`, `adb:SERIAL/PACKAGE`.
+            a folder of any of these, a catalog or its `catalog.json`), `-` for standard input, a phone: `adb:`,
+            `adb:SERIAL`, `adb:SERIAL/PACKAGE`, or the capabilities that a format fixes itself: `mobile-agent:`.
         formats: Ids of the formats to look for, such as `mmcp`; all installed ones by default.
         strict: Every leniency of a reader is an error.
 
@@ -150,7 +150,8 @@ def read_source(
     Args:
         source: `-`, or a path as the user wrote it: a descriptor, a manifest, an Android project, an APK, a
             container of split APKs (`.apks`, `.xapk`, `.apkm`), a folder of any of these, a catalog or its
-            `catalog.json`; or a phone: `adb:`, `adb:SERIAL`, `adb:SERIAL/PACKAGE`.
+            `catalog.json`; a phone: `adb:`, `adb:SERIAL`, `adb:SERIAL/PACKAGE`; or `FORMAT:` for what a
+            format fixes itself.
         strict: Every leniency of a reader is an error.
         formats: The formats to look for; all installed ones by default.
         stdin: What `-` reads, the process's standard input by default.
@@ -167,6 +168,9 @@ def read_source(
         from droidgate.sources.device import read_device_source  # noqa: PLC0415
 
         return read_device_source(source, formats=options.formats, strict=strict).declared
+    for format_ in options.formats:
+        if format_.built_in is not None and source == f"{format_.id}:":
+            return Providers((format_.built_in(),))
     catalog = None if source == STANDARD_INPUT else catalog_folder(source)
     if catalog is not None:
         # Most runs have no catalog either.
