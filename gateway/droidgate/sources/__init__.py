@@ -47,8 +47,8 @@ def read(
 
     Args:
         sources: Each a path (a descriptor, a manifest, an Android project, an APK, a container of split APKs,
-            a folder of any of these), `-` for standard input, or a phone: `adb:`, `adb:SERIAL`,
-            `adb:SERIAL/PACKAGE`.
+            a folder of any of these), `-` for standard input, a phone: `adb:`, `adb:SERIAL`,
+            `adb:SERIAL/PACKAGE`, or the capabilities that a format fixes itself: `mobile-agent:`.
         formats: Ids of the formats to look for, such as `mmcp`; all installed ones by default.
         strict: Every leniency of a reader is an error.
 
@@ -148,8 +148,8 @@ def read_source(
 
     Args:
         source: `-`, or a path as the user wrote it: a descriptor, a manifest, an Android project, an APK, a
-            container of split APKs (`.apks`, `.xapk`, `.apkm`), a folder of any of these; or a phone: `adb:`,
-            `adb:SERIAL`, `adb:SERIAL/PACKAGE`.
+            container of split APKs (`.apks`, `.xapk`, `.apkm`), a folder of any of these; a phone: `adb:`,
+            `adb:SERIAL`, `adb:SERIAL/PACKAGE`; or `FORMAT:` for what a format fixes itself.
         strict: Every leniency of a reader is an error.
         formats: The formats to look for; all installed ones by default.
         stdin: What `-` reads, the process's standard input by default.
@@ -166,6 +166,9 @@ def read_source(
         from droidgate.sources.device import read_device_source  # noqa: PLC0415
 
         return read_device_source(source, formats=options.formats, strict=strict).declared
+    for format_ in options.formats:
+        if format_.built_in is not None and source == f"{format_.id}:":
+            return Providers((format_.built_in(),))
     reader = FileReader(options)
     if source == STANDARD_INPUT:
         data = (sys.stdin.buffer if stdin is None else stdin).read(MAX_FILE_BYTES + 1)
