@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Final
 
 from droidgate.cli.exit_codes import ExitCode
 from droidgate.cli.output.pages import Line, Table, amount, print_note, show
-from droidgate.coverage.extras import need
+from droidgate.extras import need
 
 if TYPE_CHECKING:
     from droidgate.serving.phone_tools import PhoneTools
