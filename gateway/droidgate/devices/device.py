@@ -9,6 +9,7 @@ from __future__ import annotations
 import contextlib
 import copy
 import os
+import secrets
 import threading
 import time
 from collections.abc import Callable, Iterator, Sequence
@@ -19,6 +20,7 @@ from droidgate.devices.connection import Connection, RefusedError
 from droidgate.devices.deadlines import Deadline
 from droidgate.devices.errors import (
     CommandFailedError,
+    ConditionError,
     DeviceChangedError,
     ProtocolError,
     TransferError,
@@ -26,7 +28,7 @@ from droidgate.devices.errors import (
     excerpt,
 )
 from droidgate.devices.listing import ListedDevice, choose_device
-from droidgate.devices.quoting import join_command, quote_argument
+from droidgate.devices.quoting import join_command, join_guarded, quote_argument
 from droidgate.devices.server import AdbServer, error_of_refusal
 from droidgate.devices.shell_stream import Collector, Sink, exchange
 from droidgate.devices.sync import FileStatus, SyncSession
@@ -66,6 +68,19 @@ class CommandResult:
     def error_text(self) -> str:
         """Standard error as text; bytes that are not UTF-8 are written by their code."""
         return self.stderr.decode("utf-8", "backslashreplace")
+
+
+@dataclass(frozen=True, slots=True)
+class Condition:
+    """What has to hold when a command starts: another command prints a line.
+
+    Attributes:
+        arguments: The other command and its arguments.
+        line: The whole line, without its end.
+    """
+
+    arguments: Sequence[str]
+    line: str
 
 
 @dataclass(frozen=True, slots=True)
@@ -186,6 +201,7 @@ class Device:
         deadline: float = DEFAULT_SECONDS,
         limit: int = MAX_OUTPUT_BYTES,
         sink: Sink | None = None,
+        condition: Condition | None = None,
     ) -> CommandResult:
         """Run a command and wait for its end.
 
@@ -195,8 +211,11 @@ class Device:
             deadline: Seconds for all of it.
             limit: Most bytes of output.
             sink: Gets standard output piece by piece instead of the result.
+            condition: What has to hold when the device's shell starts the command, in one round trip; the
+                command then reads nothing on standard input.
 
         Raises:
+            ConditionError: the condition does not hold; the command was not run.
             UnsafeArgumentError: an argument cannot be sent.
             DeadlineError: it did not end in time; what it does on the device goes on or not, as it likes.
             CanceledError: the event of `ended_by` was set.
@@ -205,12 +224,12 @@ class Device:
             DeviceError: the device cannot be reached or went away.
         """
         if self.observer is None:
-            return self._run(arguments, stdin, deadline, limit, sink)
+            return self._run(arguments, stdin, deadline, limit, sink, condition)
         began = time.perf_counter()
         result: CommandResult | None = None
         failed: BaseException | None = None
         try:
-            result = self._run(arguments, stdin, deadline, limit, sink)
+            result = self._run(arguments, stdin, deadline, limit, sink, condition)
         except BaseException as error:
             failed = error
             raise
@@ -227,8 +246,15 @@ class Device:
         deadline: float,
         limit: int,
         sink: Sink | None,
+        condition: Condition | None,
     ) -> CommandResult:
-        sent = command = join_command(arguments)
+        # Not known to what the command starts, so that no output can be taken for the refusal.
+        refusal = f"droidgate-{secrets.token_hex(16)}"
+        sent = command = (
+            join_command(arguments)
+            if condition is None
+            else join_guarded(condition.arguments, condition.line, arguments, refusal)
+        )
         if len(command.encode()) > LONG_COMMAND_BYTES:
             if stdin is not None:
                 quote = f"the command has more than {LONG_COMMAND_BYTES} bytes and an input of its own"
@@ -241,6 +267,8 @@ class Device:
             self._service(_SHELL + command, waiting) as connection,
         ):
             status = exchange(connection, stdin, collector)
+        if condition is not None and status == 1 and collector.stderr.endswith(refusal.encode()):
+            raise ConditionError(f"{_short(condition.arguments)} prints something else", place=self.serial)
         return CommandResult(bytes(collector.stdout), bytes(collector.stderr), status)
 
     def check(
