@@ -24,6 +24,7 @@ from droidgate.calling.shell_route import ShellRoute
 from droidgate.calling.shim_route import ShimRoute
 from droidgate.calling.subjects import CallSubject, Pin
 from droidgate.calling.targets import PhoneTargets, Target
+from droidgate.calling.traces import NO_TRACE, Trace
 from droidgate.calls.arguments import (
     FittedArguments,
     argument_problems,
@@ -39,7 +40,6 @@ from droidgate.model.errors import DroidgateError
 from droidgate.model.findings import Finding, Level, finding_code
 from droidgate.model.json_values import Json
 from droidgate.shell_calls import NotCarriedError
-from droidgate.sources.callability import callability_of
 
 ARGUMENT_COERCED: Final = finding_code(
     "call-argument-coerced",
@@ -143,6 +143,7 @@ class Caller:
         *,
         cancel: threading.Event | None = None,
         approver: Approver | None = None,
+        trace: Trace = NO_TRACE,
     ) -> CallResult:
         """Call a capability, once.
 
@@ -150,19 +151,25 @@ class Caller:
             request: The call.
             cancel: Ends the call when it is set. The command on the phone is ended; the app gets no notice.
             approver: Asks instead of the caller's own.
+            trace: Gets each step with its values.
 
         Raises:
             UsageError: no capability, or more than one, is named so.
             CallError: the call failed, or is not allowed; `others` has further problems of the arguments.
             InputError: the policy, the pins or the audit log cannot be used.
             DeviceError: the phone fails; whether the call was made is not known.
+            WriteError: the trace cannot be written.
         """
-        link = self._link(request, cancel)
-        try:
-            checked = self._check(request, link)
-            return self._record(checked, link, approver or self._approver)
-        except CanceledError as error:
-            raise call_error(Failure("canceled", _CANCELED)) from error
+        trace.record_request(request, self.device.serial)
+        with trace.recording_failure():
+            link = self._link(request, cancel, trace)
+            try:
+                checked = self._check(request, link)
+                result = self._record(checked, link, approver or self._approver)
+            except CanceledError as error:
+                raise call_error(Failure("canceled", _CANCELED)) from error
+        trace.record_result(result)
+        return result
 
     def explain(self, request: CallRequest) -> CallPlan:
         """Return what a call would do; nothing is called, asked for or recorded.
@@ -170,7 +177,7 @@ class Caller:
         Raises:
             UsageError, CallError, InputError, DeviceError: as `call`, as far as it would come.
         """
-        link = self._link(request, None)
+        link = self._link(request, None, NO_TRACE)
         checked = self._check(request, link)
         _, plan = self._choose(checked, link)
         return CallPlan(
@@ -185,10 +192,12 @@ class Caller:
             checked.files,
         )
 
-    def _link(self, request: CallRequest, cancel: threading.Event | None) -> CallLink:
+    def _link(self, request: CallRequest, cancel: threading.Event | None, trace: Trace) -> CallLink:
         device = self.device if cancel is None else self.device.ended_by(cancel)
+        if trace.is_on:
+            device = device.observed_by(trace.record_command)
         begin = time.perf_counter()
-        link = CallLink(device, self.targets.reading.facts, request.deadline)
+        link = CallLink(device, self.targets.reading.facts, request.deadline, trace=trace)
         if time.perf_counter() - begin > _NOTEWORTHY_SECONDS:
             link.add("read what the apps declare", begin)
         return link
@@ -212,7 +221,9 @@ class Caller:
             self.policy.effect_of(target.capability, key, serial=serial),
             request.client,
         )
-        return _Checked(target, subject, target.pin, self.policy.decide(subject), fitted, files)
+        decision = self.policy.decide(subject)
+        link.trace.record_decision(subject, fitted, decision)
+        return _Checked(target, subject, target.pin, decision, fitted, files)
 
     def _record(self, checked: _Checked, link: CallLink, approver: Approver) -> CallResult:
         """Make the call between the two records of the audit log."""
@@ -266,12 +277,14 @@ class Caller:
             raise call_error(Failure("denied", f"{decision.reason} ({decision.rule})"))
         state = self.pins.check(checked.pin, client=subject.client)
         if state.kind == "approved" or (decision.kind == "allow" and state.kind == "new"):
+            link.trace.record_approval(state.kind, allowed=None)
             return
         asked = ApprovalRequest(
             subject, checked.target.capability, checked.fitted.values, checked.pin, state, decision
         )
         with link.hop("ask for an approval"):
             answer = approver(asked)
+        link.trace.record_approval(state.kind, allowed=answer.allowed)
         if not answer.allowed:
             text = answer.message or decision.reason
             raise call_error(Failure(answer.token, text), hint=f"To approve it: {asked.way_out}")
@@ -281,6 +294,7 @@ class Caller:
     def _send(self, checked: _Checked, link: CallLink) -> CallResult:
         route, plan = self._choose(checked, link)
         checked.sent_by = plan.route
+        link.trace.record_route(plan.route, plan.title, checked.passed_over)
         if route.check_enabled(checked.target, link) is False:
             raise call_error(Failure("disabled", _DISABLED))
         with placed_files(checked.files, link, self.device):
@@ -327,8 +341,8 @@ class Caller:
         Raises:
             CallError: Android lets nobody but the app itself call it.
         """
-        provider, app = target.provider, target.app
-        callability = callability_of(provider, app, self.targets.reading)
+        provider = target.provider
+        callability = self.targets.callability(target)
         access = capability_verdict(target.capability.access, interface_of(provider))
         closed = callability.verdict.closed_because or access.closed_because
         if closed is not None:

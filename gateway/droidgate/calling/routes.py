@@ -10,6 +10,7 @@ from typing import Any, Protocol
 
 from droidgate.calling.requests import Hop
 from droidgate.calling.targets import Target
+from droidgate.calling.traces import NO_TRACE, Trace
 from droidgate.devices.device import Device
 from droidgate.installed import DeviceFacts
 from droidgate.model.capability import Capability
@@ -29,12 +30,14 @@ class CallLink:
         facts: What it is.
         seconds: How long the call may take, from its start.
         hops: The steps so far.
+        trace: Gets each of them.
     """
 
     device: Device
     facts: DeviceFacts
     seconds: float
     hops: list[Hop] = field(default_factory=list)
+    trace: Trace = NO_TRACE
 
     @contextmanager
     def hop(self, name: str, *commands: Command) -> Iterator[None]:
@@ -47,7 +50,9 @@ class CallLink:
 
     def add(self, name: str, begin: float, *commands: Command) -> None:
         """Record a step that began at a moment of `time.perf_counter` and ends now."""
-        self.hops.append(Hop(name, (time.perf_counter() - begin) * 1000, commands))
+        hop = Hop(name, (time.perf_counter() - begin) * 1000, commands)
+        self.hops.append(hop)
+        self.trace.record_step(hop)
 
 
 @dataclass(frozen=True, slots=True)

@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import Final
 
 from droidgate.cli.audit.documents import AuditShowDocument, AuditVerifyDocument
-from droidgate.cli.calls.documents import CallDocument, CallPlanDocument
+from droidgate.cli.calls.documents import CallDocument, CallPlanDocument, CallTraceDocument
 from droidgate.cli.clients.documents import InstallClientDocument
 from droidgate.cli.config.documents import ConfigShowDocument
 from droidgate.cli.coverage.catalog_documents import AnswerDocument, ScanDocument
@@ -61,6 +61,7 @@ PUBLISHED: Final[dict[str, type[Document]]] = {
     "call": CallDocument,
     "call-plan": CallPlanDocument,
     "serve": ServePlanDocument,
+    "call-trace": CallTraceDocument,
     "phone-start": PhoneStartDocument,
     "phone-stop": PhoneStopDocument,
     "phone-apps": PhoneAppsDocument,

@@ -10,7 +10,8 @@ import contextlib
 import copy
 import os
 import threading
-from collections.abc import Iterator, Sequence
+import time
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
 from typing import BinaryIO, Final
 
@@ -68,6 +69,28 @@ class CommandResult:
 
 
 @dataclass(frozen=True, slots=True)
+class RanCommand:
+    """A command that ended, or was given up.
+
+    Attributes:
+        arguments: The command and its arguments, before they were quoted.
+        seconds: How long it took.
+        stdin: What it read on standard input; None where it read nothing or a file.
+        result: What it did; None where there is an error.
+        error: Why it did not end by itself.
+    """
+
+    arguments: tuple[str, ...]
+    seconds: float
+    stdin: bytes | None
+    result: CommandResult | None
+    error: BaseException | None
+
+
+CommandObserver = Callable[[RanCommand], None]
+
+
+@dataclass(frozen=True, slots=True)
 class Identity:
     """What tells one device and one build from another: its own serial number and the build's fingerprint."""
 
@@ -84,6 +107,7 @@ class Device:
 
     Attributes:
         cancel: Ends what is going on when it is set; None where nothing does (`ended_by`).
+        observer: Gets each command when it has ended; None where nobody does (`observed_by`).
     """
 
     def __init__(self, server: AdbServer, serial: str) -> None:
@@ -94,6 +118,7 @@ class Device:
         self._identity: Identity | None = None
         self._features: frozenset[str] = frozenset()
         self.cancel: threading.Event | None = None
+        self.observer: CommandObserver | None = None
 
     def __repr__(self) -> str:
         return f"Device({self.serial!r})"
@@ -106,6 +131,12 @@ class Device:
         """
         other = copy.copy(self)
         other.cancel = cancel
+        return other
+
+    def observed_by(self, observer: CommandObserver) -> Device:
+        """Return a handle of the same device that reports each command of `run` when it has ended."""
+        other = copy.copy(self)
+        other.observer = observer
         return other
 
     @property
@@ -160,6 +191,30 @@ class Device:
             UnsupportedDeviceError: the device has no shell protocol with exit statuses (before Android 7).
             DeviceError: the device cannot be reached or went away.
         """
+        if self.observer is None:
+            return self._run(arguments, stdin, deadline, limit, sink)
+        began = time.perf_counter()
+        result: CommandResult | None = None
+        failed: BaseException | None = None
+        try:
+            result = self._run(arguments, stdin, deadline, limit, sink)
+        except BaseException as error:
+            failed = error
+            raise
+        finally:
+            read = stdin if isinstance(stdin, bytes) else None
+            ran = RanCommand(tuple(arguments), time.perf_counter() - began, read, result, failed)
+            self.observer(ran)
+        return result
+
+    def _run(
+        self,
+        arguments: Sequence[str],
+        stdin: bytes | BinaryIO | None,
+        deadline: float,
+        limit: int,
+        sink: Sink | None,
+    ) -> CommandResult:
         sent = command = join_command(arguments)
         if len(command.encode()) > LONG_COMMAND_BYTES:
             if stdin is not None:

@@ -9,7 +9,7 @@ from droidgate.cli.exit_codes import ExitCode
 from droidgate.cli.output.json_output import print_json
 from droidgate.cli.output.pages import Line, Table, amount, print_note, show
 from droidgate.cli.serve.documents import PlannedAppPart, ServedPart, ServePlanDocument
-from droidgate.coverage.extras import need
+from droidgate.extras import need
 
 if TYPE_CHECKING:
     from droidgate.serving.running import Listening
