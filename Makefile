@@ -10,11 +10,12 @@ TOOLS := .venv-tools
 INSTALLED_TOOLS := $(TOOLS)/.installed
 LOCK_FLAGS ?=
 FUZZ_EXAMPLES ?= 100000
-PYTEST := $(BIN)/pytest --numprocesses=$(WORKERS) $(PYTEST_FLAGS)
+# A process goes on with the next test of its area, so that it finds what the ones before have made.
+PYTEST := $(BIN)/pytest --numprocesses=$(WORKERS) --dist=worksteal $(PYTEST_FLAGS)
 BENCHMARKS := $(filter-out _%,$(patsubst benchmarks/%.py,%,$(sort $(wildcard benchmarks/*.py))))
 
 .DEFAULT_GOAL := help
-.PHONY: help demo test test-all check rows-off docs refresh-golden bench fuzz lock sbom audit
+.PHONY: help demo test test-all lint check rows-off docs refresh-golden bench fuzz lock sbom audit
 
 help: ## say what can be made
 	@sed -n 's/^\([a-z-]*\):.*## \(.*\)/make \1\t\2/p' Makefile | expand -t 22
@@ -25,18 +26,20 @@ demo: $(INSTALLED) ## see all of it work, without a phone
 test: $(INSTALLED_DEV) ## run the quick tests of every area, in a few minutes
 	$(PYTEST) --without-slow --hypothesis-profile=quick
 
-test-all: $(INSTALLED_DEV) ## run all tests
-	$(PYTEST)
+test-all: $(INSTALLED_DEV) ## run all tests, those of leniencies with and without them
+	$(PYTEST) --rows-off=also
 
-check: $(INSTALLED_DEV) ## lint, format, types, layers, completeness of the documents
+lint: $(INSTALLED_DEV) ## check format, types and layers
 	$(BIN)/ruff check
 	$(BIN)/ruff format --check
 	$(BIN)/mypy
 	$(BIN)/lint-imports
+
+check: lint ## check format, types, layers, and the completeness of the documents
 	$(BIN)/pytest --quiet tests/docs
 
 rows-off: $(INSTALLED_DEV) ## show that each leniency's own test fails when its row is switched off
-	$(PYTEST) --quiet --rows-off
+	$(PYTEST) --quiet --rows-off=only
 
 docs: $(INSTALLED_DEV) ## write the generated pages and the generated parts of the README
 	$(BIN)/python scripts/write_docs.py

@@ -19,6 +19,9 @@ REFRESH_HINT = "if it should be as it is now: make refresh-golden"
 SLOW_TESTS = pytest.StashKey[int]()
 """How many tests `--without-slow` left out."""
 
+SWITCHED_OFF_ROW = pytest.StashKey[str]()
+"""The divergence row without which a test runs, and has to fail."""
+
 Golden = Callable[[str, str | bytes], None]
 
 hypothesis.settings.register_profile("default", deadline=None)
@@ -43,7 +46,7 @@ def pytest_addoption(parser: pytest.Parser) -> None:
     parser.addoption("--shuffle", type=int, metavar="SEED", help="run the tests in another order")
     parser.addoption(
         "--rows-off",
-        action="store_true",
+        choices=("also", "only"),
         help="run each test of a divergence row with that row switched off; it passes when the test fails",
     )
 
@@ -56,17 +59,11 @@ def pytest_configure() -> None:
         raise pytest.UsageError(str(error)) from None
 
 
-def pytest_generate_tests(metafunc: pytest.Metafunc) -> None:
-    if not metafunc.config.getoption("rows_off"):
-        return
-    rows = [row for marker in metafunc.definition.iter_markers("row") for row in marker.args]
-    fails = pytest.mark.xfail(strict=True, reason="its row is switched off")
-    metafunc.parametrize("switched_off_row", [pytest.param(row, marks=fails) for row in rows], indirect=True)
-
-
 def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item]) -> None:
-    if config.getoption("rows_off"):
-        items[:] = [item for item in items if item.get_closest_marker("row")]
+    rows_off = config.getoption("rows_off")
+    if rows_off:
+        as_they_are = [] if rows_off == "only" else items
+        items[:] = [*as_they_are, *_items_with_rows_off(items)]
     if config.getoption("without_slow"):
         slow = [item for item in items if item.get_closest_marker("slow")]
         items[:] = [item for item in items if not item.get_closest_marker("slow")]
@@ -78,6 +75,25 @@ def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item
         random.Random(seed).shuffle(items)
 
 
+def _items_with_rows_off(items: list[pytest.Item]) -> Iterator[pytest.Item]:
+    """Yield each test again for each row that it or its parameter is marked with, without that row."""
+    for item in items:
+        if not isinstance(item, pytest.Function):
+            continue
+        for row in (row for marker in item.iter_markers("row") for row in marker.args):
+            again = pytest.Function.from_parent(
+                item.parent,
+                name=f"{item.name} without {row}",
+                callspec=getattr(item, "callspec", None),
+                callobj=item.obj,
+                fixtureinfo=item._fixtureinfo,
+                originalname=f"{item.originalname} without {row}",
+            )
+            again.stash[SWITCHED_OFF_ROW] = row
+            again.add_marker(pytest.mark.xfail(strict=True, reason="its row is switched off"))
+            yield again
+
+
 @pytest.hookimpl(optionalhook=True)
 def pytest_testnodedown(node: Any) -> None:
     """Take from a worker of pytest-xdist how many tests it left out; each worker collects them all."""
@@ -87,7 +103,7 @@ def pytest_testnodedown(node: Any) -> None:
 
 @pytest.fixture(autouse=True)
 def switched_off_row(request: pytest.FixtureRequest, monkeypatch: pytest.MonkeyPatch) -> None:
-    row = getattr(request, "param", None)
+    row = request.node.stash.get(SWITCHED_OFF_ROW, None)
     if row is not None:
         monkeypatch.setenv("DROIDGATE_ROWS_OFF", row)
 

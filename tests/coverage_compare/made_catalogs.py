@@ -8,8 +8,8 @@ from typing import Any
 
 import duckdb
 
-from droidgate.coverage.catalog import CATALOG_SCHEMA, Catalog
-from droidgate.coverage.rows import (
+from droidgate.sources.catalogs.catalog import CATALOG_SCHEMA, Catalog
+from droidgate.sources.catalogs.rows import (
     TABLES,
     AppRow,
     CapabilityRow,

@@ -19,10 +19,10 @@ from coverage_compare.made_catalogs import (
     tool_list,
 )
 from coverage_scan.catalogs import scan_into
-from droidgate.coverage.catalog import Catalog
 from droidgate.coverage.document import Report
 from droidgate.coverage.history import Snapshot
 from droidgate.coverage.report import Coverage, ReportOptions
+from droidgate.sources.catalogs.catalog import Catalog
 from requirements_of_tests import CHECKOUT
 
 SAMPLE = "dev.droidgate.sample."

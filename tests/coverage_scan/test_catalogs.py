@@ -22,11 +22,11 @@ import pytest
 from coverage_scan.catalogs import SAMPLES, ask, rows_of, scan_into
 from coverage_scan.hostile_work import SLOW
 from droidgate.cli import run
-from droidgate.coverage.catalog import Catalog, query
 from droidgate.coverage.cluster import Cluster
-from droidgate.coverage.rows import TABLES
-from droidgate.coverage.scan_log import LOG_FILE
 from droidgate.model.errors import InputError, UsageError
+from droidgate.sources.catalogs.catalog import Catalog, query
+from droidgate.sources.catalogs.names import LOG_FILE
+from droidgate.sources.catalogs.rows import TABLES
 from droidgate_phone.sample_packages import filler_package
 from requirements_of_tests import CHECKOUT
 

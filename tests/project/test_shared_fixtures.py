@@ -140,10 +140,10 @@ def test_without_a_row(): assert False
 
 
 def test_rows_off_passes_when_the_test_of_the_row_fails_without_it(suite: Suite) -> None:
-    code, output = suite.run(ROW_TEST.format(operator="!="), "--rows-off")
+    code, output = suite.run(ROW_TEST.format(operator="!="), "--rows-off=only")
     assert (code, "1 xfailed" in output) == (0, True), output
 
 
 def test_rows_off_fails_when_the_test_of_the_row_passes_without_it(suite: Suite) -> None:
-    code, output = suite.run(ROW_TEST.format(operator="=="), "--rows-off")
+    code, output = suite.run(ROW_TEST.format(operator="=="), "--rows-off=only")
     assert (code, "1 failed" in output) == (1, True), output

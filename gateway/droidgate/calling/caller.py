@@ -9,6 +9,7 @@ from __future__ import annotations
 import threading
 import time
 from collections.abc import Iterator, Mapping
+from contextlib import suppress
 from dataclasses import dataclass, field, replace
 from typing import Final
 
@@ -24,6 +25,7 @@ from droidgate.calling.shell_route import ShellRoute
 from droidgate.calling.shim_route import ShimRoute
 from droidgate.calling.subjects import CallSubject, Pin
 from droidgate.calling.targets import PhoneTargets, Target
+from droidgate.calling.traces import NO_TRACE, Trace
 from droidgate.calls.arguments import (
     FittedArguments,
     argument_problems,
@@ -33,13 +35,13 @@ from droidgate.calls.arguments import (
 from droidgate.calls.failures import CallError, Failure, call_error, first_of
 from droidgate.calls.values import Bend
 from droidgate.devices.device import Device
-from droidgate.devices.errors import CanceledError
+from droidgate.devices.errors import CanceledError, ConditionError
+from droidgate.devices.packages import is_installed_at
 from droidgate.formats import load_formats
 from droidgate.model.errors import DroidgateError
 from droidgate.model.findings import Finding, Level, finding_code
 from droidgate.model.json_values import Json
 from droidgate.shell_calls import NotCarriedError
-from droidgate.sources.callability import callability_of
 
 ARGUMENT_COERCED: Final = finding_code(
     "call-argument-coerced",
@@ -99,6 +101,7 @@ class _Checked:
     files: tuple[PlacedFile, ...] = ()
     sent_by: str | None = None
     is_sent: bool = False
+    way: tuple[Route, RoutePlan] | None = None
     passed_over: list[str] = field(default_factory=list)
 
 
@@ -143,6 +146,7 @@ class Caller:
         *,
         cancel: threading.Event | None = None,
         approver: Approver | None = None,
+        trace: Trace = NO_TRACE,
     ) -> CallResult:
         """Call a capability, once.
 
@@ -150,19 +154,24 @@ class Caller:
             request: The call.
             cancel: Ends the call when it is set. The command on the phone is ended; the app gets no notice.
             approver: Asks instead of the caller's own.
+            trace: Gets each step with its values.
 
         Raises:
             UsageError: no capability, or more than one, is named so.
             CallError: the call failed, or is not allowed; `others` has further problems of the arguments.
             InputError: the policy, the pins or the audit log cannot be used.
             DeviceError: the phone fails; whether the call was made is not known.
+            WriteError: the trace cannot be written.
         """
-        link = self._link(request, cancel)
-        try:
-            checked = self._check(request, link)
-            return self._record(checked, link, approver or self._approver)
-        except CanceledError as error:
-            raise call_error(Failure("canceled", _CANCELED)) from error
+        trace.record_request(request, self.device.serial)
+        with trace.recording_failure():
+            link = self._link(request, cancel, trace)
+            try:
+                result = self._make(request, link, approver or self._approver)
+            except CanceledError as error:
+                raise call_error(Failure("canceled", _CANCELED)) from error
+        trace.record_result(result)
+        return result
 
     def explain(self, request: CallRequest) -> CallPlan:
         """Return what a call would do; nothing is called, asked for or recorded.
@@ -170,7 +179,7 @@ class Caller:
         Raises:
             UsageError, CallError, InputError, DeviceError: as `call`, as far as it would come.
         """
-        link = self._link(request, None)
+        link = self._link(request, None, NO_TRACE)
         checked = self._check(request, link)
         _, plan = self._choose(checked, link)
         return CallPlan(
@@ -185,20 +194,58 @@ class Caller:
             checked.files,
         )
 
-    def _link(self, request: CallRequest, cancel: threading.Event | None) -> CallLink:
+    def _link(self, request: CallRequest, cancel: threading.Event | None, trace: Trace) -> CallLink:
         device = self.device if cancel is None else self.device.ended_by(cancel)
+        if trace.is_on:
+            device = device.observed_by(trace.record_command)
         begin = time.perf_counter()
-        link = CallLink(device, self.targets.reading.facts, request.deadline)
+        link = CallLink(device, self.targets.reading.facts, request.deadline, trace=trace)
         if time.perf_counter() - begin > _NOTEWORTHY_SECONDS:
             link.add("read what the apps declare", begin)
         return link
+
+    def _make(self, request: CallRequest, link: CallLink, approver: Approver) -> CallResult:
+        """Make a call: as the last reading of the app suggests, where the shell can look whether it holds."""
+        found = self.targets.find(request.capability, app=request.app, protocol=request.protocol)
+        foreseen = self._foresee(request, found, link)
+        if foreseen is not None:
+            link.condition = is_installed_at(found.app.package, found.app.path, found.user)
+            with suppress(ConditionError):
+                return self._record(foreseen, link, approver)
+            # Nothing was called: the app is another one now, or gone.
+            link.condition = None
+        return self._record(self._check(request, link), link, approver)
+
+    def _foresee(self, request: CallRequest, found: Target, link: CallLink) -> _Checked | None:
+        """Return the call as it would be if the app has not changed; None where the app is looked at first.
+
+        That is where the call fails or asks somebody, so that neither is about what is no longer so, and
+        where no command of the shell calls. A trace has all steps apart.
+        """
+        if found.is_learnt or request.files or link.trace.is_on:
+            return None
+        try:
+            checked = self._checked(request, found, ())
+            if not self._is_allowed(checked):
+                return None
+            first = next(self._routes_of(found))
+            if not isinstance(first, ShellRoute):
+                return None
+            checked.way = first, first.plan(found, checked.fitted.values, link)
+        except (NotCarriedError, DroidgateError):
+            return None
+        return checked
 
     def _check(self, request: CallRequest, link: CallLink) -> _Checked:
         """Find the capability as it is now, check the arguments, and ask the policy."""
         found = self.targets.find(request.capability, app=request.app, protocol=request.protocol)
         with link.hop("look at the app"):
             target = self.targets.current(found, link.device)
-        files = plan_files(request.files, target)
+        checked = self._checked(request, target, plan_files(request.files, target))
+        link.trace.record_decision(checked.subject, checked.fitted, checked.decision)
+        return checked
+
+    def _checked(self, request: CallRequest, target: Target, files: tuple[PlacedFile, ...]) -> _Checked:
         given = {**request.arguments, **{file.argument: file.path for file in files}}
         fitted = _fitted(given, target)
         key, serial = target.key, self.device.serial
@@ -233,6 +280,9 @@ class Caller:
             raise
         except CanceledError:
             raise
+        except ConditionError:
+            outcome = "unavailable"
+            raise
         except Exception:
             outcome = "interrupted" if checked.is_sent else "unavailable"
             raise
@@ -265,22 +315,32 @@ class Caller:
         if decision.kind == "deny":
             raise call_error(Failure("denied", f"{decision.reason} ({decision.rule})"))
         state = self.pins.check(checked.pin, client=subject.client)
-        if state.kind == "approved" or (decision.kind == "allow" and state.kind == "new"):
+        if _needs_nobody(state, decision):
+            link.trace.record_approval(state.kind, allowed=None)
             return
         asked = ApprovalRequest(
             subject, checked.target.capability, checked.fitted.values, checked.pin, state, decision
         )
         with link.hop("ask for an approval"):
             answer = approver(asked)
+        link.trace.record_approval(state.kind, allowed=answer.allowed)
         if not answer.allowed:
             text = answer.message or decision.reason
             raise call_error(Failure(answer.token, text), hint=f"To approve it: {asked.way_out}")
         if answer.remember:
             self.pins.approve(checked.pin, checked.target.provider, client=subject.client)
 
+    def _is_allowed(self, checked: _Checked) -> bool:
+        """Return whether a call may be made without asking anybody."""
+        if self.targets.why_refused(checked.target) is not None or checked.decision.kind == "deny":
+            return False
+        state = self.pins.check(checked.pin, client=checked.subject.client)
+        return _needs_nobody(state, checked.decision)
+
     def _send(self, checked: _Checked, link: CallLink) -> CallResult:
-        route, plan = self._choose(checked, link)
+        route, plan = checked.way or self._choose(checked, link)
         checked.sent_by = plan.route
+        link.trace.record_route(plan.route, plan.title, checked.passed_over)
         if route.check_enabled(checked.target, link) is False:
             raise call_error(Failure("disabled", _DISABLED))
         with placed_files(checked.files, link, self.device):
@@ -327,8 +387,8 @@ class Caller:
         Raises:
             CallError: Android lets nobody but the app itself call it.
         """
-        provider, app = target.provider, target.app
-        callability = callability_of(provider, app, self.targets.reading)
+        provider = target.provider
+        callability = self.targets.callability(target)
         access = capability_verdict(target.capability.access, interface_of(provider))
         closed = callability.verdict.closed_because or access.closed_because
         if closed is not None:
@@ -344,6 +404,11 @@ class Caller:
 
 _NOTEWORTHY_SECONDS: Final = 0.001
 """A reading that was made before takes less."""
+
+
+def _needs_nobody(state: PinState, decision: Decision) -> bool:
+    """Return whether nobody has to be asked for an approval; a rule that denies is another matter."""
+    return state.kind == "approved" or (decision.kind == "allow" and state.kind == "new")
 
 
 def _fitted(arguments: Mapping[str, Json], target: Target) -> FittedArguments:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import threading
 from collections.abc import Mapping
+from contextlib import nullcontext
 from dataclasses import dataclass
 from functools import cached_property
 from os import PathLike
@@ -12,6 +13,7 @@ from pathlib import Path
 from droidgate.calling.approvals import allow_once, refuse
 from droidgate.calling.caller import Caller, CallPlan
 from droidgate.calling.requests import DEFAULT_SECONDS, CallRequest, CallResult
+from droidgate.calling.traces import NO_TRACE, open_trace
 from droidgate.devices.device import open_device as connect
 from droidgate.model.json_values import Json
 from droidgate.sources.phones import Phone as ReadPhone
@@ -26,7 +28,7 @@ class Phone(ReadPhone):
         """What calls its capabilities, by the user's policy."""
         return Caller(self.device)
 
-    def call(
+    def call(  # noqa: PLR0913
         self,
         capability: str,
         arguments: Mapping[str, Json] | None = None,
@@ -37,6 +39,7 @@ class Phone(ReadPhone):
         approved: bool = False,
         files: Mapping[str, str | PathLike[str]] | None = None,
         cancel: threading.Event | None = None,
+        trace: str | PathLike[str] | None = None,
     ) -> CallResult:
         """Call a capability, whatever its protocol.
 
@@ -50,16 +53,22 @@ class Phone(ReadPhone):
                 is not called.
             files: Argument -> file on this computer, which the app can read for the time of the call.
             cancel: Ends the call when it is set.
+            trace: A new file that gets each step with its values, a JSON object a line; only the user may
+                read it.
 
         Raises:
             UsageError: no capability, or more than one, is named so.
             CallError: the call failed or is not allowed; `failure.token` says why.
             DeviceError: the phone fails; whether the call was made is not known.
+            WriteError: the trace cannot be written, or there is a file of its name.
         """
         sent = {name: Path(path) for name, path in (files or {}).items()}
         given = {} if arguments is None else arguments
         request = CallRequest(capability, given, app, protocol, deadline, files=sent)
-        return self.caller.call(request, cancel=cancel, approver=allow_once if approved else refuse)
+        with nullcontext(NO_TRACE) if trace is None else open_trace(trace) as steps:
+            return self.caller.call(
+                request, cancel=cancel, approver=allow_once if approved else refuse, trace=steps
+            )
 
     def explain(
         self,

@@ -10,7 +10,8 @@ from typing import Any, Protocol
 
 from droidgate.calling.requests import Hop
 from droidgate.calling.targets import Target
-from droidgate.devices.device import Device
+from droidgate.calling.traces import NO_TRACE, Trace
+from droidgate.devices.device import Condition, Device
 from droidgate.installed import DeviceFacts
 from droidgate.model.capability import Capability
 from droidgate.model.json_values import Json
@@ -29,12 +30,17 @@ class CallLink:
         facts: What it is.
         seconds: How long the call may take, from its start.
         hops: The steps so far.
+        condition: What has to hold when the shell starts the command that calls; only `ShellRoute` has it
+            checked.
+        trace: Gets each of them.
     """
 
     device: Device
     facts: DeviceFacts
     seconds: float
     hops: list[Hop] = field(default_factory=list)
+    condition: Condition | None = None
+    trace: Trace = NO_TRACE
 
     @contextmanager
     def hop(self, name: str, *commands: Command) -> Iterator[None]:
@@ -47,7 +53,9 @@ class CallLink:
 
     def add(self, name: str, begin: float, *commands: Command) -> None:
         """Record a step that began at a moment of `time.perf_counter` and ends now."""
-        self.hops.append(Hop(name, (time.perf_counter() - begin) * 1000, commands))
+        hop = Hop(name, (time.perf_counter() - begin) * 1000, commands)
+        self.hops.append(hop)
+        self.trace.record_step(hop)
 
 
 @dataclass(frozen=True, slots=True)

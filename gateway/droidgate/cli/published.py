@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import Final
 
 from droidgate.cli.audit.documents import AuditShowDocument, AuditVerifyDocument
-from droidgate.cli.calls.documents import CallDocument, CallPlanDocument
+from droidgate.cli.calls.documents import CallDocument, CallPlanDocument, CallTraceDocument
 from droidgate.cli.clients.documents import InstallClientDocument
 from droidgate.cli.config.documents import ConfigShowDocument
 from droidgate.cli.coverage.catalog_documents import AnswerDocument, ScanDocument
@@ -35,6 +35,7 @@ from droidgate.cli.pins.documents import (
     PinsListDocument,
     PinsRemoveDocument,
 )
+from droidgate.cli.serve.documents import ServePlanDocument
 from droidgate.cli.shim.documents import (
     ShimBuildDocument,
     ShimCallDocument,
@@ -59,6 +60,8 @@ PUBLISHED: Final[dict[str, type[Document]]] = {
     "discover": DiscoverDocument,
     "call": CallDocument,
     "call-plan": CallPlanDocument,
+    "serve": ServePlanDocument,
+    "call-trace": CallTraceDocument,
     "phone-start": PhoneStartDocument,
     "phone-stop": PhoneStopDocument,
     "phone-apps": PhoneAppsDocument,

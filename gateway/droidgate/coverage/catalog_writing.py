@@ -12,14 +12,14 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, Final
 
-from droidgate.coverage.catalog import CATALOG_SCHEMA, Catalog, first_line, quoted
 from droidgate.coverage.crossings import LEVELS
-from droidgate.coverage.extras import need
-from droidgate.coverage.inputs import CATALOG_FILE
-from droidgate.coverage.rows import TABLES, Table
 from droidgate.coverage.scan_log import Header
 from droidgate.coverage.scanned import MAX_LINE
+from droidgate.extras import need
 from droidgate.model.errors import InputError
+from droidgate.sources.catalogs.catalog import CATALOG_SCHEMA, Catalog, first_line, quoted
+from droidgate.sources.catalogs.names import CATALOG_FILE
+from droidgate.sources.catalogs.rows import TABLES, Table
 from droidgate.sources.spelling import printable
 
 BUILDING: Final = "building"

@@ -6,7 +6,6 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any, Final
 
-from droidgate.coverage.declarations import read_members
 from droidgate.coverage.document import (
     MOST_APPS,
     MOST_CAPABILITIES,
@@ -26,6 +25,7 @@ from droidgate.coverage.figures import Figures
 from droidgate.coverage.overlaps import Overlaps, key_of
 from droidgate.coverage.quality import figures_of
 from droidgate.model.json_values import one_line_json
+from droidgate.sources.catalogs.declarations import read_members
 from droidgate_mappings.reach import load_reach
 
 MOST_FINDINGS_LISTED: Final = 100_000

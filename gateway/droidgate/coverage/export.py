@@ -12,13 +12,13 @@ from collections.abc import Iterable, Iterator, Mapping
 from pathlib import Path
 from typing import Any, Final, Literal
 
-from droidgate.coverage.catalog import FORMULA_BEGINNINGS, first_line, quoted
 from droidgate.coverage.document import REACHES, History, Report
-from droidgate.coverage.extras import need
 from droidgate.coverage.figures import Figures
 from droidgate.coverage.match.grouping import Link
 from droidgate.coverage.overlaps import Overlaps
+from droidgate.extras import need
 from droidgate.model.errors import WriteError
+from droidgate.sources.catalogs.catalog import FORMULA_BEGINNINGS, first_line, quoted
 from droidgate.text_safety.re2 import hidden_class, replacements
 from droidgate_mappings.reach import load_reach
 

@@ -17,10 +17,8 @@ from types import TracebackType
 from typing import Any, Final, Self
 
 from droidgate.callability import ComponentFacts, Protection
-from droidgate.coverage.catalog import Catalog, quoted
 from droidgate.coverage.crossings import LEVELS
 from droidgate.coverage.crossings import targets as written_targets
-from droidgate.coverage.declarations import read_part
 from droidgate.coverage.document import (
     REACHES,
     AgentReach,
@@ -34,6 +32,8 @@ from droidgate.coverage.document import (
 from droidgate.coverage.reach import Reaching, Standing, reach_of_app
 from droidgate.formats import load_formats
 from droidgate.model.capability import CapabilityAccess, Provider
+from droidgate.sources.catalogs.catalog import Catalog, quoted
+from droidgate.sources.catalogs.declarations import read_part
 from droidgate_mappings.reach import Agent, load_reach
 
 MOST_REASONS: Final = 12

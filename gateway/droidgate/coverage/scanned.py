@@ -8,7 +8,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, fields
 from typing import Any, Final, Self
 
-from droidgate.coverage.rows import Row
+from droidgate.sources.catalogs.rows import Row
 
 KNOWN: Final = "known"
 """The outcome for a unit whose rows are there already."""
@@ -18,12 +18,6 @@ CHANGED: Final = "it changed while it was read"
 
 PART: Final = "part"
 """The outcome for a split."""
-
-LEFT_OUT: Final = "left-out"
-"""The outcome for a shim, or another app of droidgate itself, that was not asked for."""
-
-OWN_APP: Final = "it is a shim or another app of droidgate itself; --include-shims includes it"
-"""The reason for that."""
 
 MAX_LINE: Final = 32 << 20
 """Bytes of the rows of one unit; one with more is reported as unreadable."""

@@ -12,7 +12,6 @@ from droidgate.application import Application, Component
 from droidgate.callability import ComponentFacts, component_facts
 from droidgate.coverage.crossings import LEVELS, Crossed, cross, estimate_tokens
 from droidgate.coverage.marks import marks_of
-from droidgate.coverage.rows import AppRow, CapabilityRow, FindingRow, ProblemRow, ProviderRow, Row
 from droidgate.coverage.scanned import UnitRows
 from droidgate.coverage.shapes import count_parameters, shape_of
 from droidgate.leniency import crash_report
@@ -21,6 +20,7 @@ from droidgate.model.errors import DroidgateError, InputError
 from droidgate.model.findings import LINT_LEVELS, Finding
 from droidgate.model.json_values import Json, canonical_json, digest_of, one_line_json
 from droidgate.model.types import Frozen
+from droidgate.sources.catalogs.rows import AppRow, CapabilityRow, FindingRow, ProblemRow, ProviderRow, Row
 from droidgate.sources.providers import Providers
 
 MAX_FINDINGS: Final = 2_000

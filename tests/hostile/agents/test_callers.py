@@ -23,10 +23,10 @@ OTHER = "com.example.other"
 BURST = 30
 
 
-def make_world(**more: Any) -> World:
+def make_world(*, deadline_ms: int = 12_000, **more: Any) -> World:
     world = World(behaviours={TOOL: ToolApp}, **more)
     world.install(tool_apk())
-    world.install(make_shim(tool_routes(), key=key()))
+    world.install(make_shim(tool_routes(deadline_ms=deadline_ms), key=key()))
     world.install(agent_apk(OTHER))
     world.grant("any-app")
     world.host("ask", on=False)
@@ -37,6 +37,14 @@ def make_world(**more: Any) -> World:
 def world(shim_runtime: ShimRuntime) -> Iterator[World]:
     """A phone with a shim that every app may call."""
     world = make_world(shim_runtime=shim_runtime)
+    yield world
+    world.close()
+
+
+@pytest.fixture
+def short_world(shim_runtime: ShimRuntime) -> Iterator[World]:
+    """A phone with a shim whose calls end soon."""
+    world = make_world(shim_runtime=shim_runtime, deadline_ms=3_000)
     yield world
     world.close()
 
@@ -224,7 +232,8 @@ def test_a_broadcast_reaches_an_app_that_was_stopped(world: World) -> None:
 
 
 @pytest.mark.slow
-def test_the_journal_is_not_written_where_nothing_stays_open(world: World) -> None:
+def test_the_journal_is_not_written_where_nothing_stays_open(short_world: World) -> None:
+    world = short_world
     journal = f"/data/data/{SHIM}/files/journal.json"
     assert token_of(world.ask("nothing", {})) == "unknown_capability"
     assert not world.system.files.exists(journal)

@@ -38,10 +38,18 @@ def world(shim_runtime: ShimRuntime) -> Iterator[World]:
     world.close()
 
 
-def _world(**more: Any) -> World:
+@pytest.fixture
+def short_world(shim_runtime: ShimRuntime) -> Iterator[World]:
+    """A phone whose time passes, and whose calls end soon."""
+    world = _world(shim_runtime=shim_runtime, deadline_ms=4_000)
+    yield world
+    world.close()
+
+
+def _world(*, deadline_ms: int = 12_000, **more: Any) -> World:
     world = World(behaviours={TOOL: ToolApp}, **more)
     world.install(tool_apk())
-    world.install(make_shim(tool_routes(), key=key()))
+    world.install(make_shim(tool_routes(deadline_ms=deadline_ms), key=key()))
     world.grant("any-app")
     world.allow_screens()
     world.show_agent()
@@ -77,7 +85,8 @@ def test_a_backend_that_behaves_is_answered_for(world: World, capability: str, a
 
 
 @pytest.mark.slow
-def test_a_tool_that_answers_one_agent_to_another_gives_neither_anything(world: World) -> None:
+def test_a_tool_that_answers_one_agent_to_another_gives_neither_anything(short_world: World) -> None:
+    world = short_world
     world.install(agent_apk(OTHER_AGENT))
     first: list[dict[str, Any]] = []
     thread = threading.Thread(target=lambda: first.append(world.ask("desk", {"how": "crossed"})))
@@ -154,7 +163,8 @@ def test_what_goes_out_holds_the_tools_extras_and_the_origin_and_no_more(world: 
 
 
 @pytest.mark.slow
-def test_a_ninth_waiting_screen_call_is_told_to_come_later(world: World) -> None:
+def test_a_ninth_waiting_screen_call_is_told_to_come_later(short_world: World) -> None:
+    world = short_world
     answers: list[Any] = []
     threads = [
         threading.Thread(target=lambda: answers.append(world.ask("screen", {"how": "silent"})))

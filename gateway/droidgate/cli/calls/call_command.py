@@ -71,6 +71,16 @@ def _call(  # noqa: PLR0913
     explain: Annotated[
         bool, typer.Option("--explain", help="Show the route and the device commands, and call nothing")
     ] = False,
+    trace: Annotated[
+        Path | None,
+        typer.Option(
+            "--trace",
+            metavar="FILE",
+            help="Write each step with its values into a new file, a JSON object a line",
+            show_default=False,
+        ),
+    ] = None,
+    force: Annotated[bool, typer.Option("--force", help="Replace the file of --trace")] = False,
     signed_by: Annotated[
         str | None,
         typer.Option(
@@ -111,7 +121,8 @@ def _call(  # noqa: PLR0913
     shim (`droidgate shim install`). Arguments and result are checked against what the capability declares.
 
     A capability that you have not approved is asked about on the terminal; answer `a` to approve it until its
-    declaration changes. Each call is recorded in the audit log, without the values of its arguments.
+    declaration changes. Each call is recorded in the audit log, without the values of its arguments; a trace
+    has the values of arguments and result.
 
     A batch asks nothing: approve its capabilities first (`droidgate pins approve`), or say --yes. An app gets
     one call at a time. A call whose end is not known is never made again.
@@ -119,29 +130,27 @@ def _call(  # noqa: PLR0913
     del json_schema
     from droidgate.calling.requests import CallRequest
     from droidgate.cli.calls.arguments import read_arguments, read_files
-    from droidgate.cli.calls.calling import call_and_report
+    from droidgate.cli.calls.calling import CallOptions, call_and_report, explain_and_report
 
     if batch is not None:
         from droidgate.cli.calls.calling_batch import BatchOptions, call_batch
 
-        of_one_call = (capability, pairs, files, pull, explain, as_json, arguments != "{}")
+        of_one_call = (capability, pairs, files, pull, explain, trace, as_json, arguments != "{}")
         if any(of_one_call):
-            message = "--batch excludes CAPABILITY, --args, --arg, --file, --pull, --explain and --json"
+            message = (
+                "--batch excludes CAPABILITY, --args, --arg, --file, --pull, --explain, --trace and --json"
+            )
             raise UsageError(message, hint="Write each call with its arguments into the file")
-        options = BatchOptions(
+        of_batch = BatchOptions(
             results, parallel, serial, package, protocol, deadline, approved=approved, signed_by=signed_by
         )
-        return call_batch(batch, options)
+        return call_batch(batch, of_batch)
+    if explain and trace is not None:
+        raise UsageError("--explain excludes --trace", hint="Nothing is called, so there is nothing to trace")
     if capability is None:
         raise UsageError("missing argument CAPABILITY", hint="Name a capability, or a file with --batch")
     given = read_arguments(arguments, pairs or ())
     sent = read_files(files or ())
-    return call_and_report(
-        CallRequest(capability, given, package, protocol, deadline, files=sent),
-        serial,
-        signed_by=signed_by,
-        explain=explain,
-        approved=approved,
-        as_json=as_json,
-        pull=pull,
-    )
+    options = CallOptions(serial, signed_by, approved, as_json, pull, trace, force)
+    request = CallRequest(capability, given, package, protocol, deadline, files=sent)
+    return explain_and_report(request, options) if explain else call_and_report(request, options)

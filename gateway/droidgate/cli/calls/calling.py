@@ -2,12 +2,15 @@
 
 from __future__ import annotations
 
+from contextlib import nullcontext
+from dataclasses import dataclass
 from pathlib import Path
 
 from droidgate.calling.approvals import allow_once
 from droidgate.calling.caller import Caller, CallPlan
 from droidgate.calling.files import fetch_files
 from droidgate.calling.requests import CallRequest
+from droidgate.calling.traces import NO_TRACE, open_trace
 from droidgate.cli.calls.asking import ask_on_terminal
 from droidgate.cli.calls.documents import call_document, plan_document
 from droidgate.cli.calls.outputs import show_outputs
@@ -20,43 +23,61 @@ from droidgate.model.findings import Finding, Level
 from droidgate.model.json_values import one_line_json
 
 
-def call_and_report(
-    request: CallRequest,
-    serial: str | None,
-    *,
-    signed_by: str | None,
-    explain: bool,
-    approved: bool,
-    as_json: bool,
-    pull: Path | None = None,
-) -> int:
-    """Call a capability and print its outputs, or what the call would do.
+@dataclass(frozen=True, slots=True)
+class CallOptions:
+    """How one call is made and shown, as the options spell it."""
+
+    serial: str | None
+    signed_by: str | None
+    approved: bool
+    as_json: bool
+    pull: Path | None
+    trace: Path | None
+    force: bool
+
+
+def call_and_report(request: CallRequest, options: CallOptions) -> int:
+    """Call a capability and print its outputs.
 
     Raises:
         UsageError: no capability, or more than one, is named so.
         CallError: the call failed; 6 where it is not allowed, else 5.
         InputError: the policy, the pins or the audit log cannot be used.
         DeviceError: the phone fails.
+        WriteError: the trace cannot be written, or there is a file of its name.
     """
-    approver = allow_once if approved else ask_on_terminal
-    caller = Caller(open_device(serial), approver=approver, signed_by=signed_by)
-    if explain:
-        plan = caller.explain(request)
-        if as_json:
-            print_json(plan_document(plan))
-        else:
-            show(_plan_lines(plan), is_data=True)
-        return ExitCode.OK
-    result = caller.call(request)
+    caller = _caller(options)
+    trace = nullcontext(NO_TRACE) if options.trace is None else open_trace(options.trace, force=options.force)
+    with trace as steps:
+        result = caller.call(request, trace=steps)
     _warn(result.findings)
-    if pull is not None:
-        for copy in fetch_files(result.value, pull, caller.device):
+    if options.pull is not None:
+        for copy in fetch_files(result.value, options.pull, caller.device):
             print_note(f"created: {copy}")
-    if as_json:
+    if options.as_json:
         print_json(call_document(result))
     else:
         show_outputs(result.outputs)
     return ExitCode.OK
+
+
+def explain_and_report(request: CallRequest, options: CallOptions) -> int:
+    """Print what a call would do; nothing is called.
+
+    Raises:
+        UsageError, CallError, InputError, DeviceError: as `call_and_report`.
+    """
+    plan = _caller(options).explain(request)
+    if options.as_json:
+        print_json(plan_document(plan))
+    else:
+        show(_plan_lines(plan), is_data=True)
+    return ExitCode.OK
+
+
+def _caller(options: CallOptions) -> Caller:
+    approver = allow_once if options.approved else ask_on_terminal
+    return Caller(open_device(options.serial), approver=approver, signed_by=options.signed_by)
 
 
 def _plan_lines(plan: CallPlan) -> list[Line]:

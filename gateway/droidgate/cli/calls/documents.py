@@ -10,6 +10,7 @@ from pydantic import Field
 from droidgate.calling.caller import CallPlan
 from droidgate.calling.requests import CallResult
 from droidgate.calling.subjects import CapabilityKey
+from droidgate.calling.traces import SCHEMA_ID, TracedEvent
 from droidgate.cli.output.documents import VERSION
 from droidgate.cli.output.json_output import Document
 from droidgate.model.findings import Finding
@@ -78,6 +79,19 @@ class CallDocument(Document):
     findings: tuple[Finding, ...]
     milliseconds: float
     hops: tuple[CallHop, ...]
+
+
+class CallTraceDocument(Document):
+    """A line of the file that `call --trace` writes.
+
+    Attributes:
+        milliseconds: Since the call began.
+        event: What happened; commands and steps are written when they end.
+    """
+
+    schema_id: Literal["droidgate.call-trace/1"] = Field(default=SCHEMA_ID, alias="schema")
+    milliseconds: float
+    event: TracedEvent
 
 
 class CallFile(Document):

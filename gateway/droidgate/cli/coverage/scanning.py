@@ -16,9 +16,10 @@ from droidgate.cli.output.pages import Block, Line, Table, print_note, show
 from droidgate.cli.output.summaries import left_out_line
 from droidgate.cli.output.verbosity import shows_notes
 from droidgate.coverage.scan import Result
-from droidgate.coverage.scanned import KNOWN, LEFT_OUT, PART
+from droidgate.coverage.scanned import KNOWN, PART
 from droidgate.coverage.scanning import ScanOptions, scan
 from droidgate.model.errors import InputError
+from droidgate.sources.catalogs.rows import LEFT_OUT
 from droidgate.sources.spelling import printable
 
 if TYPE_CHECKING:

@@ -15,6 +15,12 @@ from typing import Any, Final, TypeAlias, get_args, get_origin, get_type_hints
 SCHEMA_VERSION: Final = 1
 """Rises when a reader of an older catalog would break."""
 
+LEFT_OUT: Final = "left-out"
+"""The outcome for a shim, or another app of droidgate itself, that was not asked for."""
+
+OWN_APP: Final = "it is a shim or another app of droidgate itself; --include-shims includes it"
+"""The reason for that."""
+
 _SQL_TYPES: Final = {str: "VARCHAR", int: "BIGINT", bool: "BOOLEAN"}
 
 
