@@ -128,6 +128,7 @@ SETTINGS: Final = (
     Setting("discover", "all", "flag", "Read every app's manifest"),
     Setting("coverage", "no-match", "flag", "Leave out what overlaps and the use cases"),
     Setting("demo", "details", "flag", "Print each loss and all declarations"),
+    Setting("serve", "search", "flag", "Serve three tools that find, describe and call the others"),
     Setting("phone start", "sdk", "text", "Android release of the virtual phone"),
 )
 _WITH_GENERAL: Final = frozenset({"inspect", "convert", "migrate", "lint", "diff"})
