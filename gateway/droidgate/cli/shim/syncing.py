@@ -6,7 +6,7 @@ from collections.abc import Iterator, Sequence
 
 from droidgate.cli.descriptors.converting import reaches
 from droidgate.cli.exit_codes import ExitCode
-from droidgate.cli.options import CrossingThreshold
+from droidgate.cli.options import ConversionThreshold
 from droidgate.cli.output.grouping import security_blocks, security_page
 from droidgate.cli.output.json_output import print_json
 from droidgate.cli.output.page_length import shows_details
@@ -28,7 +28,7 @@ from droidgate_shim.host.sync_runs import Synced, SyncPlan, carry_out, findings_
 
 
 def sync_and_report(
-    serial: str | None, *, dry_run: bool, fail_on: CrossingThreshold | None, as_json: bool
+    serial: str | None, *, dry_run: bool, fail_on: ConversionThreshold | None, as_json: bool
 ) -> int:
     """Make the shims of a phone fit its apps, and show it; return 4 where one does not work then.
 
