@@ -106,17 +106,17 @@ def line_of(text: str, keys: Sequence[str | int]) -> int | None:
     are added until they are TOML. Work is bounded by the length of the text: a value of very many lines
     hides the lines below it.
     """
-    wanted = tuple(keys)
+    place = tuple(keys)
     arrays: dict[tuple[str | int, ...], int] = {}
     table: tuple[str | int, ...] = ()
     for number, statement in _statements(text):
         if not statement.lstrip().startswith("["):
-            inner = wanted[len(table) :]
-            if inner and wanted[: len(table)] == table and _has(tomllib.loads(statement), inner):
+            inner = place[len(table) :]
+            if inner and place[: len(table)] == table and _has(tomllib.loads(statement), inner):
                 return number
             continue
         table = _table_of(statement, arrays)
-        if table[: len(wanted)] == wanted:
+        if table[: len(place)] == place:
             return number
     return None
 
