@@ -18,6 +18,7 @@ from droidgate.calling.audit_log import AuditLog, StartedCall
 from droidgate.calling.files import PlacedFile, placed_files, plan_files
 from droidgate.calling.pins import PinState, PinStore
 from droidgate.calling.policy import Decision, Policy
+from droidgate.calling.progress import ProgressReports, ProgressSink
 from droidgate.calling.requests import CallRequest, CallResult, outputs_of
 from droidgate.calling.routes import CallLink, RawResult, Route, RoutePlan
 from droidgate.calling.shell_route import ShellRoute
@@ -58,6 +59,7 @@ END_NOT_RECORDED: Final = finding_code(
 )
 
 _CANCELED: Final = "the call was canceled; the app may have finished it"
+_READING: Final = "read what the apps declare"
 _DISABLED: Final = "the phone reports the capability as disabled"
 
 
@@ -145,6 +147,7 @@ class Caller:
         cancel: threading.Event | None = None,
         approver: Approver | None = None,
         trace: Trace = NO_TRACE,
+        progress: ProgressSink | None = None,
     ) -> CallResult:
         """Call a capability, once.
 
@@ -153,6 +156,7 @@ class Caller:
             cancel: Ends the call when it is set. The command on the phone is ended; the app gets no notice.
             approver: Asks instead of the caller's own.
             trace: Gets each step with its values.
+            progress: Gets what the call waits for, each second, on another thread.
 
         Raises:
             UsageError: no capability, or more than one, is named so.
@@ -162,8 +166,10 @@ class Caller:
             WriteError: the trace cannot be written.
         """
         trace.record_request(request, self.device.serial)
-        with trace.recording_failure():
+        with trace.recording_failure(), ProgressReports(progress) as reports:
+            reports.step = _READING
             link = self._link(request, cancel, trace)
+            link.progress = reports
             try:
                 checked = self._check(request, link)
                 result = self._record(checked, link, approver or self._approver)
@@ -200,7 +206,7 @@ class Caller:
         begin = time.perf_counter()
         link = CallLink(device, self.targets.reading.facts, request.deadline, trace=trace)
         if time.perf_counter() - begin > _NOTEWORTHY_SECONDS:
-            link.add("read what the apps declare", begin)
+            link.add(_READING, begin)
         return link
 
     def _check(self, request: CallRequest, link: CallLink) -> _Checked:
@@ -284,6 +290,7 @@ class Caller:
             subject, checked.target.capability, checked.fitted.values, checked.pin, state, decision
         )
         with link.hop("ask for an approval"):
+            link.progress.step = None
             answer = approver(asked)
         link.trace.record_approval(state.kind, allowed=answer.allowed)
         if not answer.allowed:

@@ -8,6 +8,7 @@ from contextlib import contextmanager
 from dataclasses import dataclass, field
 from typing import Any, Protocol
 
+from droidgate.calling.progress import ProgressReports
 from droidgate.calling.requests import Hop
 from droidgate.calling.targets import Target
 from droidgate.calling.traces import NO_TRACE, Trace
@@ -31,6 +32,7 @@ class CallLink:
         seconds: How long the call may take, from its start.
         hops: The steps so far.
         trace: Gets each of them.
+        progress: Knows the step that is being done.
     """
 
     device: Device
@@ -38,14 +40,17 @@ class CallLink:
     seconds: float
     hops: list[Hop] = field(default_factory=list)
     trace: Trace = NO_TRACE
+    progress: ProgressReports = field(default_factory=lambda: ProgressReports(None))
 
     @contextmanager
     def hop(self, name: str, *commands: Command) -> Iterator[None]:
         """Record a step with its duration, also when it fails."""
         begin = time.perf_counter()
+        self.progress.step = name
         try:
             yield
         finally:
+            self.progress.step = self.progress.ask = None
             self.add(name, begin, *commands)
 
     def add(self, name: str, begin: float, *commands: Command) -> None:
