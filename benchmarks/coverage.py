@@ -24,13 +24,13 @@ from typing import Any, Final
 
 from _results import Results, Table, parser
 
-from droidgate.coverage.catalog import Catalog
 from droidgate.coverage.history import Snapshot
-from droidgate.coverage.inputs import CATALOG_FILE
 from droidgate.coverage.process_pool import PoolSettings
 from droidgate.coverage.report import Coverage, ReportOptions
-from droidgate.coverage.rows import TABLES
 from droidgate.coverage.scan import ScanRequest, scan
+from droidgate.sources.catalogs.catalog import Catalog
+from droidgate.sources.catalogs.names import CATALOG_FILE
+from droidgate.sources.catalogs.rows import TABLES
 
 sys.path.insert(0, str(Path(__file__).resolve().parent.parent / "tests"))
 

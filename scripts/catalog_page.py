@@ -4,9 +4,9 @@ from __future__ import annotations
 
 from typing import Final
 
-from droidgate.coverage.catalog import CATALOG_SCHEMA
-from droidgate.coverage.rows import TABLES, Table
-from droidgate.coverage.scan_log import LOG_FILE
+from droidgate.sources.catalogs.catalog import CATALOG_SCHEMA
+from droidgate.sources.catalogs.names import LOG_FILE
+from droidgate.sources.catalogs.rows import TABLES, Table
 
 _INTRODUCTION: Final = """\
 # Catalogs
@@ -55,7 +55,7 @@ has no listing of suspended ones.
 
 ## What happens to a file
 
-Each file is read, checked by every linter and crossed into every dialect by that dialect's own writer, in a
+Each file is read, checked by every linter and converted into every dialect by that dialect's own writer, in a
 process that has so much memory (`--memory`, beyond what it takes to start) and time (`--deadline`). A file
 that takes more, or ends the process, is a row with its reason, and the process is replaced. A file whose
 process died is tried once more by itself, since somebody else may have ended it.
@@ -118,6 +118,20 @@ seen or that turn the writing direction stand as their code; JSON has them escap
 No row holds a time, and no row but those of `sources` depends on where a file was: equal files have one set
 of rows, their unit's. Security marks and token estimates are hints: the marks are patterns, and a token is
 taken as four bytes of UTF-8.
+
+## A catalog as a source
+
+`inspect`, `convert`, `lint`, `diff` and `droidgate.read` take a catalog, as its folder or its `catalog.json`:
+
+```
+droidgate inspect today
+droidgate convert today/catalog.json --to mcp -o out
+```
+
+They see what the apps declare, with its places, the readers' findings, and for `lint` what the linters found
+when it was scanned. Manifests, resources, signatures and archives of the apps are not in a catalog, which the
+finding `catalog-without-apps` says. So `shim build` refuses one. At most 50,000 capabilities are read; ask a
+larger catalog with `catalog sql`.
 
 ## Tables
 """

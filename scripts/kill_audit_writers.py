@@ -20,6 +20,7 @@ from droidgate.calling.audit_reading import read_calls, verify
 
 _KILLS = 1_000
 _WRITERS = 3
+_THREADS = 3
 
 
 def main() -> int:
@@ -28,14 +29,14 @@ def main() -> int:
     with tempfile.TemporaryDirectory() as name:
         folder = Path(name)
         start = time.monotonic()
-        committed = kill_writers(folder, kills, writers=_WRITERS, random_=random.Random())  # noqa: S311
+        committed = kill_writers(folder, kills, writers=_WRITERS, threads=_THREADS, random_=random.Random())  # noqa: S311
         elapsed = time.monotonic() - start
         log = AuditLog(folder / "log", folder / "key")
         write_calls(log, 1)
         verification = verify(log.folder)
         calls = list(read_calls(log.folder))
         lost = committed - {str(call.start["call"]) for call in calls}
-        print(f"{kills} writers ended, {_WRITERS} at a time, in {elapsed:.0f} s")
+        print(f"{kills} writers of {_THREADS} threads ended, {_WRITERS} at a time, in {elapsed:.0f} s")
         print(f"{len(committed)} committed calls, {len(lost)} lost")
         print(f"{verification.records} records in {verification.files} files; broken: {verification.broken}")
         torn = sum("torn" in note for note in verification.notes)

@@ -200,6 +200,8 @@ class Format:
         size_for_models: How many bytes a model is given for each capability of a provider, from what was
             written of it; None where that cannot be known. For the one format that language models are given.
         read_call: Reads a language model's call of a function that the format declared. Raises `InputError`.
+        built_in: The provider that the protocol itself fixes, where it fixes its capabilities: `ID:` names it
+            as a source.
         endings: How the names of descriptor files end (`.json`): in a folder, only files with the ending of a
             format are looked at. A file that was named itself is looked at in any case.
     """
@@ -223,6 +225,7 @@ class Format:
     code: CodeReader | None = None
     size_for_models: Callable[[Provider, Writing], tuple[int, ...] | None] | None = None
     read_call: Callable[[DialectTable, Json], ModelCall] | None = None
+    built_in: Callable[[], Provider] | None = None
     endings: tuple[str, ...] = ()
 
     @property

@@ -122,9 +122,13 @@ def exclusive_file(path: Path) -> Iterator[int]:
         InputError: it is not a regular file of the user.
         WriteError: it cannot be opened.
     """
+    flags = os.O_RDWR | os.O_CREAT | _NO_WAITING | NO_LINK
     try:
-        make_private_folder(path.parent)
-        descriptor = os.open(path, os.O_RDWR | os.O_CREAT | _NO_WAITING | NO_LINK, 0o600)
+        try:
+            descriptor = os.open(path, flags, 0o600)
+        except FileNotFoundError:
+            make_private_folder(path.parent)
+            descriptor = os.open(path, flags, 0o600)
     except OSError as error:
         raise unwritable(path, error) from None
     try:

@@ -5,6 +5,7 @@ from __future__ import annotations
 import os
 import random
 import signal
+import threading
 import time
 from pathlib import Path
 
@@ -35,7 +36,7 @@ def write_calls(log: AuditLog, count: int, **arguments: object) -> list[str]:
     return ids
 
 
-def kill_writers(folder: Path, kills: int, *, writers: int, random_: random.Random) -> set[str]:
+def kill_writers(folder: Path, kills: int, *, writers: int, threads: int, random_: random.Random) -> set[str]:
     """End writers of one log by SIGKILL, one after the other, and return the ids of committed calls.
 
     A call is committed when `start` has returned; the writer says so by a pipe.
@@ -44,6 +45,7 @@ def kill_writers(folder: Path, kills: int, *, writers: int, random_: random.Rand
         folder: Where the log and its key are.
         kills: How many writers are ended.
         writers: How many write at the same time.
+        threads: How many threads of each writer share a log.
         random_: Draws the moments: up to 20 ms after a writer's first record.
     """
     reader, writer = os.pipe()
@@ -53,7 +55,7 @@ def kill_writers(folder: Path, kills: int, *, writers: int, random_: random.Rand
     try:
         for _ in range(kills):
             while len(running) < writers:
-                running.append(_start_writer(folder, writer))
+                running.append(_start_writer(folder, writer, threads))
             time.sleep(random_.uniform(0, 0.02))
             _read_available(reader, committed)
             ended = running.pop(random_.randrange(len(running)))
@@ -69,20 +71,26 @@ def kill_writers(folder: Path, kills: int, *, writers: int, random_: random.Rand
     return set(committed.decode().split())
 
 
-def _start_writer(folder: Path, reports: int) -> int:
+def _start_writer(folder: Path, reports: int, threads: int) -> int:
     process = os.fork()
     if process:
         return process
     try:
         log = AuditLog(folder / "log", folder / "key", rotate_at=20_000)
-        number = 0
-        while True:
-            call = log.start(SUBJECT, pin=None, arguments={"number": number}, decision=ALLOWED)
-            os.write(reports, f"{call.id}\n".encode())
-            log.end(call, route="content", result="ok", duration_ms=number)
-            number += 1
+        for _ in range(threads - 1):
+            threading.Thread(target=_write_on, args=(log, reports), daemon=True).start()
+        _write_on(log, reports)
     finally:
         os._exit(1)
+
+
+def _write_on(log: AuditLog, reports: int) -> None:
+    number = 0
+    while True:
+        call = log.start(SUBJECT, pin=None, arguments={"number": number}, decision=ALLOWED)
+        os.write(reports, f"{call.id}\n".encode())
+        log.end(call, route="content", result="ok", duration_ms=number)
+        number += 1
 
 
 def _read_available(reader: int, data: bytearray) -> None:

@@ -6,6 +6,7 @@ import json
 import os
 import random
 import threading
+import time
 from collections.abc import Callable
 from pathlib import Path
 
@@ -298,8 +299,62 @@ def test_threads_share_a_log(tmp_path: Path) -> None:
     check_holds(log, 160)
 
 
-def test_writers_that_are_killed_at_any_moment_lose_no_committed_call(tmp_path: Path) -> None:
-    committed = kill_writers(tmp_path, 25, writers=3, random_=random.Random(7))
+def _write_while_the_disk_works(log: AuditLog, monkeypatch: pytest.MonkeyPatch, *, error: str) -> list[str]:
+    """Start five calls while the disk is busy with the one before; return how each of the five ended."""
+    is_busy, is_free = threading.Event(), threading.Event()
+    sync, syncs, ends = os.fsync, iter(range(9)), []
+
+    def sync_slowly(descriptor: int) -> None:
+        number = next(syncs)
+        is_busy.set()
+        is_free.wait(30)
+        if number and error:
+            raise OSError(5, error)
+        sync(descriptor)
+
+    def start(number: int) -> None:
+        try:
+            log.start(SUBJECT, pin=f"{number}", arguments={}, decision=ALLOWED)
+            ends.append("")
+        except WriteError as failure:
+            ends.append(failure.message)
+
+    monkeypatch.setattr(os, "fsync", sync_slowly)
+    threads = [threading.Thread(target=start, args=(number,)) for number in range(6)]
+    threads[0].start()
+    assert is_busy.wait(30)
+    for count, thread in enumerate(threads[1:], 1):
+        thread.start()
+        while len(log._waiting) < count:
+            time.sleep(0.001)
+    is_free.set()
+    for thread in threads:
+        thread.join()
+    monkeypatch.undo()
+    assert next(syncs) == 2
+    return ends[1:]
+
+
+def test_records_that_wait_for_the_disk_are_synced_together_in_their_order(
+    log: AuditLog, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    assert _write_while_the_disk_works(log, monkeypatch, error="") == [""] * 5
+    check_holds(log, 26)
+    pins = [json.loads(line)["pin"] for line in file_of(log.folder, 1).read_bytes().splitlines()[20:]]
+    assert pins == ["0", "1", "2", "3", "4", "5"]
+
+
+def test_each_record_of_a_failed_sync_is_an_error(log: AuditLog, monkeypatch: pytest.MonkeyPatch) -> None:
+    ends = _write_while_the_disk_works(log, monkeypatch, error="Input/output error")
+    assert ends == ["the file cannot be written: Input/output error"] * 5
+    head = read_head(log.folder)
+    assert head is not None
+    assert head.number == 21
+
+
+@pytest.mark.parametrize("threads", [1, 3])
+def test_writers_that_are_killed_at_any_moment_lose_no_committed_call(tmp_path: Path, threads: int) -> None:
+    committed = kill_writers(tmp_path, 13, writers=3, threads=threads, random_=random.Random(7))
     log = AuditLog(tmp_path / "log", tmp_path / "key", rotate_at=20_000)
     write_calls(log, 1)
     assert verify(log.folder).broken is None
@@ -424,21 +479,3 @@ def test_every_edit_within_the_log_is_found(log: AuditLog) -> None:
         if edited != lines and verify(log.folder).broken is None:
             unseen.append(edited)
     assert unseen == []
-
-
-def test_a_writer_that_waits_for_the_disk_does_not_take_the_head_back(
-    log: AuditLog, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    sync = audit_log._sync
-
-    def sync_slowly(path: Path) -> None:
-        monkeypatch.setattr(audit_log, "_sync", sync)
-        write_calls(AuditLog(log.folder, log.key_folder), 3)
-        sync(path)
-
-    monkeypatch.setattr(audit_log, "_sync", sync_slowly)
-    log.start(SUBJECT, pin=None, arguments={}, decision=ALLOWED)
-    head = read_head(log.folder)
-    assert head is not None
-    assert head.number == 27
-    check_holds(log, 27)

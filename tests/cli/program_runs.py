@@ -1,11 +1,16 @@
 """Runs of the program for tests: inside this process, as a process of its own, on a terminal of its own."""
 
+import functools
 import io
+import json
 import os
 import pty
 import select
+import signal
 import subprocess
 import sys
+import tempfile
+import threading
 import time
 from dataclasses import dataclass
 from pathlib import Path
@@ -14,6 +19,7 @@ import pytest
 
 from droidgate.cli import run
 
+SECONDS = 60
 WHOLE_PROGRAM = [sys.executable, "-m", "droidgate"]
 
 
@@ -45,7 +51,16 @@ class Runner:
 def run_process(
     *arguments: str | Path, stdin: bytes = b"", cwd: Path | None = None, **environment: str
 ) -> Run:
-    """Run the program as a process whose output is piped."""
+    """Run the program as a process of its own, whose imports are made already if it needs no environment."""
+    if environment:
+        return run_whole_process(*arguments, stdin=stdin, cwd=cwd, **environment)
+    return _preloaded_program().run([str(one) for one in arguments], stdin, cwd or Path.cwd())
+
+
+def run_whole_process(
+    *arguments: str | Path, stdin: bytes = b"", cwd: Path | None = None, **environment: str
+) -> Run:
+    """Run the program as a process whose output is piped, from its first import on."""
     command = [*WHOLE_PROGRAM, *(str(one) for one in arguments)]
     done = subprocess.run(
         command,
@@ -54,9 +69,44 @@ def run_process(
         env=os.environ | environment,
         capture_output=True,
         check=False,
-        timeout=60,
+        timeout=SECONDS,
     )
     return Run(done.returncode, done.stdout.decode(), done.stderr.decode())
+
+
+class _PreloadedProgram:
+    """A process that forks one run of the program after the other, and ends with this process."""
+
+    def __init__(self) -> None:
+        theirs, ours = os.pipe()
+        command: list[str | Path] = [
+            sys.executable,
+            Path(__file__).with_name("preloaded_program.py"),
+            str(theirs),
+        ]
+        self._process = subprocess.Popen(command, pass_fds=[theirs], stdout=subprocess.PIPE, text=True)
+        os.close(theirs)
+        self._orders = os.fdopen(ours, "w")
+        self._turn = threading.Lock()
+
+    def run(self, arguments: list[str], stdin: bytes, cwd: Path) -> Run:
+        assert self._process.stdout is not None
+        with self._turn, tempfile.TemporaryDirectory() as folder:
+            files = {name: Path(folder, name) for name in ("stdin", "stdout", "stderr")}
+            for path in files.values():
+                path.write_bytes(stdin if path.name == "stdin" else b"")
+            order = {"arguments": arguments, "cwd": str(cwd), "environment": dict(os.environ)}
+            order |= {name: str(path) for name, path in files.items()}
+            self._orders.write(f"{json.dumps(order)}\n")
+            self._orders.flush()
+            timer = threading.Timer(SECONDS, os.kill, (int(self._process.stdout.readline()), signal.SIGKILL))
+            timer.start()
+            code = int(self._process.stdout.readline())
+            timer.cancel()
+            return Run(code, files["stdout"].read_bytes().decode(), files["stderr"].read_bytes().decode())
+
+
+_preloaded_program = functools.cache(_PreloadedProgram)
 
 
 def run_on_terminal(

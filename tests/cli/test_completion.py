@@ -56,7 +56,7 @@ def complete(line: str, *, shell: str = "bash") -> list[str]:
 
 def test_formats_are_completed() -> None:
     assert complete("droidgate inspect --from ") == list(load_formats())
-    assert complete("droidgate lint --from mo") == ["mobile-mcp"]
+    assert complete("droidgate lint --from mo") == ["mobile-agent", "mobile-mcp"]
     assert complete("droidgate discover --only app") == ["appfunctions"]
 
 

@@ -3,10 +3,10 @@
 from pathlib import Path
 from typing import Any
 
-from droidgate.coverage.catalog import Catalog
 from droidgate.coverage.process_pool import PoolSettings
-from droidgate.coverage.rows import TABLES
 from droidgate.coverage.scan import Result, ScanRequest, scan
+from droidgate.sources.catalogs.catalog import Catalog
+from droidgate.sources.catalogs.rows import TABLES
 from droidgate_phone.sample_packages import filler_package, sample_packages
 
 SAMPLES = len(sample_packages())

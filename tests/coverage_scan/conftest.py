@@ -5,7 +5,7 @@ from pathlib import Path
 import pytest
 
 from coverage_scan.catalogs import scan_into, write_apps
-from droidgate.coverage.catalog import Catalog
+from droidgate.sources.catalogs.catalog import Catalog
 
 
 @pytest.fixture(scope="session")

@@ -14,13 +14,13 @@ import pytest
 from coverage_scan.catalogs import rows_of, scan_into
 from coverage_scan.made_apps import split_app, tool_app
 from droidgate.coverage import scan_one as scan_one_module
-from droidgate.coverage.catalog import Catalog
 from droidgate.coverage.inputs import Item
 from droidgate.coverage.process_pool import PoolSettings, StandingWorker
 from droidgate.coverage.scan_lock import only_scan_of
-from droidgate.coverage.scan_log import LOG_FILE
 from droidgate.model.errors import InputError
 from droidgate.sources import read_opened
+from droidgate.sources.catalogs.catalog import Catalog
+from droidgate.sources.catalogs.names import LOG_FILE
 from droidgate_phone.sample_packages import filler_package
 
 LITTLE_DISK = (

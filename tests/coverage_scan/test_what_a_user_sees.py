@@ -17,9 +17,9 @@ from coverage_scan.made_apps import split_app, tool_app
 from droidgate.cli import run
 from droidgate.cli.coverage.scanning import ProgressLine
 from droidgate.coverage import cluster
-from droidgate.coverage.catalog import Catalog
-from droidgate.coverage.extras import install_command
-from droidgate.coverage.rows import TABLES
+from droidgate.extras import install_command
+from droidgate.sources.catalogs.catalog import Catalog
+from droidgate.sources.catalogs.rows import TABLES
 
 APPS = 20 + SAMPLES
 

@@ -23,6 +23,7 @@ PACKAGES = {
     "droidgate_mcp": "adapters",
     "droidgate_observed": "adapters",
     "droidgate_function_calling": "adapters",
+    "droidgate_mobile_agent": "adapters",
     "droidgate_mappings": "mappings",
     "droidgate_phone": "device_shim",
     "droidgate_shim": "device_shim",

@@ -5,9 +5,9 @@ from typing import Any
 
 import pytest
 
-from droidgate.coverage.catalog import Catalog
 from droidgate.coverage.process_pool import PoolSettings
 from droidgate.coverage.scan import ScanRequest, scan
+from droidgate.sources.catalogs.catalog import Catalog
 from synthetic_ecosystem.apks import PART, READ, UNREADABLE, Expected
 
 # The apps are made and scanned in the first test; both take long where other work goes on.

@@ -14,7 +14,9 @@ import hmac
 import os
 import re
 import secrets
-from collections.abc import Mapping
+import threading
+from collections import deque
+from collections.abc import Mapping, Sequence
 from contextlib import suppress
 from dataclasses import dataclass, field
 from datetime import UTC, datetime
@@ -23,7 +25,7 @@ from typing import BinaryIO, Final
 
 from droidgate.calling.policy import Decision
 from droidgate.calling.subjects import CallSubject
-from droidgate.model.errors import InputError
+from droidgate.model.errors import DroidgateError, InputError, WriteError
 from droidgate.model.json_values import Json, canonical_json
 from droidgate.parsing.json_text import parse_json
 from droidgate.private_files import (
@@ -82,8 +84,18 @@ class Head:
 
 
 @dataclass(slots=True)
+class _Entry:
+    """A record that a thread waits for."""
+
+    event: str
+    facts: Mapping[str, Json]
+    is_settled: bool = False
+    error: DroidgateError | None = None
+
+
+@dataclass(slots=True)
 class AuditLog:
-    """The user's audit log.
+    """The user's audit log. May be shared by threads.
 
     Attributes:
         folder: Of the log; in the user's state folder by default.
@@ -96,6 +108,8 @@ class AuditLog:
     key_folder: Path = field(default_factory=configuration_folder)
     rotate_at: int = ROTATE_AT
     _key: bytes | None = None
+    _waiting: deque[_Entry] = field(default_factory=deque)
+    _turn: threading.Lock = field(default_factory=threading.Lock)
 
     def start(
         self, subject: CallSubject, *, pin: str | None, arguments: Json, decision: Decision
@@ -170,41 +184,50 @@ class AuditLog:
     def _append(self, event: str, facts: Mapping[str, Json]) -> None:
         """Write a record and return when it is on the disk.
 
-        Records are written one at a time, and synced together: a disk syncs several writers at once. The head
-        never names a record that is not on the disk yet, so a loss of power is not taken for a cut-off end.
+        Threads that come while one of them waits for the disk are written together by the next: one write and
+        one sync for all their records, in the order they came.
         """
-        with exclusive_file(self.folder / HEAD_NAME) as descriptor:
-            before = _read_head(descriptor)
-            head, notes = _recover(self.folder, before)
-            if before is None:
-                # Else the next writer, which may not wait for the disk, would report it once more.
-                _write_head(descriptor, head)
-            for note in notes:
-                head = self._write("recovered", note, head)
-            head = self._write(event, facts, head)
-        _sync(file_of(self.folder, head.file))
-        with exclusive_file(self.folder / HEAD_NAME) as descriptor:
-            before = _read_head(descriptor)
-            if before is None or before.number < head.number:
-                _write_head(descriptor, head)
+        entry = _Entry(event, facts)
+        self._waiting.append(entry)
+        with self._turn:
+            if not entry.is_settled:
+                self._commit([self._waiting.popleft() for _ in range(len(self._waiting))])
+        if entry.error is not None:
+            raise entry.error
 
-    def _write(self, event: str, facts: Mapping[str, Json], head: Head) -> Head:
-        line, digest = record_line(head, event, facts)
-        number = head.file if head.size == 0 or head.size + len(line) <= self.rotate_at else head.file + 1
-        path = file_of(self.folder, number)
+    def _commit(self, entries: Sequence[_Entry]) -> None:
+        """Write records behind the last one, and settle each: it is on the disk, or has its error."""
+        error: DroidgateError | None = WriteError("the record was not written", place=str(self.folder))
         try:
-            descriptor = os.open(path, os.O_WRONLY | os.O_CREAT | os.O_APPEND | NO_LINK, 0o600)
-        except OSError as error:
-            raise unwritable(path, error) from None
-        try:
-            check_private(descriptor, path)
-            size = os.fstat(descriptor).st_size
-            _write_whole(descriptor, line, size, path)
+            # Held while the disk works: the head never names a record that is not on the disk yet, so a loss
+            # of power is not taken for a cut-off end.
+            with exclusive_file(self.folder / HEAD_NAME) as descriptor:
+                before = _read_head(descriptor)
+                head, notes = _recover(self.folder, before)
+                if before is None:
+                    # Else the next writer would report it once more if this one fails.
+                    _write_head(descriptor, head)
+                recovered = [_Entry("recovered", note) for note in notes]
+                _write_head(descriptor, self._write([*recovered, *entries], head))
+            error = None
+        except DroidgateError as failure:
+            error = failure
         finally:
-            os.close(descriptor)
-        if size == 0:
-            sync_folder(self.folder)
-        return Head(head.number + 1, digest, number, size + len(line))
+            for entry in entries:
+                entry.error, entry.is_settled = error, True
+
+    def _write(self, entries: Sequence[_Entry], head: Head) -> Head:
+        """Write records and return the head after them, when they are on the disk."""
+        lines: dict[int, list[bytes]] = {}
+        for entry in entries:
+            line, digest = record_line(head, entry.event, entry.facts)
+            is_full = head.size > 0 and head.size + len(line) > self.rotate_at
+            number, size = (head.file + 1, 0) if is_full else (head.file, head.size)
+            head = Head(head.number + 1, digest, number, size + len(line))
+            lines.setdefault(number, []).append(line)
+        for number, of_file in lines.items():
+            _write_to(file_of(self.folder, number), b"".join(of_file))
+        return head
 
 
 def record_line(head: Head, event: str, facts: Mapping[str, Json]) -> tuple[bytes, str]:
@@ -258,26 +281,25 @@ def log_files(folder: Path) -> list[tuple[int, Path]]:
     return sorted((int(found[1]), path) for found, path in names)
 
 
-def _write_whole(descriptor: int, line: bytes, size: int, path: Path) -> None:
-    """Write a line; a part of it that got in, as on a full disk, is taken back."""
+def _write_to(path: Path, lines: bytes) -> None:
+    """Write lines at the end of a file and sync it; a part that got in, as on a full disk, is taken back."""
     try:
-        if os.write(descriptor, line) == len(line):
-            return
-        os.ftruncate(descriptor, size)
+        descriptor = os.open(path, os.O_WRONLY | os.O_CREAT | os.O_APPEND | NO_LINK, 0o600)
     except OSError as error:
         raise unwritable(path, error) from None
-    raise unwritable(path, OSError(errno.ENOSPC, os.strerror(errno.ENOSPC)))
-
-
-def _sync(path: Path) -> None:
     try:
-        descriptor = os.open(path, os.O_WRONLY | NO_LINK)
-        try:
-            os.fsync(descriptor)
-        finally:
-            os.close(descriptor)
+        check_private(descriptor, path)
+        size = os.fstat(descriptor).st_size
+        if os.write(descriptor, lines) < len(lines):
+            os.ftruncate(descriptor, size)
+            raise unwritable(path, OSError(errno.ENOSPC, os.strerror(errno.ENOSPC)))
+        os.fsync(descriptor)
     except OSError as error:
         raise unwritable(path, error) from None
+    finally:
+        os.close(descriptor)
+    if size == 0:
+        sync_folder(path.parent)
 
 
 def _read_key(path: Path) -> bytes:

@@ -229,7 +229,7 @@ def _end(sent: _Prepared, link: CallLink) -> bool:
 
 
 def _place_of(device: Device, facts: DeviceFacts) -> ShimPlace:
-    return ShimPlace(device, facts.user, facts.sdk)
+    return ShimPlace(device, facts.user, facts.release)
 
 
 def _shims_for(package: str, place: ShimPlace, *, any_shim: bool = False) -> Iterator[InstalledPackage]:

@@ -10,6 +10,7 @@ import shlex
 import threading
 from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass, replace
+from functools import cached_property
 from typing import Final
 
 from droidgate.calling.refusals import refused_names
@@ -22,6 +23,7 @@ from droidgate.installed import DeviceFacts, is_shim
 from droidgate.model.capability import Capability, Provider
 from droidgate.model.errors import DeviceError, InputError, UsageError
 from droidgate.parsing.suggestions import closest_name
+from droidgate.sources.callability import Callability, callability_of
 from droidgate.sources.device import InstalledApp, PhoneReading, PhoneRequest, read_phone
 
 _MAX_LISTED: Final = 10
@@ -31,9 +33,9 @@ Learn = Callable[[Provider, DeviceFacts, Device], Provider | None]
 """Asks a provider for the capabilities that its app's files do not list; None where it cannot be asked."""
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True)
 class Target:
-    """A capability on a phone.
+    """A capability on a phone. What follows from it is computed once.
 
     Attributes:
         provider: What declares it.
@@ -49,17 +51,17 @@ class Target:
     user: int
     is_learnt: bool = False
 
-    @property
+    @cached_property
     def key(self) -> CapabilityKey:
         """Which capability it is."""
         return key_of(self.provider, self.capability.id, user=self.user)
 
-    @property
+    @cached_property
     def name(self) -> str:
         """The name that means this capability and no other of the phone: `PACKAGE/COMPONENT/ID`."""
         return f"{self.app.package}/{component_name(self.provider)}/{self.capability.id}"
 
-    @property
+    @cached_property
     def pin(self) -> Pin:
         """What an approval holds for.
 
@@ -99,6 +101,7 @@ class PhoneTargets:
         self._learnt: dict[tuple[str, str], Provider] = {}
         self._known: tuple[Target, ...] | None = None
         self._refused: dict[CapabilityKey, str] = {}
+        self._callable: dict[int, tuple[Provider, Callability]] = {}
 
     @property
     def reading(self) -> PhoneReading:
@@ -140,6 +143,15 @@ class PhoneTargets:
         """
         self._targets()
         return self._refused.get(target.key)
+
+    def callability(self, target: Target) -> Callability:
+        """Return whether and how the provider of a capability can be called; computed once."""
+        provider = target.provider
+        known = self._callable.get(id(provider))
+        if known is None or known[0] is not provider:
+            known = (provider, callability_of(provider, target.app, self.reading))
+            self._callable[id(provider)] = known
+        return known[1]
 
     def find(self, text: str, *, app: str | None = None, protocol: str | None = None) -> Target:
         """Return the one capability that a text names.
@@ -229,6 +241,7 @@ class PhoneTargets:
             if self._known is None:
                 self._known = tuple(self._every_target())
                 self._refused = refused_names(target.key for target in self._known)
+                self._callable.clear()
             return self._known
 
     def _every_target(self) -> Iterator[Target]:

@@ -10,7 +10,7 @@ import typer
 from droidgate.cli.completing import complete_formats, complete_serials, complete_targets
 
 
-class CrossingThreshold(StrEnum):
+class ConversionThreshold(StrEnum):
     """Levels of a conversion's findings that `convert --fail-on` takes, mildest first."""
 
     RENAMED = "renamed"
@@ -41,7 +41,8 @@ class DiffThreshold(StrEnum):
 
 
 SOURCE_HELP = (
-    "A descriptor file, project folder, APK, folder of any of these, adb:[SERIAL] or - for standard input"
+    "A descriptor file, project folder, APK, folder of any of these, catalog, adb:[SERIAL] or - for "
+    "standard input"
 )
 PATTERN_HELP = "CAPABILITY, PACKAGE/CAPABILITY or PACKAGE/COMPONENT/CAPABILITY; * and ? are wildcards"
 

@@ -24,10 +24,10 @@ from itertools import islice
 from queue import Empty, Queue
 from typing import Any, Final, NoReturn
 
-from droidgate.coverage.extras import need
 from droidgate.coverage.inputs import Item
 from droidgate.coverage.process_pool import Answer, PoolSettings, StandingWorker
 from droidgate.coverage.scanned import Scanned
+from droidgate.extras import need
 from droidgate.model.errors import InputError, UsageError
 
 CHUNK: Final = 16

@@ -6,7 +6,6 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any, Final
 
-from droidgate.coverage.declarations import read_members
 from droidgate.coverage.document import (
     MOST_APPS,
     MOST_CAPABILITIES,
@@ -26,6 +25,7 @@ from droidgate.coverage.figures import Figures
 from droidgate.coverage.overlaps import Overlaps, key_of
 from droidgate.coverage.quality import figures_of
 from droidgate.model.json_values import one_line_json
+from droidgate.sources.catalogs.declarations import read_members
 from droidgate_mappings.reach import load_reach
 
 MOST_FINDINGS_LISTED: Final = 100_000
@@ -49,7 +49,7 @@ FROM capability_fact f JOIN standing s USING (key)
 JOIN provider_fact p ON p.p = f.p
 JOIN capabilities c ON c.unit = p.unit AND c.provider = p.provider AND c.capability = f.capability
 LEFT JOIN (
-    SELECT unit, provider, capability, map(list(target), list(level)) AS levels FROM crossings GROUP BY ALL
+    SELECT unit, provider, capability, map(list(target), list(level)) AS levels FROM conversions GROUP BY ALL
 ) x ON x.unit = c.unit AND x.provider = c.provider AND x.capability = c.capability
 ORDER BY f.p, f.capability
 """

@@ -23,8 +23,6 @@ from droidgate.compare import (
     Weight,
     compare_sets,
 )
-from droidgate.coverage.catalog import Catalog, quoted
-from droidgate.coverage.declarations import read_part
 from droidgate.coverage.document import (
     ChangeCounts,
     ChangedApp,
@@ -35,6 +33,8 @@ from droidgate.coverage.document import (
     TrendPoint,
 )
 from droidgate.model.capability import CapabilitySet, Provider
+from droidgate.sources.catalogs.catalog import Catalog, quoted
+from droidgate.sources.catalogs.declarations import read_part
 
 MOST_APPS_LISTED: Final = 500
 MOST_APPS_IN_FULL: Final = 200

@@ -15,11 +15,11 @@ from typing import Any, Final, Literal
 from droidgate.coverage.remote import UnknownSchemeError, find_remote, is_remote, without_password
 from droidgate.formats import load_formats
 from droidgate.model.errors import InputError, UsageError
+from droidgate.sources.catalogs.names import CATALOG_FILE, catalog_folder
 from droidgate.sources.folders import ARCHIVE_ENDINGS, scan_folder
 from droidgate.sources.spelling import DEVICE_SCHEME, join_shown, printable
 
 LIST_MARK: Final = "@"
-CATALOG_FILE: Final = "catalog.json"
 
 ItemKind = Literal["apk", "app", "module", "descriptor", "file", "remote", "refused"]
 
@@ -167,6 +167,8 @@ class _Listing:
             self._add_remote(source)
         elif _is_there(Path.is_file, Path(source, CATALOG_FILE)):
             self._catalogs.setdefault(os.path.realpath(source), source)
+        elif (catalog := catalog_folder(source)) is not None:
+            self._catalogs.setdefault(os.path.realpath(catalog), str(catalog))
         elif _is_there(Path.is_dir, Path(source)):
             self._add_folder(source, name)
         else:

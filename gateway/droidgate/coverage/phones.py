@@ -6,7 +6,7 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 from typing import Final
 
-from droidgate.coverage.scanned import LEFT_OUT, OWN_APP, Scanned
+from droidgate.coverage.scanned import Scanned
 from droidgate.coverage.unit_rows import Unit, rows_of_unit
 from droidgate.devices.device import Device, open_device
 from droidgate.devices.errors import CommandFailedError, DeviceOutputError
@@ -16,6 +16,7 @@ from droidgate.model.capability import declaration_of
 from droidgate.model.errors import DeviceError, InputError
 from droidgate.model.findings import Finding
 from droidgate.model.json_values import Json, digest_of
+from droidgate.sources.catalogs.rows import LEFT_OUT, OWN_APP
 from droidgate.sources.checking import check_reading
 from droidgate.sources.device import InstalledApp, PhoneReading, PhoneRequest, parse_phone_source, read_phone
 from droidgate.sources.providers import Providers

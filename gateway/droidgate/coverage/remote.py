@@ -15,7 +15,7 @@ from typing import Any, Final
 from droidgate.apk.bundle_files import TemporarySource
 from droidgate.apk.byte_source import ByteSource
 from droidgate.apk.files import check_range
-from droidgate.coverage.extras import need
+from droidgate.extras import need
 from droidgate.model.errors import BudgetError, DroidgateError, InputError, UsageError
 from droidgate.sources.folders import ARCHIVE_ENDINGS
 from droidgate.sources.spelling import printable

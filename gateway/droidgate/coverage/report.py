@@ -10,8 +10,7 @@ from pathlib import Path
 from types import TracebackType
 from typing import Self
 
-from droidgate.coverage.catalog import Catalog
-from droidgate.coverage.crossings import LEVELS
+from droidgate.coverage.conversions import LEVELS
 from droidgate.coverage.details import details_of, is_too_large
 from droidgate.coverage.document import MOST_APPS, MOST_CAPABILITIES, CatalogFacts, Counted, Details, Report
 from droidgate.coverage.export import Form, write_tables
@@ -24,6 +23,7 @@ from droidgate.coverage.reach import agents
 from droidgate.coverage.translations import misfits, translate_chosen
 from droidgate.coverage.unread import unread_of
 from droidgate.model.findings import Finding
+from droidgate.sources.catalogs.catalog import Catalog
 from droidgate_mappings.reach import load_shim_table
 
 

@@ -10,19 +10,20 @@ from pathlib import Path
 from typing import Any, Final, Protocol
 
 from droidgate.apk.bundle_files import ApkIdentity, group_apks
-from droidgate.coverage.catalog import Catalog, check_name
 from droidgate.coverage.catalog_writing import Parts, check_folder, write_catalog
-from droidgate.coverage.crossings import targets
-from droidgate.coverage.extras import need
-from droidgate.coverage.inputs import CATALOG_FILE, Inputs, Item, list_inputs, state_of
+from droidgate.coverage.conversions import targets
+from droidgate.coverage.inputs import Inputs, Item, list_inputs, state_of
 from droidgate.coverage.known import KnownUnits, write_known
 from droidgate.coverage.process_pool import Answer, PoolSettings, ProcessPool
 from droidgate.coverage.remote import is_only_here
 from droidgate.coverage.scan_lock import only_scan_of
-from droidgate.coverage.scan_log import KEPT_LOG_FILE, LOG_FILE, Header, ScanLog
+from droidgate.coverage.scan_log import KEPT_LOG_FILE, Header, ScanLog
 from droidgate.coverage.scanned import CHANGED, KNOWN, PART, Scanned
 from droidgate.coverage.worker import do_work, load_work
+from droidgate.extras import need
 from droidgate.model.errors import InputError, UsageError
+from droidgate.sources.catalogs.catalog import Catalog, check_name
+from droidgate.sources.catalogs.names import CATALOG_FILE, LOG_FILE
 from droidgate.sources.spelling import printable
 
 _KNOWN_FILE: Final = "known-{}.units"

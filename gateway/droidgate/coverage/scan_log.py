@@ -16,13 +16,13 @@ from typing import Any, Final, Self
 
 from droidgate.coverage.inputs import Item, state_of
 from droidgate.coverage.process_pool import Answer
-from droidgate.coverage.rows import SCHEMA_VERSION
 from droidgate.coverage.scanned import KNOWN
 from droidgate.model.errors import InputError, UsageError
 from droidgate.parsing.json_text import WRITTEN, parse_json
+from droidgate.sources.catalogs.names import LOG_FILE
+from droidgate.sources.catalogs.rows import SCHEMA_VERSION
 from droidgate.sources.spelling import printable
 
-LOG_FILE: Final = "scan.jsonl"
 KEPT_LOG_FILE: Final = "scan.kept"
 """What is kept of an earlier log, while it is picked out."""
 

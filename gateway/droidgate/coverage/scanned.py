@@ -8,7 +8,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, fields
 from typing import Any, Final, Self
 
-from droidgate.coverage.rows import Row
+from droidgate.sources.catalogs.rows import Row
 
 KNOWN: Final = "known"
 """The outcome for a unit whose rows are there already."""
@@ -18,12 +18,6 @@ CHANGED: Final = "it changed while it was read"
 
 PART: Final = "part"
 """The outcome for a split."""
-
-LEFT_OUT: Final = "left-out"
-"""The outcome for a shim, or another app of droidgate itself, that was not asked for."""
-
-OWN_APP: Final = "it is a shim or another app of droidgate itself; --include-shims includes it"
-"""The reason for that."""
 
 MAX_LINE: Final = 32 << 20
 """Bytes of the rows of one unit; one with more is reported as unreadable."""
@@ -46,13 +40,13 @@ class UnitRows:
     """The rows of one unit by table; conversions as numbers, since there are so many.
 
     Attributes:
-        tables: Rows of every table but `sources` and `crossings`.
-        crossings: Provider, capability, number of the target, of the level, of the provider's level, and the
-            counts of each level.
+        tables: Rows of every table but `sources` and `conversions`.
+        conversions: Provider, capability, number of the target, of the level, of the provider's level, and
+            the counts of each level.
     """
 
     tables: Mapping[str, Sequence[Row]]
-    crossings: Sequence[Sequence[int]]
+    conversions: Sequence[Sequence[int]]
 
 
 @dataclass(slots=True)
@@ -135,8 +129,8 @@ def _encode_rows(rows: UnitRows) -> bytes:
     tables: dict[str, Any] = {
         name: [_row_value(row) for row in members] for name, members in rows.tables.items() if members
     }
-    if rows.crossings:
-        tables["crossings"] = rows.crossings
+    if rows.conversions:
+        tables["conversions"] = rows.conversions
     return json.dumps(tables, ensure_ascii=False, separators=(",", ":")).encode()
 
 

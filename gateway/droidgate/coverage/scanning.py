@@ -7,8 +7,8 @@ from os import PathLike, fspath
 from pathlib import Path
 from typing import Final
 
+from droidgate.cores import usable_cores
 from droidgate.coverage.cluster import Cluster, check_cluster
-from droidgate.coverage.cores import usable_cores
 from droidgate.coverage.process_pool import PoolSettings, ProcessPool
 from droidgate.coverage.scan import Executor, Result, ScanRequest, Watcher
 from droidgate.coverage.scan import scan as scan_request

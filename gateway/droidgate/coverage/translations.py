@@ -6,12 +6,12 @@ from collections.abc import Iterator, Sequence
 from fnmatch import fnmatchcase
 from typing import Final
 
-from droidgate.coverage.crossings import targets
-from droidgate.coverage.declarations import read_part
+from droidgate.coverage.conversions import targets
 from droidgate.coverage.document import Translation, TranslationFinding, WrittenFile
 from droidgate.coverage.figures import Figures
 from droidgate.model.capability import Provider
 from droidgate.model.errors import DroidgateError
+from droidgate.sources.catalogs.declarations import read_part
 
 MOST_PROVIDERS: Final = 50
 MOST_FINDINGS_EACH: Final = 200

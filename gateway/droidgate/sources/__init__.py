@@ -1,4 +1,4 @@
-"""The one door to descriptors: a file, standard input, a project, an APK, a folder of these, a phone."""
+"""The one door to descriptors: files, standard input, projects, APKs, folders of these, catalogs, phones."""
 
 from __future__ import annotations
 
@@ -13,6 +13,7 @@ from droidgate.formats import Format, find_format, load_formats
 from droidgate.model.errors import BudgetError, InputError, UsageError
 from droidgate.sources.android_project import Module, application_from_tree
 from droidgate.sources.archives import is_archive
+from droidgate.sources.catalogs.names import catalog_folder
 from droidgate.sources.files import STANDARD_INPUT, UNTIED_DESCRIPTOR, FileReader
 from droidgate.sources.folders import MAX_FILE_BYTES, read_bytes
 from droidgate.sources.format_reading import ReadOptions
@@ -47,8 +48,9 @@ def read(
 
     Args:
         sources: Each a path (a descriptor, a manifest, an Android project, an APK, a container of split APKs,
-            a folder of any of these), `-` for standard input, or a phone: `adb:`, `adb:SERIAL`,
-            `adb:SERIAL/PACKAGE`.
+            a folder of any of these, a catalog or its `catalog.json`), `-` for standard input, a phone:
+            `adb:`, `adb:SERIAL`, `adb:SERIAL/PACKAGE`, or the capabilities that a format fixes itself:
+            `mobile-agent:`.
         formats: Ids of the formats to look for, such as `mmcp`; all installed ones by default.
         strict: Every leniency of a reader is an error.
 
@@ -148,8 +150,9 @@ def read_source(
 
     Args:
         source: `-`, or a path as the user wrote it: a descriptor, a manifest, an Android project, an APK, a
-            container of split APKs (`.apks`, `.xapk`, `.apkm`), a folder of any of these; or a phone: `adb:`,
-            `adb:SERIAL`, `adb:SERIAL/PACKAGE`.
+            container of split APKs (`.apks`, `.xapk`, `.apkm`), a folder of any of these, a catalog or its
+            `catalog.json`; a phone: `adb:`, `adb:SERIAL`, `adb:SERIAL/PACKAGE`; or `FORMAT:` for what a
+            format fixes itself.
         strict: Every leniency of a reader is an error.
         formats: The formats to look for; all installed ones by default.
         stdin: What `-` reads, the process's standard input by default.
@@ -166,6 +169,15 @@ def read_source(
         from droidgate.sources.device import read_device_source  # noqa: PLC0415
 
         return read_device_source(source, formats=options.formats, strict=strict).declared
+    for format_ in options.formats:
+        if format_.built_in is not None and source == f"{format_.id}:":
+            return Providers((format_.built_in(),))
+    catalog = None if source == STANDARD_INPUT else catalog_folder(source)
+    if catalog is not None:
+        # Most runs have no catalog either.
+        from droidgate.sources.catalogs.reading import read_catalog  # noqa: PLC0415
+
+        return read_catalog(catalog, options)
     reader = FileReader(options)
     if source == STANDARD_INPUT:
         data = (sys.stdin.buffer if stdin is None else stdin).read(MAX_FILE_BYTES + 1)

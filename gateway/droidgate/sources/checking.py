@@ -36,6 +36,7 @@ def check_reading(
         data = content_of(path)
         if data is not None:
             yield from check_file(SourceFile(path, data), formats)
+    yield from reading.linted
     yield from (finding for finding in reading.findings if finding.level in LINT_LEVELS)
 
 

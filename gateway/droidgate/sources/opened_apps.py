@@ -25,6 +25,7 @@ from droidgate.model.errors import DroidgateError, InputError, UsageError
 from droidgate.model.findings import Finding
 from droidgate.sources.apk import open_archive, open_loose_archives
 from droidgate.sources.archives import is_archive
+from droidgate.sources.catalogs.names import catalog_folder
 from droidgate.sources.folders import scan_folder
 from droidgate.sources.format_reading import FormatReader, ReadOptions
 from droidgate.sources.spelling import DEVICE_SCHEME, printable
@@ -87,11 +88,15 @@ def open_apps(source: str) -> Iterator[OpenedApp | UnreadApp]:
     Raises:
         InputError: it cannot be read, or holds no app.
         DeviceError: the phone cannot be reached or used.
-        UsageError: it is not an app and has none in it.
+        UsageError: it is not an app and has none in it, or is a catalog, which has no APKs.
     """
     if source.startswith(DEVICE_SCHEME):
         yield from _apps_of_phone(source)
         return
+    if catalog_folder(source) is not None:
+        message = "a catalog has no APKs, and a shim is made of what the APKs declare"
+        hint = "Name the APKs, projects or phones that the catalog was made of"
+        raise UsageError(message, place=printable(source), hint=hint)
     mode = _mode_of(source)
     if stat.S_ISDIR(mode):
         yield from _apps_of_folder(source)

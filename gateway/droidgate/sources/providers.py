@@ -25,6 +25,7 @@ class Providers:
             file that was named itself is raised instead.
         read_alone: Those of the files that were read as descriptors by themselves, without an app.
         sources: The sources as they were named, where `read` or a command named them.
+        linted: What linters found when a catalog was made; the files are not at hand to be checked again.
         unreadable: How many of several sources could not be read at all; each is among the problems.
     """
 
@@ -35,6 +36,7 @@ class Providers:
     problems: tuple[InputError, ...] = ()
     read_alone: tuple[str, ...] = ()
     sources: tuple[str, ...] = ()
+    linted: tuple[Finding, ...] = ()
     unreadable: int = 0
 
     @classmethod

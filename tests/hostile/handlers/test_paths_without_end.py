@@ -8,7 +8,7 @@ from typing import Any
 
 import pytest
 
-from cli.program_runs import WHOLE_PROGRAM, run_process
+from cli.program_runs import WHOLE_PROGRAM, run_process, run_whole_process
 from cli.samples import write_bare_project
 from droidgate.handlers.methods import kind_of
 from droidgate.model.types import OneOfType, RefType, ScalarType, Type
@@ -131,7 +131,7 @@ class TestBudgets:
             "cli.program_runs.WHOLE_PROGRAM", [WHOLE_PROGRAM[0], "-c", program, *command.split()]
         )
         began = time.monotonic()
-        run = run_process(*arguments, option, value, *more, cwd=tmp_path)
+        run = run_whole_process(*arguments, option, value, *more, cwd=tmp_path)
         assert run.code == 3, run.err
         assert time.monotonic() - began < SECONDS
         first, second = run.err.splitlines()

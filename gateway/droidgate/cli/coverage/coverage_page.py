@@ -26,8 +26,8 @@ from droidgate.coverage.document import (
 )
 from droidgate.coverage.outcomes import outcomes_in_words
 from droidgate.coverage.reach import obstacle_of
-from droidgate.coverage.scanned import LEFT_OUT
 from droidgate.formats import load_formats
+from droidgate.sources.catalogs.rows import LEFT_OUT
 
 _MOST_ROWS: Final = 10
 _MOST_APPS: Final = 15
@@ -43,8 +43,8 @@ def coverage_page(report: Report) -> list[Block]:
     parts: list[list[Block]] = [
         _head(report),
         _unread(report.unread),
-        *(_of_apps(report) if report.totals.apps else [_why_nothing(report)]),
         [] if report.history is None else _history(report.history),
+        *(_of_apps(report) if report.totals.apps else [_why_nothing(report)]),
         [*map(Line, report.notes)],
     ]
     blocks: list[Block] = []

@@ -12,9 +12,9 @@ from typing import Any, Final
 from droidgate.cli.exit_codes import ExitCode
 from droidgate.cli.output.pages import Line, Table, amount, show
 from droidgate.cli.output.safe_text import visible
-from droidgate.coverage.catalog import FORMULA_BEGINNINGS, Answered, Catalog, query
 from droidgate.model.errors import UsageError
 from droidgate.model.json_values import Json, one_line_json
+from droidgate.sources.catalogs.catalog import FORMULA_BEGINNINGS, Answered, Catalog, query
 
 MOST_SHOWN: Final = 1_000
 """Rows that are shown to people; programs get all of them."""

@@ -14,7 +14,7 @@ from droidgate.calling.caller import Caller
 from droidgate.calling.subjects import NamePattern
 from droidgate.cli.demo.demonstration_calls import shorten
 from droidgate.cli.output.pages import Line, Table, show
-from droidgate.coverage.extras import need
+from droidgate.extras import need
 from droidgate.model.errors import UsageError
 from droidgate.user_folders import HOME_VARIABLE
 

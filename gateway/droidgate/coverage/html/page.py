@@ -9,11 +9,11 @@ from importlib.resources import files
 from typing import TYPE_CHECKING, Any, Final
 
 from droidgate.coverage.document import REACHES, Report
-from droidgate.coverage.extras import need
 from droidgate.coverage.html import views
 from droidgate.coverage.html.packing import pack
 from droidgate.coverage.html.safe import ends_tell, finalized, marked, script_json
 from droidgate.coverage.outcomes import outcomes_in_words
+from droidgate.extras import need
 from droidgate.model.json_values import Json
 
 if TYPE_CHECKING:

@@ -5,7 +5,7 @@ from __future__ import annotations
 import shlex
 from typing import Any, Final
 
-from droidgate.coverage.extras import need
+from droidgate.extras import need
 from droidgate.model.json_values import Json, one_line_json
 from droidgate.text_safety import visible, visible_json
 

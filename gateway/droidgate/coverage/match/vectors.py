@@ -12,9 +12,9 @@ from collections.abc import Iterable, Iterator
 from pathlib import Path
 from typing import Final
 
-from droidgate.coverage.extras import need
 from droidgate.coverage.match.features import CapabilityText, declared_text
 from droidgate.coverage.match.words import Vocabulary
+from droidgate.extras import need
 from droidgate.model.errors import InputError
 from droidgate_mappings.taxonomy import load_words
 

@@ -5,7 +5,7 @@ from types import SimpleNamespace
 
 import pytest
 
-from droidgate.coverage import extras
+from droidgate import extras
 
 CASES: tuple[tuple[object, str], ...] = (
     (

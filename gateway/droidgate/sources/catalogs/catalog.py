@@ -3,21 +3,19 @@
 from __future__ import annotations
 
 import threading
-from collections.abc import Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping
 from contextlib import closing, contextmanager
 from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any, Final, Self
 
-from droidgate.coverage.cores import usable_cores
-from droidgate.coverage.extras import need
-from droidgate.coverage.inputs import CATALOG_FILE
-from droidgate.coverage.rows import SCHEMA_VERSION, TABLES
-from droidgate.coverage.scan_log import LOG_FILE
-from droidgate.coverage.scanned import LEFT_OUT, OWN_APP
+from droidgate.cores import usable_cores
+from droidgate.extras import need
 from droidgate.installed import OWN_PREFIX, own_app
 from droidgate.model.errors import BudgetError, InputError, UsageError
 from droidgate.parsing.json_text import parse_json
+from droidgate.sources.catalogs.names import CATALOG_FILE, LOG_FILE, catalog_folder
+from droidgate.sources.catalogs.rows import LEFT_OUT, OWN_APP, SCHEMA_VERSION, TABLES
 from droidgate.sources.folders import read_bytes
 from droidgate.sources.spelling import printable
 
@@ -43,6 +41,10 @@ _OFFLINE: Final = {
 }
 
 
+Rows = Iterator[tuple[Any, ...]]
+Ask = Callable[[str], Rows]
+
+
 @dataclass(frozen=True, slots=True)
 class Catalog:
     """A catalog on disk.
@@ -65,12 +67,12 @@ class Catalog:
 
     @classmethod
     def open(cls, folder: str | Path) -> Self:
-        """Return the catalog of a folder.
+        """Return the catalog of a folder, or of the `catalog.json` in it.
 
         Raises:
             InputError: it holds none, a broken one, or one of a version that is not known.
         """
-        place = Path(folder)
+        place = catalog_folder(str(folder)) or Path(folder)
         try:
             text = read_bytes(str(place / CATALOG_FILE), shown=str(place))
         except InputError:
@@ -144,15 +146,22 @@ class Catalog:
                 raise InputError(message, place=place, hint=_SCAN_ANEW)
         return connection
 
-    def ask(self, sql: str) -> Iterator[tuple[Any, ...]]:
+    def ask(self, sql: str) -> Rows:
         """Yield the rows that a query of ours gives.
 
         Raises:
             UsageError: DuckDB is not installed.
             InputError: the catalog cannot be read.
         """
+        with self.asking() as ask:
+            yield from ask(sql)
+
+    @contextmanager
+    def asking(self) -> Iterator[Ask]:
+        """Lend a function that asks queries of ours over one connection, one after the other; as `ask`."""
         duckdb = need("duckdb", "coverage")
-        with closing(self.connect()) as connection:
+
+        def ask(sql: str) -> Rows:
             try:
                 result = connection.execute(sql)
                 while rows := result.fetchmany(_ROWS_AT_ONCE):
@@ -160,6 +169,9 @@ class Catalog:
             except duckdb.Error as error:
                 message = f"it cannot be read: {first_line(error)}"
                 raise InputError(message, place=printable(str(self.folder)), hint=_SCAN_ANEW) from None
+
+        with closing(self.connect()) as connection:
+            yield ask
 
 
 def _facts_of(document: Mapping[str, Any]) -> dict[str, Any]:

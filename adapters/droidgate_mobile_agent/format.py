@@ -1,0 +1,18 @@
+"""The commands of MobileAgent as `droidgate.formats` knows them: read, and never written."""
+
+from __future__ import annotations
+
+from typing import Final
+
+from droidgate.formats import Format
+from droidgate_mobile_agent.read import built_in, detect, read_application, read_file
+from droidgate_mobile_agent.tables import TABLES
+
+FORMAT: Final = Format(
+    tables=TABLES,
+    detect=detect,
+    read_file=read_file,
+    read_application=read_application,
+    built_in=built_in,
+    endings=(".json",),
+)

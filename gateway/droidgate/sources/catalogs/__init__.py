@@ -1,0 +1,1 @@
+"""Catalogs of scans: their tables, how they are opened, and what they hold of providers."""
