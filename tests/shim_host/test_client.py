@@ -80,7 +80,7 @@ def test_a_request_arrives_as_it_was_written(host: HostClient, shim: FakeShim, t
 
 def test_a_call_has_the_id_that_it_was_given_and_is_canceled_by_it(host: HostClient, shim: FakeShim) -> None:
     name = "0d" * 16
-    trace = {
+    trace: dict[str, Any] = {
         "to": "a/b",
         "id": None,
         "sent": {"extras": {}},
