@@ -353,7 +353,7 @@ class DemonstrationCalls:
             "host (adb) -> mMCP activity",
             "page_count",
             arguments,
-            lambda: outcome_of(self._client(PDF_TOOL).call(text)),
+            lambda: outcome_of(self._client(PDF_TOOL).call(text).response),
             lambda answer: str(len(_PAGES)) in one_line_json(answer),
         )
 
