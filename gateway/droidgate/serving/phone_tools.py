@@ -10,15 +10,19 @@ import logging
 import secrets
 import threading
 from collections.abc import AsyncIterator, Callable, Sequence
-from contextlib import asynccontextmanager
+from contextlib import asynccontextmanager, suppress
 from dataclasses import dataclass, field, replace
+from functools import partial
 from typing import Final
 
 import anyio
+import anyio.from_thread
+import anyio.lowlevel
 import anyio.to_thread
 
 from droidgate.calling.caller import Caller
 from droidgate.calling.files import read_files
+from droidgate.calling.progress import CallProgress, ProgressSink
 from droidgate.calling.requests import CallRequest
 from droidgate.calling.subjects import NamePattern, component_name, glob_matches
 from droidgate.calling.targets import Target
@@ -229,14 +233,24 @@ class PhoneTools:
             hint = "List the tools again" if closest is None else f"Did you mean {closest!r}?"
             raise UnknownToolError(f"unknown tool {call.tool!r}", hint=hint)
         cancel = threading.Event()
+        token = anyio.lowlevel.current_token()
+
+        def report(progress: CallProgress) -> None:
+            send = partial(call.report_progress, progress.seconds, message=progress.text)
+            # The client may have gone, and the server may have stopped.
+            with suppress(RuntimeError, anyio.BrokenResourceError, anyio.ClosedResourceError):
+                anyio.from_thread.run(send, token=token)
+
         try:
             return await anyio.to_thread.run_sync(
-                self._call, call, called, cancel, abandon_on_cancel=True, limiter=self._limiter
+                self._call, call, called, cancel, report, abandon_on_cancel=True, limiter=self._limiter
             )
         finally:
             cancel.set()
 
-    def _call(self, call: ToolCall, called: _ToolTarget, cancel: threading.Event) -> ToolOutcome:
+    def _call(
+        self, call: ToolCall, called: _ToolTarget, cancel: threading.Event, report: ProgressSink
+    ) -> ToolOutcome:
         target, caller = called.target, called.phone.caller
         if caller is None:
             return _failed("unavailable", "the phone is not there")
@@ -247,6 +261,7 @@ class PhoneTools:
                     replace(request, arguments=arguments, files=files),
                     cancel=cancel,
                     approver=ClientApprover(call, self._allow),
+                    progress=report,
                 )
         except CallError as error:
             return _failed(error.failure.token, _explained(error))
