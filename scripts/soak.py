@@ -31,9 +31,8 @@ def main() -> int:
         report = soak(Path(folder), chosen.calls, clients=chosen.clients, seed=chosen.seed, trace=True)
     elapsed = time.monotonic() - begin
     print(f"{report.calls:,} calls by {chosen.clients} clients in {elapsed:,.0f} s")
-    print(
-        f"right {report.right:,}, failed {report.failed:,}, refused {report.refused:,}, wrong {len(report.wrong):,}"
-    )
+    print(f"right {report.right:,}, failed {report.failed:,}, refused {report.refused:,}")
+    print(f"wrong {len(report.wrong):,}")
     print("faults: " + ", ".join(f"{name} {count:,}" for name, count in sorted(report.faults.items())))
     objects = [size / (1 << 20) for size in report.objects]
     for name, samples in (("resident", report.resident), ("Python objects", objects)):

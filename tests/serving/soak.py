@@ -298,8 +298,8 @@ def judge(question: Question, answer: dict[str, Any]) -> str:
     text = json.dumps(answer)
     if _REFUSAL in text:
         return "refused"
-    result = answer.get("result")
-    has_failed = result is None or bool(result.get("isError"))
+    result: dict[str, Any] = answer.get("result", {"isError": True})
+    has_failed = bool(result.get("isError"))
     if question.is_failure and has_failed:
         if question.expected in text:
             return "right"
@@ -341,7 +341,8 @@ def soak(folder: Path, calls: int, *, clients: int, seed: int, trace: bool = Fal
     environment["DROIDGATE_HOME"] = str(folder / "home")
     (folder / "phone").mkdir()
     tests = str(Path(__file__).resolve().parent.parent)
-    on_path = {**environment, "PYTHONPATH": tests}
+    paths = os.pathsep.join([tests, *filter(None, [os.environ.get("PYTHONPATH")])])
+    on_path = {**environment, "PYTHONPATH": paths}
     with running(_PHONE, [str(folder / "phone")], on_path) as phone:
         port, serial = phone.stdout.readline().split()  # type: ignore[union-attr]
         proxy = FaultyAdb(int(port), serial, random.Random(seed), report.faults)
