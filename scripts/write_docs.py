@@ -325,7 +325,7 @@ TOUR: dict[str, Step] = {
     "losses": Step(
         (
             _ASK.format(
-                "SELECT target, level, count(*) AS capabilities FROM crossings "
+                "SELECT target, level, count(*) AS capabilities FROM conversions "
                 "WHERE target IN ('mcp+2025-11-25', 'mobile-mcp+1.0') GROUP BY ALL ORDER BY ALL"
             ),
         )

@@ -85,7 +85,7 @@ def test_several_of_each_are_told_in_the_plural_and_nothing_of_what_is_not_there
         "2 sources: 2 read",
     ]
     assert "How well" not in text
-    assert "What a crossing" not in text
+    assert "What a conversion" not in text
 
 
 def test_what_came_of_sources_is_told_in_words() -> None:
@@ -188,7 +188,7 @@ def test_a_version_that_is_all_that_is_lost_is_told_apart(run: Runner, tmp_path:
 HEADING = "What a conversion costs: % exact / changed / dropped or impossible"
 
 
-def test_the_crossings_of_each_protocol_are_told_in_percent(run: Runner, tmp_path: Path) -> None:
+def test_the_conversions_of_each_protocol_are_told_in_percent(run: Runner, tmp_path: Path) -> None:
     levels = [
         {"mcp+2025-11-25": "renamed"},
         {"mcp+2025-11-25": "dropped"},
@@ -352,7 +352,7 @@ def test_a_catalog_of_another_schema_in_a_history_is_one_error(run: Runner, tmp_
         make_catalog(tmp_path / name, App("a", [mmcp(NOTE)]))
     facts = tmp_path / "old/catalog.json"
     facts.write_text(
-        facts.read_text(encoding="utf-8").replace("droidgate.catalog/1", "droidgate.catalog/99"),
+        facts.read_text(encoding="utf-8").replace("droidgate.catalog/2", "droidgate.catalog/99"),
         encoding="utf-8",
     )
     done = run("coverage", tmp_path / "new", "--since", tmp_path / "old")

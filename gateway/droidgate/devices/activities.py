@@ -79,7 +79,7 @@ def intent_arguments(
     component: str | None = None,
     action: str | None = None,
     strings: Mapping[str, str] | None = None,
-    user: int = 0,
+    user: int | str = 0,
 ) -> list[str]:
     """Return the options of `am` that describe an Intent; values are quoted later, by `Device.run`.
 

@@ -113,6 +113,21 @@ class Identity:
     fingerprint: str
 
 
+@dataclass(slots=True)
+class _Seen:
+    """What was seen of a device when it was last looked at; all handles made of one another share it.
+
+    Attributes:
+        transport: The number of its transport; None before it was looked at.
+        identity: Which device it is.
+        features: What its adb daemon can do.
+    """
+
+    transport: int | None = None
+    identity: Identity | None = None
+    features: frozenset[str] = frozenset()
+
+
 class Device:
     """A device that is attached and ready; use `open_device` to get one. May be shared by threads.
 
@@ -129,9 +144,7 @@ class Device:
         self.server = server
         self.serial = serial
         self._lock = threading.RLock()
-        self._transport: int | None = None
-        self._identity: Identity | None = None
-        self._features: frozenset[str] = frozenset()
+        self._seen = _Seen()
         self.cancel: threading.Event | None = None
         self.observer: CommandObserver | None = None
 
@@ -162,11 +175,11 @@ class Device:
             DeviceError: it cannot be reached.
         """
         with self._lock:
-            if self._identity is None:
+            if self._seen.identity is None:
                 self._open(self._deadline(DEFAULT_SECONDS, "the first connection")).close()
-            if self._identity is None:
+            if self._seen.identity is None:
                 raise ProtocolError("the device tells no identity", place=self.serial)
-            return self._identity
+            return self._seen.identity
 
     @property
     def features(self) -> frozenset[str]:
@@ -176,9 +189,9 @@ class Device:
             DeviceError: it cannot be reached.
         """
         with self._lock:
-            if self._transport is None:
+            if self._seen.transport is None:
                 self._open(self._deadline(DEFAULT_SECONDS, "the first connection")).close()
-            return self._features
+            return self._seen.features
 
     def run(
         self,
@@ -301,7 +314,7 @@ class Device:
             timed_step(f"{self.serial} file transfer"),
             self._service("sync:", waiting) as connection,
         ):
-            session = SyncSession(connection, self._features, self.serial)
+            session = SyncSession(connection, self._seen.features, self.serial)
             yield session
             session.quit()
 
@@ -359,12 +372,12 @@ class Device:
         """Return a connection to this very device, on which a service can be asked for."""
         with self._lock:
             connection, transport = self.server.choose(self.serial, deadline)
-            if transport == self._transport:
+            if transport == self._seen.transport:
                 return connection
             connection.close()
             self._look_again(deadline)
             connection, transport = self.server.choose(self.serial, deadline)
-            if transport != self._transport:
+            if transport != self._seen.transport:
                 connection.close()
                 raise DeviceChangedError(
                     "the device reconnects again and again", place=self.serial, hint="Look at its cable"
@@ -390,13 +403,13 @@ class Device:
         if status != 0 or len(lines) != len(_IDENTITY) + 1:
             raise ProtocolError("getprop does not say which device this is", place=self.serial)
         seen = Identity(lines[0].strip("\r"), lines[1].strip("\r"))
-        if self._identity is not None and seen != self._identity:
+        if self._seen.identity is not None and seen != self._seen.identity:
             raise DeviceChangedError(
                 f"another device or build answers by this serial: {excerpt(seen.fingerprint)}",
                 place=self.serial,
                 hint="Start again with the device that is attached now",
             )
-        self._identity, self._features, self._transport = seen, features, transport
+        self._seen.identity, self._seen.features, self._seen.transport = seen, features, transport
 
 
 def open_device(serial: str | None = None, *, server: AdbServer | None = None) -> Device:

@@ -107,15 +107,28 @@ def read_disabled(text: str, exit_status: int = 0, error_text: str = "") -> froz
         CommandFailedError: it ended with an error.
         DeviceOutputError: a line is none of these.
     """
+    return frozenset(read_package_names(text, exit_status, error_text))
+
+
+def read_package_names(text: str, exit_status: int = 0, error_text: str = "") -> list[str]:
+    """Read what `pm list packages` printed without `-f`: one `package:NAME` per line, or nothing.
+
+    Returns:
+        The packages in Android's order.
+
+    Raises:
+        CommandFailedError: it ended with an error.
+        DeviceOutputError: a line is none of these.
+    """
     if exit_status != 0:
         raise command_failed(_LIST, exit_status, text, error_text)
-    names = set()
+    names = []
     for number, line in output_lines(_LIST, text):
         name = line.removeprefix(_PATH_MARK)
         if name == line or not is_package(name):
             raise DeviceOutputError(_LIST, "the line is not a package", line=number, text=line)
-        names.add(name)
-    return frozenset(names)
+        names.append(name)
+    return names
 
 
 def package_paths(device: Device, package: str, user: int = 0) -> list[str]:

@@ -30,7 +30,7 @@ _NOT_READ: Final = "FROM sources WHERE unit IS NULL AND outcome NOT IN ('no-desc
 """A split that was read with its base has the base's unit; one that stands alone has none."""
 
 _NOTHING_WRONG: Final = frozenset({"read", KNOWN, PART, LEFT_OUT, "no-descriptor"})
-_SHOWN_TABLES: Final = ("apps", "providers", "capabilities", "crossings", "findings", "problems")
+_SHOWN_TABLES: Final = ("apps", "providers", "capabilities", "conversions", "findings", "problems")
 
 
 def scan_sources(sources: Sequence[str], folder: Path, options: ScanOptions, *, as_json: bool) -> int:

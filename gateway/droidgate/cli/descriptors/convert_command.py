@@ -11,7 +11,7 @@ from droidgate.cli.options import (
     AsJson,
     AsSarif,
     ChosenProviders,
-    CrossingThreshold,
+    ConversionThreshold,
     JsonSchema,
     OnlyFormats,
     ProviderDescription,
@@ -43,7 +43,7 @@ Package = Annotated[
 ]
 Force = Annotated[bool, typer.Option("--force", help="Overwrite files that are there and differ")]
 FailOn = Annotated[
-    CrossingThreshold | None,
+    ConversionThreshold | None,
     typer.Option(
         "--fail-on",
         help="Exit with 1 from this level on; everything is written all the same",

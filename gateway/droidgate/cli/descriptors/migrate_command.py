@@ -13,7 +13,7 @@ from droidgate.cli.options import (
     SOURCE_HELP,
     AsJson,
     ChosenProviders,
-    CrossingThreshold,
+    ConversionThreshold,
     JsonSchema,
     OnlyFormats,
     ProviderDescription,
@@ -61,7 +61,7 @@ LanguageOption = Annotated[
 ]
 Write = Annotated[bool, typer.Option("--write", help="Apply the changes; without it they are only shown")]
 FailOn = Annotated[
-    CrossingThreshold | None,
+    ConversionThreshold | None,
     typer.Option("--fail-on", help="Exit with 1, and write nothing, from this level on", show_default=False),
 ]
 

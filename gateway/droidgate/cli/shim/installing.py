@@ -8,7 +8,7 @@ from typing import Final
 
 from droidgate.cli.descriptors.converting import reaches
 from droidgate.cli.exit_codes import ExitCode
-from droidgate.cli.options import CrossingThreshold
+from droidgate.cli.options import ConversionThreshold
 from droidgate.cli.output.json_output import print_json
 from droidgate.cli.output.pages import (
     Block,
@@ -63,7 +63,7 @@ def install_and_report(
     serial: str | None,
     *,
     any_app: bool | None,
-    fail_on: CrossingThreshold | None,
+    fail_on: ConversionThreshold | None,
     as_json: bool,
 ) -> int:
     """Install and set up, and show each step; return 4 where a shim does not work then.

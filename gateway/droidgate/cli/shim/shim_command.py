@@ -10,7 +10,7 @@ import typer
 
 from droidgate.cli.budgets import Deadline, Memory, RunBudget, run_within
 from droidgate.cli.completing import complete_capabilities, complete_shims
-from droidgate.cli.options import AsJson, CrossingThreshold, JsonSchema, Serial
+from droidgate.cli.options import AsJson, ConversionThreshold, JsonSchema, Serial
 from droidgate.cli.output.page_length import with_details
 
 
@@ -100,7 +100,7 @@ KeyFile = Annotated[
 OutFolder = Annotated[Path, typer.Option("--output", "-o", metavar="DIR", help="Folder for the APKs")]
 Force = Annotated[bool, typer.Option("--force", help="Replace files that are there and differ")]
 FailOn = Annotated[
-    CrossingThreshold | None,
+    ConversionThreshold | None,
     typer.Option(
         "--fail-on",
         help="Exit with 1 from this level of a finding on; everything is done all the same",

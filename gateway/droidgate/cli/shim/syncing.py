@@ -6,7 +6,7 @@ from collections.abc import Sequence
 
 from droidgate.cli.descriptors.converting import reaches
 from droidgate.cli.exit_codes import ExitCode
-from droidgate.cli.options import CrossingThreshold
+from droidgate.cli.options import ConversionThreshold
 from droidgate.cli.output.json_output import print_json
 from droidgate.cli.output.pages import Block, Heading, Line, Table, amount, noun, print_note, show
 from droidgate.cli.output.safe_text import one_line
@@ -25,7 +25,7 @@ from droidgate_shim.host.sync_runs import Synced, SyncPlan, carry_out, findings_
 
 
 def sync_and_report(
-    serial: str | None, *, dry_run: bool, fail_on: CrossingThreshold | None, as_json: bool
+    serial: str | None, *, dry_run: bool, fail_on: ConversionThreshold | None, as_json: bool
 ) -> int:
     """Make the shims of a phone fit its apps, and show it; return 4 where one does not work then.
 
