@@ -20,7 +20,7 @@ from droidgate.cli.options import (
     Strict,
     Target,
 )
-from droidgate.cli.output.page_length import with_details
+from droidgate.cli.output.page_length import with_details_of_report
 
 Out = Annotated[
     Path,
@@ -57,7 +57,7 @@ def register(app: typer.Typer) -> None:
     app.command("convert", short_help="Write what apps declare in another protocol")(_convert)
 
 
-@with_details
+@with_details_of_report
 def _convert(  # noqa: PLR0913
     sources: Sources,
     *,

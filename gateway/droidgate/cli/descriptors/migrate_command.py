@@ -21,7 +21,7 @@ from droidgate.cli.options import (
     Strict,
     Target,
 )
-from droidgate.cli.output.page_length import with_details
+from droidgate.cli.output.page_length import with_details_of_report
 
 
 class Language(StrEnum):
@@ -71,7 +71,7 @@ def register(app: typer.Typer) -> None:
     app.command("migrate", short_help="Put a descriptor and its handler into an app's source tree")(_migrate)
 
 
-@with_details
+@with_details_of_report
 def _migrate(  # noqa: PLR0913
     source: Source,
     *,

@@ -360,6 +360,7 @@ class DeviceRecord(Document):
         product, model: What it calls itself.
         android: Version as shown to users, such as `16`.
         sdk: API level.
+        sdk_full: API level with its minor level where there is one, such as `36.1`.
         security_patch: Day of the security patch level.
         features: What its adb daemon can do, in adb's words.
         hint: What to do, where it is not ready.
@@ -373,6 +374,7 @@ class DeviceRecord(Document):
     model: str | None
     android: str | None
     sdk: int | None
+    sdk_full: str | None
     security_patch: str | None
     features: tuple[str, ...]
     hint: str | None
