@@ -35,7 +35,11 @@ class Listening:
 
 
 def phone_tools(
-    serials: Sequence[str] = (), *, select: Sequence[str] = (), allow: Sequence[str] = ()
+    serials: Sequence[str] = (),
+    *,
+    select: Sequence[str] = (),
+    allow: Sequence[str] = (),
+    screens: bool = False,
 ) -> PhoneTools:
     """Return the tools of phones; the phones are asked when it is first looked at.
 
@@ -43,8 +47,12 @@ def phone_tools(
         serials: The phones; the only one that is attached by default.
         select: Glob patterns of the packages to serve; all by default.
         allow: Capabilities that need no approval: glob patterns, `CAPABILITY` or `PACKAGE/CAPABILITY`.
+        screens: Serve MobileAgent's commands too, which work on the screens of every app.
     """
-    phones = [ServedPhone(serial, functools.partial(_connect, serial)) for serial in serials or (None,)]
+    phones = [
+        ServedPhone(serial, functools.partial(_connect, serial), screens=screens)
+        for serial in serials or (None,)
+    ]
     return PhoneTools(phones, select=select, allow=[NamePattern.parse(text) for text in allow])
 
 
@@ -57,6 +65,7 @@ def serve(
     http: str | None = None,
     select: Sequence[str] = (),
     search: bool | None = None,
+    screens: bool = False,
     allow: Sequence[str] = (),
     needs_token: bool = True,
     on_listening: Callable[[Listening], None] | None = None,
@@ -69,6 +78,7 @@ def serve(
         select: Glob patterns of the packages to serve; all by default.
         search: Serve three tools that find, describe and call the others, or every tool by itself; by
             default the three where there are more than 40 others.
+        screens: Serve MobileAgent's commands too, which work on the screens of every app.
         allow: Capabilities that need no approval: glob patterns, `CAPABILITY` or `PACKAGE/CAPABILITY`.
         needs_token: Over HTTP, serve only whoever sends the token of this user.
         on_listening: Called when an HTTP server accepts connections.
@@ -78,7 +88,8 @@ def serve(
         InputError: the token's file or the user's policy cannot be used.
     """
     address = None if http is None else parse_address(http)
-    tools = SearchTools(phone_tools(serials, select=select, allow=allow), always=search)
+    phones = phone_tools(serials, select=select, allow=allow, screens=screens)
+    tools = SearchTools(phones, always=search)
     serve_tools(tools, address=address, needs_token=needs_token, on_listening=on_listening)
 
 
