@@ -39,9 +39,10 @@ class ScreenRoute:
         del target, link
         return RoutePlan(self.id, self.title, (), dict(arguments))
 
-    def check_enabled(self, target: Target, link: CallLink) -> bool | None:
-        """Return None: every phone has a screen."""
+    def check_enabled(self, target: Target, link: CallLink) -> bool:
+        """Return True: every phone has a screen."""
         del target, link
+        return True
 
     def send(self, plan: RoutePlan, target: Target, link: CallLink) -> RawResult:
         """Run the tool, once.

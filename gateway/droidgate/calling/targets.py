@@ -92,7 +92,7 @@ class Target:
 class ScreenTarget(Target):
     """One of MobileAgent's commands: it works on the phone's screen, and no app declares it.
 
-    Its approval holds for this phone only: there is no signer by which an app is known on another one.
+    Its approval holds for this phone only: nothing like a signer tells that another phone is the same.
     """
 
     @cached_property
