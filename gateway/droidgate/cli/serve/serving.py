@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from pathlib import Path
 from typing import TYPE_CHECKING, Final, Literal
 
 from droidgate.cli.exit_codes import ExitCode
@@ -65,6 +66,7 @@ def serve_and_report(
     search: bool | None,
     screens: bool,
     allow: Sequence[str],
+    files: Sequence[Path],
     needs_token: bool,
 ) -> int:
     """Serve until the client leaves or a signal ends it.
@@ -79,7 +81,7 @@ def serve_and_report(
     from droidgate.serving.search import SearchTools
 
     address = None if http is None else parse_address(http)
-    tools = phone_tools(serials, select=select, allow=allow, screens=screens)
+    tools = phone_tools(serials, select=select, allow=allow, screens=screens, files=files)
     # A phone may come later: a client that starts with the computer would otherwise have to be restarted.
     tools.look()
     provider = SearchTools(tools, always=search)
