@@ -92,7 +92,7 @@ class Target:
 class ScreenTarget(Target):
     """One of MobileAgent's commands: it works on the phone's screen, and no app declares it.
 
-    Its approval holds for this phone only: nothing like a signer tells that another phone is the same.
+    Its approval holds for this phone only, which has no signer by which another phone would be the same.
     """
 
     @cached_property
