@@ -35,8 +35,10 @@ from droidgate.serving.files import SharedFolders
 from droidgate.serving.phone_tools import PhoneTools, ServedPhone
 from droidgate.serving.plan import plan_tokens
 from droidgate.serving.search import SearchTools
+from droidgate_phone.faults import Faults
 from droidgate_phone.phone import start_phone
 from droidgate_phone.sample_packages import sample_packages
+from droidgate_shim.host.client import HostClient
 from droidgate_shim.host.installing import install_archive
 from droidgate_shim.host.place import place_of
 from phone_apps.pdf_files import pdf_with
@@ -119,6 +121,45 @@ def test_every_sample_app_answers_over_standard_input_and_output(phone: ReachedP
     anyio.run(main)
 
 
+@pytest.mark.parametrize("revision", REVISIONS)
+def test_a_long_call_reports_what_it_waits_for_and_a_cancel_ends_it_on_the_phone(
+    phone: ReachedPhone, revision: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr("droidgate.calling.progress.EVERY_SECONDS", 0.05)
+    shim = HostClient(phone.device, "dev.droidgate.shim.of.dev.droidgate.sample.clockin")
+    shim.clear_history()
+    reports: list[tuple[float, float | None, str | None]] = []
+
+    def wait_for_cancel() -> None:
+        while [past.token for past in shim.history()] != ["canceled"]:
+            threading.Event().wait(0.05)
+
+    async def main() -> None:
+        async with connected(tools_of(phone), revision) as client:
+            with anyio.CancelScope() as scope:
+
+                async def take(progress: float, total: float | None, message: str | None) -> None:
+                    reports.append((progress, total, message))
+                    if message == "waiting for the app's answer":
+                        scope.cancel()
+
+                await client.call_tool(
+                    "clockin_query_clock_in", {"date": "2026-01-02"}, progress_callback=take
+                )
+            assert scope.cancelled_caught
+            await anyio.to_thread.run_sync(wait_for_cancel)
+
+    phone.phone.system.faults = Faults(silent=frozenset({CLOCK_IN}))
+    try:
+        anyio.run(main)
+    finally:
+        phone.phone.system.faults = Faults()
+    assert shim.status().open == 0
+    moments = [progress for progress, _, _ in reports]
+    assert moments == sorted(set(moments))
+    assert {total for _, total, _ in reports} == {None}
+
+
 def test_texts_of_apps_are_labelled_and_names_are_safe(phone: ReachedPhone) -> None:
     tools = tools_of(phone)
     assert tools.look() == {"tools", "resources"}
@@ -131,7 +172,9 @@ def test_texts_of_apps_are_labelled_and_names_are_safe(phone: ReachedPhone) -> N
             assert description.startswith(f"[Text of the app {tool.group}]")
             assert len(description) <= 1024
             assert "_meta" not in document
-    assert "droidgate" not in tools.instructions.lower() or "sample" not in tools.instructions
+    own, marked = tools.instructions.split("\n\n", 1)
+    assert "dev.droidgate.sample" not in own
+    assert "untrusted text of the app dev.droidgate.sample.notes\n" in marked
 
 
 def test_select_serves_the_chosen_apps_only(phone: ReachedPhone) -> None:
