@@ -115,7 +115,7 @@ def test_with_tokens_each_server_names_the_file_of_its_own(made: MadePhone, tmp_
 
 @pytest.mark.slow
 def test_the_data_server_alone_asks_the_phone_each_time(made: MadePhone, tmp_path: Path) -> None:
-    """Nobody tells it of actions that another program does."""
+    """It cannot know of actions that another program does."""
     with running(environment_of(made, tmp_path), "--server", "data", lines=1) as (_, lines):
         (data,) = urls_in(lines)
         with made.counted() as commands:

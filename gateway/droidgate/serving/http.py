@@ -111,7 +111,7 @@ def http_application(
         application: The MCP server.
         address: Where it listens: only requests to this address are answered.
         token: Checks the bearer token; None lets every program of this computer in.
-        stateless: Each request has a JSON answer, and there are no sessions; the server sends nothing itself.
+        stateless: Each request has a JSON answer, without sessions; the server sends nothing by itself.
     """
     names = {"localhost", "127.0.0.1", "[::1]", f"[{address.host}]" if ":" in address.host else address.host}
     inner: Any = application.server.streamable_http_app(
