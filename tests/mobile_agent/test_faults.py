@@ -281,7 +281,7 @@ def test_b20_one_of_several_phones_is_chosen_by_its_serial(made: MadePhone) -> N
         address = AdbServer(ServerAddress(port=made.phone.server_port or 0))
         chosen = MobileAgentTools(lambda: open_device(other.serial, server=address))
         any_phone = MobileAgentTools(lambda: open_device(server=address))
-        assert chosen.run("launch_app", {"package_name": FORM})["success"]  # type: ignore[index,call-overload]
+        assert chosen.run("launch_app", {"package_name": FORM})["success"]
         with pytest.raises(ToolError, match="2 devices are attached"):
             any_phone.run("capture_screenshot", {})
 
