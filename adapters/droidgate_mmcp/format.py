@@ -30,6 +30,7 @@ FORMAT: Final = Format(
     find_silent=broadcast_providers,
     call_routes=call_routes,
     shell_calls=lazily("droidgate_mmcp.shell_calls:BroadcastShellCalls"),
+    shim_backend=lazily("droidgate_mmcp.shim_backend:MmcpBackend"),
     what_would_find=what_would_find,
     endings=(".json", ".xml"),
 )

@@ -21,6 +21,7 @@ from droidgate.model.json_values import Json
 from droidgate.model.names import NameEntry
 from droidgate.parsing.suggestions import suggest_name
 from droidgate.shell_calls import ShellCalls
+from droidgate.shim_backend import ShimBackend
 from droidgate_mappings.tables import DialectTable, FormatTables
 
 ENTRY_POINT_GROUP = "droidgate.formats"
@@ -194,6 +195,7 @@ class Format:
             phone.
         shell_calls: How Android's shell calls the format's capabilities, where it can: makes the object. Its
             `route_id` is that of one of the `call_routes`.
+        shim_backend: How a shim calls the format's capabilities, where it can: makes the object.
         what_would_find: What would find the capabilities of a provider whose app's files do not list them,
             one sentence; None where they do.
         code: How source code is read that declares capabilities; None where none does.
@@ -221,6 +223,7 @@ class Format:
     find_silent: Callable[[Application], tuple[Provider, ...]] | None = None
     call_routes: Callable[[Provider, DeviceFacts], tuple[CallRoute, ...]] | None = None
     shell_calls: Callable[[], ShellCalls] | None = None
+    shim_backend: Callable[[], ShimBackend] | None = None
     what_would_find: Callable[[Provider], str | None] | None = None
     code: CodeReader | None = None
     size_for_models: Callable[[Provider, Writing], tuple[int, ...] | None] | None = None

@@ -40,12 +40,13 @@ def test_it_writes_once(program: Runner, project: Path) -> None:
     arguments = ("migrate", CLOCK, "--to", "appfunctions", "--into", project, "--write")
     first = program(*arguments)
     assert first.code == 0
-    assert "updated: src/main/AndroidManifest.xml" in first.err
+    assert "updated: src/main/AndroidManifest.xml" in first.out
     assert sorted(one.protocol for one in read_providers(project)) == ["appfunctions", "mmcp"]
     after = files_of(project)
     second = program(*arguments)
-    assert (second.code, second.out) == (0, "")
-    assert "nothing to change" in second.err
+    assert second.code == 0
+    assert "unchanged: src/main/AndroidManifest.xml" in second.out
+    assert "updated: " not in second.out
     assert files_of(project) == after
 
 
@@ -67,11 +68,11 @@ def test_json_is_as_its_schema_says(program: Runner, project: Path) -> None:
     run = program("migrate", CLOCK, "--to", "mmcp+draft", "--into", copy_of_clock(project), "--json")
     document = json.loads(run.out)
     jsonschema.Draft202012Validator(schema).validate(document)
-    assert document["schema"] == "droidgate.migration/1"
+    assert document["schema"] == "droidgate.migration/2"
     assert document["written"] is False
     assert {one["path"] for one in document["changes"]} > {"src/main/AndroidManifest.xml"}
-    (crossing,) = document["crossings"]
-    assert crossing["findings"]
+    (conversion,) = document["conversions"]
+    assert conversion["findings"]
 
 
 def copy_of_clock(project: Path) -> Path:

@@ -391,7 +391,7 @@ class Device:
             raise UnsupportedDeviceError(
                 "its adb daemon tells no exit status (no shell_v2)",
                 place=self.serial,
-                hint="droidgate needs Android 7 (API 24) or later",
+                hint="droidgate needs Android 7.0 (API 24) or later",
             )
         connection, transport = self.server.choose(self.serial, deadline)
         with connection:

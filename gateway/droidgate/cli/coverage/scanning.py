@@ -11,13 +11,15 @@ from shlex import quote
 from typing import TYPE_CHECKING, Final, Self
 
 from droidgate.cli.exit_codes import ExitCode
-from droidgate.cli.output.pages import Block, Line, Table, print_note, show
+from droidgate.cli.output.page_length import shows_details
+from droidgate.cli.output.pages import Block, Line, Table, file_lines, print_file_notes, print_note, show
 from droidgate.cli.output.summaries import left_out_line
 from droidgate.cli.output.verbosity import shows_notes
 from droidgate.coverage.scan import Result
 from droidgate.coverage.scanned import KNOWN, PART
 from droidgate.coverage.scanning import ScanOptions, scan
 from droidgate.model.errors import InputError
+from droidgate.sources.catalogs.names import CATALOG_FILE
 from droidgate.sources.catalogs.rows import LEFT_OUT
 from droidgate.sources.spelling import printable
 
@@ -30,7 +32,7 @@ _NOT_READ: Final = "FROM sources WHERE unit IS NULL AND outcome NOT IN ('no-desc
 """A split that was read with its base has the base's unit; one that stands alone has none."""
 
 _NOTHING_WRONG: Final = frozenset({"read", KNOWN, PART, LEFT_OUT, "no-descriptor"})
-_SHOWN_TABLES: Final = ("apps", "providers", "capabilities", "crossings", "findings", "problems")
+_SHOWN_TABLES: Final = ("apps", "providers", "capabilities", "conversions", "findings", "problems")
 
 
 def scan_sources(sources: Sequence[str], folder: Path, options: ScanOptions, *, as_json: bool) -> int:
@@ -40,12 +42,14 @@ def scan_sources(sources: Sequence[str], folder: Path, options: ScanOptions, *, 
         UsageError: anybody on the network could answer as the cluster's scheduler.
         InputError: nothing could be read; the result has been printed.
     """
+    status = "updated" if (folder / CATALOG_FILE).exists() else "created"
     with ProgressLine() as progress:
         result = scan(*sources, catalog=folder, options=options, watcher=progress)
     if as_json:
         _print_document(result)
+        print_file_notes({folder: status})
     else:
-        show(scan_page(result))
+        show([*scan_page(result), *file_lines({folder: status})])
     if result.catalog.rows["apps"] or result.outcomes.get("read"):
         return ExitCode.OK
     raise InputError(
@@ -67,13 +71,14 @@ def scan_page(result: Result) -> list[Block]:
 
 
 def _reasons(result: Result) -> list[Block]:
-    """Return why the first sources were not read, and how to list the others."""
-    sql = f"SELECT source, reason {_NOT_READ} ORDER BY source LIMIT {_MOST_REASONS + 1}"
-    rows = list(result.catalog.ask(sql))
+    """Return why sources were not read: the first ones and how to list the others, or all with details."""
+    limit = "" if shows_details() else f" LIMIT {_MOST_REASONS + 1}"
+    rows = list(result.catalog.ask(f"SELECT source, reason {_NOT_READ} ORDER BY source{limit}"))
     if not rows:
         return []
-    reasons: list[Block] = [Line(f"{source}: {reason}", indent=1) for source, reason in rows[:_MOST_REASONS]]
-    if len(rows) > _MOST_REASONS:
+    shown = rows if shows_details() else rows[:_MOST_REASONS]
+    reasons: list[Block] = [Line(f"{source}: {reason}", indent=1) for source, reason in shown]
+    if len(rows) > len(shown):
         reasons.append(Line(f"all of them: {_question(result)}", indent=1))
     return [Line("not read:"), *reasons, Line()]
 

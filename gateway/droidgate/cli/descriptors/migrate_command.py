@@ -13,7 +13,7 @@ from droidgate.cli.options import (
     SOURCE_HELP,
     AsJson,
     ChosenProviders,
-    CrossingThreshold,
+    ConversionThreshold,
     JsonSchema,
     OnlyFormats,
     ProviderDescription,
@@ -21,7 +21,7 @@ from droidgate.cli.options import (
     Strict,
     Target,
 )
-from droidgate.cli.output.page_length import with_details
+from droidgate.cli.output.page_length import with_details_of_report
 
 
 class Language(StrEnum):
@@ -61,7 +61,7 @@ LanguageOption = Annotated[
 ]
 Write = Annotated[bool, typer.Option("--write", help="Apply the changes; without it they are only shown")]
 FailOn = Annotated[
-    CrossingThreshold | None,
+    ConversionThreshold | None,
     typer.Option("--fail-on", help="Exit with 1, and write nothing, from this level on", show_default=False),
 ]
 
@@ -71,7 +71,7 @@ def register(app: typer.Typer) -> None:
     app.command("migrate", short_help="Put a descriptor and its handler into an app's source tree")(_migrate)
 
 
-@with_details
+@with_details_of_report
 def _migrate(  # noqa: PLR0913
     source: Source,
     *,
@@ -93,9 +93,10 @@ def _migrate(  # noqa: PLR0913
 ) -> int:
     """Put what an app declares into an Android project, in another protocol.
 
-    Prints the changes of the project as a unified diff, and lists on standard error what the conversion costs
-    and what is left to do. The manifest is edited in place; descriptors and a handler with one typed method
-    for each capability are added. A second run changes nothing.
+    Prints the changes of the project as a unified diff, and on standard error what the conversion costs, what
+    is left to do, and the files. With --write, this report goes to standard output, and no diff is printed.
+    The manifest is edited in place; descriptors and a handler with one typed method for each capability are
+    added. A second run changes nothing.
     """
     del json_schema
     from droidgate.cli.descriptors.migrating import MigrateRequest, migrate_source

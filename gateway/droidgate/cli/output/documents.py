@@ -148,7 +148,7 @@ class WrittenFile(Document):
     sha256: str
 
 
-class Crossing(Document):
+class ProviderConversion(Document):
     """What became of one provider.
 
     Attributes:
@@ -176,15 +176,15 @@ class FidelityDocument(Document):
     Attributes:
         reading: What the readers had to bend.
         problems: What could not be read, and the providers that could not be written.
-        crossings: One for each provider that was written.
+        conversions: One for each provider that was written.
     """
 
-    schema_id: Literal["droidgate.fidelity/1"] = Field(default="droidgate.fidelity/1", alias="schema")
+    schema_id: Literal["droidgate.fidelity/2"] = Field(default="droidgate.fidelity/2", alias="schema")
     droidgate: str = VERSION
     target: Target
     reading: tuple[Finding, ...]
     problems: tuple[Problem, ...]
-    crossings: tuple[Crossing, ...]
+    conversions: tuple[ProviderConversion, ...]
 
 
 class NameMap(Document):
@@ -220,19 +220,19 @@ class MigrationDocument(Document):
         written: The changes were applied.
         reading: What the readers had to bend.
         problems: What could not be read.
-        crossings: What became of the provider.
+        conversions: What became of the provider.
         changes: The files that are changed or made; empty where all is there already.
         notes: What its author still has to do; each access rule that nothing enforces comes first.
     """
 
-    schema_id: Literal["droidgate.migration/1"] = Field(default="droidgate.migration/1", alias="schema")
+    schema_id: Literal["droidgate.migration/2"] = Field(default="droidgate.migration/2", alias="schema")
     droidgate: str = VERSION
     target: Target
     project: str
     written: bool
     reading: tuple[Finding, ...]
     problems: tuple[Problem, ...]
-    crossings: tuple[Crossing, ...]
+    conversions: tuple[ProviderConversion, ...]
     changes: tuple[ChangedFile, ...]
     notes: tuple[str, ...]
 
@@ -360,6 +360,7 @@ class DeviceRecord(Document):
         product, model: What it calls itself.
         android: Version as shown to users, such as `16`.
         sdk: API level.
+        sdk_full: API level with its minor level where there is one, such as `36.1`.
         security_patch: Day of the security patch level.
         features: What its adb daemon can do, in adb's words.
         hint: What to do, where it is not ready.
@@ -373,6 +374,7 @@ class DeviceRecord(Document):
     model: str | None
     android: str | None
     sdk: int | None
+    sdk_full: str | None
     security_patch: str | None
     features: tuple[str, ...]
     hint: str | None
@@ -386,116 +388,6 @@ class DevicesDocument(Document):
     droidgate: str = VERSION
     server: str
     devices: tuple[DeviceRecord, ...]
-
-
-class PhoneStartDocument(Document):
-    """What `phone start --json` prints.
-
-    Attributes:
-        serial: What adb calls the phone after `adb connect SERIAL`.
-        port: Where adb connects to, on this machine only.
-        server_port: Where it acts as an adb server.
-        sdk: Its Android release.
-        pid: Its process.
-        packages: How many packages it has.
-        faults: What it shows on purpose.
-    """
-
-    schema_id: Literal["droidgate.phone-start/1"] = Field(default="droidgate.phone-start/1", alias="schema")
-    droidgate: str = VERSION
-    serial: str
-    port: int
-    server_port: int
-    sdk: str
-    pid: int
-    packages: int
-    faults: tuple[str, ...]
-
-
-class PhoneStopDocument(Document):
-    """What `phone stop --json` prints: the phone that was stopped."""
-
-    schema_id: Literal["droidgate.phone-stop/1"] = Field(default="droidgate.phone-stop/1", alias="schema")
-    droidgate: str = VERSION
-    serial: str
-    port: int
-
-
-class PhoneApp(Document):
-    """An app on a virtual phone, and the dialects that it speaks."""
-
-    package: str
-    version_code: int
-    protocols: tuple[str, ...]
-
-
-class PhoneAppsDocument(Document):
-    """What `phone apps --json` prints."""
-
-    schema_id: Literal["droidgate.phone-apps/1"] = Field(default="droidgate.phone-apps/1", alias="schema")
-    droidgate: str = VERSION
-    serial: str
-    sdk: str
-    apps: tuple[PhoneApp, ...]
-
-
-class InstalledPackage(Document):
-    """An app that was installed."""
-
-    package: str
-    version_code: int | None
-
-
-class PhoneInstallDocument(Document):
-    """What `phone install --json` prints."""
-
-    schema_id: Literal["droidgate.phone-install/1"] = Field(
-        default="droidgate.phone-install/1", alias="schema"
-    )
-    droidgate: str = VERSION
-    serial: str
-    installed: tuple[InstalledPackage, ...]
-
-
-class PhonePushDocument(Document):
-    """What `phone push --json` prints.
-
-    Attributes:
-        path: The file on the phone.
-        size: Its length in bytes.
-    """
-
-    schema_id: Literal["droidgate.phone-push/1"] = Field(default="droidgate.phone-push/1", alias="schema")
-    droidgate: str = VERSION
-    serial: str
-    path: str
-    size: int
-
-
-class PhoneStatus(Document):
-    """A virtual phone that is running.
-
-    Attributes:
-        serial: Its name in `adb devices`.
-        sdk: Its Android release.
-        port: The port that adb connects to.
-        server_port: The port where it answers as an adb server.
-        pid: Its process.
-    """
-
-    serial: str
-    sdk: str
-    port: int
-    server_port: int
-    pid: int
-
-
-class PhoneStatusDocument(Document):
-    """What `phone status --json` prints."""
-
-    schema_id: Literal["droidgate.phone-status/1"] = Field(default="droidgate.phone-status/1", alias="schema")
-    droidgate: str = VERSION
-    phones: tuple[PhoneStatus, ...]
 
 
 class DialectRecord(Document):

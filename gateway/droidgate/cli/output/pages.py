@@ -7,9 +7,10 @@ import sys
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from os import PathLike, fspath
+from pathlib import Path
 from typing import IO, TYPE_CHECKING, Final
 
-from droidgate.cli.output.page_length import shows_short_pages
+from droidgate.cli.output.page_length import is_short_page
 from droidgate.cli.output.safe_text import cut, one_line, visible
 from droidgate.cli.output.verbosity import shows_notes, shows_pages
 
@@ -80,8 +81,11 @@ def show(blocks: Iterable[Block], stream: IO[str] | None = None, *, is_data: boo
     if not is_data and not shows_pages():
         return
     stream = sys.stdout if stream is None else stream
-    if os.environ.get("FORCE_COLOR") or (stream.isatty() and os.environ.get("TERM") != "dumb"):
-        _draw(short_page(list(blocks)) if shows_short_pages() else blocks, stream)
+    is_drawn = bool(os.environ.get("FORCE_COLOR")) or (stream.isatty() and os.environ.get("TERM") != "dumb")
+    if is_short_page(on_terminal=is_drawn):
+        blocks = short_page(list(blocks))
+    if is_drawn:
+        _draw(blocks, stream)
     else:
         for block in blocks:
             stream.writelines(f"{line}\n" for line in _plain_lines(block))
@@ -180,6 +184,17 @@ def amount(count: int, singular: str, plural: str | None = None) -> str:
 def file_line(status: str, path: str | PathLike[str]) -> str:
     """Return what became of a file: `created: PATH`, `would update: PATH`."""
     return f"{status}: {one_line(fspath(path))}"
+
+
+def file_lines(statuses: Mapping[Path, str]) -> list[Block]:
+    """Return what became of files, as the end of a page on standard output."""
+    return [Line(file_line(status, path)) for path, status in statuses.items()]
+
+
+def print_file_notes(statuses: Mapping[Path, str]) -> None:
+    """Print what became of files on standard error, since standard output has content: a document or diff."""
+    for path, status in statuses.items():
+        print_note(file_line(status, path))
 
 
 def print_note(text: str) -> None:

@@ -9,7 +9,7 @@ from typing import Final
 
 from droidgate.cli.descriptors.converting import reaches
 from droidgate.cli.exit_codes import ExitCode
-from droidgate.cli.options import CrossingThreshold
+from droidgate.cli.options import ConversionThreshold
 from droidgate.cli.output.grouping import (
     count_levels,
     counted,
@@ -19,7 +19,7 @@ from droidgate.cli.output.grouping import (
 )
 from droidgate.cli.output.json_output import print_json
 from droidgate.cli.output.marking import marks_page
-from droidgate.cli.output.pages import Block, Heading, Line, file_line, print_note, show
+from droidgate.cli.output.pages import Block, Heading, Line, file_lines, print_file_notes, print_note, show
 from droidgate.cli.output.safe_text import one_line
 from droidgate.cli.shim.documents import (
     BuiltShimRecord,
@@ -53,7 +53,7 @@ def unused_records(apps: Sequence[SourceApp]) -> tuple[UnusedApp, ...]:
 
 
 def build_and_report(
-    request: BuildRequest, out: Path, *, force: bool, fail_on: CrossingThreshold | None, as_json: bool
+    request: BuildRequest, out: Path, *, force: bool, fail_on: ConversionThreshold | None, as_json: bool
 ) -> int:
     """Build, write and show.
 
@@ -76,6 +76,7 @@ def build_and_report(
                 left_out=made.left_out.packages,
             )
         )
+        print_file_notes(statuses)
     else:
         show(_page(made, statuses))
     every = [finding for item in built for finding in item.findings]
@@ -145,8 +146,7 @@ def _page(made: ShimBuild, statuses: dict[Path, Status]) -> list[Block]:
     blocks += left_out_lines(made.left_out)
     blocks.append(Line(f"findings: {counted(count_levels(every)) or 'none'}"))
     blocks.append(Line(f"signed with {one_line(str(made.key.path))}"))
-    blocks += [Line(file_line(status, path)) for path, status in statuses.items()]
-    return blocks
+    return [*blocks, *file_lines(statuses)]
 
 
 def unused_blocks(unused: Sequence[SourceApp]) -> list[Block]:
