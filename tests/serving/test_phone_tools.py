@@ -172,7 +172,9 @@ def test_texts_of_apps_are_labelled_and_names_are_safe(phone: ReachedPhone) -> N
             assert description.startswith(f"[Text of the app {tool.group}]")
             assert len(description) <= 1024
             assert "_meta" not in document
-    assert "droidgate" not in tools.instructions.lower() or "sample" not in tools.instructions
+    own, marked = tools.instructions.split("\n\n", 1)
+    assert "dev.droidgate.sample" not in own
+    assert "untrusted text of the app dev.droidgate.sample.notes\n" in marked
 
 
 def test_select_serves_the_chosen_apps_only(phone: ReachedPhone) -> None:
