@@ -21,7 +21,7 @@ from droidgate.mobile_agent.results import (
     failure,
     input_result,
 )
-from droidgate.mobile_agent.state import Clock, FoundControl, PhoneState, Snapshot, ToolError
+from droidgate.mobile_agent.state import SCREEN_SECONDS, Clock, FoundControl, PhoneState, Snapshot, ToolError
 from droidgate.mobile_agent.text_input import (
     KEYBOARD,
     LONGEST_TEXT,
@@ -54,6 +54,7 @@ class MobileAgentTools:
     Args:
         connect: Returns the phone; it is called again until it has returned one.
         seconds: Longest time of one call.
+        keeps_screen: Whether a dump serves several calls: not where somebody else acts on the phone.
         clock: Seconds that only grow.
     """
 
@@ -62,11 +63,12 @@ class MobileAgentTools:
         connect: Callable[[], Device],
         *,
         seconds: float = DEFAULT_SECONDS,
+        keeps_screen: bool = True,
         clock: Clock = time.monotonic,
     ) -> None:
         self._connect = connect
         self._seconds = seconds
-        self._state = PhoneState(clock)
+        self._state = PhoneState(clock, screen_seconds=SCREEN_SECONDS if keeps_screen else 0.0)
         self._connecting = threading.Lock()
         self._device: Device | None = None
 
