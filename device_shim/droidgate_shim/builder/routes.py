@@ -25,6 +25,7 @@ from droidgate.model.json_values import Json, canonical_json
 from droidgate.model.names import NameRule, map_names, name_suffix
 from droidgate.model.types import Extensions, ObjectType, Property, ScalarType, Type
 from droidgate.parsing.suggestions import suggest_name
+from droidgate.shim_frontend import SHIM_SOURCE, split_pointer
 from droidgate.text_safety import hidden_characters, look_alikes, without_hidden
 from droidgate.text_safety.marks import TextMark
 from droidgate_mappings.capacity import Capacity
@@ -47,8 +48,6 @@ from droidgate_shim.builder.text_checks import capability_marks, look_alike_find
 TABLE_FORMAT: Final = 1
 USUAL_DEADLINE_MS: Final = 30_000
 RESULT: Final = "result"
-SOURCE: Final = "shim-source"
-"""The protocol of what is fitted into a frontend's: none of them, so that names are mapped."""
 
 OUTPUT_ADDED: Final = finding_code(
     "shim-output-added",
@@ -297,7 +296,7 @@ class _Planner:
         }
         fitted = fit_provider(
             Provider(
-                protocol=SOURCE,
+                protocol=SHIM_SOURCE,
                 package=first.app.package,
                 source=first.provider.source,
                 definitions={
@@ -448,14 +447,6 @@ def _visible(text: str | None) -> str | None:
 
 def _without_void(capability: Capability) -> Capability:
     return capability if capability.output != _VOID else capability.model_copy(update={"output": None})
-
-
-def split_pointer(pointer: str) -> tuple[int, str] | None:
-    """Return the position of the capability that a pointer addresses and the pointer inside, or None."""
-    _, part, *rest = pointer.split("/", 3) if pointer else ("", "")
-    if part != "capabilities":
-        return None
-    return int(rest[0]), "".join(f"/{item}" for item in rest[1:])
 
 
 def _reports_of(

@@ -23,7 +23,7 @@ from droidgate_phone.app_api.values import AndroidError
 from droidgate_phone.apps.agent import Agent, Dialect, NoAnswerError, request_text
 from droidgate_phone.apps.pdf_document import PdfPage, write_pdf
 from droidgate_phone.intents import ComponentName
-from droidgate_shim.builder.advertising import ADVERTISEMENTS
+from droidgate_shim.builder.advertising import frontends_on_request
 from droidgate_shim.builder.shims import BuiltShim, ShimOptions, build_shims
 from droidgate_shim.builder.source_apps import SourceApp, read_source_apps
 from droidgate_shim.host.client import HostClient
@@ -44,7 +44,6 @@ PDF_TOOL: Final = "dev.droidgate.sample.pdftool"
 TALLY: Final = "dev.droidgate.sample.tally"
 WEATHER: Final = "dev.droidgate.sample.weather"
 
-_ADVERTISED: Final = frozenset(ADVERTISEMENTS)
 _LEND_VISIBILITY: Final = 512
 """BIND_ALLOW_ACTIVITY_STARTS (reference android-runtime 0.4)."""
 _PDF: Final = f"/sdcard/Android/data/{PDF_TOOL}/report.pdf"
@@ -122,7 +121,7 @@ class DemonstrationCalls:
     def build_and_install(self) -> list[str]:
         """Build a shim for each app and install it; return what went wrong."""
         begin = time.perf_counter()
-        shims = build_shims(self.apps, ShimOptions(advertise=_ADVERTISED), self.key)
+        shims = build_shims(self.apps, ShimOptions(advertise=frozenset(frontends_on_request())), self.key)
         spent = (time.perf_counter() - begin) * 1000
         show([Line(f"{len(shims)} shims built in {spent:.0f} ms", 1)])
         problems = []
