@@ -27,11 +27,11 @@ CAPABILITIES = {"desk": {"title": "Help desk", "description": "Takes one wish."}
 DENIED = "denied: the user has not allowed this app to call this capability"
 
 
-def make_world(*, effects: Mapping[str, Any] | None = None, **more: Any) -> World:
+def make_world(*, effects: Mapping[str, Any] | None = None, deadline_ms: int = 8_000, **more: Any) -> World:
     """Return a phone with a shim that asks the user; the effects are those of `desk`."""
     world = World(behaviours={TOOL: ToolApp}, **more)
     world.install(tool_apk())
-    routes = tool_routes(deadline_ms=8_000)
+    routes = tool_routes(deadline_ms=deadline_ms)
     for route in routes:
         if route["id"] == "desk" and effects is not None:
             route["effects"] = dict(effects)
@@ -413,6 +413,14 @@ def hidden(shim_runtime: ShimRuntime) -> Iterator[World]:
     world.close()
 
 
+@pytest.fixture
+def hidden_shortly(shim_runtime: ShimRuntime) -> Iterator[World]:
+    """The same, where a call ends soon."""
+    world = make_world(shim_runtime=shim_runtime, deadline_ms=4_000)
+    yield world
+    world.close()
+
+
 @pytest.mark.slow
 def test_a_question_that_no_window_may_show_waits_in_a_notification(hidden: World) -> None:
     hidden.run("pm", "grant", SHIM, NOTIFICATIONS)
@@ -427,7 +435,8 @@ def test_a_question_that_no_window_may_show_waits_in_a_notification(hidden: Worl
 
 
 @pytest.mark.slow
-def test_a_notification_that_nobody_taps_goes_at_the_deadline(hidden: World) -> None:
+def test_a_notification_that_nobody_taps_goes_at_the_deadline(hidden_shortly: World) -> None:
+    hidden = hidden_shortly
     hidden.run("pm", "grant", SHIM, NOTIFICATIONS)
     asked = Asked(hidden, "desk", {})
     hidden.wait_until(hidden.system.notifications.all)
