@@ -55,7 +55,7 @@ has no listing of suspended ones.
 
 ## What happens to a file
 
-Each file is read, checked by every linter and crossed into every dialect by that dialect's own writer, in a
+Each file is read, checked by every linter and converted into every dialect by that dialect's own writer, in a
 process that has so much memory (`--memory`, beyond what it takes to start) and time (`--deadline`). A file
 that takes more, or ends the process, is a row with its reason, and the process is replaced. A file whose
 process died is tried once more by itself, since somebody else may have ended it.

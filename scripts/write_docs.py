@@ -77,6 +77,11 @@ drawn; in a pipe, they are plain text. `NO_COLOR` and `FORCE_COLOR` are respecte
 [exit-codes.md](exit-codes.md).
 What `--json` prints has a JSON Schema in [schemas](../schemas), which `--json-schema` prints as well.
 
+A page has about a screen by default; `--details` shows everything, `--json` prints the same as a document.
+What a command was asked for, such as the findings of `lint` or the apps of `discover`, is shortened on a
+terminal only: a pipe gets all of it. A report, such as that of `convert`, `scan`, `coverage` or
+`shim install`, is shortened everywhere.
+
 `-q` leaves out notes: progress, counts, and where things were written. `-qq` leaves out pages of text too.
 Warnings, errors and data are always printed: what `--json`, `--sarif` or `--csv` asks for, artifacts, diffs,
 outputs of calls and rows of queries. `-v` prints each step with its milliseconds on standard error, and each
@@ -325,12 +330,12 @@ TOUR: dict[str, Step] = {
     "losses": Step(
         (
             _ASK.format(
-                "SELECT target, level, count(*) AS capabilities FROM crossings "
+                "SELECT target, level, count(*) AS capabilities FROM conversions "
                 "WHERE target IN ('mcp+2025-11-25', 'mobile-mcp+1.0') GROUP BY ALL ORDER BY ALL"
             ),
         )
     ),
-    "coverage": Step(("droidgate coverage out/june",)),
+    "coverage": Step(("droidgate coverage out/june --details",)),
     "scan again": Step(
         (
             "cp docs/examples/diff/new.json out/server.json",
@@ -338,7 +343,7 @@ TOUR: dict[str, Step] = {
         )
     ),
     "files": Step((f"droidgate coverage out/july --since out/june {_FILES} > out/july.txt",), remarks=True),
-    "changes": Step(("sed -n '/^Since/,$p' out/july.txt",)),
+    "changes": Step(("sed -n '/^Since/,/^Protocols/{/^Protocols/!p}' out/july.txt",)),
 }
 """The commands of the README and the guides; the steps are taken in this order, in one folder."""
 

@@ -5,6 +5,7 @@ from __future__ import annotations
 import re
 from typing import Final
 
+from droidgate.android_names import android_name
 from droidgate.callability import Enabled, enabled_configurations
 
 _VERSION: Final = re.compile(r"v(\d{1,5})", re.ASCII)
@@ -22,4 +23,4 @@ def enabled_words(enabled: Enabled) -> str | None:
 
 def _configuration_words(qualifier: str) -> str:
     version = _VERSION.fullmatch(qualifier)
-    return f"API level {version[1]} and later" if version is not None else qualifier or "default"
+    return f"{android_name(version[1])} and later" if version is not None else qualifier or "default"

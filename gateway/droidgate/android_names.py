@@ -10,6 +10,11 @@ from collections.abc import Mapping
 from typing import Final
 
 _VERSIONS: Final[Mapping[str, str]] = {
+    "16": "4.1",
+    "17": "4.2",
+    "18": "4.3",
+    "19": "4.4",
+    "20": "4.4W",
     "21": "5.0",
     "22": "5.1",
     "23": "6.0",

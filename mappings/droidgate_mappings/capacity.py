@@ -1,4 +1,4 @@
-"""What a dialect can carry, as data: the source of the support matrix and of every crossing's findings."""
+"""What a dialect can carry, as data: the source of the support matrix and of every conversion's findings."""
 
 from __future__ import annotations
 

@@ -77,7 +77,7 @@ def test_the_document_is_of_its_published_schema(droidgate: Runner, tmp_path: Pa
         (("app", "--dex", "app/AndroidManifest.xml"), 3, "not a dex file"),
         (("app", "--package", "one"), 3, "not a package"),
         (("app", "--version-code", "0"), 3, "versionCode 0"),
-        (("app", "--min-sdk", "17"), 3, "API level 18"),
+        (("app", "--min-sdk", "17"), 3, "Android 4.3 (API 18)"),
         (("app", "--key", "absent.pem"), 3, "cannot be read"),
         (("app", "--key-type", "dsa"), 2, "dsa"),
         (("several",), 3, "several modules make an app: one, two"),

@@ -108,7 +108,7 @@ def test_the_reader_names_the_signer_as_the_key_does() -> None:
 
 
 def test_an_app_for_an_android_before_sha_256_is_refused() -> None:
-    with pytest.raises(WriteError, match="API level 18"):
+    with pytest.raises(WriteError, match="API 18"):
         sign_apk({"AndroidManifest.xml": b""}, make_key(), minimum_sdk=17)
 
 

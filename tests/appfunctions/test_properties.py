@@ -1,4 +1,4 @@
-"""What every crossing into AppFunctions keeps, for any model and each dialect (DESIGN 5)."""
+"""What every conversion into AppFunctions keeps, for any model and each dialect (DESIGN 5)."""
 
 import pytest
 from hypothesis import given, settings
@@ -49,7 +49,7 @@ def test_our_own_linter_has_nothing_against_what_is_written(dialect: str, provid
 @pytest.mark.parametrize("target", DIALECTS)
 @given(provider=providers(size=12))
 @settings(max_examples=8)
-def test_crossings_between_dialects_tell_each_difference(
+def test_conversions_between_dialects_tell_each_difference(
     source: str, target: str, provider: Provider
 ) -> None:
     written = assert_reads_back(write_in(provider, source), FORMAT, FORMAT.dialect(source))

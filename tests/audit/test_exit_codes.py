@@ -34,10 +34,10 @@ def test_the_exit_code_follows_the_gravest_finding(
             arguments = [spelled, "--to", target, "-o", str(tmp_path / target), "--json", "--fail-on", level]
             code = run(["convert", *arguments])
             printed = json.loads(capsys.readouterr().out)
-            (crossing,) = printed["crossings"]
+            (conversion,) = printed["conversions"]
             reported = [
                 (one["code"], one["level"], one["pointer"])
-                for one in [*printed["reading"], *crossing["findings"]]
+                for one in [*printed["reading"], *conversion["findings"]]
             ]
             assert reported == [(one.code, one.level, one.pointer) for one in found]
             assert code == (1 if gravest >= LEVELS.index(level) else 0), (target, level)

@@ -132,9 +132,9 @@ def test_an_updated_app_needs_a_new_approval_only_where_its_declaration_changed(
             here.phone.install(pack_project(module, key=signing_key(), package=NOTES, version_code=version))
 
         caller = here.caller(approver=approve)
-        caller.call(CallRequest(CREATE, NOTE))
+        first = caller.call(CallRequest(CREATE, NOTE))
         update(98)
-        caller.call(CallRequest(CREATE, NOTE))
+        second = caller.call(CallRequest(CREATE, NOTE))
         assert [request.state.kind for request in asked] == ["new"]
         descriptor = module / "src/main/assets/notes_service.xml"
         text = descriptor.read_text(encoding="utf-8")
@@ -143,5 +143,11 @@ def test_an_updated_app_needs_a_new_approval_only_where_its_declaration_changed(
             text.replace("Write a new note.", "Write a note and send it."), encoding="utf-8"
         )
         update(99)
-        caller.call(CallRequest(CREATE, NOTE))
+        third = caller.call(CallRequest(CREATE, NOTE))
         assert [request.state.kind for request in asked] == ["new", "changed"]
+        # The phone's shell refused the second and third call once each, since the app was another one.
+        assert sent(here, "execute-app-function") == 5
+        numbers = [
+            int(str(result.value["noteId"]).removeprefix("note-")) for result in (first, second, third)
+        ]
+        assert numbers == [numbers[0], numbers[0] + 1, numbers[0] + 2]

@@ -35,7 +35,7 @@ def _lines(
         ({"enabled": {"": False, "v36": False}}, "disabled"),
         (
             {"enabled": {"": False, "v36": True}},
-            "enabled only in configurations: API level 36 and later",
+            "enabled only in configurations: Android 16 (API 36) and later",
         ),
         ({"enabled": {"land": False}}, "enabled only in configurations: default"),
         ({"permission": "com.example.P"}, "callers need com.example.P"),

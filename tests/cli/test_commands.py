@@ -121,12 +121,12 @@ def test_the_files_are_what_their_schemas_and_digests_say(droidgate: Runner) -> 
     run = droidgate("convert", "timer", "tools.json", "--to", "appfunctions", "-o", "out", "--json")
     fidelity = document_of(droidgate, "convert", run)
     assert fidelity == json.loads(Path("out/fidelity.json").read_text())
-    written = {file["path"] for crossing in fidelity["crossings"] for file in crossing["files"]}
+    written = {file["path"] for conversion in fidelity["conversions"] for file in conversion["files"]}
     assert {*written, "fidelity.json", "names.json"} == set(_files("out"))
-    for crossing in fidelity["crossings"]:
-        assert sum(crossing["counts"].values()) == len(crossing["findings"])
+    for conversion in fidelity["conversions"]:
+        assert sum(conversion["counts"].values()) == len(conversion["findings"])
     names = json.loads(Path("out/names.json").read_text())
-    assert [one["source"] for one in names["providers"]] == [one["source"] for one in fidelity["crossings"]]
+    assert [one["source"] for one in names["providers"]] == [one["source"] for one in fidelity["conversions"]]
 
 
 def test_several_providers_get_a_folder_each_whose_name_stays(droidgate: Runner) -> None:
@@ -196,7 +196,7 @@ def test_the_threshold_decides_the_exit_code_and_everything_is_written(
     droidgate: Runner, threshold: str, code: int
 ) -> None:
     run = droidgate("convert", "tools.json", "--to", "mobile-mcp", "-o", "out", "--fail-on", threshold)
-    levels = json.loads(Path("out/fidelity.json").read_text())["crossings"][0]["counts"]
+    levels = json.loads(Path("out/fidelity.json").read_text())["conversions"][0]["counts"]
     assert list(levels) == ["dropped", "widened", "defaulted", "moved"]
     assert run.code == code
     assert "AndroidManifest.xml" in _files("out")
@@ -209,7 +209,7 @@ def test_convert_prints_sarif(droidgate: Runner) -> None:
     fidelity = json.loads(Path("out/fidelity.json").read_text())
     (logged,) = log["runs"]
     assert [one["ruleId"] for one in logged["results"]] == [
-        one["code"] for crossing in fidelity["crossings"] for one in crossing["findings"]
+        one["code"] for conversion in fidelity["conversions"] for one in conversion["findings"]
     ]
 
 

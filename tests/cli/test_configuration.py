@@ -238,7 +238,7 @@ def test_config_show_names_each_value_and_its_origin(
     page = droidgate("config", "show").out
     assert "../droidgate.toml:1" in page
     assert "DROIDGATE_LINT_FAIL_ON" in page
-    assert page.endswith("\n../droidgate.toml; 2 of 17 settings set\n")
+    assert page.endswith("\n../droidgate.toml; 2 of 18 settings set\n")
 
 
 def test_each_setting_is_an_option_and_takes_what_the_option_takes() -> None:

@@ -16,7 +16,7 @@ CLOCK = sample_apps_directory() / "clock-in" / "app"
 
 def findings_of(folder: Path) -> list[dict[str, Any]]:
     document = json.loads((folder / "fidelity.json").read_text())
-    findings: list[dict[str, Any]] = document["crossings"][0]["findings"]
+    findings: list[dict[str, Any]] = document["conversions"][0]["findings"]
     return findings
 
 

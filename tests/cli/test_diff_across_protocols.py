@@ -22,5 +22,5 @@ def test_the_page_and_the_document_show_what_the_protocol_changes(droidgate: Run
     validate(document, schema_of(PUBLISHED["diff"]))
     (change,) = document["comparison"]["protocol_changes"]
     fidelity = json.loads((tmp_path / "fidelity.json").read_text())
-    assert len(change["findings"]) == len(fidelity["crossings"][0]["findings"])
+    assert len(change["findings"]) == len(fidelity["conversions"][0]["findings"])
     assert droidgate("diff", old, tmp_path, "--fail-on", "breaking").code == 1

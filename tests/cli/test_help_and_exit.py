@@ -12,10 +12,10 @@ import pytest
 from cli.program_runs import WHOLE_PROGRAM, Runner, run_on_terminal, run_process
 from droidgate.cli.descriptors import inspecting
 from droidgate.cli.exit_codes import ExitCode
-from droidgate.cli.options import CrossingThreshold, DiffThreshold, LintThreshold
+from droidgate.cli.options import ConversionThreshold, DiffThreshold, LintThreshold
 from droidgate.compare import WEIGHTS
 from droidgate.model.errors import DroidgateError
-from droidgate.model.findings import CROSSING_LEVELS, LINT_LEVELS, Level
+from droidgate.model.findings import CONVERSION_LEVELS, LINT_LEVELS, Level
 from requirements_of_tests import CHECKOUT
 
 COMMANDS = ("inspect", "convert", "lint", "diff", "formats", "demo")
@@ -208,8 +208,8 @@ def test_the_codes_are_those_that_scripts_rely_on() -> None:
 
 
 def test_thresholds_are_the_levels_of_the_model() -> None:
-    assert [one.value for one in CrossingThreshold] == [
-        one.value for one in CROSSING_LEVELS if one != Level.READ
+    assert [one.value for one in ConversionThreshold] == [
+        one.value for one in CONVERSION_LEVELS if one != Level.READ
     ]
     assert [one.value for one in LintThreshold] == [one.value for one in LINT_LEVELS]
     assert [one.value for one in DiffThreshold] == [one.value for one in WEIGHTS]

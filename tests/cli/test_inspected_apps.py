@@ -85,5 +85,5 @@ def test_a_conversion_of_no_capabilities_says_so(droidgate: Runner, guidance: st
     assert run.code == 0
     assert "the source has no capabilities, so none were converted" in run.out
     assert "is lost" not in run.out
-    (crossing,) = json.loads(Path("out/fidelity.json").read_text())["crossings"]
-    assert crossing["capabilities"] == 0
+    (conversion,) = json.loads(Path("out/fidelity.json").read_text())["conversions"]
+    assert conversion["capabilities"] == 0

@@ -112,14 +112,14 @@ def test_a_security_finding_reaches_every_threshold_of_convert(droidgate: Runner
     assert run.out.splitlines()[0] == "Security: access rules that nothing enforces"
     assert "callers need android.permission.EXECUTE_APP_FUNCTIONS; mcp does not enforce this" in run.out
     document = json.loads(Path("out/fidelity.json").read_text())
-    assert next(iter(document["crossings"][0]["counts"])) == "security"
+    assert next(iter(document["conversions"][0]["counts"])) == "security"
 
 
 def test_only_a_security_finding_reaches_the_threshold_of_security(droidgate: Runner) -> None:
     write_tools(Path("tools.json"))
     run = droidgate("convert", "tools.json", "--to", "mobile-mcp", "-o", "out", "--fail-on", "security")
     assert run.code == 0
-    assert json.loads(Path("out/fidelity.json").read_text())["crossings"][0]["counts"]
+    assert json.loads(Path("out/fidelity.json").read_text())["conversions"][0]["counts"]
 
 
 def test_a_security_finding_is_an_error_in_sarif(droidgate: Runner) -> None:
@@ -137,7 +137,7 @@ def test_a_provider_that_cannot_be_written_is_reported_and_the_others_are_writte
     assert "warning: bad.json:1: bad.json cannot be written: " in run.err
     assert "hint: " in run.err
     document = json.loads(Path("out/fidelity.json").read_text())
-    assert [one["source"]["place"] for one in document["crossings"]] == ["good.json:1"]
+    assert [one["source"]["place"] for one in document["conversions"]] == ["good.json:1"]
     (problem,) = document["problems"]
     assert problem["message"].startswith("bad.json cannot be written: ")
     assert (problem["place"], bool(problem["hint"])) == ("bad.json:1", True)

@@ -709,7 +709,9 @@ def test_each_command_prints_its_schema(droidgate: Runner, name: str) -> None:
 @pytest.mark.slow
 def test_nothing_is_asked_where_there_is_no_terminal(phone: VirtualPhone, tmp_path: Path) -> None:
     folder = folder_with(tmp_path, "clock-in")
-    run = run_process("shim", "install", *ALL, "--from", folder, DROIDGATE_HOME=str(tmp_path), stdin=b"y\n")
+    run = run_process(
+        "shim", "install", *ALL, "--details", "--from", folder, DROIDGATE_HOME=str(tmp_path), stdin=b"y\n"
+    )
     assert run.code == 0
     assert "left-out" in run.out
     assert shims_on(phone) == {CLOCK_IN}

@@ -63,8 +63,8 @@ def test_inspect_shows_marks_with_their_field(droidgate: Runner, tools: Path) ->
 def test_convert_shows_marks_of_the_source(droidgate: Runner, tools: Path, tmp_path: Path) -> None:
     shown = droidgate("convert", tools, "--to", "mmcp", "-o", tmp_path / "out").out
     assert all(line in shown for line in LINES)
-    (crossing,) = json.loads((tmp_path / "out" / "fidelity.json").read_text())["crossings"]
-    assert marked(crossing) == MARKED
+    (conversion,) = json.loads((tmp_path / "out" / "fidelity.json").read_text())["conversions"]
+    assert marked(conversion) == MARKED
     sarif = droidgate("convert", tools, "--to", "mmcp", "-o", tmp_path / "out", "--force", "--sarif").out
     results = json.loads(sarif)["runs"][0]["results"]
     assert {"injection-like-text", "hidden-characters"} <= {one["ruleId"] for one in results}
@@ -94,8 +94,8 @@ def test_migrate_shows_marks_of_the_source(droidgate: Runner, tools: Path, tmp_p
     )
     arguments = ("migrate", tools, "--to", "mmcp", "--into", tmp_path / "app")
     assert all(line in droidgate(*arguments).err for line in LINES)
-    (crossing,) = json.loads(droidgate(*arguments, "--json").out)["crossings"]
-    assert marked(crossing) == MARKED
+    (conversion,) = json.loads(droidgate(*arguments, "--json").out)["conversions"]
+    assert marked(conversion) == MARKED
 
 
 def test_marks_fit_a_terminal_of_80_columns(tools: Path) -> None:

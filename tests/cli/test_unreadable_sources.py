@@ -37,7 +37,7 @@ def test_the_others_are_written_where_a_source_cannot_be_read(
     assert Path("out/mmcp_manifest.json").exists()
     document = json.loads(Path("out/fidelity.json").read_text())
     assert [one["place"].startswith(place) for one in document["problems"]] == [True]
-    assert [one["source"]["place"] for one in document["crossings"]] == ["sources/good.json:1"]
+    assert [one["source"]["place"] for one in document["conversions"]] == ["sources/good.json:1"]
 
 
 def test_nothing_is_written_where_no_source_can_be_read(droidgate: Runner) -> None:

@@ -2,6 +2,7 @@
 
 import ast
 import re
+from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
@@ -11,12 +12,14 @@ from droidgate.cli.output.pages import amount, file_line
 from droidgate_phone.system.releases import load_release
 from requirements_of_tests import CHECKOUT
 
+ROOTS = ("gateway", "adapters", "mappings", "device_shim")
 OWN = sorted((CHECKOUT / "gateway" / "droidgate" / "cli").rglob("*.py"))
 
 
 @pytest.mark.parametrize(
     ("level", "name"),
     [
+        (18, "Android 4.3 (API 18)"),
         (24, "Android 7.0 (API 24)"),
         (32, "Android 12L (API 32)"),
         ("33", "Android 13 (API 33)"),
@@ -35,6 +38,51 @@ def test_the_names_are_the_versions_that_the_phones_state(release: str) -> None:
     named = re.match(r"Android ([\d.]+)", android_name(release))
     assert named is not None
     assert f"{stated}.".startswith(f"{named[1]}.")
+
+
+BARE_LEVEL = re.compile(r"(?<!\()\b(?:API(?: level)?|SDK) (?:\{\}|\d)")
+"""A number that stands alone; `Android 13 (API 33)` has the version that users know."""
+
+
+def _texts_with_places(path: Path) -> Iterator[str]:
+    """Yield what a module's code writes, docstrings apart; `{}` is a value in it."""
+    tree = ast.parse(path.read_text(encoding="utf-8"))
+    others = {id(node.value) for node in ast.walk(tree) if isinstance(node, ast.Expr)}
+    for node in ast.walk(tree):
+        if isinstance(node, ast.JoinedStr):
+            others |= {id(value) for value in node.values}
+            yield "".join(
+                str(value.value) if isinstance(value, ast.Constant) else "{}" for value in node.values
+            )
+        elif isinstance(node, ast.Constant) and isinstance(node.value, str) and id(node) not in others:
+            yield node.value
+
+
+def test_no_text_has_an_api_level_without_the_version_that_users_know() -> None:
+    modules = [path for root in ROOTS for path in sorted((CHECKOUT / root).rglob("*.py"))]
+    bare = [
+        f"{path.relative_to(CHECKOUT)}: {text}"
+        for path in modules
+        if path.name != "android_names.py"
+        for text in _texts_with_places(path)
+        if BARE_LEVEL.search(text)
+    ]
+    assert bare == []
+
+
+@pytest.mark.parametrize(
+    ("code", "is_bare"),
+    [
+        ('f"Android has it from API level {level} on"', True),
+        ('"it targets SDK 30"', True),
+        ('"needs Android 7.0 (API 24) or later"', False),
+        ('f"{name}: {android_name(level)}"', False),
+    ],
+)
+def test_a_bare_api_level_is_found(tmp_path: Path, code: str, *, is_bare: bool) -> None:
+    module = tmp_path / "module.py"
+    module.write_text(f"print({code})\n")
+    assert any(map(BARE_LEVEL.search, _texts_with_places(module))) is is_bare
 
 
 def test_counts_have_their_nouns_in_the_right_number() -> None:

@@ -13,7 +13,7 @@ from droidgate.sources.catalogs.rows import (
     TABLES,
     AppRow,
     CapabilityRow,
-    CrossingRow,
+    ConversionRow,
     FindingRow,
     ProviderRow,
     Row,
@@ -144,7 +144,7 @@ def _rows_of(unit: str, app: App) -> Iterable[Row]:
         yield _provider_row(unit, number, app, declared)
         for at, tool in enumerate(declared.tools):
             yield _capability_row(unit, (number, at), app, declared, tool)
-            yield from (_crossing_row(unit, (number, at), one, tool) for one in TARGETS)
+            yield from (_conversion_row(unit, (number, at), one, tool) for one in TARGETS)
     for number, finding in enumerate(app.findings):
         told = {
             "provider": None,
@@ -264,7 +264,7 @@ def _capability_row(
     )
 
 
-def _crossing_row(unit: str, key: tuple[int, int], target: str, tool: Tool) -> CrossingRow:
+def _conversion_row(unit: str, key: tuple[int, int], target: str, tool: Tool) -> ConversionRow:
     words = (
         "read",
         "renamed",
@@ -281,7 +281,7 @@ def _crossing_row(unit: str, key: tuple[int, int], target: str, tool: Tool) -> C
     level = tool.levels.get(target, "exact")
     if level in counts:
         counts[level] = 1
-    return CrossingRow(
+    return ConversionRow(
         unit=unit,
         provider=key[0],
         capability=key[1],

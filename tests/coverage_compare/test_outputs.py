@@ -48,7 +48,7 @@ def _rows(sql: str) -> list[tuple[Any, ...]]:
 
 
 def test_the_terminal_shows_hostile_texts_by_their_codes(run: Runner, hostile: Path) -> None:
-    done = run("coverage", hostile)
+    done = run("coverage", hostile, "--details")
     assert done.code == 0
     assert not {"\x1b", "\u202e", "\u200b"} & set(done.out)
     assert "\\x1b[31mred" in done.out

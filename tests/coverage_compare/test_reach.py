@@ -8,7 +8,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from droidgate.callability import ComponentFacts, Protection, enabled_configurations
-from droidgate.coverage.crossings import LEVELS
+from droidgate.coverage.conversions import LEVELS
 from droidgate.coverage.document import REACHES, ReachCell
 from droidgate.coverage.reach import Reaching, Standing, agents
 from droidgate.formats import load_formats

@@ -123,13 +123,13 @@ def test_protocols_overlap_by_app(several: Catalog) -> None:
     ]
 
 
-def test_the_fidelity_of_each_crossing_is_counted_by_level(several: Catalog) -> None:
+def test_the_fidelity_of_each_conversion_is_counted_by_level(several: Catalog) -> None:
     report = report_of(several)
     cells = {(one.protocol, one.target): one.levels for one in report.fidelity}
     exact, dropped = report.levels.index("exact"), report.levels.index("dropped")
     assert cells["appfunctions", "mmcp+1.0"][dropped] == 1
     assert cells["appfunctions", "mmcp+1.0"][exact] == 1
-    assert sum(map(sum, cells.values())) == several.rows["crossings"]
+    assert sum(map(sum, cells.values())) == several.rows["conversions"]
 
 
 def test_the_same_thing_twice_in_one_app_is_an_overlap(several: Catalog) -> None:

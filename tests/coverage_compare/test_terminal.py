@@ -41,7 +41,7 @@ def _part(text: str, heading: str) -> list[str]:
 
 def _told(run: Runner, folder: Path, *apps: App, options: tuple[str | Path, ...] = ()) -> str:
     make_catalog(folder, *apps)
-    done = run("coverage", folder, *options)
+    done = run("coverage", folder, "--details", *options)
     assert done.code == 0
     return done.out
 
@@ -85,7 +85,7 @@ def test_several_of_each_are_told_in_the_plural_and_nothing_of_what_is_not_there
         "2 sources: 2 read",
     ]
     assert "How well" not in text
-    assert "What a crossing" not in text
+    assert "What a conversion" not in text
 
 
 def test_what_came_of_sources_is_told_in_words() -> None:
@@ -110,7 +110,7 @@ def test_apps_of_droidgate_itself_are_counted_only_if_they_are_asked_for(run: Ru
     assert _head(text)[-1].startswith("left out: 3 apps of droidgate itself")
     assert "dev.droidgate.shim.of" not in text
     assert "Not read" not in text
-    asked = run("coverage", tmp_path / "c", "--include-shims").out
+    asked = run("coverage", tmp_path / "c", "--include-shims", "--details").out
     assert _head(asked)[0] == "6 apps"
     assert "left out" not in asked
 
@@ -121,7 +121,7 @@ def test_a_new_shim_is_not_a_change_unless_it_is_asked_for(run: Runner, tmp_path
     make_catalog(tmp_path / "new", app, App("dev.droidgate.shim.of.org.example", [mobile_mcp(NOTE)]))
     arguments = ("coverage", tmp_path / "new", "--since", tmp_path / "old", "--json")
     counts = json.loads(run(*arguments).out)["report"]["history"]["counts"]
-    asked = json.loads(run(*arguments, "--include-shims").out)["report"]["history"]["counts"]
+    asked = json.loads(run(*arguments, "--include-shims", "--details").out)["report"]["history"]["counts"]
     assert (counts["apps_added"], asked["apps_added"]) == (0, 1)
 
 
@@ -188,7 +188,7 @@ def test_a_version_that_is_all_that_is_lost_is_told_apart(run: Runner, tmp_path:
 HEADING = "What a conversion costs: % exact / changed / dropped or impossible"
 
 
-def test_the_crossings_of_each_protocol_are_told_in_percent(run: Runner, tmp_path: Path) -> None:
+def test_the_conversions_of_each_protocol_are_told_in_percent(run: Runner, tmp_path: Path) -> None:
     levels = [
         {"mcp+2025-11-25": "renamed"},
         {"mcp+2025-11-25": "dropped"},
@@ -248,7 +248,7 @@ def test_a_catalog_of_which_nothing_was_read_names_the_inputs_and_reasons(
     run: Runner, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     catalog = scanned(run, tmp_path, {"a.apk": b"no zip", "b.apk": b"no zip"}, monkeypatch)
-    done = run("coverage", catalog)
+    done = run("coverage", catalog, "--details")
     assert (done.code, "no app was read" in done.out) == (0, True)
     lines = _part(done.out, "Not read: 2 sources")
     assert lines[0].split()[0] == "2"
@@ -352,10 +352,10 @@ def test_a_catalog_of_another_schema_in_a_history_is_one_error(run: Runner, tmp_
         make_catalog(tmp_path / name, App("a", [mmcp(NOTE)]))
     facts = tmp_path / "old/catalog.json"
     facts.write_text(
-        facts.read_text(encoding="utf-8").replace("droidgate.catalog/1", "droidgate.catalog/99"),
+        facts.read_text(encoding="utf-8").replace("droidgate.catalog/2", "droidgate.catalog/99"),
         encoding="utf-8",
     )
-    done = run("coverage", tmp_path / "new", "--since", tmp_path / "old")
+    done = run("coverage", tmp_path / "new", "--since", tmp_path / "old", "--details")
     assert (done.code, done.out) == (3, "")
     assert "old: the catalog has the schema 'droidgate.catalog/99'" in done.err
 

@@ -299,8 +299,10 @@ class DetailsMaker:
         return self._draw.choices(LEVELS, weights)[0]
 
     def _cells(self, protocol: str, levels: Sequence[str], *, has_launcher: bool) -> tuple[d.ReachCell, ...]:
-        crossings = dict(zip(TARGETS, levels, strict=True))
-        standing = Standing(interface=_INTERFACES.get(protocol), has_launcher=has_launcher, levels=crossings)
+        conversions = dict(zip(TARGETS, levels, strict=True))
+        standing = Standing(
+            interface=_INTERFACES.get(protocol), has_launcher=has_launcher, levels=conversions
+        )
         return self._reaching.cells(standing)
 
     def _profile_of(self, cells: tuple[d.ReachCell, ...]) -> int:

@@ -115,7 +115,7 @@ def test_a_page_about_nothing_says_so(open_page: OpenPage, tmp_path: Path, apps:
         page = _opened(open_page, tmp_path / "p.html", coverage.report)
     text = page.run("document.querySelector('main').innerText")
     assert "NaN" not in text
-    for told in ("Nothing is declared that could cross.", "No app came, went or changed."):
+    for told in ("Nothing is declared that could be converted.", "No app came, went or changed."):
         assert told in text
     assert ("No app was looked at." in text) == (not apps)
     assert page.run("document.querySelectorAll('main table:not(:has(tbody tr))').length") == 0

@@ -102,7 +102,7 @@ def test_a_report_of_nothing_is_a_page() -> None:
     page = render_page(make_report(0))
 
     assert "No app was looked at" in page
-    assert "Nothing is declared that could cross" in page
+    assert "Nothing is declared that could be converted" in page
 
 
 def test_shares_say_all_and_nothing_only_where_it_is_so() -> None:

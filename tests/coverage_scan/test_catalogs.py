@@ -216,7 +216,7 @@ def test_a_catalog_is_a_source_of_another(apps: Path, catalog: Catalog, tmp_path
     (more / "same.apk").write_bytes((apps / "filler002.apk").read_bytes())
     merged = scan_into(tmp_path / "c", catalog.folder, more).catalog
     assert merged.rows["apps"] == catalog.rows["apps"] + 1
-    assert merged.rows["crossings"] == catalog.rows["crossings"] + 14
+    assert merged.rows["conversions"] == catalog.rows["conversions"] + 14
     names = [row[0] for row in rows_of(merged)["sources"]]
     assert names[0] == "catalog/apps/agent.apk"
     assert names[-2:] == ["more/another.apk", "more/same.apk"]
@@ -245,9 +245,9 @@ def test_no_row_tells_a_place_of_this_machine(apps: Path, catalog: Catalog) -> N
 @pytest.mark.parametrize(
     ("content", "told"),
     [
-        ('{"schema": "droidgate.catalog/2"}', "this droidgate reads droidgate.catalog/1"),
+        ('{"schema": "droidgate.catalog/3"}', "this droidgate reads droidgate.catalog/2"),
         ("{", "it is not a catalog"),
-        ('{"schema": "droidgate.catalog/1"}', "it is not a catalog"),
+        ('{"schema": "droidgate.catalog/2"}', "it is not a catalog"),
         ("[]", "it is not a catalog"),
     ],
 )

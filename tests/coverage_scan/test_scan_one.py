@@ -11,7 +11,7 @@ import pytest
 from coverage_scan.catalogs import ask, rows_of, scan_into
 from coverage_scan.made_apps import split_app, tool_app, tool_files
 from droidgate.apk.pack import pack_project
-from droidgate.coverage.crossings import EXACT, LEVELS, targets
+from droidgate.coverage.conversions import EXACT, LEVELS, targets
 from droidgate.coverage.inputs import Item, list_inputs
 from droidgate.coverage.scan_one import scan_one
 from droidgate.coverage.scanned import clean
@@ -19,7 +19,7 @@ from droidgate.devices.device import open_device
 from droidgate.formats import find_format, load_formats
 from droidgate.model.capability import Provider
 from droidgate.model.errors import DeviceError
-from droidgate.model.findings import CROSSING_LEVELS, Level
+from droidgate.model.findings import CONVERSION_LEVELS, Level
 from droidgate.model.json_values import canonical_json
 from droidgate.sources import read_source
 from droidgate.translate import translate
@@ -82,11 +82,11 @@ def test_a_stored_declaration_is_the_provider(name: str, tmp_path: Path) -> None
 
 
 @pytest.mark.parametrize("name", ["clock-in", "notes", "pdf-tool"])
-def test_a_crossing_is_what_convert_tells(name: str, tmp_path: Path) -> None:
+def test_a_conversion_is_what_convert_tells(name: str, tmp_path: Path) -> None:
     path = write(tmp_path / "x.apk", sample_package(name).apk)
     rows = scan_file(path)
     provider = read_source(str(path)).providers[0]
-    mine = {tuple(one[:3]): one[3:] for one in rows["crossings"] if one[0] == 0}
+    mine = {tuple(one[:3]): one[3:] for one in rows["conversions"] if one[0] == 0}
     assert len(mine) == len(provider.capabilities) * len(targets())
     for number, spelled in enumerate(targets()):
         findings = translate([provider], *find_format(spelled))[0].writing.findings
@@ -105,7 +105,7 @@ def test_a_crossing_is_what_convert_tells(name: str, tmp_path: Path) -> None:
                 assert level <= worst
                 assert sum(counted) <= counts.total()
             else:
-                assert (level, counted) == (worst, [counts.get(one, 0) for one in CROSSING_LEVELS[:-1]])
+                assert (level, counted) == (worst, [counts.get(one, 0) for one in CONVERSION_LEVELS[:-1]])
 
 
 def test_the_token_estimate_is_a_quarter_of_the_bytes_of_the_tool(tmp_path: Path) -> None:

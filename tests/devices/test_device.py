@@ -1,6 +1,7 @@
 """Commands, files and identity over a server of the tests' own."""
 
 import io
+import threading
 from typing import Any
 
 import pytest
@@ -230,3 +231,13 @@ def test_a_serial_that_the_list_shows_may_still_not_be_used(start_server: StartS
     with pytest.raises(UnsafeArgumentError) as raised:
         open_device(server=server)
     assert "characters" in (raised.value.hint or "")
+
+
+def test_a_handle_made_of_another_does_not_ask_again_which_device_it_is(start_server: StartServer) -> None:
+    server = start_server()
+    device = device_on(server)
+    device.ended_by(threading.Event()).run(["id"])
+    asked = len(server.requests)
+    device.run(["id"])
+    device.ended_by(threading.Event()).run(["id"])
+    assert len(server.requests) - asked == 2 * len(["host:tport", "shell"])

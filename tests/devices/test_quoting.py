@@ -25,6 +25,7 @@ from droidgate.devices.quoting import (
     check_user,
     is_component,
     join_command,
+    join_guarded,
     quote_argument,
 )
 from requirements_of_tests import require
@@ -90,6 +91,34 @@ def shell(request: pytest.FixtureRequest) -> Sequence[str]:
 def test_hostile_arguments_arrive_unchanged(shell: Sequence[str], tmp_path: Path) -> None:
     assert echoed(shell, HOSTILE, tmp_path) == list(HOSTILE)
     assert list(tmp_path.iterdir()) == []
+
+
+@pytest.mark.parametrize(
+    "line", [argument for argument in HOSTILE if argument.strip() and "\n" not in argument]
+)
+def test_a_guarded_command_runs_only_if_the_line_is_printed(
+    shell: Sequence[str], tmp_path: Path, line: str
+) -> None:
+    command = ["printf", "%s\\0", *HOSTILE]
+    for printed, is_run in {f"first\n{line}\nlast": True, f"{line}x\nx{line}": False, "": False}.items():
+        guarded = join_guarded(["printf", "%s\\n", printed], line, command, "refused ' $(touch CANARY)")
+        run = subprocess.run(
+            [*shell, "-c", guarded],
+            cwd=tmp_path,
+            capture_output=True,
+            check=False,
+            env={"PATH": "/usr/bin:/bin"},
+        )
+        assert run.returncode == (0 if is_run else 1)
+        assert run.stdout.decode().split("\0")[:-1] == (list(HOSTILE) if is_run else [])
+        assert run.stderr.decode() == ("" if is_run else "refused ' $(touch CANARY)")
+    assert list(tmp_path.iterdir()) == []
+
+
+def test_a_condition_is_one_line() -> None:
+    for line in ("", "a\nb"):
+        with pytest.raises(UnsafeArgumentError, match="is not one line"):
+            join_guarded(["true"], line, ["true"], "refused")
 
 
 def test_random_arguments_arrive_unchanged(shell: Sequence[str], tmp_path: Path) -> None:

@@ -88,9 +88,13 @@ def test_what_a_device_is(start_server: StartServer) -> None:
     )
     device = device_on(start_server(shell=Script({"getprop": Answer(text.encode())})))
     build = build_of(get_properties(device))
-    assert build == Build(36, "16", "Pixel 6", "Google", "1A", "f", date(2026, 4, 5))
+    assert build == Build(36, "36", "16", "Pixel 6", "Google", "1A", "f", date(2026, 4, 5))
     with pytest.raises(DeviceOutputError):
         build_of({"ro.build.version.sdk": "REL"})
+    minor = {"ro.build.version.sdk": "36", "ro.build.version.sdk_full": "36.1"}
+    assert build_of(minor).sdk_full == "36.1"
+    assert build_of({**minor, "ro.build.version.sdk_full": "36.0"}).sdk_full == "36"
+    assert build_of({**minor, "ro.build.version.sdk_full": "37.1"}).sdk_full == "36"
     assert build_of({"ro.build.version.sdk": "30", "ro.build.version.security_patch": "2020-13-99"}).sdk == 30
 
 
@@ -125,7 +129,7 @@ def test_which_serials_are_on_a_network(serial: str, *, is_network: bool) -> Non
 def test_a_network_device_without_the_patch_is_warned_about(
     sdk: int, patch: date | None, *, warns: bool
 ) -> None:
-    build = Build(sdk, "", "", "", "", "", patch)
+    build = Build(sdk, str(sdk), "", "", "", "", "", patch)
     said = wireless_warning("192.0.2.7:5555", build)
     assert (said is not None) == warns
     assert said is None or "CVE-2026-0073" in said

@@ -19,7 +19,7 @@ from droidgate.callability import (
     provider_verdict,
 )
 from droidgate.cli.devices.discovering import discovery_page
-from droidgate.cli.output.pages import Table
+from droidgate.cli.output.pages import Line, Table
 from droidgate.installed import DeviceFacts
 from droidgate.model.capability import (
     Capability,
@@ -119,9 +119,11 @@ def test_every_user_of_the_rule_gives_the_same_reason(
     assert [(one.ready, one.needs[-1]) for one in callability.routes] == [
         (False, callability.verdict.closed_because)
     ]
-    (table,) = [one for one in discovery_page(_phone(app)) if isinstance(one, Table)]
+    page = discovery_page(_phone(app))
+    (table,) = [block for block in page if isinstance(block, Table)]
     assert table.rows[0][4] == "not callable"
-    assert str(table.rows[0][5]).startswith(reason)
+    (missing,) = [block.text for block in page if isinstance(block, Line) and block.indent == 2]
+    assert missing.startswith(f"cannot be called: {reason}")
 
 
 def test_an_open_component_can_be_called_by_everybody() -> None:
@@ -227,9 +229,11 @@ def test_functions_are_closed_one_by_one_with_their_reasons() -> None:
     assert left_out == ["mine", "androids", "shown"], "a phone's state is read when the shim calls"
     conditions = list(call_conditions(application, provider))
     assert [one.pointer for one in conditions] == ["/.Tools/later", "/.Tools/on"]
-    (table,) = [one for one in discovery_page(_phone(app)) if isinstance(one, Table)]
+    page = discovery_page(_phone(app))
+    (table,) = [block for block in page if isinstance(block, Table)]
     assert table.rows[0][3] == "7 (1 disabled, 3 not callable)"
-    assert "mine: its access level keeps it" in table.rows[0][5]
+    missing = [block.text for block in page if isinstance(block, Line) and block.indent == 2]
+    assert any(line.startswith("mine cannot be called: its access level keeps it") for line in missing)
 
 
 DECLARED = """<permission android:name="app.timer.CALL" android:protectionLevel="signature|privileged" />

@@ -28,7 +28,7 @@ WORDS: Final = {
         "is in, is at"
     ),
     r"\bdemand(?:s|ed)?\b": "require",
-    r"\bcrossings?\b(?!s?[`\"'])": "conversion",
+    r"\bcrossings?\b": "conversion",
     r"\b(?:is|are|was|were) no "
     r"(?!(?:longer|more|doubt|less|later|matter|greater|older|newer|larger)\b)[a-z]": "is not a",
     r"\bnothing to object\b": "no problems found",

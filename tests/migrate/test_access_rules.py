@@ -102,7 +102,7 @@ def test_a_component_that_others_cannot_call_is_named(target: str, tmp_path: Pat
     component = migration.translations[0].writing.provider.component
     assert migration.notes[0].startswith(f"{component} is not exported, so only this app can call it; set ")
     assert migration.notes[1].startswith(
-        f"{component} is enabled only in configurations: API level 36 and later; change android:enabled "
+        f"{component} is enabled only in configurations: Android 16 (API 36) and later; change "
     )
     assert not [one for one in migration.notes if "any app on the phone" in one]
 

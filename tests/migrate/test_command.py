@@ -67,11 +67,11 @@ def test_json_is_as_its_schema_says(program: Runner, project: Path) -> None:
     run = program("migrate", CLOCK, "--to", "mmcp+draft", "--into", copy_of_clock(project), "--json")
     document = json.loads(run.out)
     jsonschema.Draft202012Validator(schema).validate(document)
-    assert document["schema"] == "droidgate.migration/1"
+    assert document["schema"] == "droidgate.migration/2"
     assert document["written"] is False
     assert {one["path"] for one in document["changes"]} > {"src/main/AndroidManifest.xml"}
-    (crossing,) = document["crossings"]
-    assert crossing["findings"]
+    (conversion,) = document["conversions"]
+    assert conversion["findings"]
 
 
 def copy_of_clock(project: Path) -> Path:

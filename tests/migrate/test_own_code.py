@@ -53,7 +53,7 @@ def test_several_providers_are_chosen_by_repeating_the_option(
 ) -> None:
     both = ("--provider", "NotesService", "--provider", "Notes.kt")
     assert program("convert", tree, "--to", "mcp", "-o", tmp_path / "out", *both).code == 0
-    assert len(json.loads((tmp_path / "out/fidelity.json").read_text())["crossings"]) == 2
+    assert len(json.loads((tmp_path / "out/fidelity.json").read_text())["conversions"]) == 2
 
 
 @pytest.mark.parametrize("command", ["convert", "migrate"])

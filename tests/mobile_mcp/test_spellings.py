@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 
 from droidgate.formats import load_formats
-from droidgate.model.findings import CROSSING_LEVELS, Finding, Level
+from droidgate.model.findings import CONVERSION_LEVELS, Finding, Level
 from mobile_mcp.tools import (
     CAPABILITIES,
     DESCRIPTION,
@@ -54,7 +54,7 @@ def facts_lost(text: str, target: str, *components: str, attributes: str = "") -
 def test_another_spelling_is_at_most_renamed(text: str, target: str) -> None:
     lost = facts_lost(text, target)
     assert lost
-    assert all(CROSSING_LEVELS.index(one.level) <= CROSSING_LEVELS.index(Level.RENAMED) for one in lost)
+    assert all(CONVERSION_LEVELS.index(one.level) <= CONVERSION_LEVELS.index(Level.RENAMED) for one in lost)
 
 
 @pytest.mark.parametrize("target", TARGETS)
@@ -75,7 +75,7 @@ def test_how_the_manifest_names_things_is_at_most_renamed(target: str) -> None:
 def test_a_word_that_says_more_is_reported(word: str, target: str) -> None:
     found = facts_lost(descriptor(capability(param(word))), target)
     (lost,) = [one for one in found if one.pointer.endswith("/word")]
-    assert CROSSING_LEVELS.index(lost.level) > CROSSING_LEVELS.index(Level.RENAMED)
+    assert CONVERSION_LEVELS.index(lost.level) > CONVERSION_LEVELS.index(Level.RENAMED)
 
 
 @pytest.mark.parametrize("inner", ["<input/>", param("String"), param("short")])

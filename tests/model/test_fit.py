@@ -60,7 +60,7 @@ def test_findings_and_differences_match_one_to_one_for_any_capacity(
 
 @pytest.mark.long
 @pytest.mark.parametrize("block", range(10))
-def test_a_hundred_thousand_crossings_match(block: int) -> None:
+def test_a_hundred_thousand_conversions_match(block: int) -> None:
     for seed in range(block * 10_000, (block + 1) * 10_000):
         random = Random(seed)
         _assert_fits_once(random_provider(random, size=12), random_capacity(random))

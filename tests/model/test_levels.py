@@ -6,7 +6,7 @@ import pytest
 
 from droidgate.fit import fit_provider
 from droidgate.model.capability import Capability, Provider
-from droidgate.model.findings import CROSSING_LEVELS, LINT_LEVELS, Level, at_least
+from droidgate.model.findings import CONVERSION_LEVELS, LINT_LEVELS, Level, at_least
 from droidgate.model.json_values import Json
 from droidgate.model.types import (
     AllOfType,
@@ -378,7 +378,7 @@ def test_an_object_as_output_without_further_facts_is_not_appended_to_a_descript
 
 
 def test_security_reaches_every_threshold_of_a_conversion_and_no_other_level_reaches_it() -> None:
-    for level in CROSSING_LEVELS:
+    for level in CONVERSION_LEVELS:
         assert at_least(Level.SECURITY, level)
         assert at_least(level, Level.SECURITY) == (level is Level.SECURITY)
     assert not any(at_least(Level.SECURITY, level) for level in LINT_LEVELS)

@@ -25,7 +25,19 @@ PIPES = (
         "head -c 5",
         "head -c 1024",
     ],
-    *["grep a", "grep -v a", "grep -i beta", "grep -F .", "grep -Fv 'x:y'", "grep ''", "grep nothing"],
+    *[
+        "grep a",
+        "grep -v a",
+        "grep -i beta",
+        "grep -F .",
+        "grep -Fv 'x:y'",
+        "grep ''",
+        "grep nothing",
+        "grep -Fxq alpha",
+        "grep -x a",
+        "grep -vx alpha",
+        "grep -Fxq -- -a",
+    ],
     *["dd bs=4 count=2 status=none", "dd bs=1024 status=none", "md5sum", "cat | head -n 2 | wc -c"],
 )
 LINES = (

@@ -1,4 +1,4 @@
-"""The two properties that every crossing keeps (DESIGN 5), as assertions with readable failures.
+"""The two properties that every conversion keeps (DESIGN 5), as assertions with readable failures.
 
 Differences and findings match one to one, at the leaf; and what is written reads back as the writer said.
 """
@@ -11,7 +11,7 @@ from collections.abc import Mapping
 from droidgate.formats import Format, Reading, SourceFile, Writing
 from droidgate.leniency import ReadingContext
 from droidgate.model.capability import Provider, declaration_of
-from droidgate.model.findings import CROSSING_LEVELS, Level
+from droidgate.model.findings import CONVERSION_LEVELS, Level
 from droidgate.model.json_values import Json, json_equal, pointer_token
 from droidgate.model.leaves import different_leaves, leaves_of_provider
 from droidgate.model.names import NameEntry
@@ -26,7 +26,7 @@ def assert_findings_match(before: Provider, writing: Writing) -> None:
     target has a security finding, with or without a difference.
     """
     levels = {finding.level for finding in writing.findings}
-    assert levels <= set(CROSSING_LEVELS) - {Level.READ}
+    assert levels <= set(CONVERSION_LEVELS) - {Level.READ}
     renamed = [entry for entry in writing.names if _is_name_of_part(entry)]
     leaves = dict(leaves_of_provider(before))
     originals = {

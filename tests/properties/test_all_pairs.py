@@ -1,4 +1,4 @@
-"""Every format that is written, held to the two properties of a crossing; and every ordered pair of them."""
+"""Every format that is written, held to the two properties of a conversion, and every ordered pair."""
 
 from __future__ import annotations
 

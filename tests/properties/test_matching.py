@@ -68,7 +68,7 @@ def test_a_change_that_nothing_tells_is_seen() -> None:
         assert_findings_match(PROVIDER, dataclasses.replace(writing, provider=changed))
 
 
-def test_a_finding_of_a_reader_is_none_of_a_crossing() -> None:
+def test_a_finding_of_a_reader_is_none_of_a_conversion() -> None:
     finding = Finding(code="x", level=Level.READ, pointer="/name", message="Read")
     with pytest.raises(AssertionError):
         assert_findings_match(PROVIDER, Writing((), PROVIDER, (finding,)))

@@ -8,10 +8,10 @@ from random import Random
 import pytest
 from hypothesis import given, settings
 
-from droidgate.coverage.crossings import EXACT, LEVELS, cross, targets
+from droidgate.coverage.conversions import EXACT, LEVELS, estimate_conversions, targets
 from droidgate.model.capability import Provider, reachable_definitions
 from droidgate.model.errors import DroidgateError, WriteError
-from droidgate.model.findings import CROSSING_LEVELS, Finding, Level
+from droidgate.model.findings import CONVERSION_LEVELS, Finding, Level
 from droidgate.model.json_values import pointer_token
 from strategies import providers, random_provider
 
@@ -90,7 +90,7 @@ def losses_by_writing(provider: Provider, target: str) -> list[tuple[str, str, t
     try:
         findings = one.write(provider, dialect).findings
     except DroidgateError:
-        alone = tuple(int(level is Level.IMPOSSIBLE) for level in CROSSING_LEVELS)
+        alone = tuple(int(level is Level.IMPOSSIBLE) for level in CONVERSION_LEVELS)
         return [("impossible", "impossible", alone)] * len(provider.capabilities)
     of_provider = [
         one for one in findings if one.pointer.split("/")[1] not in {"capabilities", "definitions"}
@@ -104,7 +104,7 @@ def losses_by_writing(provider: Provider, target: str) -> list[tuple[str, str, t
         own = [one for one in findings if is_on(one, places)]
         counts = tuple(
             sum(one.level is level for one in (own if level is not Level.SECURITY else [*own, *of_provider]))
-            for level in CROSSING_LEVELS
+            for level in CONVERSION_LEVELS
         )
         losses.append((worst(own), worst(of_provider), counts))
     return losses
@@ -121,26 +121,28 @@ def worst(findings: list[Finding]) -> str:
 
 @given(provider=providers(size=15))
 @settings(max_examples=25)
-def test_crossings_are_those_of_the_real_writers(provider: Provider) -> None:
-    crossed = cross(provider)
+def test_conversions_are_those_of_the_real_writers(provider: Provider) -> None:
+    converted = estimate_conversions(provider)
     for number, target in enumerate(targets()):
         told = [
-            (one.level, one.provider_level, one.counts) for one in crossed.crossings if one.target == number
+            (one.level, one.provider_level, one.counts)
+            for one in converted.conversions
+            if one.target == number
         ]
         assert told == losses_by_writing(provider, target)
 
 
 @pytest.mark.parametrize("source", TARGETS)
-def test_crossings_of_what_a_writer_wrote_are_those_of_the_real_writers(source: str) -> None:
+def test_conversions_of_what_a_writer_wrote_are_those_of_the_real_writers(source: str) -> None:
     one, dialect = targets()[source]
     assert one.write is not None
     for seed in range(4):
         provider = one.write(random_provider(Random(seed), size=15), dialect).provider
-        crossed = cross(provider)
+        converted = estimate_conversions(provider)
         for number, target in enumerate(targets()):
             told = [
                 (each.level, each.provider_level, each.counts)
-                for each in crossed.crossings
+                for each in converted.conversions
                 if each.target == number
             ]
             assert told == losses_by_writing(provider, target)
@@ -150,5 +152,5 @@ def test_facts_of_the_target_that_no_reader_gave_are_told_by_writing() -> None:
     facts = {"appfunctions": {"components": 7}}
     provider = random_provider(Random(1), size=10).model_copy(update={"extensions": facts})
     number = TARGETS.index("appfunctions+v2")
-    told = {one.level for one in cross(provider).crossings if one.target == number}
+    told = {one.level for one in estimate_conversions(provider).conversions if one.target == number}
     assert told == {"impossible"} == {level for level, _, _ in losses_by_writing(provider, TARGETS[number])}

@@ -12,6 +12,7 @@ import urllib.request
 from collections.abc import Iterator
 from pathlib import Path
 
+import jsonschema
 import pytest
 
 from devices.conftest import unused_port
@@ -55,8 +56,13 @@ def test_the_plan_lists_each_app_and_the_sum(environment: dict[str, str]) -> Non
     assert name == "all"
     assert (tools, tokens) == (sum(row[1] for row in apps), sum(row[2] for row in apps))
     assert "dev.droidgate.sample.notes" in {row[0] for row in apps}
-    searched = run(environment, "--plan", "--search").stdout
-    assert re.search(r"^  all +3 ", searched, re.MULTILINE)
+    document = json.loads(run(environment, "--plan", "--search", "--json").stdout)
+    jsonschema.validate(document, json.loads(run(environment, "--json-schema").stdout))
+    assert [tuple(app.values()) for app in document["apps"]] == apps
+    assert (document["tools"], document["tokens"]) == (tools, tokens)
+    assert document["served"]["mode"] == "search"
+    assert document["served"]["tools"] == 3
+    assert document["served"]["tokens"] < tokens
 
 
 def test_standard_output_holds_the_protocol_only(environment: dict[str, str]) -> None:
@@ -94,6 +100,7 @@ def test_without_a_phone_it_waits_for_one(environment: dict[str, str]) -> None:
         (("--http", "0.0.0.0:8000"), 2, "not a loopback address"),
         (("--http", "x"), 2, "is not an address"),
         (("--serial", "nope", "--plan"), 4, "nope"),
+        (("--json",), 2, "--json needs --plan"),
     ],
 )
 def test_a_mistake_is_an_error_with_a_hint(

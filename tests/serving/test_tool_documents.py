@@ -7,61 +7,13 @@ from collections.abc import Mapping
 from typing import Any
 
 import pytest
-from hypothesis import given
-from hypothesis import strategies as st
 
 from droidgate.model.capability import Capability, Provider
 from droidgate.model.types import ObjectType, Property, ScalarType
 from droidgate.serving.documents import named, write_tools
-from droidgate.serving.names import tool_names
 from droidgate.serving.search import ToolIndex
 from droidgate.serving.tools import ServedTool
 from droidgate_mcp.tables import HANDSHAKE, MODERN
-
-ALLOWED = re.compile("[A-Za-z][A-Za-z0-9_-]{0,63}")
-
-
-def names_of(*capabilities: tuple[str, str]) -> list[str]:
-    keyed = [
-        (f"{number}/{package}/{name}", "", package, name)
-        for number, (package, name) in enumerate(capabilities)
-    ]
-    return list(tool_names(keyed).values())
-
-
-def test_a_name_is_the_end_of_the_package_and_of_the_id() -> None:
-    assert names_of(("com.example.notes", "com.example.notes.NotesService#createNote"), ("a.b", "x/y")) == [
-        "notes_createNote",
-        "b_y",
-    ]
-
-
-def test_equal_names_each_get_a_suffix_of_their_own() -> None:
-    first, second = names_of(("com.one.notes", "create"), ("com.two.notes", "create"))
-    assert first != second
-    assert re.fullmatch("notes_create_[0-9a-f]{8}", first)
-    assert re.fullmatch("notes_create_[0-9a-f]{8}", second)
-
-
-def test_names_that_differ_in_case_only_get_suffixes() -> None:
-    names = names_of(("a.notes", "create"), ("a.notes", "Create"))
-    assert len({name.lower() for name in names}) == 2
-    assert all(re.search("_[0-9a-f]{8}$", name) for name in names)
-
-
-@given(st.lists(st.tuples(st.text(max_size=90), st.text(max_size=90)), max_size=8))
-def test_names_are_safe_and_no_two_alike_whatever_apps_declare(capabilities: list[tuple[str, str]]) -> None:
-    names = names_of(*capabilities)
-    assert all(ALLOWED.fullmatch(name) for name in names)
-    assert len({name.lower() for name in names}) == len(capabilities)
-
-
-@given(
-    st.permutations([("a.notes", "create"), ("b.notes", "create"), ("a.notes", "Create"), ("c", "ü" * 80)])
-)
-def test_names_do_not_depend_on_the_order(capabilities: list[tuple[str, str]]) -> None:
-    keyed = [(f"{package}/{name}", "", package, name) for package, name in capabilities]
-    assert tool_names(keyed) == tool_names(sorted(keyed))
 
 
 def provider_of(**texts: Any) -> Provider:

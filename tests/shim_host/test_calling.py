@@ -116,4 +116,4 @@ def test_the_shim_is_found_by_what_it_offers() -> None:
 
 def test_a_place_asks_its_shims_as_its_user(device: Device, shim: FakeShim) -> None:
     shim.users = {"10"}
-    assert ShimPlace(device, 10, 36).client(APPLICATION_ID).hello().sdk == 36
+    assert ShimPlace(device, 10, "36").client(APPLICATION_ID).hello().sdk == 36

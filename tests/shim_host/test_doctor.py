@@ -56,7 +56,7 @@ def told(shim: FakeShim) -> FakeShim:
 
 
 def checks(device: Device, sdk: int = 36) -> dict[str, Check]:
-    place = ShimPlace(device, 0, sdk)
+    place = ShimPlace(device, 0, str(sdk))
     return {one.kind.id: one for one in examine(place, installed_shims(place))}
 
 
@@ -68,7 +68,7 @@ def holder(*, lends: bool = True, **changes: Any) -> InstalledShim:
 
 def functions(device: Device, *others: InstalledShim, sdk: int = 36) -> Check:
     """Return what is found of a shim's app functions, with these shims installed too."""
-    place = ShimPlace(device, 0, sdk)
+    place = ShimPlace(device, 0, str(sdk))
     found = examine(place, (*installed_shims(place), *others))
     (one,) = [
         one for one in found if one.kind.id == "app-functions-access" and one.application_id == APPLICATION_ID
@@ -149,7 +149,7 @@ def test_one_that_serves_no_others_is_a_problem(
     listed = f"{PACKAGES}package:/data/app/z/base.apk={SHIM_PACKAGE} versionCode:1 uid:10003\n"
     told.outputs["pm list"] = Answer(listed.encode())
     facts[SHIM_PACKAGE] = held
-    place = ShimPlace(device, 0, 36)
+    place = ShimPlace(device, 0, "36")
     (own, *_) = [one for one in installed_shims(place) if one.application_id == APPLICATION_ID]
     found = [
         one
@@ -176,13 +176,13 @@ def test_accessibility_services_that_are_switched_on_have_to_be_bound(
     device: Device, shim: FakeShim, enabled: Answer, dumped: Answer, state: str
 ) -> None:
     shim.outputs |= {"settings get": enabled, "dumpsys accessibility": dumped}
-    assert accessibility(ShimPlace(device, 0, 36)).state == state
+    assert accessibility(ShimPlace(device, 0, "36")).state == state
 
 
 def test_accessibility_is_looked_at_where_the_permission_is_lent(device: Device, told: FakeShim) -> None:
     told.outputs["settings get"] = Answer(SERVICES_ON)
     assert "accessibility" not in states(device)
-    place = ShimPlace(device, 0, 36)
+    place = ShimPlace(device, 0, "36")
     found = {one.kind.id: one for one in examine(place, (*installed_shims(place), holder()))}
     assert found["accessibility"].state == "unknown"
 
@@ -231,14 +231,14 @@ def test_a_service_that_cannot_be_read_is_unknown(
 ) -> None:
     del told
     facts[APPLICATION_ID] = replace(FACTS, services=("com.example.absent/.S", "com.example.notes/.S"))
-    place = ShimPlace(device, 0, 36)
+    place = ShimPlace(device, 0, "36")
     found = [one for one in examine(place, installed_shims(place)) if one.kind.id == "tool-start"]
     assert [one.state for one in found] == ["unknown", "unknown"]
     assert "is not installed" in found[0].found
 
 
 def test_the_kinds_of_a_shim_that_cannot_be_read_are_all(device: Device) -> None:
-    seen = Situation(ShimPlace(device, 0, 36), (), {}, {})
+    seen = Situation(ShimPlace(device, 0, "36"), (), {}, {})
     assert seen.kinds_of(APPLICATION_ID) == EVERY_KIND
 
 

@@ -18,7 +18,7 @@ EVERY_KIND = ("mmcp-activity", "app-function")
 
 
 def set_up(device: Device, sdk: int, kinds: tuple[str, ...] = EVERY_KIND) -> list[Step]:
-    return list(access.set_up_access(ShimPlace(device, 0, sdk), APPLICATION_ID, kinds))
+    return list(access.set_up_access(ShimPlace(device, 0, str(sdk)), APPLICATION_ID, kinds))
 
 
 def outcomes(steps: list[Step]) -> dict[str, str]:
@@ -106,13 +106,13 @@ def test_the_command_of_an_installation_can_be_typed_as_it_is_told(
 ) -> None:
     monkeypatch.setattr(installing, "install_apks", lambda *_, **__: None)
     name = "my shim; (1).apk"
-    done = install_shim(ShimPlace(device, 0, 24), facts("ef" * 32), b"", file_name=name, any_app=None)
+    done = install_shim(ShimPlace(device, 0, "24"), facts("ef" * 32), b"", file_name=name, any_app=None)
     assert shlex.split(done.steps[0].command or "")[-1] == name
 
 
 def test_another_build_than_the_one_that_was_installed_does_not_work(device: Device, shim: FakeShim) -> None:
     shim.methods["grant"] = lambda _: {"grant": STATUS["grants"][0]}
-    place = ShimPlace(device, 0, 24)
+    place = ShimPlace(device, 0, "24")
     good = set_up_shim(place, facts(STATUS["build"]), any_app=True)
     assert (good.works, outcomes(list(good.steps))[GRANT]) == (True, "done")
     other = set_up_shim(place, facts("ef" * 32), any_app=True)
@@ -126,5 +126,5 @@ def test_who_may_call_changes_only_by_a_yes_or_a_no(
 ) -> None:
     shim.methods["grant"] = lambda _: {"grant": STATUS["grants"][0]}
     shim.methods["revoke"] = lambda _: {"revoked": 0}
-    set_up_shim(ShimPlace(device, 0, 24), facts(STATUS["build"]), any_app=said)
+    set_up_shim(ShimPlace(device, 0, "24"), facts(STATUS["build"]), any_app=said)
     assert [method for method, _ in shim.calls if method in {"grant", "revoke"}] == asked

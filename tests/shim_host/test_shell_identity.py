@@ -60,7 +60,7 @@ class Phone:
         self.can_run = True
 
     def place(self, sdk: int = 36) -> ShimPlace:
-        return ShimPlace(self.device, 0, sdk)
+        return ShimPlace(self.device, 0, str(sdk))
 
     def packages(self) -> dict[str, InstalledPackage]:
         return {

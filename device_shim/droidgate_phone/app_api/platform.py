@@ -289,6 +289,13 @@ class Platform(Protocol):
         The end of the process ends the wait.
         """
 
+    def commit_text(self, text: str) -> bool:
+        """Type into the field that has the keyboard (`InputConnection.commitText`).
+
+        Returns:
+            False where the app has no connection to it: its input method is not the current one.
+        """
+
     def hide_overlay_windows(self, *, hide: bool = True) -> None:
         """Hide other apps' overlays while the context's activity is on top.
 

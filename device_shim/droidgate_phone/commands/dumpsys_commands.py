@@ -121,6 +121,34 @@ def _dump_idle(call: CommandCall, arguments: tuple[str, ...]) -> int:
     return 0
 
 
+_BATTERY: Final = {
+    "AC powered": "false",
+    "USB powered": "true",
+    "Wireless powered": "false",
+    "Dock powered": "false",
+    "Max charging current": "500000",
+    "Max charging voltage": "5000000",
+    "Charge counter": "3400000",
+    "status": "2",
+    "health": "2",
+    "present": "true",
+    "level": "85",
+    "scale": "100",
+    "voltage": "4200",
+    "temperature": "250",
+    "technology": "Li-ion",
+}
+
+
+def _dump_battery(call: CommandCall, arguments: tuple[str, ...]) -> int:
+    if arguments:
+        return refuse(call, " ".join(("dumpsys battery", *arguments)))
+    known = [name for name in _BATTERY if name != "Dock powered" or call.system.release.at_least(33)]
+    lines = [f"  {name}: {_BATTERY[name]}\n" for name in known]
+    call.write("Current Battery Service state:\n" + "".join(lines))
+    return 0
+
+
 def _shown(record: ActivityRecord, task: int) -> str:
     return f"ActivityRecord{{0 u0 {record.match.name.flatten_short()} t{task}}}"
 
@@ -159,6 +187,7 @@ def _dump_window(call: CommandCall, arguments: tuple[str, ...]) -> int:
 _SERVICES: Final[Mapping[str, Dump]] = {
     "activity": _dump_activity,
     "app_function": _dump_app_function,
+    "battery": _dump_battery,
     "deviceidle": _dump_idle,
     "package": _dump_package,
     "window": _dump_window,

@@ -240,7 +240,7 @@ def _md5sum(call: CommandCall, options: Options) -> int:
     return each_input(call, options.operands, digest)
 
 
-@toybox_command(OptionTable("Fiv", least=1, most=2))
+@toybox_command(OptionTable("Fiqvx", least=1, most=2))
 def _grep(call: CommandCall, options: Options) -> int:
     text, *paths = options.operands
     if "F" not in options and any(letter in r"\.[]*^$" for letter in text):
@@ -252,8 +252,12 @@ def _grep(call: CommandCall, options: Options) -> int:
         needle = text.lower() if "i" in options else text
         for line in lines(stream):
             shown = line.removesuffix(b"\n").decode("utf-8", "surrogateescape")
-            if (needle in (shown.lower() if "i" in options else shown)) != ("v" in options):
+            compared = shown.lower() if "i" in options else shown
+            matches = compared == needle if "x" in options else needle in compared
+            if matches != ("v" in options):
                 found = True
+                if "q" in options:
+                    return
                 call.write(shown + "\n")
 
     failed = each_input(call, tuple(paths), search)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Callable, Mapping
 from typing import Final
 
@@ -9,7 +10,7 @@ from droidgate_phone.commands import Command, CommandCall
 from droidgate_phone.commands.argument_reader import ArgumentError, ArgumentReader
 from droidgate_phone.commands.refusal import FAILED, refuse
 from droidgate_phone.commands.service_shell import print_exception
-from droidgate_phone.screen.keys import key_code
+from droidgate_phone.screen.keys import ENTER, TAB, key_code
 from droidgate_phone.screen.window import InputNotModelledError, Window
 
 _SOURCES: Final = (
@@ -17,6 +18,9 @@ _SOURCES: Final = (
     "touchpad", "touchscreen", "trackball",
 )  # fmt: skip
 _USUAL_SWIPE: Final = 300
+_WITHOUT_KEYS: Final = re.compile(r"[^ -~\t\n]")
+_KEYS_IN_TEXT: Final = re.compile(r"([\t\n])")
+_KEY_OF: Final = {"\n": ENTER, "\t": TAB}
 _USAGE: Final = """Usage: input [<source>] [-d DISPLAY_ID] <command> [<arg>...]
 
 The sources are:
@@ -83,11 +87,17 @@ def _swipe(window: Window, reader: ArgumentReader) -> None:
 
 def _text(window: Window, reader: ArgumentReader) -> None:
     text = reader.require().replace("%s", " ")
-    if not text.isascii():
-        # Its virtual keyboard has no keys for these, and gives null for the whole text.
+    if _WITHOUT_KEYS.search(text):
+        # Its virtual keyboard (Virtual.kcm) gives null for the whole text.
         message = "Attempt to get length of null array"
         raise ArgumentError(message, "java.lang.NullPointerException")
-    window.type_text(text)
+    # Its virtual keyboard has keys for a line break and a tab, and they do what these keys do.
+    for piece in _KEYS_IN_TEXT.split(text):
+        key = _KEY_OF.get(piece)
+        if key is not None:
+            window.press_key(key)
+        elif piece:
+            window.type_text(piece)
 
 
 def _keys(window: Window, reader: ArgumentReader) -> None:

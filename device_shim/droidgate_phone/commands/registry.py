@@ -15,6 +15,7 @@ _MODULES: Final[Mapping[str, tuple[str, ...]]] = {
     "content_commands": ("content",),
     "dumpsys_commands": ("dumpsys",),
     "input_commands": ("input",),
+    "input_method_commands": ("ime",),
     "package_commands": ("pm",),
     "property_commands": ("getprop", "setprop"),
     "service_commands": ("cmd", "service"),
@@ -34,7 +35,7 @@ _PROGRAMS_OF_ANDROID: Final = """
 app_process base64 basename bc blkid bootstat bugreport bugreportz bunzip2 bzcat bzip2 cal cksum chattr
 chcon chgrp chmod chown chroot chrt clear cmp comm cp cpio cut date devmem df diff dirname dmesg dos2unix du
 dumpstate egrep env expand expr fallocate fgrep file find flock fmt free fsync getconf getenforce getevent
-getfattr groups gunzip gzip help hostname hwclock iconv ifconfig ime inotifyd ionice iorenice iotop ip
+getfattr groups gunzip gzip help hostname hwclock iconv ifconfig inotifyd ionice iorenice iotop ip
 killall ln load_policy locksettings log logcat logname losetup lsattr lsmod lsof lspci lsusb microcom mkfifo
 mknod mkswap mktemp modinfo modprobe more mount mountpoint mv nc netcat netstat nice nl nohup nproc nsenter
 od paste patch perfetto pgrep ping ping6 pkill pmap printenv prlimit pwdx readelf readlink realpath reboot

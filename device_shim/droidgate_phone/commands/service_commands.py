@@ -21,6 +21,7 @@ _SERVICES: Final[Mapping[str, str]] = {
     "content": "",
     "deviceidle": "dumpsys_commands:run_device_idle",
     "device_config": "settings_commands:run_device_config_service",
+    "input_method": "input_method_commands:run_input_method",
     "package": "package_commands:run_package",
     "settings": "settings_commands:run_settings_service",
     "window": "window_commands:run_window",

@@ -273,6 +273,14 @@ class AppPlatform:
         finally:
             forget()
 
+    def commit_text(self, text: str) -> bool:
+        """Type into the field that has the keyboard, as the current input method."""
+        current = self._system.settings.get("secure", "default_input_method") or ""
+        if current.partition("/")[0] != self._package.name:
+            return False
+        self._system.window.type_text(text)
+        return True
+
     def hide_overlay_windows(self, *, hide: bool = True) -> None:
         """Hide other apps' overlays while the context's activity is on top (`Window.setHideOverlayWindows`).
 

@@ -8,6 +8,7 @@ from collections.abc import Collection, Iterator
 from dataclasses import replace
 from typing import Final
 
+from droidgate.android_names import android_name
 from droidgate.devices.quoting import check_user
 from droidgate.installed import SHIM_PACKAGE
 from droidgate_shim.host.place import ShimPlace
@@ -54,7 +55,8 @@ def _about_app_functions(place: ShimPlace, kinds: Collection[str]) -> Step:
     if "app-function" not in kinds:
         return not_needed(APP_FUNCTIONS, "none of its capabilities is an app function")
     if place.sdk < APP_FUNCTIONS_SDK:
-        return not_needed(APP_FUNCTIONS, f"Android has app functions from API level {APP_FUNCTIONS_SDK} on")
+        first = android_name(APP_FUNCTIONS_SDK)
+        return not_needed(APP_FUNCTIONS, f"{first} is the first with app functions")
     return not_needed(APP_FUNCTIONS, f"{SHIM_PACKAGE} calls them for all shims")
 
 
@@ -63,7 +65,7 @@ def allow_overlay(place: ShimPlace, application_id: str, kinds: Collection[str])
     if "mmcp-activity" not in kinds:
         return not_needed(OVERLAY, "none of its capabilities opens a window")
     if place.sdk < BACKGROUND_ACTIVITIES_SDK:
-        return not_needed(OVERLAY, f"Android forbids it from API level {BACKGROUND_ACTIVITIES_SDK} on")
+        return not_needed(OVERLAY, f"{android_name(BACKGROUND_ACTIVITIES_SDK)} is the first that forbids it")
     command = ["appops", "set", "--user", check_user(place.user), application_id]
     step = run_step(
         place.device,
@@ -77,7 +79,7 @@ def allow_overlay(place: ShimPlace, application_id: str, kinds: Collection[str])
 def exempt_from_battery_rules(place: ShimPlace, application_id: str) -> Step:
     """Take the shim out of the rules about background services."""
     if place.sdk < BACKGROUND_SERVICES_SDK:
-        return not_needed(BATTERY, f"Android forbids it from API level {BACKGROUND_SERVICES_SDK} on")
+        return not_needed(BATTERY, f"{android_name(BACKGROUND_SERVICES_SDK)} is the first that forbids it")
     return run_step(
         place.device,
         BATTERY,
@@ -89,7 +91,7 @@ def exempt_from_battery_rules(place: ShimPlace, application_id: str) -> Step:
 def allow_notifications(place: ShimPlace, application_id: str) -> Step:
     """Grant POST_NOTIFICATIONS."""
     if place.sdk < NOTIFICATIONS_SDK:
-        return not_needed(NOTIFICATIONS, f"every app may before API level {NOTIFICATIONS_SDK}")
+        return not_needed(NOTIFICATIONS, f"every app may before {android_name(NOTIFICATIONS_SDK)}")
     permission = "android.permission.POST_NOTIFICATIONS"
     step = run_step(
         place.device,

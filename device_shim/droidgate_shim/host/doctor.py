@@ -12,6 +12,7 @@ from collections.abc import Collection, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Final, Literal
 
+from droidgate.android_names import android_name
 from droidgate.apk.application import read_application
 from droidgate.apk.reader import open_apk
 from droidgate.devices.app_functions import app_function_shell
@@ -90,7 +91,7 @@ class Check:
     application_id: str | None = None
 
 
-OS_LEVEL: Final = CheckKind("os-level", 1, "Android's API level and how adb reaches the device")
+OS_LEVEL: Final = CheckKind("os-level", 1, "Android's version and how adb reaches the device")
 SCREEN_LOCK: Final = CheckKind("screen-lock", 2, "the screen is unlocked, so that tools' windows can open")
 INSTALLED: Final = CheckKind("installed", 3, "a shim is installed")
 HANDSHAKE: Final = CheckKind("handshake", 4, "host and shim speak the same version")
@@ -217,9 +218,9 @@ def _examine_shim(seen: Situation, shim: InstalledShim) -> Iterator[Check]:
 
 def _os_level(place: ShimPlace) -> Check:
     build = build_of(get_properties(place.device))
-    found = f"Android {build.release}, API level {build.sdk}, {build.manufacturer} {build.model}".strip()
+    found = f"{android_name(build.sdk_full)}, {build.manufacturer} {build.model}".strip()
     if build.sdk < MINIMUM_SDK:
-        return Check(OS_LEVEL, "problem", found, f"The shim needs API level {MINIMUM_SDK}")
+        return Check(OS_LEVEL, "problem", found, f"The shim needs {android_name(MINIMUM_SDK)} or later")
     warning = wireless_warning(place.device.serial, build)
     return Check(OS_LEVEL, "ok" if warning is None else "problem", found, warning)
 
@@ -262,7 +263,7 @@ def accessibility(place: ShimPlace) -> Check:
 
 def _flags(place: ShimPlace) -> Check:
     if place.sdk < access.APP_FUNCTIONS_SDK:
-        needs = f"Android has app functions from API level {access.APP_FUNCTIONS_SDK} on"
+        needs = f"{android_name(access.APP_FUNCTIONS_SDK)} is the first with app functions"
         return Check(FLAGS, "not-needed", needs)
     try:
         shell = app_function_shell(place.device)
@@ -349,7 +350,7 @@ def _app_functions(seen: Situation, status: Status, kinds: Collection[str]) -> C
         words = "no shim calls app functions" if is_holder else "none of its capabilities is an app function"
         return Check(APP_FUNCTIONS, "not-needed", words, None, name)
     if seen.place.sdk < access.APP_FUNCTIONS_SDK:
-        fix = f"Its app functions need a device of API level {access.APP_FUNCTIONS_SDK} or later"
+        fix = f"Its app functions need {android_name(access.APP_FUNCTIONS_SDK)} or later"
         return Check(APP_FUNCTIONS, "problem", "Android has no app functions here", fix, name)
     problem = _holder_problem(seen, name)
     if problem is not None:
@@ -384,7 +385,7 @@ def _allowed(
 ) -> Check:
     name = status.application_id
     if place.sdk < since:
-        return Check(kind, "not-needed", f"Android asks for it from API level {since} on", None, name)
+        return Check(kind, "not-needed", f"{android_name(since)} is the first that asks for it", None, name)
     if has:
         return Check(kind, "ok", words, None, name)
     return Check(kind, "problem", f"not {words}", _INSTALL_AGAIN, name)
@@ -429,8 +430,8 @@ def _tool_start(seen: Situation, status: Status, facts: ShimFacts | None) -> Ite
         yield Check(TOOL_START, "not-needed", "no capability is called by Mobile-MCP", None, name)
         return
     if seen.place.sdk < access.BACKGROUND_SERVICES_SDK:
-        since = access.BACKGROUND_SERVICES_SDK
-        yield Check(TOOL_START, "not-needed", f"Android limits it from API level {since} on", None, name)
+        found = f"{android_name(access.BACKGROUND_SERVICES_SDK)} is the first that limits it"
+        yield Check(TOOL_START, "not-needed", found, None, name)
         return
     for service in facts.services:
         state, found = _start_of(seen, service)

@@ -40,12 +40,17 @@ class ShimPlace:
     Attributes:
         device: The device.
         user: The user in front, for whom everything is done.
-        sdk: Its API level.
+        sdk_full: Its API level, with the minor level where there is one: `36.1`.
     """
 
     device: Device
     user: int
-    sdk: int
+    sdk_full: str
+
+    @property
+    def sdk(self) -> int:
+        """Its API level without a minor level."""
+        return int(self.sdk_full.partition(".")[0])
 
     def client(self, application_id: str) -> HostClient:
         """Return what talks to one of its shims."""
@@ -108,8 +113,8 @@ def place_of(device: Device) -> ShimPlace:
     Raises:
         DeviceError: it fails.
     """
-    sdk = build_of(get_properties(device)).sdk
-    return ShimPlace(device, current_user(device), sdk)
+    level = build_of(get_properties(device)).sdk_full
+    return ShimPlace(device, current_user(device), level)
 
 
 def installed_shims(

@@ -15,7 +15,7 @@ from droidgate.parsing.json_text import decode_utf8, parse_json
 from droidgate_mappings.capacity import Capacity, NameRuleTable, TypeCapacity
 from droidgate_mappings.tables import DialectTable, FormatTables
 
-# What a line can carry. Every loss of a crossing, and its finding, follows from this.
+# What a line can carry. Every loss of a conversion, and its finding, follows from this.
 CAPACITY = Capacity(
     capability_fields=frozenset({"description"}),
     capability_defaults={"description": "{id}"},

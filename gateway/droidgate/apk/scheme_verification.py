@@ -10,6 +10,7 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 from typing import Final
 
+from droidgate.android_names import android_name
 from droidgate.apk.archive import Archive
 from droidgate.apk.content_digests import DigestKind, content_digests
 from droidgate.apk.der import read_certificate
@@ -72,7 +73,8 @@ def verify_scheme(archive: Archive, block: SigningBlock, signature: SchemeSignat
     if not archive.is_plain:
         raise BrokenSignatureError("its ZIP directory and end record are not where the scheme requires them")
     if signature.scheme != "v2" and len(signature.signers) > 1:
-        raise BrokenSignatureError(f"its {signature.scheme} signature has several signers for SDK {sdk}")
+        message = f"its {signature.scheme} signature has several signers for {android_name(sdk)}"
+        raise BrokenSignatureError(message)
     expected: dict[DigestKind, bytes] = {}
     for signer in signature.signers:
         algorithm, digest = _verify_signer(signer)

@@ -11,6 +11,7 @@ import re
 from dataclasses import dataclass, replace
 from typing import Final
 
+from droidgate.android_names import android_name
 from droidgate.apk.archive import Archive
 from droidgate.apk.budgets import Limits
 from droidgate.apk.jar_verification import FOLDER, MAX_BLOCK_BYTES, read_signed_data, verify_jar
@@ -144,7 +145,7 @@ def _verify_block(archive: Archive, sdk: int, limits: Limits) -> None:
 
 def _verify_v1(archive: Archive, sdk: int, target_sdk: int | None, limits: Limits) -> tuple[bytes, ...]:
     if (target_sdk or 0) >= _FIRST_TARGET_WITHOUT_V1 and sdk >= _FIRST_TARGET_WITHOUT_V1:
-        message = f"it targets SDK {target_sdk}, for which Android 11 and later require a v2 signature"
+        message = f"it targets {android_name(target_sdk or 0)}; an app for that needs a v2 signature"
         raise BrokenSignatureError(message)
     found = verify_jar(archive, sdk, limits)
     if not found:

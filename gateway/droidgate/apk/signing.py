@@ -13,6 +13,7 @@ import struct
 from collections.abc import Iterable, Mapping
 from typing import Final
 
+from droidgate.android_names import android_name
 from droidgate.apk.jar_signature import write_signed_data
 from droidgate.apk.signing_block import FIRST_SDK_WITH_V2, FIRST_SDK_WITH_V3
 from droidgate.apk.signing_keys import SigningKey
@@ -46,7 +47,7 @@ def sign_apk(files: Mapping[str, bytes], key: SigningKey, *, minimum_sdk: int) -
         WriteError: it is for an Android older than 4.3, or does not fit into an archive.
     """
     if minimum_sdk < LEAST_SDK:
-        message = f"apps for Android older than API level {LEAST_SDK} are not signed"
+        message = f"apps for releases before {android_name(LEAST_SDK)} are not signed"
         raise WriteError(message, hint=f"Raise minSdk to {LEAST_SDK} at least")
     if minimum_sdk < FIRST_SDK_WITH_V2:
         files = {**files, **_v1_files(files, key)}

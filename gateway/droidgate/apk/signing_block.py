@@ -13,6 +13,7 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 from typing import Final, Literal
 
+from droidgate.android_names import android_name
 from droidgate.apk.archive import Archive
 from droidgate.apk.budgets import MIB
 from droidgate.model.errors import InputError
@@ -195,7 +196,7 @@ def read_scheme(block: SigningBlock, sdk: int) -> SchemeSignature | None:
     if value is not None and sdk >= FIRST_SDK_WITH_V3:
         chosen = tuple(signer for signer in _signers(value, has_versions=True) if _is_for(signer, sdk))
         if not chosen:
-            raise BrokenSignatureError(f"its v3 signature has no signer for SDK {sdk}")
+            raise BrokenSignatureError(f"its v3 signature has no signer for {android_name(sdk)}")
         return SchemeSignature("v3", chosen, rotation)
     value = block.find(_V2)
     if value is not None and sdk >= FIRST_SDK_WITH_V2:

@@ -9,6 +9,7 @@ from __future__ import annotations
 import threading
 import time
 from collections.abc import Iterator, Mapping
+from contextlib import suppress
 from dataclasses import dataclass, field, replace
 from typing import Final
 
@@ -34,7 +35,8 @@ from droidgate.calls.arguments import (
 from droidgate.calls.failures import CallError, Failure, call_error, first_of
 from droidgate.calls.values import Bend
 from droidgate.devices.device import Device
-from droidgate.devices.errors import CanceledError
+from droidgate.devices.errors import CanceledError, ConditionError
+from droidgate.devices.packages import is_installed_at
 from droidgate.formats import load_formats
 from droidgate.model.errors import DroidgateError
 from droidgate.model.findings import Finding, Level, finding_code
@@ -99,6 +101,7 @@ class _Checked:
     files: tuple[PlacedFile, ...] = ()
     sent_by: str | None = None
     is_sent: bool = False
+    way: tuple[Route, RoutePlan] | None = None
     passed_over: list[str] = field(default_factory=list)
 
 
@@ -164,8 +167,7 @@ class Caller:
         with trace.recording_failure():
             link = self._link(request, cancel, trace)
             try:
-                checked = self._check(request, link)
-                result = self._record(checked, link, approver or self._approver)
+                result = self._make(request, link, approver or self._approver)
             except CanceledError as error:
                 raise call_error(Failure("canceled", _CANCELED)) from error
         trace.record_result(result)
@@ -202,12 +204,48 @@ class Caller:
             link.add("read what the apps declare", begin)
         return link
 
+    def _make(self, request: CallRequest, link: CallLink, approver: Approver) -> CallResult:
+        """Make a call: as the last reading of the app suggests, where the shell can look whether it holds."""
+        found = self.targets.find(request.capability, app=request.app, protocol=request.protocol)
+        foreseen = self._foresee(request, found, link)
+        if foreseen is not None:
+            link.condition = is_installed_at(found.app.package, found.app.path, found.user)
+            with suppress(ConditionError):
+                return self._record(foreseen, link, approver)
+            # Nothing was called: the app is another one now, or gone.
+            link.condition = None
+        return self._record(self._check(request, link), link, approver)
+
+    def _foresee(self, request: CallRequest, found: Target, link: CallLink) -> _Checked | None:
+        """Return the call as it would be if the app has not changed; None where the app is looked at first.
+
+        That is where the call fails or asks somebody, so that neither is about what is no longer so, and
+        where no command of the shell calls. A trace has all steps apart.
+        """
+        if found.is_learnt or request.files or link.trace.is_on:
+            return None
+        try:
+            checked = self._checked(request, found, ())
+            if not self._is_allowed(checked):
+                return None
+            first = next(self._routes_of(found))
+            if not isinstance(first, ShellRoute):
+                return None
+            checked.way = first, first.plan(found, checked.fitted.values, link)
+        except (NotCarriedError, DroidgateError):
+            return None
+        return checked
+
     def _check(self, request: CallRequest, link: CallLink) -> _Checked:
         """Find the capability as it is now, check the arguments, and ask the policy."""
         found = self.targets.find(request.capability, app=request.app, protocol=request.protocol)
         with link.hop("look at the app"):
             target = self.targets.current(found, link.device)
-        files = plan_files(request.files, target)
+        checked = self._checked(request, target, plan_files(request.files, target))
+        link.trace.record_decision(checked.subject, checked.fitted, checked.decision)
+        return checked
+
+    def _checked(self, request: CallRequest, target: Target, files: tuple[PlacedFile, ...]) -> _Checked:
         given = {**request.arguments, **{file.argument: file.path for file in files}}
         fitted = _fitted(given, target)
         key, serial = target.key, self.device.serial
@@ -221,9 +259,7 @@ class Caller:
             self.policy.effect_of(target.capability, key, serial=serial),
             request.client,
         )
-        decision = self.policy.decide(subject)
-        link.trace.record_decision(subject, fitted, decision)
-        return _Checked(target, subject, target.pin, decision, fitted, files)
+        return _Checked(target, subject, target.pin, self.policy.decide(subject), fitted, files)
 
     def _record(self, checked: _Checked, link: CallLink, approver: Approver) -> CallResult:
         """Make the call between the two records of the audit log."""
@@ -243,6 +279,9 @@ class Caller:
             outcome = error.failure.token
             raise
         except CanceledError:
+            raise
+        except ConditionError:
+            outcome = "unavailable"
             raise
         except Exception:
             outcome = "interrupted" if checked.is_sent else "unavailable"
@@ -276,7 +315,7 @@ class Caller:
         if decision.kind == "deny":
             raise call_error(Failure("denied", f"{decision.reason} ({decision.rule})"))
         state = self.pins.check(checked.pin, client=subject.client)
-        if state.kind == "approved" or (decision.kind == "allow" and state.kind == "new"):
+        if _needs_nobody(state, decision):
             link.trace.record_approval(state.kind, allowed=None)
             return
         asked = ApprovalRequest(
@@ -291,8 +330,15 @@ class Caller:
         if answer.remember:
             self.pins.approve(checked.pin, checked.target.provider, client=subject.client)
 
+    def _is_allowed(self, checked: _Checked) -> bool:
+        """Return whether a call may be made without asking anybody."""
+        if self.targets.why_refused(checked.target) is not None or checked.decision.kind == "deny":
+            return False
+        state = self.pins.check(checked.pin, client=checked.subject.client)
+        return _needs_nobody(state, checked.decision)
+
     def _send(self, checked: _Checked, link: CallLink) -> CallResult:
-        route, plan = self._choose(checked, link)
+        route, plan = checked.way or self._choose(checked, link)
         checked.sent_by = plan.route
         link.trace.record_route(plan.route, plan.title, checked.passed_over)
         if route.check_enabled(checked.target, link) is False:
@@ -358,6 +404,11 @@ class Caller:
 
 _NOTEWORTHY_SECONDS: Final = 0.001
 """A reading that was made before takes less."""
+
+
+def _needs_nobody(state: PinState, decision: Decision) -> bool:
+    """Return whether nobody has to be asked for an approval; a rule that denies is another matter."""
+    return state.kind == "approved" or (decision.kind == "allow" and state.kind == "new")
 
 
 def _fitted(arguments: Mapping[str, Json], target: Target) -> FittedArguments:

@@ -11,7 +11,7 @@ from typing import Any, Protocol
 from droidgate.calling.requests import Hop
 from droidgate.calling.targets import Target
 from droidgate.calling.traces import NO_TRACE, Trace
-from droidgate.devices.device import Device
+from droidgate.devices.device import Condition, Device
 from droidgate.installed import DeviceFacts
 from droidgate.model.capability import Capability
 from droidgate.model.json_values import Json
@@ -30,6 +30,8 @@ class CallLink:
         facts: What it is.
         seconds: How long the call may take, from its start.
         hops: The steps so far.
+        condition: What has to hold when the shell starts the command that calls; only `ShellRoute` has it
+            checked.
         trace: Gets each of them.
     """
 
@@ -37,6 +39,7 @@ class CallLink:
     facts: DeviceFacts
     seconds: float
     hops: list[Hop] = field(default_factory=list)
+    condition: Condition | None = None
     trace: Trace = NO_TRACE
 
     @contextmanager

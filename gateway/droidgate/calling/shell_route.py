@@ -12,7 +12,7 @@ from droidgate.calling.subjects import component_name
 from droidgate.calling.targets import Target
 from droidgate.calls.failures import Failure, call_error
 from droidgate.devices.activities import broadcast_command, intent_arguments, send_broadcast
-from droidgate.devices.device import Device
+from droidgate.devices.device import Condition, Device
 from droidgate.devices.errors import DeadlineError
 from droidgate.devices.quoting import check_component, check_package
 from droidgate.model.json_values import Json
@@ -80,13 +80,14 @@ class ShellRoute:
 
         Raises:
             CallError: the call failed.
+            ConditionError: the condition of the link does not hold; nothing was called.
             DeviceError: the device failed; whether the call was made is not known.
         """
         prepared: _Prepared = plan.payload
         call, request = prepared.call, prepared.request
         with link.hop(self.title, _command_of(request, call)):
             try:
-                output = _send(link.device, request, call)
+                output = _send(link.device, request, call, link.condition)
             except DeadlineError as error:
                 raise call_error(Failure("timeout", error.message)) from error
         result = self.calls.read(call, output)
@@ -120,14 +121,19 @@ def _intent_of(request: OrderedBroadcast, call: ShellCall) -> list[str]:
     )
 
 
-def _send(device: Device, request: ShellRequest, call: ShellCall) -> ShellOutput | BroadcastOutput:
+def _send(
+    device: Device, request: ShellRequest, call: ShellCall, condition: Condition | None
+) -> ShellOutput | BroadcastOutput:
     deadline = call.seconds + _MARGIN_SECONDS
     if isinstance(request, ShellCommand):
-        return _run(device, request, deadline)
-    left = send_broadcast(device, _intent_of(request, call), deadline=deadline)
+        return _run(device, request, deadline, condition)
+    intent = _intent_of(request, call)
+    left = send_broadcast(device, intent, deadline=deadline, condition=condition)
     return BroadcastOutput(left.result, left.data)
 
 
-def _run(device: Device, command: ShellCommand, deadline: float) -> ShellOutput:
-    result = device.run(command.arguments, deadline=deadline)
+def _run(
+    device: Device, command: ShellCommand, deadline: float, condition: Condition | None = None
+) -> ShellOutput:
+    result = device.run(command.arguments, deadline=deadline, condition=condition)
     return ShellOutput(result.text, result.error_text, result.exit_status)

@@ -172,7 +172,7 @@ class ShimRoute:
 
 
 def _place_of(device: Device, facts: DeviceFacts) -> ShimPlace:
-    return ShimPlace(device, facts.user, facts.sdk)
+    return ShimPlace(device, facts.user, facts.release)
 
 
 def _shims_for(package: str, place: ShimPlace, *, any_shim: bool = False) -> Iterator[InstalledPackage]:

@@ -10,7 +10,7 @@ import typer
 from droidgate.cli.completing import complete_formats, complete_serials, complete_targets
 
 
-class CrossingThreshold(StrEnum):
+class ConversionThreshold(StrEnum):
     """Levels of a conversion's findings that `convert --fail-on` takes, mildest first."""
 
     RENAMED = "renamed"

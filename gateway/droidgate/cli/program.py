@@ -35,7 +35,7 @@ from droidgate.cli.descriptors import (
 from droidgate.cli.devices import devices_command, discover_command
 from droidgate.cli.exit_codes import ExitCode
 from droidgate.cli.failures import guard
-from droidgate.cli.output.page_length import show_whole_pages
+from droidgate.cli.output.page_length import PageLength, choose_page_length
 from droidgate.cli.output.verbosity import Quiet, Verbose, add_verbosity, usual_verbosity, with_verbosity
 from droidgate.cli.phone import phone_command
 from droidgate.cli.pins import pins_command
@@ -153,7 +153,7 @@ def run(arguments: Sequence[str] | None = None) -> int:
     def body() -> int:
         _open_closed_streams()
         _make_output_robust()
-        show_whole_pages()
+        choose_page_length(PageLength.WHOLE)
         with usual_verbosity():
             code = command.main(
                 words,

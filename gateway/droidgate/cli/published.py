@@ -35,6 +35,7 @@ from droidgate.cli.pins.documents import (
     PinsListDocument,
     PinsRemoveDocument,
 )
+from droidgate.cli.serve.documents import ServePlanDocument
 from droidgate.cli.shim.documents import (
     ShimBuildDocument,
     ShimCallDocument,
@@ -59,6 +60,7 @@ PUBLISHED: Final[dict[str, type[Document]]] = {
     "discover": DiscoverDocument,
     "call": CallDocument,
     "call-plan": CallPlanDocument,
+    "serve": ServePlanDocument,
     "call-trace": CallTraceDocument,
     "phone-start": PhoneStartDocument,
     "phone-stop": PhoneStopDocument,

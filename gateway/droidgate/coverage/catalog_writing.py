@@ -12,7 +12,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, Final
 
-from droidgate.coverage.crossings import LEVELS
+from droidgate.coverage.conversions import LEVELS
 from droidgate.coverage.scan_log import Header
 from droidgate.coverage.scanned import MAX_LINE
 from droidgate.extras import need
@@ -175,10 +175,10 @@ class _Writing:
         """Make tables of the log's lines, and of those that count: of each input the last."""
         types = {column.name: column.type for column in TABLES["sources"].columns} | {"stage": "BIGINT"}
         for name, table in TABLES.items():
-            if name not in {"sources", "crossings"}:
+            if name not in {"sources", "conversions"}:
                 fields = ", ".join(f"{column.name} {column.type}" for column in table.columns)
                 types[name] = f"STRUCT({fields})[]"
-        types["crossings"] = "BIGINT[][]"
+        types["conversions"] = "BIGINT[][]"
         listed = ", ".join(f"{name}: {quoted(type_)}" for name, type_ in types.items())
         self._run(
             f"CREATE TABLE lines AS SELECT * FROM read_json({quoted(str(self._parts.log))}, "
@@ -195,7 +195,7 @@ class _Writing:
         """Make a table of the units of the catalog, with the number of the place where their rows are."""
         used = "SELECT unit FROM counting WHERE unit IS NOT NULL"
         has_rows = " OR ".join(
-            f"{name} IS NOT NULL" for name in TABLES if name not in {"sources", "crossings"}
+            f"{name} IS NOT NULL" for name in TABLES if name not in {"sources", "conversions"}
         )
         self._run(
             f"CREATE TABLE units AS SELECT DISTINCT unit, 0 AS place FROM lines "
@@ -229,8 +229,8 @@ class _Writing:
         columns = ", ".join(column.name for column in table.columns)
         own = "SELECT unit FROM units WHERE place = 0"
         lines = f"SELECT unit, unnest({name}) AS x FROM lines WHERE unit IN ({own}) AND {name} IS NOT NULL"
-        if name == "crossings":
-            selected = [f"SELECT {self._crossing_columns()} FROM ({lines})"]
+        if name == "conversions":
+            selected = [f"SELECT {self._conversion_columns()} FROM ({lines})"]
         else:
             fields = ", ".join(f"x.{column.name} AS {column.name}" for column in table.columns)
             selected = [f"SELECT {fields} FROM ({lines})"]
@@ -239,10 +239,10 @@ class _Writing:
             selected.append(f"SELECT {columns} FROM {catalog.scan_of(name)} WHERE unit IN ({theirs})")
         return " UNION ALL ".join(selected)
 
-    def _crossing_columns(self) -> str:
+    def _conversion_columns(self) -> str:
         targets, levels = _list_of(self._parts.header.targets), _list_of(LEVELS)
         counted = [
-            column.name for column in TABLES["crossings"].columns if column.name not in {"unit", *_NUMBERS}
+            column.name for column in TABLES["conversions"].columns if column.name not in {"unit", *_NUMBERS}
         ]
         counts = ", ".join(f"x[{at}] AS {name}" for at, name in enumerate(counted, len(_NUMBERS) + 1))
         return (

@@ -49,7 +49,7 @@ FROM capability_fact f JOIN standing s USING (key)
 JOIN provider_fact p ON p.p = f.p
 JOIN capabilities c ON c.unit = p.unit AND c.provider = p.provider AND c.capability = f.capability
 LEFT JOIN (
-    SELECT unit, provider, capability, map(list(target), list(level)) AS levels FROM crossings GROUP BY ALL
+    SELECT unit, provider, capability, map(list(target), list(level)) AS levels FROM conversions GROUP BY ALL
 ) x ON x.unit = c.unit AND x.provider = c.provider AND x.capability = c.capability
 ORDER BY f.p, f.capability
 """

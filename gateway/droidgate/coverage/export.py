@@ -53,10 +53,10 @@ SELECT e.package, d.source, p.protocol, f.origin, f.code, f.level, f.capability,
 FROM findings f LEFT JOIN provider_fact p USING (unit, provider) LEFT JOIN entry e ON e.entry = p.entry
 LEFT JOIN found d ON d.unit = f.unit ORDER BY f.unit, f.finding
 """
-_CROSSINGS: Final = """
+_CONVERSIONS: Final = """
 SELECT p.protocol, p.dialect, x.target, x.level, count(*) AS capabilities,
     count(*) FILTER (x.security > 0) AS security
-FROM crossings x JOIN provider_fact p USING (unit, provider) GROUP BY ALL ORDER BY ALL
+FROM conversions x JOIN provider_fact p USING (unit, provider) GROUP BY ALL ORDER BY ALL
 """
 _USE_CASES: Final = """
 SELECT u.use_case, e.package, e.source, p.protocol, c.id, u.score, u.action, u.object FROM {served} u
@@ -144,7 +144,7 @@ def _queries(figures: Figures, overlaps: Overlaps | None, report: Report, folder
         "apps": _APPS.format(reaches=by_app, joins=joins),
         "capabilities": _CAPABILITIES.format(reaches=by_capability, joins=cells),
         "findings": _FINDINGS,
-        "fidelity": _CROSSINGS,
+        "fidelity": _CONVERSIONS,
     }
     if overlaps is not None:
         served, matched = _overlap_files(overlaps, folder)

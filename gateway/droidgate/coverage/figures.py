@@ -17,8 +17,8 @@ from types import TracebackType
 from typing import Any, Final, Self
 
 from droidgate.callability import ComponentFacts, Protection
-from droidgate.coverage.crossings import LEVELS
-from droidgate.coverage.crossings import targets as written_targets
+from droidgate.coverage.conversions import LEVELS
+from droidgate.coverage.conversions import targets as written_targets
 from droidgate.coverage.document import (
     REACHES,
     AgentReach,
@@ -287,7 +287,7 @@ class Figures:
         for protocol, dialect, target, level, count, open_count in self.rows(
             "SELECT protocol, dialect, target, level, sum(n)::BIGINT, sum(security)::BIGINT FROM "
             "(SELECT unit, provider, target, level, count(*) AS n, "
-            "count(*) FILTER (security > 0) AS security FROM crossings GROUP BY ALL) "
+            "count(*) FILTER (security > 0) AS security FROM conversions GROUP BY ALL) "
             "JOIN provider_fact USING (unit, provider) GROUP BY ALL ORDER BY ALL"
         ):
             key = (protocol, dialect, target)
@@ -411,15 +411,15 @@ def _capability_facts(targets: Sequence[str]) -> str:
         for number in range(len(targets))
     )
     return f"""
-CREATE TABLE crossed AS SELECT unit, provider, capability, {levels}, {drops} FROM crossings
+CREATE TABLE converted AS SELECT unit, provider, capability, {levels}, {drops} FROM conversions
     WHERE target IN ({listed}) GROUP BY ALL;
 CREATE TABLE capability_fact AS
     SELECT p.p, c.capability, p.entry, c.token_estimate AS tokens, {alone},
         concat_ws(chr(31), p.facts, c.access, coalesce(c.enabled::VARCHAR, chr(30))){key} AS key
     FROM capabilities c
     JOIN provider_fact p ON p.unit = c.unit AND p.provider = c.provider
-    LEFT JOIN crossed x ON x.unit = c.unit AND x.provider = c.provider AND x.capability = c.capability;
-DROP TABLE crossed
+    LEFT JOIN converted x ON x.unit = c.unit AND x.provider = c.provider AND x.capability = c.capability;
+DROP TABLE converted
 """
 
 

@@ -20,7 +20,7 @@ from droidgate.callability import (
     capability_verdict,
     component_verdict,
 )
-from droidgate.coverage.crossings import EXACT
+from droidgate.coverage.conversions import EXACT
 from droidgate.coverage.document_details import ReachCell
 from droidgate.coverage.document_summary import AgentFacts
 from droidgate.model.capability import CapabilityAccess

@@ -10,7 +10,7 @@ from pathlib import Path
 from types import TracebackType
 from typing import Self
 
-from droidgate.coverage.crossings import LEVELS
+from droidgate.coverage.conversions import LEVELS
 from droidgate.coverage.details import details_of, is_too_large
 from droidgate.coverage.document import MOST_APPS, MOST_CAPABILITIES, CatalogFacts, Counted, Details, Report
 from droidgate.coverage.export import Form, write_tables

@@ -11,7 +11,7 @@ from typing import Any, Final, Protocol
 
 from droidgate.apk.bundle_files import ApkIdentity, group_apks
 from droidgate.coverage.catalog_writing import Parts, check_folder, write_catalog
-from droidgate.coverage.crossings import targets
+from droidgate.coverage.conversions import targets
 from droidgate.coverage.inputs import Inputs, Item, list_inputs, state_of
 from droidgate.coverage.known import KnownUnits, write_known
 from droidgate.coverage.process_pool import Answer, PoolSettings, ProcessPool

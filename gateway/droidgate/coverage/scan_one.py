@@ -46,7 +46,7 @@ _INSIDE: Final = "!/"
 
 
 def scan_one(item: Item, known: Container[str] = ()) -> Scanned:
-    """Read, check and cross one input.
+    """Read, check and convert one input.
 
     Args:
         item: The input.

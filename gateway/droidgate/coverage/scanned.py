@@ -40,13 +40,13 @@ class UnitRows:
     """The rows of one unit by table; conversions as numbers, since there are so many.
 
     Attributes:
-        tables: Rows of every table but `sources` and `crossings`.
-        crossings: Provider, capability, number of the target, of the level, of the provider's level, and the
-            counts of each level.
+        tables: Rows of every table but `sources` and `conversions`.
+        conversions: Provider, capability, number of the target, of the level, of the provider's level, and
+            the counts of each level.
     """
 
     tables: Mapping[str, Sequence[Row]]
-    crossings: Sequence[Sequence[int]]
+    conversions: Sequence[Sequence[int]]
 
 
 @dataclass(slots=True)
@@ -129,8 +129,8 @@ def _encode_rows(rows: UnitRows) -> bytes:
     tables: dict[str, Any] = {
         name: [_row_value(row) for row in members] for name, members in rows.tables.items() if members
     }
-    if rows.crossings:
-        tables["crossings"] = rows.crossings
+    if rows.conversions:
+        tables["conversions"] = rows.conversions
     return json.dumps(tables, ensure_ascii=False, separators=(",", ":")).encode()
 
 

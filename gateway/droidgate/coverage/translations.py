@@ -6,7 +6,7 @@ from collections.abc import Iterator, Sequence
 from fnmatch import fnmatchcase
 from typing import Final
 
-from droidgate.coverage.crossings import targets
+from droidgate.coverage.conversions import targets
 from droidgate.coverage.document import Translation, TranslationFinding, WrittenFile
 from droidgate.coverage.figures import Figures
 from droidgate.model.capability import Provider

@@ -1,4 +1,4 @@
-"""The rows of one unit: what was read, checked and crossed, flattened into tables."""
+"""The rows of one unit: what was read, checked and converted, flattened into tables."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ from typing import Final
 
 from droidgate.application import Application, Component
 from droidgate.callability import ComponentFacts, component_facts
-from droidgate.coverage.crossings import LEVELS, Crossed, cross, estimate_tokens
+from droidgate.coverage.conversions import LEVELS, ConvertedProvider, estimate_conversions, estimate_tokens
 from droidgate.coverage.marks import marks_of
 from droidgate.coverage.scanned import UnitRows
 from droidgate.coverage.shapes import count_parameters, shape_of
@@ -65,7 +65,7 @@ class _ProviderRows:
 
     provider: ProviderRow
     capabilities: list[CapabilityRow]
-    crossings: list[tuple[int, ...]]
+    conversions: list[tuple[int, ...]]
 
 
 def rows_of_unit(unit: Unit) -> UnitRows:
@@ -90,12 +90,12 @@ class _UnitRows:
         apps = [self._app_row(number, application) for number, application in enumerate(self._applications)]
         providers: list[Row] = []
         capabilities: list[Row] = []
-        crossings: list[tuple[int, ...]] = []
+        conversions: list[tuple[int, ...]] = []
         for number in range(len(self._providers)):
             rows = self._rows_of_provider(number)
             providers.append(rows.provider)
             capabilities += rows.capabilities
-            crossings += rows.crossings
+            conversions += rows.conversions
         findings: list[Row] = list(self._finding_rows())
         tables: dict[str, Sequence[Row]] = {
             "apps": apps,
@@ -104,7 +104,7 @@ class _UnitRows:
             "findings": findings[:MAX_FINDINGS],
             "problems": list(self._problem_rows(len(findings) - MAX_FINDINGS)),
         }
-        return UnitRows(tables, crossings)
+        return UnitRows(tables, conversions)
 
     def _rows_of_provider(self, number: int) -> _ProviderRows:
         """Return the rows of a provider; a capability that has none is left out and reported."""
@@ -128,11 +128,11 @@ class _UnitRows:
             return self._make_rows(number, self._providers[number])
 
     def _make_rows(self, number: int, provider: Provider) -> _ProviderRows:
-        crossed = cross(provider)
+        converted = estimate_conversions(provider)
         rows = _ProviderRows(
             self._provider_row(number, provider),
-            list(self._capability_rows(number, provider, crossed.tool_bytes)),
-            list(_numbers_of(number, crossed)),
+            list(self._capability_rows(number, provider, converted.tool_bytes)),
+            list(_numbers_of(number, converted)),
         )
         self._marks[number] = tuple(dict.fromkeys(marks_of(provider, self._facts[number])))
         return rows
@@ -321,10 +321,10 @@ def _is_launched(component: Component) -> bool:
     )
 
 
-def _numbers_of(number: int, crossed: Crossed) -> Iterator[tuple[int, ...]]:
-    for crossing in crossed.crossings:
-        level, whole = LEVELS.index(crossing.level), LEVELS.index(crossing.provider_level)
-        yield (number, crossing.capability, crossing.target, level, whole, *crossing.counts)
+def _numbers_of(number: int, converted: ConvertedProvider) -> Iterator[tuple[int, ...]]:
+    for conversion in converted.conversions:
+        level, whole = LEVELS.index(conversion.level), LEVELS.index(conversion.provider_level)
+        yield (number, conversion.capability, conversion.target, level, whole, *conversion.counts)
 
 
 def _stored(part: Frozen) -> Json:

@@ -10,7 +10,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Final, Literal
 
-from droidgate.devices.device import DEFAULT_SECONDS, Device
+from droidgate.devices.device import DEFAULT_SECONDS, Condition, Device
 from droidgate.devices.errors import CommandFailedError, DeviceOutputError
 from droidgate.devices.outputs import command_failed
 from droidgate.devices.quoting import check_action, check_component, check_user
@@ -79,7 +79,7 @@ def intent_arguments(
     component: str | None = None,
     action: str | None = None,
     strings: Mapping[str, str] | None = None,
-    user: int = 0,
+    user: int | str = 0,
 ) -> list[str]:
     """Return the options of `am` that describe an Intent; values are quoted later, by `Device.run`.
 
@@ -102,7 +102,11 @@ def broadcast_command(intent: Sequence[str]) -> list[str]:
 
 
 def send_broadcast(
-    device: Device, intent: Sequence[str], *, deadline: float = DEFAULT_SECONDS
+    device: Device,
+    intent: Sequence[str],
+    *,
+    deadline: float = DEFAULT_SECONDS,
+    condition: Condition | None = None,
 ) -> BroadcastResult:
     """Send an ordered broadcast and return what its receivers left.
 
@@ -110,11 +114,13 @@ def send_broadcast(
         device: The device.
         intent: From `intent_arguments`.
         deadline: Seconds to wait for the last receiver.
+        condition: It is sent only if this holds.
 
     Raises:
+        ConditionError: the condition does not hold; nothing was sent.
         DeviceError: the device fails, refuses, or its output is not that of `am broadcast`.
     """
-    result = device.run(broadcast_command(intent), deadline=deadline)
+    result = device.run(broadcast_command(intent), deadline=deadline, condition=condition)
     return read_broadcast(result.text, result.exit_status, result.error_text)
 
 

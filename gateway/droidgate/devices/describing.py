@@ -28,6 +28,7 @@ class DeviceDescription:
         model: Name of the model; None where neither adb nor the phone has it.
         android: Version as users read it, such as `16`; None where the phone was not asked or did not answer.
         sdk: API level; None as for `android`.
+        sdk_full: API level with its minor level where there is one, such as `36.1`; None as for `android`.
         security_patch: Day of the security patch level, ISO 8601; None where it is unknown.
         features: What its adb daemon supports, in adb's words.
         hint: What to do where it is not ready.
@@ -41,6 +42,7 @@ class DeviceDescription:
     model: str | None = None
     android: str | None = None
     sdk: int | None = None
+    sdk_full: str | None = None
     security_patch: str | None = None
     features: tuple[str, ...] = ()
     hint: str | None = None
@@ -86,6 +88,7 @@ def describe_device(listed: ListedDevice, server: AdbServer) -> DeviceDescriptio
         model=build.model or listed.model,
         android=build.release,
         sdk=build.sdk,
+        sdk_full=build.sdk_full,
         security_patch=None if build.security_patch is None else build.security_patch.isoformat(),
         features=tuple(features),
         warning=wireless_warning(listed.serial, build),

@@ -9,6 +9,7 @@ from __future__ import annotations
 import contextlib
 import copy
 import os
+import secrets
 import threading
 import time
 from collections.abc import Callable, Iterator, Sequence
@@ -19,6 +20,7 @@ from droidgate.devices.connection import Connection, RefusedError
 from droidgate.devices.deadlines import Deadline
 from droidgate.devices.errors import (
     CommandFailedError,
+    ConditionError,
     DeviceChangedError,
     ProtocolError,
     TransferError,
@@ -26,7 +28,7 @@ from droidgate.devices.errors import (
     excerpt,
 )
 from droidgate.devices.listing import ListedDevice, choose_device
-from droidgate.devices.quoting import join_command, quote_argument
+from droidgate.devices.quoting import join_command, join_guarded, quote_argument
 from droidgate.devices.server import AdbServer, error_of_refusal
 from droidgate.devices.shell_stream import Collector, Sink, exchange
 from droidgate.devices.sync import FileStatus, SyncSession
@@ -69,6 +71,19 @@ class CommandResult:
 
 
 @dataclass(frozen=True, slots=True)
+class Condition:
+    """What has to hold when a command starts: another command prints a line.
+
+    Attributes:
+        arguments: The other command and its arguments.
+        line: The whole line, without its end.
+    """
+
+    arguments: Sequence[str]
+    line: str
+
+
+@dataclass(frozen=True, slots=True)
 class RanCommand:
     """A command that ended, or was given up.
 
@@ -98,6 +113,21 @@ class Identity:
     fingerprint: str
 
 
+@dataclass(slots=True)
+class _Seen:
+    """What was seen of a device when it was last looked at; all handles made of one another share it.
+
+    Attributes:
+        transport: The number of its transport; None before it was looked at.
+        identity: Which device it is.
+        features: What its adb daemon can do.
+    """
+
+    transport: int | None = None
+    identity: Identity | None = None
+    features: frozenset[str] = frozenset()
+
+
 class Device:
     """A device that is attached and ready; use `open_device` to get one. May be shared by threads.
 
@@ -114,9 +144,7 @@ class Device:
         self.server = server
         self.serial = serial
         self._lock = threading.RLock()
-        self._transport: int | None = None
-        self._identity: Identity | None = None
-        self._features: frozenset[str] = frozenset()
+        self._seen = _Seen()
         self.cancel: threading.Event | None = None
         self.observer: CommandObserver | None = None
 
@@ -147,11 +175,11 @@ class Device:
             DeviceError: it cannot be reached.
         """
         with self._lock:
-            if self._identity is None:
+            if self._seen.identity is None:
                 self._open(self._deadline(DEFAULT_SECONDS, "the first connection")).close()
-            if self._identity is None:
+            if self._seen.identity is None:
                 raise ProtocolError("the device tells no identity", place=self.serial)
-            return self._identity
+            return self._seen.identity
 
     @property
     def features(self) -> frozenset[str]:
@@ -161,9 +189,9 @@ class Device:
             DeviceError: it cannot be reached.
         """
         with self._lock:
-            if self._transport is None:
+            if self._seen.transport is None:
                 self._open(self._deadline(DEFAULT_SECONDS, "the first connection")).close()
-            return self._features
+            return self._seen.features
 
     def run(
         self,
@@ -173,6 +201,7 @@ class Device:
         deadline: float = DEFAULT_SECONDS,
         limit: int = MAX_OUTPUT_BYTES,
         sink: Sink | None = None,
+        condition: Condition | None = None,
     ) -> CommandResult:
         """Run a command and wait for its end.
 
@@ -182,8 +211,11 @@ class Device:
             deadline: Seconds for all of it.
             limit: Most bytes of output.
             sink: Gets standard output piece by piece instead of the result.
+            condition: What has to hold when the device's shell starts the command, in one round trip; the
+                command then reads nothing on standard input.
 
         Raises:
+            ConditionError: the condition does not hold; the command was not run.
             UnsafeArgumentError: an argument cannot be sent.
             DeadlineError: it did not end in time; what it does on the device goes on or not, as it likes.
             CanceledError: the event of `ended_by` was set.
@@ -192,12 +224,12 @@ class Device:
             DeviceError: the device cannot be reached or went away.
         """
         if self.observer is None:
-            return self._run(arguments, stdin, deadline, limit, sink)
+            return self._run(arguments, stdin, deadline, limit, sink, condition)
         began = time.perf_counter()
         result: CommandResult | None = None
         failed: BaseException | None = None
         try:
-            result = self._run(arguments, stdin, deadline, limit, sink)
+            result = self._run(arguments, stdin, deadline, limit, sink, condition)
         except BaseException as error:
             failed = error
             raise
@@ -214,8 +246,15 @@ class Device:
         deadline: float,
         limit: int,
         sink: Sink | None,
+        condition: Condition | None,
     ) -> CommandResult:
-        sent = command = join_command(arguments)
+        # Not known to what the command starts, so that no output can be taken for the refusal.
+        refusal = f"droidgate-{secrets.token_hex(16)}"
+        sent = command = (
+            join_command(arguments)
+            if condition is None
+            else join_guarded(condition.arguments, condition.line, arguments, refusal)
+        )
         if len(command.encode()) > LONG_COMMAND_BYTES:
             if stdin is not None:
                 quote = f"the command has more than {LONG_COMMAND_BYTES} bytes and an input of its own"
@@ -228,6 +267,8 @@ class Device:
             self._service(_SHELL + command, waiting) as connection,
         ):
             status = exchange(connection, stdin, collector)
+        if condition is not None and status == 1 and collector.stderr.endswith(refusal.encode()):
+            raise ConditionError(f"{_short(condition.arguments)} prints something else", place=self.serial)
         return CommandResult(bytes(collector.stdout), bytes(collector.stderr), status)
 
     def check(
@@ -273,7 +314,7 @@ class Device:
             timed_step(f"{self.serial} file transfer"),
             self._service("sync:", waiting) as connection,
         ):
-            session = SyncSession(connection, self._features, self.serial)
+            session = SyncSession(connection, self._seen.features, self.serial)
             yield session
             session.quit()
 
@@ -331,12 +372,12 @@ class Device:
         """Return a connection to this very device, on which a service can be asked for."""
         with self._lock:
             connection, transport = self.server.choose(self.serial, deadline)
-            if transport == self._transport:
+            if transport == self._seen.transport:
                 return connection
             connection.close()
             self._look_again(deadline)
             connection, transport = self.server.choose(self.serial, deadline)
-            if transport != self._transport:
+            if transport != self._seen.transport:
                 connection.close()
                 raise DeviceChangedError(
                     "the device reconnects again and again", place=self.serial, hint="Look at its cable"
@@ -350,7 +391,7 @@ class Device:
             raise UnsupportedDeviceError(
                 "its adb daemon tells no exit status (no shell_v2)",
                 place=self.serial,
-                hint="droidgate needs Android 7 (API 24) or later",
+                hint="droidgate needs Android 7.0 (API 24) or later",
             )
         connection, transport = self.server.choose(self.serial, deadline)
         with connection:
@@ -362,13 +403,13 @@ class Device:
         if status != 0 or len(lines) != len(_IDENTITY) + 1:
             raise ProtocolError("getprop does not say which device this is", place=self.serial)
         seen = Identity(lines[0].strip("\r"), lines[1].strip("\r"))
-        if self._identity is not None and seen != self._identity:
+        if self._seen.identity is not None and seen != self._seen.identity:
             raise DeviceChangedError(
                 f"another device or build answers by this serial: {excerpt(seen.fingerprint)}",
                 place=self.serial,
                 hint="Start again with the device that is attached now",
             )
-        self._identity, self._features, self._transport = seen, features, transport
+        self._seen.identity, self._seen.features, self._seen.transport = seen, features, transport
 
 
 def open_device(serial: str | None = None, *, server: AdbServer | None = None) -> Device:

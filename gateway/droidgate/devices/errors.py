@@ -15,6 +15,7 @@ DeviceError
 ├── ProtocolError             the bytes are not adb's protocol
 ├── UnsafeArgumentError       an argument that must not be sent
 ├── CommandFailedError        a command ended with an error
+├── ConditionError            a command was not run, because its condition does not hold
 ├── TransferError             a file could not be read or written
 └── DeviceOutputError         a command's output is not what that command prints
 """
@@ -115,6 +116,10 @@ class CommandFailedError(DeviceError):
     ) -> None:
         super().__init__(message, place=place, hint=hint)
         self.exit_status = exit_status
+
+
+class ConditionError(DeviceError):
+    """A command was not run, because its condition does not hold."""
 
 
 class TransferError(DeviceError):

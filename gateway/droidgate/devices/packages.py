@@ -10,13 +10,14 @@ import re
 from dataclasses import dataclass
 from typing import Final
 
-from droidgate.devices.device import Device
+from droidgate.devices.device import Condition, Device
 from droidgate.devices.errors import DeviceOutputError
 from droidgate.devices.outputs import command_failed, output_lines
 from droidgate.devices.quoting import check_package, check_user, is_package
 
 _LIST: Final = "pm list packages"
 _PATH: Final = "pm path"
+_PATH_MARK: Final = "package:"
 _DETAILS: Final = re.compile(
     r"(?P<head>.*) versionCode:(?P<version>-?\d{1,19}) uid:(?P<uids>\d{1,10}(?:,\d{1,10})*)"
 )
@@ -79,7 +80,7 @@ def read_packages(text: str, exit_status: int = 0, error_text: str = "") -> list
 
 
 def _read_package(line: str, number: int) -> InstalledPackage:
-    found = _DETAILS.fullmatch(line.removeprefix("package:")) if line.startswith("package:") else None
+    found = _DETAILS.fullmatch(line.removeprefix(_PATH_MARK)) if line.startswith(_PATH_MARK) else None
     path, equals, name = found["head"].rpartition("=") if found else ("", "", "")
     if found is None or not equals or not path.startswith("/") or not is_package(name):
         raise DeviceOutputError(_LIST, "the line is not a package", line=number, text=line)
@@ -106,15 +107,28 @@ def read_disabled(text: str, exit_status: int = 0, error_text: str = "") -> froz
         CommandFailedError: it ended with an error.
         DeviceOutputError: a line is none of these.
     """
+    return frozenset(read_package_names(text, exit_status, error_text))
+
+
+def read_package_names(text: str, exit_status: int = 0, error_text: str = "") -> list[str]:
+    """Read what `pm list packages` printed without `-f`: one `package:NAME` per line, or nothing.
+
+    Returns:
+        The packages in Android's order.
+
+    Raises:
+        CommandFailedError: it ended with an error.
+        DeviceOutputError: a line is none of these.
+    """
     if exit_status != 0:
         raise command_failed(_LIST, exit_status, text, error_text)
-    names = set()
+    names = []
     for number, line in output_lines(_LIST, text):
-        name = line.removeprefix("package:")
+        name = line.removeprefix(_PATH_MARK)
         if name == line or not is_package(name):
             raise DeviceOutputError(_LIST, "the line is not a package", line=number, text=line)
-        names.add(name)
-    return frozenset(names)
+        names.append(name)
+    return names
 
 
 def package_paths(device: Device, package: str, user: int = 0) -> list[str]:
@@ -123,8 +137,17 @@ def package_paths(device: Device, package: str, user: int = 0) -> list[str]:
     Raises:
         DeviceError: the device fails, or its output is not that of `pm path`.
     """
-    result = device.run(["pm", "path", "--user", check_user(user), check_package(package)])
+    result = device.run(_path_command(package, user))
     return read_paths(result.text, result.exit_status, result.error_text)
+
+
+def is_installed_at(package: str, path: str, user: int = 0) -> Condition:
+    """Return the condition that a package is installed for a user, with this base APK."""
+    return Condition(_path_command(package, user), f"{_PATH_MARK}{path}")
+
+
+def _path_command(package: str, user: int) -> list[str]:
+    return ["pm", "path", "--user", check_user(user), check_package(package)]
 
 
 def read_paths(text: str, exit_status: int = 0, error_text: str = "") -> list[str]:
@@ -142,7 +165,7 @@ def read_paths(text: str, exit_status: int = 0, error_text: str = "") -> list[st
         raise command_failed(_PATH, exit_status, text, error_text)
     paths: list[str] = []
     for number, line in output_lines(_PATH, text):
-        path = line.removeprefix("package:")
+        path = line.removeprefix(_PATH_MARK)
         if path == line or not path.startswith("/") or path in paths:
             raise DeviceOutputError(_PATH, "the line is not an APK", line=number, text=line)
         paths.append(path)

@@ -16,6 +16,7 @@ _USER: Final = "am get-current-user"
 _PROPERTY: Final = re.compile(r"\[([^\]\n]+)\]: \[(.*)\]", re.DOTALL)
 _NEXT: Final = re.compile(r"\n(?=\[[A-Za-z_][\w.@:-]*\]: \[)", re.ASCII)
 _SDK: Final = re.compile(r"\d{1,3}(?:\.\d{1,3})?")
+_SDK_WITH_MINOR: Final = re.compile(r"(\d{1,3})\.(\d{1,3})", re.ASCII)
 _DAY: Final = re.compile(r"(\d{4})-(\d{2})-(\d{2})")
 _MAX_PROPERTIES: Final = 20_000
 
@@ -26,6 +27,7 @@ class Build:
 
     Attributes:
         sdk: API level, such as 36.
+        sdk_full: API level with its minor level where that is not 0, such as `36.1`.
         release: Android's version as shown to users, such as `16`.
         model, manufacturer: What is printed on it.
         serial_number: `ro.serialno`.
@@ -34,6 +36,7 @@ class Build:
     """
 
     sdk: int
+    sdk_full: str
     release: str
     model: str
     manufacturer: str
@@ -86,6 +89,7 @@ def build_of(properties: dict[str, str]) -> Build:
         raise DeviceOutputError(_GETPROP, "ro.build.version.sdk is not an API level", text=sdk)
     return Build(
         sdk=int(sdk),
+        sdk_full=_full_level(sdk, properties.get("ro.build.version.sdk_full", "")),
         release=properties.get("ro.build.version.release", ""),
         model=properties.get("ro.product.model", ""),
         manufacturer=properties.get("ro.product.manufacturer", ""),
@@ -93,6 +97,12 @@ def build_of(properties: dict[str, str]) -> Build:
         fingerprint=properties.get("ro.build.fingerprint", ""),
         security_patch=_read_day(properties.get("ro.build.version.security_patch", "")),
     )
+
+
+def _full_level(level: str, full: str) -> str:
+    """Return an API level with its minor level; without it where that is 0, or belongs to another level."""
+    found = _SDK_WITH_MINOR.fullmatch(full)
+    return full if found is not None and found[1] == level and found[2] != "0" else level
 
 
 def _read_day(text: str) -> date | None:

@@ -37,6 +37,28 @@ def join_command(arguments: Sequence[str]) -> str:
     return " ".join(quote_argument(argument) for argument in arguments)
 
 
+def join_guarded(condition: Sequence[str], line: str, arguments: Sequence[str], refusal: str) -> str:
+    """Return a command that the device's shell runs only if another command prints a line.
+
+    Where it does not, the refusal is printed on standard error, with status 1. Neither gets any input, and
+    nothing that the condition prints is seen. The shell parses no output of a command.
+
+    Args:
+        condition: A command and its arguments.
+        line: What one whole line of its output has to be.
+        arguments: The command to run.
+        refusal: A text that the command cannot know.
+
+    Raises:
+        UnsafeArgumentError: as `join_command`; or the line is empty or several.
+    """
+    if not line or "\n" in line:
+        raise UnsafeArgumentError("the condition of a command is not one line")
+    check = f"{join_command(condition)} </dev/null 2>/dev/null | {join_command(['grep', '-Fxq', '--', line])}"
+    refuse = f"{join_command(['printf', '%s', refusal])} >&2; exit 1"
+    return f"{check} && exec {join_command(arguments)} </dev/null; {refuse}"
+
+
 def quote_argument(argument: str) -> str:
     """Return an argument as the device's shell reads it back.
 

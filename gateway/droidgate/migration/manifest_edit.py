@@ -11,6 +11,7 @@ from xml.sax.saxutils import quoteattr
 
 from lxml import etree
 
+from droidgate.android_names import android_name
 from droidgate.model.errors import InputError
 from droidgate.parsing.xml_text import ANDROID, Element, child_elements, parse_xml
 
@@ -225,9 +226,8 @@ class _Editor:
     def check_permission(self, span: _Span) -> None:
         until = span.attributes.get(f"{ANDROID}maxSdkVersion")
         if span.tag == "uses-permission" and until is not None:
-            message = (
-                f"{span.attributes.get(_NAME)} is asked for up to API {until} only, and it is needed above"
-            )
+            name = span.attributes.get(_NAME)
+            message = f"{name} is asked for up to {android_name(until)} only, and it is needed above"
             raise InputError(message, place=self.place(span), hint="Remove android:maxSdkVersion there")
 
     def place(self, span: _Span) -> str:

@@ -43,7 +43,7 @@ class Level(StrEnum):
     ERROR = "error"
 
 
-CROSSING_LEVELS: tuple[Level, ...] = (
+CONVERSION_LEVELS: tuple[Level, ...] = (
     Level.READ,
     Level.RENAMED,
     Level.MOVED,
@@ -62,7 +62,7 @@ LINT_LEVELS: tuple[Level, ...] = (Level.NOTE, Level.WARNING, Level.ERROR)
 
 def at_least(level: Level, threshold: Level) -> bool:
     """Return whether a level reaches a threshold of the same scale; levels of different scales never do."""
-    for scale in (CROSSING_LEVELS, LINT_LEVELS):
+    for scale in (CONVERSION_LEVELS, LINT_LEVELS):
         if level in scale and threshold in scale:
             return scale.index(level) >= scale.index(threshold)
     return False

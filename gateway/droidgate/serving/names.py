@@ -1,39 +1,191 @@
-"""Names of tools: stable, at most 64 characters of `[A-Za-z0-9_-]`, and never parsed back."""
+"""Names of tools: at most 64 characters of `[A-Za-z0-9_-]`, never parsed back, and never changed.
+
+A client's user allows a tool by its name, and models remember names. So a capability's name is assigned once
+and kept in a file: another app that comes later never changes it, and it is never given to another
+capability, not even after its own app is gone (DESIGN 5).
+"""
 
 from __future__ import annotations
 
+import hashlib
+import logging
+import re
 from collections import Counter
-from collections.abc import Iterable
-from typing import Final
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Annotated, Final, Literal
+
+from pydantic import Field, ValidationError
 
 from droidgate.calling.targets import last_part
-from droidgate.model.names import NameRule, map_names, name_suffix
+from droidgate.model.errors import DroidgateError, InputError
+from droidgate.model.json_values import readable_json
+from droidgate.model.names import NameRule
+from droidgate.model.types import Frozen
+from droidgate.parsing.json_text import WRITTEN, parse_json
+from droidgate.private_files import exclusive_file, read_private, replace_private
+from droidgate.user_folders import configuration_folder
 
 RULE: Final = NameRule(allowed="[A-Za-z0-9_-]", first="[A-Za-z]", max_length=64)
 """What every client takes: OpenAI's models refuse dots, Gemini 65 characters and a digit at the start."""
 
+FILE_NAME: Final = "tool-names.json"
+LOCK_NAME: Final = "tool-names.lock"
+MAX_KEPT: Final = 20_000
+"""Names that are kept for one namespace; what comes later always has a suffix made from its key."""
 
-def tool_names(capabilities: Iterable[tuple[str, str, str, str]]) -> dict[str, str]:
-    """Return the tools' names by key.
+_LARGEST: Final = 1 << 26
+_SUFFIX_LENGTHS: Final = (8, 16, 32, 48)
+_WAY_OUT: Final = "Move the file away; every tool is then named anew"
+_SUFFIX: Final = re.compile(r"_[0-9a-f]{8}\Z")
 
-    A name is the last part of the package and of the capability's id: `notes_createNote`. Where two would be
-    equal but for case, each gets a suffix made from its own key.
+_log = logging.getLogger(__name__)
+
+_Digest = Annotated[str, Field(pattern=r"^[0-9a-f]{64}$")]
+_Name = Annotated[str, Field(pattern=r"^[A-Za-z][A-Za-z0-9_-]{0,63}$")]
+
+
+class _NameFile(Frozen):
+    """Namespace -> SHA-256 of a capability's key -> its name."""
+
+    version: Literal[1] = 1
+    namespaces: dict[str, dict[_Digest, _Name]] = {}
+
+
+@dataclass(frozen=True, slots=True)
+class NamedCapability:
+    """A capability that needs a name.
+
+    Attributes:
+        key: Unique in the namespace.
+        package: Its app.
+        identifier: Its id.
+        prefix: The start of the name, such as the phone's serial number; may be empty.
+    """
+
+    key: str
+    package: str
+    identifier: str
+    prefix: str = ""
+
+    @property
+    def digest(self) -> str:
+        """SHA-256 of the key: the file has no text of an app but in names."""
+        return hashlib.sha256(self.key.encode("utf-8", "surrogatepass")).hexdigest()
+
+    @property
+    def short_name(self) -> str:
+        """The name that it gets where no other has it: `notes_createNote`."""
+        parts = (self.prefix, last_part(self.package), last_part(self.identifier))
+        return RULE.shape("_".join(filter(None, parts)))
+
+    def with_suffix(self, length: int) -> str:
+        """Return its name with that many hexadecimal digits of its key's SHA-256."""
+        return f"{self.short_name[: RULE.max_length - length - 1]}_{self.digest[:length]}"
+
+
+@dataclass(slots=True)
+class ToolNames:
+    """The names that were given; several servers may use one file.
+
+    Attributes:
+        folder: Where the file is; the user's configuration folder by default.
+    """
+
+    folder: Path = field(default_factory=configuration_folder)
+    _given: dict[str, dict[str, str]] = field(default_factory=dict)
+
+    def assign(self, namespace: str, capabilities: Iterable[NamedCapability]) -> dict[str, str]:
+        """Return each capability's name by its key; a new one gets a name that nothing else ever had.
+
+        Where the file cannot be used, names are kept while the server runs; that is logged.
+
+        Args:
+            namespace: What is served together, such as a phone's serial number.
+            capabilities: What is served now.
+        """
+        digests = {capability.key: capability.digest for capability in capabilities}
+        every = {capability.digest: capability for capability in capabilities}
+        given = self._given.setdefault(namespace, {})
+        if not every.keys() <= given.keys():
+            try:
+                self._assign_in_file(namespace, every)
+            except DroidgateError as error:
+                _log.warning("names of tools are not kept: %s", error)
+                given.update(new_names(every, given))
+        return {key: given[digest] for key, digest in digests.items()}
+
+    def _assign_in_file(self, namespace: str, capabilities: Mapping[str, NamedCapability]) -> None:
+        path = self.folder / FILE_NAME
+        given = self._given[namespace]
+        with exclusive_file(self.folder / LOCK_NAME):
+            data = read_private(path, largest=_LARGEST)
+            kept = {} if data is None else _read_names(data, str(path))
+            before = kept.setdefault(namespace, {})
+            # What this server gave while the file could not be used holds for as long as it runs.
+            given.update(_without_names(_without_keys(before, given), given))
+            given.update(new_names(capabilities, given))
+            added = list(_without_names(_without_keys(given, before), before).items())
+            added = added[: max(0, MAX_KEPT - len(before))]
+            if added:
+                before.update(added)
+                replace_private(path, _written(kept))
+
+
+def new_names(capabilities: Mapping[str, NamedCapability], taken: Mapping[str, str]) -> dict[str, str]:
+    """Return names for the capabilities that have none; the order of the capabilities makes no difference.
+
+    A name is the last part of the package and of the capability's id. Where another has it, but for case, or
+    several new ones need it, each gets a suffix made from its own key.
 
     Args:
-        capabilities: For each its key, a prefix or an empty text, the package, and the capability's id.
+        capabilities: By digest; those included that have a name.
+        taken: Digest -> name of every capability that was ever named.
     """
-    names = {
-        key: "_".join(filter(None, (prefix, last_part(package), last_part(identifier))))
-        for key, prefix, package, identifier in capabilities
-    }
-    shapes = Counter(RULE.shape(name).lower() for name in names.values())
-    pairs = [
-        (name if shapes[RULE.shape(name).lower()] == 1 else _with_suffix(name, key), key)
-        for key, name in names.items()
-    ]
-    return map_names(pairs, RULE)
+    new = {digest: capabilities[digest] for digest in sorted(capabilities.keys() - taken.keys())}
+    used = {name.lower() for name in taken.values()}
+    # Of two that were named together both have a suffix: a third one does not get the name without.
+    shared = {_SUFFIX.sub("", name) for name in used}
+    requested = Counter(capability.short_name.lower() for capability in new.values())
+    names: dict[str, str] = {}
+    for digest, capability in new.items():
+        short, is_full = capability.short_name, len(taken) + len(names) >= MAX_KEPT
+        is_free = requested[short.lower()] == 1 and short.lower() not in used | shared
+        candidates = map(capability.with_suffix, _SUFFIX_LENGTHS[1 if is_full else 0 :])
+        name = (
+            short
+            if is_free and not is_full
+            else next(name for name in candidates if name.lower() not in used)
+        )
+        names[digest] = name
+        used.add(name.lower())
+    return names
 
 
-def _with_suffix(name: str, key: str) -> str:
-    suffix = f"_{name_suffix(key)}"
-    return RULE.shape(name)[: RULE.max_length - len(suffix)] + suffix
+def _without_keys(names: Mapping[str, str], others: Mapping[str, str]) -> dict[str, str]:
+    return {digest: name for digest, name in names.items() if digest not in others}
+
+
+def _without_names(names: Mapping[str, str], others: Mapping[str, str]) -> dict[str, str]:
+    used = {name.lower() for name in others.values()}
+    return {digest: name for digest, name in names.items() if name.lower() not in used}
+
+
+def _written(namespaces: Mapping[str, Mapping[str, str]]) -> bytes:
+    file = _NameFile.model_validate({"namespaces": namespaces})
+    return f"{readable_json(file.model_dump())}\n".encode()
+
+
+def _read_names(data: bytes, place: str) -> dict[str, dict[str, str]]:
+    try:
+        file = _NameFile.model_validate(parse_json(data, path=place, limits=WRITTEN))
+    except ValidationError:
+        raise InputError("the file of names is damaged", place=place, hint=_WAY_OUT) from None
+    except InputError as error:
+        message = f"the file of names is damaged: {error.message}"
+        raise InputError(message, place=error.place, hint=_WAY_OUT) from None
+    for names in file.namespaces.values():
+        if len({name.lower() for name in names.values()}) < len(names):
+            raise InputError("the file of names has one name twice", place=place, hint=_WAY_OUT)
+    return file.namespaces

@@ -29,7 +29,7 @@ from droidgate.model.json_values import Json, readable_json
 from droidgate.parsing.suggestions import closest_name
 from droidgate.serving.approvals import ClientApprover
 from droidgate.serving.documents import named, write_tools
-from droidgate.serving.names import tool_names
+from droidgate.serving.names import NamedCapability, ToolNames
 from droidgate.serving.nulls import with_nulls
 from droidgate.serving.tools import (
     Change,
@@ -48,6 +48,8 @@ from droidgate_mcp.wire import DeclaredOutput, McpToolFailure, McpToolResult
 POLL_SECONDS: Final = 5.0
 MAX_CALLS: Final = 64
 """Calls that run at once; more of them wait."""
+_SEVERAL: Final = "several phones"
+"""Namespace of names that begin with a serial number."""
 
 _log = logging.getLogger(__name__)
 
@@ -119,6 +121,7 @@ class PhoneTools:
         select: Glob patterns of the packages to serve; all by default.
         allow: Capabilities that need no approval while the server runs.
         poll_seconds: How often phones are asked whether anything was installed, changed or removed.
+        names: The names that were given to tools; the user's by default.
     """
 
     def __init__(
@@ -128,11 +131,13 @@ class PhoneTools:
         select: Sequence[str] = (),
         allow: Sequence[NamePattern] = (),
         poll_seconds: float = POLL_SECONDS,
+        names: ToolNames | None = None,
     ) -> None:
         self._phones = phones
         self._select = select
         self._allow = allow
         self._poll_seconds = poll_seconds
+        self._names = ToolNames() if names is None else names
         self._served = _Served()
         self._limiter = anyio.CapacityLimiter(MAX_CALLS)
         self._problems: dict[int, str] = {}
@@ -250,14 +255,17 @@ class PhoneTools:
             for target in phone.targets
             if not self._select or any(glob_matches(pattern, target.app.package) for pattern in self._select)
         ]
-        names = tool_names(
-            (
-                _key(item),
-                _serial(item.phone) if several else "",
-                item.target.app.package,
-                item.target.capability.id,
-            )
-            for item in found
+        names = self._names.assign(
+            _SEVERAL if several else _serial(self._phones[0]),
+            [
+                NamedCapability(
+                    _key(item),
+                    item.target.app.package,
+                    item.target.capability.id,
+                    _serial(item.phone) if several else "",
+                )
+                for item in found
+            ],
         )
         tools: list[ServedTool] = []
         targets: dict[str, _ToolTarget] = {}
@@ -274,6 +282,9 @@ class PhoneTools:
             group = f"{_serial(phone)}/{package}" if several else package
             for item in items:
                 name = names[_key(item)]
+                if name in targets:
+                    # Its app declares one id twice, so every call of it is refused.
+                    continue
                 document = documents[numbers[item.target.capability.id]]
                 tools.append(ServedTool(name, named(document, name), group))
                 targets[name] = item

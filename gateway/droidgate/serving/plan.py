@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable
 from dataclasses import dataclass
 
-from droidgate.coverage.crossings import estimate_tokens
+from droidgate.coverage.conversions import estimate_tokens
 from droidgate.model.json_values import canonical_json
 from droidgate.serving.tools import ServedTool
 from droidgate_mcp.tables import MODERN

@@ -18,6 +18,7 @@ from droidgate.serving.phone_tools import PhoneTools, ServedPhone
 from droidgate.serving.search import SearchTools
 from droidgate.serving.stdio import serve_stdio
 from droidgate.serving.tokens import TokenCheck, read_or_make_token, token_file
+from droidgate.serving.tools import ToolProvider
 
 
 @dataclass(frozen=True, slots=True)
@@ -55,7 +56,7 @@ def serve(
     *serials: str,
     http: str | None = None,
     select: Sequence[str] = (),
-    search: bool = False,
+    search: bool | None = None,
     allow: Sequence[str] = (),
     needs_token: bool = True,
     on_listening: Callable[[Listening], None] | None = None,
@@ -66,7 +67,8 @@ def serve(
         serials: The phones; the only one that is attached by default.
         http: `[HOST:]PORT` on loopback, to serve over Streamable HTTP; standard input and output by default.
         select: Glob patterns of the packages to serve; all by default.
-        search: Serve three tools that find, describe and call the others.
+        search: Serve three tools that find, describe and call the others, or every tool by itself; by
+            default the three where there are more than 40 others.
         allow: Capabilities that need no approval: glob patterns, `CAPABILITY` or `PACKAGE/CAPABILITY`.
         needs_token: Over HTTP, serve only whoever sends the token of this user.
         on_listening: Called when an HTTP server accepts connections.
@@ -76,20 +78,19 @@ def serve(
         InputError: the token's file or the user's policy cannot be used.
     """
     address = None if http is None else parse_address(http)
-    tools = phone_tools(serials, select=select, allow=allow)
-    serve_tools(tools, address=address, search=search, needs_token=needs_token, on_listening=on_listening)
+    tools = SearchTools(phone_tools(serials, select=select, allow=allow), always=search)
+    serve_tools(tools, address=address, needs_token=needs_token, on_listening=on_listening)
 
 
 def serve_tools(
-    tools: PhoneTools,
+    tools: ToolProvider,
     *,
     address: HttpAddress | None = None,
-    search: bool = False,
     needs_token: bool = True,
     on_listening: Callable[[Listening], None] | None = None,
 ) -> None:
     """Serve tools that may have been looked at before; the rest is as for `serve`."""
-    application = Application(SearchTools(tools) if search else tools)
+    application = Application(tools)
     if address is None:
         anyio.run(serve_stdio, application)
         return

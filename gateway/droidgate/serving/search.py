@@ -5,8 +5,8 @@ from __future__ import annotations
 import math
 import re
 from collections import Counter
-from collections.abc import Callable, Mapping, Sequence
-from contextlib import AbstractAsyncContextManager
+from collections.abc import AsyncIterator, Callable, Mapping, Sequence
+from contextlib import asynccontextmanager
 from dataclasses import replace
 from typing import Any, Final
 
@@ -25,6 +25,9 @@ from droidgate.serving.tools import (
 )
 from droidgate_mcp.tables import HANDSHAKE, MODERN
 from droidgate_mcp.wire import McpToolFailure, McpToolResult
+
+MANY_TOOLS: Final = 40
+"""Above it search mode is the default: clients take 40 to 128 tools (reference style-and-peers 2.1)."""
 
 _MOST_FOUND: Final = 20
 _USUALLY_FOUND: Final = 5
@@ -67,33 +70,60 @@ class SearchTools:
 
     Args:
         inner: Has the tools.
+        always: Whether the three are served; None serves them from the moment at which there are more than
+            `MANY_TOOLS` others, and before it the others themselves.
     """
 
-    def __init__(self, inner: ToolProvider) -> None:
+    def __init__(self, inner: ToolProvider, *, always: bool | None = True) -> None:
         self._inner = inner
+        self._mode = always
+        self._announced = False
         self._index: tuple[ToolSnapshot, ToolIndex] | None = None
+
+    @property
+    def is_searched(self) -> bool:
+        """Whether the three tools are served; once they are, they stay."""
+        if self._mode is None and len(self._inner.snapshot().tools) > MANY_TOOLS:
+            self._mode = True
+        return bool(self._mode)
 
     @property
     def instructions(self) -> str | None:
         """The other's, and how to find a tool."""
-        return f"{self._inner.instructions or ''}\nFind a tool with find_tools, then call it with call_tool."
+        inner = self._inner.instructions
+        if self._mode is False:
+            return inner
+        condition = "" if self.is_searched else "If there is a tool find_tools: "
+        return f"{inner or ''}\n{condition}Find a tool with find_tools, then call it with call_tool."
 
-    def run(self, on_change: Callable[[Change], None]) -> AbstractAsyncContextManager[None]:
+    @asynccontextmanager
+    async def run(self, on_change: Callable[[Change], None]) -> AsyncIterator[None]:
         """Keep the other's snapshot up to date; the three tools never change."""
-        return self._inner.run(lambda change: on_change(change) if change != "tools" else None)
+
+        def forward(change: Change) -> None:
+            if change == "tools":
+                before, self._announced = self._announced, self.is_searched
+                if before and self._announced:
+                    return
+            on_change(change)
+
+        async with self._inner.run(forward):
+            self._announced = self.is_searched
+            yield
 
     def snapshot(self) -> ToolSnapshot:
-        """Return the three tools, and the other's resources."""
-        return ToolSnapshot(_TOOLS, self._inner.snapshot().resources)
+        """Return the tools that are served now, and the other's resources."""
+        inner = self._inner.snapshot()
+        return ToolSnapshot(_TOOLS, inner.resources) if self.is_searched else inner
 
     async def read_resource(self, uri: str) -> ResourceContent:
         """Return the content of one of the other's resources."""
         return await self._inner.read_resource(uri)
 
     async def call(self, call: ToolCall) -> ToolOutcome:
-        """Find, describe or call a tool."""
-        if call.tool not in _SCHEMAS:
-            raise UnknownToolError(f"unknown tool {call.tool!r}", hint=f"There are: {', '.join(_SCHEMAS)}")
+        """Find, describe or call a tool; a client may know the others' names from before."""
+        if call.tool not in _SCHEMAS or not self.is_searched:
+            return await self._inner.call(call)
         schema = _input_schema(call.tool)
         problem = next(jsonschema.Draft202012Validator(schema).iter_errors(call.arguments), None)
         if problem is not None:

@@ -63,7 +63,6 @@ _SHELL_KINDS: Final[Mapping[str, ComponentKind]] = {
     "activity": "activities",
     "receiver": "receivers",
 }
-_FULL_SDK: Final = re.compile(r"(\d{1,3})\.(\d{1,3})")
 _DEVICE_SOURCE: Final = re.compile(r"adb:(?P<serial>[^/]*)(?:/(?P<package>[^!/]+))?/?")
 _QUERIES_AT_ONCE: Final = 4
 _EVERY_APP_INSTEAD: Final = "Every app's manifest is read instead"
@@ -244,12 +243,8 @@ class _PhoneReader:
 
     def read_facts(self) -> DeviceFacts:
         """Ask what the phone is, and for the listings of formats."""
-        properties = get_properties(self.device)
+        release = build_of(get_properties(self.device)).sdk_full
         user = current_user(self.device)
-        release = str(build_of(properties).sdk)
-        full = _FULL_SDK.fullmatch(properties.get("ro.build.version.sdk_full", ""))
-        if full is not None and full[1] == release and full[2] != "0":
-            release = full[0]
         commands: dict[str, frozenset[str]] = {}
         for format_ in self.request.formats:
             if format_.listing is not None:

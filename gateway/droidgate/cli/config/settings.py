@@ -13,7 +13,7 @@ from dataclasses import dataclass
 from enum import StrEnum
 from typing import Any, Final, Literal
 
-from droidgate.cli.options import CrossingThreshold, DiffThreshold, LintThreshold
+from droidgate.cli.options import ConversionThreshold, DiffThreshold, LintThreshold
 from droidgate.model.errors import UsageError
 from droidgate.model.json_values import Json
 
@@ -120,7 +120,7 @@ SETTINGS: Final = (
     Setting("lint", "fail-on", "text", _FAIL_ON, _texts(LintThreshold)),
     Setting("diff", "fail-on", "text", _FAIL_ON, _texts(DiffThreshold)),
     *(
-        Setting(command, "fail-on", "text", _FAIL_ON, _texts(CrossingThreshold))
+        Setting(command, "fail-on", "text", _FAIL_ON, _texts(ConversionThreshold))
         for command in ("convert", "migrate", "shim build", "shim install", "shim sync")
     ),
     Setting("migrate", "language", "text", "Language of the handlers", ("java", "kotlin", "none")),
@@ -128,6 +128,7 @@ SETTINGS: Final = (
     Setting("discover", "all", "flag", "Read every app's manifest"),
     Setting("coverage", "no-match", "flag", "Leave out what overlaps and the use cases"),
     Setting("demo", "details", "flag", "Print each loss and all declarations"),
+    Setting("serve", "search", "flag", "Serve three tools that find, describe and call the others"),
     Setting("phone start", "sdk", "text", "Android release of the virtual phone"),
 )
 _WITH_GENERAL: Final = frozenset({"inspect", "convert", "migrate", "lint", "diff"})

@@ -93,9 +93,9 @@ def _coverage(  # noqa: PLR0913
     """
     del json_schema
     from droidgate.cli.coverage.covering import CoverageOptions, cover
-    from droidgate.cli.output.page_length import choose_page_length
+    from droidgate.cli.output.page_length import PageLength, choose_page_length
 
-    choose_page_length(details=details)
+    choose_page_length(PageLength.WHOLE if details else PageLength.SHORT)
     options = CoverageOptions(
         since=tuple(since or ()),
         matching=not no_match,

@@ -43,8 +43,8 @@ def coverage_page(report: Report) -> list[Block]:
     parts: list[list[Block]] = [
         _head(report),
         _unread(report.unread),
-        *(_of_apps(report) if report.totals.apps else [_why_nothing(report)]),
         [] if report.history is None else _history(report.history),
+        *(_of_apps(report) if report.totals.apps else [_why_nothing(report)]),
         [*map(Line, report.notes)],
     ]
     blocks: list[Block] = []

@@ -8,6 +8,7 @@ from typing import Annotated
 import typer
 
 from droidgate.cli.options import AsJson, IncludeShims, JsonSchema
+from droidgate.cli.output.page_length import with_details_of_report
 
 ScanSources = Annotated[
     list[str],
@@ -69,6 +70,7 @@ def register(app: typer.Typer) -> None:
     app.command("scan", short_help="Read many apps into a catalog")(_scan)
 
 
+@with_details_of_report
 def _scan(  # noqa: PLR0913
     sources: ScanSources,
     *,

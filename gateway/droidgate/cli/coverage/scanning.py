@@ -11,6 +11,7 @@ from shlex import quote
 from typing import TYPE_CHECKING, Final, Self
 
 from droidgate.cli.exit_codes import ExitCode
+from droidgate.cli.output.page_length import shows_details
 from droidgate.cli.output.pages import Block, Line, Table, print_note, show
 from droidgate.cli.output.summaries import left_out_line
 from droidgate.cli.output.verbosity import shows_notes
@@ -30,7 +31,7 @@ _NOT_READ: Final = "FROM sources WHERE unit IS NULL AND outcome NOT IN ('no-desc
 """A split that was read with its base has the base's unit; one that stands alone has none."""
 
 _NOTHING_WRONG: Final = frozenset({"read", KNOWN, PART, LEFT_OUT, "no-descriptor"})
-_SHOWN_TABLES: Final = ("apps", "providers", "capabilities", "crossings", "findings", "problems")
+_SHOWN_TABLES: Final = ("apps", "providers", "capabilities", "conversions", "findings", "problems")
 
 
 def scan_sources(sources: Sequence[str], folder: Path, options: ScanOptions, *, as_json: bool) -> int:
@@ -67,13 +68,14 @@ def scan_page(result: Result) -> list[Block]:
 
 
 def _reasons(result: Result) -> list[Block]:
-    """Return why the first sources were not read, and how to list the others."""
-    sql = f"SELECT source, reason {_NOT_READ} ORDER BY source LIMIT {_MOST_REASONS + 1}"
-    rows = list(result.catalog.ask(sql))
+    """Return why sources were not read: the first ones and how to list the others, or all with details."""
+    limit = "" if shows_details() else f" LIMIT {_MOST_REASONS + 1}"
+    rows = list(result.catalog.ask(f"SELECT source, reason {_NOT_READ} ORDER BY source{limit}"))
     if not rows:
         return []
-    reasons: list[Block] = [Line(f"{source}: {reason}", indent=1) for source, reason in rows[:_MOST_REASONS]]
-    if len(rows) > _MOST_REASONS:
+    shown = rows if shows_details() else rows[:_MOST_REASONS]
+    reasons: list[Block] = [Line(f"{source}: {reason}", indent=1) for source, reason in shown]
+    if len(rows) > len(shown):
         reasons.append(Line(f"all of them: {_question(result)}", indent=1))
     return [Line("not read:"), *reasons, Line()]
 

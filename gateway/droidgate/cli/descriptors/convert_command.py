@@ -11,7 +11,7 @@ from droidgate.cli.options import (
     AsJson,
     AsSarif,
     ChosenProviders,
-    CrossingThreshold,
+    ConversionThreshold,
     JsonSchema,
     OnlyFormats,
     ProviderDescription,
@@ -20,7 +20,7 @@ from droidgate.cli.options import (
     Strict,
     Target,
 )
-from droidgate.cli.output.page_length import with_details
+from droidgate.cli.output.page_length import with_details_of_report
 
 Out = Annotated[
     Path,
@@ -43,7 +43,7 @@ Package = Annotated[
 ]
 Force = Annotated[bool, typer.Option("--force", help="Overwrite files that are there and differ")]
 FailOn = Annotated[
-    CrossingThreshold | None,
+    ConversionThreshold | None,
     typer.Option(
         "--fail-on",
         help="Exit with 1 from this level on; everything is written all the same",
@@ -57,7 +57,7 @@ def register(app: typer.Typer) -> None:
     app.command("convert", short_help="Write what apps declare in another protocol")(_convert)
 
 
-@with_details
+@with_details_of_report
 def _convert(  # noqa: PLR0913
     sources: Sources,
     *,

@@ -10,14 +10,14 @@ from pathlib import Path
 from typing import Final
 
 from droidgate.cli.exit_codes import ExitCode
-from droidgate.cli.options import CrossingThreshold
+from droidgate.cli.options import ConversionThreshold
 from droidgate.cli.output.documents import (
-    Crossing,
     FidelityDocument,
     NameMap,
     NamesDocument,
     Origin,
     Problem,
+    ProviderConversion,
     Target,
     WrittenFile,
 )
@@ -69,7 +69,7 @@ class ConvertRequest:
 
 
 def convert_sources(
-    sources: Sequence[str], request: ConvertRequest, *, fail_on: CrossingThreshold | None, output: Output
+    sources: Sequence[str], request: ConvertRequest, *, fail_on: ConversionThreshold | None, output: Output
 ) -> int:
     """Read, convert and write, and show what it cost.
 
@@ -106,7 +106,7 @@ def all_findings(read: Providers, converted: Conversion) -> list[Finding]:
     return [*read.findings, *converted.findings]
 
 
-def reaches(findings: Sequence[Finding], threshold: CrossingThreshold | None) -> bool:
+def reaches(findings: Sequence[Finding], threshold: ConversionThreshold | None) -> bool:
     """Return whether a finding reaches a threshold."""
     return threshold is not None and any(
         at_least(finding.level, Level(threshold.value)) for finding in findings
@@ -215,12 +215,12 @@ def _files_page(statuses: dict[Path, Status]) -> list[Block]:
 
 def fidelity_document(read: Providers, converted: Conversion) -> FidelityDocument:
     """Return what a conversion cost, as `fidelity.json` has it."""
-    crossings = zip(converted.translations, converted.artifacts, strict=True)
+    conversions = zip(converted.translations, converted.artifacts, strict=True)
     return FidelityDocument(
         target=_target_of(converted),
         reading=read.findings,
         problems=Problem.all_of([*read.problems, *(failure.error for failure in converted.failures)]),
-        crossings=tuple(_crossing(item, files) for item, files in crossings),
+        conversions=tuple(_conversion(item, files) for item, files in conversions),
     )
 
 
@@ -248,8 +248,8 @@ def _target_of(converted: Conversion) -> Target:
     return Target(format=converted.target.id, dialect=converted.dialect.id)
 
 
-def _crossing(translation: Translation, files: Sequence[tuple[str, Artifact]]) -> Crossing:
-    return Crossing(
+def _conversion(translation: Translation, files: Sequence[tuple[str, Artifact]]) -> ProviderConversion:
+    return ProviderConversion(
         source=_origin(translation.source),
         capabilities=len(translation.source.capabilities),
         files=tuple(

@@ -7,6 +7,7 @@ from typing import Annotated
 import typer
 
 from droidgate.cli.options import AsJson, JsonSchema
+from droidgate.cli.output.page_length import with_details
 
 WithMatrix = Annotated[
     bool, typer.Option("--matrix", help="Show what each dialect can carry, and what becomes of the rest")
@@ -18,6 +19,7 @@ def register(app: typer.Typer) -> None:
     app.command("formats", short_help="List formats, dialects, and what each can carry")(_formats)
 
 
+@with_details
 def _formats(*, matrix: WithMatrix = False, as_json: AsJson = False, json_schema: JsonSchema = False) -> int:
     """List the formats and dialects that are read and written."""
     del json_schema

@@ -13,7 +13,7 @@ from droidgate.cli.options import (
     SOURCE_HELP,
     AsJson,
     ChosenProviders,
-    CrossingThreshold,
+    ConversionThreshold,
     JsonSchema,
     OnlyFormats,
     ProviderDescription,
@@ -21,7 +21,7 @@ from droidgate.cli.options import (
     Strict,
     Target,
 )
-from droidgate.cli.output.page_length import with_details
+from droidgate.cli.output.page_length import with_details_of_report
 
 
 class Language(StrEnum):
@@ -61,7 +61,7 @@ LanguageOption = Annotated[
 ]
 Write = Annotated[bool, typer.Option("--write", help="Apply the changes; without it they are only shown")]
 FailOn = Annotated[
-    CrossingThreshold | None,
+    ConversionThreshold | None,
     typer.Option("--fail-on", help="Exit with 1, and write nothing, from this level on", show_default=False),
 ]
 
@@ -71,7 +71,7 @@ def register(app: typer.Typer) -> None:
     app.command("migrate", short_help="Put a descriptor and its handler into an app's source tree")(_migrate)
 
 
-@with_details
+@with_details_of_report
 def _migrate(  # noqa: PLR0913
     source: Source,
     *,

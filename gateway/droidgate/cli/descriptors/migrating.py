@@ -10,7 +10,7 @@ from pathlib import Path
 from droidgate import text_safety
 from droidgate.cli.descriptors.converting import conversion_page, fidelity_document, reaches
 from droidgate.cli.exit_codes import ExitCode
-from droidgate.cli.options import CrossingThreshold
+from droidgate.cli.options import ConversionThreshold
 from droidgate.cli.output.documents import ChangedFile, MigrationDocument
 from droidgate.cli.output.json_output import print_json
 from droidgate.cli.output.pages import Block, Heading, Line, file_line, print_note, print_warning, show
@@ -40,7 +40,7 @@ class MigrateRequest:
     description: str | None = None
 
 
-def migrate_source(request: MigrateRequest, *, fail_on: CrossingThreshold | None, as_json: bool) -> int:
+def migrate_source(request: MigrateRequest, *, fail_on: ConversionThreshold | None, as_json: bool) -> int:
     """Read, plan, show, and where it is asked for write.
 
     Return 3 where a part of the source cannot be read; the rest is migrated.
@@ -121,7 +121,7 @@ def _document(migration: Migration, *, is_written: bool) -> MigrationDocument:
         written=is_written,
         reading=migration.source.findings,
         problems=fidelity.problems,
-        crossings=fidelity.crossings,
+        conversions=fidelity.conversions,
         changes=tuple(
             ChangedFile(path=change.path, is_new=change.before is None, diff=change.unified_diff())
             for change in migration.changes

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from typing import Final
 
 from droidgate.android_names import android_name
@@ -23,7 +23,7 @@ from droidgate.sources.callability import Callability, callability_of, finder_of
 from droidgate.sources.device import InstalledApp, PhoneReading
 from droidgate.text_safety.marks import text_marks
 
-_COLUMNS: Final = ("PACKAGE", "COMPONENT", "PROTOCOL", "CAPABILITIES", "CALLED BY", "MISSING")
+_COLUMNS: Final = ("PACKAGE", "COMPONENT", "PROTOCOL", "CAPABILITIES", "CALLS")
 _LONGEST: Final = {"PACKAGE": 40, "COMPONENT": 40}
 _SHOWN: Final = frozenset({Level.WARNING, Level.ERROR})
 
@@ -59,9 +59,13 @@ def discover(
 def discovery_page(phone: PhoneReading) -> list[Block]:
     """Return what `discover` shows."""
     blocks: list[Block] = []
-    rows = [row for app in phone.apps for row in _rows(app, phone)]
-    if rows:
-        blocks += [Table(_COLUMNS, rows, _LONGEST), Line()]
+    found = [
+        (app, provider, callability_of(provider, app, phone))
+        for app in phone.apps
+        for provider in app.providers
+    ]
+    if found:
+        blocks += [Table(_COLUMNS, [_row(*item) for item in found], _LONGEST), Line(), *_missing(found)]
     else:
         blocks += [Line("no app declares anything in a protocol that is known"), Line()]
     blocks += provider_marks_page(provider for app in phone.apps for provider in app.providers)
@@ -85,17 +89,14 @@ def discovery_page(phone: PhoneReading) -> list[Block]:
     return blocks
 
 
-def _rows(app: InstalledApp, phone: PhoneReading) -> Iterator[tuple[str, ...]]:
-    for provider in app.providers:
-        callability = callability_of(provider, app, phone)
-        yield (
-            marked_package(app.package),
-            one_line(_component(provider, app)),
-            dialect_name(provider),
-            _count(provider, callability),
-            _called_by(callability),
-            one_line(_missing(callability, finder_of(provider))),
-        )
+def _row(app: InstalledApp, provider: Provider, callability: Callability) -> tuple[str, ...]:
+    return (
+        marked_package(app.package),
+        one_line(_component(provider, app)),
+        dialect_name(provider),
+        _count(provider, callability),
+        _calls(callability),
+    )
 
 
 def marked_package(package: str) -> str:
@@ -118,11 +119,12 @@ def _component(provider: Provider, app: InstalledApp) -> str:
     return (provider.component or "-").removeprefix(app.package)
 
 
-def _called_by(callability: Callability) -> str:
+def _calls(callability: Callability) -> str:
+    """Return how the capabilities are called from this computer now."""
     if callability.verdict.closed_because is not None:
         return "not callable"
-    titles = (f"{route.title}{'' if route.ready else ' (not yet)'}" for route in callability.routes)
-    return ", ".join(titles) or "-"
+    titles = [route.title for route in callability.routes if route.ready]
+    return ", ".join(titles) or ("not yet" if callability.routes else "-")
 
 
 def _count(provider: Provider, callability: Callability) -> str:
@@ -139,19 +141,34 @@ def _count(provider: Provider, callability: Callability) -> str:
     return f"{count} ({', '.join(notes)})" if notes else str(count)
 
 
-def _missing(callability: Callability, finder: str | None) -> str:
-    reason = callability.verdict.closed_because
-    if reason is not None:
-        return reason
-    listed = [need for route in callability.routes for need in route.needs]
-    listed += callability.verdict.conditions
-    listed += [
-        f"{capability}: {why}" for capability, why in callability.closed if why != REPORTED_AS_DISABLED
-    ]
-    needs = "; ".join(listed)
-    if finder is None:
-        return needs or "-"
-    return f"its tools. {finder}" + (f". To call them: {needs}" if needs else "")
+def _missing(found: Iterable[tuple[InstalledApp, Provider, Callability]]) -> Iterator[Block]:
+    """Yield what keeps capabilities from being called, each reason once with the apps that have it."""
+    apps: dict[str, dict[str, None]] = {}
+    for app, provider, callability in found:
+        for reason in _reasons(provider, callability):
+            apps.setdefault(one_line(reason), {})[marked_package(app.package)] = None
+    if not apps:
+        return
+    yield Heading("Missing for calls")
+    for reason, packages in apps.items():
+        yield Line(", ".join(packages), 1)
+        yield Line(reason, 2)
+    yield Line()
+
+
+def _reasons(provider: Provider, callability: Callability) -> Iterator[str]:
+    closed = callability.verdict.closed_because
+    if closed is not None:
+        yield f"cannot be called: {closed}"
+        return
+    finder = finder_of(provider)
+    if finder is not None:
+        yield f"the list of its tools. {finder}"
+    yield from (need for route in callability.routes for need in route.needs)
+    yield from callability.verdict.conditions
+    for capability, reason in callability.closed:
+        if reason != REPORTED_AS_DISABLED:
+            yield f"{capability} cannot be called: {reason}"
 
 
 def _shown_findings(phone: PhoneReading) -> Iterator[Finding]:
@@ -161,10 +178,8 @@ def _shown_findings(phone: PhoneReading) -> Iterator[Finding]:
 
 def _not_asked_line(phone: PhoneReading) -> str:
     kinds = sorted({item.kind for item in phone.not_asked})
-    return (
-        f"Android's shell cannot be asked for {len(phone.not_asked)} further anchors "
-        f"(of the kinds {', '.join(kinds)}); --all reads every app's manifest for them"
-    )
+    declarations = amount(len(phone.not_asked), "more declaration")
+    return f"adb cannot query {declarations} ({', '.join(kinds)}); --all reads every app's manifest for them"
 
 
 def counts_line(phone: PhoneReading) -> str:

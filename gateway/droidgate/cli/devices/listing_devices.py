@@ -6,6 +6,7 @@ from collections.abc import Iterable
 from dataclasses import asdict
 from typing import Final
 
+from droidgate.android_names import android_name
 from droidgate.cli.exit_codes import ExitCode
 from droidgate.cli.output.documents import DeviceRecord, DevicesDocument
 from droidgate.cli.output.json_output import print_json
@@ -14,7 +15,7 @@ from droidgate.cli.phone.running_phones import running_phones, way_to
 from droidgate.devices.describing import list_devices
 from droidgate.devices.server import AdbServer
 
-_COLUMNS: Final = ("SERIAL", "STATE", "MODEL", "ANDROID", "SDK", "FEATURES", "TO DO")
+_COLUMNS: Final = ("SERIAL", "STATE", "MODEL", "ANDROID", "FEATURES", "TO DO")
 _SHOWN_FEATURES: Final = ("shell_v2", "stat_v2", "ls_v2", "abb_exec")
 _NOTHING: Final = "No device is attached"
 _WAY_OUT: Final = "Attach one with USB debugging on, or start one: droidgate phone start"
@@ -50,8 +51,7 @@ def _row(device_record: DeviceRecord) -> tuple[str, ...]:
         device_record.serial,
         device_record.state,
         device_record.model or "-",
-        device_record.android or "-",
-        "-" if device_record.sdk is None else str(device_record.sdk),
+        "-" if device_record.sdk_full is None else android_name(device_record.sdk_full),
         " ".join(name for name in _SHOWN_FEATURES if name in device_record.features) or "-",
         ". ".join(text for text in (device_record.hint, device_record.warning) if text) or "-",
     )

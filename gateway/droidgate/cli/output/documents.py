@@ -148,7 +148,7 @@ class WrittenFile(Document):
     sha256: str
 
 
-class Crossing(Document):
+class ProviderConversion(Document):
     """What became of one provider.
 
     Attributes:
@@ -176,15 +176,15 @@ class FidelityDocument(Document):
     Attributes:
         reading: What the readers had to bend.
         problems: What could not be read, and the providers that could not be written.
-        crossings: One for each provider that was written.
+        conversions: One for each provider that was written.
     """
 
-    schema_id: Literal["droidgate.fidelity/1"] = Field(default="droidgate.fidelity/1", alias="schema")
+    schema_id: Literal["droidgate.fidelity/2"] = Field(default="droidgate.fidelity/2", alias="schema")
     droidgate: str = VERSION
     target: Target
     reading: tuple[Finding, ...]
     problems: tuple[Problem, ...]
-    crossings: tuple[Crossing, ...]
+    conversions: tuple[ProviderConversion, ...]
 
 
 class NameMap(Document):
@@ -220,19 +220,19 @@ class MigrationDocument(Document):
         written: The changes were applied.
         reading: What the readers had to bend.
         problems: What could not be read.
-        crossings: What became of the provider.
+        conversions: What became of the provider.
         changes: The files that are changed or made; empty where all is there already.
         notes: What its author still has to do; each access rule that nothing enforces comes first.
     """
 
-    schema_id: Literal["droidgate.migration/1"] = Field(default="droidgate.migration/1", alias="schema")
+    schema_id: Literal["droidgate.migration/2"] = Field(default="droidgate.migration/2", alias="schema")
     droidgate: str = VERSION
     target: Target
     project: str
     written: bool
     reading: tuple[Finding, ...]
     problems: tuple[Problem, ...]
-    crossings: tuple[Crossing, ...]
+    conversions: tuple[ProviderConversion, ...]
     changes: tuple[ChangedFile, ...]
     notes: tuple[str, ...]
 
@@ -360,6 +360,7 @@ class DeviceRecord(Document):
         product, model: What it calls itself.
         android: Version as shown to users, such as `16`.
         sdk: API level.
+        sdk_full: API level with its minor level where there is one, such as `36.1`.
         security_patch: Day of the security patch level.
         features: What its adb daemon can do, in adb's words.
         hint: What to do, where it is not ready.
@@ -373,6 +374,7 @@ class DeviceRecord(Document):
     model: str | None
     android: str | None
     sdk: int | None
+    sdk_full: str | None
     security_patch: str | None
     features: tuple[str, ...]
     hint: str | None

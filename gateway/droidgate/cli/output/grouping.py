@@ -8,10 +8,10 @@ from typing import Final
 
 from droidgate.cli.output.pages import Block, Heading, Line, Table
 from droidgate.cli.output.safe_text import one_line
-from droidgate.model.findings import CROSSING_LEVELS, LINT_LEVELS, Finding, Level
+from droidgate.model.findings import CONVERSION_LEVELS, LINT_LEVELS, Finding, Level
 
 _ORDER: Final = {
-    level: position for scale in (CROSSING_LEVELS, LINT_LEVELS) for position, level in enumerate(scale)
+    level: position for scale in (CONVERSION_LEVELS, LINT_LEVELS) for position, level in enumerate(scale)
 }
 _PLURALS: Final = {"error": "errors", "warning": "warnings", "note": "notes"}
 """The other levels are participles."""

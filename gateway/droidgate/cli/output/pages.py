@@ -9,7 +9,7 @@ from dataclasses import dataclass, field, replace
 from os import PathLike, fspath
 from typing import IO, TYPE_CHECKING, Final
 
-from droidgate.cli.output.page_length import shows_short_pages
+from droidgate.cli.output.page_length import is_short_page
 from droidgate.cli.output.safe_text import cut, one_line, visible
 from droidgate.cli.output.verbosity import shows_notes, shows_pages
 
@@ -80,8 +80,11 @@ def show(blocks: Iterable[Block], stream: IO[str] | None = None, *, is_data: boo
     if not is_data and not shows_pages():
         return
     stream = sys.stdout if stream is None else stream
-    if os.environ.get("FORCE_COLOR") or (stream.isatty() and os.environ.get("TERM") != "dumb"):
-        _draw(short_page(list(blocks)) if shows_short_pages() else blocks, stream)
+    is_drawn = bool(os.environ.get("FORCE_COLOR")) or (stream.isatty() and os.environ.get("TERM") != "dumb")
+    if is_short_page(on_terminal=is_drawn):
+        blocks = short_page(list(blocks))
+    if is_drawn:
+        _draw(blocks, stream)
     else:
         for block in blocks:
             stream.writelines(f"{line}\n" for line in _plain_lines(block))

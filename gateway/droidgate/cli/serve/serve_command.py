@@ -6,13 +6,15 @@ from typing import Annotated
 
 import typer
 
+from droidgate.cli.options import AsJson, JsonSchema
+
 
 def register(app: typer.Typer) -> None:
     """Add the command to the program."""
     app.command("serve", short_help="Give what the apps of phones declare to any MCP client")(_serve)
 
 
-def _serve(
+def _serve(  # noqa: PLR0913
     *,
     serial: Annotated[
         list[str] | None,
@@ -42,8 +44,14 @@ def _serve(
         ),
     ] = None,
     search: Annotated[
-        bool, typer.Option("--search", help="Serve three tools that find, describe and call the others")
-    ] = False,
+        bool | None,
+        typer.Option(
+            "--search/--all",
+            help="Serve three tools that find, describe and call the others, or serve every tool by itself. "
+            "By default above 40 tools the three",
+            show_default=False,
+        ),
+    ] = None,
     allow: Annotated[
         list[str] | None,
         typer.Option(
@@ -56,6 +64,8 @@ def _serve(
     plan: Annotated[
         bool, typer.Option("--plan", help="Print what the tools of each app cost a model, and serve nothing")
     ] = False,
+    as_json: AsJson = False,
+    json_schema: JsonSchema = False,
 ) -> int:
     """Give what the apps of phones declare to any MCP client.
 
@@ -63,10 +73,14 @@ def _serve(
     user's approval, which the client asks for where it can, unless the policy or --allow gives it. Over
     HTTP, clients send the token in the file that is named at the start.
     """
+    del json_schema
     from droidgate.cli.serve.serving import plan_and_print, serve_and_report
+    from droidgate.model.errors import UsageError
 
     if plan:
-        return plan_and_print(serial or (), select=select or (), search=search)
+        return plan_and_print(serial or (), select=select or (), search=search, as_json=as_json)
+    if as_json:
+        raise UsageError("--json needs --plan", hint="A server prints the protocol only")
     return serve_and_report(
         serial or (),
         http=http,

@@ -3,24 +3,25 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import TYPE_CHECKING, Final
+from typing import TYPE_CHECKING, Final, Literal
 
 from droidgate.cli.exit_codes import ExitCode
+from droidgate.cli.output.json_output import print_json
 from droidgate.cli.output.pages import Line, Table, amount, print_note, show
+from droidgate.cli.serve.documents import PlannedAppPart, ServedPart, ServePlanDocument
 from droidgate.extras import need
 
 if TYPE_CHECKING:
-    from droidgate.serving.phone_tools import PhoneTools
     from droidgate.serving.running import Listening
-
-MANY_TOOLS: Final = 40
-"""Clients take 40 to 128 tools (reference style-and-peers 2.1)."""
+    from droidgate.serving.search import SearchTools
 
 _COLUMNS: Final = ("APP", "TOOLS", "TOKENS")
 
 
-def plan_and_print(serials: Sequence[str], *, select: Sequence[str], search: bool) -> int:
-    """Print what the tools of each app cost a model.
+def plan_and_print(
+    serials: Sequence[str], *, select: Sequence[str], search: bool | None, as_json: bool
+) -> int:
+    """Print what the tools of each app cost a model, and what a client would be served.
 
     Raises:
         DeviceError: a phone is not there, or fails.
@@ -28,15 +29,31 @@ def plan_and_print(serials: Sequence[str], *, select: Sequence[str], search: boo
     """
     need("mcp", "serve")
     from droidgate.serving.plan import plan_tokens
+    from droidgate.serving.running import phone_tools
     from droidgate.serving.search import SearchTools
 
-    tools = _ready_tools(serials, select=select, allow=())
-    provider = SearchTools(tools) if search else tools
-    apps = plan_tokens(provider.snapshot().tools)
-    rows = [(app.group or "droidgate", f"{app.tools:,}", f"{app.tokens:,}") for app in apps]
-    rows.append(("all", f"{sum(app.tools for app in apps):,}", f"{sum(app.tokens for app in apps):,}"))
+    tools = phone_tools(serials, select=select)
+    tools.look(strict=True)
+    provider = SearchTools(tools, always=search)
+    apps = plan_tokens(tools.snapshot().tools)
+    served = plan_tokens(provider.snapshot().tools)
+    mode: Literal["all", "search"] = "search" if provider.is_searched else "all"
+    count, tokens = sum(app.tools for app in apps), sum(app.tokens for app in apps)
+    if as_json:
+        shown = sum(app.tools for app in served), sum(app.tokens for app in served)
+        print_json(
+            ServePlanDocument(
+                apps=tuple(PlannedAppPart(app=app.group, tools=app.tools, tokens=app.tokens) for app in apps),
+                tools=count,
+                tokens=tokens,
+                served=ServedPart(mode=mode, tools=shown[0], tokens=shown[1]),
+            )
+        )
+        return ExitCode.OK
+    rows = [(app.group, f"{app.tools:,}", f"{app.tokens:,}") for app in apps]
+    rows.append(("all", f"{count:,}", f"{tokens:,}"))
     show([Table(_COLUMNS, rows), Line("TOKENS: the bytes of each tool's JSON divided by four")])
-    _print_advice(tools, search=search)
+    _print_mode(provider, search=search)
     return ExitCode.OK
 
 
@@ -45,7 +62,7 @@ def serve_and_report(
     *,
     http: str | None,
     select: Sequence[str],
-    search: bool,
+    search: bool | None,
     allow: Sequence[str],
     needs_token: bool,
 ) -> int:
@@ -58,30 +75,26 @@ def serve_and_report(
     need("mcp", "serve")
     from droidgate.serving.http import parse_address
     from droidgate.serving.running import phone_tools, serve_tools
+    from droidgate.serving.search import SearchTools
 
     address = None if http is None else parse_address(http)
     tools = phone_tools(serials, select=select, allow=allow)
     # A phone may come later: a client that starts with the computer would otherwise have to be restarted.
     tools.look()
+    provider = SearchTools(tools, always=search)
     print_note(f"serving {amount(len(tools.snapshot().tools), 'tool')}")
-    _print_advice(tools, search=search)
-    serve_tools(tools, address=address, search=search, needs_token=needs_token, on_listening=_print_address)
+    _print_mode(provider, search=search)
+    serve_tools(provider, address=address, needs_token=needs_token, on_listening=_print_address)
     return ExitCode.OK
 
 
-def _ready_tools(serials: Sequence[str], *, select: Sequence[str], allow: Sequence[str]) -> PhoneTools:
-    from droidgate.serving.running import phone_tools
+def _print_mode(provider: SearchTools, *, search: bool | None) -> None:
+    from droidgate.serving.search import MANY_TOOLS
 
-    tools = phone_tools(serials, select=select, allow=allow)
-    tools.look(strict=True)
-    return tools
-
-
-def _print_advice(tools: PhoneTools, *, search: bool) -> None:
-    count = len(tools.snapshot().tools)
-    if count > MANY_TOOLS and not search:
+    if provider.is_searched and search is None:
         print_note(
-            f"many clients take no more than {MANY_TOOLS} tools: choose apps with --select, or --search"
+            f"search mode, since there are more than {MANY_TOOLS} tools: a client gets three that find, "
+            "describe and call them; --select APP serves fewer, --all serves every tool by itself"
         )
 
 

@@ -9,7 +9,7 @@ from typing import Final
 
 from droidgate.cli.descriptors.converting import reaches
 from droidgate.cli.exit_codes import ExitCode
-from droidgate.cli.options import CrossingThreshold
+from droidgate.cli.options import ConversionThreshold
 from droidgate.cli.output.grouping import (
     count_levels,
     counted,
@@ -53,7 +53,7 @@ def unused_records(apps: Sequence[SourceApp]) -> tuple[UnusedApp, ...]:
 
 
 def build_and_report(
-    request: BuildRequest, out: Path, *, force: bool, fail_on: CrossingThreshold | None, as_json: bool
+    request: BuildRequest, out: Path, *, force: bool, fail_on: ConversionThreshold | None, as_json: bool
 ) -> int:
     """Build, write and show.
 

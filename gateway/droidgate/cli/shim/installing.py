@@ -8,8 +8,9 @@ from typing import Final
 
 from droidgate.cli.descriptors.converting import reaches
 from droidgate.cli.exit_codes import ExitCode
-from droidgate.cli.options import CrossingThreshold
+from droidgate.cli.options import ConversionThreshold
 from droidgate.cli.output.json_output import print_json
+from droidgate.cli.output.page_length import shows_details
 from droidgate.cli.output.pages import (
     Block,
     Heading,
@@ -37,6 +38,7 @@ from droidgate.cli.shim.documents import (
     ShimStep,
     ShimUninstallDocument,
 )
+from droidgate.cli.shim.summaries import DETAILS, installed_summary
 from droidgate.devices.device import open_device
 from droidgate.installed import SHIM_PACKAGE
 from droidgate.model.errors import UsageError
@@ -63,7 +65,7 @@ def install_and_report(
     serial: str | None,
     *,
     any_app: bool | None,
-    fail_on: CrossingThreshold | None,
+    fail_on: ConversionThreshold | None,
     as_json: bool,
 ) -> int:
     """Install and set up, and show each step; return 4 where a shim does not work then.
@@ -148,7 +150,26 @@ def _ask_for_any_app(ready: Sequence[Ready]) -> bool | None:
 
 
 def _page(installed: InstalledShims) -> list[Block]:
-    place, prepared, installations = installed.place, installed.prepared, installed.installations
+    prepared = installed.prepared
+    blocks: list[Block] = _whole_steps(installed) if shows_details() else list(installed_summary(installed))
+    blocks += unused_blocks(prepared.unused)
+    blocks += left_out_lines(prepared.left_out)
+    if prepared.key is not None:
+        blocks.append(Line(f"signed with {one_line(str(prepared.key.path))}"))
+    if not shows_details():
+        blocks.append(Line(f"{DETAILS} each step, and each finding of the conversions"))
+    place, installations = installed.place, installed.installations
+    working = sum(installation.works for installation in installations)
+    shims, verb = amount(len(installations), "shim"), noun(working, "works", "work")
+    blocks.append(Line(f"{working} of {shims} {verb} on {place.device.serial}, user {place.user}"))
+    if any(step.outcome == "refused" for item in installed.every for step in item.steps):
+        blocks.append(Line("see what is left to do with: droidgate shim doctor"))
+    return blocks
+
+
+def _whole_steps(installed: InstalledShims) -> list[Block]:
+    """Return each step for each shim, and each finding of its conversion."""
+    prepared, installations = installed.prepared, installed.installations
     identity = installed.identity
     blocks: list[Block] = []
     if prepared.asked:
@@ -164,15 +185,6 @@ def _page(installed: InstalledShims) -> list[Block]:
             steps_table(identity.steps),
             Line(),
         ]
-    blocks += unused_blocks(prepared.unused)
-    blocks += left_out_lines(prepared.left_out)
-    if prepared.key is not None:
-        blocks.append(Line(f"signed with {one_line(str(prepared.key.path))}"))
-    working = sum(installation.works for installation in installations)
-    shims, verb = amount(len(installations), "shim"), noun(working, "works", "work")
-    blocks.append(Line(f"{working} of {shims} {verb} on {place.device.serial}, user {place.user}"))
-    if any(step.outcome == "refused" for item in installed.every for step in item.steps):
-        blocks.append(Line("see what is left to do with: droidgate shim doctor"))
     return blocks
 
 

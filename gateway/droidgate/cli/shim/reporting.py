@@ -9,9 +9,11 @@ from droidgate.android_names import android_name
 from droidgate.cli.exit_codes import ExitCode
 from droidgate.cli.output.documents import Problem
 from droidgate.cli.output.json_output import print_json
+from droidgate.cli.output.page_length import shows_details
 from droidgate.cli.output.pages import Block, Heading, Line, Table, amount, show
 from droidgate.cli.output.safe_text import one_line
 from droidgate.cli.shim.documents import ShimCheck, ShimDoctorDocument, ShimStatusDocument, ShimStatusRecord
+from droidgate.cli.shim.summaries import checks_summary, found_words, status_summary
 from droidgate.devices.device import open_device
 from droidgate.installed import SHIM_PACKAGE
 from droidgate_shim.host.access import APP_FUNCTIONS_SDK
@@ -41,17 +43,14 @@ def report_status(serial: str | None, *, as_json: bool) -> int:
     """
     place = place_of(open_device(serial))
     shims = installed_shims(place)
+    records = tuple(_status_record(place, shim) for shim in shims)
     if as_json:
         print_json(
-            ShimStatusDocument(
-                serial=place.device.serial,
-                user=place.user,
-                sdk=place.sdk,
-                shims=tuple(_status_record(place, shim) for shim in shims),
-            )
+            ShimStatusDocument(serial=place.device.serial, user=place.user, sdk=place.sdk, shims=records)
         )
     else:
-        show(_status_page(place, shims))
+        whole = _whole_status(place, shims) if shows_details() else _short_status(records, place, shims)
+        show([*whole, _status_line(place, shims)])
     return ExitCode.OK if all(shim.works for shim in shims) else ExitCode.DEVICE
 
 
@@ -98,7 +97,23 @@ def _status_record(place: ShimPlace, shim: InstalledShim) -> ShimStatusRecord:
     )
 
 
-def _status_page(place: ShimPlace, shims: Sequence[InstalledShim]) -> list[Block]:
+def _short_status(
+    records: Sequence[ShimStatusRecord], place: ShimPlace, shims: Sequence[InstalledShim]
+) -> Iterator[Block]:
+    yield from status_summary(records)
+    broken = [shim for shim in shims if not shim.works]
+    if broken:
+        yield Heading("Broken")
+        for shim in broken:
+            yield Line(shim.application_id, 1)
+            yield from (Line(one_line(line), 2) for line in _broken_lines(shim))
+        yield Line()
+    for shim in shims:
+        if shim.status is not None and _calls_for_others(place, shim):
+            yield Line(f"{shim.application_id} {_role(shim.status)}")
+
+
+def _whole_status(place: ShimPlace, shims: Sequence[InstalledShim]) -> list[Block]:
     blocks: list[Block] = []
     for shim in sorted(shims, key=lambda shim: shim.works):
         blocks.append(Heading(shim.application_id))
@@ -106,19 +121,24 @@ def _status_page(place: ShimPlace, shims: Sequence[InstalledShim]) -> list[Block
             if _calls_for_others(place, shim):
                 blocks.append(Line(_role(shim.status), 1))
             blocks += _status_blocks(shim.status)
-            blocks += [Line(one_line(line), 1) for line in _broken_lines(shim)]
-        elif shim.problem is not None:
-            hint = f"; {shim.problem.hint}" if shim.problem.hint else ""
-            blocks.append(Line(f"does not answer: {one_line(shim.problem.message)}{one_line(hint)}", 1))
+        blocks += [Line(one_line(line), 1) for line in _broken_lines(shim)]
         blocks.append(Line())
-    where = f"{place.device.serial}, user {place.user}, {android_name(place.sdk)}"
+    return blocks
+
+
+def _status_line(place: ShimPlace, shims: Sequence[InstalledShim]) -> Line:
+    where = f"{place.device.serial}, user {place.user}, {android_name(place.sdk_full)}"
     hint = "" if shims else ". Install some with: droidgate shim install --from adb:"
     broken = sum(not shim.works for shim in shims)
     said = f"{amount(len(shims), 'shim')}, {broken} broken," if broken else amount(len(shims), "shim")
-    return [*blocks, Line(f"{said} on {where}{hint}")]
+    return Line(f"{said} on {where}{hint}")
 
 
 def _broken_lines(shim: InstalledShim) -> Iterator[str]:
+    """Yield why a shim does not work, with the fix of each reason."""
+    if shim.status is None and shim.problem is not None:
+        hint = f"; {shim.problem.hint}" if shim.problem.hint else ""
+        yield f"does not answer: {shim.problem.message}{hint}"
     for target in shim.broken_targets:
         problem = target_problem(target)
         if problem is not None:
@@ -172,9 +192,10 @@ def _check_record(check: Check) -> ShimCheck:
 
 
 def _doctor_page(place: ShimPlace, checks: Sequence[Check], problems: int) -> list[Block]:
-    blocks: list[Block] = []
+    blocks: list[Block] = [] if shows_details() else list(checks_summary(place.device.serial, checks))
     gravest_first = sorted(checks, key=lambda check: _FIRST.get(check.state, 3))
-    for application_id in dict.fromkeys(check.application_id for check in gravest_first):
+    shown = gravest_first if shows_details() else []
+    for application_id in dict.fromkeys(check.application_id for check in shown):
         about = [check for check in checks if check.application_id == application_id]
         rows = [_check_row(check) for check in sorted(about, key=lambda check: _FIRST.get(check.state, 3))]
         columns = ("STATE", "STEP", "CHECK", "FOUND")
@@ -187,5 +208,4 @@ def _doctor_page(place: ShimPlace, checks: Sequence[Check], problems: int) -> li
 
 
 def _check_row(check: Check) -> tuple[str, ...]:
-    found = one_line(check.found) + (f"; fix: {one_line(check.fix)}" if check.fix else "")
-    return check.state, str(check.kind.step), check.kind.id, found
+    return check.state, str(check.kind.step), check.kind.id, found_words(check)

@@ -10,8 +10,8 @@ import typer
 
 from droidgate.cli.budgets import Deadline, Memory, RunBudget, run_within
 from droidgate.cli.completing import complete_capabilities, complete_shims
-from droidgate.cli.options import AsJson, CrossingThreshold, JsonSchema, Serial
-from droidgate.cli.output.page_length import with_details
+from droidgate.cli.options import AsJson, ConversionThreshold, JsonSchema, Serial
+from droidgate.cli.output.page_length import with_details_of_report
 
 
 class Advertised(StrEnum):
@@ -100,7 +100,7 @@ KeyFile = Annotated[
 OutFolder = Annotated[Path, typer.Option("--output", "-o", metavar="DIR", help="Folder for the APKs")]
 Force = Annotated[bool, typer.Option("--force", help="Replace files that are there and differ")]
 FailOn = Annotated[
-    CrossingThreshold | None,
+    ConversionThreshold | None,
     typer.Option(
         "--fail-on",
         help="Exit with 1 from this level of a finding on; everything is done all the same",
@@ -164,7 +164,7 @@ def register(app: typer.Typer) -> None:
     app.add_typer(group, name="shim", help="Apps that make other apps callable by Mobile-MCP agents")
 
 
-@with_details
+@with_details_of_report
 def _build(  # noqa: PLR0913
     *,
     sources: From,
@@ -210,7 +210,7 @@ def _build(  # noqa: PLR0913
     )
 
 
-@with_details
+@with_details_of_report
 def _install(  # noqa: PLR0913
     apks: Annotated[
         list[Path] | None,
@@ -259,7 +259,7 @@ def _install(  # noqa: PLR0913
     return install_and_report(request, serial, any_app=allow_any_app, fail_on=fail_on, as_json=as_json)
 
 
-@with_details
+@with_details_of_report
 def _sync(
     *,
     serial: Serial = None,
@@ -282,7 +282,7 @@ def _sync(
     return sync_and_report(serial, dry_run=dry_run, fail_on=fail_on, as_json=as_json)
 
 
-@with_details
+@with_details_of_report
 def _status(*, serial: Serial = None, as_json: AsJson = False, json_schema: JsonSchema = False) -> int:
     """Show the shims of a phone: their capabilities, who may call them, and what became of their apps."""
     del json_schema
@@ -291,7 +291,7 @@ def _status(*, serial: Serial = None, as_json: AsJson = False, json_schema: Json
     return report_status(serial, as_json=as_json)
 
 
-@with_details
+@with_details_of_report
 def _doctor(*, serial: Serial = None, as_json: AsJson = False, json_schema: JsonSchema = False) -> int:
     """Check what keeps agents from the apps behind the shims, and say how each problem is solved.
 

@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 
 from droidgate.cli.descriptors.converting import reaches
 from droidgate.cli.exit_codes import ExitCode
-from droidgate.cli.options import CrossingThreshold
+from droidgate.cli.options import ConversionThreshold
+from droidgate.cli.output.grouping import security_blocks, security_page
 from droidgate.cli.output.json_output import print_json
+from droidgate.cli.output.page_length import shows_details
 from droidgate.cli.output.pages import Block, Heading, Line, Table, amount, noun, print_note, show
 from droidgate.cli.output.safe_text import one_line
 from droidgate.cli.shim.building import (
@@ -19,13 +21,14 @@ from droidgate.cli.shim.building import (
 )
 from droidgate.cli.shim.documents import ShimChange, ShimSyncDocument
 from droidgate.cli.shim.installing import step_record, steps_table
+from droidgate.cli.shim.summaries import ASKING, refused_blocks
 from droidgate.devices.device import open_device
 from droidgate_shim.host.place import place_of
 from droidgate_shim.host.sync_runs import Synced, SyncPlan, carry_out, findings_of, plan_sync
 
 
 def sync_and_report(
-    serial: str | None, *, dry_run: bool, fail_on: CrossingThreshold | None, as_json: bool
+    serial: str | None, *, dry_run: bool, fail_on: ConversionThreshold | None, as_json: bool
 ) -> int:
     """Make the shims of a phone fit its apps, and show it; return 4 where one does not work then.
 
@@ -48,15 +51,7 @@ def sync_and_report(
 def _page(plan: SyncPlan, synced: Sequence[Synced], *, dry_run: bool) -> list[Block]:
     rows = [(item.change.kind, item.change.application_id, one_line(item.change.why)) for item in synced]
     blocks: list[Block] = [Table(("CHANGE", "SHIM", "WHY"), rows), Line()] if rows else []
-    if plan.asked:
-        blocks += [Heading("Apps asked for their tools"), steps_table(plan.asked), Line()]
-    for item in synced:
-        if item.steps:
-            blocks += [Heading(item.change.application_id), steps_table(item.steps)]
-            built = item.change.built
-            if built is not None and built.capabilities:
-                blocks += findings_blocks(built.findings, built.capabilities)
-            blocks.append(Line())
+    blocks += _whole_steps(plan, synced) if shows_details() else _short_steps(plan, synced)
     blocks += unused_blocks(plan.unused)
     blocks += left_out_lines(plan.left_out)
     changed = sum(item.change.kind != "same" for item in synced)
@@ -68,6 +63,36 @@ def _page(plan: SyncPlan, synced: Sequence[Synced], *, dry_run: bool) -> list[Bl
     said = said if changed else f"nothing is to be done: {shims}"
     blocks.append(Line(f"{said} on {plan.place.device.serial}, user {plan.place.user}"))
     return blocks
+
+
+def _whole_steps(plan: SyncPlan, synced: Sequence[Synced]) -> list[Block]:
+    blocks: list[Block] = []
+    if plan.asked:
+        blocks += [Heading("Apps asked for their tools"), steps_table(plan.asked), Line()]
+    for item in synced:
+        if item.steps:
+            blocks += [Heading(item.change.application_id), steps_table(item.steps)]
+            built = item.change.built
+            if built is not None and built.capabilities:
+                blocks += findings_blocks(built.findings, built.capabilities)
+            blocks.append(Line())
+    return blocks
+
+
+def _short_steps(plan: SyncPlan, synced: Sequence[Synced]) -> Iterator[Block]:
+    """Yield the access rules that nothing enforces, and what Android refused."""
+    security = [
+        block
+        for item in synced
+        if item.steps and item.change.built is not None
+        for block in security_blocks(
+            item.change.built.findings, item.change.built.capabilities, provider=item.change.application_id
+        )
+    ]
+    yield from security_page(security)
+    yield from refused_blocks(ASKING, plan.asked)
+    for item in synced:
+        yield from refused_blocks(item.change.application_id, item.steps)
 
 
 def _document(plan: SyncPlan, synced: Sequence[Synced], *, done: bool) -> ShimSyncDocument:

@@ -12,7 +12,7 @@ from dataclasses import MISSING, dataclass, field, fields
 from types import UnionType
 from typing import Any, Final, TypeAlias, get_args, get_origin, get_type_hints
 
-SCHEMA_VERSION: Final = 1
+SCHEMA_VERSION: Final = 2
 """Rises when a reader of an older catalog would break."""
 
 LEFT_OUT: Final = "left-out"
@@ -150,7 +150,7 @@ class CapabilityRow:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class CrossingRow:
+class ConversionRow:
     """What it costs to write one capability in one dialect, by that dialect's own writer."""
 
     unit: str = column("The unit")
@@ -204,7 +204,7 @@ class ProblemRow:
     place: str | None = column("File inside the unit, with the line")
 
 
-Row: TypeAlias = SourceRow | AppRow | ProviderRow | CapabilityRow | CrossingRow | FindingRow | ProblemRow
+Row: TypeAlias = SourceRow | AppRow | ProviderRow | CapabilityRow | ConversionRow | FindingRow | ProblemRow
 
 
 @dataclass(frozen=True, slots=True)
@@ -249,7 +249,7 @@ TABLES: Final[Mapping[str, Table]] = {
         Table("apps", AppRow, ("unit", "app")),
         Table("providers", ProviderRow, ("unit", "provider")),
         Table("capabilities", CapabilityRow, ("unit", "provider", "capability")),
-        Table("crossings", CrossingRow, ("unit", "provider", "capability", "target")),
+        Table("conversions", ConversionRow, ("unit", "provider", "capability", "target")),
         Table("findings", FindingRow, ("unit", "finding")),
         Table("problems", ProblemRow, ("unit", "problem")),
     )

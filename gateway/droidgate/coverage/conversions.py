@@ -10,7 +10,7 @@ from typing import Final
 from droidgate.formats import Format, Writing, load_formats
 from droidgate.model.capability import Provider, child_types, reachable_definitions
 from droidgate.model.errors import DroidgateError
-from droidgate.model.findings import CROSSING_LEVELS, Finding, Level
+from droidgate.model.findings import CONVERSION_LEVELS, Finding, Level
 from droidgate.model.json_values import pointer_name
 from droidgate.model.types import ObjectType
 from droidgate_mappings.tables import DialectTable
@@ -18,7 +18,7 @@ from droidgate_mappings.tables import DialectTable
 EXACT: Final = "exact"
 """The level of a conversion without a finding."""
 
-LEVELS: Final = (EXACT, *(str(item) for item in CROSSING_LEVELS if item is not Level.SECURITY))
+LEVELS: Final = (EXACT, *(str(item) for item in CONVERSION_LEVELS if item is not Level.SECURITY))
 """Levels of a conversion's cost, mildest first; its number is its position here.
 
 Security findings are counted apart: they do not measure what a declaration loses.
@@ -42,8 +42,8 @@ def targets() -> Mapping[str, tuple[Format, DialectTable]]:
 
 
 @dataclass(frozen=True, slots=True)
-class Crossing:
-    """What one capability loses in one dialect; `counts` by level as in `CROSSING_LEVELS`.
+class CapabilityConversion:
+    """What one capability loses in one dialect; `counts` by level as in `CONVERSION_LEVELS`.
 
     The last count, of security findings, includes those of the provider: an access rule of a component
     protects each of its capabilities.
@@ -56,15 +56,15 @@ class Crossing:
     counts: tuple[int, ...]
 
 
-_NUMBERS: Final = {level: number for number, level in enumerate(CROSSING_LEVELS)}
+_NUMBERS: Final = {level: number for number, level in enumerate(CONVERSION_LEVELS)}
 
 
 def _no_findings() -> list[int]:
-    return [0] * len(CROSSING_LEVELS)
+    return [0] * len(CONVERSION_LEVELS)
 
 
 _Losses = tuple[str, str, tuple[int, ...]]
-"""Level, level of the provider, and counts, as in `Crossing`."""
+"""Level, level of the provider, and counts, as in `CapabilityConversion`."""
 
 
 @dataclass(slots=True)
@@ -94,29 +94,29 @@ class _Tally:
 
 
 @dataclass(frozen=True, slots=True)
-class Crossed:
+class ConvertedProvider:
     """What became of one provider in every dialect.
 
     Attributes:
-        crossings: By dialect, in the order of `targets`, then by capability.
+        conversions: By dialect, in the order of `targets`, then by capability.
         tool_bytes: For each capability, the UTF-8 bytes of its entry in MCP's `tools/list` as canonical JSON
             without `_meta`, which no model is shown; None where it cannot be written.
     """
 
-    crossings: tuple[Crossing, ...]
+    conversions: tuple[CapabilityConversion, ...]
     tool_bytes: tuple[int | None, ...]
 
 
-def cross(provider: Provider) -> Crossed:
+def estimate_conversions(provider: Provider) -> ConvertedProvider:
     """Return what each capability of a provider loses in each dialect, and how large it is as a tool.
 
     The dialects' own writers find it. What writing would make is made only where that can fail or find more:
     of a provider that comes from the target's format or holds facts of it (`Format.weigh`).
     """
-    return _Crosser(provider).cross() if provider.capabilities else Crossed((), ())
+    return _Estimator(provider).estimate() if provider.capabilities else ConvertedProvider((), ())
 
 
-class _Crosser:
+class _Estimator:
     def __init__(self, provider: Provider) -> None:
         self._provider = provider
         self._reached = [
@@ -127,13 +127,13 @@ class _Crosser:
         self._weighed: dict[int, list[_Losses]] = {}
         self._tools: tuple[Format, Writing] | None = None
 
-    def cross(self) -> Crossed:
+    def estimate(self) -> ConvertedProvider:
         found = [
-            Crossing(capability, number, *losses)
+            CapabilityConversion(capability, number, *losses)
             for number, target in enumerate(targets().values())
             for capability, losses in enumerate(self._losses_in(number, *target))
         ]
-        return Crossed(tuple(found), _tool_bytes(self._provider, self._tools))
+        return ConvertedProvider(tuple(found), _tool_bytes(self._provider, self._tools))
 
     def _losses_in(self, number: int, format_: Format, dialect: DialectTable) -> list[_Losses]:
         """Return what each capability loses in a dialect."""
@@ -217,7 +217,7 @@ def _worst(counts: Sequence[int]) -> str:
 _IMPOSSIBLE: Final[_Losses] = (
     Level.IMPOSSIBLE,
     Level.IMPOSSIBLE,
-    tuple(int(level is Level.IMPOSSIBLE) for level in CROSSING_LEVELS),
+    tuple(int(level is Level.IMPOSSIBLE) for level in CONVERSION_LEVELS),
 )
 
 
