@@ -18,6 +18,8 @@ from shim_phone.tool_apps import TOOL, ToolApp, agent_apk, tool_apk, tool_routes
 from shim_phone.world import AGENT, SHIM, World, key, outputs_of, token_of
 
 OTHER = "com.example.other"
+PATIENT_MS = 30_000
+"""Enough for a question on a JVM that has just started on a busy machine."""
 ATTACKER = "com.example.attacker"
 OVERLAY = '<uses-permission android:name="android.permission.SYSTEM_ALERT_WINDOW"/>'
 NOTIFICATIONS = "android.permission.POST_NOTIFICATIONS"
@@ -49,7 +51,7 @@ def show_windows(world: World) -> World:
 @pytest.fixture
 def world(shim_runtime: ShimRuntime) -> Iterator[World]:
     """A phone whose shim asks the user, and may show the question."""
-    world = show_windows(make_world(shim_runtime=shim_runtime))
+    world = show_windows(make_world(shim_runtime=shim_runtime, deadline_ms=PATIENT_MS))
     yield world
     world.close()
 
@@ -408,7 +410,7 @@ def test_a_question_without_an_answer_ends_at_the_deadline_of_its_call() -> None
 @pytest.fixture
 def hidden(shim_runtime: ShimRuntime) -> Iterator[World]:
     """A phone whose shim may open no window."""
-    world = make_world(shim_runtime=shim_runtime)
+    world = make_world(shim_runtime=shim_runtime, deadline_ms=PATIENT_MS)
     yield world
     world.close()
 
@@ -416,7 +418,7 @@ def hidden(shim_runtime: ShimRuntime) -> Iterator[World]:
 @pytest.fixture
 def hidden_shortly(shim_runtime: ShimRuntime) -> Iterator[World]:
     """The same, where a call ends soon."""
-    world = make_world(shim_runtime=shim_runtime, deadline_ms=4_000)
+    world = make_world(shim_runtime=shim_runtime, deadline_ms=6_000)
     yield world
     world.close()
 

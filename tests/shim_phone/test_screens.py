@@ -48,7 +48,7 @@ def world(shim_runtime: ShimRuntime) -> Iterator[World]:
 def unwatched(shim_runtime: ShimRuntime) -> Iterator[World]:
     """The same, for tests that only wait; the engine in Python then need not, and its clock jumps."""
     clock = StillClock() if shim_runtime == "python" else None
-    world = _world(shim_runtime=shim_runtime, clock=clock, deadline_ms=5_000)
+    world = _world(shim_runtime=shim_runtime, clock=clock, deadline_ms=6_000)
     yield world
     world.close()
 
