@@ -82,6 +82,10 @@ What a command was asked for, such as the findings of `lint` or the apps of `dis
 terminal only: a pipe gets all of it. A report, such as that of `convert`, `scan`, `coverage` or
 `shim install`, is shortened everywhere.
 
+Commands that write files end their report with a line for each: `created: PATH`, `updated: PATH` or
+`unchanged: PATH`. Where standard output has a document (`--json`), an artifact (`-o -`), a diff (`migrate`
+without `--write`) or outputs of a call, these lines are notes on standard error.
+
 `-q` leaves out notes: progress, counts, and where things were written. `-qq` leaves out pages of text too.
 Warnings, errors and data are always printed: what `--json`, `--sarif` or `--csv` asks for, artifacts, diffs,
 outputs of calls and rows of queries. `-v` prints each step with its milliseconds on standard error, and each
@@ -342,7 +346,12 @@ TOUR: dict[str, Step] = {
             "droidgate scan device_shim/apps out/server.json --catalog out/july --known out/june",
         )
     ),
-    "files": Step((f"droidgate coverage out/july --since out/june {_FILES} > out/july.txt",), remarks=True),
+    "files": Step(
+        (
+            f"droidgate coverage out/july --since out/june {_FILES} > out/july.txt",
+            "grep created: out/july.txt",
+        )
+    ),
     "changes": Step(("sed -n '/^Since/,/^Protocols/{/^Protocols/!p}' out/july.txt",)),
 }
 """The commands of the README and the guides; the steps are taken in this order, in one folder."""

@@ -35,6 +35,8 @@ FORMAT: Final = Format(
     read_installed=lazily("droidgate_appfunctions.installed:read_installed"),
     call_routes=call_routes,
     shell_calls=lazily("droidgate_appfunctions.shell_calls:AppFunctionShellCalls"),
+    shim_frontends={TABLES.id: lazily("droidgate_appfunctions.shim_frontend:advertise")},
+    shim_backend=lazily("droidgate_appfunctions.shim_backend:AppFunctionBackend"),
     code=CodeReader((".kt",), may_declare, _read_code, assets_of_code),
     endings=(".xml", ".json"),
 )

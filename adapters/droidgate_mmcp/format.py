@@ -30,6 +30,11 @@ FORMAT: Final = Format(
     find_silent=broadcast_providers,
     call_routes=call_routes,
     shell_calls=lazily("droidgate_mmcp.shell_calls:BroadcastShellCalls"),
+    shim_frontends={
+        "mmcp": lazily("droidgate_mmcp.shim_frontend:advertise_activity"),
+        "mmcp-broadcast": lazily("droidgate_mmcp.shim_frontend:advertise_receiver"),
+    },
+    shim_backend=lazily("droidgate_mmcp.shim_backend:MmcpBackend"),
     what_would_find=what_would_find,
     endings=(".json", ".xml"),
 )

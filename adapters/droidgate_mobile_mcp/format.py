@@ -49,5 +49,7 @@ FORMAT: Final = Format(
     write_handlers=lazily("droidgate_mobile_mcp.handlers:write_handlers"),
     looks_for=LOOKS_FOR,
     call_routes=call_routes,
+    shim_frontends={TABLES.id: lazily("droidgate_mobile_mcp.shim_frontend:advertise")},
+    shim_backend=lazily("droidgate_mobile_mcp.shim_backend:MobileMcpBackend"),
     endings=(".xml", ".json"),
 )

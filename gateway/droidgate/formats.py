@@ -5,7 +5,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from functools import cache
 from importlib import import_module
 from importlib.metadata import entry_points
@@ -14,13 +14,15 @@ from typing import Any, Literal
 from droidgate.application import Application, Component
 from droidgate.installed import CallRoute, ComponentQuery, DeviceFacts, InstalledState, SystemListing
 from droidgate.leniency import ReadingContext
-from droidgate.model.capability import Provider
+from droidgate.model.capability import Capability, Provider
 from droidgate.model.errors import InputError, UsageError
 from droidgate.model.findings import Finding
 from droidgate.model.json_values import Json
 from droidgate.model.names import NameEntry
+from droidgate.model.types import Type
 from droidgate.parsing.suggestions import suggest_name
 from droidgate.shell_calls import ShellCalls
+from droidgate.shim_backend import ShimBackend
 from droidgate_mappings.tables import DialectTable, FormatTables
 
 ENTRY_POINT_GROUP = "droidgate.formats"
@@ -146,6 +148,42 @@ class HandlerCode:
 
 
 @dataclass(frozen=True, slots=True)
+class ShimOffer:
+    """What a shim offers to the agents of a protocol.
+
+    Attributes:
+        application_id: The shim's.
+        label: Its human-readable name.
+        description: What it offers.
+        definitions: What types refer to.
+        offered: Its capabilities by the ids of its routes, parameters and outputs as the engine has them.
+        declared: The same as the shim's own descriptor has them.
+    """
+
+    application_id: str
+    label: str
+    description: str
+    definitions: Mapping[str, Type]
+    offered: tuple[Capability, ...]
+    declared: tuple[Capability, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class Advertised:
+    """What declares an offer to the agents of a protocol.
+
+    Attributes:
+        artifacts: Files of the shim's source tree; manifests are merged.
+        findings: What the protocol's form loses, each at a capability of the offer.
+        functions: Id of an app function -> id of its route.
+    """
+
+    artifacts: tuple[Artifact, ...] = ()
+    findings: tuple[Finding, ...] = ()
+    functions: Mapping[str, str] = field(default_factory=dict)
+
+
+@dataclass(frozen=True, slots=True)
 class CodeReader:
     """How a format reads source code from which a compiler would make its descriptors.
 
@@ -194,6 +232,9 @@ class Format:
             phone.
         shell_calls: How Android's shell calls the format's capabilities, where it can: makes the object. Its
             `route_id` is that of one of the `call_routes`.
+        shim_backend: How a shim calls the format's capabilities, where it can: makes the object.
+        shim_frontends: How a shim declares itself to the format's agents, by the words of `--advertise`. The
+            engine and the shim's app have the classes that answer.
         what_would_find: What would find the capabilities of a provider whose app's files do not list them,
             one sentence; None where they do.
         code: How source code is read that declares capabilities; None where none does.
@@ -221,6 +262,8 @@ class Format:
     find_silent: Callable[[Application], tuple[Provider, ...]] | None = None
     call_routes: Callable[[Provider, DeviceFacts], tuple[CallRoute, ...]] | None = None
     shell_calls: Callable[[], ShellCalls] | None = None
+    shim_backend: Callable[[], ShimBackend] | None = None
+    shim_frontends: Mapping[str, Callable[[ShimOffer], Advertised]] = field(default_factory=dict)
     what_would_find: Callable[[Provider], str | None] | None = None
     code: CodeReader | None = None
     size_for_models: Callable[[Provider, Writing], tuple[int, ...] | None] | None = None

@@ -40,12 +40,13 @@ def test_it_writes_once(program: Runner, project: Path) -> None:
     arguments = ("migrate", CLOCK, "--to", "appfunctions", "--into", project, "--write")
     first = program(*arguments)
     assert first.code == 0
-    assert "updated: src/main/AndroidManifest.xml" in first.err
+    assert "updated: src/main/AndroidManifest.xml" in first.out
     assert sorted(one.protocol for one in read_providers(project)) == ["appfunctions", "mmcp"]
     after = files_of(project)
     second = program(*arguments)
-    assert (second.code, second.out) == (0, "")
-    assert "nothing to change" in second.err
+    assert second.code == 0
+    assert "unchanged: src/main/AndroidManifest.xml" in second.out
+    assert "updated: " not in second.out
     assert files_of(project) == after
 
 

@@ -178,7 +178,7 @@ def test_permission_that_ends_at_an_api_level_is_refused() -> None:
         "    <application",
         1,
     )
-    with pytest.raises(InputError, match="up to API 30"):
+    with pytest.raises(InputError, match=r"up to Android 11 \(API 30\)"):
         merge(text)
 
 

@@ -98,12 +98,13 @@ def test_functions_that_the_app_declares_itself_are_not_declared_again(program: 
     before = files_of(tree)
     arguments = ("migrate", tree, "--to", "appfunctions", "--into", tree / "app", "--write")
     entry = program(*arguments, "--provider", "NotesService")
-    assert (entry.code, entry.out) == (0, "")
-    assert "BaseNotes.kt:8 declares these functions already, so nothing is written for them" in entry.err
-    assert f"AndroidManifest.xml does not declare {SERVICE}; declare this service" in entry.err
+    assert (entry.code, entry.err) == (0, "")
+    assert "BaseNotes.kt:8 declares these functions already, so nothing is written for them" in entry.out
+    assert f"AndroidManifest.xml does not declare {SERVICE}; declare this service" in entry.out
     other = program(*arguments, "--provider", "Notes.kt")
-    assert "Notes.kt:14 declares these functions already" in other.err
-    assert "nothing to change" in other.err
+    assert "Notes.kt:14 declares these functions already" in other.out
+    assert "unchanged: " in other.out
+    assert "updated: " not in other.out
     assert files_of(tree) == before
 
 
@@ -138,8 +139,8 @@ def test_a_second_migration_names_the_methods_that_the_handler_lacks(
         else "public JSONObject clearAll(boolean really) throws"
     )
     shown = f"src/main/java/dev/notes/{handler.name}"
-    assert f"{shown} has no method for dev.notes.BaseNotes#clearAll: add {head}" in again.err
-    assert "deleteNote: add" not in again.err
+    assert f"{shown} has no method for dev.notes.BaseNotes#clearAll: add {head}" in again.out
+    assert "deleteNote: add" not in again.out
     assert handler.read_text() == filled
 
 

@@ -137,6 +137,24 @@ def play(job: str, newcomer: Newcomer, *, release: str | None = None) -> dict[st
     return lengths
 
 
+def play_on_phone(job: str, newcomer: Newcomer, phone: VirtualPhone) -> dict[str, int]:
+    """Type the commands of a job with a phone as the source, and return how many lines each prints.
+
+    What takes the place of a folder is what the README says.
+    """
+    newcomer.variables["ANDROID_ADB_SERVER_PORT"] = str(phone.server_port)
+    said = re.search(r"write `(adb:)` in place of `(\S+)`, and `(adb:\S+)`", section("Three jobs"))
+    assert said is not None
+    every, folder, app = said.groups()
+    lengths = {}
+    for command in commands_of(job):
+        typed = command
+        if command.startswith("droidgate "):
+            typed = command.replace(f"{folder}/pdf-tool", app).replace(f" {folder} ", f" {every} ")
+        lengths[command] = sum(len(text.splitlines()) for text in newcomer.type(typed))
+    return lengths
+
+
 def check_lengths(name: str, lengths: dict[str, int], *, refresh: bool) -> None:
     """Compare the lines of a job's commands with the table, or write them there."""
     file = LENGTHS / f"{name}.json"
@@ -177,6 +195,20 @@ def test_migrate_works_by_the_words_of_the_readme(newcomer: Newcomer, *, refresh
 
 def test_compare_works_by_the_words_of_the_readme(newcomer: Newcomer, *, refresh: bool) -> None:
     check_lengths("compare", play("Compare", newcomer), refresh=refresh)
+    assert (newcomer.folder / "out" / "apps.html").read_text().startswith("<!DOCTYPE html>")
+
+
+@pytest.mark.parametrize("release", ["30", pytest.param("34", marks=pytest.mark.long), "36.1"])
+def test_migrate_and_compare_work_with_a_phone_as_the_source(
+    newcomer: Newcomer, release: str, *, refresh: bool
+) -> None:
+    with start_phone(sdk=release, server_port=0) as phone:
+        lengths = play_on_phone("Migrate", newcomer, phone)
+        check_lengths(f"migrate-{release}", lengths, refresh=refresh)
+        lengths = play_on_phone("Compare", newcomer, phone)
+        check_lengths(f"compare-{release}", lengths, refresh=refresh)
+    shown, _ = newcomer.type("droidgate inspect out/weather")
+    assert "mobile-mcp+1.0" in shown
     assert (newcomer.folder / "out" / "apps.html").read_text().startswith("<!DOCTYPE html>")
 
 
@@ -248,7 +280,7 @@ def test_what_cannot_be_tried_is_labelled() -> None:
 
 def test_the_table_has_the_commands_of_the_readme() -> None:
     files = sorted(LENGTHS.iterdir())
-    assert len(files) == len(RELEASES) + 2
+    assert len(files) == 3 * len(RELEASES) + 2
     for file in files:
         job = file.stem.partition("-")[0].capitalize()
         assert list(json.loads(file.read_text())) == commands_of(job), file.name

@@ -1,5 +1,6 @@
 """The virtual phone's apps through a real MCP client, over each transport and in each revision."""
 
+import base64
 import json
 import os
 import re
@@ -8,7 +9,7 @@ import sys
 import threading
 from collections.abc import AsyncIterator, Iterator
 from contextlib import asynccontextmanager
-from pathlib import Path
+from pathlib import Path, PurePosixPath
 from typing import Any
 
 import anyio
@@ -17,24 +18,30 @@ import pytest
 from mcp import Client, StdioServerParameters
 from mcp.shared.exceptions import MCPError
 
-from calling.phones_with_shims import CLOCK_IN, NOTES, WEATHER, ReachedPhone, reached_phone
+from calling.phones_with_shims import CLOCK_IN, NOTES, PDF_TOOL, WEATHER, ReachedPhone, reached_phone
 from devices.conftest import unused_port
 from droidgate.calling.approvals import refuse
 from droidgate.calling.audit_log import AuditLog
 from droidgate.calling.caller import Caller
+from droidgate.calling.files import read_files
 from droidgate.calling.pins import PinStore
 from droidgate.calling.policy import Policy
 from droidgate.calling.subjects import NamePattern
 from droidgate.devices.device import Device
 from droidgate.devices.server import AdbServer, ServerAddress
 from droidgate.model.errors import DeviceError
+from droidgate.model.json_values import Json
+from droidgate.serving.files import SharedFolders
 from droidgate.serving.phone_tools import PhoneTools, ServedPhone
 from droidgate.serving.plan import plan_tokens
 from droidgate.serving.search import SearchTools
+from droidgate_phone.faults import Faults
 from droidgate_phone.phone import start_phone
 from droidgate_phone.sample_packages import sample_packages
+from droidgate_shim.host.client import HostClient
 from droidgate_shim.host.installing import install_archive
 from droidgate_shim.host.place import place_of
+from phone_apps.pdf_files import pdf_with
 from requirements_of_tests import node, require
 from serving.clients_of_tests import REVISIONS, Ask, client_options, http_client
 from serving.running_servers import TOKEN, running_server
@@ -114,6 +121,45 @@ def test_every_sample_app_answers_over_standard_input_and_output(phone: ReachedP
     anyio.run(main)
 
 
+@pytest.mark.parametrize("revision", REVISIONS)
+def test_a_long_call_reports_what_it_waits_for_and_a_cancel_ends_it_on_the_phone(
+    phone: ReachedPhone, revision: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr("droidgate.calling.progress.EVERY_SECONDS", 0.05)
+    shim = HostClient(phone.device, "dev.droidgate.shim.of.dev.droidgate.sample.clockin")
+    shim.clear_history()
+    reports: list[tuple[float, float | None, str | None]] = []
+
+    def wait_for_cancel() -> None:
+        while [past.token for past in shim.history()] != ["canceled"]:
+            threading.Event().wait(0.05)
+
+    async def main() -> None:
+        async with connected(tools_of(phone), revision) as client:
+            with anyio.CancelScope() as scope:
+
+                async def take(progress: float, total: float | None, message: str | None) -> None:
+                    reports.append((progress, total, message))
+                    if message == "waiting for the app's answer":
+                        scope.cancel()
+
+                await client.call_tool(
+                    "clockin_query_clock_in", {"date": "2026-01-02"}, progress_callback=take
+                )
+            assert scope.cancelled_caught
+            await anyio.to_thread.run_sync(wait_for_cancel)
+
+    phone.phone.system.faults = Faults(silent=frozenset({CLOCK_IN}))
+    try:
+        anyio.run(main)
+    finally:
+        phone.phone.system.faults = Faults()
+    assert shim.status().open == 0
+    moments = [progress for progress, _, _ in reports]
+    assert moments == sorted(set(moments))
+    assert {total for _, total, _ in reports} == {None}
+
+
 def test_texts_of_apps_are_labelled_and_names_are_safe(phone: ReachedPhone) -> None:
     tools = tools_of(phone)
     assert tools.look() == {"tools", "resources"}
@@ -126,7 +172,9 @@ def test_texts_of_apps_are_labelled_and_names_are_safe(phone: ReachedPhone) -> N
             assert description.startswith(f"[Text of the app {tool.group}]")
             assert len(description) <= 1024
             assert "_meta" not in document
-    assert "droidgate" not in tools.instructions.lower() or "sample" not in tools.instructions
+    own, marked = tools.instructions.split("\n\n", 1)
+    assert "dev.droidgate.sample" not in own
+    assert "untrusted text of the app dev.droidgate.sample.notes\n" in marked
 
 
 def test_select_serves_the_chosen_apps_only(phone: ReachedPhone) -> None:
@@ -192,6 +240,50 @@ def test_a_call_needs_the_approval_of_the_clients_user(
     assert 'Arguments: {"player":"Ada","points":1}' in questions[0]
     # It is pinned now: nobody is asked.
     assert not anyio.run(call, None).is_error
+
+
+@pytest.mark.parametrize("revision", REVISIONS)
+def test_a_client_sends_a_file_and_gets_the_images_that_the_app_wrote(
+    phone: ReachedPhone, tmp_path: Path, revision: str
+) -> None:
+    (tmp_path / "report.pdf").write_bytes(pdf_with("first", "second"))
+    served = ServedPhone(None, lambda: phone.caller(approver=refuse))
+    tools = PhoneTools([served], allow=[NamePattern.parse("*")], shared=SharedFolders.of([tmp_path]))
+
+    async def main() -> None:
+        async with connected(tools, revision) as client:
+            arguments = {"path": "droidgate://files/report.pdf", "format": "png"}
+            called = await client.call_tool("pdftool_render_pages", arguments)
+            assert not called.is_error, called
+            images = [block for block in called.content if isinstance(block, mcp_types.ImageContent)]
+            assert [image.mime_type for image in images] == ["image/png"] * 2
+            assert all(base64.b64decode(image.data).startswith(b"\x89PNG") for image in images)
+            absent = {"path": "droidgate://files/absent.pdf", "format": "png"}
+            refused = await client.call_tool("pdftool_render_pages", absent)
+            assert text_of(refused).startswith("invalid_argument: /path: no shared file")
+            assert "report.pdf" in text_of(refused)
+
+    anyio.run(main)
+
+
+def test_only_files_in_the_apps_own_folders_are_read(phone: ReachedPhone) -> None:
+    caller = phone.caller()
+    target = caller.targets.find("page_count")
+    own, others = f"/sdcard/Android/data/{PDF_TOOL}/files/own.txt", "/sdcard/Download/private.txt"
+    phone.device.check(["mkdir", "-p", str(PurePosixPath(own).parent)])
+    for path in (own, others):
+        phone.device.push(b"content", path)
+    named: list[Json] = [
+        own,
+        others,
+        f"/sdcard/Android/data/{NOTES}/files/x",
+        f"{own}.absent",
+        f"/storage/emulated/10/Android/data/{PDF_TOOL}/files/own.txt",
+        f"/sdcard/Android/data/{PDF_TOOL}/../{NOTES}/x",
+    ]
+    reading = read_files({"files": named}, target, phone.device)
+    assert [(file.path, file.data) for file in reading.files] == [(own, b"content")]
+    assert [problem.partition(" ")[0] for problem in reading.problems] == named[1:5]
 
 
 def test_a_policy_that_denies_is_stronger_than_allow(phone: ReachedPhone, tmp_path: Path) -> None:

@@ -7,12 +7,9 @@ import pytest
 
 from apk_writing.packed_samples import build_with_aapt2, module_folder, packed_module
 from droidgate.model.errors import InputError
-from droidgate_shim.builder.target_digests import (
-    assets_digest,
-    broadcast_digest,
-    mmcp_digest,
-    mobile_mcp_digest,
-)
+from droidgate_appfunctions.shim_backend import AppFunctionBackend
+from droidgate_mmcp.shim_backend import BroadcastListing, MmcpBackend
+from droidgate_mobile_mcp.shim_backend import MobileMcpBackend
 from requirements_of_tests import require
 from shim_builder.built_samples import WEATHER_TOOLS, opened, packed
 
@@ -62,12 +59,12 @@ def sha256(text: str | bytes) -> str:
 
 def mobile_mcp(files: dict[str, str | bytes], reference: str = "xml/tools") -> str:
     one, application = opened(packed(SERVICE.format(reference), files))
-    return mobile_mcp_digest(one, next(application.of_kind("service")))
+    return MobileMcpBackend().digest(one, next(application.of_kind("service")))
 
 
 def mmcp(attribute: str, files: dict[str, str | bytes] | None = None) -> str:
     one, application = opened(packed(ACTIVITY.format(attribute), files))
-    return mmcp_digest(one, next(application.of_kind("activity")))
+    return MmcpBackend().digest(one, next(application.of_kind("activity")))
 
 
 def test_a_descriptor_is_hashed_as_its_events() -> None:
@@ -97,7 +94,7 @@ def test_a_descriptor_of_another_compiler_has_the_same_digest(tmp_path: Path) ->
     for apk in (theirs.read_bytes(), packed_module("clock-in/app")):
         one, application = opened(apk)
         service = next(application.of_kind("service"))
-        digests.append(mobile_mcp_digest(one, service))
+        digests.append(MobileMcpBackend().digest(one, service))
     assert digests[0] == digests[1]
 
 
@@ -105,7 +102,7 @@ def test_a_descriptor_that_is_given_as_a_value_cannot_be_compared_by_a_phone() -
     service = SERVICE.format("xml/tools").replace("android:resource", "android:value")
     one, application = opened(packed(service, {"res/xml/tools.xml": "<mobile-mcp-capabilities/>"}))
     with pytest.raises(InputError, match="is not a file of the APK"):
-        mobile_mcp_digest(one, next(application.of_kind("service")))
+        MobileMcpBackend().digest(one, next(application.of_kind("service")))
 
 
 def test_a_raw_descriptor_cannot_be_compared_by_a_phone() -> None:
@@ -141,7 +138,7 @@ def test_functions_are_hashed_by_their_assets_one_after_the_other() -> None:
         <property android:name="android.app.appfunctions" android:value="gone.xml" /></service>"""
     files: dict[str, str | bytes] = {"assets/tools.xml": b"<a/>\r\n", "assets/shape.xsd": b"\xffbytes"}
     one, application = opened(packed(service, files))
-    digest = assets_digest(one, next(application.of_kind("service")))
+    digest = AppFunctionBackend().digest(one, next(application.of_kind("service")))
     content = sha256(b"<a/>\r\n\xffbytes")
     assert digest == f"assets(tools.xml,gone.xml,shape.xsd):{content}"
 
@@ -149,7 +146,7 @@ def test_functions_are_hashed_by_their_assets_one_after_the_other() -> None:
 def test_functions_that_stand_in_no_asset_cannot_be_compared() -> None:
     one, application = opened(packed('<service android:name=".Functions" android:exported="true" />'))
     with pytest.raises(InputError, match="no asset holds the functions"):
-        assets_digest(one, next(application.of_kind("service")))
+        AppFunctionBackend().digest(one, next(application.of_kind("service")))
 
 
 def test_a_discoverys_answer_is_hashed_in_the_order_told() -> None:
@@ -157,7 +154,7 @@ def test_a_discoverys_answer_is_hashed_in_the_order_told() -> None:
         '{"tools":[["currentWeather","The weather at a place","{\\"location\\":\\"string\\"}"],'
         '["forecast","The next days","{\\"location\\":\\"string\\",\\"days\\":\\"string\\"}"]]}'
     )
-    assert broadcast_digest(WEATHER_TOOLS) == f"broadcast:{sha256(text)}"
+    assert BroadcastListing().digest(WEATHER_TOOLS) == f"broadcast:{sha256(text)}"
     without_texts = sha256('{"tools":[["a","","{}"]]}')
-    assert broadcast_digest([("a", None, None)]) == f"broadcast:{without_texts}"
-    assert broadcast_digest(WEATHER_TOOLS) != broadcast_digest(WEATHER_TOOLS[::-1])
+    assert BroadcastListing().digest([("a", None, None)]) == f"broadcast:{without_texts}"
+    assert BroadcastListing().digest(WEATHER_TOOLS) != BroadcastListing().digest(WEATHER_TOOLS[::-1])

@@ -74,13 +74,51 @@ def test_the_shim_of_another_user_is_asked_as_that_user(device: Device, shim: Fa
     "text", ["it's", "$(id)", '"', "`id`", "a\nb", "語 😀", "\\", "--user", "x" * 32_000]
 )
 def test_a_request_arrives_as_it_was_written(host: HostClient, shim: FakeShim, text: str) -> None:
-    assert host.call(text, deadline_ms=1_000) == text
+    assert host.call(text, deadline_ms=1_000).response == text
     assert shim.calls[-1] == ("call", {"version": 1, "request": text, "deadline_ms": 1_000})
+
+
+def test_a_call_has_the_id_that_it_was_given_and_is_canceled_by_it(host: HostClient, shim: FakeShim) -> None:
+    name = "0d" * 16
+    trace: dict[str, Any] = {
+        "to": "a/b",
+        "id": None,
+        "sent": {"extras": {}},
+        "origin": {},
+        "answers": [{"code": 1, "data": "x"}],
+    }
+    shim.methods["call"] = lambda given: {"response": given["request"], "trace": trace}
+    shim.methods["cancel"] = lambda given: {"canceled": given["id"] == name}
+    shim.methods["progress"] = lambda _: {"stage": "window"}
+    answer = host.call("x", call_id=name, traced=True)
+    assert shim.calls[-1] == ("call", {"version": 1, "request": "x", "id": name, "trace": True})
+    assert answer.trace is not None
+    assert (answer.response, answer.trace.answers) == ("x", ({"code": 1, "data": "x"},))
+    assert (host.cancel(name), host.cancel("0e" * 16)) == (True, False)
+    assert host.stage(name) == "window"
+    host.call("語" * 40_000, call_id=name)
+    assert shim.commands[-1][-1].endswith(f"/calls/{name}")
+
+
+@pytest.mark.parametrize("answer", [{}, {"canceled": 1}, {"canceled": None}])
+def test_an_answer_about_a_cancel_that_is_none_is_malformed(
+    host: HostClient, shim: FakeShim, answer: dict[str, Any]
+) -> None:
+    shim.methods["cancel"] = lambda _: answer
+    with pytest.raises(DeviceOutputError, match="canceled"):
+        host.cancel("0d" * 16)
+
+
+@pytest.mark.parametrize("answer", [{}, {"stage": "over"}, {"stage": 1}])
+def test_an_unknown_stage_is_malformed(host: HostClient, shim: FakeShim, answer: dict[str, Any]) -> None:
+    shim.methods["progress"] = lambda _: answer
+    with pytest.raises(DeviceOutputError, match="stage"):
+        host.stage("0d" * 16)
 
 
 def test_a_long_request_goes_as_a_frame_and_so_comes_the_answer(host: HostClient, shim: FakeShim) -> None:
     text = "語'$(id)\n" * 40_000
-    assert host.call(text) == text
+    assert host.call(text).response == text
     write, read = shim.commands
     assert (write[1], read[1]) == ("write", "read")
     assert write[-1] == read[-1]

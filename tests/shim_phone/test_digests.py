@@ -2,8 +2,8 @@
 
 import pytest
 
+from droidgate_mmcp.shim_backend import BroadcastListing
 from droidgate_phone.apps.shim.discovery import Tools, digest_of
-from droidgate_shim.builder.target_digests import broadcast_digest
 
 
 @pytest.mark.parametrize(
@@ -17,4 +17,4 @@ from droidgate_shim.builder.target_digests import broadcast_digest
 )
 def test_a_discoverys_digest_is_the_builders_whatever_was_left_out(tools: Tools) -> None:
     told = [(str(name), description, parameters) for name, description, parameters in tools]
-    assert f"broadcast:{digest_of(tools)}" == broadcast_digest(told)
+    assert f"broadcast:{digest_of(tools)}" == BroadcastListing().digest(told)

@@ -7,6 +7,7 @@ import struct
 import threading
 from collections.abc import Iterator
 from pathlib import Path
+from typing import Any
 
 import pytest
 
@@ -110,6 +111,44 @@ def test_what_the_host_asks_wrongly_is_told_by_a_token(
 
 def test_the_hosts_deadline_ends_a_call(world: World) -> None:
     assert token_of(world.ask_host("desk", {"how": "silent"}, deadline_ms=100)) == "timeout"
+
+
+@pytest.mark.parametrize("how", ["silent", "late"])
+def test_a_call_that_the_host_cancels_ends_once_and_a_late_answer_is_dropped(world: World, how: str) -> None:
+    name, answers = "0c" * 16, list[dict[str, Any]]()
+
+    def call() -> None:
+        request = request_text("desk", {"how": how}, dialect="S1")
+        answers.append(world.host("call", request=request, id=name))
+
+    thread = threading.Thread(target=call)
+    thread.start()
+    world.wait_until(lambda: world.host("progress", id=name) == {"stage": "app"})
+    assert world.host("call", request="{}", id=name)["error"]["token"] == "busy"
+    assert world.host("cancel", id=name) == {"canceled": True}
+    thread.join()
+    assert "canceled" in json.dumps(answers)
+    assert world.host("status")["open"] == 0
+    assert world.host("progress", id=name) == {"stage": None}
+    assert world.host("cancel", id=name) == {"canceled": False}
+    assert outputs_of(world.ask_host("desk", {"how": "well"})) == {"result": "did well"}
+
+
+def test_a_trace_has_what_went_to_the_app_and_what_came_back(world: World) -> None:
+    request = request_text("desk", {"how": "well"}, dialect="S1")
+    trace = world.host("call", request=request, trace=True)["trace"]
+    sent = json.loads(trace["sent"]["extras"]["mobile-mcp-request"])["mobile-mcp-request"]["request"]
+    assert (sent["id"], sent["capability"]["args"]) == (trace["id"], {"how": "well"})
+    (answer,) = trace["answers"]
+    assert trace["id"] in answer["extras"]["mobile-mcp-response"]
+    assert "trace" not in world.host("call", request=request)
+
+
+def test_a_trace_that_is_too_long_is_left_out(world: World, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("droidgate_phone.apps.shim.host_methods._LONGEST_TRACE", 1_000)
+    for how, is_there in (("well", True), ("well" + "x" * 1_000, False)):
+        request = request_text("desk", {"how": how}, dialect="S1")
+        assert ("trace" in world.host("call", request=request, trace=True)) is is_there
 
 
 def test_the_host_is_answered_while_other_calls_wait(world: World) -> None:

@@ -1,24 +1,23 @@
 """Which of an app's capabilities a shim can call, and why not the others.
 
 The shim is an ordinary app that holds no permission but EXECUTE_APP_FUNCTIONS (docs/shim.md 1 and 4). Whether
-Android lets it call is the rule of `droidgate.callability`; which protocols and dialects it speaks is here.
+Android lets it call is the rule of `droidgate.callability`; which components it speaks to is the rule of each
+format (`droidgate.shim_backend`).
 """
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
+from functools import cache
 from typing import Final
 
 from droidgate.application import Application, Component
 from droidgate.callability import SHIM, Verdict, capability_verdict, interface_of, provider_verdict
+from droidgate.formats import load_formats
 from droidgate.model.capability import Capability, Provider
 from droidgate.model.findings import Finding, Level, finding_code
 from droidgate.model.json_values import pointer_token
-from droidgate_appfunctions.constants import FORMAT_ID as APP_FUNCTIONS
-from droidgate_appfunctions.constants import V1
-from droidgate_mmcp.tables import FORMAT_ID as MMCP
-from droidgate_mobile_mcp.constants import FORMAT_ID as MOBILE_MCP
-from droidgate_mobile_mcp.wire import WIRE_OF_DIALECT
+from droidgate.shim_backend import ShimBackend, ToolListing
 
 PROTOCOL_NOT_CALLED: Final = finding_code(
     "shim-protocol-not-called",
@@ -47,8 +46,27 @@ PARAMETERS_UNKNOWN: Final = finding_code(
     __name__,
 )
 
-CALLED_PROTOCOLS: Final = frozenset({MMCP, APP_FUNCTIONS, MOBILE_MCP})
-"""Ids of the formats that a shim has a backend for."""
+
+@cache
+def backends() -> Mapping[str, ShimBackend]:
+    """Return the shim's backend of each installed format that has one, by the format's id."""
+    return {
+        format_.id: format_.shim_backend()
+        for format_ in load_formats().values()
+        if format_.shim_backend is not None
+    }
+
+
+def native_protocols() -> frozenset[str]:
+    """Return the ids of the formats whose apps the agents of every shim reach by themselves."""
+    return frozenset(protocol for protocol, backend in backends().items() if backend.is_native)
+
+
+def listing_of(provider: Provider) -> ToolListing | None:
+    """Return how a provider's tools are listed on request, None where its files have them."""
+    backend = backends().get(provider.protocol)
+    listing = None if backend is None else backend.listing
+    return listing if listing is not None and listing.lists(provider) else None
 
 
 def why_not_called(
@@ -61,15 +79,13 @@ def why_not_called(
         component: The component that declares it, None for functions of the application itself.
         provider: What it declares.
     """
-    if provider.protocol not in CALLED_PROTOCOLS:
+    backend = backends().get(provider.protocol)
+    if backend is None:
         message = f"{provider.protocol} is read, and not called by the shim"
         return _of_provider(PROTOCOL_NOT_CALLED, Level.NOTE, provider, message)
-    if provider.protocol == MOBILE_MCP and not _wire_dialect(provider):
-        message = f"the dialect {provider.dialect} of Mobile-MCP is read, and not called by the shim"
-        return _of_provider(PROTOCOL_NOT_CALLED, Level.WARNING, provider, message)
-    if provider.protocol == MMCP and component is not None and component.kind == "service":
-        message = f"{component.name} is a service, and calls of mMCP are made to activities"
-        return _of_provider(PROTOCOL_NOT_CALLED, Level.WARNING, provider, message)
+    reason = backend.why_not_called(provider, component)
+    if reason is not None:
+        return _of_provider(PROTOCOL_NOT_CALLED, Level.WARNING, provider, reason)
     verdict = _verdict_of(application, provider)
     if verdict.closed_because is None:
         return None
@@ -118,7 +134,7 @@ def _verdict_of(application: Application, provider: Provider) -> Verdict:
 
 def unknown_parameters(provider: Provider) -> Iterator[Finding]:
     """Yield a finding for each function whose file says nothing of its parameters."""
-    if provider.protocol != APP_FUNCTIONS or provider.dialect != V1:
+    if not backends()[provider.protocol].hides_parameters(provider):
         return
     for capability in provider.capabilities:
         yield Finding(
@@ -134,10 +150,6 @@ def unknown_parameters(provider: Provider) -> Iterator[Finding]:
 def capability_pointer(provider: Provider, capability: Capability) -> str:
     """Return a pointer by component and id, which is the same whatever else the app and its shim have."""
     return f"/{pointer_token(provider.component or '')}/{pointer_token(capability.id)}"
-
-
-def _wire_dialect(provider: Provider) -> bool:
-    return any(item.served for item in WIRE_OF_DIALECT.get(provider.dialect or "", ()))
 
 
 def _of_provider(code: str, level: Level, provider: Provider, message: str) -> Finding:

@@ -6,10 +6,10 @@ from collections.abc import Collection, Sequence
 from dataclasses import dataclass, replace
 from typing import Final
 
+from droidgate.formats import load_formats
 from droidgate.model.errors import UsageError
 from droidgate.parsing.suggestions import suggest_name
-from droidgate_mobile_mcp.constants import FORMAT_ID as MOBILE_MCP
-from droidgate_shim.builder.callability import CALLED_PROTOCOLS
+from droidgate_shim.builder.callability import backends, native_protocols
 from droidgate_shim.builder.shims import NothingToOfferError
 from droidgate_shim.builder.source_apps import SourceApp
 
@@ -34,7 +34,8 @@ class LeftOut:
         """What was left out and how to include it, in one line."""
         count = len(self.packages)
         apps = "1 app" if count == 1 else f"{count:,} apps"
-        reason = ", which Mobile-MCP agents reach by themselves" if self.protocols == (MOBILE_MCP,) else ""
+        native = _native_titles(self.protocols)
+        reason = f", which {native} agents reach by themselves" if native else ""
         return f"left out: {apps} ({', '.join(self.protocols)}){reason}; --protocol all includes every app"
 
 
@@ -44,21 +45,29 @@ def chosen_protocols(
     """Return the protocols whose apps get a shim.
 
     Args:
-        named: Ids of formats that a shim can call, or `all`. Where it is empty, everything but Mobile-MCP:
-            each agent of a shim speaks it, so it reaches those apps by itself.
+        named: Ids of formats that a shim can call, or `all`. Where it is empty, everything but those
+            that each agent of a shim speaks, since it reaches those apps by itself.
         only: Ids of capabilities. Who names a capability does not have to name its protocol.
         advertise: Protocols of further agents, which do not reach Mobile-MCP apps.
 
     Raises:
         UsageError: a name is not that of a format that a shim can call.
     """
+    called = frozenset(backends())
     for name in named:
-        if name != EVERY_PROTOCOL and name not in CALLED_PROTOCOLS:
-            hint = suggest_name(name, (*sorted(CALLED_PROTOCOLS), EVERY_PROTOCOL))
+        if name != EVERY_PROTOCOL and name not in called:
+            hint = suggest_name(name, (*sorted(called), EVERY_PROTOCOL))
             raise UsageError(f"a shim cannot call {name!r}", hint=hint)
     if EVERY_PROTOCOL in named or (not named and (only or advertise)):
-        return CALLED_PROTOCOLS
-    return frozenset(named) or CALLED_PROTOCOLS - {MOBILE_MCP}
+        return called
+    return frozenset(named) or called - native_protocols()
+
+
+def _native_titles(protocols: Sequence[str]) -> str:
+    """Return the names of protocols whose apps agents reach by themselves; empty where one is not such."""
+    if not native_protocols().issuperset(protocols):
+        return ""
+    return " and ".join(load_formats()[protocol].title for protocol in protocols)
 
 
 def choose_protocols(
@@ -88,10 +97,11 @@ def check_something_is_left(apps: Sequence[SourceApp], left_out: LeftOut) -> Non
     """
     if apps or not left_out.packages:
         return
+    native = _native_titles(left_out.protocols)
     flags = " ".join(f"--protocol {protocol}" for protocol in left_out.protocols)
     reason = (
-        "Mobile-MCP agents reach these apps by themselves"
-        if left_out.protocols == (MOBILE_MCP,)
+        f"{native} agents reach these apps by themselves"
+        if native
         else f"these apps speak {', '.join(left_out.protocols)} only"
     )
     place = ", ".join(left_out.packages[:3])

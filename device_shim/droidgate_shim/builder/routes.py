@@ -25,16 +25,13 @@ from droidgate.model.json_values import Json, canonical_json
 from droidgate.model.names import NameRule, map_names, name_suffix
 from droidgate.model.types import Extensions, ObjectType, Property, ScalarType, Type
 from droidgate.parsing.suggestions import suggest_name
+from droidgate.shim_frontend import SHIM_SOURCE, split_pointer
 from droidgate.text_safety import hidden_characters, look_alikes, without_hidden
 from droidgate.text_safety.marks import TextMark
-from droidgate_appfunctions.constants import FORMAT_ID as APP_FUNCTIONS
 from droidgate_mappings.capacity import Capacity
-from droidgate_mmcp.tables import BROADCAST
-from droidgate_mmcp.tables import FORMAT_ID as MMCP
 from droidgate_mobile_mcp.constants import FORMAT_ID as MOBILE_MCP
 from droidgate_mobile_mcp.constants import TABLES as MOBILE_MCP_TABLES
-from droidgate_mobile_mcp.wire import WIRE_OF_DIALECT
-from droidgate_shim.builder.callability import capability_pointer
+from droidgate_shim.builder.callability import backends, capability_pointer
 from droidgate_shim.builder.route_types import (
     dangling_references,
     engine_refuses,
@@ -50,12 +47,7 @@ from droidgate_shim.builder.text_checks import capability_marks, look_alike_find
 
 TABLE_FORMAT: Final = 1
 USUAL_DEADLINE_MS: Final = 30_000
-BROADCAST_DEADLINE_MS: Final = 10_000
-"""An ordered broadcast that takes longer is ended by Android."""
-
 RESULT: Final = "result"
-SOURCE: Final = "shim-source"
-"""The protocol of what is fitted into a frontend's: none of them, so that names are mapped."""
 
 OUTPUT_ADDED: Final = finding_code(
     "shim-output-added",
@@ -304,7 +296,7 @@ class _Planner:
         }
         fitted = fit_provider(
             Provider(
-                protocol=SOURCE,
+                protocol=SHIM_SOURCE,
                 package=first.app.package,
                 source=first.provider.source,
                 definitions={
@@ -378,7 +370,8 @@ class _Planner:
         """Return how a result becomes outputs, and its type as the engine gets it (shim-engine 2)."""
         is_void = isinstance(output, ScalarType) and output.kind == "null"
         is_empty = isinstance(output, ObjectType) and not output.properties
-        if is_void or (candidate.provider.protocol == MOBILE_MCP and (output is None or is_empty)):
+        answers_text = backends()[candidate.provider.protocol].answers_undeclared
+        if is_void or (not answers_text and (output is None or is_empty)):
             return None, output if is_void else None
         if output is None:
             message = f"{candidate.capability.id} declares no result; its text is the output {RESULT!r}"
@@ -401,24 +394,23 @@ class _Planner:
             names = {new: old for old, new in written.items() if new != old}
             properties = {written[name]: property_ for name, property_ in offered.input.properties.items()}
             offered = offered.model_copy(update={"input": offered.input.changed({"properties": properties})})
-        app, is_broadcast = candidate.app, candidate.provider.dialect == BROADCAST
-        usual = BROADCAST_DEADLINE_MS if is_broadcast else USUAL_DEADLINE_MS
+        app, backend = candidate.app, backends()[candidate.provider.protocol]
+        longest = backend.longest_ms(candidate.provider)
+        deadline = self.deadline_ms or USUAL_DEADLINE_MS
         document: dict[str, Json] = {
             "id": offered.id,
             "input": type_json(offered.input),
             **({"names": names} if names else {}),
             "outputs": prepared.outputs,
             "output": None if prepared.output is None else type_json(prepared.output),
-            "backend": _backend(candidate),
+            "backend": dict(backend.target(candidate.provider, candidate.capability)),
             "target": {
                 "package": app.package,
                 "signer": app.signer,
                 "version_code": app.version_code,
                 "digest": app.digest_of(candidate.provider),
             },
-            "deadline_ms": min(self.deadline_ms or usual, usual)
-            if is_broadcast
-            else self.deadline_ms or usual,
+            "deadline_ms": deadline if longest is None else min(deadline, longest),
             "effects": _effects(offered.effects),
         }
         return Route(
@@ -455,14 +447,6 @@ def _visible(text: str | None) -> str | None:
 
 def _without_void(capability: Capability) -> Capability:
     return capability if capability.output != _VOID else capability.model_copy(update={"output": None})
-
-
-def split_pointer(pointer: str) -> tuple[int, str] | None:
-    """Return the position of the capability that a pointer addresses and the pointer inside, or None."""
-    _, part, *rest = pointer.split("/", 3) if pointer else ("", "")
-    if part != "capabilities":
-        return None
-    return int(rest[0]), "".join(f"/{item}" for item in rest[1:])
 
 
 def _reports_of(
@@ -502,18 +486,6 @@ def _refusal(route: Route) -> str | None:
         if hidden:
             return f"a name in it holds {', '.join(hidden[:5])}, which are invisible"
     return engine_refuses(dict(route.document))
-
-
-def _backend(candidate: _Candidate) -> dict[str, Json]:
-    package, name = candidate.app.package, candidate.capability.id
-    component = f"{package}/{candidate.provider.component}"
-    if candidate.provider.protocol == APP_FUNCTIONS:
-        return {"kind": "app-function", "package": package, "function": name}
-    if candidate.provider.protocol == MMCP:
-        kind = "mmcp-broadcast" if candidate.provider.dialect == BROADCAST else "mmcp-activity"
-        return {"kind": kind, "component": component, "tool": name}
-    dialect = next(wire.id for wire in WIRE_OF_DIALECT[candidate.provider.dialect or ""] if wire.served)
-    return {"kind": "mobile-mcp", "component": component, "capability": name, "dialect": dialect}
 
 
 def _effects(effects: Effects | None) -> dict[str, Json] | None:

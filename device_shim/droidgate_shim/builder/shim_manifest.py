@@ -9,6 +9,7 @@ from xml.sax.saxutils import escape, quoteattr
 
 from droidgate.installed import SHIM_PACKAGE
 from droidgate.parsing.aapt_text import escape_string_resource
+from droidgate.shim_frontend import frontend_class
 from droidgate_appfunctions.constants import NAMES as FUNCTION_NAMES
 from droidgate_mmcp.tables import NAMES as MMCP_NAMES
 from droidgate_mobile_mcp.constants import NAMES as MOBILE_NAMES
@@ -17,7 +18,7 @@ MINIMUM_SDK: Final = 24
 TARGET_SDK: Final = 36
 VERSION_CODE: Final = 1
 VERSION_NAME: Final = "1"
-TOOL_SERVICE: Final = f"{SHIM_PACKAGE}.frontends.ToolService"
+TOOL_SERVICE: Final = frontend_class("ToolService")
 
 INSTRUMENTATION: Final = f"{SHIM_PACKAGE}.backends.ShellIdentityInstrumentation"
 IDENTITY_SERVICE: Final = f"{SHIM_PACKAGE}.backends.ShellIdentityService"

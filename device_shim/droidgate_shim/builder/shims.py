@@ -18,7 +18,7 @@ from droidgate.model.json_values import Json, one_line_json
 from droidgate.parsing.suggestions import suggest_name
 from droidgate.text_safety import without_hidden
 from droidgate.text_safety.marks import TextMark
-from droidgate_shim.builder.advertising import ADVERTISEMENTS, advertise
+from droidgate_shim.builder.advertising import advertise, frontends_on_request
 from droidgate_shim.builder.dex import shim_dex
 from droidgate_shim.builder.routes import RoutePlan, check_selection, plan_routes
 from droidgate_shim.builder.shim_manifest import (
@@ -186,9 +186,9 @@ def build_bare_shim(key: SigningKey) -> BuiltShim:
 
 
 def _check_options(options: ShimOptions) -> None:
-    for kind in sorted(options.advertise - ADVERTISEMENTS.keys()):
+    for kind in sorted(options.advertise - frontends_on_request().keys()):
         message = f"a shim cannot advertise {kind!r}"
-        raise UsageError(message, hint=suggest_name(kind, ADVERTISEMENTS))
+        raise UsageError(message, hint=suggest_name(kind, frontends_on_request()))
     deadline = options.deadline_ms
     if deadline is not None and not 0 < deadline <= LONGEST_DEADLINE_MS:
         message = f"a deadline of {deadline} ms is not between 1 and {LONGEST_DEADLINE_MS}"

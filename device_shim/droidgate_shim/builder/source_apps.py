@@ -16,25 +16,15 @@ from droidgate.model.capability import Place, Provider
 from droidgate.model.errors import InputError, UsageError
 from droidgate.model.findings import Finding, Level, finding_code
 from droidgate.model.json_values import pointer_token
+from droidgate.shim_backend import DiscoveredTool
 from droidgate.sources.opened_apps import OpenedApp, UnreadApp, open_apps
-from droidgate_appfunctions.constants import FORMAT_ID as APP_FUNCTIONS
-from droidgate_mmcp.discovery import read_discovered_tools
-from droidgate_mmcp.read import TOOLS_NOT_IN_FILES
-from droidgate_mmcp.tables import BROADCAST
-from droidgate_mmcp.tables import FORMAT_ID as MMCP
-from droidgate_mobile_mcp.constants import FORMAT_ID as MOBILE_MCP
 from droidgate_shim.builder.callability import (
+    backends,
     call_conditions,
+    listing_of,
     unknown_parameters,
     why_function_not_called,
     why_not_called,
-)
-from droidgate_shim.builder.target_digests import (
-    DiscoveredTool,
-    assets_digest,
-    broadcast_digest,
-    mmcp_digest,
-    mobile_mcp_digest,
 )
 
 APP_UNREADABLE: Final = finding_code(
@@ -152,33 +142,33 @@ def complete_broadcast(app: SourceApp, component: str, tools: Sequence[Discovere
     Raises:
         InputError: the app has no such receiver, or its answer cannot be read.
     """
-    position = next(
-        (
-            at
-            for at, provider in enumerate(app.providers)
-            if provider.component == component and provider.dialect == BROADCAST and provider.protocol == MMCP
-        ),
-        None,
-    )
-    if position is None:
+    found = [
+        (position, listing)
+        for position, provider in enumerate(app.providers)
+        if provider.component == component and (listing := listing_of(provider)) is not None
+    ]
+    if not found:
         message = f"{app.package} has no receiver {component} that lists tools"
         raise InputError(message, hint=f"Its receivers: {', '.join(app.unasked_components) or 'none'}")
+    position, listing = found[0]
     context = ReadingContext()
-    answered = with_discovered_tools(app.providers[position], tools, context)
+    asked = app.providers[position]
+    answered = listing.read(asked, tools, context)
     providers = (*app.providers[:position], answered, *app.providers[position + 1 :])
     left = (finding for finding in app.findings if not _is_unasked(finding, component))
     return replace(
         app,
         providers=providers,
-        digests={**app.digests, (MMCP, component): broadcast_digest(tools)},
+        digests={**app.digests, (asked.protocol, component): listing.digest(tools)},
         findings=(*left, *context.findings),
     )
 
 
 def is_unasked(provider: Provider) -> bool:
     """Return whether a provider is a receiver whose tools are only known when it has been asked."""
-    is_receiver = provider.protocol == MMCP and provider.dialect == BROADCAST
-    return is_receiver and not provider.capabilities and provider.component is not None
+    if provider.capabilities or provider.component is None:
+        return False
+    return listing_of(provider) is not None
 
 
 def with_discovered_tools(
@@ -193,14 +183,12 @@ def with_discovered_tools(
 
     Raises:
         InputError: the answer cannot be read.
+        TypeError: the provider's files list its tools.
     """
-    place = provider.source or Place(path=f"{provider.package}/{provider.component}")
-    read = read_discovered_tools(
-        tools, context, place=place, package=provider.package, component=provider.component
-    )
-    return read.model_copy(
-        update={"name": provider.name, "access": provider.access, "extensions": provider.extensions}
-    )
+    listing = listing_of(provider)
+    if listing is None:
+        raise TypeError(provider.component)
+    return listing.read(provider, tools, context)
 
 
 def _approved(app: SourceApp) -> tuple[str, int, Mapping[tuple[str, str], str]]:
@@ -304,9 +292,8 @@ class _AppReader:
 
     def read(self) -> _AppReader:
         # Each receiver that lists tools in answer to a broadcast has a finding here until it is asked.
-        self.findings.extend(
-            finding for finding in self.opened.findings if finding.code != TOOLS_NOT_IN_FILES
-        )
+        listed_later = {backend.listing.finding for backend in backends().values() if backend.listing}
+        self.findings.extend(finding for finding in self.opened.findings if finding.code not in listed_later)
         for error in self.opened.problems:
             place = error.place or self.opened.place
             self.findings.append(_warning(APP_UNREADABLE, error.message, place, error.hint))
@@ -328,7 +315,7 @@ class _AppReader:
             self.findings.append(_warning(NOT_PINNED, message, self.opened.place, None))
             return
         kept = self.with_open_functions(provider)
-        if provider.dialect == BROADCAST and provider.protocol == MMCP:
+        if listing_of(provider) is not None:
             self.providers.append(kept)
             self.findings.append(_unasked(kept))
             self.findings.extend(call_conditions(self.opened.application, kept))
@@ -354,9 +341,8 @@ class _AppReader:
         """Keep the digest of what a provider declares; return whether there is one."""
         application = self.opened.application
         holder = component or next(application.of_kind("application"))
-        recipe = {MMCP: mmcp_digest, MOBILE_MCP: mobile_mcp_digest, APP_FUNCTIONS: assets_digest}
         try:
-            digest = recipe[provider.protocol](self.opened.apk, holder)
+            digest = backends()[provider.protocol].digest(self.opened.apk, holder)
         except InputError as error:
             place = error.place or self.opened.place
             self.findings.append(_warning(NOT_PINNED, error.message, place, error.hint))

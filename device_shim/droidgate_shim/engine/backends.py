@@ -142,6 +142,28 @@ def _check_size(units: int) -> None:
         raise CallError(Failure("invalid_argument", message))
 
 
+def write_outgoing(outgoing: Outgoing) -> dict[str, Json]:
+    """Return what goes out as a vector has it (docs/shim-engine.md 9)."""
+    if isinstance(outgoing, ExtrasCall):
+        return {"extras": dict(outgoing.extras)}
+    return {"function": outgoing.function, "document": outgoing.document}
+
+
+def write_answer(answer: BackendAnswer) -> dict[str, Json]:
+    """Return an answer as a vector has it (docs/shim-engine.md 9)."""
+    match answer:
+        case ActivityAnswer(code=code, extras=extras):
+            return {"code": code, "extras": dict(extras or {})}
+        case BroadcastAnswer(code=code, data=data):
+            return {"code": code, "data": data}
+        case FunctionAnswer(document=document, code=None):
+            return {"document": document}
+        case FunctionAnswer(code=code, message=message):
+            return {"error": {"code": code, "message": message}}
+        case ResponseAnswer(extras=extras):
+            return {"extras": dict(extras)}
+
+
 def read_answer(
     prepared: PreparedRoute,
     answer: BackendAnswer,

@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from typing import Literal, TypeAlias
 
+from droidgate.model.json_values import Json
 from droidgate.model.types import Frozen
 
 TargetState = Literal["as-approved", "absent", "other-signer", "changed"]
@@ -106,3 +108,42 @@ class BroadcastTools(Frozen):
     """The tools that a receiver listed, in its order."""
 
     tools: tuple[BroadcastTool, ...]
+
+
+CallStage = Literal["waiting", "window", "app"]
+
+
+class Progress(Frozen):
+    """How far an open call has come; None where no call of the id is open."""
+
+    stage: CallStage | None
+
+
+class CallTrace(Frozen):
+    """What went to an app and came from it.
+
+    Attributes:
+        to: The component or package that was called.
+        id: The id of the outgoing Mobile-MCP request; None for other calls.
+        sent: What went to it, as a vector has it (docs/shim-engine.md 9).
+        origin: The extras that name the caller.
+        answers: What came from it, each as a vector has it; `failure` where it could not be called.
+    """
+
+    to: str
+    id: str | None
+    sent: Json
+    origin: Mapping[str, str]
+    answers: tuple[Json, ...]
+
+
+class CallAnswer(Frozen):
+    """The answer of a call.
+
+    Attributes:
+        response: The text of the response.
+        trace: None where it was not asked for, nothing went to the app, or the trace is too long.
+    """
+
+    response: str
+    trace: CallTrace | None = None

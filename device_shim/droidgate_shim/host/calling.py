@@ -49,7 +49,7 @@ def call_capability(
     """
     identifier, request = new_request(capability, arguments)
     answered = client.call(request, deadline_ms=deadline_ms)
-    return read_outputs(answered, identifier, capability, client.application_id)
+    return read_outputs(answered.response, identifier, capability, client.application_id)
 
 
 def new_request(capability: str, arguments: Mapping[str, Json]) -> tuple[str, str]:

@@ -25,7 +25,17 @@ from droidgate.devices.errors import DeviceOutputError
 from droidgate.devices.quoting import check_package
 from droidgate.model.json_values import Json, canonical_json
 from droidgate.model.types import Frozen
-from droidgate_shim.host.answers import BroadcastTool, BroadcastTools, Grant, Hello, PastCall, Status
+from droidgate_shim.host.answers import (
+    BroadcastTool,
+    BroadcastTools,
+    CallAnswer,
+    CallStage,
+    Grant,
+    Hello,
+    PastCall,
+    Progress,
+    Status,
+)
 from droidgate_shim.host.errors import ShimMissingError, ShimVersionError, refusal_of
 from droidgate_shim.host.messages import (
     LONG_ARGUMENT_CHARACTERS,
@@ -47,6 +57,9 @@ ANY_APP: Final = "any-app"
 EVERY_CAPABILITY: Final = "*"
 
 _MARGIN_SECONDS: Final = 10.0
+_CONTROL_SECONDS: Final = 10.0
+"""For what is asked about an open call, which nobody may wait for as long as for a call."""
+
 _UNSUPPORTED: Final = "unsupported_version"
 
 Answer = TypeVar("Answer", bound=Frozen)
@@ -116,37 +129,66 @@ class HostClient:
         """Let the shim ask the user where a grant is missing, or refuse at once."""
         self._call("ask", {"on": on})
 
-    def call(self, request: str, *, deadline_ms: int | None = None) -> str:
+    def call(
+        self,
+        request: str,
+        *,
+        deadline_ms: int | None = None,
+        call_id: str | None = None,
+        traced: bool = False,
+    ) -> CallAnswer:
         """Call a capability as the host, which needs no grant.
 
         Args:
             request: Text of a `mobile-mcp-request`.
             deadline_ms: How long it may take; the route's own deadline where it is None, and for a request
                 that is too long for `content call`.
-
-        Returns:
-            The text of the response.
+            call_id: 32 hexadecimal digits that no other call has, for `cancel` and `stage`.
+            traced: Ask what goes to the app and comes from it; a request that is too long for
+                `content call` has no trace.
         """
         seconds = (CALL_MS if deadline_ms is None else deadline_ms) / 1000 + _MARGIN_SECONDS
-        values = _call_values(request, deadline_ms)
+        values = _call_values(request, deadline_ms, call_id, traced=traced)
         if _is_long(request, values):
-            return self._call_by_frames(request, seconds)
-        response = self._call("call", values, seconds=seconds).get("response")
-        if not isinstance(response, str):
-            raise self._malformed("call", "`response` is not text")
-        return response
+            return CallAnswer(response=self._call_by_frames(request, self._call_uri(call_id), seconds))
+        return self._read(CallAnswer, self._call("call", values, seconds=seconds), "call")
 
-    def call_commands(self, request: str, *, deadline_ms: int | None = None) -> list[list[str]]:
-        """Return the commands that `call` runs; the id that a long request gets is new each time."""
-        values = _call_values(request, deadline_ms)
+    def call_commands(
+        self,
+        request: str,
+        *,
+        deadline_ms: int | None = None,
+        call_id: str | None = None,
+        traced: bool = False,
+    ) -> list[list[str]]:
+        """Return the commands that `call` runs; without an id, that of a long request is new each time."""
+        values = _call_values(request, deadline_ms, call_id, traced=traced)
         if not _is_long(request, values):
             argument = write_argument(values)
             return [call_command(self._uri, "call", argument=argument, user=self.user)]
-        uri = self._new_call_uri()
+        uri = self._call_uri(call_id)
         return [
             stream_command("write", uri, user=self.user),
             stream_command("read", uri, user=self.user),
         ]
+
+    def cancel(self, call_id: str) -> bool:
+        """End an open call; return whether it was open. What its app has done is not undone.
+
+        A shim of before this method refuses it with `invalid_argument`.
+        """
+        canceled = self._call("cancel", {"id": call_id}, seconds=_CONTROL_SECONDS).get("canceled")
+        if not isinstance(canceled, bool):
+            raise self._malformed("cancel", "`canceled` is not true or false")
+        return canceled
+
+    def stage(self, call_id: str) -> CallStage | None:
+        """Return how far an open call has come, None where none of this id is open.
+
+        A shim of before this method refuses it with `invalid_argument`.
+        """
+        answer = self._call("progress", {"id": call_id}, seconds=_CONTROL_SECONDS)
+        return self._read(Progress, answer, "progress").stage
 
     def discover_broadcast(self, component: str) -> tuple[BroadcastTool, ...]:
         """Ask an app's receiver for its mMCP tools.
@@ -168,8 +210,7 @@ class HostClient:
         """Forget the last calls."""
         self._call("clear-history", {})
 
-    def _call_by_frames(self, request: str, seconds: float) -> str:
-        uri = self._new_call_uri()
+    def _call_by_frames(self, request: str, uri: str, seconds: float) -> str:
         try:
             write_content(self.device, uri, write_frame(request), user=self.user, deadline=SECONDS)
             answered = read_content(
@@ -179,8 +220,8 @@ class HostClient:
             raise self._explained(error) from None
         return read_frame(answered)
 
-    def _new_call_uri(self) -> str:
-        return f"{self._uri}/calls/{secrets.token_hex(16)}"
+    def _call_uri(self, call_id: str | None) -> str:
+        return f"{self._uri}/calls/{call_id or secrets.token_hex(16)}"
 
     def _ask(self, method: str, values: Mapping[str, Json], answer: type[Answer]) -> Answer:
         return self._read(answer, self._call(method, values), method)
@@ -247,9 +288,15 @@ class HostClient:
         )
 
 
-def _call_values(request: str, deadline_ms: int | None) -> dict[str, Json]:
+def _call_values(
+    request: str, deadline_ms: int | None, call_id: str | None, *, traced: bool
+) -> dict[str, Json]:
     values: dict[str, Json] = {"request": request}
-    return values if deadline_ms is None else {**values, "deadline_ms": deadline_ms}
+    if deadline_ms is not None:
+        values["deadline_ms"] = deadline_ms
+    if call_id is not None:
+        values["id"] = call_id
+    return {**values, "trace": True} if traced else values
 
 
 def _is_long(request: str, values: Mapping[str, Json]) -> bool:

@@ -11,7 +11,7 @@ from droidgate.installed import SHIM_PACKAGE
 from droidgate.model.errors import DeviceError
 from droidgate.model.findings import Finding
 from droidgate_shim.builder.building import Key, Report, chosen_key, unused_apps
-from droidgate_shim.builder.callability import CALLED_PROTOCOLS
+from droidgate_shim.builder.callability import backends
 from droidgate_shim.builder.protocols import LeftOut, choose_protocols
 from droidgate_shim.builder.shims import BuiltShim, NothingToOfferError, build_bare_shim, build_shims
 from droidgate_shim.builder.source_apps import NothingDeclaredError, SourceApp, read_source_apps
@@ -83,7 +83,7 @@ def plan_sync(place: ShimPlace, report: Report) -> SyncPlan:
         if scope.packages is None
         else [package for package in scope.packages if package in present]
     )
-    protocols = CALLED_PROTOCOLS if scope.protocols is None else scope.protocols
+    protocols = frozenset(backends()) if scope.protocols is None else scope.protocols
     apps, left_out = choose_protocols(_read_apps(place, scope, chosen), protocols)
     asked = ask_broadcast_apps(place, apps, key.signing)
     built = _build(asked.apps, scope, key, report)

@@ -19,6 +19,7 @@ from droidgate.calling.audit_log import AuditLog, StartedCall
 from droidgate.calling.files import PlacedFile, placed_files, plan_files
 from droidgate.calling.pins import PinState, PinStore
 from droidgate.calling.policy import Decision, Policy
+from droidgate.calling.progress import ProgressReports, ProgressSink
 from droidgate.calling.requests import CallRequest, CallResult, outputs_of
 from droidgate.calling.routes import CallLink, RawResult, Route, RoutePlan
 from droidgate.calling.shell_route import ShellRoute
@@ -59,6 +60,7 @@ END_NOT_RECORDED: Final = finding_code(
 )
 
 _CANCELED: Final = "the call was canceled; the app may have finished it"
+_READING: Final = "read what the apps declare"
 _DISABLED: Final = "the phone reports the capability as disabled"
 
 
@@ -147,6 +149,7 @@ class Caller:
         cancel: threading.Event | None = None,
         approver: Approver | None = None,
         trace: Trace = NO_TRACE,
+        progress: ProgressSink | None = None,
     ) -> CallResult:
         """Call a capability, once.
 
@@ -155,6 +158,7 @@ class Caller:
             cancel: Ends the call when it is set. The command on the phone is ended; the app gets no notice.
             approver: Asks instead of the caller's own.
             trace: Gets each step with its values.
+            progress: Gets what the call waits for, each second, on another thread.
 
         Raises:
             UsageError: no capability, or more than one, is named so.
@@ -164,8 +168,10 @@ class Caller:
             WriteError: the trace cannot be written.
         """
         trace.record_request(request, self.device.serial)
-        with trace.recording_failure():
+        with trace.recording_failure(), ProgressReports(progress) as reports:
+            reports.step = _READING
             link = self._link(request, cancel, trace)
+            link.progress = reports
             try:
                 result = self._make(request, link, approver or self._approver)
             except CanceledError as error:
@@ -201,7 +207,7 @@ class Caller:
         begin = time.perf_counter()
         link = CallLink(device, self.targets.reading.facts, request.deadline, trace=trace)
         if time.perf_counter() - begin > _NOTEWORTHY_SECONDS:
-            link.add("read what the apps declare", begin)
+            link.add(_READING, begin)
         return link
 
     def _make(self, request: CallRequest, link: CallLink, approver: Approver) -> CallResult:
@@ -322,6 +328,7 @@ class Caller:
             subject, checked.target.capability, checked.fitted.values, checked.pin, state, decision
         )
         with link.hop("ask for an approval"):
+            link.progress.step = None
             answer = approver(asked)
         link.trace.record_approval(state.kind, allowed=answer.allowed)
         if not answer.allowed:

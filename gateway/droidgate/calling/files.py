@@ -9,6 +9,7 @@ owner (`remote fchown failed`, Android 11 on a Pixel 5).
 from __future__ import annotations
 
 import contextlib
+import io
 import re
 import secrets
 from collections.abc import Iterator, Mapping, Sequence
@@ -28,6 +29,8 @@ from droidgate.model.types import ObjectType, ScalarType
 
 MAX_FETCHED_BYTES: Final = 256 * 1024 * 1024
 MAX_FETCHED_FILES: Final = 100
+MAX_READ_BYTES: Final = 8 * 1024 * 1024
+MAX_READ_FILES: Final = 20
 
 _UNSAFE: Final = re.compile(r"[^A-Za-z0-9._-]")
 _SHARED: Final = re.compile(r"/(?:sdcard|storage/emulated/\d{1,4})/[^\x00-\x1f]{1,1000}")
@@ -144,6 +147,75 @@ def fetch_files(value: Json, folder: Path, device: Device) -> tuple[Path, ...]:
             device.pull(path, sink, limit=MAX_FETCHED_BYTES)
         fetched.append(copy)
     return tuple(fetched)
+
+
+@dataclass(frozen=True, slots=True)
+class ReadFile:
+    """A file that a result names.
+
+    Attributes:
+        path: Its path on the phone, as the result has it.
+        data: Its bytes.
+    """
+
+    path: str
+    data: bytes
+
+
+@dataclass(frozen=True, slots=True)
+class FileReading:
+    """The files that a result names.
+
+    Attributes:
+        files: Those that were read.
+        problems: Why the others were not, a sentence each without a period.
+    """
+
+    files: tuple[ReadFile, ...] = ()
+    problems: tuple[str, ...] = ()
+
+
+def read_files(value: Json, target: Target, device: Device) -> FileReading:
+    """Read the files that a result names, if they are in the app's own folders of the shared storage.
+
+    Other files are left out: an app that may not read them itself could name them, and get their
+    content from a model.
+
+    Args:
+        value: The result.
+        target: What returned it.
+        device: The phone.
+    """
+    paths = list(dict.fromkeys(_paths_in(value)))
+    files: list[ReadFile] = []
+    problems: list[str] = []
+    room = 2 * MAX_READ_BYTES
+    for path in paths[:MAX_READ_FILES]:
+        sink = io.BytesIO()
+        try:
+            if not _is_own(path, target):
+                problems.append(f"{path} is not fetched: it is not in a folder of the app itself")
+            elif (status := device.status(path)) is None or not status.is_file:
+                problems.append(f"{path} is not a file on the phone")
+            elif status.size > min(MAX_READ_BYTES, room):
+                problems.append(f"{path} is not fetched: its {status.size:,} bytes are too many")
+            else:
+                room -= device.pull(path, sink, limit=min(MAX_READ_BYTES, room))
+                files.append(ReadFile(path, sink.getvalue()))
+        except DeviceError as error:
+            problems.append(f"{path} is not fetched: {error.message}")
+    if len(paths) > MAX_READ_FILES:
+        problems.append(f"{len(paths) - MAX_READ_FILES} more files are not fetched")
+    return FileReading(tuple(files), tuple(problems))
+
+
+def _is_own(path: str, target: Target) -> bool:
+    roots = (f"/storage/emulated/{target.user}", *(["/sdcard"] if target.user == 0 else []))
+    return any(
+        path.startswith(f"{root}/Android/{kind}/{target.app.package}/")
+        for root in roots
+        for kind in ("data", "media")
+    )
 
 
 def _paths_in(value: Json) -> Iterator[str]:

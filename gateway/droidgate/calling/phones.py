@@ -12,6 +12,7 @@ from pathlib import Path
 
 from droidgate.calling.approvals import allow_once, refuse
 from droidgate.calling.caller import Caller, CallPlan
+from droidgate.calling.progress import ProgressSink
 from droidgate.calling.requests import DEFAULT_SECONDS, CallRequest, CallResult
 from droidgate.calling.traces import NO_TRACE, open_trace
 from droidgate.devices.device import open_device as connect
@@ -40,6 +41,7 @@ class Phone(ReadPhone):
         files: Mapping[str, str | PathLike[str]] | None = None,
         cancel: threading.Event | None = None,
         trace: str | PathLike[str] | None = None,
+        progress: ProgressSink | None = None,
     ) -> CallResult:
         """Call a capability, whatever its protocol.
 
@@ -55,6 +57,7 @@ class Phone(ReadPhone):
             cancel: Ends the call when it is set.
             trace: A new file that gets each step with its values, a JSON object a line; only the user may
                 read it.
+            progress: Gets what the call waits for, each second, on another thread.
 
         Raises:
             UsageError: no capability, or more than one, is named so.
@@ -67,7 +70,11 @@ class Phone(ReadPhone):
         request = CallRequest(capability, given, app, protocol, deadline, files=sent)
         with nullcontext(NO_TRACE) if trace is None else open_trace(trace) as steps:
             return self.caller.call(
-                request, cancel=cancel, approver=allow_once if approved else refuse, trace=steps
+                request,
+                cancel=cancel,
+                approver=allow_once if approved else refuse,
+                trace=steps,
+                progress=progress,
             )
 
     def explain(

@@ -8,6 +8,7 @@ from contextlib import contextmanager
 from dataclasses import dataclass, field
 from typing import Any, Protocol
 
+from droidgate.calling.progress import ProgressReports
 from droidgate.calling.requests import Hop
 from droidgate.calling.targets import Target
 from droidgate.calling.traces import NO_TRACE, Trace
@@ -33,6 +34,7 @@ class CallLink:
         condition: What has to hold when the shell starts the command that calls; only `ShellRoute` has it
             checked.
         trace: Gets each of them.
+        progress: Knows the step that is being done.
     """
 
     device: Device
@@ -41,14 +43,17 @@ class CallLink:
     hops: list[Hop] = field(default_factory=list)
     condition: Condition | None = None
     trace: Trace = NO_TRACE
+    progress: ProgressReports = field(default_factory=lambda: ProgressReports(None))
 
     @contextmanager
     def hop(self, name: str, *commands: Command) -> Iterator[None]:
         """Record a step with its duration, also when it fails."""
         begin = time.perf_counter()
+        self.progress.step = name
         try:
             yield
         finally:
+            self.progress.step = self.progress.ask = None
             self.add(name, begin, *commands)
 
     def add(self, name: str, begin: float, *commands: Command) -> None:

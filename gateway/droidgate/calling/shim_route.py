@@ -12,7 +12,7 @@ from droidgate.calling.subjects import component_name
 from droidgate.calling.targets import Target
 from droidgate.calls.failures import Failure, call_error
 from droidgate.devices.device import Device
-from droidgate.devices.errors import DeadlineError
+from droidgate.devices.errors import CanceledError, DeadlineError
 from droidgate.devices.packages import InstalledPackage
 from droidgate.installed import SHIM_PACKAGE, SHIM_PREFIX, DeviceFacts
 from droidgate.leniency import ReadingContext
@@ -20,7 +20,11 @@ from droidgate.model.capability import Provider
 from droidgate.model.errors import DeviceError, DroidgateError, InputError
 from droidgate.model.json_values import Json
 from droidgate.parsing.json_text import parse_json
+from droidgate_shim.builder.route_types import type_json
 from droidgate_shim.builder.source_apps import is_unasked, with_discovered_tools
+from droidgate_shim.engine.routes import (
+    FORMAT as TABLE_FORMAT,
+)
 from droidgate_shim.engine.routes import (
     Backend,
     FunctionBackend,
@@ -29,6 +33,7 @@ from droidgate_shim.engine.routes import (
     RouteTable,
     ToolBackend,
 )
+from droidgate_shim.host.answers import CallStage
 from droidgate_shim.host.calling import check_signer, new_request, read_outputs
 from droidgate_shim.host.client import CALL_MS, HostClient
 from droidgate_shim.host.errors import ShimRefusalError
@@ -36,6 +41,12 @@ from droidgate_shim.host.place import ShimPlace
 from droidgate_shim.host.shim_facts import installed_routes
 
 _TITLE: Final = "a shim"
+_STAGES: Final[Mapping[CallStage | None, str]] = {
+    "waiting": "waiting for the shim to send the call",
+    "window": "waiting for the app's window; unlock the phone, or tap the notification on it",
+    "app": "waiting for the app's answer",
+}
+_ENDED: Final = "the shim ended the call; what the app has done by then is not undone"
 
 
 @dataclass(frozen=True, slots=True)
@@ -82,7 +93,9 @@ class ShimRoute:
         identifier, request = new_request(route.route.id, given)
         deadline_ms = max(1, min(int(link.seconds * 1000), CALL_MS))
         client = place.client(application_id)
-        commands = client.call_commands(request, deadline_ms=deadline_ms)
+        commands = client.call_commands(
+            request, deadline_ms=deadline_ms, call_id=identifier, traced=link.trace.is_on
+        )
         return RoutePlan(
             self.id,
             f"{self.title} ({application_id})",
@@ -107,8 +120,9 @@ class ShimRoute:
         client = HostClient(link.device, sent.application_id, user=link.facts.user)
         capability = sent.route.route.id
         with link.hop(plan.title, *plan.commands):
+            link.progress.ask = lambda: _STAGES.get(client.stage(sent.identifier))
             try:
-                answered = client.call(sent.request, deadline_ms=sent.deadline_ms)
+                answered = _call(client, sent, link)
                 outputs = read_outputs(answered, sent.identifier, capability, sent.application_id)
             except ShimRefusalError as error:
                 raise call_error(error.failure) from error
@@ -169,6 +183,49 @@ class ShimRoute:
             except DroidgateError:
                 continue
         return None
+
+
+def _call(client: HostClient, sent: _Prepared, link: CallLink) -> str:
+    """Return the text of the response; a call that this computer gives up is ended in the shim, too.
+
+    Raises:
+        CallError: with the token `canceled`: the shim has ended the call.
+        DeviceError: as `HostClient.call`.
+    """
+    try:
+        answered = client.call(
+            sent.request, deadline_ms=sent.deadline_ms, call_id=sent.identifier, traced=link.trace.is_on
+        )
+    except CanceledError as error:
+        if _end(sent, link):
+            raise call_error(Failure("canceled", _ENDED)) from error
+        raise
+    except (DeadlineError, KeyboardInterrupt):
+        _end(sent, link)
+        raise
+    if answered.trace is not None:
+        link.trace.record_delivery(sent.request, _routes_of(sent), answered.trace, answered.response)
+    return answered.response
+
+
+def _routes_of(sent: _Prepared) -> dict[str, Json]:
+    """Return the route table as the shim has it, without the routes of other capabilities."""
+    definitions = {name: type_json(type_) for name, type_ in sent.table.definitions.items()}
+    return {"format": TABLE_FORMAT, "definitions": definitions, "routes": [type_json(sent.route.route)]}
+
+
+def _end(sent: _Prepared, link: CallLink) -> bool:
+    """End a call in the shim; return whether it was open there.
+
+    By now adbd has ended the command that called: what it had not yet handed over never begins.
+    """
+    # The call's own handle ends each command from now on.
+    device = link.device.ended_by(threading.Event())
+    try:
+        with link.hop("end the call on the phone"):
+            return HostClient(device, sent.application_id, user=link.facts.user).cancel(sent.identifier)
+    except DroidgateError:
+        return False
 
 
 def _place_of(device: Device, facts: DeviceFacts) -> ShimPlace:

@@ -29,6 +29,7 @@ from droidgate.model.findings import Finding
 from droidgate.model.json_values import Json, one_line_json
 from droidgate.model.types import Frozen
 from droidgate.private_files import NO_LINK, unwritable
+from droidgate_shim.host.answers import CallTrace
 
 SCHEMA_ID: Final = "droidgate.call-trace/1"
 
@@ -144,6 +145,33 @@ class TracedCommand(Frozen):
     error: str | None
 
 
+class TracedDelivery(Frozen):
+    """What a shim sent to the app and what came back, as the shim reports it.
+
+    `request`, `routes`, `sent`, `answers` and `response` are what a vector of the shim's engine consists of.
+
+    Attributes:
+        request: The request that the shim got, a Mobile-MCP request's text.
+        routes: The route table that it carried the call by, without its other routes.
+        to: The component or package that was called.
+        id: The id of the outgoing Mobile-MCP request; None for other calls.
+        sent: The extras of the intent, broadcast or message, or the function and its document.
+        origin: The extras that name the caller.
+        answers: What came from the app; `failure` where it could not be called.
+        response: The shim's, a Mobile-MCP response's text.
+    """
+
+    kind: Literal["delivery"] = "delivery"
+    request: str
+    routes: Mapping[str, Json]
+    to: str
+    id: str | None
+    sent: Mapping[str, Json]
+    origin: Mapping[str, str]
+    answers: tuple[Mapping[str, Json], ...]
+    response: str
+
+
 class TracedStep(Frozen):
     """A step of the call that ended, as `call --json` lists it."""
 
@@ -188,6 +216,7 @@ TracedEvent: TypeAlias = Annotated[
     | TracedApproval
     | TracedRoute
     | TracedCommand
+    | TracedDelivery
     | TracedStep
     | TracedResult
     | TracedFailure,
@@ -295,6 +324,23 @@ class Trace:
                 stdout="" if result is None else result.text,
                 stderr="" if result is None else result.error_text,
                 error=None if command.error is None else _text_of(command.error),
+            )
+        )
+
+    def record_delivery(
+        self, request: str, routes: Mapping[str, Json], trace: CallTrace, response: str
+    ) -> None:
+        """Write what a shim sent to an app and what came back."""
+        self.record(
+            TracedDelivery(
+                request=request,
+                routes=routes,
+                to=trace.to,
+                id=trace.id,
+                sent=trace.sent,
+                origin=trace.origin,
+                answers=trace.answers,
+                response=response,
             )
         )
 

@@ -21,6 +21,9 @@ from droidgate.cli.output.documents import (
     MigrationDocument,
     NamesDocument,
     PackDocument,
+)
+from droidgate.cli.output.json_output import Document
+from droidgate.cli.phone.documents import (
     PhoneAppsDocument,
     PhoneInstallDocument,
     PhonePushDocument,
@@ -28,7 +31,6 @@ from droidgate.cli.output.documents import (
     PhoneStatusDocument,
     PhoneStopDocument,
 )
-from droidgate.cli.output.json_output import Document
 from droidgate.cli.pins.documents import (
     PinsApproveDocument,
     PinsDiffDocument,

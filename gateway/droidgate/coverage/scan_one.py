@@ -75,7 +75,7 @@ def load_ahead() -> None:
 
     reading = _read_descriptor(_SMALLEST_MANIFEST, must_be_descriptor=True)
     if reading is not None:
-        provider = Provider(protocol="mcp", capabilities=(Capability(id="one"),))
+        provider = Provider(protocol=next(iter(load_formats())), capabilities=(Capability(id="one"),))
         reading = replace(reading, providers=(provider,))
         findings = tuple(check_reading(reading, load_formats().values(), lambda _: None))
         rows_of_unit(Unit("0" * 64, reading, findings))

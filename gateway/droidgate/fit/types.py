@@ -23,6 +23,7 @@ from droidgate.fit.codes import (
     TEXT_MOVED,
 )
 from droidgate.fit.harm import are_disjoint, implicit_level, is_usual_format
+from droidgate.fit.kind_checks import KIND_CHECKS, is_plain_text
 from droidgate.fit.notes import MAY_BE_NULL, constraint_note
 from droidgate.fit.nulls import excludes_null, nullable_parts, parts_allow_null, without_null
 from droidgate.fit.structure import NO_FACTS, StructureFit
@@ -44,7 +45,6 @@ from droidgate.model.types import (
     Type,
     TypeFacts,
 )
-from droidgate.parsing.xml_text import NOT_XML
 
 _SLASHES_OF_DEFINITION: Final = 2
 _SLASHES_OF_INPUT: Final = 3
@@ -54,10 +54,6 @@ _WORDS_WITH_NAMES: Final = frozenset(
     | {"allOf", "anyOf", "else", "if", "not", "oneOf", "patternProperties", "then"}
 )
 """Keywords that speak of properties by name, so that they say something else where a name changes."""
-
-
-def _is_plain_text(value: Json) -> bool:
-    return isinstance(value, str) and value == value.strip() and not NOT_XML.search(value)
 
 
 def _with_original_names(pointer: str, originals: Mapping[tuple[str, str], str]) -> str:
@@ -84,18 +80,6 @@ def _has_facts(type_: Type) -> bool:
         or bool(type_.keywords)
         or bool(type_.extensions)
     )
-
-
-def _is_integer_of(bits: int) -> Callable[[Json], bool]:
-    limit = 2 ** (bits - 1)
-    return lambda value: isinstance(value, int) and not isinstance(value, bool) and -limit <= value < limit
-
-
-_MATCHING: Final[dict[str, Callable[[Json], bool]]] = {
-    "string": _is_plain_text,
-    "int32": _is_integer_of(32),
-    "int64": _is_integer_of(64),
-}
 
 
 @dataclass(slots=True)
@@ -333,10 +317,10 @@ class TypeFit(StructureFit):
         if name not in types[type_.kind].constraints or name not in types[kind].constraints:
             return False
         if name != "enum":
-            return self.capacity.text != "xml" or (bool(value) and _is_plain_text(value))
+            return self.capacity.text != "xml" or (bool(value) and is_plain_text(value))
         if self.capacity.enum_values == "any":
             return True
-        matches = _MATCHING.get(kind)
+        matches = KIND_CHECKS.get(kind)
         return matches is not None and bool(value) and all(map(matches, value))
 
     def fit_shape(self, type_: Type, pointer: str) -> dict[str, Any]:

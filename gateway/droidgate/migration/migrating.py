@@ -39,6 +39,11 @@ class Migration:
         return self.plan.changes
 
     @property
+    def unchanged(self) -> tuple[str, ...]:
+        """Paths of the files that are as they have to be."""
+        return self.plan.unchanged
+
+    @property
     def notes(self) -> tuple[str, ...]:
         """What the author of the app has to do, access rules first."""
         return self.plan.notes

@@ -61,10 +61,19 @@ def _lines(text: str) -> list[str]:
 
 @dataclass(frozen=True, slots=True)
 class MigrationPlan:
-    """All changes of a migration, and what else its author has to do, access rules first."""
+    """All changes of a migration, and what else its author has to do, access rules first.
+
+    Attributes:
+        project: The folder that paths are relative to.
+        changes: The files that change or are new.
+        unchanged: Paths of the files that are as they have to be.
+        translations: What is written.
+        notes: What the author has to do.
+    """
 
     project: Path
     changes: tuple[FileChange, ...]
+    unchanged: tuple[str, ...]
     translations: tuple[Translation, ...]
     notes: tuple[str, ...]
 
@@ -117,7 +126,14 @@ def plan_migration(
     planner = _Planner(project, source_set, target, dialect, language)
     for translation in translations:
         planner.add(translation)
-    return MigrationPlan(project, planner.changes(), tuple(translations), tuple(dict.fromkeys(planner.notes)))
+    files = planner.files()
+    return MigrationPlan(
+        project=project,
+        changes=tuple(file for file in files if file.before != file.after),
+        unchanged=tuple(file.path for file in files if file.before == file.after),
+        translations=tuple(translations),
+        notes=tuple(dict.fromkeys(planner.notes)),
+    )
 
 
 def _check_components(translations: Sequence[Translation]) -> None:
@@ -216,8 +232,9 @@ class _Planner:
             return HandlerCode(())
         return self.target.write_handlers(provider, self.dialect, language, self.source_set.namespace)
 
-    def changes(self) -> tuple[FileChange, ...]:
-        changes = [
+    def files(self) -> list[FileChange]:
+        """Return the files of the migration, those that do not change too."""
+        files = [
             FileChange(
                 path=self.shown(self.manifest_path),
                 before=self.manifest.text,
@@ -225,18 +242,17 @@ class _Planner:
                 encoding=self.manifest.encoding,
             )
         ]
-        changes += [
-            change for item in self.planned.values() if (change := self.file_change(item)) is not None
-        ]
-        return tuple(change for change in changes if change.before != change.after)
+        files += map(self.file_change, self.planned.values())
+        return files
 
-    def file_change(self, artifact: Artifact) -> FileChange | None:
+    def file_change(self, artifact: Artifact) -> FileChange:
         path = self.source_set.folder / artifact.path
         check_inside(path, self.project)
         if artifact.role in {"code", "skeleton"}:
             existing = find_source_file(self.source_set.folder, artifact.path)
             if existing is not None and artifact.role == "skeleton":
-                return None
+                own = read_text_file(existing, self.project).text
+                return FileChange(path=self.shown(existing), before=own, after=own)
             if existing is not None and (
                 existing != path or MARK not in read_text_file(existing, self.project).text
             ):

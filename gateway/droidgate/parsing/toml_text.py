@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 import tomllib
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from typing import TYPE_CHECKING, Any, Final, TypeVar
 
 from droidgate.model.errors import InputError
@@ -14,6 +14,9 @@ if TYPE_CHECKING:
     from pydantic import BaseModel, ValidationError
 
     Model = TypeVar("Model", bound=BaseModel)
+
+_MOST_WORK: Final = 4
+"""How often the length of a text is parsed to find a line in it."""
 
 _PLACE: Final = re.compile(r" \(at (?:line (\d+), column (\d+)|end of document)\)$")
 
@@ -93,22 +96,63 @@ def _model_inside(annotation: Any) -> type[BaseModel]:
 
 
 def line_of(text: str, keys: Sequence[str | int]) -> int | None:
-    """Return the line on which a value starts, counted from 1, None without such a value.
+    """Return the line on which a value starts, counted from 1; None without such a value.
 
-    tomllib says no lines. A file up to the end of a line is TOML again, unless the line ends inside a value:
-    the first such beginning that has the value ends with it.
+    Args:
+        text: A TOML document.
+        keys: Names of tables and keys, and positions in arrays of tables or values.
+
+    tomllib says no lines, so each statement is parsed alone: a header, or a key with its value, whose lines
+    are added until they are TOML. Work is bounded by the length of the text: a value of very many lines
+    hides the lines below it.
     """
-    start = 1
-    lines = text.splitlines(keepends=True)
-    for number in range(1, len(lines) + 1):
-        try:
-            values = tomllib.loads("".join(lines[:number]))
-        except tomllib.TOMLDecodeError:
+    place = tuple(keys)
+    arrays: dict[tuple[str | int, ...], int] = {}
+    table: tuple[str | int, ...] = ()
+    for number, statement in _statements(text):
+        if not statement.lstrip().startswith("["):
+            inner = place[len(table) :]
+            if inner and place[: len(table)] == table and _has(tomllib.loads(statement), inner):
+                return number
             continue
-        if _has(values, keys):
-            return start
-        start = number + 1
+        table = _table_of(statement, arrays)
+        if table[: len(place)] == place:
+            return number
     return None
+
+
+def _statements(text: str) -> Iterator[tuple[int, str]]:
+    """Yield the headers and the keys with their values, each with its first line."""
+    work = _MOST_WORK * len(text)
+    start, statement = 1, ""
+    for number, line in enumerate(text.split("\n"), 1):
+        start = start if statement else number
+        statement += f"{line}\n"
+        work -= len(statement)
+        if work < 0:
+            return
+        try:
+            is_empty = not tomllib.loads(statement)
+        except (ValueError, RecursionError):
+            # It ends inside of a value.
+            continue
+        if not is_empty:
+            yield start, statement
+        statement = ""
+
+
+def _table_of(header: str, arrays: dict[tuple[str | int, ...], int]) -> tuple[str | int, ...]:
+    """Return the table that a header begins, and count the elements of arrays of tables in `arrays`."""
+    table: tuple[str | int, ...] = ()
+    value: Any = tomllib.loads(header)
+    while isinstance(value, dict) and value:
+        name, value = next(iter(value.items()))
+        table = (*table, name)
+        if isinstance(value, list):
+            arrays[table] = arrays.get(table, -1) + 1
+        if table in arrays:
+            table = (*table, arrays[table])
+    return table
 
 
 def _has(values: Any, keys: Sequence[str | int]) -> bool:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import base64
-from collections.abc import AsyncIterator, Mapping
+from collections.abc import AsyncIterator, Callable, Mapping
 from contextlib import asynccontextmanager
 from importlib.metadata import version
 from typing import Any, Final
@@ -49,7 +49,22 @@ _Context = ServerRequestContext[None, Any]
 
 
 class _Server(Server[None]):
-    """The SDK's server, which announces in every handshake that its lists change."""
+    """The SDK's server, which announces in every handshake that its lists change.
+
+    Attributes:
+        current_instructions: Returns the instructions as they are now; those of apps come and go.
+    """
+
+    current_instructions: Callable[[], str | None] = staticmethod(lambda: None)
+
+    @property
+    def instructions(self) -> str | None:
+        """What a client reads about the server, which the SDK takes when a client asks."""
+        return self.current_instructions()
+
+    @instructions.setter
+    def instructions(self, _value: str | None) -> None:
+        """Ignore the text that the SDK's constructor keeps."""
 
     def create_initialization_options(
         self,
@@ -76,11 +91,10 @@ class Application:
         self._kept = KeptResults()
         self._bus = InMemorySubscriptionBus()
         self._sessions: set[ServerSession] = set()
-        self.server: Server[None] = _Server(
+        server = _Server(
             NAME,
             version=version("droidgate"),
             title="Capabilities of Android apps",
-            instructions=provider.instructions,
             cache_hints={
                 "server/discover": _ALWAYS_STALE,
                 "tools/list": _ALWAYS_STALE,
@@ -92,6 +106,8 @@ class Application:
             on_list_resources=self._list_resources,
             on_subscriptions_listen=ListenHandler(self._bus),
         )
+        self.server: Server[None] = server
+        server.current_instructions = lambda: provider.instructions
         # Registered here because these return JSON objects, which the SDK validates for the revision.
         add = self.server.add_request_handler
         add("tools/list", mcp_types.PaginatedRequestParams, self._list_tools)

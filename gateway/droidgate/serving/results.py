@@ -2,22 +2,25 @@
 
 A text of more than 64 KiB is cut; the whole of it is one or more resources that the result links to.
 Structured content is never cut, because what is left would not fit the tool's output schema; above 512 KiB
-the result is an error that says that the call succeeded and links to its value. Clients have limits, too: the
-SDK's takes no message of more than 1 MiB from a stream.
+the result is an error that says that the call succeeded and links to its value. Files that a result names are
+resources, small images are in the result. Clients have limits, too: the SDK's takes no message of more than
+1 MiB from a stream.
 """
 
 from __future__ import annotations
 
+import base64
 import hashlib
 import secrets
 from collections import OrderedDict
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from typing import Any, Final
 
 from mcp.shared.exceptions import MCPError
 
 from droidgate.model.json_values import Json, canonical_json
-from droidgate.serving.tools import ResourceContent, ToolOutcome
+from droidgate.serving.tools import ResourceContent, ServedFile, ToolOutcome
+from droidgate.text_safety import one_line
 from droidgate_mappings.failure_tokens import load_failure_tokens
 from droidgate_mcp.tables import HANDSHAKE, MODERN
 from droidgate_mcp.wire import write_error, write_result
@@ -31,6 +34,13 @@ MAX_STRUCTURED: Final = 512 * 1024
 MAX_PART: Final = 128 * 1024
 """Characters of one resource; each may take six bytes in JSON."""
 
+MAX_IMAGES: Final = 256 * 1024
+"""Bytes of all images in a result, before base64; further ones are resources."""
+
+MAX_BLOB: Final = 512 * 1024
+"""Bytes of one resource that is not a text."""
+
+_LONGEST_NAME: Final = 128
 _MAX_KEPT: Final = 64 * 1024 * 1024
 _SCHEME: Final = "droidgate://results/"
 
@@ -42,14 +52,15 @@ class KeptResults:
         self._contents: OrderedDict[str, ResourceContent] = OrderedDict()
         self._size = 0
 
-    def keep(self, text: str, mime_type: str) -> list[str]:
-        """Keep a text and return the URIs of its parts, which nobody can guess."""
+    def keep(self, content: str | bytes, mime_type: str) -> list[str]:
+        """Keep a text or a file and return the URIs of its parts, which nobody can guess."""
         name = _SCHEME + secrets.token_urlsafe(16)
-        parts = [text[start : start + MAX_PART] for start in range(0, len(text), MAX_PART)]
+        length = MAX_PART if isinstance(content, str) else MAX_BLOB
+        parts = [content[start : start + length] for start in range(0, len(content) or 1, length)]
         uris = [f"{name}/{number}" for number in range(1, len(parts) + 1)]
         for uri, part in zip(uris, parts, strict=True):
             self._contents[uri] = ResourceContent(uri, mime_type, part)
-        self._size += len(text)
+        self._size += len(content)
         while self._size > _MAX_KEPT and len(self._contents) > len(parts):
             _, oldest = self._contents.popitem(last=False)
             self._size -= len(oldest.content)
@@ -81,6 +92,7 @@ def write_outcome(outcome: ToolOutcome, revision: str, kept: KeptResults) -> dic
     content: list[dict[str, Any]] = []
     for block in written["content"]:
         content += _capped(block, kept, "text/plain" if structured is None else "application/json")
+    content += _attached(outcome.files, kept)
     return {**written, "content": content}
 
 
@@ -99,16 +111,31 @@ def _capped(block: Mapping[str, Any], kept: KeptResults, mime_type: str) -> list
     return [{**block, "text": start + note}, *_links(text, kept, mime_type)]
 
 
-def _links(text: str, kept: KeptResults, mime_type: str) -> list[dict[str, Any]]:
-    uris = kept.keep(text, mime_type)
+def _attached(files: Iterable[ServedFile], kept: KeptResults) -> list[dict[str, Any]]:
+    """Return small images as they are, and links to all other files."""
+    blocks: list[dict[str, Any]] = []
+    room = MAX_IMAGES
+    for file in files:
+        if file.mime_type.startswith("image/") and len(file.data) <= room:
+            room -= len(file.data)
+            data = base64.b64encode(file.data).decode("ascii")
+            blocks.append({"type": "image", "data": data, "mimeType": file.mime_type})
+        else:
+            name = one_line(file.name)[-_LONGEST_NAME:] or "file"
+            blocks += _links(file.data, kept, file.mime_type, name)
+    return blocks
+
+
+def _links(
+    content: str | bytes, kept: KeptResults, mime_type: str, name: str = "whole result"
+) -> list[dict[str, Any]]:
+    uris = kept.keep(content, mime_type)
+    parts = [f"{name}, part {number} of {len(uris)}" for number in range(1, len(uris) + 1)]
     return [
-        {
-            "type": "resource_link",
-            "uri": uri,
-            "name": f"whole result, part {number} of {len(uris)}",
-            "mimeType": mime_type,
-        }
-        for number, uri in enumerate(uris, 1)
+        {"type": "resource_link", "uri": uri, "name": part, "mimeType": mime_type}
+        for uri, part in zip(
+            uris, parts if len(uris) > 1 or isinstance(content, str) else [name], strict=True
+        )
     ]
 
 

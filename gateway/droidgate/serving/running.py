@@ -5,6 +5,7 @@ from __future__ import annotations
 import functools
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
+from os import PathLike
 from pathlib import Path
 
 import anyio
@@ -13,6 +14,7 @@ from droidgate.calling.caller import Caller
 from droidgate.calling.subjects import NamePattern
 from droidgate.devices.device import open_device
 from droidgate.serving.application import Application
+from droidgate.serving.files import SharedFolders
 from droidgate.serving.http import HttpAddress, http_application, http_server, listen, parse_address
 from droidgate.serving.phone_tools import PhoneTools, ServedPhone
 from droidgate.serving.search import SearchTools
@@ -35,7 +37,11 @@ class Listening:
 
 
 def phone_tools(
-    serials: Sequence[str] = (), *, select: Sequence[str] = (), allow: Sequence[str] = ()
+    serials: Sequence[str] = (),
+    *,
+    select: Sequence[str] = (),
+    allow: Sequence[str] = (),
+    files: Sequence[str | PathLike[str]] = (),
 ) -> PhoneTools:
     """Return the tools of phones; the phones are asked when it is first looked at.
 
@@ -43,9 +49,14 @@ def phone_tools(
         serials: The phones; the only one that is attached by default.
         select: Glob patterns of the packages to serve; all by default.
         allow: Capabilities that need no approval: glob patterns, `CAPABILITY` or `PACKAGE/CAPABILITY`.
+        files: Folders of this computer whose files a client may send to apps.
+
+    Raises:
+        UsageError: a folder is not there.
     """
     phones = [ServedPhone(serial, functools.partial(_connect, serial)) for serial in serials or (None,)]
-    return PhoneTools(phones, select=select, allow=[NamePattern.parse(text) for text in allow])
+    allowed = [NamePattern.parse(text) for text in allow]
+    return PhoneTools(phones, select=select, allow=allowed, shared=SharedFolders.of(files))
 
 
 def _connect(serial: str | None) -> Caller:
@@ -58,6 +69,7 @@ def serve(
     select: Sequence[str] = (),
     search: bool | None = None,
     allow: Sequence[str] = (),
+    files: Sequence[str | PathLike[str]] = (),
     needs_token: bool = True,
     on_listening: Callable[[Listening], None] | None = None,
 ) -> None:
@@ -70,15 +82,16 @@ def serve(
         search: Serve three tools that find, describe and call the others, or every tool by itself; by
             default the three where there are more than 40 others.
         allow: Capabilities that need no approval: glob patterns, `CAPABILITY` or `PACKAGE/CAPABILITY`.
+        files: Folders of this computer whose files a client may send to apps.
         needs_token: Over HTTP, serve only whoever sends the token of this user.
         on_listening: Called when an HTTP server accepts connections.
 
     Raises:
-        UsageError: the address is not one of loopback, or is in use.
+        UsageError: a folder is not there, or the address is not one of loopback, or is in use.
         InputError: the token's file or the user's policy cannot be used.
     """
     address = None if http is None else parse_address(http)
-    tools = SearchTools(phone_tools(serials, select=select, allow=allow), always=search)
+    tools = SearchTools(phone_tools(serials, select=select, allow=allow, files=files), always=search)
     serve_tools(tools, address=address, needs_token=needs_token, on_listening=on_listening)
 
 

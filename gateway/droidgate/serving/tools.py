@@ -89,16 +89,33 @@ class ToolCall:
 
 
 @dataclass(frozen=True, slots=True)
+class ServedFile:
+    """A file that belongs to a result.
+
+    Attributes:
+        name: What it is called where it comes from; any text.
+        mime_type: By its bytes.
+        data: Its bytes.
+    """
+
+    name: str
+    mime_type: str
+    data: bytes
+
+
+@dataclass(frozen=True, slots=True)
 class ToolOutcome:
     """What a call came to.
 
     Attributes:
         result: The value, or why there is none.
         declared: What the tool declares that it returns.
+        files: What the value names or holds, for clients that do not reach the phone.
     """
 
     result: McpToolResult
     declared: DeclaredOutput | None = None
+    files: tuple[ServedFile, ...] = ()
 
 
 @dataclass(frozen=True, slots=True)

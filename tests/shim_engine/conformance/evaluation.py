@@ -20,10 +20,9 @@ from droidgate_shim.engine.backends import (
     ActivityAnswer,
     BackendAnswer,
     BroadcastAnswer,
-    ExtrasCall,
     FunctionAnswer,
-    Outgoing,
     ResponseAnswer,
+    write_outgoing,
 )
 from droidgate_shim.engine.engine import Answer, Ask, Drop, Effect, Engine, Installed, Send
 from droidgate_shim.engine.open_calls import CallKey, OpenCalls
@@ -118,6 +117,8 @@ def _call(case: Outcome) -> Outcome:
         return _carried_out(engine, effects, case)
     if asking == "silent":
         effects = engine.expire(asked.deadline)
+    elif asking == "cancel":
+        effects = engine.cancel(1, None)
     else:
         refusal = None if asking == "yes" else Failure(asking["token"], asking["text"])
         effects = engine.decided(1, asked.call, refusal)
@@ -134,11 +135,13 @@ def _carried_out(engine: Engine, effects: list[Effect], case: Outcome) -> Outcom
     for answer in backend if isinstance(backend, list) else [backend]:
         if answer.get("died"):
             effects += engine.died(2, sent.target.package)
+        elif answer.get("canceled"):
+            effects += engine.cancel(2, None)
         elif not answer.get("silent"):
             effects += engine.answered(2, sent.call, _answer(answer))
     if not any(isinstance(effect, Answer) for effect in effects):
         effects = engine.expire(sent.deadline)
-    return {"outgoing": _outgoing(sent.outgoing), **_outcome_of(effects)}
+    return {"outgoing": write_outgoing(sent.outgoing), **_outcome_of(effects)}
 
 
 def _engine(case: Outcome) -> Engine:
@@ -166,12 +169,6 @@ def _answer(given: Outcome) -> BackendAnswer:
     if "data" in given:
         return BroadcastAnswer(given["code"], given["data"])
     return ActivityAnswer(given["code"], given.get("extras"))
-
-
-def _outgoing(outgoing: Outgoing) -> Outcome:
-    if isinstance(outgoing, ExtrasCall):
-        return {"extras": dict(outgoing.extras)}
-    return {"function": outgoing.function, "document": outgoing.document}
 
 
 def _outcome_of(effects: list[Effect]) -> Outcome:

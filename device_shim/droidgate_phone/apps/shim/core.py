@@ -20,11 +20,11 @@ from droidgate_phone.apps.shim.records import CallRecord, History, Journal, Sett
 from droidgate_phone.apps.shim.targets import TargetReader
 from droidgate_phone.intents import ComponentName
 from droidgate_shim.engine.authority import Carrier, parse_policy
-from droidgate_shim.engine.backends import BackendAnswer
+from droidgate_shim.engine.backends import BackendAnswer, ExtrasCall, write_answer, write_outgoing
 from droidgate_shim.engine.engine import Answer, Ask, Drop, Effect, Engine, Send, refuse
 from droidgate_shim.engine.requests import read_incoming
 from droidgate_shim.engine.responses import answer_journal_entry, write_journal_entry
-from droidgate_shim.engine.routes import RouteTable, parse_route_table
+from droidgate_shim.engine.routes import FunctionBackend, RouteTable, parse_route_table
 from droidgate_shim.engine.strict_json import BUILT, parse_strict
 
 _LEFT_SECONDS: Final = 30.0
@@ -55,6 +55,8 @@ class Receipt:
         began: When it came, in seconds.
         deliver: Takes its answer.
         call: The engine's call, once it is open.
+        stage: How far it has come: `waiting`, `window` (the window that calls its app is not open) or `app`.
+        trace: What went to the app and came from it (docs/shim.md 7); None where nobody wants to know.
         is_answered: Its answer has gone.
         on_end: What runs after its answer.
     """
@@ -65,6 +67,8 @@ class Receipt:
     began: float
     deliver: Deliver
     call: int | None = None
+    stage: str = "waiting"
+    trace: dict[str, Json] | None = None
     is_answered: bool = False
     on_end: list[Callable[[], None]] = field(default_factory=list)
 
@@ -98,6 +102,7 @@ class Core(ABC):
         self.targets = TargetReader(self.table, self.platform)
         self.engine = Engine(self.table, policy, self.targets)
         self._waiting: list[Receipt] = []
+        self._traced: dict[int, Receipt] = {}
         self._cancel_timer: Callable[[], None] | None = None
         self.platform.after(_LEFT_SECONDS, self._forget_left)
 
@@ -127,6 +132,7 @@ class Core(ABC):
         approved: bool = False,
         caller_token: str | None = None,
         obstacle: Failure | None = None,
+        trace: dict[str, Json] | None = None,
     ) -> Receipt:
         """Receive a request.
 
@@ -138,8 +144,9 @@ class Core(ABC):
             approved: It needs no grant.
             caller_token: The caller's Messenger; when its process dies, the call ends.
             obstacle: Why it goes no further than its rate, such as an answer that could not be sent.
+            trace: Gets what goes to the app and comes from it, until the answer.
         """
-        receipt = Receipt(carrier, origin, "", self.context.now(), deliver)
+        receipt = Receipt(carrier, origin, "", self.context.now(), deliver, trace=trace)
         refused = self.engine.admit(self.now(), carrier, origin.uid, extras, receipt)
         if refused:
             self.carry_out(refused)
@@ -227,8 +234,29 @@ class Core(ABC):
                 self._ask(effect, receipt)
             else:
                 receipt.call = effect.call
+                self._keep_sent(effect, receipt)
                 self.send(effect, receipt)
         self._settle()
+
+    def _keep_sent(self, send: Send, receipt: Receipt) -> None:
+        """Take note of what goes to an app."""
+        receipt.stage = "app"
+        if receipt.trace is None:
+            return
+        backend, outgoing = send.backend, send.outgoing
+        receipt.trace |= {
+            "to": send.target.package if isinstance(backend, FunctionBackend) else backend.component,
+            "id": outgoing.request_id if isinstance(outgoing, ExtrasCall) else None,
+            "sent": write_outgoing(outgoing),
+            "origin": receipt.origin.extras(),
+            "answers": [],
+        }
+        self._traced[send.call] = receipt
+
+        def forget() -> None:
+            del self._traced[send.call]
+
+        receipt.on_end.append(forget)
 
     def _ask(self, ask: Ask, receipt: Receipt) -> None:
         refusal = self.ask_user(ask, receipt)
@@ -255,10 +283,16 @@ class Core(ABC):
 
     def answered(self, call: int, answer: BackendAnswer) -> None:
         """Take a backend's answer, which changes nothing if it is late."""
+        traced = self._traced.get(call)
+        if traced is not None and traced.trace is not None:
+            traced.trace["answers"].append(write_answer(answer))
         self.carry_out(self.engine.answered(self.now(), call, answer))
 
     def fail(self, call: int, token: str, message: str) -> None:
         """End a call that could not be brought to its backend."""
+        traced = self._traced.get(call)
+        if traced is not None and traced.trace is not None:
+            traced.trace["answers"].append({"failure": {"token": token, "message": message}})
         self.carry_out(self.engine.fail(self.now(), call, Failure(token, message)))
 
     def end(self, receipt: Receipt, failure: Failure) -> None:

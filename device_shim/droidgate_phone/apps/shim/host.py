@@ -103,7 +103,9 @@ class HostProvider(Provider):
             if name in self._frames or len(self._frames) >= MOST_FRAMES:
                 return False
             self._frames[name] = _Frame(reply, self.context.now())
-        self._on_main_thread(reply, lambda core: METHODS["call"](core, {"request": payload}, reply))
+        self._on_main_thread(
+            reply, lambda core: METHODS["call"](core, {"request": payload, "id": name}, reply)
+        )
         return True
 
     def open_for_reading(self, uri: str, caller_uid: int) -> bytes | None:

@@ -8,6 +8,8 @@ from typing import Final
 
 from droidgate.calls.failures import Failure
 from droidgate.model.json_values import Json
+from droidgate.parsing.manifest_limits import utf16_length
+from droidgate_phone.apps.shim.core import Receipt
 from droidgate_phone.apps.shim.discovery import Tools
 from droidgate_phone.apps.shim.functions import EXECUTE, FIRST_WITH_FUNCTIONS
 from droidgate_phone.apps.shim.identity import Origin, StoredGrant
@@ -15,6 +17,7 @@ from droidgate_phone.apps.shim.process import ShimProcess
 from droidgate_phone.clocks import Signal
 from droidgate_phone.intents import ComponentName
 from droidgate_shim.engine.authority import ANY_APP
+from droidgate_shim.engine.strict_json import write_strict
 
 REQUEST_EXTRA: Final = "mobile-mcp-request"
 RESPONSE_EXTRA: Final = "mobile-mcp-response"
@@ -22,6 +25,10 @@ _HOST_UID: Final = 2000
 _HOST_PACKAGE: Final = "com.android.shell"
 _EVERYTHING: Final = "*"
 _DIGEST: Final = re.compile("[0-9a-f]{64}")
+_CALL_ID: Final = re.compile("[0-9a-f]{32}")
+_CANCELED: Final = "canceled"
+_LONGEST_TRACE: Final = 100_000
+"""In UTF-16 units: with the response it has to fit into what Binder carries at once."""
 
 
 class HostError(Exception):
@@ -210,23 +217,56 @@ def _ask(core: ShimProcess, argument: Mapping[str, Json], reply: HostReply) -> N
 
 def _call(core: ShimProcess, argument: Mapping[str, Json], reply: HostReply) -> None:
     request = _text(argument, "request")
-    deadline = argument.get("deadline_ms")
+    deadline, name = argument.get("deadline_ms"), argument.get("id")
+    if name is not None and not (isinstance(name, str) and _CALL_ID.fullmatch(name)):
+        raise HostError("invalid_argument", "/id: 32 hexadecimal digits are needed")
+    if name in core.host_calls:
+        raise HostError("busy", "a call of this id is open")
+    trace: dict[str, Json] = {}
 
     def deliver(extras: Mapping[str, str], token: str | None) -> None:
         response = next(iter(extras.values()), None)
-        if response is None:
+        if response is None and token == _CANCELED:
+            reply.fail(HostError(_CANCELED, "the computer ended the call"))
+        elif response is None:
             reply.fail(HostError(token or "invalid_argument", "it is not a request"))
         else:
-            reply.put({"response": response})
+            is_short = bool(trace) and utf16_length(write_strict(trace)) <= _LONGEST_TRACE
+            reply.put({"response": response, **({"trace": trace} if is_short else {})})
 
     origin = Origin(_HOST_UID, (), _HOST_PACKAGE)
-    receipt = core.receive("bind", origin, {REQUEST_EXTRA: request}, deliver, approved=True)
+    traced = trace if argument.get("trace") is True else None
+    receipt = core.receive("bind", origin, {REQUEST_EXTRA: request}, deliver, approved=True, trace=traced)
+    if isinstance(name, str) and not receipt.is_answered:
+        _remember(core, name, receipt)
     if isinstance(deadline, int) and not isinstance(deadline, bool):
 
         def give_up() -> None:
             core.end(receipt, Failure("timeout", "no answer came in time; the call may have run"))
 
         receipt.on_end.append(core.platform.after(max(0, deadline) / 1000, give_up))
+
+
+def _remember(core: ShimProcess, name: str, receipt: Receipt) -> None:
+    """Keep an open call under the host's id."""
+
+    def forget() -> None:
+        del core.host_calls[name]
+
+    core.host_calls[name] = receipt
+    receipt.on_end.append(forget)
+
+
+def _cancel(core: ShimProcess, argument: Mapping[str, Json], reply: HostReply) -> None:
+    receipt = core.host_calls.get(_text(argument, "id"))
+    if receipt is not None:
+        core.end(receipt, Failure(_CANCELED, "the computer ended the call"))
+    reply.put({"canceled": receipt is not None})
+
+
+def _progress(core: ShimProcess, argument: Mapping[str, Json], reply: HostReply) -> None:
+    receipt = core.host_calls.get(_text(argument, "id"))
+    reply.put({"stage": None if receipt is None else receipt.stage})
 
 
 def _discover(core: ShimProcess, argument: Mapping[str, Json], reply: HostReply) -> None:
@@ -264,6 +304,8 @@ METHODS: Final[Mapping[str, Method]] = {
     "switch": _switch,
     "ask": _ask,
     "call": _call,
+    "cancel": _cancel,
+    "progress": _progress,
     "discover-broadcast": _discover,
     "history": _history,
     "clear-history": _clear_history,

@@ -31,6 +31,7 @@ class ShimProcess(Core):
         screen: Calls that need the screen.
         bindings: Calls of services.
         discoveries: What receivers declared.
+        host_calls: The computer's open calls, by the ids that it gave them.
         shell_identity: The borrowed right to call app functions.
     """
 
@@ -40,6 +41,7 @@ class ShimProcess(Core):
         self.screen = ScreenCalls(self)
         self.bindings = Bindings(self)
         self.discoveries = Discoveries(self)
+        self.host_calls: dict[str, Receipt] = {}
         self.shell_identity = ShellIdentity(self.platform)
 
     def ask_user(self, ask: Ask, receipt: Receipt) -> Failure | None:

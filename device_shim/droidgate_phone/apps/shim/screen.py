@@ -43,12 +43,14 @@ class ScreenCall:
     Attributes:
         send: The engine's.
         intent: What starts the tool.
+        receipt: Its request.
         opener: Opens the trampoline, once it is the call's turn.
         leave: Takes the activity that waits for the result off the screen.
     """
 
     send: Send
     intent: Intent
+    receipt: Receipt
     opener: Opener | None = None
     leave: Callable[[], None] | None = None
 
@@ -70,7 +72,8 @@ class ScreenCalls:
         if len(self._waiting) >= MOST_WAITING:
             core.fail(send.call, "busy", "too many calls wait for the screen; retry when one has ended")
             return
-        call = ScreenCall(send, Intent(ACTION_CALL, component, extras=extras))
+        receipt.stage = "window"
+        call = ScreenCall(send, Intent(ACTION_CALL, component, extras=extras), receipt)
         self._waiting.append(call)
         receipt.on_end.append(lambda: self._end(call))
         self._next()
@@ -100,6 +103,7 @@ class ScreenCalls:
             return None
         call.opener.opened()
         call.leave = leave
+        call.receipt.stage = "app"
         return call
 
     def finish(self, call: ScreenCall, result: ActivityResult, seconds: float) -> None:

@@ -6,7 +6,7 @@ from contextlib import nullcontext
 from dataclasses import dataclass
 from pathlib import Path
 
-from droidgate.calling.approvals import allow_once
+from droidgate.calling.approvals import Approval, ApprovalRequest, allow_once
 from droidgate.calling.caller import Caller, CallPlan
 from droidgate.calling.files import fetch_files
 from droidgate.calling.requests import CallRequest
@@ -14,6 +14,7 @@ from droidgate.calling.traces import NO_TRACE, open_trace
 from droidgate.cli.calls.asking import ask_on_terminal
 from droidgate.cli.calls.documents import call_document, plan_document
 from droidgate.cli.calls.outputs import show_outputs
+from droidgate.cli.calls.waiting_line import WaitingLine
 from droidgate.cli.exit_codes import ExitCode
 from droidgate.cli.output.json_output import print_json
 from droidgate.cli.output.pages import Line, print_note, print_warning, show
@@ -48,8 +49,13 @@ def call_and_report(request: CallRequest, options: CallOptions) -> int:
     """
     caller = _caller(options)
     trace = nullcontext(NO_TRACE) if options.trace is None else open_trace(options.trace, force=options.force)
-    with trace as steps:
-        result = caller.call(request, trace=steps)
+    with trace as steps, WaitingLine() as line:
+
+        def ask(asked: ApprovalRequest) -> Approval:
+            line.clear()
+            return allow_once(asked) if options.approved else ask_on_terminal(asked)
+
+        result = caller.call(request, approver=ask, trace=steps, progress=line.show)
     _warn(result.findings)
     if options.pull is not None:
         for copy in fetch_files(result.value, options.pull, caller.device):
@@ -76,8 +82,7 @@ def explain_and_report(request: CallRequest, options: CallOptions) -> int:
 
 
 def _caller(options: CallOptions) -> Caller:
-    approver = allow_once if options.approved else ask_on_terminal
-    return Caller(open_device(options.serial), approver=approver, signed_by=options.signed_by)
+    return Caller(open_device(options.serial), signed_by=options.signed_by)
 
 
 def _plan_lines(plan: CallPlan) -> list[Line]:

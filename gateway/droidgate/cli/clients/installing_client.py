@@ -12,7 +12,7 @@ import yaml
 from droidgate.cli.clients.documents import InstallClientDocument
 from droidgate.cli.exit_codes import ExitCode
 from droidgate.cli.output.json_output import print_json
-from droidgate.cli.output.pages import Block, Line, show
+from droidgate.cli.output.pages import Block, Line, file_lines, print_file_notes, show
 from droidgate.cli.output.safe_text import one_line, visible
 from droidgate.clients.installing import ClientChange, install_client
 from droidgate.model.errors import UsageError
@@ -52,6 +52,8 @@ def install(request: InstallRequest, *, as_json: bool) -> int:
     status = _status(change, is_written=not request.is_printed)
     if as_json:
         print_json(_document(change, status))
+        if not request.is_printed:
+            print_file_notes({change.path: status})
     elif request.is_printed:
         print(_entry_text(change, request.name))
     else:
@@ -90,7 +92,7 @@ def _entry_text(change: ClientChange, name: str) -> str:
 
 def _page(change: ClientChange, status: Status) -> list[Block]:
     blocks: list[Block] = [Line(visible(line)) for line in change.diff.splitlines()]
-    blocks.append(Line(f"{status}: {one_line(str(change.path))}"))
+    blocks += file_lines({change.path: status})
     if change.backup is not None:
         blocks.append(Line(f"backup: {one_line(str(change.backup))}"))
     if change.is_change:

@@ -17,6 +17,7 @@ from typing import Any, Final
 from droidgate.cli.config.settings import SETTINGS, Setting
 from droidgate.model.errors import UsageError
 from droidgate.parsing.suggestions import closest_name
+from droidgate.parsing.toml_text import line_of
 from droidgate.text_safety import one_line
 
 FILE: Final = "droidgate.toml"
@@ -26,8 +27,6 @@ MOST_BYTES: Final = 64 * 1024
 _TABLE: Final = ("tool", "droidgate")
 _HINT: Final = "`droidgate config show` lists what can be set"
 _LINE: Final = re.compile(r"\(at line (\d{1,9}), column \d{1,9}\)")
-_MOST_PLACES: Final = 20
-"""Lines on which a key is looked for, each with a parse of what is before."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -207,34 +206,11 @@ class _Place:
 
     @property
     def line(self) -> int:
-        """The line of the key, from 1; 0 where it cannot be found.
-
-        It is the last line with the key's name whose lines before do not have the key yet.
-        """
-        lines = self.text.splitlines(keepends=True)
-        named = [number for number, line in enumerate(lines) if self.key[-1] in line]
-        found = 0
-        for number in named[:_MOST_PLACES]:
-            try:
-                before = tomllib.loads("".join(lines[:number]))
-            except (ValueError, RecursionError):
-                # It ends inside of a value.
-                continue
-            if _has(before, self.key):
-                break
-            found = number + 1
-        return found
+        """The line of the key, from 1; 0 where it cannot be found."""
+        return line_of(self.text, self.key) or 0
 
     def error(self, message: str, hint: str) -> UsageError:
         """Return an error at the line of the key."""
         line = self.line
         path = _shown_path(self.path)
         return UsageError(message, place=f"{path}:{line}" if line else path, hint=hint)
-
-
-def _has(table: object, key: tuple[str, ...]) -> bool:
-    for name in key:
-        if not isinstance(table, dict) or name not in table:
-            return False
-        table = table[name]
-    return True

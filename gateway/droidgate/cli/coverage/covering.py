@@ -2,17 +2,18 @@
 
 from __future__ import annotations
 
+import hashlib
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Final
 
 from droidgate.cli.coverage.coverage_page import coverage_page
 from droidgate.cli.exit_codes import ExitCode
-from droidgate.cli.output.pages import file_line, print_note, print_warning, show
+from droidgate.cli.output.pages import Line, file_lines, print_file_notes, print_warning, show
 from droidgate.coverage.export import Form
 from droidgate.coverage.report import Coverage, ReportOptions, open_snapshot
 from droidgate.model.errors import UsageError, WriteError
-from droidgate.output_folder import write_files
+from droidgate.output_folder import Status, write_files
 
 MOST_SARIF_RESULTS: Final = 25_000
 """Code-scanning services take no more of one run."""
@@ -47,8 +48,7 @@ def cover(catalog: Path, options: CoverageOptions, *, as_json: bool) -> int:
     earlier = [open_snapshot(item, own_apps=options.own_apps) for item in options.since]
     snapshot = open_snapshot(catalog, own_apps=options.own_apps)
     with Coverage(snapshot, earlier, report_options) as coverage:
-        _write_texts(coverage, options)
-        _write_tables(coverage, options)
+        statuses = {**_write_texts(coverage, options), **_write_tables(coverage, options)}
         report = coverage.report
     if as_json:
         from droidgate.cli.coverage.coverage_documents import CoverageDocument
@@ -56,12 +56,14 @@ def cover(catalog: Path, options: CoverageOptions, *, as_json: bool) -> int:
 
         shown = report if options.details else report.model_copy(update={"details": None})
         print_json(CoverageDocument(report=shown))
+        print_file_notes(statuses)
     else:
-        show(coverage_page(report))
+        files = [Line(), *file_lines(statuses)] if statuses else []
+        show([*coverage_page(report), *files])
     return ExitCode.OK
 
 
-def _write_texts(coverage: Coverage, options: CoverageOptions) -> None:
+def _write_texts(coverage: Coverage, options: CoverageOptions) -> dict[Path, Status]:
     files: dict[Path, bytes] = {}
     if options.html is not None:
         from droidgate.coverage.html.page import render_page
@@ -76,21 +78,23 @@ def _write_texts(coverage: Coverage, options: CoverageOptions) -> None:
             print_warning(f"the SARIF log has the first {MOST_SARIF_RESULTS:,} results, the gravest first")
         log = json_text(json_value(sarif_log(findings[:MOST_SARIF_RESULTS])))
         files[options.sarif] = log.encode("utf-8", "backslashreplace")
-    for path, status in write_files(files, force=options.force, makes_folders=False).items():
-        print_note(file_line(status, path))
+    return write_files(files, force=options.force, makes_folders=False)
 
 
-def _write_tables(coverage: Coverage, options: CoverageOptions) -> None:
+def _write_tables(coverage: Coverage, options: CoverageOptions) -> dict[Path, Status]:
+    statuses: dict[Path, Status] = {}
     forms: tuple[tuple[Path | None, Form], ...] = ((options.csv, "csv"), (options.parquet, "parquet"))
     for folder, form in forms:
         if folder is not None:
-            existing = _existing_files(folder, form, force=options.force)
+            earlier = _digests(folder, form, force=options.force)
             for path in coverage.write_tables(folder, form):
-                print_note(file_line("updated" if path in existing else "created", path))
+                is_same = earlier.get(path) == _digest(path)
+                statuses[path] = "created" if path not in earlier else "unchanged" if is_same else "updated"
+    return statuses
 
 
-def _existing_files(folder: Path, ending: str, *, force: bool) -> frozenset[Path]:
-    """Return the files of a folder with an ending.
+def _digests(folder: Path, ending: str, *, force: bool) -> dict[Path, bytes]:
+    """Return the digests of the files of a folder with an ending.
 
     Raises:
         WriteError: it is not a folder, or has such files and they may not be overwritten.
@@ -99,8 +103,13 @@ def _existing_files(folder: Path, ending: str, *, force: bool) -> frozenset[Path
         raise WriteError(
             "it is not a folder", place=str(folder), hint="Name a folder: each table is a file in it"
         )
-    existing = frozenset(folder.glob(f"*.{ending}"))
+    existing = sorted(folder.glob(f"*.{ending}"))
     if existing and not force:
         message = f"the folder has {ending} files already"
         raise WriteError(message, place=str(folder), hint="Choose another folder, or overwrite with --force")
-    return existing
+    return {path: _digest(path) for path in existing if path.is_file()}
+
+
+def _digest(path: Path) -> bytes:
+    with path.open("rb") as file:
+        return hashlib.file_digest(file, "sha256").digest()

@@ -12,13 +12,14 @@ from typing import TYPE_CHECKING, Final, Self
 
 from droidgate.cli.exit_codes import ExitCode
 from droidgate.cli.output.page_length import shows_details
-from droidgate.cli.output.pages import Block, Line, Table, print_note, show
+from droidgate.cli.output.pages import Block, Line, Table, file_lines, print_file_notes, print_note, show
 from droidgate.cli.output.summaries import left_out_line
 from droidgate.cli.output.verbosity import shows_notes
 from droidgate.coverage.scan import Result
 from droidgate.coverage.scanned import KNOWN, PART
 from droidgate.coverage.scanning import ScanOptions, scan
 from droidgate.model.errors import InputError
+from droidgate.sources.catalogs.names import CATALOG_FILE
 from droidgate.sources.catalogs.rows import LEFT_OUT
 from droidgate.sources.spelling import printable
 
@@ -41,12 +42,14 @@ def scan_sources(sources: Sequence[str], folder: Path, options: ScanOptions, *, 
         UsageError: anybody on the network could answer as the cluster's scheduler.
         InputError: nothing could be read; the result has been printed.
     """
+    status = "updated" if (folder / CATALOG_FILE).exists() else "created"
     with ProgressLine() as progress:
         result = scan(*sources, catalog=folder, options=options, watcher=progress)
     if as_json:
         _print_document(result)
+        print_file_notes({folder: status})
     else:
-        show(scan_page(result))
+        show([*scan_page(result), *file_lines({folder: status})])
     if result.catalog.rows["apps"] or result.outcomes.get("read"):
         return ExitCode.OK
     raise InputError(

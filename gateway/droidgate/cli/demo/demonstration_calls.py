@@ -22,6 +22,7 @@ from droidgate_phone.app_api.values import AndroidError
 from droidgate_phone.apps.agent import Agent, Dialect, NoAnswerError, request_text
 from droidgate_phone.apps.pdf_document import PdfPage, write_pdf
 from droidgate_phone.intents import ComponentName
+from droidgate_shim.builder.advertising import frontends_on_request
 from droidgate_shim.builder.shims import BuiltShim, ShimOptions, build_shims
 from droidgate_shim.builder.source_apps import SourceApp, read_source_apps
 from droidgate_shim.host.client import HostClient
@@ -42,7 +43,6 @@ PDF_TOOL: Final = "dev.droidgate.sample.pdftool"
 TALLY: Final = "dev.droidgate.sample.tally"
 WEATHER: Final = "dev.droidgate.sample.weather"
 
-_ADVERTISED: Final = frozenset({"mmcp", "mmcp-broadcast", "appfunctions"})
 _LEND_VISIBILITY: Final = 512
 """BIND_ALLOW_ACTIVITY_STARTS (reference android-runtime 0.4)."""
 _PDF: Final = f"/sdcard/Android/data/{PDF_TOOL}/report.pdf"
@@ -120,7 +120,7 @@ class DemonstrationCalls:
     def build_and_install(self) -> list[str]:
         """Build a shim for each app and install it; return what went wrong."""
         begin = time.perf_counter()
-        shims = build_shims(self.apps, ShimOptions(advertise=_ADVERTISED), self.key)
+        shims = build_shims(self.apps, ShimOptions(advertise=frozenset(frontends_on_request())), self.key)
         spent = (time.perf_counter() - begin) * 1000
         show([Line(f"{len(shims)} shims built in {spent:.0f} ms", 1)])
         problems = []
@@ -351,7 +351,7 @@ class DemonstrationCalls:
             "host (adb) -> mMCP activity",
             "page_count",
             arguments,
-            lambda: outcome_of(self._client(PDF_TOOL).call(text)),
+            lambda: outcome_of(self._client(PDF_TOOL).call(text).response),
             lambda answer: str(len(_PAGES)) in one_line_json(answer),
         )
 

@@ -30,7 +30,7 @@ from droidgate.cli.output.grouping import (
 )
 from droidgate.cli.output.json_output import json_text, json_value, print_json
 from droidgate.cli.output.marking import marks_page
-from droidgate.cli.output.pages import Block, Heading, Line, file_line, show
+from droidgate.cli.output.pages import Block, Heading, Line, file_lines, print_file_notes, show
 from droidgate.cli.output.safe_text import visible
 from droidgate.cli.output.sarif import sarif_log
 from droidgate.cli.output.summaries import dialect_name
@@ -167,7 +167,9 @@ def _report(read: Providers, converted: Conversion, statuses: dict[Path, Status]
         )
         print_json(sarif_log([*all_findings(read, converted), *marks]))
     else:
-        show([*conversion_page(converted, read.findings), *_files_page(statuses)])
+        show([*conversion_page(converted, read.findings), *file_lines(statuses)])
+        return
+    print_file_notes(statuses)
 
 
 def conversion_page(converted: Conversion, reading: Sequence[Finding] = ()) -> list[Block]:
@@ -207,10 +209,6 @@ def _security_of(translation: Translation) -> list[Block]:
 
 def _subjects_of(translation: Translation) -> list[str]:
     return [capability.id for capability in translation.source.capabilities]
-
-
-def _files_page(statuses: dict[Path, Status]) -> list[Block]:
-    return [Line(file_line(status, path)) for path, status in statuses.items()]
 
 
 def fidelity_document(read: Providers, converted: Conversion) -> FidelityDocument:

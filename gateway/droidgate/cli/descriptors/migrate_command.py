@@ -93,9 +93,10 @@ def _migrate(  # noqa: PLR0913
 ) -> int:
     """Put what an app declares into an Android project, in another protocol.
 
-    Prints the changes of the project as a unified diff, and lists on standard error what the conversion costs
-    and what is left to do. The manifest is edited in place; descriptors and a handler with one typed method
-    for each capability are added. A second run changes nothing.
+    Prints the changes of the project as a unified diff, and on standard error what the conversion costs, what
+    is left to do, and the files. With --write, this report goes to standard output, and no diff is printed.
+    The manifest is edited in place; descriptors and a handler with one typed method for each capability are
+    added. A second run changes nothing.
     """
     del json_schema
     from droidgate.cli.descriptors.migrating import MigrateRequest, migrate_source

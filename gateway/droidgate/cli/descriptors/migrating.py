@@ -13,7 +13,7 @@ from droidgate.cli.exit_codes import ExitCode
 from droidgate.cli.options import ConversionThreshold
 from droidgate.cli.output.documents import ChangedFile, MigrationDocument
 from droidgate.cli.output.json_output import print_json
-from droidgate.cli.output.pages import Block, Heading, Line, file_line, print_note, print_warning, show
+from droidgate.cli.output.pages import Block, Heading, Line, file_lines, print_file_notes, print_warning, show
 from droidgate.cli.output.safe_text import visible
 from droidgate.cli.reading import read_all
 from droidgate.migration.migrating import Migration, migrate
@@ -75,25 +75,31 @@ def _check_count(read: Providers, chosen: Sequence[str] | None) -> None:
 
 
 def _report(request: MigrateRequest, migration: Migration, *, as_json: bool, is_written: bool) -> None:
+    statuses = _statuses(migration, is_written=is_written)
     if as_json:
         print_json(_document(migration, is_written=is_written))
+        print_file_notes(statuses)
         return
-    _print_diff(migration.unified_diff())
-    sys.stdout.flush()
     notes: list[Block] = []
     if migration.notes:
         notes = [Heading("Left to do"), *(Line(note, 1) for note in migration.notes), Line()]
-    show([*conversion_page(migration.conversion, migration.source.findings), Line(), *notes], sys.stderr)
-    if not migration.changes:
-        print_note("nothing to change")
-    for change in migration.changes:
-        if is_written:
-            word = "created" if change.before is None else "updated"
-        else:
-            word = "would create" if change.before is None else "would update"
-        print_note(file_line(word, change.path))
-    if request.write and not is_written:
-        print_warning("nothing was written: a finding reaches the threshold")
+    page = [*conversion_page(migration.conversion, migration.source.findings), Line(), *notes]
+    if request.write:
+        show([*page, *file_lines(statuses)])
+        if not is_written:
+            print_warning("nothing was written: a finding reaches the threshold")
+        return
+    _print_diff(migration.unified_diff())
+    sys.stdout.flush()
+    show(page, sys.stderr)
+    print_file_notes(statuses)
+
+
+def _statuses(migration: Migration, *, is_written: bool) -> dict[Path, str]:
+    """Return what became, or would become, of each file of the project."""
+    created, updated = ("created", "updated") if is_written else ("would create", "would update")
+    changed = {Path(item.path): created if item.before is None else updated for item in migration.changes}
+    return changed | {Path(path): "unchanged" for path in migration.unchanged}
 
 
 def _print_diff(diff: str) -> None:

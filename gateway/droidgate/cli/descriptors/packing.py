@@ -9,7 +9,7 @@ from droidgate.android_names import android_name
 from droidgate.cli.exit_codes import ExitCode
 from droidgate.cli.output.documents import PackDocument, PackedFile, Problem, SignerRecord
 from droidgate.cli.output.json_output import print_json
-from droidgate.cli.output.pages import Block, Heading, Line, Table, show
+from droidgate.cli.output.pages import Block, Heading, Line, Table, file_lines, print_file_notes, show
 from droidgate.cli.reading import print_problem
 from droidgate.packing import PackedApp
 
@@ -22,13 +22,14 @@ def report_packing(
     Raises:
         WriteError: the file cannot be written.
     """
-    packed.write(out, force=force)
+    statuses = {out: packed.write(out, force=force)}
     for problem in packed.problems:
         print_problem(problem)
     if as_json:
         print_json(_document(project, packed, out))
+        print_file_notes(statuses)
     else:
-        show(_page(packed, out))
+        show([*_page(packed, out), Line(), *file_lines(statuses)])
     return ExitCode.INPUT if generate and packed.problems else ExitCode.OK
 
 

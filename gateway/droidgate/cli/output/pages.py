@@ -7,6 +7,7 @@ import sys
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from os import PathLike, fspath
+from pathlib import Path
 from typing import IO, TYPE_CHECKING, Final
 
 from droidgate.cli.output.page_length import is_short_page
@@ -183,6 +184,17 @@ def amount(count: int, singular: str, plural: str | None = None) -> str:
 def file_line(status: str, path: str | PathLike[str]) -> str:
     """Return what became of a file: `created: PATH`, `would update: PATH`."""
     return f"{status}: {one_line(fspath(path))}"
+
+
+def file_lines(statuses: Mapping[Path, str]) -> list[Block]:
+    """Return what became of files, as the end of a page on standard output."""
+    return [Line(file_line(status, path)) for path, status in statuses.items()]
+
+
+def print_file_notes(statuses: Mapping[Path, str]) -> None:
+    """Print what became of files on standard error, since standard output has content: a document or diff."""
+    for path, status in statuses.items():
+        print_note(file_line(status, path))
 
 
 def print_note(text: str) -> None:

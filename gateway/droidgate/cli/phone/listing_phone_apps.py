@@ -5,11 +5,11 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from droidgate.cli.exit_codes import ExitCode
-from droidgate.cli.output.documents import PhoneApp, PhoneAppsDocument
 from droidgate.cli.output.json_output import print_json
 from droidgate.cli.output.pages import Line, Table, show
 from droidgate.cli.output.safe_text import one_line
 from droidgate.cli.output.summaries import dialect_name
+from droidgate.cli.phone.documents import PhoneApp, PhoneAppsDocument
 from droidgate.cli.phone.running_phones import find_phone
 from droidgate.cli.reading import print_problem
 from droidgate.devices.device import open_device

@@ -8,16 +8,16 @@ from pathlib import Path, PurePosixPath
 from droidgate.android_names import android_name
 from droidgate.apk.bundle_files import open_app
 from droidgate.cli.exit_codes import ExitCode
-from droidgate.cli.output.documents import (
+from droidgate.cli.output.json_output import print_json
+from droidgate.cli.output.pages import Line, Table, show
+from droidgate.cli.output.safe_text import one_line
+from droidgate.cli.phone.documents import (
     InstalledPackage,
     PhoneInstallDocument,
     PhonePushDocument,
     PhoneStatus,
     PhoneStatusDocument,
 )
-from droidgate.cli.output.json_output import print_json
-from droidgate.cli.output.pages import Line, Table, show
-from droidgate.cli.output.safe_text import one_line
 from droidgate.cli.phone.running_phones import find_phone, running_phones
 from droidgate.devices.device import Device, open_device
 from droidgate.devices.installing import install_apks

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from pathlib import Path
 from typing import Annotated
 
 import typer
@@ -61,6 +62,15 @@ def _serve(  # noqa: PLR0913
             show_default=False,
         ),
     ] = None,
+    files: Annotated[
+        list[Path] | None,
+        typer.Option(
+            "--files",
+            metavar="FOLDER",
+            help="Let clients send the files in this folder to apps; may be repeated",
+            show_default=False,
+        ),
+    ] = None,
     plan: Annotated[
         bool, typer.Option("--plan", help="Print what the tools of each app cost a model, and serve nothing")
     ] = False,
@@ -87,5 +97,6 @@ def _serve(  # noqa: PLR0913
         select=select or (),
         search=search,
         allow=allow or (),
+        files=files or (),
         needs_token=not no_token,
     )

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from pathlib import Path
 from typing import TYPE_CHECKING, Final, Literal
 
 from droidgate.cli.exit_codes import ExitCode
@@ -64,6 +65,7 @@ def serve_and_report(
     select: Sequence[str],
     search: bool | None,
     allow: Sequence[str],
+    files: Sequence[Path],
     needs_token: bool,
 ) -> int:
     """Serve until the client leaves or a signal ends it.
@@ -78,7 +80,7 @@ def serve_and_report(
     from droidgate.serving.search import SearchTools
 
     address = None if http is None else parse_address(http)
-    tools = phone_tools(serials, select=select, allow=allow)
+    tools = phone_tools(serials, select=select, allow=allow, files=files)
     # A phone may come later: a client that starts with the computer would otherwise have to be restarted.
     tools.look()
     provider = SearchTools(tools, always=search)

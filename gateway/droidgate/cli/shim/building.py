@@ -19,7 +19,7 @@ from droidgate.cli.output.grouping import (
 )
 from droidgate.cli.output.json_output import print_json
 from droidgate.cli.output.marking import marks_page
-from droidgate.cli.output.pages import Block, Heading, Line, file_line, print_note, show
+from droidgate.cli.output.pages import Block, Heading, Line, file_lines, print_file_notes, print_note, show
 from droidgate.cli.output.safe_text import one_line
 from droidgate.cli.shim.documents import (
     BuiltShimRecord,
@@ -76,6 +76,7 @@ def build_and_report(
                 left_out=made.left_out.packages,
             )
         )
+        print_file_notes(statuses)
     else:
         show(_page(made, statuses))
     every = [finding for item in built for finding in item.findings]
@@ -145,8 +146,7 @@ def _page(made: ShimBuild, statuses: dict[Path, Status]) -> list[Block]:
     blocks += left_out_lines(made.left_out)
     blocks.append(Line(f"findings: {counted(count_levels(every)) or 'none'}"))
     blocks.append(Line(f"signed with {one_line(str(made.key.path))}"))
-    blocks += [Line(file_line(status, path)) for path, status in statuses.items()]
-    return blocks
+    return [*blocks, *file_lines(statuses)]
 
 
 def unused_blocks(unused: Sequence[SourceApp]) -> list[Block]:

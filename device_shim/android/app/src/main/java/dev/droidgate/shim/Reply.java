@@ -3,11 +3,14 @@ package dev.droidgate.shim;
 import android.os.Bundle;
 import android.os.SystemClock;
 import android.util.Log;
+import dev.droidgate.shim.core.BackendAnswer;
 import dev.droidgate.shim.core.CallFailure;
 import dev.droidgate.shim.core.FailureTokens;
 import dev.droidgate.shim.core.Incoming;
 import dev.droidgate.shim.core.Journal;
 import dev.droidgate.shim.core.MalformedJsonException;
+import dev.droidgate.shim.core.Outgoing;
+import dev.droidgate.shim.core.Route;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.Map;
@@ -16,6 +19,15 @@ import java.util.Map;
 public abstract class Reply {
     /** UTF-16 units of an answer that a shorter one would not help. */
     private static final int SHORT = 8_192;
+
+    /** It has not been brought to its app yet. */
+    public static final String STAGE_WAITING = "waiting";
+
+    /** The window that calls its app waits for its turn, for Android or for a tap. */
+    public static final String STAGE_WINDOW = "window";
+
+    /** The app has it. */
+    public static final String STAGE_APP = "app";
 
     /** Whether the platform vouches for the caller. */
     public final boolean bound;
@@ -30,6 +42,9 @@ public abstract class Reply {
 
     /** The request, until it is read. */
     volatile Map<String, Object> unread;
+
+    /** How far it has come: {@link #STAGE_WAITING}, {@link #STAGE_WINDOW} or {@link #STAGE_APP}. */
+    public volatile String stage = STAGE_WAITING;
 
     /** The capability that it asks for, empty where none was read. */
     volatile String capability = "";
@@ -57,6 +72,12 @@ public abstract class Reply {
     public boolean watch(Runnable died) {
         return true;
     }
+
+    /** Keeps what goes to the app, where somebody wants to know. */
+    public void sent(Route route, Outgoing outgoing) {}
+
+    /** Keeps what came from the app, where somebody wants to know. */
+    public void came(BackendAnswer answer) {}
 
     /** Returns why a request whose answer cannot go there is not carried out, null where it can. */
     public CallFailure obstacle() {

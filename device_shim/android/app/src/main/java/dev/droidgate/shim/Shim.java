@@ -21,6 +21,8 @@ import dev.droidgate.shim.core.Incoming;
 import dev.droidgate.shim.core.Json;
 import dev.droidgate.shim.core.JsonReader;
 import dev.droidgate.shim.core.MalformedJsonException;
+import dev.droidgate.shim.core.Outgoing;
+import dev.droidgate.shim.core.Route;
 import dev.droidgate.shim.core.RouteTable;
 import dev.droidgate.shim.platform.Certificates;
 import dev.droidgate.shim.platform.Failures;
@@ -39,6 +41,7 @@ import java.util.Collections;
 import java.util.HashMap;
 import java.util.List;
 import java.util.Map;
+import java.util.concurrent.ConcurrentHashMap;
 
 /** What the components of the app share: the engine with its edges, wired once in a process. */
 public final class Shim implements Clock, Answers {
@@ -81,6 +84,10 @@ public final class Shim implements Clock, Answers {
     public final ScreenCalls screen;
     public final ShellIdentity shellIdentity;
     private final Engine engine;
+
+    /** The calls that are at their apps, by the engine's numbers. */
+    private final Map<Long, Reply> sent = new ConcurrentHashMap<>();
+
     private final Runnable deadline = () -> calls.execute(this::settle);
     private volatile int open;
 
@@ -244,12 +251,24 @@ public final class Shim implements Clock, Answers {
         answered(call, answer, null);
     }
 
+    /** Takes note of what goes to an app, before it goes; on the engine's thread. */
+    public void sent(long call, Reply reply, Route route, Outgoing outgoing) {
+        reply.stage = Reply.STAGE_APP;
+        reply.sent(route, outgoing);
+        sent.put(call, reply);
+        reply.whenAnswered(() -> sent.remove(call));
+    }
+
     /** Takes a backend's answer, and runs something, if it is not null, when the engine has it. */
     public void answered(long call, BackendAnswer answer, Runnable taken) {
         step(
                 () -> {
                     if (taken != null) {
                         taken.run();
+                    }
+                    Reply reply = sent.get(call);
+                    if (reply != null) {
+                        reply.came(answer);
                     }
                     engine.answered(call, answer);
                 });

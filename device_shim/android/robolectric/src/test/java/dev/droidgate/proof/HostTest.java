@@ -15,6 +15,8 @@ import dev.droidgate.proof.apps.Behaviour;
 import dev.droidgate.proof.apps.ClockService;
 import dev.droidgate.proof.phone.Inputs;
 import java.util.List;
+import org.json.JSONException;
+import org.json.JSONObject;
 import org.junit.Test;
 
 /** What a computer may ask for, and that nobody else may. */
@@ -82,6 +84,35 @@ public final class HostTest extends ShimTest {
         assertEquals("timeout", host.tokenOfCall("clock.now", 300));
         phone.quiet();
         assertEquals("0", host.text("status", "open"));
+    }
+
+    @Test
+    public void aCallOfTheHostIsCanceledByItsId() {
+        Apps.all(Behaviour.SILENT);
+        Host.Pending call = host.begin(ID, "clock.now");
+        phone.until("the call is at its app", () -> "app".equals(host.stage(ID)));
+        assertEquals("busy", host.tokenOf("call", "request", "{}", "id", ID));
+        assertEquals("true", String.valueOf(host.ask("cancel", "id", ID).opt("canceled")));
+        assertEquals("canceled", call.token());
+        phone.quiet();
+        assertEquals("0", host.text("status", "open"));
+        assertEquals("null", host.stage(ID));
+        assertEquals("false", String.valueOf(host.ask("cancel", "id", ID).opt("canceled")));
+    }
+
+    @Test
+    public void aTraceHasWhatWentToTheAppAndWhatCameBack() throws JSONException {
+        JSONObject trace = host.trace("clock.now");
+        assertTrue(trace.getString("to").startsWith("dev.droidgate.proof.clock/"));
+        assertTrue(trace.getJSONObject("sent").getJSONObject("extras").toString().contains(trace.getString("id")));
+        assertEquals(1, trace.getJSONArray("answers").length());
+        assertTrue(trace.getJSONArray("answers").getJSONObject(0).toString().contains("12:00"));
+        assertEquals("com.android.shell", trace.getJSONObject("origin").getString("gateway_origin_package"));
+    }
+
+    @Test
+    public void anIdOfACallIsThirtyTwoDigits() {
+        assertEquals("invalid_argument", host.tokenOf("call", "request", "{}", "id", "../grants"));
     }
 
     @Test

@@ -44,6 +44,7 @@ public final class Backends implements Backend {
         }
         // Before anything happens that must not happen twice.
         shim.writeJournal();
+        shim.sent(call, reply, route, outgoing);
         switch (route.backend) {
             case Route.ACTIVITY:
                 shim.screen.call(call, reply, route, intent(Names.MMCP_CALL, route, reply, outgoing));

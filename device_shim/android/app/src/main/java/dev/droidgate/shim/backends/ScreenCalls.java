@@ -71,6 +71,7 @@ public final class ScreenCalls {
         if (shim.isLocked()) {
             throw new CallFailure(FailureTokens.NEEDS_USER, LOCKED);
         }
+        reply.stage = Reply.STAGE_WINDOW;
         ScreenCall call = new ScreenCall(number, reply, route, intent, shim.now() + route.deadline);
         synchronized (this) {
             if (active == null) {
@@ -148,6 +149,7 @@ public final class ScreenCalls {
             active.begin = shim.now();
         }
         active.window = window;
+        active.reply.stage = Reply.STAGE_APP;
         return active;
     }
 

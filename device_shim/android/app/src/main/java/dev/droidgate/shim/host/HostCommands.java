@@ -13,6 +13,7 @@ import dev.droidgate.shim.backends.ShellIdentity;
 import dev.droidgate.shim.core.FailureTokens;
 import dev.droidgate.shim.core.Frontend;
 import dev.droidgate.shim.core.Json;
+import dev.droidgate.shim.core.JsonWriter;
 import dev.droidgate.shim.core.MalformedJsonException;
 import dev.droidgate.shim.core.Route;
 import dev.droidgate.shim.core.Target;
@@ -25,15 +26,21 @@ import java.util.Map;
 /** What the host may ask for (docs/shim.md 7). */
 public final class HostCommands {
     private static final int LONGEST_REQUEST = 32 * 1024;
+
+    /** In UTF-16 units: with the response it has to fit into what Binder carries at once. */
+    private static final int LONGEST_TRACE = 100_000;
+
     private static final long LONGEST_WAIT = 600_000;
     private static final long USUAL_WAIT = 150_000;
 
     private final Shim shim;
     private final Caller host;
+    private final HostCalls calls;
 
-    HostCommands(Shim shim, Caller host) {
+    HostCommands(Shim shim, Caller host, HostCalls calls) {
         this.shim = shim;
         this.host = host;
+        this.calls = calls;
     }
 
     /**
@@ -63,6 +70,11 @@ public final class HostCommands {
                 return new LinkedHashMap<>();
             case "call":
                 return call(argument);
+            case "cancel":
+                return cancel(Json.textAt(argument, "id"));
+            case "progress":
+                HostReply open = calls.find(Json.textAt(argument, "id"));
+                return single("stage", open == null ? null : open.stage);
             case "discover-broadcast":
                 return discover(Json.textAt(argument, "component"));
             case "history":
@@ -201,15 +213,37 @@ public final class HostCommands {
             throw new HostFailure(FailureTokens.INVALID_ARGUMENT, "the request is too long for this way");
         }
         long allowed = Json.integerAt(argument, "deadline_ms", USUAL_WAIT);
-        HostReply reply = new HostReply(host);
+        HostReply reply = new HostReply(host, Json.flagAt(argument, "trace"));
+        Object id = argument.get("id");
+        if (id != null && !(id instanceof String && ((String) id).matches(HostCalls.ID))) {
+            throw new HostFailure(FailureTokens.INVALID_ARGUMENT, "/id: 32 hexadecimal digits are needed");
+        }
+        if (id != null && !calls.open((String) id, reply)) {
+            throw new HostFailure(FailureTokens.BUSY, "a call of this id is open");
+        }
         shim.receive(reply, Frontend.written(request), true);
         if (!reply.await(Math.min(allowed, LONGEST_WAIT))) {
             shim.cancel(reply);
             throw new HostFailure(FailureTokens.TIMEOUT, "no answer came within the deadline of this request, and its call was ended; it may have run");
         }
         if (reply.text() == null) {
-            throw new HostFailure(reply.token(), "the request is of no known form");
+            boolean canceled = FailureTokens.CANCELED.equals(reply.token());
+            throw new HostFailure(
+                    reply.token(), canceled ? "the computer ended the call" : "the request is of no known form");
         }
-        return single("response", reply.text());
+        Map<String, Object> answer = single("response", reply.text());
+        Map<String, Object> trace = reply.trace();
+        if (trace != null && JsonWriter.write(trace).length() <= LONGEST_TRACE) {
+            answer.put("trace", trace);
+        }
+        return answer;
+    }
+
+    private Map<String, Object> cancel(String id) {
+        HostReply reply = calls.find(id);
+        if (reply != null) {
+            shim.cancel(reply);
+        }
+        return single("canceled", reply != null);
     }
 }

@@ -31,15 +31,19 @@ public final class HostFrames {
     private static final int MOST = 16;
     private static final long KEPT = 600_000;
     private static final String CALLS = "calls";
-    private static final String ID = "[0-9a-f]{32}";
 
+    private final HostCalls open;
     private final Map<String, HostReply> calls = new HashMap<>();
+
+    HostFrames(HostCalls open) {
+        this.open = open;
+    }
 
     /** Opens the file of a call: to write its request, or to read its answer, which is waited for. */
     ParcelFileDescriptor open(Shim shim, Caller host, Uri uri, String mode)
             throws FileNotFoundException {
         List<String> path = uri.getPathSegments();
-        if (path.size() != 2 || !CALLS.equals(path.get(0)) || !path.get(1).matches(ID)) {
+        if (path.size() != 2 || !CALLS.equals(path.get(0)) || !path.get(1).matches(HostCalls.ID)) {
             throw new FileNotFoundException("the file does not exist");
         }
         try {
@@ -55,9 +59,9 @@ public final class HostFrames {
     }
 
     private ParcelFileDescriptor request(Shim shim, Caller host, String id) throws IOException {
-        HostReply reply = new HostReply(host);
+        HostReply reply = new HostReply(host, false);
         synchronized (calls) {
-            if (calls.size() >= MOST || calls.containsKey(id)) {
+            if (calls.size() >= MOST || calls.containsKey(id) || !open.open(id, reply)) {
                 throw new FileNotFoundException("too many calls, or one of this id");
             }
             calls.put(id, reply);

@@ -35,11 +35,11 @@ public final class HostProvider extends ContentProvider {
     private static final int SHELL = 2000;
     private static final int BASE64 = Base64.URL_SAFE | Base64.NO_PADDING | Base64.NO_WRAP;
 
-    private HostFrames frames;
+    private final HostCalls calls = new HostCalls();
+    private final HostFrames frames = new HostFrames(calls);
 
     @Override
     public boolean onCreate() {
-        frames = new HostFrames();
         return true;
     }
 
@@ -67,7 +67,7 @@ public final class HostProvider extends ContentProvider {
         long identity = Binder.clearCallingIdentity();
         try {
             Map<String, Object> read = read(argument);
-            answer.putAll(new HostCommands(Shim.of(getContext()), host).run(method, read));
+            answer.putAll(new HostCommands(Shim.of(getContext()), host, calls).run(method, read));
         } catch (HostFailure failure) {
             answer.put("error", error(failure.token, failure.getMessage()));
         } catch (MalformedJsonException malformed) {

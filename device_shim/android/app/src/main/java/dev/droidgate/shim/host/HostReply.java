@@ -2,7 +2,14 @@ package dev.droidgate.shim.host;
 
 import dev.droidgate.shim.Caller;
 import dev.droidgate.shim.Reply;
+import dev.droidgate.shim.core.BackendAnswer;
 import dev.droidgate.shim.core.Frontend;
+import dev.droidgate.shim.core.Json;
+import dev.droidgate.shim.core.Outgoing;
+import dev.droidgate.shim.core.Route;
+import dev.droidgate.shim.platform.Names;
+import java.util.ArrayList;
+import java.util.LinkedHashMap;
 import java.util.Map;
 import java.util.concurrent.CountDownLatch;
 import java.util.concurrent.TimeUnit;
@@ -10,11 +17,41 @@ import java.util.concurrent.TimeUnit;
 /** The answer to the host, which waits for it. */
 public final class HostReply extends Reply {
     private final CountDownLatch answered = new CountDownLatch(1);
+    private final boolean traced;
+    private Map<String, Object> trace;
     private String text;
     private String token;
 
-    HostReply(Caller caller) {
+    HostReply(Caller caller, boolean traced) {
         super(caller, true);
+        this.traced = traced;
+    }
+
+    @Override
+    public synchronized void sent(Route route, Outgoing outgoing) {
+        if (traced) {
+            trace = new LinkedHashMap<>();
+            trace.put("to", route.component == null ? route.target.packageName : route.component);
+            trace.put("id", outgoing.requestId);
+            trace.put("sent", outgoing.written());
+            Map<String, Object> origin = new LinkedHashMap<>();
+            origin.put(Names.ORIGIN_PACKAGE, sender().packageName());
+            origin.put(Names.ORIGIN_CERTIFICATE, sender().signer());
+            trace.put("origin", origin);
+            trace.put("answers", new ArrayList<>());
+        }
+    }
+
+    @Override
+    public synchronized void came(BackendAnswer answer) {
+        if (trace != null && !isAnswered()) {
+            Json.list(trace.get("answers")).add(answer.written());
+        }
+    }
+
+    /** Returns what went to the app and came from it; null where nothing went, or nobody asked. */
+    synchronized Map<String, Object> trace() {
+        return trace;
     }
 
     @Override

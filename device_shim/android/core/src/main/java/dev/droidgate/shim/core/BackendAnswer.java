@@ -1,6 +1,7 @@
 package dev.droidgate.shim.core;
 
 import java.util.Collections;
+import java.util.LinkedHashMap;
 import java.util.Map;
 
 /** What a backend answered, before it is read. */
@@ -72,7 +73,7 @@ public final class BackendAnswer {
         boolean isEmpty = message == null || message.isEmpty();
         String text = code + " " + (isEmpty ? "gave no message" : message);
         CallFailure failure = new CallFailure(FailureTokens.ofCode(code), text);
-        return new BackendAnswer(Route.APP_FUNCTION, 0, null, null, null, failure);
+        return new BackendAnswer(Route.APP_FUNCTION, code, null, message, null, failure);
     }
 
     /** The extras of another tool's response. */
@@ -83,5 +84,27 @@ public final class BackendAnswer {
     /** A failure to call the backend at all. */
     public static BackendAnswer ofFailure(CallFailure failure) {
         return new BackendAnswer(null, 0, null, null, null, failure);
+    }
+
+    /** Returns it as a vector has it (docs/shim-engine.md 9); a failure to call as its token and text. */
+    public Map<String, Object> written() {
+        Map<String, Object> written = new LinkedHashMap<>();
+        if (failure != null) {
+            Map<String, Object> error = new LinkedHashMap<>();
+            error.put(form == null ? "token" : "code", form == null ? failure.token : (Object) code);
+            error.put("message", form == null ? failure.getMessage() : data);
+            written.put(form == null ? "failure" : "error", error);
+        } else if (document != null) {
+            written.put("document", document);
+        } else if (Route.BROADCAST.equals(form)) {
+            written.put("code", code);
+            written.put("data", data);
+        } else {
+            if (Route.ACTIVITY.equals(form)) {
+                written.put("code", code);
+            }
+            written.put("extras", extras);
+        }
+        return written;
     }
 }

@@ -1,5 +1,6 @@
 package dev.droidgate.shim.core;
 
+import java.util.LinkedHashMap;
 import java.util.Map;
 
 /** What goes to a backend: string extras, or a function's id with its parameters. */
@@ -14,7 +15,7 @@ public final class Outgoing {
     public final Map<String, Object> document;
 
     /** The id of a Mobile-MCP request, which its response has to repeat; null for other calls. */
-    final String requestId;
+    public final String requestId;
 
     Outgoing(
             Map<String, String> extras, String function, Map<String, Object> document, String requestId) {
@@ -22,5 +23,17 @@ public final class Outgoing {
         this.extras = extras;
         this.function = function;
         this.document = document;
+    }
+
+    /** Returns it as a vector has it (docs/shim-engine.md 9). */
+    public Map<String, Object> written() {
+        Map<String, Object> written = new LinkedHashMap<>();
+        if (extras != null) {
+            written.put("extras", extras);
+        } else {
+            written.put("function", function);
+            written.put("document", document);
+        }
+        return written;
     }
 }

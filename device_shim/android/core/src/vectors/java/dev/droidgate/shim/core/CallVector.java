@@ -75,6 +75,8 @@ final class CallVector implements Clock, Backend, Questions, Answers {
     private void decide(Engine engine) throws MalformedJsonException {
         if ("yes".equals(vector.get("asking"))) {
             engine.decided(call, null);
+        } else if ("cancel".equals(vector.get("asking"))) {
+            engine.cancel(null);
         } else if (!"silent".equals(vector.get("asking"))) {
             Map<String, Object> no = Json.objectAt(vector, "asking");
             engine.decided(call, new CallFailure(Json.textAt(no, "token"), Json.textAt(no, "text")));
@@ -91,6 +93,8 @@ final class CallVector implements Clock, Backend, Questions, Answers {
     private void behave(Engine engine, Map<String, Object> behaviour) throws MalformedJsonException {
         if (Boolean.TRUE.equals(behaviour.get("died"))) {
             engine.died(route.target.packageName);
+        } else if (Boolean.TRUE.equals(behaviour.get("canceled"))) {
+            engine.cancel(null);
         } else if (behaviour.containsKey("error")) {
             Map<String, Object> error = Json.objectAt(behaviour, "error");
             long code = Json.integerAt(error, "code", 0);
@@ -165,20 +169,8 @@ final class CallVector implements Clock, Backend, Questions, Answers {
             throw new IllegalStateException("a request is answered twice");
         }
         outcome = new LinkedHashMap<>();
-        outcome.put("outgoing", sent());
+        outcome.put("outgoing", outgoing == null ? null : outgoing.written());
         outcome.put("extras", extras);
         outcome.put("token", token);
-    }
-
-    private Map<String, Object> sent() {
-        if (outgoing == null) {
-            return null;
-        }
-        if (outgoing.extras != null) {
-            return VectorRunner.single("extras", outgoing.extras);
-        }
-        Map<String, Object> sent = VectorRunner.single("function", outgoing.function);
-        sent.put("document", outgoing.document);
-        return sent;
     }
 }

@@ -128,23 +128,59 @@ public final class Host {
 
     /** Asks from a thread of its own, as a binder's is, while everything else goes on. */
     private JSONObject inBackground(String method, Object... argument) {
-        JSONObject[] answers = new JSONObject[1];
-        RuntimeException[] failed = new RuntimeException[1];
-        Thread binder =
-                new Thread(
-                        () -> {
-                            try {
-                                answers[0] = ask(method, argument);
-                            } catch (RuntimeException refused) {
-                                failed[0] = refused;
-                            }
-                        });
-        binder.start();
-        phone.until(method, () -> !binder.isAlive());
-        if (failed[0] != null) {
-            throw failed[0];
+        return new Pending(method, argument).answer();
+    }
+
+    /** A method that runs on a thread of its own, as a binder's is. */
+    public final class Pending {
+        private final String method;
+        private final Thread binder;
+        private JSONObject answer;
+        private RuntimeException failed;
+
+        Pending(String method, Object... argument) {
+            this.method = method;
+            binder =
+                    new Thread(
+                            () -> {
+                                try {
+                                    answer = ask(method, argument);
+                                } catch (RuntimeException refused) {
+                                    failed = refused;
+                                }
+                            });
+            binder.start();
         }
-        return answers[0];
+
+        JSONObject answer() {
+            phone.until(method, () -> !binder.isAlive());
+            if (failed != null) {
+                throw failed;
+            }
+            return answer;
+        }
+
+        /** Waits for the answer, and returns the token that it is refused with. */
+        public String token() {
+            return tokenOf(answer());
+        }
+    }
+
+    /** Begins a call of a capability, under an id. */
+    public Pending begin(String id, String capability) {
+        String request = Edition.ARGS.request("7", capability, Agent.of());
+        return new Pending("call", "request", request, "deadline_ms", 20_000, "id", id);
+    }
+
+    /** Returns how far an open call has come. */
+    public String stage(String id) {
+        return String.valueOf(ask("progress", "id", id).opt("stage"));
+    }
+
+    /** Calls a capability, and returns the trace. */
+    public JSONObject trace(String capability) {
+        String request = Edition.ARGS.request("7", capability, Agent.of());
+        return inBackground("call", "request", request, "deadline_ms", 20_000, "trace", true).optJSONObject("trace");
     }
 
     /** Calls a capability. */

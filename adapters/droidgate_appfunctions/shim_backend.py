@@ -1,0 +1,67 @@
+"""How a shim calls app functions (docs/shim.md)."""
+
+from __future__ import annotations
+
+import hashlib
+from collections.abc import Mapping
+from typing import Final
+
+from droidgate.apk.budgets import MAX_XML_BYTES
+from droidgate.apk.reader import Apk
+from droidgate.application import Component, MetaData
+from droidgate.model.capability import Capability, Provider
+from droidgate.model.errors import InputError
+from droidgate.model.json_values import Json
+from droidgate_appfunctions.constants import NAMES, V1
+
+_PROPERTIES: Final = tuple(NAMES[name] for name in ("property_v2", "property_v1", "property_schema"))
+
+
+class AppFunctionBackend:
+    """Calls by Android's service for app functions."""
+
+    is_native = False
+    answers_undeclared = True
+    listing = None
+
+    def why_not_called(self, provider: Provider, component: Component | None) -> str | None:
+        """Return None: Android calls every form of function."""
+        del provider, component
+        return None
+
+    def hides_parameters(self, provider: Provider) -> bool:
+        """Return whether the file is of the first form, which does not declare parameters."""
+        return provider.dialect == V1
+
+    def digest(self, apk: Apk, component: Component) -> str:
+        """Return the digest of the assets that a component's properties name as functions and their schema.
+
+        Raises:
+            InputError: they name none, or one cannot be read.
+        """
+        named = [item for item in map(component.find_property, _PROPERTIES) if item is not None]
+        names = [name for item in named for name in _asset_names(item)]
+        if not names:
+            message = "no asset holds the functions, so a phone cannot compare them"
+            raise InputError(message, place=str(component.place or apk.name))
+        content = hashlib.sha256()
+        for name in names:
+            part = apk.part_with(f"assets/{name}")
+            if part is not None:
+                content.update(part.archive.read_entry(f"assets/{name}", MAX_XML_BYTES))
+        return f"assets({','.join(names)}):{content.hexdigest()}"
+
+    def target(self, provider: Provider, capability: Capability) -> Mapping[str, Json]:
+        """Return the package and the function."""
+        return {"kind": "app-function", "package": provider.package, "function": capability.id}
+
+    def longest_ms(self, provider: Provider) -> int | None:
+        """Return None: Android sets no limit."""
+        del provider
+        return None
+
+
+def _asset_names(stated: MetaData) -> list[str]:
+    if not isinstance(stated.value, str):
+        return []
+    return [name for part in stated.value.split(",") if (name := part.strip())]

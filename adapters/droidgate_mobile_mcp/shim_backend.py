@@ -1,0 +1,62 @@
+"""How a shim calls Mobile-MCP's services (docs/shim.md)."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+
+from droidgate.apk.budgets import MAX_XML_BYTES
+from droidgate.apk.declared_digests import entry_behind, events_of_entry, recipe_digest
+from droidgate.apk.file_kinds import is_binary_xml
+from droidgate.apk.reader import Apk
+from droidgate.application import Component
+from droidgate.model.capability import Capability, Provider
+from droidgate.model.errors import InputError
+from droidgate.model.json_values import Json
+from droidgate_mobile_mcp.constants import FORMAT_ID, KEYS
+from droidgate_mobile_mcp.wire import WIRE_OF_DIALECT
+
+
+class MobileMcpBackend:
+    """Calls of services by messages."""
+
+    is_native = True
+    answers_undeclared = False
+    listing = None
+
+    def why_not_called(self, provider: Provider, component: Component | None) -> str | None:
+        """Return that no served wire dialect belongs to a descriptor's dialect."""
+        del component
+        if any(item.served for item in WIRE_OF_DIALECT.get(provider.dialect or "", ())):
+            return None
+        return f"the dialect {provider.dialect} of Mobile-MCP is read, and not called by the shim"
+
+    def hides_parameters(self, provider: Provider) -> bool:
+        """Return false: each capability lists its parameters."""
+        del provider
+        return False
+
+    def digest(self, apk: Apk, component: Component) -> str:
+        """Return the digest of a service's capabilities XML.
+
+        Raises:
+            InputError: there is none, or it is not an XML resource.
+        """
+        meta = component.find_meta_data(*KEYS["capabilities"])
+        reference = None if meta is None else meta.resource
+        archive, entry = entry_behind(apk, reference, meta)
+        data = archive.read_entry(entry, MAX_XML_BYTES)
+        if not is_binary_xml(data):
+            message = f"the descriptor {reference} is not an XML resource, so a phone cannot compare it"
+            raise InputError(message, place=archive.place_of(entry), hint="Move it to res/xml")
+        return recipe_digest(FORMAT_ID, events_of_entry(apk, archive, entry, data))
+
+    def target(self, provider: Provider, capability: Capability) -> Mapping[str, Json]:
+        """Return the service, the capability and the wire dialect that is served."""
+        dialect = next(wire.id for wire in WIRE_OF_DIALECT[provider.dialect or ""] if wire.served)
+        component = f"{provider.package}/{provider.component}"
+        return {"kind": FORMAT_ID, "component": component, "capability": capability.id, "dialect": dialect}
+
+    def longest_ms(self, provider: Provider) -> int | None:
+        """Return None: a service may answer at any time."""
+        del provider
+        return None

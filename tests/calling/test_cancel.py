@@ -1,0 +1,154 @@
+"""Canceling a call: what the caller gets, and what is open on the phone afterwards."""
+
+from __future__ import annotations
+
+import os
+import signal
+import subprocess
+import sys
+import threading
+from collections.abc import Callable, Iterator
+
+import pytest
+
+from calling.phones_with_shims import CLOCK_IN, NOTES, PDF_TOOL, ReachedPhone, reached_phone
+from droidgate.calling.requests import CallRequest, CallResult
+from droidgate.calls.failures import CallError, Failure
+from droidgate.model.errors import DroidgateError
+from droidgate_phone.faults import Faults
+from droidgate_shim.host.client import HostClient
+from droidgate_shim.host.errors import ShimRefusalError
+
+SHIM_OF = "dev.droidgate.shim.of."
+LONG_PATH = "/sdcard/" + "x" * 40_000
+CALLS: dict[str, tuple[str, str, dict[str, str]]] = {
+    "service": (CLOCK_IN, "query_clock_in", {"date": "2026-02-03"}),
+    "activity": (PDF_TOOL, "page_count", {"path": "/sdcard/a.pdf"}),
+    "long request": (PDF_TOOL, "page_count", {"path": LONG_PATH}),
+}
+
+
+@pytest.fixture(scope="module")
+def started(tmp_path_factory: pytest.TempPathFactory) -> Iterator[ReachedPhone]:
+    folder = tmp_path_factory.mktemp("phone")
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setenv("DROIDGATE_HOME", str(folder / "home"))
+        with reached_phone(folder) as phone:
+            patch.setenv("ANDROID_ADB_SERVER_PORT", str(phone.phone.server_port))
+            yield phone
+
+
+@pytest.fixture
+def reached(started: ReachedPhone) -> Iterator[ReachedPhone]:
+    started.phone.system.faults = Faults(silent=frozenset({CLOCK_IN, PDF_TOOL, NOTES}))
+    yield started
+    started.phone.system.faults = Faults()
+
+
+def shim_of(reached: ReachedPhone, package: str) -> HostClient:
+    return HostClient(reached.device, f"{SHIM_OF}{package}")
+
+
+def wait_for(is_so: Callable[[], bool]) -> None:
+    """Wait until something is so; the run's own time limit ends a wait for what never is."""
+    while not is_so():
+        threading.Event().wait(0.02)
+
+
+def ended_by(
+    reached: ReachedPhone, kind: str, end: Callable[[threading.Event], None]
+) -> DroidgateError | CallResult:
+    """Return how a call ends that is canceled while its app is silent."""
+    package, capability, arguments = CALLS[kind]
+    caller, cancel = reached.caller(), threading.Event()
+    outcomes: list[DroidgateError | CallResult] = []
+
+    def call() -> None:
+        try:
+            outcomes.append(caller.call(CallRequest(capability, arguments, deadline=100), cancel=cancel))
+        except DroidgateError as error:
+            outcomes.append(error)
+
+    thread = threading.Thread(target=call)
+    thread.start()
+    wait_for(lambda: shim_of(reached, package).status().open == 1)
+    end(cancel)
+    thread.join(60)
+    (outcome,) = outcomes
+    return outcome
+
+
+@pytest.mark.parametrize("kind", CALLS)
+def test_a_canceled_call_is_ended_in_the_shim(reached: ReachedPhone, kind: str) -> None:
+    outcome = ended_by(reached, kind, threading.Event.set)
+    assert isinstance(outcome, CallError)
+    assert outcome.failure.token == "canceled"
+    assert outcome.failure.text.startswith("the shim ended the call")
+    shim = shim_of(reached, CALLS[kind][0])
+    assert shim.status().open == 0
+    assert shim.history()[-1].token == "canceled"
+
+
+def test_a_canceled_activity_leaves_the_screen_to_the_next_call(reached: ReachedPhone) -> None:
+    ended_by(reached, "activity", threading.Event.set)
+    reached.phone.system.faults = Faults()
+    with pytest.raises(CallError) as raised:
+        reached.caller().call(CallRequest("page_count", {"path": "/sdcard/absent.pdf"}))
+    assert raised.value.failure.token == "backend_failure"
+
+
+@pytest.mark.parametrize(
+    "error",
+    [
+        ShimRefusalError(Failure("invalid_argument", "unknown method cancel")),
+        DroidgateError("the phone went away"),
+    ],
+    ids=["a shim without this method", "a phone that fails"],
+)
+def test_where_the_shim_cannot_end_it_the_call_may_have_finished(
+    reached: ReachedPhone, monkeypatch: pytest.MonkeyPatch, error: DroidgateError
+) -> None:
+    open_before = shim_of(reached, CLOCK_IN).status().open
+
+    def refuse(_client: HostClient, _call_id: str) -> bool:
+        raise error
+
+    with monkeypatch.context() as patch:
+        patch.setattr(HostClient, "cancel", refuse)
+        outcome = ended_by(reached, "service", threading.Event.set)
+    assert isinstance(outcome, CallError)
+    assert outcome.failure == Failure("canceled", "the call was canceled; the app may have finished it")
+    reached.phone.system.end_processes(f"{SHIM_OF}{CLOCK_IN}", "the test is over")
+    assert shim_of(reached, CLOCK_IN).status().open == open_before
+
+
+def test_a_long_request_that_is_given_up_at_its_deadline_is_ended_in_the_shim(
+    reached: ReachedPhone, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr("droidgate_shim.host.client._MARGIN_SECONDS", 0.0)
+    with pytest.raises(CallError) as raised:
+        reached.caller().call(CallRequest("page_count", {"path": LONG_PATH}, deadline=2))
+    assert raised.value.failure.token == "timeout"
+    assert shim_of(reached, PDF_TOOL).status().open == 0
+
+
+def test_ctrl_c_ends_the_call_in_the_shim(reached: ReachedPhone) -> None:
+    arguments = ["call", "query_clock_in", "--arg", "date=2026-02-03", "--yes", "--deadline", "100"]
+    command = [sys.executable, "-m", "droidgate", *arguments, "--serial", reached.phone.serial]
+    with subprocess.Popen(command, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True) as process:
+        wait_for(lambda: shim_of(reached, CLOCK_IN).status().open == 1)
+        os.kill(process.pid, signal.SIGINT)
+        out, err = process.communicate(timeout=60)
+    assert (process.returncode, out, err) == (130, "", "")
+    assert shim_of(reached, CLOCK_IN).status().open == 0
+
+
+def test_nothing_is_left_of_a_call_that_is_canceled_before_it_is_sent(reached: ReachedPhone) -> None:
+    cancel = threading.Event()
+    cancel.set()
+    caller = reached.caller()
+    caller.targets.all()
+    with pytest.raises(CallError) as raised:
+        caller.call(CallRequest("query_clock_in", {"date": "2026-02-03"}), cancel=cancel)
+    assert raised.value.failure.token == "canceled"
+    assert shim_of(reached, CLOCK_IN).status().open == 0
