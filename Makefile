@@ -10,12 +10,13 @@ TOOLS := .venv-tools
 INSTALLED_TOOLS := $(TOOLS)/.installed
 LOCK_FLAGS ?=
 FUZZ_EXAMPLES ?= 100000
+SOAK_CALLS ?= 50000
 # A process goes on with the next test of its area, so that it finds what the ones before have made.
 PYTEST := $(BIN)/pytest --numprocesses=$(WORKERS) --dist=worksteal $(PYTEST_FLAGS)
 BENCHMARKS := $(filter-out _%,$(patsubst benchmarks/%.py,%,$(sort $(wildcard benchmarks/*.py))))
 
 .DEFAULT_GOAL := help
-.PHONY: help demo test test-all lint check rows-off docs refresh-golden bench fuzz lock sbom audit
+.PHONY: help demo test test-all lint check rows-off docs refresh-golden bench fuzz soak lock sbom audit
 
 help: ## say what can be made
 	@sed -n 's/^\([a-z-]*\):.*## \(.*\)/make \1\t\2/p' Makefile | expand -t 22
@@ -54,7 +55,10 @@ bench: $(INSTALLED_DEV) ## measure, and write the tables of docs/internals/bench
 	$(BIN)/python scripts/write_docs.py
 
 fuzz: $(INSTALLED_DEV) ## run the long forms of the property tests and attacks; FUZZ_EXAMPLES=N examples each
-	DROIDGATE_FUZZ_EXAMPLES=$(FUZZ_EXAMPLES) $(PYTEST) tests/properties tests/hostile tests/devices --hypothesis-profile=fuzz --timeout=0 -m "hypothesis or long"
+	DROIDGATE_FUZZ_EXAMPLES=$(FUZZ_EXAMPLES) $(PYTEST) tests/properties tests/hostile tests/devices tests/serving --hypothesis-profile=fuzz --timeout=0 -m "hypothesis or long"
+
+soak: $(INSTALLED_DEV) ## make 50,000 calls through the server while things go wrong; SOAK_CALLS=N makes N
+	$(BIN)/python scripts/soak.py --calls $(SOAK_CALLS)
 
 lock: $(INSTALLED_TOOLS) ## write locks/ for what pyproject.toml requires now; LOCK_FLAGS=--upgrade takes newest versions
 	$(TOOLS)/bin/python scripts/lock.py write $(LOCK_FLAGS)

@@ -3,7 +3,8 @@
 Run it with `make bench`, or by itself. The phone is the virtual one, in a process of its own. A direct call
 is the device command of the call, sent over a raw connection to the adb server. The echo is the SDK's bare
 low-level server over HTTP, whose one tool returns its argument: the floor of any server on this SDK. Clients
-send raw JSON-RPC of revision 2026-07-28 over kept connections, so that no client library is measured.
+send raw JSON-RPC of revision 2026-07-28 over kept connections, so that no client library is measured. With
+`recorded` phone, an adb server repeats what the virtual phone answered: what is left is the gateway's own.
 """
 
 from __future__ import annotations
@@ -39,6 +40,8 @@ COLUMNS = {
     "calls/s": ",.0f",
     "median, ms": ".2f",
     "95 of 100, ms": ".2f",
+    "server, CPU ms": ".2f",
+    "phone, CPU ms": ".2f",
 }
 LISTS = {"tools": ",", "bytes": ",", "median, ms": ".2f", "95 of 100, ms": ".2f", "server, MiB": ".0f"}
 META = {
@@ -107,6 +110,9 @@ with listen(HttpAddress("127.0.0.1", 0)) as (listener, address):
 """
 
 
+RECORDED = Path(__file__).with_name("_recorded_phone.py").read_text(encoding="utf-8")
+
+
 @contextmanager
 def started(code: str, *arguments: str) -> Iterator[tuple[list[str], int]]:
     """Run a program; return the words of its first line, and its process id."""
@@ -172,6 +178,12 @@ def measured(make: Callable[[], Callable[[], object]], clients: int, calls: int)
     return [len(spent) / elapsed, statistics.median(spent), percentiles[18]]
 
 
+def cpu_of(process: int) -> float:
+    """Return the processor time that a process has used, in milliseconds."""
+    fields = Path(f"/proc/{process}/stat").read_text(encoding="ascii").rpartition(")")[2].split()
+    return (int(fields[11]) + int(fields[12])) * 1000 / os.sysconf("SC_CLK_TCK")
+
+
 def memory_of(process: int) -> float:
     """Return the resident memory of a process, in MiB."""
     pages = int(Path(f"/proc/{process}/statm").read_text(encoding="ascii").split()[1])
@@ -183,7 +195,11 @@ def main() -> None:
     chosen = parser(__doc__).parse_args()
     results = Results(chosen)
     calls = 32 if chosen.quick else 800
-    with tempfile.TemporaryDirectory() as folder, started(PHONE) as ((server_port, serial), _):
+    with (
+        tempfile.TemporaryDirectory() as folder,
+        started(PHONE) as ((server_port, serial), phone),
+        started(RECORDED, server_port) as ((recorded_port,), recorded),
+    ):
         os.environ["DROIDGATE_HOME"] = folder
         device = Device(AdbServer(ServerAddress(port=int(server_port))), serial)
         (command,) = (
@@ -192,19 +208,41 @@ def main() -> None:
         table = results.table("calls", COLUMNS)
         place = (folder, server_port, serial)
         with (
-            started(SERVER, "echo", *place) as ((echo,), _),
-            started(SERVER, "phone", *place) as ((port,), _),
+            started(SERVER, "echo", *place) as ((echo,), echo_server),
+            started(SERVER, "phone", *place) as ((port,), server),
+            started(SERVER, "phone", folder, recorded_port, serial) as ((other,), other_server),
         ):
             echoed = {"name": "echo", "arguments": ARGUMENTS}
             created = {"name": "notes_summarizeNotes", "arguments": ARGUMENTS}
-            rows: list[tuple[str, Callable[[], Callable[[], object]]]] = [
-                ("echo server of the SDK", lambda: asking(int(echo), "tools/call", echoed)),
-                ("direct over adb", lambda: lambda: device.check(list(command))),
-                ("through droidgate serve", lambda: asking(int(port), "tools/call", created)),
+            rows: list[tuple[str, Callable[[], Callable[[], object]], int, int]] = [
+                (
+                    "echo server of the SDK",
+                    lambda: asking(int(echo), "tools/call", echoed),
+                    echo_server,
+                    phone,
+                ),
+                ("direct over adb", lambda: lambda: device.check(list(command)), os.getpid(), phone),
+                (
+                    "through droidgate serve",
+                    lambda: asking(int(port), "tools/call", created),
+                    server,
+                    phone,
+                ),
+                (
+                    "through droidgate serve, recorded phone",
+                    lambda: asking(int(other), "tools/call", created),
+                    other_server,
+                    recorded,
+                ),
             ]
             for clients in (1, 16):
-                for name, make in rows:
-                    table.add(name, clients, calls, *measured(make, clients, calls))
+                for name, make, *processes in rows:
+                    before = [cpu_of(process) for process in processes]
+                    figures = measured(make, clients, calls)
+                    spent = [
+                        cpu_of(process) - begin for process, begin in zip(processes, before, strict=True)
+                    ]
+                    table.add(name, clients, calls, *figures, *(each / calls for each in spent))
         table = results.table("lists", LISTS)
         for count in (50, 2_000):
             with started(SERVER, str(count), *place) as ((port,), process):

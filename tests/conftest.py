@@ -12,6 +12,8 @@ import hypothesis
 import pytest
 
 import requirements_of_tests
+from device_commands import not_built
+from droidgate_phone.event_log import EventLog
 
 GOLDEN_DIRECTORY = Path(__file__).resolve().parent / "golden"
 REFRESH_HINT = "if it should be as it is now: make refresh-golden"
@@ -106,6 +108,37 @@ def switched_off_row(request: pytest.FixtureRequest, monkeypatch: pytest.MonkeyP
     row = request.node.stash.get(SWITCHED_OFF_ROW, None)
     if row is not None:
         monkeypatch.setenv("DROIDGATE_ROWS_OFF", row)
+
+
+@pytest.fixture(scope="session", autouse=True)
+def _services_of_phones() -> Iterator[list[str]]:
+    """Yield what virtual phones of this process were asked for, by programs that tests start, too."""
+    services: list[str] = []
+    record = EventLog.record
+
+    def record_too(log: EventLog, event: str, **facts: Any) -> None:
+        if event == "service":
+            services.append(facts["service"])
+        record(log, event, **facts)
+
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(EventLog, "record", record_too)
+        # The real adb names the terminal where there is one, which tells its commands from droidgate's.
+        patch.setenv("TERM", os.environ.get("TERM") or "dumb")
+        yield services
+
+
+@pytest.fixture(autouse=True)
+def services_of_phones(request: pytest.FixtureRequest, _services_of_phones: list[str]) -> Iterator[list[str]]:
+    """Fail a test in which a phone got a command that the quoting functions did not build.
+
+    Tests of the phone itself are clients of their own, which send what no client should. What fixtures of a
+    module send counts for the module's first test.
+    """
+    yield _services_of_phones
+    sent = not_built(_services_of_phones)
+    _services_of_phones.clear()
+    assert request.path.parent.name.startswith("phone_") or sent == []
 
 
 def pytest_runtest_setup(item: pytest.Item) -> None:

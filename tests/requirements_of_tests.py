@@ -51,6 +51,7 @@ JDK_FOLDERS = "/usr/lib/jvm"
 # The folder may belong to somebody else, as where a container runs the tests as root.
 GIT = ("git", "-c", "safe.directory=*")
 REQUIRE_VARIABLE = "DROIDGATE_REQUIRE"
+FASTMCP_VARIABLE = "DROIDGATE_FASTMCP"
 
 _SKIP_MARK = "left out without "
 
@@ -92,6 +93,12 @@ def _version_printed_with(*arguments: str) -> Callable[[Path], Version]:
 
 def _existing(path: Path) -> Callable[[], Path | None]:
     return lambda: path if path.exists() else None
+
+
+def fastmcp_interpreters() -> list[Path]:
+    """Return the interpreters of environments with FastMCP, apart as its version 2 needs another SDK."""
+    named = os.environ.get(FASTMCP_VARIABLE, "").split(os.pathsep)
+    return [Path(path) for path in named if path and Path(path).exists()]
 
 
 def _android_jar() -> Path | None:
@@ -516,6 +523,13 @@ PARTS = {
             read_version=_version_printed_with("-version"),
             proves="handlers compile against Android 16, whose classes are for Java 21",
             how_to_get=f"install JDK 21 or later below {JDK_FOLDERS}, or name its folder in DROIDGATE_JDK",
+        ),
+        Part(
+            name="fastmcp",
+            find=lambda: next(iter(fastmcp_interpreters()), None),
+            proves="FastMCP's clients, UFO's and the current one, work with the MobileAgent servers",
+            how_to_get="python -m venv A && A/bin/pip install fastmcp==2.11.3, the same in B with fastmcp; "
+            f"name A/bin/python and B/bin/python, with a colon between them, in {FASTMCP_VARIABLE}",
         ),
         Part(
             name="jdk-25",

@@ -22,7 +22,7 @@ from droidgate_shim.builder.shims import ShimOptions, build_bare_shim, build_shi
 from droidgate_shim.builder.source_apps import read_source_apps
 from droidgate_shim.host.installing import install_archive, install_shim
 from droidgate_shim.host.place import place_of
-from droidgate_shim.host.shim_facts import facts_of
+from droidgate_shim.host.shim_facts import ShimFacts, facts_of
 
 SAMPLE = "dev.droidgate.sample."
 CLOCK_IN = f"{SAMPLE}clockin"
@@ -57,8 +57,9 @@ class ReachedPhone:
         services = [str(event["service"]) for event in self.phone.log.of_kind("service")]
         return [text.partition(":")[2] for text in services if text.startswith("shell")]
 
-    def install_shims(self, apps: Path, key: SigningKey) -> None:
-        """Install the bare shim, which asks receivers, and one for each of the apps."""
+    def install_shims(self, apps: Path, key: SigningKey) -> list[ShimFacts]:
+        """Install the bare shim, which asks receivers, and one for each of the apps; return these."""
+        installed = []
         place = place_of(self.device)
         bare = build_bare_shim(key)
         install_archive(place, bare.apk, bare.file_name)
@@ -67,6 +68,8 @@ class ReachedPhone:
             facts = facts_of(built, key.digest)
             done = install_shim(place, facts, built.apk, file_name=built.file_name, any_app=None)
             assert done.works, done.steps
+            installed.append(facts)
+        return installed
 
 
 @contextmanager

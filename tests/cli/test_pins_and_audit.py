@@ -156,6 +156,20 @@ def test_calls_are_shown_and_the_chain_is_verified(droidgate: Runner) -> None:
     assert droidgate("audit", "verify", "--expect", "0" * 63).code == 1
 
 
+def test_calls_are_found_by_their_arguments_which_are_in_no_file(droidgate: Runner, home: Path) -> None:
+    log = AuditLog()
+    for number in (1, 2, 1):
+        log.start(SUBJECT, pin=None, arguments={"title": "canary", "number": number}, decision=ALLOWED)
+    text = '{"number": 1, "title": "canary"}'
+    calls = document(droidgate, "audit", "show", "--args", text)["calls"]
+    assert len(calls) == 2
+    assert len({call["arguments"] for call in calls}) == 2
+    assert document(droidgate, "audit", "show", "--args", text, "--last", "1")["calls"] == calls[1:]
+    assert droidgate("audit", "show", "--args", '{"title": "canary"}').out == "no such call is in the log\n"
+    assert (droidgate("audit", "show", "--args", "[]").code) == 2
+    assert not [path for path in home.rglob("*") if path.is_file() and b"canary" in path.read_bytes()]
+
+
 def test_a_broken_chain_ends_with_code_one_and_its_place(droidgate: Runner, tmp_path: Path) -> None:
     log = AuditLog()
     write_calls(log, 3)

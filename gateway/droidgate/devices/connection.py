@@ -21,6 +21,7 @@ MAX_SERVICE_BYTES: Final = 65_535
 
 _HEXADECIMAL: Final = re.compile(rb"[0-9a-fA-F]{4}")
 _PIECE: Final = 64 * 1024
+_Selector: Final = getattr(selectors, "PollSelector", selectors.SelectSelector)
 
 
 class RefusedError(Exception):
@@ -33,8 +34,10 @@ class Connection:
     def __init__(self, connected: socket.socket, deadline: Deadline) -> None:
         self._socket = connected
         self._socket.setblocking(False)
-        self._selector = selectors.DefaultSelector()
+        # For one socket and a few waits: epoll would take system calls of its own for each of them.
+        self._selector = _Selector()
         self._selector.register(connected, selectors.EVENT_READ)
+        self._received = b""
         self.deadline = deadline
 
     def __enter__(self) -> Self:
@@ -56,6 +59,8 @@ class Connection:
         Raises:
             DeadlineError: neither before the deadline.
         """
+        if self._received:
+            return True, False
         events = selectors.EVENT_READ | (selectors.EVENT_WRITE if writing else 0)
         self._selector.modify(self._socket, events)
         ready = self.deadline.wait(self._selector)
@@ -99,6 +104,9 @@ class Connection:
         while True:
             # A device that never stops sending must not outlive the deadline.
             self.deadline.remaining()
+            if self._received:
+                piece, self._received = self._received[:limit], self._received[limit:]
+                return piece
             try:
                 return self._socket.recv(limit)
             except BlockingIOError:
@@ -113,15 +121,19 @@ class Connection:
             DeviceGoneError: the connection ended before.
             DeadlineError: they do not come in time.
         """
-        pieces = []
-        missing = length
-        while missing:
-            piece = self.receive_some(min(missing, _PIECE))
-            if not piece:
+        if not length:
+            return b""
+        received = self.receive_some()
+        pieces = [received]
+        size = len(received)
+        while size < length:
+            if not pieces[-1]:
                 raise self.ended()
-            pieces.append(piece)
-            missing -= len(piece)
-        return b"".join(pieces)
+            pieces.append(self.receive_some())
+            size += len(pieces[-1])
+        received = b"".join(pieces)
+        self._received = received[length:] + self._received
+        return received[:length]
 
     def ended(self) -> DeviceGoneError:
         """Return the error that says that the other side closed the connection too early."""

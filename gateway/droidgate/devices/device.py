@@ -28,7 +28,7 @@ from droidgate.devices.errors import (
     excerpt,
 )
 from droidgate.devices.listing import ListedDevice, choose_device
-from droidgate.devices.quoting import join_command, join_guarded, quote_argument
+from droidgate.devices.quoting import DeviceCommand, join_command, join_commands, join_guarded
 from droidgate.devices.server import AdbServer, error_of_refusal
 from droidgate.devices.shell_stream import Collector, Sink, exchange
 from droidgate.devices.sync import FileStatus, SyncSession
@@ -41,6 +41,7 @@ LONG_COMMAND_BYTES: Final = 32 * 1024
 """A longer command goes through the shell's standard input (reference android-runtime 1.7)."""
 
 _SHELL: Final = "shell,v2,raw:"
+_SYNC: Final = "sync:"
 _IDENTITY: Final = ("ro.serialno", "ro.build.fingerprint")
 _BLOCK: Final = 64 * 1024
 
@@ -259,13 +260,14 @@ class Device:
             if stdin is not None:
                 quote = f"the command has more than {LONG_COMMAND_BYTES} bytes and an input of its own"
                 raise UnsupportedDeviceError(quote, hint="Send the data as a file")
-            stdin, command = f"{command} </dev/null\n".encode(), "sh"
+            stdin, command = f"{command} </dev/null\n".encode(), join_command(["sh"])
         waiting = self._deadline(deadline, _short(arguments))
         collector = Collector(limit, _short(arguments), sink)
         with (
             timed_step(f"{self.serial} shell: {sent}"),
-            self._service(_SHELL + command, waiting) as connection,
+            self._open(waiting) as connection,
         ):
+            self._request_shell(connection, command)
             status = exchange(connection, stdin, collector)
         if condition is not None and status == 1 and collector.stderr.endswith(refusal.encode()):
             raise ConditionError(f"{_short(condition.arguments)} prints something else", place=self.serial)
@@ -312,8 +314,9 @@ class Device:
         waiting = self._deadline(deadline, "the file transfer")
         with (
             timed_step(f"{self.serial} file transfer"),
-            self._service("sync:", waiting) as connection,
+            self._open(waiting) as connection,
         ):
+            self._request(connection, _SYNC)
             session = SyncSession(connection, self._seen.features, self.serial)
             yield session
             session.quit()
@@ -355,12 +358,9 @@ class Device:
     def _deadline(self, seconds: float, doing: str) -> Deadline:
         return Deadline(seconds, doing, self.serial, self.cancel)
 
-    @contextlib.contextmanager
-    def _service(self, service: str, deadline: Deadline) -> Iterator[Connection]:
-        """Open a connection to a service of the device."""
-        with self._open(deadline) as connection:
-            self._request(connection, service)
-            yield connection
+    def _request_shell(self, connection: Connection, command: DeviceCommand) -> None:
+        """Start a command: the only place where one is sent, and it takes no other text."""
+        self._request(connection, _SHELL + command)
 
     def _request(self, connection: Connection, service: str) -> None:
         try:
@@ -396,8 +396,7 @@ class Device:
         connection, transport = self.server.choose(self.serial, deadline)
         with connection:
             collector = Collector(_BLOCK, "getprop")
-            script = "; ".join(f"getprop {quote_argument(name)}" for name in _IDENTITY)
-            self._request(connection, _SHELL + script)
+            self._request_shell(connection, join_commands(("getprop", name) for name in _IDENTITY))
             status = exchange(connection, None, collector)
         lines = bytes(collector.stdout).decode("utf-8", "backslashreplace").split("\n")
         if status != 0 or len(lines) != len(_IDENTITY) + 1:

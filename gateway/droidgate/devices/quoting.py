@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import re
 import shlex
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from typing import Final
 
 from droidgate.devices.errors import UnsafeArgumentError, excerpt
@@ -26,7 +26,13 @@ _USER: Final = re.compile(r"\d{1,9}|current|all")
 _PROPERTY: Final = re.compile(r"[A-Za-z_][\w.@:-]*", re.ASCII)
 
 
-def join_command(arguments: Sequence[str]) -> str:
+class DeviceCommand(str):
+    """A command for a device's shell; only the functions of this module make one."""
+
+    __slots__ = ()
+
+
+def join_command(arguments: Sequence[str]) -> DeviceCommand:
     """Return arguments as one command for the device's shell.
 
     Raises:
@@ -34,10 +40,21 @@ def join_command(arguments: Sequence[str]) -> str:
     """
     if not arguments or not arguments[0]:
         raise UnsafeArgumentError("there is no command")
-    return " ".join(quote_argument(argument) for argument in arguments)
+    return DeviceCommand(" ".join(quote_argument(argument) for argument in arguments))
 
 
-def join_guarded(condition: Sequence[str], line: str, arguments: Sequence[str], refusal: str) -> str:
+def join_commands(commands: Iterable[Sequence[str]]) -> DeviceCommand:
+    """Return commands that the device's shell runs one after the other, each whatever the one before did.
+
+    Raises:
+        UnsafeArgumentError: as `join_command`.
+    """
+    return DeviceCommand("; ".join(map(join_command, commands)))
+
+
+def join_guarded(
+    condition: Sequence[str], line: str, arguments: Sequence[str], refusal: str
+) -> DeviceCommand:
     """Return a command that the device's shell runs only if another command prints a line.
 
     Where it does not, the refusal is printed on standard error, with status 1. Neither gets any input, and
@@ -56,7 +73,7 @@ def join_guarded(condition: Sequence[str], line: str, arguments: Sequence[str], 
         raise UnsafeArgumentError("the condition of a command is not one line")
     check = f"{join_command(condition)} </dev/null 2>/dev/null | {join_command(['grep', '-Fxq', '--', line])}"
     refuse = f"{join_command(['printf', '%s', refusal])} >&2; exit 1"
-    return f"{check} && exec {join_command(arguments)} </dev/null; {refuse}"
+    return DeviceCommand(f"{check} && exec {join_command(arguments)} </dev/null; {refuse}")
 
 
 def quote_argument(argument: str) -> str:

@@ -150,6 +150,7 @@ def exchange(connection: Connection, stdin: bytes | BinaryIO | None, collector: 
         ProtocolError: the bytes are not shell packets.
     """
     incoming, outgoing = _Incoming(collector), _Outgoing(stdin)
+    outgoing.sent(connection.send_some(outgoing.pending()))
     while True:
         pending = outgoing.pending()
         readable, writable = connection.wait(writing=bool(pending))

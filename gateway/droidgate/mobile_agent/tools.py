@@ -21,7 +21,7 @@ from droidgate.mobile_agent.results import (
     failure,
     input_result,
 )
-from droidgate.mobile_agent.state import Clock, FoundControl, PhoneState, Snapshot, ToolError
+from droidgate.mobile_agent.state import SCREEN_SECONDS, Clock, FoundControl, PhoneState, Snapshot, ToolError
 from droidgate.mobile_agent.text_input import (
     KEYBOARD,
     LONGEST_TEXT,
@@ -54,6 +54,7 @@ class MobileAgentTools:
     Args:
         connect: Returns the phone; it is called again until it has returned one.
         seconds: Longest time of one call.
+        keeps_screen: Whether a dump serves several calls: not where somebody else acts on the phone.
         clock: Seconds that only grow.
     """
 
@@ -62,27 +63,39 @@ class MobileAgentTools:
         connect: Callable[[], Device],
         *,
         seconds: float = DEFAULT_SECONDS,
+        keeps_screen: bool = True,
         clock: Clock = time.monotonic,
     ) -> None:
         self._connect = connect
         self._seconds = seconds
-        self._state = PhoneState(clock)
+        self._state = PhoneState(clock, screen_seconds=SCREEN_SECONDS if keeps_screen else 0.0)
         self._connecting = threading.Lock()
         self._device: Device | None = None
 
-    def run(self, tool: str, arguments: Mapping[str, Any], cancel: threading.Event | None = None) -> Json:
+    def run(
+        self,
+        tool: str,
+        arguments: Mapping[str, Any],
+        cancel: threading.Event | None = None,
+        *,
+        device: Device | None = None,
+        seconds: float | None = None,
+    ) -> Json:
         """Run a tool and return its result.
 
         Args:
             tool: One of the 13.
             arguments: As the tool's schema has them; the defaults of those left out apply.
             cancel: Ends the call when it is set.
+            device: Another handle of the same phone, for this call.
+            seconds: Longest time of this call.
 
         Raises:
             DroidgateError: a tool that answers with a list or a picture has none; all others return a result
                 with `success` false.
         """
-        call = _Call(self._state, self._phone, self._seconds, cancel or threading.Event())
+        connect = self._phone if device is None else lambda: device
+        call = _Call(self._state, connect, seconds or self._seconds, cancel or threading.Event())
         return _TOOLS[tool](call, **arguments)
 
     def _phone(self) -> Device:

@@ -52,7 +52,7 @@ def run_function(platform: Platform, request: FunctionRequest, seconds: float, o
     if not enabled:
         on_answer(Failure("disabled", "the app has switched the function off"))
         return
-    parameters = properties_of(request.document)
+    parameters = properties_of(request.document, typed=True)
     platform.execute_app_function(request.package, request.function, parameters, receive, seconds=seconds)
 
 
@@ -62,23 +62,32 @@ def _answer_of(outcome: FunctionOutcome) -> FunctionAnswer:
     return FunctionAnswer(document=document_of(outcome))
 
 
-def properties_of(document: Mapping[str, Json]) -> dict[str, Json]:
-    """Return the properties that the phone's Android has for a document of the engine."""
+def properties_of(document: Mapping[str, Json], *, typed: bool = False) -> dict[str, Json]:
+    """Return the properties that the phone's Android has for a document of the engine.
+
+    Args:
+        document: The engine's.
+        typed: Each document in it keeps its schema type as a property, where the phone's apps read it.
+    """
     properties = document.get("properties")
     if not isinstance(properties, Mapping):
         return {}
     return {
-        name: _values_of(property_)
+        name: _values_of(property_, typed=typed)
         for name, property_ in properties.items()
         if isinstance(property_, Mapping)
     }
 
 
-def _values_of(property_: Mapping[str, Json]) -> list[Json]:
+def _values_of(property_: Mapping[str, Json], *, typed: bool) -> list[Json]:
     values = property_.get("values")
     listed = values if isinstance(values, list) else []
     if property_.get("kind") == "document":
-        return [properties_of(item) for item in listed if isinstance(item, Mapping)]
+        return [
+            {**properties_of(item, typed=typed), **({"schemaType": [item["schemaType"]]} if typed else {})}
+            for item in listed
+            if isinstance(item, Mapping)
+        ]
     if property_.get("kind") == "double":
         return [float(str(item)) for item in listed]
     return list(listed)

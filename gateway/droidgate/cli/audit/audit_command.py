@@ -41,18 +41,29 @@ def _show(
     last: Annotated[
         int, typer.Option("--last", "-n", min=1, metavar="N", help="At most this many, the newest")
     ] = 20,
+    arguments: Annotated[
+        str | None,
+        typer.Option(
+            "--args",
+            metavar="JSON",
+            help="Only calls with exactly these arguments, as they were sent, found by their digest",
+            show_default=False,
+        ),
+    ] = None,
     folder: Folder = None,
     as_json: AsJson = False,
     json_schema: JsonSchema = False,
 ) -> int:
     """Show the newest calls: who called what, what was decided, and how it ended.
 
-    The log has no arguments and no results.
+    The log has no arguments and no results; --json prints the digest of each call's arguments.
     """
     del json_schema
     from droidgate.cli.audit.showing import show_calls
+    from droidgate.cli.calls.arguments import read_arguments
 
-    return show_calls(patterns or (), last, folder, as_json=as_json)
+    given = None if arguments is None else read_arguments(arguments)
+    return show_calls(patterns or (), last, folder, given, as_json=as_json)
 
 
 def _verify(

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections import deque
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from pathlib import Path
 from typing import Final
 
@@ -18,21 +18,42 @@ from droidgate.cli.output.json_output import print_json
 from droidgate.cli.output.pages import Block, Line, Table, amount, show
 from droidgate.cli.output.safe_text import one_line
 from droidgate.model.errors import InputError
+from droidgate.model.json_values import Json
 
 _COLUMNS: Final = ("TIME (UTC)", "CAPABILITY", "CLIENT", "PHONE", "DECISION", "RESULT", "MS")
 _SECONDS: Final = 19
 
 
-def show_calls(patterns: Sequence[str], last: int, folder: Path | None, *, as_json: bool) -> int:
+def show_calls(
+    patterns: Sequence[str],
+    last: int,
+    folder: Path | None,
+    arguments: Mapping[str, Json] | None = None,
+    *,
+    as_json: bool,
+) -> int:
     """Show the newest calls of the log.
 
+    Args:
+        patterns: Only calls of capabilities that one of them matches; all where there are none.
+        last: At most this many.
+        folder: A copy of a log; None for the user's own.
+        arguments: Only calls with these arguments, by the key of this computer.
+        as_json: Print a document.
+
     Raises:
-        InputError: the log cannot be read.
+        InputError: the log, or the key of its digests, cannot be read.
     """
     folder = _folder(folder)
-    calls = tuple(deque(_named(read_calls(folder), patterns, folder), last))
+    found = _named(read_calls(folder), patterns, folder)
+    if arguments is not None:
+        digest_of = AuditLog().argument_digest
+        found = (call for call in found if call.arguments == digest_of(call.call, dict(arguments)))
+    calls = tuple(deque(found, last))
     if as_json:
         print_json(AuditShowDocument(folder=str(folder), calls=calls))
+    elif not calls and (patterns or arguments is not None):
+        show([Line("no such call is in the log")])
     else:
         show(calls_page(calls))
     return ExitCode.OK
