@@ -26,6 +26,9 @@ NAMED = {
 """Modules in which a text equals the id of a format, and why it is not a list of formats."""
 
 IMPORTED = {
+    "droidgate/calling/commands.py": "lists of MobileAgent's commands, which no other protocol has",
+    "droidgate/calling/targets.py": "commands of the phone itself, which no app declares",
+    "droidgate/cli/calls/calling_commands.py": "prints what MobileAgent's commands did",
     **dict.fromkeys(
         (f"droidgate/serving/{name}.py" for name in _SERVING),
         "an MCP server speaks MCP by that adapter's wire",

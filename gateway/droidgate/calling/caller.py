@@ -158,7 +158,8 @@ class Caller:
 
         Args:
             request: The call.
-            cancel: Ends the call when it is set. The command on the phone is ended; the app gets no notice.
+            cancel: Ends the call when it is set. The command on the phone is ended, and a shim ends the call;
+                what the app has done is not undone.
             approver: Asks instead of the caller's own.
             trace: Gets each step with its values.
             progress: Gets what the call waits for, each second, on another thread.
