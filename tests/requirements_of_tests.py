@@ -108,6 +108,10 @@ def _android_jar() -> Path | None:
     return _existing(Path.home() / ".m2/repository" / ANDROID_JAR_FROM_MAVEN)()
 
 
+SHORT_JVM = ("-XX:TieredStopAtLevel=1", "-XX:+UseSerialGC")
+"""Flags for a JVM that ends before the second stage of its compiler pays off: it takes half the time."""
+
+
 def maven_jars(*coordinates: str) -> list[Path]:
     """Return the jars of those artifacts (`group:name:version`) that the local Maven repository has."""
     paths = []
@@ -710,6 +714,12 @@ def require(name: str) -> Path:
         if name in demanded_names(os.environ.get(REQUIRE_VARIABLE, "")):
             pytest.fail(f"{missing} ({REQUIRE_VARIABLE} demands it)", pytrace=False)
         pytest.skip(f"{_SKIP_MARK}{missing}")
+
+
+def short_run(name: str) -> list[str]:
+    """Return how a short run of a javac, of apksigner or apktool begins; the part is required."""
+    dash = "" if name in {"apksigner", "apktool"} else "-"
+    return [str(require(name)), *(f"-J{dash}{flag.removeprefix('-')}" for flag in SHORT_JVM)]
 
 
 def lines_about_left_out(skip_reasons: Iterable[str]) -> list[str]:

@@ -26,6 +26,9 @@ NAMED = {
 """Modules in which a text equals the id of a format, and why it is not a list of formats."""
 
 IMPORTED = {
+    "droidgate/calling/commands.py": "lists of MobileAgent's commands, which no other protocol has",
+    "droidgate/calling/targets.py": "commands of the phone itself, which no app declares",
+    "droidgate/cli/calls/calling_commands.py": "prints what MobileAgent's commands did",
     **dict.fromkeys(
         (f"droidgate/serving/{name}.py" for name in _SERVING),
         "an MCP server speaks MCP by that adapter's wire",
@@ -33,6 +36,9 @@ IMPORTED = {
     **dict.fromkeys(
         (f"droidgate_shim/engine/{name}.py" for name in _ENGINE), "the engine speaks by the adapters' wires"
     ),
+    "droidgate/calling/targets.py": "the commands of MobileAgent are the phone's own capabilities",
+    "droidgate/calling/commands.py": "a list of commands is written as MobileAgent's dispatcher takes it",
+    "droidgate/cli/calls/calling_commands.py": "a list of commands is MobileAgent's",
     "droidgate/serving/mobile_agent/server.py": "an MCP server names the revisions as that adapter does",
     "droidgate_shim/host/calling.py": "a call over the host route is a request of Mobile-MCP",
     "droidgate_shim/builder/routes.py": "every shim has a Mobile-MCP descriptor that its routes fit",

@@ -72,19 +72,30 @@ class MobileAgentTools:
         self._connecting = threading.Lock()
         self._device: Device | None = None
 
-    def run(self, tool: str, arguments: Mapping[str, Any], cancel: threading.Event | None = None) -> Json:
+    def run(
+        self,
+        tool: str,
+        arguments: Mapping[str, Any],
+        cancel: threading.Event | None = None,
+        *,
+        device: Device | None = None,
+        seconds: float | None = None,
+    ) -> Json:
         """Run a tool and return its result.
 
         Args:
             tool: One of the 13.
             arguments: As the tool's schema has them; the defaults of those left out apply.
             cancel: Ends the call when it is set.
+            device: Another handle of the same phone, for this call.
+            seconds: Longest time of this call.
 
         Raises:
             DroidgateError: a tool that answers with a list or a picture has none; all others return a result
                 with `success` false.
         """
-        call = _Call(self._state, self._phone, self._seconds, cancel or threading.Event())
+        connect = self._phone if device is None else lambda: device
+        call = _Call(self._state, connect, seconds or self._seconds, cancel or threading.Event())
         return _TOOLS[tool](call, **arguments)
 
     def _phone(self) -> Device:
