@@ -36,9 +36,6 @@ IMPORTED = {
     **dict.fromkeys(
         (f"droidgate_shim/engine/{name}.py" for name in _ENGINE), "the engine speaks by the adapters' wires"
     ),
-    "droidgate/calling/targets.py": "the commands of MobileAgent are the phone's own capabilities",
-    "droidgate/calling/commands.py": "a list of commands is written as MobileAgent's dispatcher takes it",
-    "droidgate/cli/calls/calling_commands.py": "a list of commands is MobileAgent's",
     "droidgate/serving/mobile_agent/server.py": "an MCP server names the revisions as that adapter does",
     "droidgate_shim/host/calling.py": "a call over the host route is a request of Mobile-MCP",
     "droidgate_shim/builder/routes.py": "every shim has a Mobile-MCP descriptor that its routes fit",
