@@ -52,7 +52,7 @@ def check_phone(phone: ServedPhone) -> None:
 
 
 @pytest.mark.slow
-@pytest.mark.parametrize("mode", MODES)
+@pytest.mark.parametrize("mode", [MODES[0], pytest.param(MODES[1], marks=pytest.mark.long)])
 def test_the_official_client_does_the_task(mode: str) -> None:
     with served_phone() as phone:
 

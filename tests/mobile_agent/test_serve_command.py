@@ -16,10 +16,14 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
 from typing import Any
+from unittest.mock import patch
 
 import pytest
 
-from devices.conftest import unused_port
+from droidgate.model.errors import UsageError
+from droidgate.serving.http import HttpAddress
+from droidgate.serving.mobile_agent import running as running_servers
+from droidgate.serving.mobile_agent.running import ListeningServer, serve_mobile_agent
 from mobile_agent.made_phone import MadePhone, made_phone
 
 PROGRAM = Path(sys.executable).with_name("droidgate")
@@ -71,10 +75,7 @@ def post(url: str, tool: str, arguments: dict[str, Any], token: str | None = Non
         return json.load(answer)
 
 
-@pytest.mark.parametrize("number", [signal.SIGINT, signal.SIGTERM])
-def test_a_signal_ends_both_servers_and_the_calls_that_run(
-    made: MadePhone, tmp_path: Path, number: signal.Signals
-) -> None:
+def test_ctrl_c_ends_both_servers_and_the_calls_that_run(made: MadePhone, tmp_path: Path) -> None:
     with running(environment_of(made, tmp_path)) as (process, lines):
         data, action = urls_in(lines)
         assert post(data, "get_device_info", {})["result"]["structuredContent"]["success"] is True
@@ -83,7 +84,7 @@ def test_a_signal_ends_both_servers_and_the_calls_that_run(
         waiting.start()
         while not _is_open(action):
             time.sleep(0.01)
-        process.send_signal(number)
+        process.send_signal(signal.SIGINT)
         assert process.wait(30) == 0
         waiting.join(30)
         assert (process.stdout.read(), process.stderr.read()) == ("", "")
@@ -113,49 +114,53 @@ def test_with_tokens_each_server_names_the_file_of_its_own(made: MadePhone, tmp_
         assert process.wait(30) == 0
 
 
-@pytest.mark.slow
-def test_the_data_server_alone_asks_the_phone_each_time(made: MadePhone, tmp_path: Path) -> None:
+def test_the_data_server_alone_asks_the_phone_each_time_until_sigterm(
+    made: MadePhone, tmp_path: Path
+) -> None:
     """It cannot know of actions that another program does."""
-    with running(environment_of(made, tmp_path), "--server", "data", lines=1) as (_, lines):
+    with running(environment_of(made, tmp_path), "--server", "data", lines=1) as (process, lines):
         (data,) = urls_in(lines)
         with made.counted() as commands:
             for _ in range(3):
                 post(data, "get_ui_tree", {})
         assert len([text for text in commands if "uiautomator" in text]) == 3
-
-
-@pytest.mark.slow
-def test_it_starts_without_a_phone_and_uses_it_when_it_comes(tmp_path: Path) -> None:
-    port = unused_port()
-    environment = {
-        name: value for name, value in os.environ.items() if not name.startswith(("ANDROID_", "ADB_"))
-    }
-    environment |= {"ANDROID_ADB_SERVER_PORT": str(port), "DROIDGATE_HOME": str(tmp_path), "PATH": ""}
-    with running(environment) as (_, lines):
-        result = post(urls_in(lines)[0], "get_device_info", {})["result"]["structuredContent"]
-        assert result["success"] is False
-        assert result["error"]
+        process.send_signal(signal.SIGTERM)
+        assert (process.wait(30), process.stderr.read()) == (0, "")
 
 
 @pytest.mark.parametrize(
-    ("arguments", "words"),
+    ("options", "words"),
     [
-        (("--server", "action"), "does not know the ids"),
-        (("--host", "0.0.0.0"), "is not an address to listen on"),
-        (("--host", "example.org"), "is not an address to listen on"),
-        (("--timeout", "0"), "is not from 1 to 600 seconds"),
+        ({"server": "action"}, "does not know the ids"),
+        ({"host": "0.0.0.0"}, "is not an address to listen on"),
+        ({"host": "::"}, "is not an address to listen on"),
+        ({"host": "example.org"}, "is not an address to listen on"),
+        ({"seconds": 0}, "is not from 1 to 600 seconds"),
+        ({"seconds": float("nan")}, "is not from 1 to 600 seconds"),
     ],
 )
 def test_what_would_be_wrong_or_open_to_all_is_refused_with_a_hint(
-    tmp_path: Path, arguments: tuple[str, ...], words: str
+    options: dict[str, Any], words: str
 ) -> None:
-    ended = subprocess.run(
-        command(*arguments),
-        check=False,
-        env={**os.environ, "DROIDGATE_HOME": str(tmp_path)},
-        capture_output=True,
-        text=True,
-        timeout=60,
-    )
-    assert (ended.returncode, ended.stdout) == (2, "")
-    assert words in ended.stderr
+    with pytest.raises(UsageError, match=words):
+        serve_mobile_agent(**options)
+
+
+def test_away_from_loopback_a_token_is_needed() -> None:
+    asked: list[ListeningServer] = []
+
+    @contextmanager
+    def listen(address: HttpAddress) -> Iterator[tuple[socket.socket, HttpAddress]]:
+        with socket.socket() as unused:
+            yield unused, address
+
+    def stop(listening: ListeningServer) -> None:
+        asked.append(listening)
+        raise KeyboardInterrupt
+
+    with patch.object(running_servers, "listen", listen), pytest.raises(KeyboardInterrupt):
+        serve_mobile_agent(host="192.0.2.7", on_listening=stop)
+    (first,) = asked
+    assert first.url == "http://192.0.2.7:8020/mcp"
+    assert first.token_file is not None
+    assert len(first.token_file.read_text(encoding="ascii").strip()) > 40

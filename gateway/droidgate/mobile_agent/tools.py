@@ -14,6 +14,7 @@ from droidgate.devices.device import Device
 from droidgate.devices.quoting import is_package
 from droidgate.mobile_agent import phone_commands as phone
 from droidgate.mobile_agent.controls import HIERARCHY_END, Control, read_controls
+from droidgate.mobile_agent.key_names import is_key
 from droidgate.mobile_agent.results import (
     app_target,
     control_info,
@@ -34,7 +35,6 @@ from droidgate.model.json_values import Json
 
 DEFAULT_SECONDS: Final = 30.0
 
-_KEY: Final = re.compile(r"[A-Z][A-Z0-9_]{0,63}|\d{1,3}", re.ASCII)
 _LONGEST_SWIPE: Final = 60_000
 _LONGEST_WAIT: Final = 60
 _NOT_TEXT: Final = re.compile("[\0\ud800-\udfff]")
@@ -188,8 +188,8 @@ class _Call:
 
     def press_key(self, key_code: str) -> Json:
         action = f"press_key({key_code})"
-        if _KEY.fullmatch(key_code) is None:
-            error = f"{key_code[:80]!r} is not a key code; write a name such as KEYCODE_BACK, or a number"
+        if not is_key(key_code):
+            error = f"{key_code[:80]!r} is not a key; write a name such as KEYCODE_BACK, or its number"
             return input_result(action, error=error)
         return self._input(action, ["keyevent", key_code])
 
