@@ -27,14 +27,13 @@ import typer
 
 from droidgate.cli.config.settings import settings_schema
 from droidgate.cli.descriptors.listing_formats import can_write
-from droidgate.cli.descriptors.matrix import cell_text, make_matrix
 from droidgate.cli.exit_codes import ExitCode
-from droidgate.cli.output.documents import Matrix
 from droidgate.cli.output.json_output import json_text, schema_of
 from droidgate.cli.program import build_app
 from droidgate.cli.published import PUBLISHED
 from droidgate.formats import load_formats
 from droidgate.model.findings import FINDING_CODES, FindingCode
+from droidgate.support_matrix import SupportMatrix, cell_text, make_matrix
 from droidgate_mappings.tables import DivergenceRow, load_divergences
 from droidgate_phone.phone import start_phone
 
@@ -224,7 +223,7 @@ def formats_part() -> str:
     return _table(("dialect", "read", "written", "what it is"), rows)
 
 
-def _matrix(matrix: Matrix) -> str:
+def _matrix(matrix: SupportMatrix) -> str:
     rows = [(f"{row.group}: {row.feature}", *(cell_text(cell) for cell in row.cells)) for row in matrix.rows]
     return _table(("feature", *(f"`{column}`" for column in matrix.columns)), rows)
 

@@ -51,6 +51,7 @@ JDK_FOLDERS = "/usr/lib/jvm"
 # The folder may belong to somebody else, as where a container runs the tests as root.
 GIT = ("git", "-c", "safe.directory=*")
 REQUIRE_VARIABLE = "DROIDGATE_REQUIRE"
+FASTMCP_VARIABLE = "DROIDGATE_FASTMCP"
 
 _SKIP_MARK = "left out without "
 
@@ -94,11 +95,21 @@ def _existing(path: Path) -> Callable[[], Path | None]:
     return lambda: path if path.exists() else None
 
 
+def fastmcp_interpreters() -> list[Path]:
+    """Return the interpreters of environments with FastMCP, apart as its version 2 needs another SDK."""
+    named = os.environ.get(FASTMCP_VARIABLE, "").split(os.pathsep)
+    return [Path(path) for path in named if path and Path(path).exists()]
+
+
 def _android_jar() -> Path | None:
     named = os.environ.get("DROIDGATE_ANDROID_JAR")
     if named:
         return _existing(Path(named))()
     return _existing(Path.home() / ".m2/repository" / ANDROID_JAR_FROM_MAVEN)()
+
+
+SHORT_JVM = ("-XX:TieredStopAtLevel=1", "-XX:+UseSerialGC")
+"""Flags for a JVM that ends before the second stage of its compiler pays off: it takes half the time."""
 
 
 def maven_jars(*coordinates: str) -> list[Path]:
@@ -518,6 +529,13 @@ PARTS = {
             how_to_get=f"install JDK 21 or later below {JDK_FOLDERS}, or name its folder in DROIDGATE_JDK",
         ),
         Part(
+            name="fastmcp",
+            find=lambda: next(iter(fastmcp_interpreters()), None),
+            proves="FastMCP's clients, UFO's and the current one, work with the MobileAgent servers",
+            how_to_get="python -m venv A && A/bin/pip install fastmcp==2.11.3, the same in B with fastmcp; "
+            f"name A/bin/python and B/bin/python, with a colon between them, in {FASTMCP_VARIABLE}",
+        ),
+        Part(
             name="jdk-25",
             find=_jdk_of_dex,
             proves="the shim's committed dex is what its sources make",
@@ -696,6 +714,12 @@ def require(name: str) -> Path:
         if name in demanded_names(os.environ.get(REQUIRE_VARIABLE, "")):
             pytest.fail(f"{missing} ({REQUIRE_VARIABLE} demands it)", pytrace=False)
         pytest.skip(f"{_SKIP_MARK}{missing}")
+
+
+def short_run(name: str) -> list[str]:
+    """Return how a short run of a javac, of apksigner or apktool begins; the part is required."""
+    dash = "" if name in {"apksigner", "apktool"} else "-"
+    return [str(require(name)), *(f"-J{dash}{flag.removeprefix('-')}" for flag in SHORT_JVM)]
 
 
 def lines_about_left_out(skip_reasons: Iterable[str]) -> list[str]:

@@ -35,6 +35,7 @@ if TYPE_CHECKING:
     )
     from droidgate.model.findings import Finding, Level
     from droidgate.packing import PackedApp, pack
+    from droidgate.serving.mobile_agent.running import serve_mobile_agent
     from droidgate.serving.running import serve
     from droidgate.sources import Providers, read
     from droidgate.sources.callability import callability_of
@@ -74,6 +75,7 @@ else:
         ),
         "droidgate.model.findings": ("Finding", "Level"),
         "droidgate.packing": ("PackedApp", "pack"),
+        "droidgate.serving.mobile_agent.running": ("serve_mobile_agent",),
         "droidgate.serving.running": ("serve",),
         "droidgate.sources": ("Providers", "read"),
         "droidgate.sources.callability": ("callability_of",),
@@ -150,4 +152,5 @@ __all__ = [
     "report_coverage",
     "scan",
     "serve",
+    "serve_mobile_agent",
 ]

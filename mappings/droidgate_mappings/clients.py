@@ -26,6 +26,9 @@ class ClientRow(Frozen):
         after: What the user does next, one sentence.
         stdio: The entry of a server that the client starts.
         http: The entry of a server with an address; None where its settings take none.
+        http_input: What the client asks its user for once, in the list `inputs` of its settings; the entry
+            with an address refers to it. None where the entry names an environment variable.
+        http_after: What the user does next after an entry with an address, where it is not `after`.
     """
 
     id: str
@@ -39,6 +42,8 @@ class ClientRow(Frozen):
     after: str
     stdio: dict[str, Any]
     http: dict[str, Any] | None = None
+    http_input: dict[str, Any] | None = None
+    http_after: str | None = None
 
 
 class ClientTable(Frozen):

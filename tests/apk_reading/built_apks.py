@@ -7,8 +7,6 @@ import tempfile
 from collections.abc import Mapping
 from pathlib import Path
 
-import pytest
-
 from requirements_of_tests import CHECKOUT, require
 
 SAMPLES = ("clock-in", "notes", "pdf-tool", "weather")
@@ -87,8 +85,3 @@ def real_apk(package: str, folder: Path) -> Path:
         path = folder / "settings.apk"
         path.write_bytes(file.read())
     return path
-
-
-@pytest.fixture(params=REAL_APKS)
-def shipped_apk(request: pytest.FixtureRequest, tmp_path: Path) -> Path:
-    return real_apk(request.param, tmp_path)

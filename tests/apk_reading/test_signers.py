@@ -15,7 +15,7 @@ from cryptography.x509.oid import NameOID
 
 from droidgate.apk.reader import open_apk
 from hand_made_apks import whole_app, zip_of
-from requirements_of_tests import require
+from requirements_of_tests import short_run
 
 V2, V3, V31 = 0x7109871A, 0xF05368C0, 0x1B93AD61
 PrivateKey = ec.EllipticCurvePrivateKey | rsa.RSAPrivateKey
@@ -162,7 +162,7 @@ def test_the_signer_is_the_one_that_apksigner_used(scheme: str, kind: str, tmp_p
     (tmp_path / "key.p12").write_bytes(store)
     (tmp_path / "app.apk").write_bytes(zip_of(whole_app()))
     wanted = [f"--{one}-signing-enabled={str(one == scheme).lower()}" for one in ("v1", "v2", "v3")]
-    command = [str(require("apksigner")), "sign", "--ks", "key.p12", "--ks-pass", "pass:secret"]
+    command = [*short_run("apksigner"), "sign", "--ks", "key.p12", "--ks-pass", "pass:secret"]
     command += ["--min-sdk-version=23", *wanted, "app.apk"]
     subprocess.run(command, cwd=tmp_path, check=True, capture_output=True, timeout=100)
     expected = digest(signer.public_bytes(Encoding.DER))

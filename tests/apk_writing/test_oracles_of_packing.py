@@ -22,7 +22,7 @@ from apk_writing.packed_samples import (
 from droidgate.apk.pack import pack
 from droidgate.apk.packed_manifest import ManifestFacts
 from droidgate.apk.signing_keys import KeyType
-from requirements_of_tests import require
+from requirements_of_tests import require, short_run
 
 ANDROID = "{http://schemas.android.com/apk/res/android}"
 
@@ -39,9 +39,9 @@ def _written(folder: Path, apk: bytes) -> Path:
 def test_apksigner_verifies_every_scheme_that_an_android_reads(
     tmp_path: Path, key_type: KeyType, minimum_sdk: int
 ) -> None:
-    apksigner = require("apksigner")
+    apksigner = short_run("apksigner")
     apk = _written(tmp_path, packed_module("clock-in/app", key_type, minimum_sdk))
-    printed = run_tool(apksigner, "verify", "--verbose", "--print-certs", apk)
+    printed = run_tool(*apksigner, "verify", "--verbose", "--print-certs", apk)
     assert f"(JAR signing): {str(minimum_sdk < 24).lower()}" in printed
     assert f"(APK Signature Scheme v2): {str(minimum_sdk < 28).lower()}" in printed
     assert "(APK Signature Scheme v3): true" in printed
@@ -49,7 +49,7 @@ def test_apksigner_verifies_every_scheme_that_an_android_reads(
     assert "WARNING" not in printed
     for release in range(minimum_sdk, 37, 3):
         assert "Verifies" in run_tool(
-            apksigner, "verify", "--verbose", "--min-sdk-version", str(release), apk
+            *apksigner, "verify", "--verbose", "--min-sdk-version", str(release), apk
         )
 
 
@@ -57,24 +57,24 @@ def test_apksigner_verifies_every_scheme_that_an_android_reads(
 @pytest.mark.parametrize("key_type", ["ec", "rsa"])
 @pytest.mark.parametrize("minimum_sdk", [21, 24, 28])
 def test_a_changed_byte_is_found_by_apksigner(tmp_path: Path, key_type: KeyType, minimum_sdk: int) -> None:
-    apksigner = require("apksigner")
+    apksigner = short_run("apksigner")
     packed = packed_module("clock-in/app", key_type, minimum_sdk)
     directory = packed.rindex(b"PK\1\2")
     for place in (packed.index(b"resources.arsc") + 200, directory + 12):
         changed = bytearray(packed)
         changed[place] ^= 1
         apk = _written(tmp_path, bytes(changed))
-        command = (apksigner, "verify", "--min-sdk-version", str(minimum_sdk), apk)
+        command = (*apksigner, "verify", "--min-sdk-version", str(minimum_sdk), str(apk))
         assert "DOES NOT VERIFY" in run_tool(*command, succeeds=False)
 
 
 def test_a_v3_signature_that_was_taken_away_is_missed_by_apksigner(tmp_path: Path) -> None:
-    apksigner = require("apksigner")
+    apksigner = short_run("apksigner")
     packed = packed_module("clock-in/app", "ec", 24)
     v3 = (0xF05368C0).to_bytes(4, "little")
     assert packed.count(v3) == 1
     without = packed.replace(v3, b"\0\0\0\1")
-    printed = run_tool(apksigner, "verify", _written(tmp_path, without), succeeds=False)
+    printed = run_tool(*apksigner, "verify", _written(tmp_path, without), succeeds=False)
     assert "DOES NOT VERIFY" in printed
 
 
@@ -161,9 +161,9 @@ def test_aapt_reads_the_badge_and_the_resources(tmp_path: Path, module: str) -> 
 @pytest.mark.slow
 @pytest.mark.parametrize("module", SAMPLE_MODULES)
 def test_apktool_decodes_a_packed_app_into_its_source(tmp_path: Path, module: str) -> None:
-    apktool = require("apktool")
+    apktool = short_run("apktool")
     apk = _written(tmp_path, packed_module(module))
-    run_tool(apktool, "--quiet", "decode", "--frame-path", tmp_path, "-o", tmp_path / "decoded", apk)
+    run_tool(*apktool, "--quiet", "decode", "--frame-path", tmp_path, "-o", tmp_path / "decoded", apk)
     source = etree.parse(module_folder(module) / "src/main/AndroidManifest.xml")
     for one in source.iter("activity"):
         flags = one.get(f"{ANDROID}configChanges")

@@ -2,7 +2,6 @@
 
 import pytest
 
-from droidgate.cli.descriptors.matrix import FEATURES, cell_text, make_matrix
 from droidgate.fit import fit_provider
 from droidgate.formats import load_formats
 from droidgate.model.capability import Capability, CapabilityAccess, Effects, Provider
@@ -19,6 +18,7 @@ from droidgate.model.types import (
     ScalarType,
     Type,
 )
+from droidgate.support_matrix import FEATURES, cell_text, make_matrix
 from droidgate_mappings.capacity import Capacity
 
 WRITTEN = [

@@ -17,6 +17,7 @@ import yaml
 
 import droidgate
 from droidgate.cli import run
+from droidgate.clients import json_edit
 from droidgate.model.errors import InputError, UsageError
 from droidgate_mappings.clients import load_clients
 
@@ -77,7 +78,7 @@ REACHED: dict[str, dict[str, Any]] = {
     "vscode": {
         "type": "http",
         "url": ADDRESS,
-        "headers": {"Authorization": "Bearer ${env:DROIDGATE_TOKEN}"},
+        "headers": {"Authorization": "Bearer ${input:droidgate-token}"},
     },
     "gemini-cli": {"httpUrl": ADDRESS, "headers": {"Authorization": "Bearer ${DROIDGATE_TOKEN}"}},
     "goose": {
@@ -136,6 +137,44 @@ def test_a_client_that_takes_no_addresses_says_so(home: Path) -> None:
     with pytest.raises(UsageError, match="no servers with an address"):
         droidgate.install_client("claude-desktop", url=ADDRESS)
     assert not any(home.iterdir())
+
+
+TOKEN_INPUT = {
+    "type": "promptString",
+    "id": "droidgate-token",
+    "description": "Token of droidgate serve",
+    "password": True,
+}
+
+
+@pytest.mark.parametrize(
+    ("inputs", "expected"),
+    [
+        ("", [TOKEN_INPUT]),
+        ('"inputs": [],', [TOKEN_INPUT]),
+        ('"inputs": [ // mine\n    {"id": "a"}, // last\n  ],', [TOKEN_INPUT, {"id": "a"}]),
+        ('"inputs": [{"id": "droidgate-token"}],', [{"id": "droidgate-token"}]),
+    ],
+)
+def test_vscode_asks_for_the_token_since_its_headers_take_no_variables(
+    home: Path, inputs: str, expected: list[object]
+) -> None:
+    path = home / PATHS["linux"]["vscode"]
+    path.parent.mkdir(parents=True)
+    path.write_text(f'{{\n  {inputs}\n  "other": 1 // kept\n}}\n')
+    change = droidgate.install_client("vscode", url=ADDRESS)
+    assert "serve-token" in change.next_step
+    written = json_edit.read_settings(path.read_text(), path="mcp.json", comments=True)
+    assert written == {"inputs": expected, "other": 1, "servers": {"droidgate": REACHED["vscode"]}}
+    assert "// kept" in path.read_text()
+    assert not droidgate.install_client("vscode", url=ADDRESS).is_change
+
+
+@pytest.mark.usefixtures("home")
+def test_print_has_what_the_client_asks_for(capsys: pytest.CaptureFixture[str]) -> None:
+    assert run(["install-client", "vscode", "--url", ADDRESS, "--print"]) == 0
+    printed = json.loads(capsys.readouterr().out)
+    assert printed == {"servers": {"droidgate": REACHED["vscode"]}, "inputs": [TOKEN_INPUT]}
 
 
 @pytest.mark.parametrize("client", ["claude-code", "cursor", "vscode", "gemini-cli"])

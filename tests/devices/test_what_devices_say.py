@@ -17,7 +17,6 @@ from droidgate.devices.app_functions import (
     SERVICE,
     TITLE,
     app_function_shell,
-    execute_app_function,
 )
 from droidgate.devices.components import query_components
 from droidgate.devices.content import call_provider, query_provider
@@ -25,7 +24,6 @@ from droidgate.devices.errors import (
     CommandFailedError,
     DeviceOutputError,
     UnsafeArgumentError,
-    UnsupportedDeviceError,
 )
 from droidgate.devices.installing import InstallError, install_apks, uninstall
 from droidgate.devices.packages import list_packages, package_paths
@@ -39,7 +37,7 @@ HELP = """AppFunctionManagerService commands:
     Prints this help text.
 
   list-app-functions [--user <USER_ID>]
-  execute-app-function --package <P> --function <F> --parameters <J>{options}
+  execute-app-function --package <P> --function <F> --parameters <J>
 """
 
 
@@ -189,38 +187,26 @@ def test_providers_are_called_and_queried(start_server: StartServer) -> None:
         query_provider(device, "content://a.b", ["a:b"])
 
 
-def test_functions_are_listed_and_called_as_the_shell_allows(start_server: StartServer) -> None:
-    function = "a.F#`x`$y"
+def test_functions_are_listed_where_the_shell_does(start_server: StartServer) -> None:
     script = Script(
         {
-            "cmd app_function help": Answer(HELP.format(options="").encode()),
+            "cmd app_function help": Answer(HELP.encode()),
             "cmd app_function list": Answer(
                 b'{"a.b": [{"AppFunctionStaticMetadata-a.b": {"functionId": ["f"]}}]}\n'
             ),
-            "cmd app_function execute": Answer(b"{}\n"),
         }
     )
     device = device_on(start_server(shell=script))
     shell = app_function_shell(device)
-    assert (shell.executes, shell.lists, shell.takes_timeout) == (True, True, False)
+    assert (shell.executes, shell.lists) == (True, True)
     listed = run_listing(device, LISTING, 10)
     assert {package: [function.id for function in functions] for package, functions in listed.items()} == {
         "a.b": ["f"]
     }
     assert script.commands[-1] == "cmd app_function list-app-functions --user 10"
-    assert execute_app_function(device, shell, "a.b", function, '{"a": "it\'s"}').stdout == b"{}\n"
-    assert script.commands[-1] == (
-        "cmd app_function execute-app-function --package a.b --function 'a.F#`x`$y' "
-        '--parameters \'{"a": "it\'"\'"\'s"}\' --user 0'
-    )
-    script.answers["cmd app_function help"] = Answer(
-        HELP.format(options=" [--timeout-duration <S>]").encode()
-    )
-    execute_app_function(device, app_function_shell(device), "a.b", "f", "{}", seconds=5)
-    assert script.commands[-1].endswith("--user 0 --timeout-duration 5")
 
 
-def test_without_a_shell_for_functions_nothing_is_listed_or_called(start_server: StartServer) -> None:
+def test_without_a_shell_for_functions_nothing_is_listed(start_server: StartServer) -> None:
     missing = Answer(b"", b"cmd: Can't find service: app_function\n", 20)
     device = device_on(start_server(shell=Script({"cmd app_function": missing})))
     shell = app_function_shell(device)
@@ -228,8 +214,6 @@ def test_without_a_shell_for_functions_nothing_is_listed_or_called(start_server:
     assert service_shell(device, LISTING).commands == {}
     with pytest.raises(CommandFailedError, match="Can't find service"):
         run_listing(device, LISTING, 0)
-    with pytest.raises(UnsupportedDeviceError):
-        execute_app_function(device, shell, "a.b", "f", "{}")
 
 
 def test_an_app_is_installed_in_one_session_and_removed(start_server: StartServer) -> None:
@@ -270,6 +254,6 @@ def test_a_refused_installation_is_told_and_its_session_ended(start_server: Star
 
 
 def test_an_option_that_a_broken_line_cuts_is_refused_and_not_read_in_part() -> None:
-    text = HELP.format(options="") + "    --target-:package <PACKAGE>: the app\n"
+    text = HELP + "    --target-:package <PACKAGE>: the app\n"
     with pytest.raises(DeviceOutputError, match="the line is not help"):
         read_help(SERVICE, TITLE, text)

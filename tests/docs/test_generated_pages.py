@@ -14,11 +14,11 @@ import jsonschema
 import pytest
 import typer
 
-from droidgate.cli.descriptors.matrix import FEATURES
 from droidgate.cli.exit_codes import ExitCode
 from droidgate.cli.program import build_app
 from droidgate.formats import load_formats
 from droidgate.model.findings import FINDING_CODES
+from droidgate.support_matrix import FEATURES
 from droidgate_mappings.tables import load_divergences
 from requirements_of_tests import CHECKOUT
 

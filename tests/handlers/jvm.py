@@ -8,7 +8,7 @@ from pathlib import Path
 from typing import Any
 
 from droidgate.formats import HandlerCode
-from requirements_of_tests import KOTLIN_FROM_MAVEN, maven_jars, require
+from requirements_of_tests import KOTLIN_FROM_MAVEN, SHORT_JVM, maven_jars, require, short_run
 
 RUNNERS = Path(__file__).parent / "runners"
 _KOTLIN_PARTS = (
@@ -45,9 +45,8 @@ def add_runner(name: str, package: str, prefix: str, folder: Path) -> Path:
 
 def compile_java(sources: Iterable[Path], out: Path, *more_classes: Path, warnings: bool = True) -> None:
     """Compile for Java 8, as the apps do; a warning about the sources fails too, unless it may not."""
-    javac, framework = require("newer-jdk"), require("framework-jar")
-    # The compiler ends before a second stage of the JVM's own compiler pays off.
-    command: list[str | Path] = [javac, "-J-XX:TieredStopAtLevel=1", "--release", "8"]
+    framework = require("framework-jar")
+    command: list[str | Path] = [*short_run("newer-jdk"), "--release", "8"]
     command += ["-Xlint:all,-options,-classfile", "-proc:none"]
     class_path = ":".join(map(str, [framework, *more_classes]))
     command += ["-encoding", "UTF-8", "-Xmaxwarns", "10000", "-d", out, "-cp", class_path, *sources]
@@ -63,7 +62,7 @@ def compile_kotlin(sources: Sequence[Path], out: Path) -> None:
     require("kotlin-compiler")
     java, framework = require("java"), require("framework-jar")
     jars = maven_jars(*_KOTLIN_PARTS)
-    command: list[str | Path] = [java, "-cp", ":".join(map(str, jars))]
+    command: list[str | Path] = [java, *SHORT_JVM, "-cp", ":".join(map(str, jars))]
     command += ["org.jetbrains.kotlin.cli.jvm.K2JVMCompiler", "-no-stdlib", "-no-reflect", "-nowarn"]
     command += ["-cp", f"{jars[1]}:{framework}", "-d", out, *sources]
     run = subprocess.run(command, capture_output=True, text=True, check=False)
@@ -78,7 +77,8 @@ def kotlin_library() -> Path:
 def run_class(name: str, classes: Path, lines: Iterable[str]) -> list[Any]:
     """Run a class with lines on its standard input, and return the JSON value of each line it prints."""
     java = require("newer-jdk").with_name("java")
-    command: list[str | Path] = [java, "-Xss512k", "-cp", f"{classes}:{require('framework-jar')}", name]
+    command: list[str | Path] = [java, *SHORT_JVM, "-Xss512k"]
+    command += ["-cp", f"{classes}:{require('framework-jar')}", name]
     given = "".join(f"{line}\n" for line in lines)
     run = subprocess.run(command, input=given, capture_output=True, text=True, check=False, timeout=60)
     assert run.returncode == 0, run.stderr[-4000:]

@@ -1,7 +1,5 @@
 """Providers that handlers are made for in these tests."""
 
-from pathlib import Path
-
 from droidgate.formats import HandlerCode, find_format
 from droidgate.leniency import ReadingContext
 from droidgate.model.capability import Capability, Provider
@@ -194,10 +192,3 @@ def handlers_for(
 def folder_name(target: str) -> str:
     """Return a target as part of a Java package."""
     return "t_" + "".join(one if one.isalnum() else "_" for one in target)
-
-
-def in_folder(folder: Path, name: str) -> Path:
-    """Return a new folder."""
-    path = folder / name
-    path.mkdir(parents=True)
-    return path

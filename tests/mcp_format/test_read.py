@@ -8,7 +8,7 @@ import json
 from typing import Any
 
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from droidgate.formats import SourceFile
@@ -381,7 +381,6 @@ _DOCUMENTS = st.fixed_dictionaries(
 
 @pytest.mark.slow
 @given(_DOCUMENTS | _JSON)
-@settings(max_examples=400)
 def test_wild_documents_are_read_and_written_back_or_refused(document: Any) -> None:
     try:
         (provider,) = read(document).providers

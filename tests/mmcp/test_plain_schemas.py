@@ -4,7 +4,7 @@ from typing import Any
 
 import hypothesis.strategies as st
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from jsonschema import Draft202012Validator
 from jsonschema.validators import validator_for
 
@@ -41,7 +41,6 @@ SCHEMAS = st.recursive(
 
 
 @given(schema=SCHEMAS)
-@settings(max_examples=400)
 def test_what_is_taken_for_plain_is_right_by_its_meta_schema(schema: Any) -> None:
     if is_plain_schema(schema):
         chosen = validator_for(schema, default=Draft202012Validator)

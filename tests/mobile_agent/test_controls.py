@@ -10,8 +10,10 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from droidgate.mobile_agent.controls import Control, find_again, read_controls, read_hierarchy
+from droidgate.mobile_agent.key_names import is_key
 from droidgate.mobile_agent.text_input import keys_that_clear, pieces_of, way_of
 from droidgate.model.errors import InputError
+from droidgate_phone.screen import keys as phone_keys
 
 HEAD = "<?xml version='1.0' encoding='UTF-8' standalone='yes' ?>"
 
@@ -154,3 +156,13 @@ def test_keys_type_printable_ascii_only(text: str) -> None:
 )
 def test_as_many_keys_clear_a_field_as_it_has_characters(text: str, keys: list[str]) -> None:
     assert keys_that_clear(text) == keys
+
+
+def test_the_keys_that_the_virtual_phone_knows_are_keys() -> None:
+    """Its table was written apart from the tools'."""
+    assert all(is_key(f"KEYCODE_{name}") for name in phone_keys._NAMES)
+    assert all(is_key(name) for name in phone_keys._NAMES if not name.isdigit())
+    assert all(is_key(str(code)) for code in phone_keys._NAMES.values())
+    assert not any(
+        map(is_key, ["", "0", "UNKNOWN", "KEYCODE_", "KEYCODE_KEYCODE_HOME", "home", "-1", "1000"])
+    )

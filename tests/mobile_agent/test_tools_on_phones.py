@@ -12,8 +12,11 @@ from unittest.mock import patch
 import pytest
 from PIL import Image
 
+from droidgate.devices.device import Device
+from droidgate.devices.errors import NoDeviceError
 from droidgate.mobile_agent import phone_commands
 from droidgate.mobile_agent.state import ToolError
+from droidgate.mobile_agent.tools import MobileAgentTools
 from mobile_agent.made_phone import (
     FORM,
     KEYBOARD_ID,
@@ -22,6 +25,7 @@ from mobile_agent.made_phone import (
     Base64Receiver,
     MadePhone,
     control,
+    device_on,
     made_phone,
 )
 
@@ -230,6 +234,10 @@ def test_an_app_that_is_not_installed_is_not_said_to_be_launched(made: MadePhone
         ("swipe", {"start_x": 1, "start_y": 1, "end_x": 1, "end_y": 5, "duration": -1}),
         ("press_key", {"key_code": "3; echo x"}),
         ("press_key", {"key_code": ""}),
+        ("press_key", {"key_code": "KEYCODE_GO_BACK"}),
+        ("press_key", {"key_code": "back"}),
+        ("press_key", {"key_code": "999"}),
+        ("press_key", {"key_code": "٣"}),
         ("press_key", {"key_code": "--longpress"}),
         ("press_key", {"key_code": "KEYCODE_BACK KEYCODE_BACK"}),
     ],
@@ -346,3 +354,20 @@ def test_a_phone_that_is_gone_is_an_error_of_every_tool() -> None:
     for tool in ("capture_screenshot", "get_app_window_controls_target_info"):
         with pytest.raises(ToolError, match=r"Failed to|Error capturing"):
             made.run(tool)
+
+
+def test_a_phone_that_comes_later_is_used(made: MadePhone) -> None:
+    phones: list[Device] = []
+
+    def connect() -> Device:
+        if not phones:
+            raise NoDeviceError("no device is attached")
+        return phones[0]
+
+    tools = MobileAgentTools(connect)
+    assert tools.run("get_ui_tree", {}) == {
+        "success": False,
+        "error": "Failed to dump UI hierarchy: no device is attached",
+    }
+    phones.append(device_on(made.phone))
+    assert str(tools.run("get_ui_tree", {})).startswith("{'success': True")

@@ -5,7 +5,7 @@ from __future__ import annotations
 from random import Random
 
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from droidgate.fit import Fitted, fit_provider
@@ -51,7 +51,6 @@ def _assert_fits_once(provider: Provider, capacity: Capacity) -> None:
 
 @pytest.mark.slow
 @given(providers(size=12), st.builds(random_capacity, st.randoms(use_true_random=False)))
-@settings(max_examples=500)
 def test_findings_and_differences_match_one_to_one_for_any_capacity(
     provider: Provider, capacity: Capacity
 ) -> None:

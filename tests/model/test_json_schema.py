@@ -10,7 +10,7 @@ from decimal import Decimal
 from typing import Any
 
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 from jsonschema import Draft202012Validator, FormatChecker
 
@@ -77,13 +77,11 @@ def test_every_schema_of_the_official_suite_is_written_as_it_was_read() -> None:
 
 @pytest.mark.slow
 @given(st.randoms(use_true_random=False))
-@settings(max_examples=1_000)
 def test_schemas_full_of_wrong_values_are_written_as_they_were_read(random: Any) -> None:
     _assert_exact(random_schema(random))
 
 
 @given(st.randoms(use_true_random=False))
-@settings(max_examples=300)
 def test_definitions_of_several_schemas_never_take_each_others_names(random: Any) -> None:
     known: dict[str, Type] = {}
     for _ in range(3):
@@ -97,7 +95,6 @@ def test_definitions_of_several_schemas_never_take_each_others_names(random: Any
 
 @pytest.mark.slow
 @given(st.randoms(use_true_random=False))
-@settings(max_examples=500)
 def test_every_type_of_the_algebra_survives_json_schema(random: Any) -> None:
     maker = ModelMaker(random, ("Node", "b/c~%", ""), size=15)
     definitions = {name: maker.type(2) for name in maker.definitions}

@@ -62,14 +62,14 @@ def test_every_fact_has_a_pointer() -> None:
 
 
 @pytest.mark.slow
-@given(providers())
+@given(providers(size=15))
 def test_no_leaf_has_the_pointer_of_another(provider: Provider) -> None:
     counts = Counter(pointer for pointer, _ in leaves_of_provider(provider))
     assert counts.total() == len(counts)
 
 
 @pytest.mark.slow
-@given(providers(), providers())
+@given(providers(size=15), providers(size=15))
 def test_providers_with_the_same_leaves_declare_the_same(one: Provider, other: Provider) -> None:
     same = not different_leaves(dict(leaves_of_provider(one)), dict(leaves_of_provider(other)))
     assert same is (one.content_digest() == other.content_digest())

@@ -19,7 +19,7 @@ from droidgate_phone.sample_packages import (
     sample_packages,
 )
 from handlers.jvm import compile_java
-from requirements_of_tests import require
+from requirements_of_tests import require, short_run
 
 MODULES = sorted(path.parents[2] for path in sample_apps_directory().glob("*/*/src/main/AndroidManifest.xml"))
 
@@ -44,11 +44,11 @@ def test_each_sample_has_a_behaviour_for_each_component_of_its_apk() -> None:
 @pytest.mark.slow
 @pytest.mark.parametrize("package", sample_packages(), ids=lambda package: package.name)
 def test_androids_own_tools_take_the_samples(package: SamplePackage, tmp_path: Path) -> None:
-    apksigner, aapt2 = require("apksigner"), require("aapt2")
+    apksigner, aapt2 = short_run("apksigner"), require("aapt2")
     path = tmp_path / "app.apk"
     path.write_bytes(package.apk)
     verified = subprocess.run(
-        [apksigner, "verify", "--print-certs", path], capture_output=True, text=True, check=True
+        [*apksigner, "verify", "--print-certs", path], capture_output=True, text=True, check=True
     )
     assert module.signing_key().digest in verified.stdout
     badging = subprocess.run([aapt2, "dump", "packagename", path], capture_output=True, text=True, check=True)

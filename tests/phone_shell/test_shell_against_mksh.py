@@ -6,7 +6,7 @@ import shlex
 from pathlib import Path
 
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from phone_shell.shell_bench import Phone, run_in_real_shell
@@ -145,7 +145,6 @@ ARGUMENTS = st.lists(
 
 
 @given(ARGUMENTS)
-@settings(max_examples=300, deadline=None)
 def test_quoted_arguments_arrive_exactly(arguments: list[str]) -> None:
     command = "printf '%s\\0' " + shlex.join(arguments)
     outcome = Phone().run(command)
@@ -154,7 +153,6 @@ def test_quoted_arguments_arrive_exactly(arguments: list[str]) -> None:
 
 
 @given(ARGUMENTS)
-@settings(max_examples=100, deadline=None)
 def test_quoted_arguments_arrive_through_a_second_shell(arguments: list[str]) -> None:
     command = shlex.join(["sh", "-c", "printf '%s\\0' " + shlex.join(arguments)])
     assert Phone().run(command).output.removesuffix(b"\0").split(b"\0") == [

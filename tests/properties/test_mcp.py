@@ -5,7 +5,7 @@ from __future__ import annotations
 from random import Random
 
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 
 from droidgate.model.capability import Provider
 from droidgate_mcp.format import FORMAT
@@ -26,15 +26,14 @@ def _cross(provider: Provider, dialect_id: str) -> Provider:
 @pytest.mark.slow
 @pytest.mark.parametrize("dialect", DIALECTS)
 @given(provider=providers(size=15))
-@settings(max_examples=500)
 def test_any_model_crosses(dialect: str, provider: Provider) -> None:
     _cross(provider, dialect)
 
 
 @pytest.mark.slow
 @pytest.mark.parametrize("dialect", DIALECTS)
-def test_thousands_of_seeds_cross(dialect: str) -> None:
-    for seed in range(1_500):
+def test_hundreds_of_seeds_cross(dialect: str) -> None:
+    for seed in range(500):
         _cross(random_provider(Random(seed)), dialect)
 
 

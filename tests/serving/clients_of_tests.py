@@ -18,9 +18,11 @@ TRANSPORTS = ("stdio", "http")
 Ask = Callable[[str], mcp_types.ElicitResult]
 
 
-def client_options(revision: str, ask: Ask | None = None, **options: Any) -> dict[str, Any]:
+def client_options(
+    revision: str, ask: Ask | None = None, *, name: str = "Test Client", **options: Any
+) -> dict[str, Any]:
     chosen: dict[str, Any] = {"mode": REVISIONS[revision], "cache": None, **options}
-    chosen["client_info"] = mcp_types.Implementation(name="Test Client", version="1")
+    chosen["client_info"] = mcp_types.Implementation(name=name, version="1")
     if ask is not None:
 
         async def answer(_context: Any, parameters: Any) -> mcp_types.ElicitResult:

@@ -17,14 +17,14 @@ from droidgate_phone.sample_packages import sample_packages, signing_key
 from droidgate_shim.builder.dex import DEX_NAME
 from droidgate_shim.builder.shims import BuiltShim, ShimOptions, build_bare_shim, build_shims
 from droidgate_shim.builder.source_apps import read_source_apps
-from requirements_of_tests import CHECKOUT, DEX2JAR_FROM_MAVEN, maven_jars, require
+from requirements_of_tests import CHECKOUT, DEX2JAR_FROM_MAVEN, SHORT_JVM, maven_jars, require
 from shim_android.hand_made_shim import hand_made_shim
 from shim_android.manifest_limits import limit_apks
 from shim_android.tool_apps import FIRST_UID, tool_apps
 
 MODULE = CHECKOUT / "device_shim/android/robolectric"
 TESTS = MODULE / "src/test/java/dev/droidgate/proof"
-PATIENCE = 540
+PATIENCE = 900
 
 _ALTERNATES = frozenset({"desk_by_another", "agent_by_another"})
 _TEST_METHOD = re.compile(r"@Test\s+(?:@[^\n]*\s+)*public void (\w+)\(")
@@ -109,14 +109,14 @@ def shipped_classes(folder: Path) -> Path:
     java = require("newer-jdk").with_name("java")
     made = folder / "shipped.jar"
     source = MODULE / "src/runtime/java/dev/droidgate/runtime/DexToClasses.java"
-    command: list[str | Path] = [java, "-cp", class_path, source, dex, made]
+    command: list[str | Path] = [java, *SHORT_JVM, "-cp", class_path, source, dex, made]
     run = subprocess.run(command, capture_output=True, text=True, check=False)
     assert run.returncode == 0, run.stderr[-4000:]
     return made
 
 
-def run_tests(classes: str, folder: Path) -> list[JavaTest]:
-    """Run all tests in Java against one set of the shim's classes, `compiled` or `shipped`.
+def run_tests(folder: Path) -> dict[str, list[JavaTest]]:
+    """Run all tests in Java against each set of the shim's classes, `compiled` and `shipped`.
 
     Raises:
         AssertionError: Maven did not get as far as running them.
@@ -124,19 +124,16 @@ def run_tests(classes: str, folder: Path) -> list[JavaTest]:
     inputs = folder / "inputs"
     inputs.mkdir()
     write_inputs(inputs)
-    properties: dict[str, object] = {"build.folder": folder, "inputs": inputs}
-    if classes == "shipped":
-        properties |= {"compiled.skip": True, "shipped.classes": shipped_classes(folder)}
-    else:
-        properties |= {"shipped.skip": True}
+    properties = {"build.folder": folder, "inputs": inputs, "shipped.classes": shipped_classes(folder)}
     command: list[str | Path] = [require("maven"), "--offline", "--batch-mode", "--quiet"]
     command += ["--file", MODULE / "pom.xml", *(f"-D{name}={value}" for name, value in properties.items())]
     environment = {**os.environ, "JAVA_HOME": str(require("newer-jdk").parent.parent)}
+    environment["MAVEN_OPTS"] = " ".join(SHORT_JVM)
     run = subprocess.run(
         [*command, "test"], capture_output=True, text=True, check=False, timeout=PATIENCE, env=environment
     )
     assert run.returncode == 0, (run.stdout + run.stderr)[-8000:]
-    return list(_read_reports(folder / "reports" / classes))
+    return {classes: list(_read_reports(folder / "reports" / classes)) for classes in ("compiled", "shipped")}
 
 
 def _read_reports(folder: Path) -> Iterable[JavaTest]:

@@ -32,7 +32,7 @@ from droidgate_shim.builder.source_apps import read_source_apps
 from droidgate_shim.engine.authority import read_policy
 from droidgate_shim.engine.routes import parse_route_table, read_route_table
 from droidgate_shim.engine.strict_json import parse_strict
-from requirements_of_tests import require
+from requirements_of_tests import require, short_run
 from shim_builder.built_samples import (
     KEY,
     PACKAGE,
@@ -66,9 +66,9 @@ def entry(shim: BuiltShim, name: str) -> bytes:
 
 @pytest.mark.parametrize("module", MODULES)
 def test_apksigner_and_zipalign_accept_a_shim(tmp_path: Path, module: str) -> None:
-    apksigner, zipalign = require("apksigner"), require("zipalign")
+    apksigner, zipalign = short_run("apksigner"), require("zipalign")
     apk = written(tmp_path, sample_shim(module))
-    printed = run_tool(apksigner, "verify", "--verbose", "--print-certs", apk)
+    printed = run_tool(*apksigner, "verify", "--verbose", "--print-certs", apk)
     assert "(APK Signature Scheme v2): true" in printed
     assert "(APK Signature Scheme v3): true" in printed
     assert f"certificate SHA-256 digest: {KEY.digest}" in printed
@@ -120,10 +120,10 @@ def test_aapt2_shows_the_components_as_the_page_lists_them(tmp_path: Path) -> No
 
 @pytest.mark.slow
 def test_apktool_decodes_a_shim(tmp_path: Path) -> None:
-    apktool = require("apktool")
+    apktool = short_run("apktool")
     out = tmp_path / "decoded"
     apk = written(tmp_path, sample_shim("clock-in/app", *EVERYTHING))
-    run_tool(apktool, "d", "--no-src", "-p", tmp_path / "frameworks", "-o", out, apk)
+    run_tool(*apktool, "d", "--no-src", "-p", tmp_path / "frameworks", "-o", out, apk)
     manifest = etree.parse(out / "AndroidManifest.xml").getroot()
     (service,) = manifest.findall(
         f"application/service[@{ANDROID}name='dev.droidgate.shim.frontends.ToolService']"

@@ -14,7 +14,7 @@ from droidgate.model.errors import InputError, UsageError
 from droidgate_phone.sample_apps import sample_apps_directory
 from droidgate_shim.builder.shims import build_bare_shim
 from droidgate_shim.builder.source_apps import SourceApp, complete_broadcast, read_source_apps
-from requirements_of_tests import require
+from requirements_of_tests import short_run
 from shim_builder.built_samples import KEY, PACKAGE, SIGNER, WEATHER_TOOLS, packed, sample_app, sample_shim
 
 MANIFEST = (
@@ -288,13 +288,13 @@ def key_files(folder: Path, key: SigningKey, name: str) -> list[str]:
 
 
 def test_an_app_that_several_signed_is_an_error(tmp_path: Path) -> None:
-    apksigner = require("apksigner")
+    apksigner = short_run("apksigner")
     source, target = tmp_path / "in.apk", tmp_path / "two.apk"
     source.write_bytes(packed(mmcp()))
     first = key_files(tmp_path, signing_key("ec"), "one")
     second = key_files(tmp_path, make_key(), "two")
     options = ["sign", "--v3-signing-enabled", "false", "--min-sdk-version", "26"]
-    run_tool(apksigner, *options, *first, "--next-signer", *second, "--out", target, source)
+    run_tool(*apksigner, *options, *first, "--next-signer", *second, "--out", target, source)
     with pytest.raises(InputError, match="2 certificates signed the APK"):
         read_source_apps([str(target)])
 

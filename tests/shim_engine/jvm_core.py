@@ -10,7 +10,7 @@ from types import TracebackType
 from typing import IO, Any, Self, cast
 
 from droidgate.model.json_values import Json, one_line_json
-from requirements_of_tests import CHECKOUT, require
+from requirements_of_tests import CHECKOUT, require, short_run
 
 CORE = CHECKOUT / "device_shim" / "android" / "core"
 ENGINE_SOURCES = CORE / "src" / "main" / "java"
@@ -30,7 +30,7 @@ def compile_core(out: Path, engine_sources: Path = ENGINE_SOURCES) -> Path:
         AssertionError: with what the compiler says.
     """
     sources = sorted([*engine_sources.rglob("*.java"), *RUNNER_SOURCES.rglob("*.java")])
-    command: list[str | Path] = [require("javac"), "--release", "8", "-Xlint:all,-options", "-Werror"]
+    command: list[str | Path] = [*short_run("javac"), "--release", "8", "-Xlint:all,-options", "-Werror"]
     command += ["-proc:none", "-encoding", "UTF-8", "-d", out, *sources]
     run = subprocess.run(command, capture_output=True, text=True, check=False)
     assert run.returncode == 0, run.stderr[-4000:]

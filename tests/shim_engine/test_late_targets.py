@@ -6,7 +6,7 @@ from pathlib import Path
 
 import pytest
 
-from requirements_of_tests import require
+from requirements_of_tests import SHORT_JVM, require
 from shim_engine.engine_samples import TABLE, s1
 
 PROGRAM = Path(__file__).with_name("LateTarget.java")
@@ -27,6 +27,7 @@ def test_a_call_whose_deadline_passes_while_its_target_is_looked_at_does_not_go_
     request.write_text(written)
     command: list[str | Path] = [
         require("java"),
+        *SHORT_JVM,
         "-cp",
         core_classes,
         PROGRAM,

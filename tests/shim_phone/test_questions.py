@@ -18,6 +18,8 @@ from shim_phone.tool_apps import TOOL, ToolApp, agent_apk, tool_apk, tool_routes
 from shim_phone.world import AGENT, SHIM, World, key, outputs_of, token_of
 
 OTHER = "com.example.other"
+PATIENT_MS = 30_000
+"""Enough for a question on a JVM that has just started on a busy machine."""
 ATTACKER = "com.example.attacker"
 OVERLAY = '<uses-permission android:name="android.permission.SYSTEM_ALERT_WINDOW"/>'
 NOTIFICATIONS = "android.permission.POST_NOTIFICATIONS"
@@ -27,11 +29,11 @@ CAPABILITIES = {"desk": {"title": "Help desk", "description": "Takes one wish."}
 DENIED = "denied: the user has not allowed this app to call this capability"
 
 
-def make_world(*, effects: Mapping[str, Any] | None = None, **more: Any) -> World:
+def make_world(*, effects: Mapping[str, Any] | None = None, deadline_ms: int = 8_000, **more: Any) -> World:
     """Return a phone with a shim that asks the user; the effects are those of `desk`."""
     world = World(behaviours={TOOL: ToolApp}, **more)
     world.install(tool_apk())
-    routes = tool_routes(deadline_ms=8_000)
+    routes = tool_routes(deadline_ms=deadline_ms)
     for route in routes:
         if route["id"] == "desk" and effects is not None:
             route["effects"] = dict(effects)
@@ -49,7 +51,7 @@ def show_windows(world: World) -> World:
 @pytest.fixture
 def world(shim_runtime: ShimRuntime) -> Iterator[World]:
     """A phone whose shim asks the user, and may show the question."""
-    world = show_windows(make_world(shim_runtime=shim_runtime))
+    world = show_windows(make_world(shim_runtime=shim_runtime, deadline_ms=PATIENT_MS))
     yield world
     world.close()
 
@@ -408,7 +410,15 @@ def test_a_question_without_an_answer_ends_at_the_deadline_of_its_call() -> None
 @pytest.fixture
 def hidden(shim_runtime: ShimRuntime) -> Iterator[World]:
     """A phone whose shim may open no window."""
-    world = make_world(shim_runtime=shim_runtime)
+    world = make_world(shim_runtime=shim_runtime, deadline_ms=PATIENT_MS)
+    yield world
+    world.close()
+
+
+@pytest.fixture
+def hidden_shortly(shim_runtime: ShimRuntime) -> Iterator[World]:
+    """The same, where a call ends soon."""
+    world = make_world(shim_runtime=shim_runtime, deadline_ms=6_000)
     yield world
     world.close()
 
@@ -427,7 +437,8 @@ def test_a_question_that_no_window_may_show_waits_in_a_notification(hidden: Worl
 
 
 @pytest.mark.slow
-def test_a_notification_that_nobody_taps_goes_at_the_deadline(hidden: World) -> None:
+def test_a_notification_that_nobody_taps_goes_at_the_deadline(hidden_shortly: World) -> None:
+    hidden = hidden_shortly
     hidden.run("pm", "grant", SHIM, NOTIFICATIONS)
     asked = Asked(hidden, "desk", {})
     hidden.wait_until(hidden.system.notifications.all)

@@ -5,7 +5,7 @@ from __future__ import annotations
 import random
 import re
 import subprocess
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from pathlib import Path
 
 from droidgate.application import Application, Component, MetaData
@@ -13,9 +13,10 @@ from droidgate.leniency import ReadingContext
 from droidgate.parsing.gradle_text import GradleFile
 from droidgate.sources.android_project import MAIN, Module, application_from_tree, read_source_set
 from droidgate.sources.resources import SourceSet
-from requirements_of_tests import manifest_merger_jars
+from requirements_of_tests import SHORT_JVM, manifest_merger_jars
 
 HEAD = 'xmlns:android="http://schemas.android.com/apk/res/android" xmlns:tools="http://schemas.android.com/tools"'
+MERGERS = Path(__file__).with_name("Mergers.java")
 View = list[tuple[object, ...]]
 
 
@@ -39,22 +40,27 @@ def merge_by_us(main: str, libraries: Sequence[str]) -> tuple[Application, Readi
     return read_source_set(module(main, "app", parts), MAIN, context), context
 
 
-def merge_by_android(main: str, libraries: Sequence[str], folder: Path) -> Application | None:
-    """Return the app that Android's merger makes, None where it ends with an error."""
-    paths = []
-    for number, text in enumerate((main, *libraries)):
-        path = folder / f"{number}.xml"
-        path.write_text(text)
-        paths.append(str(path))
-    out = folder / "merged.xml"
-    out.unlink(missing_ok=True)
+def merge_by_android(cases: Iterable[tuple[str, Sequence[str]]], folder: Path) -> list[Application | None]:
+    """Return the apps that Android's merger makes, None for each where it ends with an error."""
+    outs, lines = [], []
+    for case, (main, libraries) in enumerate(cases):
+        paths = [folder / f"{case}-{number}.xml" for number in range(1 + len(libraries))]
+        for path, text in zip(paths, (main, *libraries), strict=True):
+            path.write_text(text)
+        outs.append(folder / f"merged-{case}.xml")
+        libs = ["--libs", ":".join(map(str, paths[1:]))] if libraries else []
+        words = ["--main", str(paths[0]), "--log", "ERROR", *libs, "--out", str(outs[-1])]
+        lines.append("\t".join(words))
     jars = ":".join(map(str, manifest_merger_jars()))
-    command = ["java", "-cp", jars, "com.android.manifmerger.Merger", "--main", paths[0], "--log", "ERROR"]
-    command += ["--libs", ":".join(paths[1:])] if libraries else []
-    subprocess.run([*command, "--out", str(out)], capture_output=True, check=False, timeout=60)
-    if not out.is_file():
-        return None
-    return application_from_tree({"AndroidManifest.xml": out.read_bytes()})
+    command: list[str | Path] = ["java", *SHORT_JVM, "-cp", jars, MERGERS]
+    run = subprocess.run(
+        command, input="\n".join(lines), capture_output=True, text=True, check=False, timeout=1000
+    )
+    assert run.returncode == 0, run.stderr[-4000:]
+    return [
+        application_from_tree({"AndroidManifest.xml": out.read_bytes()}) if out.is_file() else None
+        for out in outs
+    ]
 
 
 def view_of(application: Application) -> View:

@@ -128,11 +128,10 @@ def test_nesting_and_repetition_cost_no_more_than_their_size() -> None:
 def agree(seeds: range, folder: Path) -> tuple[int, int]:
     """Hold our merging to Android's, and return how many cases it merges and how many it refuses."""
     merged = refused = 0
-    for seed in seeds:
-        main, libraries = Generator(seed).case()
+    cases = [Generator(seed).case() for seed in seeds]
+    for seed, (main, libraries), theirs in zip(seeds, cases, merge_by_android(cases, folder), strict=True):
         ours, context = merge_by_us(main, libraries)
         conflicts = [str(one) for one in context.findings]
-        theirs = merge_by_android(main, libraries, folder)
         if theirs is None:
             assert conflicts, f"seed {seed}"
             refused += 1

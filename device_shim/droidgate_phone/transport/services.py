@@ -21,8 +21,6 @@ from droidgate_phone.transport.userland import Banner, Userland
 Service = Callable[[Endpoint], None]
 """Serves a stream to its end; the caller closes the stream."""
 
-ABB_FEATURES: Final = frozenset({"abb", "abb_exec"})
-
 _SHELL_PREFIX: Final = "shell"
 _ANSWERS: Final[Mapping[str, str]] = {
     "root:": "adbd cannot run as root in production builds\n",

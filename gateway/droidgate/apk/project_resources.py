@@ -6,7 +6,7 @@ type.
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator
 from dataclasses import replace
 from typing import Final
 
@@ -159,9 +159,3 @@ def _compile(compiler: ValueCompiler, source: Source) -> CompiledValue:
     if isinstance(source, ResourceFile):
         return string_value(source.path)
     return ID_VALUE if isinstance(source, NewId) else compiler.compile(source)
-
-
-def qualifiers_of(tree: Mapping[str, bytes]) -> frozenset[str]:
-    """Return the qualifiers of a tree's resource folders, the empty one included."""
-    folders = {name.split("/")[1] for name in tree if name.startswith("res/")}
-    return frozenset(folder.partition("-")[2] for folder in folders)

@@ -9,7 +9,7 @@ import struct
 from typing import Final
 
 from droidgate.apk.budgets import Budget
-from droidgate.apk.chunks import CHUNK_HEADER, ChunkType
+from droidgate.apk.chunks import ChunkType
 from droidgate.model.errors import InputError
 
 _HEADER: Final = struct.Struct("<HHI5I")
@@ -119,8 +119,3 @@ def _decode_modified_utf8(raw: bytes) -> str:
     except UnicodeDecodeError:
         return raw.decode("utf-8", "replace")
     return text.encode("utf-16-le", "surrogatepass").decode("utf-16-le", "replace")
-
-
-def first_chunk_is(data: bytes, kind: ChunkType) -> bool:
-    """Return whether a file begins with a chunk of a type."""
-    return len(data) >= CHUNK_HEADER.size and CHUNK_HEADER.unpack_from(data)[0] == kind

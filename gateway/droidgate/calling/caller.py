@@ -22,10 +22,11 @@ from droidgate.calling.policy import Decision, Policy
 from droidgate.calling.progress import ProgressReports, ProgressSink
 from droidgate.calling.requests import CallRequest, CallResult, outputs_of
 from droidgate.calling.routes import CallLink, RawResult, Route, RoutePlan
+from droidgate.calling.screen_route import ScreenRoute
 from droidgate.calling.shell_route import ShellRoute
 from droidgate.calling.shim_route import ShimRoute
 from droidgate.calling.subjects import CallSubject, Pin
-from droidgate.calling.targets import PhoneTargets, Target
+from droidgate.calling.targets import PhoneTargets, ScreenTarget, Target
 from droidgate.calling.traces import NO_TRACE, Trace
 from droidgate.calls.arguments import (
     FittedArguments,
@@ -39,6 +40,7 @@ from droidgate.devices.device import Device
 from droidgate.devices.errors import CanceledError, ConditionError
 from droidgate.devices.packages import is_installed_at
 from droidgate.formats import load_formats
+from droidgate.mobile_agent.tools import MobileAgentTools
 from droidgate.model.errors import DroidgateError
 from droidgate.model.findings import Finding, Level, finding_code
 from droidgate.model.json_values import Json
@@ -140,6 +142,7 @@ class Caller:
         self._audit = AuditLog() if audit is None else audit
         self._approver = approver
         self._shims = ShimRoute(signed_by)
+        self._screens = ScreenRoute(MobileAgentTools(lambda: device))
         self.targets = PhoneTargets(device, self._shims.ask_for_tools, keep=keep)
 
     def call(
@@ -155,7 +158,8 @@ class Caller:
 
         Args:
             request: The call.
-            cancel: Ends the call when it is set. The command on the phone is ended; the app gets no notice.
+            cancel: Ends the call when it is set. The command on the phone is ended, and a shim ends the call;
+                what the app has done is not undone.
             approver: Asks instead of the caller's own.
             trace: Gets each step with its values.
             progress: Gets what the call waits for, each second, on another thread.
@@ -205,7 +209,7 @@ class Caller:
         if trace.is_on:
             device = device.observed_by(trace.record_command)
         begin = time.perf_counter()
-        link = CallLink(device, self.targets.reading.facts, request.deadline, trace=trace)
+        link = CallLink(device, self.targets.facts(request.protocol), request.deadline, trace=trace)
         if time.perf_counter() - begin > _NOTEWORTHY_SECONDS:
             link.add(_READING, begin)
         return link
@@ -228,7 +232,7 @@ class Caller:
         That is where the call fails or asks somebody, so that neither is about what is no longer so, and
         where no command of the shell calls. A trace has all steps apart.
         """
-        if found.is_learnt or request.files or link.trace.is_on:
+        if isinstance(found, ScreenTarget) or found.is_learnt or request.files or link.trace.is_on:
             return None
         try:
             checked = self._checked(request, found, ())
@@ -262,7 +266,9 @@ class Caller:
             key.component,
             key.protocol,
             key.capability,
-            self.policy.effect_of(target.capability, key, serial=serial),
+            self.policy.effect_of(
+                target.capability, key, serial=serial, is_ours=isinstance(target, ScreenTarget)
+            ),
             request.client,
         )
         return _Checked(target, subject, target.pin, self.policy.decide(subject), fitted, files)
@@ -394,6 +400,9 @@ class Caller:
         Raises:
             CallError: Android lets nobody but the app itself call it.
         """
+        if isinstance(target, ScreenTarget):
+            yield self._screens
+            return
         provider = target.provider
         callability = self.targets.callability(target)
         access = capability_verdict(target.capability.access, interface_of(provider))

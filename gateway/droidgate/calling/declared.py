@@ -47,12 +47,21 @@ class DeclaredCapability:
 
 
 def declared_capabilities(targets: PhoneTargets) -> tuple[DeclaredCapability, ...]:
-    """Return all capabilities of a phone, in the order they were found.
+    """Return all capabilities of a phone's apps, in the order they were found.
 
     Raises:
         DeviceError: the phone fails.
     """
     return tuple(_declared(target, targets.why_refused(target)) for target in targets.all())
+
+
+def screen_capabilities(targets: PhoneTargets) -> tuple[DeclaredCapability, ...]:
+    """Return MobileAgent's commands on a phone.
+
+    Raises:
+        DeviceError: the phone fails.
+    """
+    return tuple(_declared(target, None) for target in targets.screens())
 
 
 def _declared(target: Target, refusal: str | None) -> DeclaredCapability:

@@ -174,16 +174,25 @@ class Policy:
         """
         return replace(self, allowed=(*self.allowed, *map(NamePattern.parse, patterns)))
 
-    def effect_of(self, capability: Capability, key: CapabilityKey, *, serial: str) -> Effect:
+    def effect_of(
+        self, capability: Capability, key: CapabilityKey, *, serial: str, is_ours: bool = False
+    ) -> Effect:
         """Return what a call may do: the user's word, else the app's hints where the user believes them.
 
         Where several statements of the user apply and differ, it writes. Nothing is guessed from names.
+
+        Args:
+            capability: What is called.
+            key: Which capability of the phone it is.
+            serial: The phone.
+            is_ours: The hints are droidgate's own, not an app's.
         """
         said = {other.effect_is for other in self.settings.effect if other.covers(serial, key)}
         if said:
             return Effect.WRITES if "writes" in said else Effect.READS
         read_only = None if capability.effects is None else capability.effects.read_only
-        if read_only is None or not _match(self.settings.believe_hints_of, key.package):
+        is_believed = is_ours or _match(self.settings.believe_hints_of, key.package)
+        if read_only is None or not is_believed:
             return Effect.UNKNOWN
         return Effect.READS if read_only else Effect.WRITES
 

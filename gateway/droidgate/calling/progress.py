@@ -78,5 +78,5 @@ class ProgressReports:
             if ask is not None and count % ASK_AFTER == 0:
                 with suppress(DroidgateError):
                     text = ask()
-            if not self._ended.is_set():
+            if step == self.step and not self._ended.is_set():
                 sink(CallProgress(text or step, time.monotonic() - self._began))

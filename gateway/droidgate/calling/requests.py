@@ -15,8 +15,6 @@ CLI: Final = "cli"
 """The client's name of calls by the command line and by Python code."""
 
 DEFAULT_SECONDS: Final = 30.0
-LONGEST_SECONDS: Final = 150.0
-"""Longest deadline of a shim (reference android-runtime 1.3)."""
 
 
 @dataclass(frozen=True, slots=True)

@@ -18,6 +18,7 @@ from droidgate.calling.subjects import CapabilityKey, Pin, component_name, key_o
 from droidgate.calls.failures import CallError, Failure
 from droidgate.devices.device import Device
 from droidgate.devices.packages import package_paths
+from droidgate.devices.properties import build_of, current_user, get_properties
 from droidgate.formats import load_formats
 from droidgate.installed import DeviceFacts, is_shim
 from droidgate.model.capability import Capability, Provider
@@ -25,9 +26,14 @@ from droidgate.model.errors import DeviceError, InputError, UsageError
 from droidgate.parsing.suggestions import closest_name
 from droidgate.sources.callability import Callability, callability_of
 from droidgate.sources.device import InstalledApp, PhoneReading, PhoneRequest, read_phone
+from droidgate_mobile_agent.read import built_in
+from droidgate_mobile_agent.tables import FORMAT_ID
 
 _MAX_LISTED: Final = 10
 _BOUNDARIES: Final = ".#/"
+
+SCREENS: Final = FORMAT_ID
+"""In place of a package, for what works on the phone's screen; the name of a package has no `-`."""
 
 Learn = Callable[[Provider, DeviceFacts, Device], Provider | None]
 """Asks a provider for the capabilities that its app's files do not list; None where it cannot be asked."""
@@ -83,6 +89,25 @@ class Target:
         return is_end or text in {identifier, f"{self.app.package}/{identifier}", self.name}
 
 
+class ScreenTarget(Target):
+    """One of MobileAgent's commands: it works on the phone's screen, and no app declares it.
+
+    Its approval holds for this phone only, which has no signer by which another phone would be the same.
+    """
+
+    @cached_property
+    def pin(self) -> Pin:
+        """What an approval holds for."""
+        return pin_of(self.provider, self.capability.id, user=self.user, signer=self.app.path)
+
+
+def screen_targets(serial: str, user: int) -> tuple[ScreenTarget, ...]:
+    """Return MobileAgent's commands on a phone."""
+    provider = built_in().model_copy(update={"package": SCREENS})
+    app = InstalledApp(SCREENS, 0, (provider,), path=f"phone:{serial.lower()}")
+    return tuple(ScreenTarget(provider, capability, app, user) for capability in provider.capabilities)
+
+
 class PhoneTargets:
     """The capabilities of one phone. May be shared by threads.
 
@@ -102,6 +127,37 @@ class PhoneTargets:
         self._known: tuple[Target, ...] | None = None
         self._refused: dict[CapabilityKey, str] = {}
         self._callable: dict[int, tuple[Provider, Callability]] = {}
+        self._screen_facts: DeviceFacts | None = None
+        self._screens: tuple[ScreenTarget, ...] = ()
+
+    def facts(self, protocol: str | None = None) -> DeviceFacts:
+        """Return what the phone is; the apps are not read where only its screen is meant.
+
+        Args:
+            protocol: Id of the only format that is meant.
+
+        Raises:
+            DeviceError: the phone fails.
+        """
+        with self._lock:
+            if protocol != FORMAT_ID or self._reading is not None:
+                return self.reading.facts
+            if self._screen_facts is None:
+                sdk = str(build_of(get_properties(self._device)).sdk)
+                self._screen_facts = DeviceFacts(sdk, current_user(self._device))
+            return self._screen_facts
+
+    def screens(self) -> tuple[ScreenTarget, ...]:
+        """Return MobileAgent's commands, which are called only where their protocol is named.
+
+        Raises:
+            DeviceError: the phone fails.
+        """
+        with self._lock:
+            if not self._screens:
+                user = self.facts(FORMAT_ID).user
+                self._screens = screen_targets(self._device.serial, user)
+            return self._screens
 
     @property
     def reading(self) -> PhoneReading:
@@ -141,6 +197,8 @@ class PhoneTargets:
 
         One sentence without a period; None where it may be called.
         """
+        if isinstance(target, ScreenTarget):
+            return None
         self._targets()
         return self._refused.get(target.key)
 
@@ -169,7 +227,7 @@ class PhoneTargets:
             message = f"unknown format {protocol!r}"
             raise UsageError(message, hint=f"Known: {', '.join(load_formats())}")
         found = self._matching(text, app, protocol)
-        if not found:
+        if not found and protocol != FORMAT_ID:
             named = (other.package for other in self.reading.apps if app in {None, other.package})
             self._ask_receivers(named)
             found = self._matching(text, app, protocol)
@@ -190,6 +248,8 @@ class PhoneTargets:
             CallError: with the token `unavailable`: the app is gone, or does not declare it any more.
             DeviceError: the phone fails.
         """
+        if isinstance(target, ScreenTarget):
+            return target
         paths = package_paths(device, target.app.package, target.user)
         if not paths:
             raise _unavailable(f"{target.app.package} is not installed any more")
@@ -257,9 +317,10 @@ class PhoneTargets:
                     yield Target(learnt or provider, capability, app, user, learnt is not None)
 
     def _limited_to(self, app: str | None, protocol: str | None) -> list[Target]:
+        every: Iterable[Target] = self.screens() if protocol == FORMAT_ID else self._targets()
         return [
             target
-            for target in self._targets()
+            for target in every
             if app in {None, target.app.package} and protocol in {None, target.provider.protocol}
         ]
 

@@ -39,7 +39,7 @@ from droidgate.cli.output.page_length import PageLength, choose_page_length
 from droidgate.cli.output.verbosity import Quiet, Verbose, add_verbosity, usual_verbosity, with_verbosity
 from droidgate.cli.phone import phone_command
 from droidgate.cli.pins import pins_command
-from droidgate.cli.serve import serve_command
+from droidgate.cli.serve import serve_command, serve_mobile_agent_command
 from droidgate.cli.shim import shim_command
 from droidgate.model.errors import UsageError
 
@@ -63,6 +63,7 @@ _COMMANDS: Final = (
     shim_command,
     phone_command,
     serve_command,
+    serve_mobile_agent_command,
     demo_command,
     config_command,
 )

@@ -8,7 +8,7 @@ import re
 import shutil
 import sys
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any, Final
 
@@ -24,6 +24,7 @@ USUAL_VARIABLE: Final = "DROIDGATE_TOKEN"
 _NAME: Final = re.compile(r"[A-Za-z][A-Za-z0-9_-]{0,63}")
 _VARIABLE: Final = re.compile(r"[A-Za-z_][A-Za-z0-9_]{0,63}")
 _ADDRESS: Final = re.compile(r"https?://[^\s\"'<>{}$]+")
+_INPUTS: Final = "inputs"
 _MOST_BYTES: Final = 16 * 1024 * 1024
 
 
@@ -39,6 +40,7 @@ class ClientChange:
         entry: The entry of the server; None where it is removed.
         backup: Where the text before is kept; None where nothing was replaced.
         next_step: What the user does next, one sentence.
+        input: What the client asks its user for, in the list `inputs` of its settings; None where nothing.
     """
 
     client: str
@@ -48,6 +50,7 @@ class ClientChange:
     entry: Mapping[str, Any] | None
     backup: Path | None
     next_step: str
+    input: Mapping[str, Any] | None = None
 
     @property
     def is_change(self) -> bool:
@@ -83,11 +86,12 @@ def install_client(
 
     Args:
         client: Id of the client, such as `claude-code`.
-        serials: The phones to serve; all that are attached without one.
+        serials: The phones to serve; the only one that is attached by default.
         name: Name of the server in the client.
         project: Folder of a project, for its settings in place of the user's.
         url: Address of a running server, in place of one that the client starts.
-        variable: The environment variable that has the server's token; only its name is written.
+        variable: The environment variable that has the server's token; only its name is written. A client
+            that cannot use one, such as VS Code, asks its user for the token.
         remove: Take the entry out.
         write: Write the settings, and a backup of those before next to them.
 
@@ -100,8 +104,10 @@ def install_client(
     entry = None if remove else _entry(row, serials, _checked_name(name), url, variable, project)
     path = _path(row, project).resolve()
     before = _read(path)
-    after = _change(row, path, before or "", name, entry)
-    change = ClientChange(row.id, path, before, after, entry, None, row.after)
+    asked = row.http_input if url is not None and not remove else None
+    after = _change(row, path, before or "", name, entry, asked)
+    next_step = row.http_after if asked is not None and row.http_after is not None else row.after
+    change = ClientChange(row.id, path, before, after, entry, None, next_step, asked)
     if not write or not change.is_change:
         return change
     return _write(change)
@@ -214,7 +220,14 @@ def _read(path: Path) -> str | None:
         raise InputError("it is not UTF-8", place=str(path), hint="Save it as UTF-8") from error
 
 
-def _change(row: ClientRow, path: Path, text: str, name: str, entry: Mapping[str, Any] | None) -> str:
+def _change(
+    row: ClientRow,
+    path: Path,
+    text: str,
+    name: str,
+    entry: Mapping[str, Any] | None,
+    asked: Mapping[str, Any] | None,
+) -> str:
     """Return the settings with the entry, or without it; checked to differ in nothing else."""
     mark = "\ufeff" if text.startswith("\ufeff") else ""
     body = text.removeprefix(mark)
@@ -231,11 +244,21 @@ def _change(row: ClientRow, path: Path, text: str, name: str, entry: Mapping[str
         edit = yaml_edit.remove_entry if row.syntax == "yaml" else json_edit.remove_member
         changed = edit(body, row.key, name)
     else:
-        if servers is not None and servers.get(name) == entry:
+        inputs = expected.get(_INPUTS, [])
+        if not isinstance(inputs, list):
+            raise InputError(
+                f"{_INPUTS!r} is not a list", place=str(path), hint="Mend the file, or move it away"
+            )
+        known = [item.get("id") for item in inputs if isinstance(item, dict)]
+        is_asked = asked is None or asked["id"] in known
+        if servers is not None and servers.get(name) == entry and is_asked:
             return text
         expected[row.key] = {**(servers or {}), name: dict(entry)}
         setting = yaml_edit.set_entry if row.syntax == "yaml" else json_edit.set_member
         changed = setting(body, row.key, name, dict(entry))
+        if asked is not None and not is_asked:
+            expected[_INPUTS] = [dict(asked), *inputs]
+            changed = json_edit.add_item(changed, _INPUTS, dict(asked))
     try:
         is_as_meant = read(changed) == expected
     except InputError:
@@ -266,4 +289,4 @@ def _write(change: ClientChange) -> ClientChange:
         write_files({path: change.after.encode()}, force=True)
     except OSError as error:
         raise WriteError(error.strerror or "it cannot be written", place=str(path)) from error
-    return ClientChange(change.client, path, before, change.after, change.entry, backup, change.next_step)
+    return replace(change, backup=backup)

@@ -80,6 +80,28 @@ def set_member(text: str, key: str, name: str, entry: Any) -> str:
     return text[: member.value] + written + text[member.end :]
 
 
+def add_item(text: str, key: str, item: Any) -> str:
+    """Return a text in which the list `key` has one more item, its first.
+
+    Args:
+        text: A text that `read_settings` takes.
+        key: Name of a list at the top; it is made where there is none.
+        item: The item.
+    """
+    newline = "\r\n" if "\r\n" in text else "\n"
+    if not _plain(text).strip():
+        text = f"{{}}{newline}"
+    plain = _plain(text)
+    root = _skip(plain, 0)
+    outer = {member.name: member for member in _members(plain, root)}
+    if key not in outer:
+        return _insert(text, plain, root, key, [item], newline)
+    start = outer[key].value + 1
+    indent = _indent_at(text, outer[key].start) + _INDENT
+    comma = "" if plain[_skip(plain, start)] == "]" else ","
+    return f"{text[:start]}{newline}{indent}{_write(item, indent, newline)}{comma}{text[start:]}"
+
+
 def remove_member(text: str, key: str, name: str) -> str:
     """Return a text without a member of the object `key`, which has it."""
     plain = _plain(text)

@@ -6,7 +6,6 @@ a reason framed the same way (AOSP packages/modules/adb, OVERVIEW.TXT and SERVIC
 
 from __future__ import annotations
 
-import contextlib
 import re
 import selectors
 import socket
@@ -186,11 +185,6 @@ class Connection:
             shown = excerpt(digits.decode("latin-1"))
             raise ProtocolError(f"the adb server sent {shown!r} where a length stands")
         return self.receive(int(digits, 16))
-
-    def finish_writing(self) -> None:
-        """Announce to the other side that no more comes."""
-        with contextlib.suppress(OSError):
-            self._socket.shutdown(socket.SHUT_WR)
 
 
 def frame_request(service: str) -> bytes:

@@ -19,8 +19,9 @@ def input_result(action: str, *, error: str = "", output: str = "") -> dict[str,
 
 
 def app_target(number: str, package: str) -> dict[str, Json]:
-    """Return an app as a TargetInfo."""
-    return {"kind": "third_party_agent", "name": package, "id": number, "type": package, "rect": None}
+    """Return an app as a TargetInfo, with the member `package` that UFO's page has in place of `type`."""
+    target = {"kind": "third_party_agent", "name": package, "id": number, "type": package, "rect": None}
+    return {**target, "package": package}
 
 
 def control_targets(controls: Sequence[Control]) -> list[Json]:

@@ -63,10 +63,12 @@ class PhoneState:
 
     Args:
         clock: Seconds that only grow.
+        screen_seconds: How long a dump is kept.
     """
 
-    def __init__(self, clock: Clock = time.monotonic) -> None:
+    def __init__(self, clock: Clock = time.monotonic, *, screen_seconds: float = SCREEN_SECONDS) -> None:
         self._clock = clock
+        self._screen_seconds = screen_seconds
         self._turn = threading.Lock()
         self._snapshot: Snapshot | None = None
         self._lists: deque[tuple[Control, ...]] = deque(maxlen=KEPT_LISTS)
@@ -97,7 +99,7 @@ class PhoneState:
             fresh: Take one in any case.
         """
         kept = self._snapshot
-        if kept is not None and not fresh and self._clock() - kept.taken < SCREEN_SECONDS:
+        if kept is not None and not fresh and self._clock() - kept.taken < self._screen_seconds:
             return kept
         # If the dump fails, no earlier screen may be taken for this one.
         self._snapshot = None

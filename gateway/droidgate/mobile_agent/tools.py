@@ -14,6 +14,7 @@ from droidgate.devices.device import Device
 from droidgate.devices.quoting import is_package
 from droidgate.mobile_agent import phone_commands as phone
 from droidgate.mobile_agent.controls import HIERARCHY_END, Control, read_controls
+from droidgate.mobile_agent.key_names import is_key
 from droidgate.mobile_agent.results import (
     app_target,
     control_info,
@@ -21,7 +22,7 @@ from droidgate.mobile_agent.results import (
     failure,
     input_result,
 )
-from droidgate.mobile_agent.state import Clock, FoundControl, PhoneState, Snapshot, ToolError
+from droidgate.mobile_agent.state import SCREEN_SECONDS, Clock, FoundControl, PhoneState, Snapshot, ToolError
 from droidgate.mobile_agent.text_input import (
     KEYBOARD,
     LONGEST_TEXT,
@@ -34,7 +35,6 @@ from droidgate.model.json_values import Json
 
 DEFAULT_SECONDS: Final = 30.0
 
-_KEY: Final = re.compile(r"[A-Z][A-Z0-9_]{0,63}|\d{1,3}", re.ASCII)
 _LONGEST_SWIPE: Final = 60_000
 _LONGEST_WAIT: Final = 60
 _NOT_TEXT: Final = re.compile("[\0\ud800-\udfff]")
@@ -54,6 +54,7 @@ class MobileAgentTools:
     Args:
         connect: Returns the phone; it is called again until it has returned one.
         seconds: Longest time of one call.
+        keeps_screen: Whether a dump serves several calls: not where somebody else acts on the phone.
         clock: Seconds that only grow.
     """
 
@@ -62,27 +63,39 @@ class MobileAgentTools:
         connect: Callable[[], Device],
         *,
         seconds: float = DEFAULT_SECONDS,
+        keeps_screen: bool = True,
         clock: Clock = time.monotonic,
     ) -> None:
         self._connect = connect
         self._seconds = seconds
-        self._state = PhoneState(clock)
+        self._state = PhoneState(clock, screen_seconds=SCREEN_SECONDS if keeps_screen else 0.0)
         self._connecting = threading.Lock()
         self._device: Device | None = None
 
-    def run(self, tool: str, arguments: Mapping[str, Any], cancel: threading.Event | None = None) -> Json:
+    def run(
+        self,
+        tool: str,
+        arguments: Mapping[str, Any],
+        cancel: threading.Event | None = None,
+        *,
+        device: Device | None = None,
+        seconds: float | None = None,
+    ) -> Json:
         """Run a tool and return its result.
 
         Args:
             tool: One of the 13.
             arguments: As the tool's schema has them; the defaults of those left out apply.
             cancel: Ends the call when it is set.
+            device: Another handle of the same phone, for this call.
+            seconds: Longest time of this call.
 
         Raises:
             DroidgateError: a tool that answers with a list or a picture has none; all others return a result
                 with `success` false.
         """
-        call = _Call(self._state, self._phone, self._seconds, cancel or threading.Event())
+        connect = self._phone if device is None else lambda: device
+        call = _Call(self._state, connect, seconds or self._seconds, cancel or threading.Event())
         return _TOOLS[tool](call, **arguments)
 
     def _phone(self) -> Device:
@@ -175,8 +188,8 @@ class _Call:
 
     def press_key(self, key_code: str) -> Json:
         action = f"press_key({key_code})"
-        if _KEY.fullmatch(key_code) is None:
-            error = f"{key_code[:80]!r} is not a key code; write a name such as KEYCODE_BACK, or a number"
+        if not is_key(key_code):
+            error = f"{key_code[:80]!r} is not a key; write a name such as KEYCODE_BACK, or its number"
             return input_result(action, error=error)
         return self._input(action, ["keyevent", key_code])
 

@@ -1,4 +1,4 @@
-"""Serving over Streamable HTTP, on loopback only."""
+"""Serving over Streamable HTTP: on loopback, or on a network with a token."""
 
 from __future__ import annotations
 
@@ -7,15 +7,15 @@ import ipaddress
 import os
 import re
 import socket
-from collections.abc import Iterator
+from collections.abc import Generator, Iterator
 from dataclasses import dataclass
-from typing import Any, Final
+from typing import Any, Final, Protocol
 
 import uvicorn
+from mcp.server.lowlevel.server import Server
 from mcp.server.transport_security import TransportSecuritySettings
 
 from droidgate.model.errors import UsageError
-from droidgate.serving.application import Application
 from droidgate.serving.connections import GuardedConnection
 from droidgate.serving.front_door import MAX_BODY, FrontDoor
 from droidgate.serving.tokens import TokenCheck
@@ -28,9 +28,17 @@ _MAX_PORT: Final = 65_535
 _GRACE_SECONDS: Final = 3
 
 
+class Served(Protocol):
+    """What has a server of the SDK."""
+
+    @property
+    def server(self) -> Server[None]:
+        """The server."""
+
+
 @dataclass(frozen=True, slots=True)
 class HttpAddress:
-    """Where to listen: a loopback address, and a port; 0 takes any free one."""
+    """Where to listen: an address of this computer, and a port; 0 takes any free one."""
 
     host: str
     port: int
@@ -94,17 +102,22 @@ def listen(address: HttpAddress) -> Iterator[tuple[socket.socket, HttpAddress]]:
         yield listener, HttpAddress(address.host, listener.getsockname()[1])
 
 
-def http_application(application: Application, address: HttpAddress, token: TokenCheck | None) -> FrontDoor:
+def http_application(
+    application: Served, address: HttpAddress, token: TokenCheck | None, *, stateless: bool = False
+) -> FrontDoor:
     """Return the ASGI application of a server.
 
     Args:
         application: The MCP server.
         address: Where it listens: only requests to this address are answered.
         token: Checks the bearer token; None lets every program of this computer in.
+        stateless: Each request has a JSON answer, without sessions; the server sends nothing by itself.
     """
     names = {"localhost", "127.0.0.1", "[::1]", f"[{address.host}]" if ":" in address.host else address.host}
     inner: Any = application.server.streamable_http_app(
         streamable_http_path=PATH,
+        json_response=stateless,
+        stateless_http=stateless,
         max_request_body_size=MAX_BODY,
         # The front door has checked both headers, for every path.
         transport_security=TransportSecuritySettings(enable_dns_rebinding_protection=False),
@@ -112,9 +125,23 @@ def http_application(application: Application, address: HttpAddress, token: Toke
     return FrontDoor(inner, hosts=names, port=address.port, token=token)
 
 
-def http_server(door: FrontDoor) -> uvicorn.Server:
-    """Return the server that runs an application; `await server.serve(sockets=[listener])` runs it."""
-    return uvicorn.Server(
+class _ServerWithoutSignals(uvicorn.Server):
+    """A server that leaves signals alone."""
+
+    @contextlib.contextmanager
+    def capture_signals(self) -> Generator[None]:
+        yield
+
+
+def http_server(door: FrontDoor, *, takes_signals: bool = True) -> uvicorn.Server:
+    """Return the server that runs an application; `await server.serve(sockets=[listener])` runs it.
+
+    Args:
+        door: The application.
+        takes_signals: Ctrl-C and SIGTERM end it; where several run in one program, each would take them from
+            the others.
+    """
+    return (uvicorn.Server if takes_signals else _ServerWithoutSignals)(
         uvicorn.Config(
             door,
             http=GuardedConnection,

@@ -41,6 +41,7 @@ def phone_tools(
     *,
     select: Sequence[str] = (),
     allow: Sequence[str] = (),
+    screens: bool = False,
     files: Sequence[str | PathLike[str]] = (),
 ) -> PhoneTools:
     """Return the tools of phones; the phones are asked when it is first looked at.
@@ -49,12 +50,16 @@ def phone_tools(
         serials: The phones; the only one that is attached by default.
         select: Glob patterns of the packages to serve; all by default.
         allow: Capabilities that need no approval: glob patterns, `CAPABILITY` or `PACKAGE/CAPABILITY`.
+        screens: Serve MobileAgent's commands too, which work on the screens of every app.
         files: Folders of this computer whose files a client may send to apps.
 
     Raises:
         UsageError: a folder is not there.
     """
-    phones = [ServedPhone(serial, functools.partial(_connect, serial)) for serial in serials or (None,)]
+    phones = [
+        ServedPhone(serial, functools.partial(_connect, serial), screens=screens)
+        for serial in serials or (None,)
+    ]
     allowed = [NamePattern.parse(text) for text in allow]
     return PhoneTools(phones, select=select, allow=allowed, shared=SharedFolders.of(files))
 
@@ -68,6 +73,7 @@ def serve(
     http: str | None = None,
     select: Sequence[str] = (),
     search: bool | None = None,
+    screens: bool = False,
     allow: Sequence[str] = (),
     files: Sequence[str | PathLike[str]] = (),
     needs_token: bool = True,
@@ -81,6 +87,7 @@ def serve(
         select: Glob patterns of the packages to serve; all by default.
         search: Serve three tools that find, describe and call the others, or every tool by itself; by
             default the three where there are more than 40 others.
+        screens: Serve MobileAgent's commands too, which work on the screens of every app.
         allow: Capabilities that need no approval: glob patterns, `CAPABILITY` or `PACKAGE/CAPABILITY`.
         files: Folders of this computer whose files a client may send to apps.
         needs_token: Over HTTP, serve only whoever sends the token of this user.
@@ -91,7 +98,8 @@ def serve(
         InputError: the token's file or the user's policy cannot be used.
     """
     address = None if http is None else parse_address(http)
-    tools = SearchTools(phone_tools(serials, select=select, allow=allow, files=files), always=search)
+    phones = phone_tools(serials, select=select, allow=allow, screens=screens, files=files)
+    tools = SearchTools(phones, always=search)
     serve_tools(tools, address=address, needs_token=needs_token, on_listening=on_listening)
 
 

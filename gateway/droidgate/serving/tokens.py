@@ -24,9 +24,9 @@ _TOKEN: Final = re.compile(r"[A-Za-z0-9._~+/=-]+")
 _WAY_OUT: Final = "Remove it: a new token is made"
 
 
-def token_file() -> Path:
-    """Return where the token of this user is kept; the file may not exist yet."""
-    return configuration_folder() / _FILE_NAME
+def token_file(name: str = _FILE_NAME) -> Path:
+    """Return where a token of this user is kept; the file may not exist yet."""
+    return configuration_folder() / name
 
 
 def read_or_make_token(path: Path) -> str:

@@ -44,7 +44,7 @@ def world(shim_runtime: ShimRuntime) -> Iterator[World]:
 @pytest.fixture
 def short_world(shim_runtime: ShimRuntime) -> Iterator[World]:
     """A phone with a shim whose calls end soon."""
-    world = make_world(shim_runtime=shim_runtime, deadline_ms=3_000)
+    world = make_world(shim_runtime=shim_runtime, deadline_ms=5_000)
     yield world
     world.close()
 

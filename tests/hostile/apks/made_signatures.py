@@ -19,7 +19,7 @@ from cryptography.hazmat.primitives.serialization import Encoding, NoEncryption,
 from apk_writing.packed_samples import packed_module
 from droidgate.apk.signing_keys import SigningKey, make_key
 from hand_made_apks import zip_of
-from requirements_of_tests import require
+from requirements_of_tests import short_run
 
 V2, V3, V31 = 0x7109871A, 0xF05368C0, 0x1B93AD61
 ROTATION_SDK, STRIPPING, DEVELOPMENT = 0x559F8B02, 0xBEEFF00D, 0xC2A6B3BA
@@ -128,7 +128,7 @@ class Verdict:
 
 def apksigner_verdict(path: Path, sdk: int) -> Verdict:
     releases = ["--min-sdk-version", str(sdk), "--max-sdk-version", str(sdk)]
-    command = [str(require("apksigner")), "verify", "--print-certs", *releases, str(path)]
+    command = [*short_run("apksigner"), "verify", "--print-certs", *releases, str(path)]
     run = subprocess.run(command, capture_output=True, text=True, check=False, timeout=100)
     found = re.findall(r"certificate SHA-256 digest: ([0-9a-f]{64})", run.stdout)
     return Verdict(run.returncode == 0, frozenset(found) if run.returncode == 0 else frozenset())
@@ -159,7 +159,7 @@ def apksigner_signed(folder: Path, *options: str, names: Sequence[str] = ("victi
 
 def run_apksigner(*arguments: str) -> None:
     run = subprocess.run(
-        [str(require("apksigner")), *arguments], capture_output=True, text=True, check=False, timeout=100
+        [*short_run("apksigner"), *arguments], capture_output=True, text=True, check=False, timeout=100
     )
     assert run.returncode == 0, run.stdout + run.stderr
 

@@ -22,7 +22,7 @@ from hostile.apks.made_signatures import (
     with_pairs,
 )
 from hostile.apks.test_spoofed_signers import SPOOFS, changed, rotated_by_v31, verdict
-from requirements_of_tests import require
+from requirements_of_tests import SHORT_JVM, require
 
 pytestmark = [pytest.mark.requires("apksig", "java"), pytest.mark.timeout(300)]
 
@@ -32,7 +32,7 @@ RUNNER = Path(__file__).with_name("ApkSigRunner.java")
 
 
 def run_apksig(*arguments: object) -> str:
-    command = [require("java"), "-cp", require("apksig"), RUNNER, *arguments]
+    command = [require("java"), *SHORT_JVM, "-cp", require("apksig"), RUNNER, *arguments]
     run = subprocess.run([*map(str, command)], capture_output=True, text=True, check=False, timeout=200)
     assert run.returncode == 0, run.stderr
     return run.stdout

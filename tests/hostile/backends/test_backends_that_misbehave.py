@@ -41,7 +41,7 @@ def world(shim_runtime: ShimRuntime) -> Iterator[World]:
 @pytest.fixture
 def short_world(shim_runtime: ShimRuntime) -> Iterator[World]:
     """A phone whose time passes, and whose calls end soon."""
-    world = _world(shim_runtime=shim_runtime, deadline_ms=4_000)
+    world = _world(shim_runtime=shim_runtime, deadline_ms=5_000)
     yield world
     world.close()
 

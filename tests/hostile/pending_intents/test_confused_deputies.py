@@ -43,7 +43,11 @@ def world(shim_runtime: ShimRuntime) -> Iterator[World]:
     """A phone with a shim that asks nobody, an app that may call everything, and one that may nothing."""
     world = World(behaviours={TOOL: HostileTool}, shim_runtime=shim_runtime)
     world.install(tool_apk())
-    world.install(make_shim(tool_routes(), key=key()))
+    routes = tool_routes()
+    for route in routes:
+        if route["id"] == "starter":  # which never answers
+            route["deadline_ms"] = 3_000
+    world.install(make_shim(routes, key=key()))
     for package in (VICTIM, ATTACKER):
         world.install(agent_apk(package))
     world.host("ask", on=False)

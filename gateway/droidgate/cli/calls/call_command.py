@@ -100,6 +100,19 @@ def _call(  # noqa: PLR0913
             show_default=False,
         ),
     ] = None,
+    commands: Annotated[
+        Path | None,
+        typer.Option(
+            "--commands",
+            metavar="FILE",
+            help="Run a list of MobileAgent's commands on the phone's screen, in place of one call: JSON, or "
+            "one command a line",
+            show_default=False,
+        ),
+    ] = None,
+    keep_going: Annotated[
+        bool, typer.Option("--keep-going", help="Run the commands that follow a failed one, too")
+    ] = False,
     results: Annotated[
         Path | None,
         typer.Option(
@@ -126,12 +139,27 @@ def _call(  # noqa: PLR0913
 
     A batch asks nothing: approve its capabilities first (`droidgate pins approve`), or say --yes. An app gets
     one call at a time. A call whose end is not known is never made again.
+
+    Commands are those of UFO's MobileAgent, in either of its two forms. They run in order on one phone; after
+    one without an answer, the others are skipped. The record of each is printed, a JSON object a line.
     """
     del json_schema
     from droidgate.calling.requests import CallRequest
     from droidgate.cli.calls.arguments import read_arguments, read_files
     from droidgate.cli.calls.calling import CallOptions, call_and_report, explain_and_report
 
+    if commands is not None:
+        from droidgate.cli.calls.calling_commands import call_commands
+
+        of_other_calls = (capability, pairs, files, pull, explain, trace, as_json, arguments != "{}")
+        if any(of_other_calls) or any((batch, results, package, protocol, signed_by)):
+            message = "--commands excludes every option but --serial, --deadline, --yes and --keep-going"
+            raise UsageError(message, hint="Write each command with its arguments into the file")
+        return call_commands(
+            commands, serial, deadline=deadline, approved=approved, stops_early=not keep_going
+        )
+    if keep_going:
+        raise UsageError("--keep-going is for --commands", hint="Name a file of commands")
     if batch is not None:
         from droidgate.cli.calls.calling_batch import BatchOptions, call_batch
 

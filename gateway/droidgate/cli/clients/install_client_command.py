@@ -22,7 +22,7 @@ Serials = Annotated[
     list[str] | None,
     typer.Option(
         "--serial",
-        help="A phone to serve; may be repeated. All that are attached without one",
+        help="A phone to serve; may be repeated. The only one by default",
         show_default=False,
         autocompletion=complete_serials,
     ),

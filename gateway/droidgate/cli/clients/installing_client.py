@@ -5,7 +5,7 @@ from __future__ import annotations
 import json
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Literal
+from typing import Any, Literal
 
 import yaml
 
@@ -84,7 +84,9 @@ def _document(change: ClientChange, status: Status) -> InstallClientDocument:
 def _entry_text(change: ClientChange, name: str) -> str:
     """Return the entry as the client's settings would have it, with what is around it."""
     row = load_clients()[change.client]
-    document = {row.key: {name: dict(change.entry or {})}}
+    document: dict[str, Any] = {row.key: {name: dict(change.entry or {})}}
+    if change.input is not None:
+        document["inputs"] = [dict(change.input)]
     if row.syntax == "yaml":
         return yaml.safe_dump(document, sort_keys=False, allow_unicode=True).rstrip()
     return json.dumps(document, indent=2, ensure_ascii=False)

@@ -18,7 +18,6 @@ from droidgate.cli.demo.demonstration_phone import DemonstrationPhone, demonstra
 from droidgate.cli.demo.demonstration_server import DemonstrationServer
 from droidgate.cli.descriptors.converting import write_conversion
 from droidgate.cli.descriptors.listing_formats import can_write, matrix_page
-from droidgate.cli.descriptors.matrix import make_matrix
 from droidgate.cli.devices.discovering import counts_line, discovery_page
 from droidgate.cli.exit_codes import ExitCode
 from droidgate.cli.output.grouping import (
@@ -38,6 +37,7 @@ from droidgate.model.errors import DroidgateError
 from droidgate.model.findings import Finding
 from droidgate.sources import Providers, read_source
 from droidgate.sources.device import PhoneReading, PhoneRequest, read_phone
+from droidgate.support_matrix import make_matrix
 from droidgate.translate import Conversion, convert, provider_name, translate
 from droidgate_phone.sample_apps import sample_apps_directory
 from droidgate_phone.sample_packages import SamplePackage, sample_packages, signing_key

@@ -13,7 +13,6 @@ from typing import TYPE_CHECKING, Final
 from droidgate.apk.signing_keys import SigningKey
 from droidgate.cli.output.grouping import count_levels, counted
 from droidgate.cli.output.pages import Line, Table, show
-from droidgate.devices.app_functions import app_function_shell, execute_app_function
 from droidgate.installed import SHIM_PACKAGE, SHIM_PREFIX
 from droidgate.model.capability import Provider
 from droidgate.model.errors import DroidgateError, InputError
@@ -364,10 +363,17 @@ class DemonstrationCalls:
         return next(function for function, other in functions.items() if other == route)
 
     def _execute(self, package: str, function: str, arguments: Mapping[str, Json]) -> Json:
-        device = self.phone.device
-        text = one_line_json(dict(arguments))
-        printed = execute_app_function(device, app_function_shell(device), package, function, text)
-        read: Json = parse_json(printed.text)
+        command = [
+            "cmd",
+            "app_function",
+            "execute-app-function",
+            "--package",
+            package,
+            "--function",
+            function,
+        ]
+        command += ["--parameters", one_line_json(dict(arguments)), "--user", "0"]
+        read: Json = parse_json(self.phone.device.run(command).text)
         return read.get(_RETURN_VALUE) if isinstance(read, dict) else read
 
     def _notes(self) -> Json:

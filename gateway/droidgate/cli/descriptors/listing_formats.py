@@ -3,13 +3,14 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
+from dataclasses import asdict
 
-from droidgate.cli.descriptors.matrix import cell_text, make_matrix
 from droidgate.cli.exit_codes import ExitCode
 from droidgate.cli.output.documents import DialectRecord, FormatRecord, FormatsDocument, Matrix
 from droidgate.cli.output.json_output import print_json
 from droidgate.cli.output.pages import Block, Heading, Line, Table, show
 from droidgate.formats import Format, load_formats
+from droidgate.support_matrix import SupportMatrix, cell_text, make_matrix
 
 
 def list_formats(*, with_matrix: bool, as_json: bool) -> int:
@@ -17,7 +18,11 @@ def list_formats(*, with_matrix: bool, as_json: bool) -> int:
     formats = list(load_formats().values())
     matrix = make_matrix(formats)
     if as_json:
-        print_json(FormatsDocument(formats=tuple(map(_record, formats)), matrix=matrix))
+        print_json(
+            FormatsDocument(
+                formats=tuple(map(_record, formats)), matrix=Matrix.model_validate(asdict(matrix))
+            )
+        )
     else:
         show(matrix_page(matrix) if with_matrix else formats_page(formats))
     return ExitCode.OK
@@ -49,7 +54,7 @@ def formats_page(formats: Iterable[Format]) -> list[Block]:
     return blocks
 
 
-def matrix_page(matrix: Matrix) -> list[Block]:
+def matrix_page(matrix: SupportMatrix) -> list[Block]:
     """Return what `formats --matrix` shows: a table for each format, or one where each has one dialect."""
     by_format: dict[str, list[int]] = {}
     for position, column in enumerate(matrix.columns):
@@ -62,7 +67,7 @@ def matrix_page(matrix: Matrix) -> list[Block]:
     return blocks
 
 
-def _matrix_table(matrix: Matrix, positions: Sequence[int]) -> Table:
+def _matrix_table(matrix: SupportMatrix, positions: Sequence[int]) -> Table:
     rows = [
         (f"{row.group}: {row.feature}", *(cell_text(row.cells[position]) for position in positions))
         for row in matrix.rows

@@ -13,7 +13,7 @@ from json.encoder import encode_basestring
 from typing import Any, Final
 
 from droidgate.cli.output.safe_text import ascii_json, visible_json
-from droidgate.model.json_values import Json
+from droidgate.model.json_values import Json, one_line_json
 from droidgate.model.types import Frozen
 
 ALWAYS_WRITTEN: Final = frozenset({"kind"})
@@ -120,6 +120,12 @@ def print_json_with_rows(part: Document, rows: Iterable[Json]) -> None:
         _write(f"{between}\n    {visible_json(json.dumps(row, ensure_ascii=False, allow_nan=False))}")
         between = ","
     _write(f"{'[]' if between == '[' else f'{chr(10)}  ]'}{tail}")
+
+
+def print_json_line(value: Json) -> None:
+    """Print a JSON value on a line of standard output, at once."""
+    _write(f"{visible_json(one_line_json(value))}\n")
+    sys.stdout.flush()
 
 
 def _write(text: str) -> None:

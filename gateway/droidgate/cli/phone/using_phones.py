@@ -23,7 +23,6 @@ from droidgate.devices.device import Device, open_device
 from droidgate.devices.installing import install_apks
 from droidgate.model.errors import InputError
 
-DOWNLOADS = "/sdcard/Download/"
 _MOST_BYTES = 512 * 1024 * 1024
 
 

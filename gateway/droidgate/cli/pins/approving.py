@@ -11,9 +11,11 @@ from droidgate.calling.declared import (
     approve,
     declared_capabilities,
     named_capabilities,
+    screen_capabilities,
 )
 from droidgate.calling.phones import open_device
 from droidgate.calling.pins import PinRecord, PinStore, diff
+from droidgate.calling.targets import SCREENS
 from droidgate.cli.exit_codes import ExitCode
 from droidgate.cli.output.json_output import print_json
 from droidgate.cli.output.marking import marks_page
@@ -49,10 +51,16 @@ def approve_and_report(
     store = PinStore()
     store.list()
     phone = open_device(serial)
-    declared = declared_capabilities(phone.caller.targets)
-    named = named_capabilities(declared, patterns)
+    targets = phone.caller.targets
+    declared = declared_capabilities(targets)
+    # `*` is every app: what works on the phone's screen is approved by its own name only.
+    of_screens = [pattern for pattern in patterns if pattern.startswith(f"{SCREENS}/")]
+    commands = screen_capabilities(targets) if of_screens else ()
+    named = (*named_capabilities(declared, patterns), *named_capabilities(commands, of_screens))
     if not named:
-        raise no_match(patterns, [item.name for item in declared], "no capability", "droidgate discover")
+        raise no_match(
+            patterns, [item.name for item in (*declared, *commands)], "no capability", "droidgate discover"
+        )
     refused = [item for item in named if item.pin is None]
     states = [(item, item.state(store, client)) for item in named]
     known = [state.record for _, state in states if state is not None and state.kind == "approved"]

@@ -6,10 +6,16 @@ import re
 from collections.abc import Iterable, Sequence
 from typing import Final
 
-from droidgate.calling.declared import PinDifference, compare_pin, declared_capabilities
+from droidgate.calling.declared import (
+    PinDifference,
+    compare_pin,
+    declared_capabilities,
+    screen_capabilities,
+)
 from droidgate.calling.phones import open_device
 from droidgate.calling.pins import PinRecord, PinStore
 from droidgate.calling.subjects import NamePattern
+from droidgate.calling.targets import SCREENS
 from droidgate.cli.exit_codes import ExitCode
 from droidgate.cli.output.json_output import print_json
 from droidgate.cli.output.pages import Block, Heading, Line, Table, amount, show
@@ -80,7 +86,10 @@ def diff_pins(patterns: Sequence[str], serial: str | None, *, as_json: bool) -> 
     """
     records = _required(PinStore().list(), patterns)
     phone = open_device(serial)
-    declared = declared_capabilities(phone.caller.targets)
+    targets = phone.caller.targets
+    has_screens = any(record.package == SCREENS for record in records)
+    commands = screen_capabilities(targets) if has_screens else ()
+    declared = (*declared_capabilities(targets), *commands)
     differences = [compare_pin(record, declared) for record in records]
     if as_json:
         pins = tuple(

@@ -53,6 +53,12 @@ def _serve(  # noqa: PLR0913
             show_default=False,
         ),
     ] = None,
+    screens: Annotated[
+        bool,
+        typer.Option(
+            "--screens", help="Serve MobileAgent's commands too: they work on the screens of every app"
+        ),
+    ] = False,
     allow: Annotated[
         list[str] | None,
         typer.Option(
@@ -88,7 +94,9 @@ def _serve(  # noqa: PLR0913
     from droidgate.model.errors import UsageError
 
     if plan:
-        return plan_and_print(serial or (), select=select or (), search=search, as_json=as_json)
+        return plan_and_print(
+            serial or (), select=select or (), search=search, screens=screens, as_json=as_json
+        )
     if as_json:
         raise UsageError("--json needs --plan", hint="A server prints the protocol only")
     return serve_and_report(
@@ -96,6 +104,7 @@ def _serve(  # noqa: PLR0913
         http=http,
         select=select or (),
         search=search,
+        screens=screens,
         allow=allow or (),
         files=files or (),
         needs_token=not no_token,

@@ -20,7 +20,7 @@ _COLUMNS: Final = ("APP", "TOOLS", "TOKENS")
 
 
 def plan_and_print(
-    serials: Sequence[str], *, select: Sequence[str], search: bool | None, as_json: bool
+    serials: Sequence[str], *, select: Sequence[str], search: bool | None, screens: bool, as_json: bool
 ) -> int:
     """Print what the tools of each app cost a model, and what a client would be served.
 
@@ -33,7 +33,7 @@ def plan_and_print(
     from droidgate.serving.running import phone_tools
     from droidgate.serving.search import SearchTools
 
-    tools = phone_tools(serials, select=select)
+    tools = phone_tools(serials, select=select, screens=screens)
     tools.look(strict=True)
     provider = SearchTools(tools, always=search)
     apps = plan_tokens(tools.snapshot().tools)
@@ -64,6 +64,7 @@ def serve_and_report(
     http: str | None,
     select: Sequence[str],
     search: bool | None,
+    screens: bool,
     allow: Sequence[str],
     files: Sequence[Path],
     needs_token: bool,
@@ -80,7 +81,7 @@ def serve_and_report(
     from droidgate.serving.search import SearchTools
 
     address = None if http is None else parse_address(http)
-    tools = phone_tools(serials, select=select, allow=allow, files=files)
+    tools = phone_tools(serials, select=select, allow=allow, screens=screens, files=files)
     # A phone may come later: a client that starts with the computer would otherwise have to be restarted.
     tools.look()
     provider = SearchTools(tools, always=search)

@@ -6,7 +6,6 @@ from collections.abc import Callable, Iterable
 from dataclasses import dataclass
 from typing import Final, get_args
 
-from droidgate.cli.output.documents import Matrix, MatrixCell, MatrixRow
 from droidgate.fit.harm import kind_level
 from droidgate.fit.structure import blank_type
 from droidgate.formats import Format
@@ -24,6 +23,33 @@ _LEAVES: Final = frozenset({*TYPE_KINDS} - {"array", "object", "ref", "all-of", 
 
 
 @dataclass(frozen=True, slots=True)
+class FeatureCell:
+    """What becomes of one feature in one dialect: `yes`, or a level of finding, and what is written
+    instead.
+    """
+
+    value: str
+    note: str | None
+
+
+@dataclass(frozen=True, slots=True)
+class FeatureRow:
+    """One feature; a cell for each column."""
+
+    group: str
+    feature: str
+    cells: tuple[FeatureCell, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class SupportMatrix:
+    """The support matrix; columns are written as `--to` takes them."""
+
+    columns: tuple[str, ...]
+    rows: tuple[FeatureRow, ...]
+
+
+@dataclass(frozen=True, slots=True)
 class Feature:
     """One row: what it is about, and what a capacity says to it.
 
@@ -36,11 +62,11 @@ class Feature:
 
     group: str
     name: str
-    judge: Callable[[Capacity], MatrixCell]
+    judge: Callable[[Capacity], FeatureCell]
     fields: frozenset[str]
 
 
-def make_matrix(formats: Iterable[Format], *, only_defaults: bool = False) -> Matrix:
+def make_matrix(formats: Iterable[Format], *, only_defaults: bool = False) -> SupportMatrix:
     """Return the matrix of all dialects that are written, or of each format's default dialect."""
     columns = {
         f"{format_.id}+{dialect.id}": dialect.capacity
@@ -50,17 +76,17 @@ def make_matrix(formats: Iterable[Format], *, only_defaults: bool = False) -> Ma
         if dialect.capacity is not None
     }
     rows = [
-        MatrixRow(
+        FeatureRow(
             group=item.group,
             feature=item.name,
             cells=tuple(_judge(item, capacity) for capacity in columns.values()),
         )
         for item in FEATURES
     ]
-    return Matrix(columns=tuple(columns), rows=tuple(rows))
+    return SupportMatrix(columns=tuple(columns), rows=tuple(rows))
 
 
-def _judge(feature: Feature, capacity: Capacity) -> MatrixCell:
+def _judge(feature: Feature, capacity: Capacity) -> FeatureCell:
     # Without parameters there is nothing that the facts of a parameter could be written with.
     is_about_parameters = feature.group in {"input", "type", "constraint"}
     if is_about_parameters and capacity.input_shape == "none":
@@ -68,30 +94,30 @@ def _judge(feature: Feature, capacity: Capacity) -> MatrixCell:
     return feature.judge(capacity)
 
 
-def cell_text(cell: MatrixCell) -> str:
+def cell_text(cell: FeatureCell) -> str:
     """Return a cell as text, such as `widened: int64`."""
     return cell.value if cell.note is None else f"{cell.value}: {cell.note}"
 
 
-def _cell(value: str | Level, note: str | None = None) -> MatrixCell:
-    return MatrixCell(value=str(value), note=note)
+def _cell(value: str | Level, note: str | None = None) -> FeatureCell:
+    return FeatureCell(value=str(value), note=note)
 
 
 _YES: Final = _cell("yes")
 
 
-def _in_text(capacity: Capacity, level: Level = Level.WIDENED) -> MatrixCell:
+def _in_text(capacity: Capacity, level: Level = Level.WIDENED) -> FeatureCell:
     """Return what becomes of something that is in a description only."""
     has_text = capacity.type_descriptions != "none" or "description" in capacity.capability_fields
     return _cell(level if has_text else Level.DROPPED)
 
 
-def _is_carried(is_carried: bool, capacity: Capacity) -> MatrixCell:  # noqa: FBT001
+def _is_carried(is_carried: bool, capacity: Capacity) -> FeatureCell:  # noqa: FBT001
     return _YES if is_carried else _in_text(capacity)
 
 
-def _provider_field(name: ProviderField) -> Callable[[Capacity], MatrixCell]:
-    def judge(capacity: Capacity) -> MatrixCell:
+def _provider_field(name: ProviderField) -> Callable[[Capacity], FeatureCell]:
+    def judge(capacity: Capacity) -> FeatureCell:
         if name not in capacity.provider_fields:
             if name in {"description", "instructions"} and capacity.provider_text is not None:
                 return _cell(Level.MOVED, capacity.provider_text)
@@ -103,8 +129,8 @@ def _provider_field(name: ProviderField) -> Callable[[Capacity], MatrixCell]:
     return judge
 
 
-def _capability_field(name: CapabilityField) -> Callable[[Capacity], MatrixCell]:
-    def judge(capacity: Capacity) -> MatrixCell:
+def _capability_field(name: CapabilityField) -> Callable[[Capacity], FeatureCell]:
+    def judge(capacity: Capacity) -> FeatureCell:
         if name in capacity.capability_fields:
             return _cell("yes", "required") if name in capacity.capability_defaults else _YES
         return _in_text(capacity, Level.MOVED) if name == "effects" else _cell(Level.DROPPED)
@@ -112,8 +138,8 @@ def _capability_field(name: CapabilityField) -> Callable[[Capacity], MatrixCell]
     return judge
 
 
-def _access(name: AccessField) -> Callable[[Capacity], MatrixCell]:
-    def judge(capacity: Capacity) -> MatrixCell:
+def _access(name: AccessField) -> Callable[[Capacity], FeatureCell]:
+    def judge(capacity: Capacity) -> FeatureCell:
         if name in capacity.access_enforced:
             return _YES
         return _cell(Level.SECURITY, "written, not enforced" if name in capacity.access else None)
@@ -121,8 +147,8 @@ def _access(name: AccessField) -> Callable[[Capacity], MatrixCell]:
     return judge
 
 
-def _kind(kind: str) -> Callable[[Capacity], MatrixCell]:
-    def judge(capacity: Capacity) -> MatrixCell:
+def _kind(kind: str) -> Callable[[Capacity], FeatureCell]:
+    def judge(capacity: Capacity) -> FeatureCell:
         row = capacity.types[kind]
         if row.written_as != kind:
             # Most references lead to objects.
@@ -138,8 +164,8 @@ def _kind(kind: str) -> Callable[[Capacity], MatrixCell]:
     return judge
 
 
-def _constraint(name: Constraint) -> Callable[[Capacity], MatrixCell]:
-    def judge(capacity: Capacity) -> MatrixCell:
+def _constraint(name: Constraint) -> Callable[[Capacity], FeatureCell]:
+    def judge(capacity: Capacity) -> FeatureCell:
         usual = _CONSTRAINED[name]
         carried = [kind for kind in usual if name in capacity.types[kind].constraints]
         if not carried:
@@ -153,7 +179,7 @@ def _constraint(name: Constraint) -> Callable[[Capacity], MatrixCell]:
     return judge
 
 
-def _type_descriptions(capacity: Capacity) -> MatrixCell:
+def _type_descriptions(capacity: Capacity) -> FeatureCell:
     if capacity.type_descriptions == "none":
         return _in_text(capacity, Level.MOVED)
     only = "parameters and outputs" if capacity.type_descriptions == "top" else None
@@ -162,8 +188,8 @@ def _type_descriptions(capacity: Capacity) -> MatrixCell:
     return _cell("yes", only)
 
 
-def _name_rule(rule: str) -> Callable[[Capacity], MatrixCell]:
-    def judge(capacity: Capacity) -> MatrixCell:
+def _name_rule(rule: str) -> Callable[[Capacity], FeatureCell]:
+    def judge(capacity: Capacity) -> FeatureCell:
         return (
             _YES
             if getattr(capacity, rule) is None
@@ -173,34 +199,34 @@ def _name_rule(rule: str) -> Callable[[Capacity], MatrixCell]:
     return judge
 
 
-def _parameter_names(capacity: Capacity) -> MatrixCell:
+def _parameter_names(capacity: Capacity) -> FeatureCell:
     return _name_rule("property_rule" if capacity.parameter_rule is None else "parameter_rule")(capacity)
 
 
-def _keywords(capacity: Capacity) -> MatrixCell:
+def _keywords(capacity: Capacity) -> FeatureCell:
     cell = _is_carried(capacity.keywords and capacity.keyword_words is None, capacity)
     return cell if capacity.keyword_words is None else _cell(cell.value, "but for a list of words")
 
 
-def _words_at_the_top(capacity: Capacity) -> MatrixCell:
+def _words_at_the_top(capacity: Capacity) -> FeatureCell:
     if not capacity.keywords or capacity.input_shape == "object":
         return _keywords(capacity)
     return _in_text(capacity) if capacity.top_words_excluded else _YES
 
 
-def _described_references(capacity: Capacity) -> MatrixCell:
+def _described_references(capacity: Capacity) -> FeatureCell:
     if capacity.types["ref"].written_as != "ref":
         return _kind("ref")(capacity)
     return _YES if capacity.reference_facts else _cell(Level.RENAMED, "choice of one")
 
 
-def _exclusive_alternatives(capacity: Capacity) -> MatrixCell:
+def _exclusive_alternatives(capacity: Capacity) -> FeatureCell:
     if capacity.types["one-of"].written_as != "one-of":
         return _kind("one-of")(capacity)
     return _cell(Level.WIDENED) if capacity.inclusive_only else _YES
 
 
-def _output(capacity: Capacity) -> MatrixCell:
+def _output(capacity: Capacity) -> FeatureCell:
     if capacity.output_shape == "none":
         return _in_text(capacity)
     return (
@@ -210,19 +236,19 @@ def _output(capacity: Capacity) -> MatrixCell:
     )
 
 
-def _no_output(capacity: Capacity) -> MatrixCell:
+def _no_output(capacity: Capacity) -> FeatureCell:
     if capacity.output_default is None:
         return _YES
     return _cell(Level.DEFAULTED, "text or void")
 
 
-def _optional_outputs(capacity: Capacity) -> MatrixCell:
+def _optional_outputs(capacity: Capacity) -> FeatureCell:
     if capacity.output_shape == "none":
         return _in_text(capacity, Level.MOVED)
     return _YES if capacity.output_required else _cell(Level.NARROWED, "required")
 
 
-def _nullable(capacity: Capacity) -> MatrixCell:
+def _nullable(capacity: Capacity) -> FeatureCell:
     if not capacity.nullable:
         return _in_text(capacity, Level.NARROWED)
     lacks = [
@@ -237,74 +263,74 @@ def _nullable(capacity: Capacity) -> MatrixCell:
     return _cell("yes", f"not of {', '.join(lacks)}") if lacks else _YES
 
 
-def _dangling(capacity: Capacity) -> MatrixCell:
+def _dangling(capacity: Capacity) -> FeatureCell:
     return _cell("yes", "of its own format") if capacity.dangling_references else _cell(Level.DROPPED)
 
 
-def _definition_names(capacity: Capacity) -> MatrixCell:
+def _definition_names(capacity: Capacity) -> FeatureCell:
     return (
         _definitions(capacity) if capacity.definitions == "none" else _name_rule("definition_rule")(capacity)
     )
 
 
-def _definitions(capacity: Capacity) -> MatrixCell:
+def _definitions(capacity: Capacity) -> FeatureCell:
     if capacity.definitions == "none":
         return _in_text(capacity)
     return _YES if capacity.definitions == "all" else _cell("yes", "those that are used")
 
 
-def _arrays_of_anything(capacity: Capacity) -> MatrixCell:
+def _arrays_of_anything(capacity: Capacity) -> FeatureCell:
     return _cell(Level.NARROWED, "string") if capacity.items_required else _YES
 
 
-def _nested_arrays(capacity: Capacity) -> MatrixCell:
+def _nested_arrays(capacity: Capacity) -> FeatureCell:
     if not capacity.nested:
         return _in_text(capacity)
     return _YES if capacity.nested_arrays else _cell(Level.NARROWED, "JSON text")
 
 
-def _free_objects(capacity: Capacity) -> MatrixCell:
+def _free_objects(capacity: Capacity) -> FeatureCell:
     if capacity.types["object"].written_as != "object":
         return _kind("object")(capacity)
     return _cell(Level.NARROWED, "JSON text") if capacity.records_only else _YES
 
 
-def _several_alternatives(capacity: Capacity) -> MatrixCell:
+def _several_alternatives(capacity: Capacity) -> FeatureCell:
     if capacity.types["one-of"].written_as != "one-of":
         return _kind("one-of")(capacity)
     return _cell(Level.NARROWED) if capacity.exclusive_only else _YES
 
 
-def _class_names(capacity: Capacity) -> MatrixCell:
+def _class_names(capacity: Capacity) -> FeatureCell:
     if not capacity.qualified_names:
         return _cell(Level.DROPPED)
     return _YES if capacity.one_of_class is None else _cell("yes", "required of a one-of")
 
 
-def _extensions(capacity: Capacity) -> MatrixCell:
+def _extensions(capacity: Capacity) -> FeatureCell:
     return _YES if "*" in capacity.extensions else _cell(Level.DROPPED)
 
 
-def _own_extensions(capacity: Capacity) -> MatrixCell:
+def _own_extensions(capacity: Capacity) -> FeatureCell:
     if not capacity.extensions:
         return _cell(Level.DROPPED)
     return _cell("yes", "those it has words for") if capacity.extension_facts else _YES
 
 
-def _characters(capacity: Capacity) -> MatrixCell:
+def _characters(capacity: Capacity) -> FeatureCell:
     if capacity.text == "xml":
         return _cell(Level.DROPPED, "replaced by U+FFFD")
     fields = " and ".join(sorted(capacity.xml_fields))
     return _cell("yes", f"replaced in {fields}") if fields else _YES
 
 
-def _output_types(capacity: Capacity) -> MatrixCell:
+def _output_types(capacity: Capacity) -> FeatureCell:
     if capacity.output_shape == "none":
         return _in_text(capacity)
     return _YES if capacity.outputs is None else _cell("yes", "fewer kinds than inputs")
 
 
-def _feature(group: str, name: str, judge: Callable[[Capacity], MatrixCell], *fields: str) -> Feature:
+def _feature(group: str, name: str, judge: Callable[[Capacity], FeatureCell], *fields: str) -> Feature:
     return Feature(group, name, judge, frozenset(fields))
 
 

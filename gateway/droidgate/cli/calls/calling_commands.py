@@ -1,0 +1,44 @@
+"""What `droidgate call --commands` does."""
+
+from __future__ import annotations
+
+from collections import Counter
+from pathlib import Path
+
+from droidgate.calling.approvals import allow_once
+from droidgate.calling.caller import Caller
+from droidgate.calling.commands import read_command_file, run_commands
+from droidgate.calling.requests import CallRequest
+from droidgate.cli.calls.asking import ask_on_terminal
+from droidgate.cli.exit_codes import ExitCode
+from droidgate.cli.output.json_output import print_json_line
+from droidgate.cli.output.pages import amount, print_note
+from droidgate.devices.device import open_device
+from droidgate.model.json_values import Json
+from droidgate_mobile_agent.tables import FORMAT_ID
+from droidgate_mobile_agent.wire import AgentCommand
+
+
+def call_commands(
+    path: Path, serial: str | None, *, deadline: float, approved: bool, stops_early: bool
+) -> int:
+    """Run the commands of a file and print the record of each, a JSON object a line.
+
+    Raises:
+        InputError: the file, the policy, the pins or the audit log cannot be used; no command is run then.
+        DeviceError: the phone cannot be reached.
+    """
+    commands = read_command_file(path)
+    caller = Caller(open_device(serial), approver=allow_once if approved else ask_on_terminal)
+
+    def call(command: AgentCommand) -> Json:
+        request = CallRequest(command.command.id, command.arguments, protocol=FORMAT_ID, deadline=deadline)
+        return caller.call(request).value
+
+    counts = Counter[str]()
+    for result in run_commands(commands, call, stops_early=stops_early):
+        counts[result.status] += 1
+        print_json_line(result.record())
+    said = ", ".join(f"{number} {status}" for status, number in counts.items())
+    print_note(f"{amount(len(commands), 'command')}: {said}")
+    return ExitCode.OK if counts["success"] == counts.total() else ExitCode.CALL_FAILED

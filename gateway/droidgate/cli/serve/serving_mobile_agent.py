@@ -1,0 +1,52 @@
+"""What `serve-mobile-agent` does."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Literal
+
+from droidgate.cli.exit_codes import ExitCode
+from droidgate.cli.output.pages import print_note
+from droidgate.extras import need
+
+if TYPE_CHECKING:
+    from droidgate.serving.mobile_agent.running import ListeningServer
+
+
+def serve_mobile_agent_and_report(
+    serial: str | None,
+    *,
+    server: Literal["data", "action", "both"],
+    host: str,
+    data_port: int,
+    action_port: int,
+    seconds: float,
+    needs_token: bool,
+) -> int:
+    """Serve until a signal ends it.
+
+    Raises:
+        UsageError: an address or a choice cannot be used, or the MCP SDK is not installed.
+        InputError: a token's file cannot be used.
+    """
+    need("mcp", "serve")
+    from droidgate.serving.mobile_agent.running import serve_mobile_agent
+
+    serve_mobile_agent(
+        serial,
+        server=server,
+        host=host,
+        data_port=data_port,
+        action_port=action_port,
+        seconds=seconds,
+        needs_token=needs_token,
+        on_listening=_print_address,
+    )
+    return ExitCode.OK
+
+
+def _print_address(listening: ListeningServer) -> None:
+    from droidgate.serving.mobile_agent.server import NAMES
+
+    print_note(f"{NAMES[listening.role]}: {listening.url}")
+    if listening.token_file is not None:
+        print_note(f"token: {listening.token_file}")

@@ -1,0 +1,49 @@
+"""The tools as `tools/list` shows them, in shapes that UFO's client can read (reference mobile-agent 1).
+
+That client makes a class of each schema that lists properties, and fails on what it then gets. So an object's
+schema lists none, items refer to a definition, and what is not an object is wrapped as FastMCP does it.
+"""
+
+from __future__ import annotations
+
+from typing import Any, Final
+
+from droidgate.model.json_values import Json
+from droidgate_mappings.mobile_agent import MobileAgentCommand, load_mobile_agent
+
+_ANY_OBJECT: Final = {"type": "object", "additionalProperties": True}
+_RESULT: Final = "result"
+
+
+def is_wrapped(command: MobileAgentCommand) -> bool:
+    """Return whether a tool's result is under `result` in its structured content."""
+    return command.result.get("type") != "object"
+
+
+def write_tool(command: MobileAgentCommand) -> dict[str, Any]:
+    """Return a tool of `tools/list`."""
+    return {
+        "name": command.id,
+        "description": command.description,
+        "inputSchema": command.input_schema,
+        "outputSchema": _output_schema(command),
+    }
+
+
+def wrap(command: MobileAgentCommand, result: Json) -> Json:
+    """Return a result as structured content."""
+    return {_RESULT: result} if is_wrapped(command) else result
+
+
+def _output_schema(command: MobileAgentCommand) -> dict[str, Any]:
+    if not is_wrapped(command):
+        return _ANY_OBJECT
+    is_list = command.result["type"] == "array"
+    schema: dict[str, Any] = {
+        "type": "object",
+        # A picture may be a text or an object: with a type here, the client would refuse one of them.
+        "properties": {_RESULT: command.result if is_list else {}},
+        "required": [_RESULT],
+        "x-fastmcp-wrap-result": True,
+    }
+    return {**schema, "$defs": load_mobile_agent().definitions} if is_list else schema

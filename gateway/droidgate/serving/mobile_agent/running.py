@@ -1,0 +1,165 @@
+"""`droidgate.serve_mobile_agent`: one or both servers in one event loop, until a signal ends them."""
+
+from __future__ import annotations
+
+import contextlib
+import functools
+import ipaddress
+import signal
+import socket
+import threading
+from collections.abc import Callable, Iterator, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from types import FrameType
+from typing import Final, Literal
+
+import anyio
+import uvicorn
+
+from droidgate.devices.device import open_device
+from droidgate.mobile_agent.tools import DEFAULT_SECONDS, MobileAgentTools
+from droidgate.model.errors import UsageError
+from droidgate.serving.http import HttpAddress, http_application, http_server, listen
+from droidgate.serving.mobile_agent.server import MobileAgentServer, Role
+from droidgate.serving.tokens import TokenCheck, read_or_make_token, token_file
+
+DATA_PORT: Final = 8020
+ACTION_PORT: Final = 8021
+
+ServerChoice = Literal["data", "action", "both"]
+
+_TOKEN_FILES: Final = {
+    "data_collection": "mobile-agent-data-token",
+    "action": "mobile-agent-action-token",
+}
+_LEAST_SECONDS: Final = 1.0
+_MOST_SECONDS: Final = 600.0
+
+
+@dataclass(frozen=True, slots=True)
+class ListeningServer:
+    """A server that accepts connections.
+
+    Attributes:
+        role: Which of the two it is.
+        url: Its MCP endpoint.
+        token_file: Where its bearer token is, None where no token is needed.
+    """
+
+    role: Role
+    url: str
+    token_file: Path | None
+
+
+def serve_mobile_agent(
+    serial: str | None = None,
+    *,
+    server: ServerChoice = "both",
+    host: str = "localhost",
+    data_port: int = DATA_PORT,
+    action_port: int = ACTION_PORT,
+    seconds: float = DEFAULT_SECONDS,
+    needs_token: bool = False,
+    on_listening: Callable[[ListeningServer], None] | None = None,
+) -> None:
+    """Serve a phone to UFO's MobileAgent, until Ctrl-C or SIGTERM.
+
+    Args:
+        serial: The phone; the only one that is attached by default. It may be attached later.
+        server: `both`, or `data` alone, which then keeps nothing of the screen, as it cannot know of actions.
+        host: The address to listen on. Away from loopback, each server needs its token.
+        data_port: Port of the data collection server; 0 takes a free one.
+        action_port: Port of the action server.
+        seconds: Longest time of one call, 1 to 600.
+        needs_token: Ask for tokens on loopback, too; UFO sends none.
+        on_listening: Called for each server when it accepts connections.
+
+    Raises:
+        UsageError: an address cannot be used, the seconds are out of range, or `action` is asked for alone.
+        InputError: a token's file cannot be used.
+    """
+    if server == "action":
+        raise UsageError(
+            "the action server alone does not know the ids that the data collection server gives",
+            hint="Run both servers in one process: --server both",
+        )
+    if not _LEAST_SECONDS <= seconds <= _MOST_SECONDS:
+        raise UsageError(f"{seconds:g} is not from {_LEAST_SECONDS:g} to {_MOST_SECONDS:g} seconds")
+    address = check_host(host)
+    needs_token = needs_token or not ipaddress.ip_address(address).is_loopback
+    tools = MobileAgentTools(
+        functools.partial(open_device, serial), seconds=seconds, keeps_screen=server == "both"
+    )
+    ports: dict[Role, int] = {"data_collection": data_port}
+    if server == "both":
+        ports["action"] = action_port
+    with contextlib.ExitStack() as stack:
+        servers, running = [], []
+        for role, port in ports.items():
+            listener, taken = stack.enter_context(listen(HttpAddress(address, port)))
+            path = token_file(_TOKEN_FILES[role]) if needs_token else None
+            check = None if path is None else TokenCheck(read_or_make_token(path))
+            served = MobileAgentServer(role, tools)
+            http = http_server(http_application(served, taken, check, stateless=True), takes_signals=False)
+            servers.append(served)
+            running.append((http, listener))
+            if on_listening is not None:
+                on_listening(ListeningServer(role, taken.url, path))
+        with _stopped_by_signals(servers, [http for http, _ in running]):
+            anyio.run(_run_all, running)
+
+
+def check_host(host: str) -> str:
+    """Return the IP address that a host names.
+
+    Raises:
+        UsageError: it is not `localhost` or one address: clients have to name the server that they call.
+    """
+    if host.lower() == "localhost":
+        return "127.0.0.1"
+    with contextlib.suppress(ValueError):
+        address = ipaddress.ip_address(host.strip("[]"))
+        if not address.is_unspecified:
+            return str(address)
+    raise UsageError(
+        f"{host!r} is not an address to listen on",
+        hint="Write localhost, or the one address of this computer that clients use",
+    )
+
+
+async def _run_all(running: Sequence[tuple[uvicorn.Server, socket.socket]]) -> None:
+    """Run servers until all have ended; one that ends by itself ends the others."""
+
+    async def run(http: uvicorn.Server, listener: socket.socket) -> None:
+        await http.serve(sockets=[listener])
+        for other, _ in running:
+            other.should_exit = True
+
+    async with anyio.create_task_group() as tasks:
+        for http, listener in running:
+            tasks.start_soon(run, http, listener)
+
+
+@contextlib.contextmanager
+def _stopped_by_signals(
+    servers: Sequence[MobileAgentServer], https: Sequence[uvicorn.Server]
+) -> Iterator[None]:
+    """End the servers and their calls on Ctrl-C and SIGTERM, at once on the second one."""
+
+    def stop(_number: int, _frame: FrameType | None) -> None:
+        for served in servers:
+            served.stop()
+        for http in https:
+            http.force_exit = http.should_exit
+            http.should_exit = True
+
+    if threading.current_thread() is not threading.main_thread():
+        yield
+        return
+    before = {number: signal.signal(number, stop) for number in (signal.SIGINT, signal.SIGTERM)}
+    try:
+        yield
+    finally:
+        for number, handler in before.items():
+            signal.signal(number, handler)

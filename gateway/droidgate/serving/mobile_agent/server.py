@@ -1,0 +1,155 @@
+"""One of the two servers: its tools, checked and answered as UFO's own are (reference mobile-agent 2)."""
+
+from __future__ import annotations
+
+import json
+import threading
+from collections.abc import Mapping
+from importlib.metadata import version
+from typing import Any, Final, Literal
+
+import anyio
+import anyio.to_thread
+import jsonschema
+import mcp_types
+from mcp.server.caching import CacheHint
+from mcp.server.context import ServerRequestContext
+from mcp.server.lowlevel.server import Server
+
+from droidgate.mobile_agent.tools import MobileAgentTools
+from droidgate.model.errors import DroidgateError
+from droidgate.model.json_values import Json
+from droidgate.serving.mobile_agent.documents import wrap, write_tool
+from droidgate_mappings.mobile_agent import MobileAgentCommand, mobile_agent_commands
+from droidgate_mcp.tables import MODERN
+
+Role = Literal["data_collection", "action"]
+
+NAMES: Final[Mapping[Role, str]] = {
+    "data_collection": "Mobile Data Collection MCP Server",
+    "action": "Mobile Action MCP Server",
+}
+_UNCHANGING: Final = CacheHint(ttl_ms=3_600_000, scope="public")
+"""The tools are the same as long as the server runs, for every client."""
+_WAIT: Final = "wait"
+_CALLS: Final = 64
+"""Calls that use the phone, or wait for it, at once."""
+_WAITS: Final = 256
+_LONGEST_VALUE: Final = 80
+
+_Context = ServerRequestContext[None, Any]
+
+
+class MobileAgentServer:
+    """The data collection server or the action server.
+
+    It has the tools of its role and no others: no request to the one can do what the other does.
+
+    Args:
+        role: Which of the two it is.
+        tools: The phone, which both share.
+
+    Attributes:
+        server: The SDK's server.
+    """
+
+    def __init__(self, role: Role, tools: MobileAgentTools) -> None:
+        self._tools = tools
+        self._commands = {
+            name: command for name, command in mobile_agent_commands().items() if command.server == role
+        }
+        self._running: set[threading.Event] = set()
+        self._is_stopped = False
+        self._calls = anyio.CapacityLimiter(_CALLS)
+        self._waits = anyio.CapacityLimiter(_WAITS)
+        self.server: Server[None] = Server(
+            NAMES[role],
+            version=version("droidgate"),
+            cache_hints={"server/discover": _UNCHANGING, "tools/list": _UNCHANGING},
+        )
+        add = self.server.add_request_handler
+        add("tools/list", mcp_types.PaginatedRequestParams, self._list_tools)
+        add("tools/call", mcp_types.CallToolRequestParams, self._call_tool)
+
+    def stop(self) -> None:
+        """End the calls that run, and those that still come."""
+        self._is_stopped = True
+        for cancel in tuple(self._running):
+            cancel.set()
+
+    async def _list_tools(
+        self, context: _Context, _parameters: mcp_types.PaginatedRequestParams | None
+    ) -> dict[str, Any]:
+        return {
+            **_result_type(context),
+            "tools": [write_tool(command) for command in self._commands.values()],
+        }
+
+    async def _call_tool(
+        self, context: _Context, parameters: mcp_types.CallToolRequestParams
+    ) -> dict[str, Any]:
+        name, arguments = parameters.name, dict(parameters.arguments or {})
+        command = self._commands.get(name)
+        problem = f"Unknown tool: {name}" if command is None else _problem_of(command, arguments)
+        if command is None or problem is not None:
+            return {**_result_type(context), **_error(problem or "")}
+        try:
+            result = await self._run(command, arguments)
+        except DroidgateError as error:
+            return {**_result_type(context), **_error(f"Error calling tool '{name}': {error.message}")}
+        return {**_result_type(context), **_answer(command, result)}
+
+    async def _run(self, command: MobileAgentCommand, arguments: dict[str, Any]) -> Json:
+        """Run a tool in a thread; whoever cancels the call does not wait for it."""
+        cancel = threading.Event()
+        self._running.add(cancel)
+        if self._is_stopped:
+            cancel.set()
+        try:
+            return await anyio.to_thread.run_sync(
+                self._tools.run,
+                command.id,
+                arguments,
+                cancel,
+                abandon_on_cancel=True,
+                limiter=self._waits if command.id == _WAIT else self._calls,
+            )
+        finally:
+            cancel.set()
+            self._running.discard(cancel)
+
+
+def _problem_of(command: MobileAgentCommand, arguments: Mapping[str, Json]) -> str | None:
+    """Return why arguments do not fit a tool, in UFO's words; None where they do."""
+    validator = jsonschema.Draft202012Validator(command.input_schema)
+    error = jsonschema.exceptions.best_match(validator.iter_errors(arguments))
+    if error is not None:
+        return f"Input validation error: {error.message}"
+    for name in arguments:
+        if name not in command.parameters:
+            value = json.dumps(arguments[name], ensure_ascii=False)[:_LONGEST_VALUE]
+            return (
+                f"Error calling tool '{command.id}': 1 validation error for call[{command.id}]\n"
+                f"{name}\n  Unexpected keyword argument "
+                f"[type=unexpected_keyword_argument, input_value={value}]"
+            )
+    return None
+
+
+def _answer(command: MobileAgentCommand, result: Json) -> dict[str, Any]:
+    text = (
+        result if isinstance(result, str) else json.dumps(result, ensure_ascii=False, separators=(",", ":"))
+    )
+    return {
+        "content": [{"type": "text", "text": text}],
+        "structuredContent": wrap(command, result),
+        "isError": False,
+    }
+
+
+def _error(message: str) -> dict[str, Any]:
+    return {"content": [{"type": "text", "text": message}], "isError": True}
+
+
+def _result_type(context: _Context) -> dict[str, Any]:
+    return {"resultType": "complete"} if context.protocol_version == MODERN else {}
