@@ -23,6 +23,8 @@ PICTURES: Final = {
     "lint": "droidgate lint docs/examples/lint/app_functions_v2.xml",
     "diff": "droidgate diff docs/examples/diff/old.json docs/examples/diff/new.json",
     "discover": "droidgate discover",
+    "shim-install": "droidgate shim install --from adb:",
+    "shim-status-installed": "droidgate shim status",
     "config-show": "droidgate config show",
 }
 """Golden page to the command that prints it."""

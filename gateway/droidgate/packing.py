@@ -94,7 +94,6 @@ def pack(  # noqa: PLR0913 - every part of the result can be chosen
         InputError: the project, a dex file or the key cannot be read.
         WriteError: the project cannot become an APK, or a new key cannot be kept.
     """
-    signing = load_or_make_key(key_type) if key is None else load_key(Path(key))
     code = [read_project_file(Path(path), root=None, most=MAX_BYTES) for path in dex]
     folder = Path(project)
     facts = ManifestFacts(
@@ -109,5 +108,7 @@ def pack(  # noqa: PLR0913 - every part of the result can be chosen
     elif reading.providers:
         findings.append(missing_output(reading.providers))
     files, unmerged = merge_libraries(folder, files)
+    # Only now: a project that cannot be read leaves no new key behind.
+    signing = load_or_make_key(key_type) if key is None else load_key(Path(key))
     packing = pack_files(files, key=signing, facts=facts, dex=code)
     return PackedApp(packing, signing, (*packing.findings, *findings, *unmerged), reading.problems)

@@ -1,6 +1,8 @@
 """Bad input and broken streams: an exit code, one line, a hint, and nothing left behind."""
 
 import os
+import re
+import shlex
 import signal
 import subprocess
 import sys
@@ -10,6 +12,7 @@ from pathlib import Path
 
 import pytest
 
+from cli.program_runs import Run, Runner
 from requirements_of_tests import CHECKOUT
 
 PROGRAM = f"'{sys.executable}' -m droidgate"
@@ -76,35 +79,68 @@ CASES = [
     Case("droidgate shim call x --args '{'", 2, "--args:1:2", "--args"),
     Case("droidgate diff SAMPLE", 2, "missing argument 'NEW'", "droidgate diff --help"),
     Case("droidgate inspect adb: ", 4, "", ""),
+    Case("droidgate call", 2, "missing argument CAPABILITY", "--batch"),
+    Case("droidgate call x --args '{'", 2, "--args:1:2", "--args '{"),
+    Case("droidgate call x --args '[]'", 2, "--args is not a JSON object", "--args '{"),
+    Case("droidgate call x --file a", 2, "'a' is not NAME=@FILE", "--file path=@report.pdf"),
+    Case("droidgate call --batch nope", 3, "nope: "),
+    Case("droidgate call x", 4, "", ""),
+    Case("droidgate serve --http :x", 2, "':x' is not an address", "127.0.0.1:8000"),
+    Case("droidgate serve --plan", 4, "", ""),
+    Case("droidgate pins approve x --yes", 4, "", ""),
+    Case("droidgate pins diff", 2, "no capability is approved", "droidgate pins approve"),
+    Case("droidgate pins remove nope", 2, "no capability is approved", "droidgate pins approve"),
+    Case("droidgate audit show --last 0", 2, "'--last'", "droidgate audit show --help"),
+    Case("droidgate audit verify --folder nope", 3, "nope: "),
+    Case("droidgate install-client nope", 2, "unknown client 'nope'", "cursor"),
+    Case("droidgate install-client cursor --print --remove", 2, "exclude each other", "Leave one"),
+    Case("droidgate install-client cursor --url ftp://x", 2, "'ftp://x'", "http://127.0.0.1:PORT/mcp"),
+    Case("printf 'lnt = 1' > droidgate.toml; droidgate config show", 2, 'unknown setting "lnt"', "lint"),
+    Case("printf '[' > droidgate.toml; droidgate inspect x", 2, "not TOML", "droidgate config show"),
+    Case("DROIDGATE_STRICT=maybe droidgate config show", 2, 'DROIDGATE_STRICT is "maybe"', "variable"),
+    Case("droidgate config shw", 2, "did you mean 'show'", "droidgate config --help"),
+    Case("droidgate catalog sql --catalog nope 'select 1'", 3, "nope: it is not a catalog", "droidgate scan"),
+    Case("droidgate pack nope -o a.apk", 3, "nope: it is not a folder", "project"),
+    Case("droidgate migrate nope --to mmcp --into nope", 3, "nope: "),
+    Case("droidgate shim install --from adb:", 4, "", ""),
+    Case("droidgate shim grant --agent x --capability y", 4, "", ""),
 ]
 
 
+SHELL = re.compile(r"[<>|$]|^\w+=")
+"""What only a shell understands; every other line is run inside of this process, which is quicker."""
+
+
+def _run_line(typed: str, droidgate: Runner) -> Run:
+    """Return how a command line ended in the working folder."""
+    if SHELL.search(typed) is None:
+        return droidgate(*shlex.split(typed.replace("SAMPLE", str(SAMPLE)))[1:])
+    command = typed.replace("droidgate ", f"{PROGRAM} ", 1).replace("SAMPLE", f"'{SAMPLE}'")
+    done = subprocess.run(["bash", "-c", command], capture_output=True, text=True, timeout=60, check=False)
+    return Run(done.returncode, done.stdout, done.stderr)
+
+
 @pytest.mark.parametrize("case", CASES, ids=lambda case: case.typed)
-def test_bad_input_ends_with_one_line_and_leaves_nothing(case: Case, tmp_path: Path) -> None:
+def test_bad_input_ends_with_one_line_and_leaves_nothing(
+    case: Case, droidgate: Runner, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
     folder = tmp_path / "here"
     folder.mkdir()
+    monkeypatch.chdir(folder)
+    monkeypatch.setenv("DROIDGATE_HOME", str(tmp_path / "home"))
+    monkeypatch.setenv("ANDROID_ADB_SERVER_PORT", "1")
     before, _, last = (
         case.typed.rpartition("; ")
         if case.typed.startswith(("mk", "ln", "printf", "touch"))
         else ("", "", case.typed)
     )
-    environment = {**os.environ, "DROIDGATE_HOME": str(tmp_path / "home"), "ANDROID_ADB_SERVER_PORT": "1"}
     if before:
-        subprocess.run(["bash", "-c", before], cwd=folder, check=True)
+        subprocess.run(["bash", "-c", before], check=True)
     made = sorted(folder.rglob("*"))
-    typed = last.replace("droidgate ", f"{PROGRAM} ", 1).replace("SAMPLE", f"'{SAMPLE}'")
-    run = subprocess.run(
-        ["bash", "-c", typed],
-        cwd=folder,
-        env=environment,
-        capture_output=True,
-        text=True,
-        timeout=60,
-        check=False,
-    )
-    assert run.returncode == case.code, run
-    assert "Traceback" not in run.stderr
-    lines = run.stderr.splitlines()
+    run = _run_line(last, droidgate)
+    assert run.code == case.code, run
+    assert "Traceback" not in run.err
+    lines = run.err.splitlines()
     if "2>&-" not in case.typed and case.code:
         assert lines[0].startswith("error: ")
         assert case.line.lower() in lines[0].lower()
@@ -112,6 +148,7 @@ def test_bad_input_ends_with_one_line_and_leaves_nothing(case: Case, tmp_path: P
     if case.hint is not None:
         assert case.hint in lines[1]
     assert sorted(folder.rglob("*")) == made
+    assert [path for path in (tmp_path / "home").rglob("*") if path.is_file()] == []
 
 
 PROGRAM_THAT_SAYS_WHEN_IT_STARTS = """

@@ -124,7 +124,7 @@ def test_a_name_that_means_nothing_gets_a_suggestion(droidgate: Runner) -> None:
     assert (
         "error: no capability matches 'creatNote'\nhint: Did you mean 'dev.droidgate.sample.notes" in run.err
     )
-    assert "no approval matches 'x'" in droidgate("pins", "remove", "x").err
+    assert "no capability is approved" in droidgate("pins", "remove", "x").err
 
 
 def test_a_damaged_file_of_pins_ends_every_command_with_one_error(droidgate: Runner) -> None:

@@ -259,7 +259,7 @@ def test_a_catalog_of_another_version_is_refused(content: str, told: str, tmp_pa
 
 @pytest.mark.slow
 def test_a_folder_without_a_catalog_says_what_makes_one(apps: Path, tmp_path: Path) -> None:
-    with pytest.raises(InputError, match="holds no catalog"):
+    with pytest.raises(InputError, match="is not a catalog"):
         Catalog.open(tmp_path)
     unfinished(tmp_path / "c", apps)
     with pytest.raises(InputError, match="not finished"):

@@ -85,7 +85,7 @@ def show(blocks: Iterable[Block], stream: IO[str] | None = None, *, is_data: boo
     if is_short_page(on_terminal=is_drawn):
         blocks = short_page(list(blocks))
     if is_drawn:
-        _draw(blocks, stream)
+        draw_page(blocks, stream)
     else:
         for block in blocks:
             stream.writelines(f"{line}\n" for line in _plain_lines(block))
@@ -223,7 +223,8 @@ def _padded(row: Sequence[str], widths: Sequence[int]) -> str:
     return "  " + "  ".join([*cells, row[-1]]).rstrip()
 
 
-def _draw(blocks: Iterable[Block], stream: IO[str]) -> None:
+def draw_page(blocks: Iterable[Block], stream: IO[str]) -> None:
+    """Print blocks as a terminal shows them, as wide as the terminal or as `COLUMNS` says."""
     from rich.console import Console
     from rich.padding import Padding
     from rich.text import Text

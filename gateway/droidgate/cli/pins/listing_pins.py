@@ -157,6 +157,8 @@ def named_records(records: Iterable[PinRecord], patterns: Iterable[str]) -> list
 
 def _required(records: Sequence[PinRecord], patterns: Sequence[str]) -> list[PinRecord]:
     found = named_records(records, patterns)
+    if not records:
+        raise UsageError("no capability is approved", hint="Approve one: droidgate pins approve CAPABILITY")
     if not found:
         names = [f"{record.package}/{record.capability}" for record in records]
         raise no_match(patterns, names, "no approval", "droidgate pins list")

@@ -38,7 +38,7 @@ from droidgate.cli.shim.documents import (
     ShimStep,
     ShimUninstallDocument,
 )
-from droidgate.cli.shim.summaries import DETAILS, installed_summary
+from droidgate.cli.shim.summaries import DETAILS, app_name, installed_summary
 from droidgate.devices.device import open_device
 from droidgate.installed import SHIM_PACKAGE
 from droidgate.model.errors import UsageError
@@ -114,10 +114,10 @@ def uninstall_and_report(
             )
         )
     elif removed:
-        rows = [(item, step.outcome, step.why or "-") for item, step in removed]
+        rows = [(app_name(item, ()), step.outcome, step.why or "-") for item, step in removed]
         if released is not None:
             rows.append((SHIM_PACKAGE, released.outcome, released.why or released.what))
-        show([Table(("SHIM", "OUTCOME", "WHY"), rows)])
+        show([Table(("APP", "OUTCOME", "WHY"), rows)])
     else:
         show([Line(f"no shim is installed on {place.device.serial} for user {place.user}")])
     return ExitCode.OK if done.is_done else ExitCode.DEVICE

@@ -21,7 +21,7 @@ from droidgate.cli.shim.building import (
 )
 from droidgate.cli.shim.documents import ShimChange, ShimSyncDocument
 from droidgate.cli.shim.installing import step_record, steps_table
-from droidgate.cli.shim.summaries import ASKING, refused_blocks
+from droidgate.cli.shim.summaries import ASKING, app_name, refused_blocks
 from droidgate.devices.device import open_device
 from droidgate_shim.host.place import place_of
 from droidgate_shim.host.sync_runs import Synced, SyncPlan, carry_out, findings_of, plan_sync
@@ -49,8 +49,11 @@ def sync_and_report(
 
 
 def _page(plan: SyncPlan, synced: Sequence[Synced], *, dry_run: bool) -> list[Block]:
-    rows = [(item.change.kind, item.change.application_id, one_line(item.change.why)) for item in synced]
-    blocks: list[Block] = [Table(("CHANGE", "SHIM", "WHY"), rows), Line()] if rows else []
+    rows = [
+        (item.change.kind, app_name(item.change.application_id, ()), one_line(item.change.why))
+        for item in synced
+    ]
+    blocks: list[Block] = [Table(("CHANGE", "APP", "WHY"), rows), Line()] if rows else []
     blocks += _whole_steps(plan, synced) if shows_details() else _short_steps(plan, synced)
     blocks += unused_blocks(plan.unused)
     blocks += left_out_lines(plan.left_out)

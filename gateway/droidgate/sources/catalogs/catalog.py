@@ -197,7 +197,7 @@ def _no_catalog(place: Path) -> InputError:
         hint = "Its scan has not ended; run it again to go on"
         return InputError("the catalog is not finished", place=shown, hint=hint)
     hint = "`droidgate scan SRC --catalog DIR` makes one"
-    return InputError("it holds no catalog", place=shown, hint=hint)
+    return InputError("it is not a catalog", place=shown, hint=hint)
 
 
 def check_name(folder: Path) -> None:

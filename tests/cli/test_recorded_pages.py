@@ -1,0 +1,164 @@
+"""Pages of commands that take long or change a phone: run once, then drawn at each width.
+
+Together with `test_terminal_pages.py`, every command's page has golden files.
+"""
+
+import io
+import re
+from collections.abc import Iterator, Mapping, Sequence
+from contextlib import redirect_stderr, redirect_stdout
+from dataclasses import replace
+from pathlib import Path
+
+import pytest
+from rich.cells import cell_len
+
+from cli.test_terminal_pages import WIDTHS, Terminal
+from conftest import Golden
+from droidgate.cli import run
+from droidgate.cli.output import pages
+from droidgate.cli.output.pages import Block, Heading, Line, Table, draw_page
+from droidgate_phone.phone import VirtualPhone, start_phone
+from droidgate_phone.sample_apps import sample_apps_directory
+from migrate.projects import copy_module
+
+CLOCK = str(sample_apps_directory() / "clock-in")
+WEATHER = "currentWeather"
+AGENT = "dev.droidgate.sample.agent"
+UNSTABLE = {
+    r"\b[0-9a-f]{12}\b": "0123456789ab",
+    r"\b[0-9a-f]{64}\b": "0123456789abcdef" * 4,
+    r"\d{4}-\d\d-\d\d \d\d:\d\d:\d\d": "2026-11-23 12:00:00",
+}
+"""Texts of a run that differ in the next one, as patterns, and what is shown in their place."""
+
+PAGES_OF_SHIMS = {
+    "shim-install": ("shim", "install", "--from", "adb:"),
+    "shim-grant": ("shim", "grant", "--agent", AGENT, "--capability", WEATHER),
+    "shim-status-installed": ("shim", "status"),
+    "shim-status-details": ("shim", "status", "--details"),
+    "shim-doctor-installed": ("shim", "doctor"),
+    "shim-sync": ("shim", "sync"),
+    "call-explain": ("call", WEATHER, "--args", '{"location": "Berlin"}', "--explain"),
+    "call": ("call", WEATHER, "--args", '{"location": "Berlin"}', "--yes"),
+    "serve-plan": ("serve", "--plan"),
+    "discover-details": ("discover", "--include-shims", "--details"),
+    "shim-uninstall": ("shim", "uninstall", "--all"),
+}
+"""In the order of a user's work; each command meets what those before it did."""
+
+
+def record(arguments: Sequence[str], monkeypatch: pytest.MonkeyPatch) -> list[Block]:
+    """Run a command as on a terminal and return the blocks that it draws."""
+    recorded: list[Block] = []
+    monkeypatch.setenv("TERM", "xterm")
+    monkeypatch.setattr(pages, "draw_page", lambda blocks, _: recorded.extend(blocks))
+    with redirect_stdout(Terminal()), redirect_stderr(io.StringIO()):
+        code = run(arguments)
+    assert code == 0, arguments
+    return recorded
+
+
+def stable_block(block: Block, changed: Mapping[str, str]) -> Block:
+    """Return a block without the texts that differ from run to run."""
+
+    def stable(text: str) -> str:
+        for pattern, shown in changed.items():
+            text = re.sub(pattern, shown, text)
+        return text
+
+    if isinstance(block, Table):
+        return replace(block, rows=[[stable(cell) for cell in row] for row in block.rows])
+    return replace(block, text=stable(block.text))
+
+
+def draw_at(
+    width: int, blocks: Sequence[Block], monkeypatch: pytest.MonkeyPatch, *, coloured: bool
+) -> list[str]:
+    """Return the lines that a terminal of a width shows."""
+    terminal = Terminal()
+    with monkeypatch.context() as patched:
+        patched.setenv("COLUMNS", str(width))
+        patched.setenv("TERM", "xterm-256color")
+        patched.delenv("FORCE_COLOR", raising=False)
+        if coloured:
+            patched.delenv("NO_COLOR", raising=False)
+        else:
+            patched.setenv("NO_COLOR", "1")
+        draw_page(blocks, terminal)
+    return [line.rstrip() for line in terminal.getvalue().splitlines()]
+
+
+def check_blocks(name: str, blocks: Sequence[Block], golden: Golden, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Compare a page at each width with its golden files, without colours and with them."""
+    plain: list[str] = []
+    coloured: list[str] = []
+    for width in WIDTHS:
+        heading = f"{f' {width} columns ':=^{width}}"
+        lines = draw_at(width, blocks, monkeypatch, coloured=False)
+        shown = [re.sub("\x1b\\[[0-9;]*m", "", line).rstrip() for line in lines]
+        assert [line for line in shown if cell_len(line) > width] == []
+        plain += [heading, *shown]
+        coloured += [heading, *draw_at(width, blocks, monkeypatch, coloured=True)]
+    for lines, ending in ((plain, "txt"), (coloured, "ansi")):
+        golden(f"terminal/{name}.{ending}", "\n".join([*lines, ""]))
+
+
+@pytest.fixture
+def phone() -> Iterator[VirtualPhone]:
+    with start_phone(server_port=0) as started:
+        yield started
+
+
+@pytest.mark.slow
+def test_pages_of_a_phone_with_shims_fit_each_width(
+    phone: VirtualPhone, golden: Golden, monkeypatch: pytest.MonkeyPatch, tmp_path: Path
+) -> None:
+    changed = {
+        re.escape(phone.serial): "127.0.0.1:5600",
+        re.escape(str(tmp_path)): "~",
+        r"/\S*/droidgate-home\d+": "~",
+        r"(?<=  )\d+(?= ms)": "12",
+        **UNSTABLE,
+    }
+    failed = []
+    for name, arguments in PAGES_OF_SHIMS.items():
+        with monkeypatch.context() as patched:
+            patched.setenv("ANDROID_ADB_SERVER_PORT", str(phone.server_port))
+            patched.setenv("DROIDGATE_HOME", str(tmp_path))
+            recorded = record(arguments, patched)
+        blocks = [stable_block(block, changed) for block in recorded]
+        try:
+            check_blocks(name, blocks, golden, monkeypatch)
+        except AssertionError as error:
+            failed.append(f"{name}: {error}")
+    assert failed == []
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("name", ["migrate-write", "pack", "shim-build", "install-client"])
+def test_pages_of_commands_that_write_files_fit_each_width(
+    name: str, golden: Golden, monkeypatch: pytest.MonkeyPatch, tmp_path: Path
+) -> None:
+    project = copy_module("pdf-tool", tmp_path)
+    arguments = {
+        "migrate-write": ("migrate", CLOCK, "--to", "mmcp", "--into", str(project), "--write"),
+        "pack": ("pack", str(project), "-o", str(tmp_path / "app.apk")),
+        "shim-build": (
+            *("shim", "build", "--from", CLOCK, "--protocol", "all", "--signer", "00" * 32),
+            *("-o", str(tmp_path / "shims")),
+        ),
+        "install-client": ("install-client", "cursor", "--project", str(tmp_path)),
+    }[name]
+    with monkeypatch.context() as patched:
+        patched.setenv("DROIDGATE_HOME", str(tmp_path / "home"))
+        recorded = record(arguments, patched)
+    changed = {re.escape(str(tmp_path)): "~", r"\d{3,} bytes": "12345 bytes", **UNSTABLE}
+    check_blocks(name, [stable_block(block, changed) for block in recorded], golden, monkeypatch)
+
+
+def test_a_changed_text_is_replaced_in_each_kind_of_block() -> None:
+    changed = {"5710": "5600"}
+    assert stable_block(Heading("at 5710"), changed) == Heading("at 5600")
+    assert stable_block(Line("at 5710", 1), changed) == Line("at 5600", 1)
+    assert stable_block(Table(("A",), [("5710",)]), changed) == Table(("A",), [["5600"]])
