@@ -222,7 +222,7 @@ def test_tables_say_for_each_agent_why_it_calls_a_capability_or_not(
         "off": ("none", f"the phone reports it as disabled{NO_SCREEN}"),
         "on": ("native", "the agent calls app functions"),
     }
-    missing = f"droidgate has no MCP server yet; a later version adds one{NO_SCREEN}"
+    carried = ("gateway", "the gateway calls Mobile-MCP, and the agent the gateway (host)")
     assert _rows(f'SELECT "reach mcp-client", "why mcp-client" FROM {source} WHERE id = \'open\'') == [
-        ("none", missing)
+        carried
     ]

@@ -49,7 +49,6 @@ SERVICE_OF_ANDROID: dict[str, Any] = {
     "protection": Protection.SIGNATURE,
 }
 OWN = "com.example.CALL"
-MISSING = "droidgate has no MCP server yet; a later version adds one"
 
 
 def _standing(interface: str | None, *, has_launcher: bool = False, **facts: Any) -> Standing:
@@ -76,7 +75,7 @@ def test_each_agent_reaches_an_open_app_by_itself_or_through_the_gateway(interfa
     kind = load_reach().interface(interface).components[0]  # type: ignore[union-attr]
     facts = SERVICE_OF_ANDROID if interface == "app-function" else {"kind": kind}
     reached = _reaches(interface, has_launcher=True, **facts)
-    expected = dict.fromkeys(AGENTS, "gateway") | {"mcp-client": "ui-only", "ui": "ui-only"}
+    expected = dict.fromkeys(AGENTS, "gateway") | {"ui": "ui-only"}
     if interface in NATIVE:
         expected[NATIVE[interface]] = "native"
     assert reached == expected
@@ -235,22 +234,11 @@ def test_the_conditions_of_the_shim_are_told_with_the_frontend_that_they_are_of(
     assert cells["mmcp-broadcast"].needs == ("S",)
 
 
-def test_an_agent_for_which_the_gateway_lacks_a_part_reaches_nothing_through_it() -> None:
-    missing = {one.id: one.gateway_missing for one in load_reach().agents if one.gateway_missing is not None}
-    assert missing == {"mcp-client": MISSING}
-    cells = _cells(_standing("mobile-mcp", kind="service", has_launcher=True))
-    assert (cells["mcp-client"].reach, cells["mcp-client"].level) == ("ui-only", None)
-    assert cells["mcp-client"].reason == f"{MISSING}; the app's screens are left"
+def test_an_mcp_client_reaches_through_the_gateways_server_what_is_not_an_mcp_server_itself() -> None:
+    cell = _cells(_standing("mmcp-activity", kind="activity"))["mcp-client"]
+    assert (cell.reach, cell.needs) == ("gateway", ("S",))
     by_itself = _cells(_standing("mcp"))["mcp-client"]
     assert (by_itself.reach, by_itself.needs) == ("native", ())
-
-
-def test_without_the_line_that_names_the_missing_part_the_gateway_carries_it() -> None:
-    table = load_reach()
-    agents_then = tuple(one.model_copy(update={"gateway_missing": None}) for one in table.agents)
-    then = table.model_copy(update={"agents": agents_then})
-    cell = _cells(_standing("mmcp-activity", kind="activity"), table=then)["mcp-client"]
-    assert (cell.reach, cell.needs) == ("gateway", ("S",))
 
 
 def test_without_a_cell_of_the_shim_there_is_no_gateway() -> None:
@@ -261,8 +249,6 @@ def test_without_a_cell_of_the_shim_there_is_no_gateway() -> None:
         cells = _cells(Standing(interface=interface.id), shim=less)
         for agent in load_reach().agents:
             left = set(agent.frontends) - {removed.frontend}
-            if agent.gateway_missing is not None:
-                continue
             if removed.frontend in agent.frontends and interface.id not in agent.speaks:
                 assert cells[agent.id].reach == ("gateway" if left else "none")
 
@@ -292,7 +278,7 @@ def test_each_dialect_that_anybody_calls_has_an_interface_of_its_own_format() ->
                 without.add((one.id, dialect.id))
             else:
                 assert interface.format == one.id
-    assert {name for name, _ in without} == {"function-calling", "mobile-mcp", "observed"}
+    assert {name for name, _ in without} == {"function-calling", "mobile-agent", "mobile-mcp", "observed"}
     assert {dialect for name, dialect in without if name == "mobile-mcp"} == {"pre-spec"}
 
 
@@ -345,7 +331,6 @@ def test_native_is_what_is_declared_and_gateway_what_the_table_carries(standing:
             assert cell.level == "exact"
             assert _is_open_to_ordinary_apps(standing, interface.id)
         elif cell.reach == "gateway":
-            assert agent.gateway_missing is None
             assert interface is not None
             assert interface.backend is not None
             carried = [one for one in agent.frontends if shim.limits(one, interface.backend) is not None]

@@ -80,7 +80,7 @@ def test_capabilities_are_counted_by_how_each_agent_reaches_them(several: Catalo
         "mmcp-activity": (1, 2, 1, 2),
         "mmcp-broadcast": (0, 3, 1, 2),
         "app-functions": (1, 2, 1, 2),
-        "mcp-client": (1, 0, 3, 2),
+        "mcp-client": (1, 3, 1, 1),
         "ui": (0, 0, 3, 3),
     }
 
@@ -91,7 +91,7 @@ def test_apps_are_counted_by_the_best_reach_and_silent_ones_by_their_receiver(se
         "mmcp-activity": (1, 2, 2, 2),
         "mmcp-broadcast": (1, 2, 2, 2),
         "app-functions": (1, 2, 2, 2),
-        "mcp-client": (1, 0, 3, 3),
+        "mcp-client": (1, 3, 2, 1),
         "ui": (0, 0, 3, 4),
     }
 
@@ -100,7 +100,7 @@ def test_what_the_gateway_carries_is_told_with_its_loss(several: Catalog) -> Non
     levels = {one.agent: {held.name: held.count for held in one.levels} for one in report_of(several).reach}
     assert levels["mobile-mcp"] == {"exact": 2}
     assert levels["mmcp-activity"] == {"exact": 1, "dropped": 1}
-    assert levels["mcp-client"] == {}
+    assert levels["mcp-client"] == {"exact": 2, "renamed": 1}
     assert levels["ui"] == {}
 
 
@@ -342,9 +342,7 @@ def test_the_sample_apps_are_reached_as_their_pages_say(tmp_path: Path) -> None:
     for name, agent in own.items():
         for one in ids:
             if one != "ui":
-                # Nothing serves MCP clients yet, so the screen is what they have.
-                expected = best[SAMPLE + name]["ui"] if one == "mcp-client" else "gateway"
-                assert best[SAMPLE + name][one] == ("native" if one == agent else expected)
+                assert best[SAMPLE + name][one] == ("native" if one == agent else "gateway")
     assert set(best[SAMPLE + "agent"].values()) == {"ui-only"}
     without_screen = {one.package for one in details.apps if not one.has_launcher}
     assert {package for package in best if best[package]["ui"] == "none"} == without_screen

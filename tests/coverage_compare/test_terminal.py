@@ -21,7 +21,6 @@ from coverage_compare.made_catalogs import (
 )
 from droidgate.coverage.document_summary import Counted
 from droidgate.coverage.outcomes import outcomes_in_words
-from droidgate_mappings.reach import load_reach
 
 NOTE = Tool("create_note")
 
@@ -138,21 +137,6 @@ def test_links_are_as_many_as_capabilities_less_groups(run: Runner, tmp_path: Pa
     capabilities, groups, links = map(int, found.groups()[:3])
     assert links == capabilities - groups > 0
     assert sum(int(one.split()[0]) for one in found[4].split(", ")) == links
-
-
-def test_an_agent_that_the_gateway_does_not_serve_yet_is_named_with_the_reason(
-    run: Runner, tmp_path: Path
-) -> None:
-    text = _told(run, tmp_path / "c", App("a", [mmcp(NOTE)]))
-    missing = {one.title: one.gateway_missing for one in load_reach().agents if one.gateway_missing}
-    assert missing == {"MCP client": "droidgate has no MCP server yet; a later version adds one"}
-    for title, reason in missing.items():
-        assert f"  {title}: reaches nothing through the gateway, because {reason}\n" in text
-        assert text.count(title) == 3, "in both tables of reach and in the line, and not among the losses"
-    document = json.loads(run("coverage", tmp_path / "c", "--json").out)
-    assert missing == {
-        one["title"]: one["gateway_missing"] for one in document["report"]["agents"] if one["gateway_missing"]
-    }
 
 
 def test_where_nothing_is_declared_nothing_is_said_of_the_gateway(run: Runner, tmp_path: Path) -> None:

@@ -128,8 +128,6 @@ class AgentFacts(Frozen):
         speaks: Ids of the interfaces that it calls by itself.
         target: `FORMAT+DIALECT` in which the gateway lists capabilities to it; None for an agent that uses
             screens.
-        gateway_missing: What the gateway still lacks for this kind of agent, without a period: it reaches
-            nothing through the gateway until then. None for nothing.
         uses_screens: It works on screens and calls nothing.
     """
 
@@ -137,7 +135,6 @@ class AgentFacts(Frozen):
     title: str
     speaks: tuple[str, ...]
     target: str | None
-    gateway_missing: str | None
     uses_screens: bool
 
 

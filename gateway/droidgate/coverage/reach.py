@@ -71,7 +71,6 @@ def agents() -> tuple[AgentFacts, ...]:
             title=agent.title,
             speaks=agent.speaks,
             target=agent.target,
-            gateway_missing=agent.gateway_missing,
             uses_screens=agent.uses_screens,
         )
         for agent in load_reach().agents
@@ -125,8 +124,6 @@ class Reaching:
         backend = interface.backend
         if backend is None:
             return _by_screen(standing.has_launcher, f"the gateway does not call {interface.title}")
-        if agent.gateway_missing is not None:
-            return _by_screen(standing.has_launcher, agent.gateway_missing)
         ways = [(frontend, self._shim.limits(frontend, backend)) for frontend in agent.frontends]
         open_ways = [(item, limits) for item, limits in ways if limits is not None]
         if not open_ways:

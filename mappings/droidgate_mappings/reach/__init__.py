@@ -136,8 +136,6 @@ class Agent(Frozen):
         speaks: The interfaces that it calls by itself.
         frontends: The shim's frontends that it can use.
         target: `FORMAT+DIALECT` in which the gateway lists capabilities to it, None for none.
-        gateway_missing: What the gateway still lacks for this kind of agent, without a period: it reaches
-            nothing through the gateway until then. None for nothing.
         uses_screens: It works on screens.
     """
 
@@ -146,7 +144,6 @@ class Agent(Frozen):
     speaks: tuple[str, ...] = ()
     frontends: tuple[str, ...] = ()
     target: str | None = None
-    gateway_missing: str | None = None
     uses_screens: bool = False
 
 

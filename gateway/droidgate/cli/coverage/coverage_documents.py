@@ -18,6 +18,6 @@ class CoverageDocument(Document):
         report: The report; its details are there with `--details`.
     """
 
-    schema_id: Literal["droidgate.coverage/1"] = Field(default="droidgate.coverage/1", alias="schema")
+    schema_id: Literal["droidgate.coverage/2"] = Field(default="droidgate.coverage/2", alias="schema")
     droidgate: str = VERSION
     report: Report

@@ -170,13 +170,6 @@ def _reach(report: Report) -> list[Block]:
     if losses:
         lost = Table(("AGENT", "THROUGH THE GATEWAY"), losses)
         blocks += [Line(), Heading("What is lost on the way through the gateway"), lost]
-    missing = [
-        Line(f"{agent.title}: reaches nothing through the gateway, because {agent.gateway_missing}", 1)
-        for agent in report.agents
-        if agent.gateway_missing is not None and total
-    ]
-    if missing:
-        blocks += [Line(), *missing]
     return [*blocks, Line(), Heading("Who reaches which apps, at best"), Table(columns, by_app)]
 
 
@@ -198,16 +191,13 @@ def _obstacles(report: Report) -> list[Block]:
 
 
 def _obstacles_of(agent: AgentFacts, reach: AgentReach) -> Iterator[tuple[int, str]]:
-    """Yield the most frequent reasons why an agent does not call capabilities, with their counts.
-
-    What the gateway lacks for an agent has a line of its own.
-    """
+    """Yield the most frequent reasons why an agent does not call capabilities, with their counts."""
     counts: dict[str, int] = {}
     for reason in reach.reasons:
         obstacle = obstacle_of(reason.name)
         if obstacle is not None:
             counts[obstacle] = counts.get(obstacle, 0) + reason.count
-    rest = _unreached(agent, reach) - counts.pop(agent.gateway_missing or "", 0)
+    rest = _unreached(agent, reach)
     ordered = sorted(counts.items(), key=lambda pair: (-pair[1], pair[0]))
     for obstacle, count in ordered[:_MOST_OBSTACLES]:
         rest -= count
