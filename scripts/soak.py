@@ -25,18 +25,23 @@ def main() -> int:
     options.add_argument("--calls", type=int, default=50_000)
     options.add_argument("--clients", type=int, default=8)
     options.add_argument("--seed", type=int, default=1)
+    options.add_argument(
+        "--trace", action="store_true", help="count bytes of objects, which takes memory itself"
+    )
     chosen = options.parse_args()
     begin = time.monotonic()
     with tempfile.TemporaryDirectory() as folder:
-        report = soak(Path(folder), chosen.calls, clients=chosen.clients, seed=chosen.seed, trace=True)
+        report = soak(
+            Path(folder), chosen.calls, clients=chosen.clients, seed=chosen.seed, trace=chosen.trace
+        )
     elapsed = time.monotonic() - begin
     print(f"{report.calls:,} calls by {chosen.clients} clients in {elapsed:,.0f} s")
     print(f"right {report.right:,}, failed {report.failed:,}, refused {report.refused:,}")
     print(f"wrong {len(report.wrong):,}")
     print("faults: " + ", ".join(f"{name} {count:,}" for name, count in sorted(report.faults.items())))
-    objects = [size / (1 << 20) for size in report.objects]
-    for name, samples in (("resident", report.resident), ("Python objects", objects)):
-        print(f"{name}: {samples[0]:.1f} to {samples[-1]:.1f} MiB, drift {report.drift(samples):+.1%}")
+    unit = "bytes" if chosen.trace else "blocks"
+    for name, samples, of in (("resident", report.resident, "MiB"), ("Python objects", report.objects, unit)):
+        print(f"{name}: {samples[0]:,.0f} to {samples[-1]:,.0f} {of}, drift {report.drift(samples):+.1%}")
     print(f"audit log: {report.ended:,} calls with an end, broken: {report.broken}")
     for text, count in report.failures.most_common(12):
         print(f"failed {count:,} times: {text[:300]}")

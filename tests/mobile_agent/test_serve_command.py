@@ -11,6 +11,7 @@ import subprocess
 import sys
 import threading
 import time
+import urllib.error
 import urllib.request
 from collections.abc import Iterator
 from contextlib import contextmanager
@@ -114,6 +115,19 @@ def test_with_tokens_each_server_names_the_file_of_its_own(made: MadePhone, tmp_
         assert process.wait(30) == 0
 
 
+def test_both_servers_ask_for_the_key_of_ufo_where_it_is_set(made: MadePhone, tmp_path: Path) -> None:
+    key = "a-key-that-ufo-was-given"
+    environment = environment_of(made, tmp_path) | {"UFO_MCP_API_KEY": key}
+    with running(environment, lines=4) as (process, lines):
+        assert lines.count("token: the value of UFO_MCP_API_KEY\n") == 2
+        for url in urls_in(lines):
+            with pytest.raises(urllib.error.HTTPError, match="401"):
+                post(url, "nope", {})
+            assert post(url, "nope", {}, key)["result"]["isError"] is True
+        process.send_signal(signal.SIGINT)
+        assert process.wait(30) == 0
+
+
 def test_the_data_server_alone_asks_the_phone_each_time_until_sigterm(
     made: MadePhone, tmp_path: Path
 ) -> None:
@@ -137,6 +151,9 @@ def test_the_data_server_alone_asks_the_phone_each_time_until_sigterm(
         ({"host": "example.org"}, "is not an address to listen on"),
         ({"seconds": 0}, "is not from 1 to 600 seconds"),
         ({"seconds": float("nan")}, "is not from 1 to 600 seconds"),
+        ({"token": "a b"}, "the token is too short, or has characters"),
+        ({"token": "schl\u00fcssel"}, "the token is too short, or has characters"),
+        ({"token": "short", "host": "192.0.2.7"}, "the token is too short, or has characters"),
     ],
 )
 def test_what_would_be_wrong_or_open_to_all_is_refused_with_a_hint(

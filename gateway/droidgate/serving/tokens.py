@@ -46,10 +46,20 @@ def read_or_make_token(path: Path) -> str:
             token = secrets.token_urlsafe(_BYTES)
             os.write(descriptor, f"{token}\n".encode("ascii"))
             os.fsync(descriptor)
-    if len(token) < _SHORTEST or _TOKEN.fullmatch(token) is None:
+    if not is_token(token, strong=True):
         message = f"the file does not hold a token of at least {_SHORTEST} characters"
         raise InputError(message, place=str(path), hint=_WAY_OUT)
     return token
+
+
+def is_token(text: str, *, strong: bool) -> bool:
+    """Return whether a text can be a bearer token (RFC 6750, 2.1).
+
+    Args:
+        text: Any text.
+        strong: It must also have at least the characters that 128 random bits take.
+    """
+    return _TOKEN.fullmatch(text) is not None and (len(text) >= _SHORTEST or not strong)
 
 
 class TokenCheck:

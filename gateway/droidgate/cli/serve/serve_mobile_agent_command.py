@@ -47,8 +47,9 @@ def _serve(
 ) -> int:
     """Serve a phone to UFO's MobileAgent, in place of UFO's own two servers.
 
-    The data collection server sees the screen, the action server works on it. UFO sends no token: on
-    loopback none is asked for unless you say so. Ctrl-C ends both.
+    The data collection server sees the screen, the action server works on it. Where UFO_MCP_API_KEY is set,
+    both ask for its value as UFO's own do; else on loopback they ask for a token only with --token. Ctrl-C
+    ends both.
     """
     from droidgate.cli.serve.serving_mobile_agent import serve_mobile_agent_and_report
 

@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Literal
+import os
+from typing import TYPE_CHECKING, Final, Literal
 
 from droidgate.cli.exit_codes import ExitCode
 from droidgate.cli.output.pages import print_note
@@ -10,6 +11,9 @@ from droidgate.extras import need
 
 if TYPE_CHECKING:
     from droidgate.serving.mobile_agent.running import ListeningServer
+
+_KEY: Final = "UFO_MCP_API_KEY"
+"""UFO's variable: from 3.0.8 on its clients send the value as their bearer token."""
 
 
 def serve_mobile_agent_and_report(
@@ -25,7 +29,7 @@ def serve_mobile_agent_and_report(
     """Serve until a signal ends it.
 
     Raises:
-        UsageError: an address or a choice cannot be used, or the MCP SDK is not installed.
+        UsageError: an address, the key or a choice cannot be used, or the MCP SDK is not installed.
         InputError: a token's file cannot be used.
     """
     need("mcp", "serve")
@@ -38,7 +42,7 @@ def serve_mobile_agent_and_report(
         data_port=data_port,
         action_port=action_port,
         seconds=seconds,
-        needs_token=needs_token,
+        token=os.environ.get(_KEY) or needs_token,
         on_listening=_print_address,
     )
     return ExitCode.OK
@@ -50,3 +54,5 @@ def _print_address(listening: ListeningServer) -> None:
     print_note(f"{NAMES[listening.role]}: {listening.url}")
     if listening.token_file is not None:
         print_note(f"token: {listening.token_file}")
+    elif os.environ.get(_KEY):
+        print_note(f"token: the value of {_KEY}")

@@ -22,7 +22,7 @@ from droidgate.mobile_agent.tools import DEFAULT_SECONDS, MobileAgentTools
 from droidgate.model.errors import UsageError
 from droidgate.serving.http import HttpAddress, http_application, http_server, listen
 from droidgate.serving.mobile_agent.server import MobileAgentServer, Role
-from droidgate.serving.tokens import TokenCheck, read_or_make_token, token_file
+from droidgate.serving.tokens import TokenCheck, is_token, read_or_make_token, token_file
 
 DATA_PORT: Final = 8020
 ACTION_PORT: Final = 8021
@@ -44,7 +44,7 @@ class ListeningServer:
     Attributes:
         role: Which of the two it is.
         url: Its MCP endpoint.
-        token_file: Where its bearer token is, None where no token is needed.
+        token_file: Where its bearer token is; None where the caller gave one, or no token is needed.
     """
 
     role: Role
@@ -60,7 +60,7 @@ def serve_mobile_agent(
     data_port: int = DATA_PORT,
     action_port: int = ACTION_PORT,
     seconds: float = DEFAULT_SECONDS,
-    needs_token: bool = False,
+    token: str | bool = False,
     on_listening: Callable[[ListeningServer], None] | None = None,
 ) -> None:
     """Serve a phone to UFO's MobileAgent, until Ctrl-C or SIGTERM.
@@ -72,11 +72,14 @@ def serve_mobile_agent(
         data_port: Port of the data collection server; 0 takes a free one.
         action_port: Port of the action server.
         seconds: Longest time of one call, 1 to 600.
-        needs_token: Ask for tokens on loopback, too; UFO sends none.
+        token: What clients have to send. A text: that, to both servers; UFO does so from 3.0.8 on, with the
+            value of its UFO_MCP_API_KEY (GHSA-24fq-m9rr-g3mm). True: each server's own token. False: the same
+            away from loopback, and none on loopback; UFO before 3.0.8 sends none.
         on_listening: Called for each server when it accepts connections.
 
     Raises:
-        UsageError: an address cannot be used, the seconds are out of range, or `action` is asked for alone.
+        UsageError: an address or the token cannot be used, the seconds are out of range, or `action` is asked
+            for alone.
         InputError: a token's file cannot be used.
     """
     if server == "action":
@@ -87,7 +90,12 @@ def serve_mobile_agent(
     if not _LEAST_SECONDS <= seconds <= _MOST_SECONDS:
         raise UsageError(f"{seconds:g} is not from {_LEAST_SECONDS:g} to {_MOST_SECONDS:g} seconds")
     address = check_host(host)
-    needs_token = needs_token or not ipaddress.ip_address(address).is_loopback
+    is_loopback = ipaddress.ip_address(address).is_loopback
+    if isinstance(token, str) and not is_token(token, strong=not is_loopback):
+        raise UsageError(
+            "the token is too short, or has characters that a bearer token cannot have",
+            hint="Make one: python -c 'import secrets; print(secrets.token_urlsafe(32))'",
+        )
     tools = MobileAgentTools(
         functools.partial(open_device, serial), seconds=seconds, keeps_screen=server == "both"
     )
@@ -98,8 +106,7 @@ def serve_mobile_agent(
         servers, running = [], []
         for role, port in ports.items():
             listener, taken = stack.enter_context(listen(HttpAddress(address, port)))
-            path = token_file(_TOKEN_FILES[role]) if needs_token else None
-            check = None if path is None else TokenCheck(read_or_make_token(path))
+            path, check = _check_of(role, token if is_loopback else token or True)
             served = MobileAgentServer(role, tools)
             http = http_server(http_application(served, taken, check, stateless=True), takes_signals=False)
             servers.append(served)
@@ -108,6 +115,16 @@ def serve_mobile_agent(
                 on_listening(ListeningServer(role, taken.url, path))
         with _stopped_by_signals(servers, [http for http, _ in running]):
             anyio.run(_run_all, running)
+
+
+def _check_of(role: Role, token: str | bool) -> tuple[Path | None, TokenCheck | None]:  # noqa: FBT001
+    """Return where a server's own token is and what checks it; None for what does not exist."""
+    if isinstance(token, str):
+        return None, TokenCheck(token)
+    if not token:
+        return None, None
+    path = token_file(_TOKEN_FILES[role])
+    return path, TokenCheck(read_or_make_token(path))
 
 
 def check_host(host: str) -> str:
