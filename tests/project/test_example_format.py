@@ -103,7 +103,7 @@ def test_a_scan_converts_into_an_installed_format_and_the_report_has_it(
     droidgate: Callable[..., str],
 ) -> None:
     droidgate("scan", sample_apps_directory(), "--catalog", "catalog", "--workers", "1")
-    assert "TO tool-list" in droidgate("coverage", "catalog")
+    assert "TO tool-list" in droidgate("coverage", "catalog", "--details")
 
 
 def test_the_demo_converts_into_an_installed_format_and_reads_it_back(

@@ -20,6 +20,8 @@ SCRIPT: dict[str, Any] = runpy.run_path(str(CHECKOUT / "scripts/lock.py"))
 LOCKS = [CHECKOUT / "locks" / f"{name}.txt" for name in SCRIPT["LOCKS"]]
 PYPROJECT = CHECKOUT / "pyproject.toml"
 IMPORTED = re.compile(r"^ *(?:import|from) (\w+)", re.MULTILINE)
+NOT_FOUND = "type: ignore[import-not-found]"
+"""On the import of a program that runs in an environment of its own."""
 LINE = re.compile(r"([a-z0-9][a-z0-9-]*)==([^\s;]+)(?: ; [^\\]+)?(?: \\)?")
 MISMATCH = "ERROR: THESE PACKAGES DO NOT MATCH THE HASHES FROM THE REQUIREMENTS FILE."
 
@@ -73,7 +75,10 @@ def _imported_from_elsewhere() -> Iterator[str]:
         text = path.read_text(encoding="utf-8")
         stated = {name.partition(".")[0] for name in IMPORTED.findall(text)}
         if stated - ours - sys.stdlib_module_names:
+            lines = text.split("\n")
             for node in ast.walk(ast.parse(text)):
+                if isinstance(node, ast.Import | ast.ImportFrom) and NOT_FOUND in lines[node.lineno - 1]:
+                    continue
                 names = [alias.name for alias in node.names] if isinstance(node, ast.Import) else []
                 names += [node.module or ""] if isinstance(node, ast.ImportFrom) and not node.level else []
                 yield from {name.partition(".")[0] for name in names} - ours - sys.stdlib_module_names

@@ -17,7 +17,7 @@ class Suite:
 
     def __init__(self, directory: Path) -> None:
         self.directory = directory
-        for name in ("conftest.py", "requirements_of_tests.py"):
+        for name in ("conftest.py", "device_commands.py", "requirements_of_tests.py"):
             (directory / name).write_bytes((TESTS / name).read_bytes())
         self.golden = directory / "golden"
 

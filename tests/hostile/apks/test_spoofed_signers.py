@@ -246,7 +246,8 @@ def test_several_v3_signers_for_one_release_are_refused() -> None:
     # AOSP's ApkSignatureSchemeV3Verifier refuses them; apksigner 31 does not.
     signers = (Made(key_of(name), releases=FROM_28) for name in ("victim", "attacker"))
     found = signature_of(with_pairs(v3(*signers)))
-    assert (found.verified, found.problem) == (False, "its v3 signature has several signers for SDK 36")
+    problem = "its v3 signature has several signers for Android 16 (API 36)"
+    assert (found.verified, found.problem) == (False, problem)
 
 
 def test_v1_alone_is_refused_by_android_11_for_apps_of_android_11() -> None:
