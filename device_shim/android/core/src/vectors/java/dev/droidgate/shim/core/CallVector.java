@@ -169,8 +169,20 @@ final class CallVector implements Clock, Backend, Questions, Answers {
             throw new IllegalStateException("a request is answered twice");
         }
         outcome = new LinkedHashMap<>();
-        outcome.put("outgoing", outgoing == null ? null : outgoing.written());
+        outcome.put("outgoing", sent());
         outcome.put("extras", extras);
         outcome.put("token", token);
+    }
+
+    private Map<String, Object> sent() {
+        if (outgoing == null) {
+            return null;
+        }
+        if (outgoing.extras != null) {
+            return VectorRunner.single("extras", outgoing.extras);
+        }
+        Map<String, Object> sent = VectorRunner.single("function", outgoing.function);
+        sent.put("document", outgoing.document);
+        return sent;
     }
 }
