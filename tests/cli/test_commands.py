@@ -16,6 +16,7 @@ from cli.samples import TIMER, TIMER_MANIFEST, TOOLS, hostile_tools, write_proje
 from cli.test_sarif import check_log
 from conftest import Golden
 from droidgate.cli.demo import demonstration_calls
+from droidgate.extras import install_command
 
 
 @pytest.fixture(autouse=True)
@@ -459,7 +460,7 @@ def test_the_demo_without_the_mcp_sdk_leaves_the_client_out_in_one_line(
     monkeypatch.setitem(sys.modules, "mcp", None)
     run = droidgate("demo")
     assert run.code == 0
-    assert "left out: the MCP SDK is not installed (pip install 'droidgate[serve]')" in run.out
+    assert f"left out: the MCP SDK is not installed ({install_command('serve')})" in run.out
 
 
 def test_the_demo_is_short_and_narrow(droidgate: Runner) -> None:

@@ -14,7 +14,7 @@ from droidgate.calling.caller import Caller
 from droidgate.calling.subjects import NamePattern
 from droidgate.cli.demo.demonstration_calls import shorten
 from droidgate.cli.output.pages import Line, Table, show
-from droidgate.extras import need
+from droidgate.extras import install_command, need
 from droidgate.model.errors import UsageError
 from droidgate.user_folders import HOME_VARIABLE
 
@@ -24,7 +24,6 @@ if TYPE_CHECKING:
 REVISION: Final = "2026-07-28"
 _COLUMNS: Final = ("TOOL", "ANSWER", "MS")
 _LONGEST_ANSWER: Final = 60
-_LEFT_OUT: Final = "left out: the MCP SDK is not installed (pip install 'droidgate[serve]')"
 
 # Tool -> its arguments, and a text that a right answer has.
 _CALLS: Final[dict[str, tuple[dict[str, Any], str]]] = {
@@ -59,7 +58,7 @@ class DemonstrationServer:
             anyio = need("anyio", "serve")
             need("mcp", "serve")
         except UsageError:
-            show([Line(_LEFT_OUT, 1)])
+            show([Line(f"left out: the MCP SDK is not installed ({install_command('serve')})", 1)])
             return []
         rows: list[tuple[str, str, str]] = []
         with _home(self.folder):
