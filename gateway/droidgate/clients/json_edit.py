@@ -64,10 +64,7 @@ def set_member(text: str, key: str, name: str, entry: Any) -> str:
         name: Name of the member.
         entry: Its value.
     """
-    newline = "\r\n" if "\r\n" in text else "\n"
-    if not _plain(text).strip():
-        text = f"{{}}{newline}"
-    plain = _plain(text)
+    text, plain, newline = _opened(text)
     root = _skip(plain, 0)
     outer = {member.name: member for member in _members(plain, root)}
     if key not in outer:
@@ -88,10 +85,7 @@ def add_item(text: str, key: str, item: Any) -> str:
         key: Name of a list at the top; it is made where there is none.
         item: The item.
     """
-    newline = "\r\n" if "\r\n" in text else "\n"
-    if not _plain(text).strip():
-        text = f"{{}}{newline}"
-    plain = _plain(text)
+    text, plain, newline = _opened(text)
     root = _skip(plain, 0)
     outer = {member.name: member for member in _members(plain, root)}
     if key not in outer:
@@ -120,6 +114,14 @@ def remove_member(text: str, key: str, name: str) -> str:
     if not text[line:start].strip():
         start = line - 1 if line else 0
     return (text[:start].rstrip(" \t") if position and end == member.end else text[:start]) + text[end:]
+
+
+def _opened(text: str) -> tuple[str, str, str]:
+    """Return a text that has an object at the top, the same as `_plain` returns it, and its line end."""
+    newline = "\r\n" if "\r\n" in text else "\n"
+    if not _plain(text).strip():
+        text = f"{{}}{newline}"
+    return text, _plain(text), newline
 
 
 def _plain(text: str) -> str:
