@@ -7,6 +7,8 @@ from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
 
+import pytest
+
 from devices.test_against_virtual_phone import real_adb_server
 from droidgate.apk.signing_keys import SigningKey, load_or_make_key
 from droidgate.calling.approvals import Approver, allow_once
@@ -86,6 +88,16 @@ def reached_phone(
         else:
             server = AdbServer(ServerAddress(port=phone.server_port))
             yield _prepared(phone, server, folder, shims=shims)
+
+
+@contextmanager
+def default_phone(folder: Path, *, shims: bool = True) -> Iterator[ReachedPhone]:
+    """Start such a phone, and let this process's environment name it and a home of its own."""
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setenv("DROIDGATE_HOME", str(folder / "home"))
+        with reached_phone(folder, shims=shims) as phone:
+            patch.setenv("ANDROID_ADB_SERVER_PORT", str(phone.phone.server_port))
+            yield phone
 
 
 def _prepared(phone: VirtualPhone, server: AdbServer, folder: Path, *, shims: bool) -> ReachedPhone:

@@ -9,7 +9,7 @@ from typing import Any
 
 import pytest
 
-from calling.phones_with_shims import ReachedPhone, reached_phone
+from calling.phones_with_shims import ReachedPhone, default_phone
 from cli.program_runs import Run, run_process
 
 CREATE = "NotesService#createNote"
@@ -18,11 +18,8 @@ CREATE = "NotesService#createNote"
 @pytest.fixture(scope="module")
 def reached(tmp_path_factory: pytest.TempPathFactory) -> Iterator[ReachedPhone]:
     folder = tmp_path_factory.mktemp("phone")
-    with pytest.MonkeyPatch.context() as patch:
-        patch.setenv("DROIDGATE_HOME", str(folder / "home"))
-        with reached_phone(folder, shims=False) as phone:
-            patch.setenv("ANDROID_ADB_SERVER_PORT", str(phone.phone.server_port))
-            yield phone
+    with default_phone(folder, shims=False) as phone:
+        yield phone
 
 
 def run(reached: ReachedPhone, *arguments: str) -> Run:

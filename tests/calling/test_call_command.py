@@ -9,7 +9,7 @@ from collections.abc import Iterator
 import jsonschema
 import pytest
 
-from calling.phones_with_shims import NOTES, ReachedPhone, reached_phone
+from calling.phones_with_shims import NOTES, ReachedPhone, default_phone
 from cli.program_runs import Run, run_on_terminal, run_process
 from droidgate.cli.output.json_output import schema_of
 from droidgate.cli.published import PUBLISHED
@@ -20,11 +20,8 @@ CREATE = "NotesService#createNote"
 @pytest.fixture(scope="module")
 def reached(tmp_path_factory: pytest.TempPathFactory) -> Iterator[ReachedPhone]:
     folder = tmp_path_factory.mktemp("phone")
-    with pytest.MonkeyPatch.context() as patch:
-        patch.setenv("DROIDGATE_HOME", str(folder / "home"))
-        with reached_phone(folder, shims=False) as phone:
-            patch.setenv("ANDROID_ADB_SERVER_PORT", str(phone.phone.server_port))
-            yield phone
+    with default_phone(folder, shims=False) as phone:
+        yield phone
 
 
 def run(reached: ReachedPhone, *arguments: str, stdin: bytes = b"") -> Run:

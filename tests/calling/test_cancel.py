@@ -11,7 +11,7 @@ from collections.abc import Callable, Iterator
 
 import pytest
 
-from calling.phones_with_shims import CLOCK_IN, NOTES, PDF_TOOL, ReachedPhone, reached_phone
+from calling.phones_with_shims import CLOCK_IN, NOTES, PDF_TOOL, ReachedPhone, default_phone
 from droidgate.calling.requests import CallRequest, CallResult
 from droidgate.calls.failures import CallError, Failure
 from droidgate.model.errors import DroidgateError
@@ -31,11 +31,8 @@ CALLS: dict[str, tuple[str, str, dict[str, str]]] = {
 @pytest.fixture(scope="module")
 def started(tmp_path_factory: pytest.TempPathFactory) -> Iterator[ReachedPhone]:
     folder = tmp_path_factory.mktemp("phone")
-    with pytest.MonkeyPatch.context() as patch:
-        patch.setenv("DROIDGATE_HOME", str(folder / "home"))
-        with reached_phone(folder) as phone:
-            patch.setenv("ANDROID_ADB_SERVER_PORT", str(phone.phone.server_port))
-            yield phone
+    with default_phone(folder) as phone:
+        yield phone
 
 
 @pytest.fixture

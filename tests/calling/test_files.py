@@ -7,7 +7,7 @@ from pathlib import Path
 
 import pytest
 
-from calling.phones_with_shims import PDF_TOOL, TALLY, ReachedPhone, reached_phone
+from calling.phones_with_shims import PDF_TOOL, TALLY, ReachedPhone, default_phone
 from cli.program_runs import run_process
 from droidgate.calling.files import fetch_files
 from droidgate.calling.requests import CallRequest
@@ -19,11 +19,8 @@ from phone_apps.pdf_files import pdf_with
 @pytest.fixture(scope="module")
 def reached(tmp_path_factory: pytest.TempPathFactory) -> Iterator[ReachedPhone]:
     folder = tmp_path_factory.mktemp("phone")
-    with pytest.MonkeyPatch.context() as patch:
-        patch.setenv("DROIDGATE_HOME", str(folder / "home"))
-        with reached_phone(folder) as phone:
-            patch.setenv("ANDROID_ADB_SERVER_PORT", str(phone.phone.server_port))
-            yield phone
+    with default_phone(folder) as phone:
+        yield phone
 
 
 @pytest.fixture

@@ -14,7 +14,7 @@ from pathlib import Path
 
 import pytest
 
-from calling.phones_with_shims import NOTES, ReachedPhone, reached_phone
+from calling.phones_with_shims import NOTES, ReachedPhone, default_phone, reached_phone
 from droidgate.apk.pack import pack_project
 from droidgate.apk.signing_keys import load_or_make_key
 from droidgate.calling.audit_reading import read_calls
@@ -35,17 +35,14 @@ KIND = {"schemaType": f"{NOTES}.Reminder$AtPlace"}
 @pytest.fixture(scope="module")
 def reached(tmp_path_factory: pytest.TempPathFactory) -> Iterator[ReachedPhone]:
     folder = tmp_path_factory.mktemp("phone")
-    with pytest.MonkeyPatch.context() as patch:
-        patch.setenv("DROIDGATE_HOME", str(folder / "home"))
-        with reached_phone(folder, shims=False) as phone:
-            patch.setenv("ANDROID_ADB_SERVER_PORT", str(phone.phone.server_port))
-            (notes,) = (package.apk for package in sample_packages() if package.package == NOTES)
-            (folder / "notes.apk").write_bytes(notes)
-            key = load_or_make_key()
-            shims = phone.install_shims(folder / "notes.apk", key)
-            # A shim calls app functions by a right of the shell.
-            assert set_up_identity(place_of(phone.device), shims, key).works
-            yield phone
+    with default_phone(folder, shims=False) as phone:
+        (notes,) = (package.apk for package in sample_packages() if package.package == NOTES)
+        (folder / "notes.apk").write_bytes(notes)
+        key = load_or_make_key()
+        shims = phone.install_shims(folder / "notes.apk", key)
+        # A shim calls app functions by a right of the shell.
+        assert set_up_identity(place_of(phone.device), shims, key).works
+        yield phone
 
 
 def create(reached: ReachedPhone, **arguments: object) -> CallResult:

@@ -7,7 +7,7 @@ from collections.abc import Iterator
 
 import pytest
 
-from calling.phones_with_shims import CLOCK_IN, NOTES, PDF_TOOL, ReachedPhone, reached_phone
+from calling.phones_with_shims import CLOCK_IN, NOTES, PDF_TOOL, ReachedPhone, default_phone
 from cli.program_runs import run_on_terminal
 from droidgate.calling.progress import CallProgress, ProgressReports
 from droidgate.calling.requests import CallRequest
@@ -24,11 +24,8 @@ def _quick(monkeypatch: pytest.MonkeyPatch) -> None:
 @pytest.fixture(scope="module")
 def started(tmp_path_factory: pytest.TempPathFactory) -> Iterator[ReachedPhone]:
     folder = tmp_path_factory.mktemp("phone")
-    with pytest.MonkeyPatch.context() as patch:
-        patch.setenv("DROIDGATE_HOME", str(folder / "home"))
-        with reached_phone(folder) as phone:
-            patch.setenv("ANDROID_ADB_SERVER_PORT", str(phone.phone.server_port))
-            yield phone
+    with default_phone(folder) as phone:
+        yield phone
 
 
 @pytest.fixture

@@ -13,7 +13,7 @@ from typing import Any
 import jsonschema
 import pytest
 
-from calling.phones_with_shims import CLOCK_IN, NOTES, PDF_TOOL, ReachedPhone, reached_phone
+from calling.phones_with_shims import CLOCK_IN, NOTES, PDF_TOOL, ReachedPhone, default_phone
 from cli.program_runs import run_process
 from droidgate.calling.approvals import refuse
 from droidgate.calling.requests import CallRequest
@@ -30,11 +30,8 @@ SECRET = "canary-4711"
 @pytest.fixture(scope="module")
 def reached(tmp_path_factory: pytest.TempPathFactory) -> Iterator[ReachedPhone]:
     folder = tmp_path_factory.mktemp("phone")
-    with pytest.MonkeyPatch.context() as patch:
-        patch.setenv("DROIDGATE_HOME", str(folder / "home"))
-        with reached_phone(folder) as phone:
-            patch.setenv("ANDROID_ADB_SERVER_PORT", str(phone.phone.server_port))
-            yield phone
+    with default_phone(folder) as phone:
+        yield phone
 
 
 def events_of(path: Path) -> list[dict[str, Any]]:
