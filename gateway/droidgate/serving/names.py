@@ -105,7 +105,6 @@ class ToolNames:
             namespace: What is served together, such as a phone's serial number.
             capabilities: What is served now.
         """
-        digests = {capability.key: capability.digest for capability in capabilities}
         every = {capability.digest: capability for capability in capabilities}
         given = self._given.setdefault(namespace, {})
         if not every.keys() <= given.keys():
@@ -114,7 +113,7 @@ class ToolNames:
             except DroidgateError as error:
                 _log.warning("names of tools are not kept: %s", error)
                 given.update(new_names(every, given))
-        return {key: given[digest] for key, digest in digests.items()}
+        return {capability.key: given[digest] for digest, capability in every.items()}
 
     def _assign_in_file(self, namespace: str, capabilities: Mapping[str, NamedCapability]) -> None:
         path = self.folder / FILE_NAME
