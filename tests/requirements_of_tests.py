@@ -400,6 +400,18 @@ PARTS = {
             how_to_get="Debian: apt install busybox",
         ),
         Part(
+            name="zsh",
+            find=_program("zsh"),
+            proves="zsh completes with the script that it gets",
+            how_to_get="Debian: apt install zsh",
+        ),
+        Part(
+            name="fish",
+            find=_program("fish"),
+            proves="fish completes with the script that it gets",
+            how_to_get="Debian: apt install fish",
+        ),
+        Part(
             name="aapt",
             find=_program("aapt"),
             proves="APKs that we pack are read by Android's older resource tool too",

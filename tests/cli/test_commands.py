@@ -359,26 +359,6 @@ def test_the_matrix_has_a_column_for_each_dialect(droidgate: Runner) -> None:
 # demo
 
 
-def test_the_demo_works_and_keeps_what_it_made(droidgate: Runner) -> None:
-    run = droidgate("demo", "--keep", "kept")
-    assert (run.code, run.err) == (0, "")
-    assert "NOT THE SAME" not in run.out
-    for app in ("clock-in", "notes", "notes-legacy", "pdf-tool", "tally", "weather", "agent"):
-        assert re.search(rf"^  {app}\.apk +[\d,]+ +\d+$", run.out, re.MULTILINE)
-    converted = re.findall(r"^  (\S+) +\S+\+\S+ +\S+\+\S+ +the same", run.out, re.MULTILINE)
-    assert {app: converted.count(app) for app in converted} == dict.fromkeys(
-        ("clockin", "notes", "notes.legacy", "pdftool", "tally", "weather"), 3
-    )
-    assert "5. Migrate pdf-tool to mobile-mcp" in run.out
-    served = run.out[run.out.index("8. Call each app from an MCP client") :]
-    assert re.findall(r"^  ([a-z]+)_\w+ ", served, re.MULTILINE) == [
-        *("clockin", "notes", "legacy", "tally", "weather", "pdftool")
-    ]
-    assert "dev.droidgate.sample.weather/.MobileMcpToolService  mobile-mcp+1.0" in run.out
-    assert droidgate("inspect", "kept/converted/0-mmcp").code == 0
-    assert droidgate("inspect", "kept/apks/pdf-tool-in-weather.apk").code == 0
-
-
 @pytest.mark.slow
 def test_the_demo_touches_neither_home_nor_the_users_adb_server(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch

@@ -7,7 +7,8 @@ from typing import Annotated
 
 import typer
 
-from droidgate.cli.options import AsJson, JsonSchema
+from droidgate.cli.completing import complete_declared
+from droidgate.cli.options import AsJson, JsonSchema, Serial
 from droidgate.model.errors import UsageError
 
 
@@ -20,7 +21,10 @@ def _call(  # noqa: PLR0913
     capability: Annotated[
         str | None,
         typer.Argument(
-            metavar="[CAPABILITY]", help="Its id, the end of its id, or PACKAGE/ID", show_default=False
+            metavar="[CAPABILITY]",
+            help="Its id, the end of its id, or PACKAGE/ID",
+            show_default=False,
+            autocompletion=complete_declared,
         ),
     ] = None,
     *,
@@ -49,9 +53,7 @@ def _call(  # noqa: PLR0913
             "--pull", metavar="DIR", help="Fetch the files that the result names", show_default=False
         ),
     ] = None,
-    serial: Annotated[
-        str | None, typer.Option("--serial", help="The phone, where several are attached", show_default=False)
-    ] = None,
+    serial: Serial = None,
     package: Annotated[
         str | None,
         typer.Option("--app", metavar="PACKAGE", help="Only capabilities of this app", show_default=False),

@@ -103,7 +103,7 @@ class _Demonstration:
                 show([*provider_page(provider.model_copy(update={"source": None})), Line()])
         else:
             rows = [
-                (provider_name(provider), dialect_name(provider), str(len(provider.capabilities)) or "-")
+                (provider_name(provider), dialect_name(provider), str(len(provider.capabilities) or "not known yet"))
                 for provider in _providers(found)
             ]
             show([Table(("APP", "PROTOCOL", "CAPABILITIES"), rows), Line()])
