@@ -108,10 +108,8 @@ def _print_usage(error: Exception, called: str) -> int:
     if type(error).__name__ == "NoArgsIsHelpError":
         print(error.format_message(), file=sys.stderr)  # type: ignore[attr-defined]
     else:
-        message = _in_plain_words(error).replace("Value error, ", "")
-        _print_error(
-            message[:1].lower() + message[1:].rstrip("."), hint=f"{_suggestion(message)}See `{path} --help`"
-        )
+        message, suggestion = _split_suggestion(_in_plain_words(error).replace("Value error, ", ""))
+        _print_error(message[:1].lower() + message[1:].rstrip("."), hint=f"{suggestion}See `{path} --help`")
     return ExitCode.USAGE
 
 
@@ -133,15 +131,19 @@ def _in_plain_words(error: Any) -> str:
     return message.replace(error.message, f"{found['input']!r} is not {allowed}")
 
 
-def _suggestion(message: str) -> str:
-    """Return the allowed value that is closest to the one that a message refuses, as a question."""
-    head, is_choice, allowed = message.partition("' is not one of '")
+def _split_suggestion(message: str) -> tuple[str, str]:
+    """Return a message without what it suggests, and that as a question for the hint; empty without one."""
+    for start in (". Did you mean ", " (Possible options: "):
+        refused, is_suggested, names = message.partition(start)
+        if is_suggested:
+            return refused, f"did you mean {names.rstrip('?).')}? "
+    refused, is_choice, allowed = message.partition("' is not one of '")
     if not is_choice:
-        return ""
+        return message, ""
     from droidgate.parsing.suggestions import closest_name
 
-    closest = closest_name(head.rpartition("'")[2], allowed.rstrip("'.").split("', '"))
-    return f"did you mean {closest!r}? " if closest is not None else ""
+    closest = closest_name(refused.rpartition("'")[2], allowed.rstrip("'.").split("', '"))
+    return message, f"did you mean {closest!r}? " if closest is not None else ""
 
 
 def _print_error(message: str, *, place: str | None = None, hint: str | None = None) -> None:
