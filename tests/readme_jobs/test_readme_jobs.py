@@ -34,6 +34,9 @@ AGENT = "dev.droidgate.sample.agent"
 MEANT = {"CAPABILITY": "currentWeather", "JSON": """'{"location": "Berlin"}'""", "PACKAGE": AGENT}
 """What the words in capitals are replaced with."""
 RELEASES = ("30", "34", "36.1")
+SCREEN = {"COLUMNS": "100", "FORCE_COLOR": "1"}
+"""What makes a command print what a terminal shows."""
+SCREEN_LINES = 24
 
 pytestmark = pytest.mark.slow
 
@@ -164,6 +167,11 @@ def play_on_phone(job: str, newcomer: Newcomer, phone: VirtualPhone) -> dict[str
     return lengths
 
 
+def check_screens(lengths: dict[str, int]) -> None:
+    """Check that what each command of a job prints fits a screen."""
+    assert {command: lines for command, lines in lengths.items() if lines > SCREEN_LINES} == {}
+
+
 def check_lengths(name: str, lengths: dict[str, int], *, refresh: bool) -> None:
     """Compare the lines of a job's commands with the table, or write them there."""
     file = LENGTHS / f"{name}.json"
@@ -188,7 +196,9 @@ def refresh(request: pytest.FixtureRequest) -> bool:
 @pytest.mark.parametrize("release", RELEASES)
 def test_expose_works_by_the_words_of_the_readme(newcomer: Newcomer, release: str, *, refresh: bool) -> None:
     newcomer.is_quick = release != RELEASES[-1]
+    newcomer.variables |= SCREEN
     lengths = play("Expose", newcomer, release=release)
+    check_screens(lengths)
     check_lengths(f"expose-{release}", lengths, refresh=refresh)
     assert sorted(path.name for path in Path(newcomer.variables["HOME"]).iterdir()) == [
         ".cache",

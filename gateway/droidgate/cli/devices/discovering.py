@@ -25,6 +25,7 @@ from droidgate.text_safety.marks import text_marks
 
 _COLUMNS: Final = ("PACKAGE", "COMPONENT", "PROTOCOL", "CAPABILITIES", "CALLS")
 _LONGEST: Final = {"PACKAGE": 40, "COMPONENT": 40}
+_DETAILS: Final = frozenset({"COMPONENT"})
 _SHOWN: Final = frozenset({Level.WARNING, Level.ERROR})
 
 
@@ -66,7 +67,7 @@ def discovery_page(phone: PhoneReading) -> list[Block]:
     ]
     if found:
         blocks += [
-            Table(_COLUMNS, [_row(*item) for item in found], _LONGEST),
+            Table(_COLUMNS, [_row(*item) for item in found], _LONGEST, _DETAILS),
             Line(),
             *_missing(found, phone),
         ]
@@ -187,7 +188,7 @@ def _shown_findings(phone: PhoneReading) -> Iterator[Finding]:
 def _not_asked_line(phone: PhoneReading) -> str:
     kinds = sorted({item.kind for item in phone.not_asked})
     declarations = amount(len(phone.not_asked), "more declaration")
-    return f"adb cannot query {declarations} ({', '.join(kinds)}); --all reads every app's manifest for them"
+    return f"adb cannot query {declarations} ({', '.join(kinds)}); --all reads every app's manifest"
 
 
 def counts_line(phone: PhoneReading) -> str:
