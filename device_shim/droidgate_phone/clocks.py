@@ -10,7 +10,7 @@ from __future__ import annotations
 import threading
 import time
 from collections.abc import Callable, Iterator
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from dataclasses import dataclass
 from typing import Protocol
 
@@ -69,6 +69,30 @@ def start_work(clock: Clock, name: str, work: Callable[[], None]) -> threading.T
     return thread
 
 
+class _SystemSignal:
+    """A lock that is free once it has happened: a fraction of what `threading.Event` costs."""
+
+    __slots__ = ("_lock",)
+
+    def __init__(self) -> None:
+        self._lock = threading.Lock()
+        self._lock.acquire()
+
+    def set(self) -> None:
+        with suppress(RuntimeError):  # It has happened before.
+            self._lock.release()
+
+    def is_set(self) -> bool:
+        return self.wait(0)
+
+    def wait(self, seconds: float) -> bool:
+        """Wait so long, and return whether it has happened."""
+        has_happened = self._lock.acquire(timeout=seconds)
+        if has_happened:
+            self.set()
+        return has_happened
+
+
 class SystemClock:
     """The host's time."""
 
@@ -77,12 +101,12 @@ class SystemClock:
         return time.time()
 
     def signal(self) -> Signal:
-        """Return an event."""
-        return threading.Event()
+        """Return a signal."""
+        return _SystemSignal()
 
     def wait(self, signal: Signal, seconds: float) -> bool:
         """Wait in the host's time."""
-        if not isinstance(signal, threading.Event):
+        if not isinstance(signal, _SystemSignal):
             message = "the signal is of another clock"
             raise TypeError(message)
         return signal.wait(seconds)
