@@ -346,6 +346,9 @@ class Caller:
         Raises:
             CallError: it may not.
         """
+        if checked.way is not None:
+            # It was foreseen, which only a call is that needs nobody.
+            return
         subject, decision = checked.subject, checked.decision
         refused = self.targets.why_refused(checked.target)
         if refused is not None:
@@ -383,7 +386,7 @@ class Caller:
         route, plan = checked.way or self._choose(checked, link)
         checked.sent_by = plan.route
         link.trace.record_route(plan.route, plan.title, checked.passed_over)
-        if route.check_enabled(checked.target, link) is False:
+        if route.check_enabled(plan, link) is False:
             raise call_error(Failure("disabled", _DISABLED))
         with placed_files(checked.files, link, self.device):
             checked.is_sent = True
