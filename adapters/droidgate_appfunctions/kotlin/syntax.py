@@ -111,8 +111,8 @@ def parse_file(file: SourceFile, *, is_library: bool = False) -> SourceDeclarati
     data = file.data.removeprefix(b"\xef\xbb\xbf")
     root = _parse(data, file.path)
     if root.has_error or not all(_is_declaration(child) for child in root.children):
-        # The grammar requires the end of a line, or a semicolon, after the last member of a class, and does not
-        # know context parameters.
+        # The grammar requires the end of a line, or a semicolon, after the last member of a class,
+        # and does not know context parameters.
         repaired = _parse(end_members(blank_context_parameters(data)), file.path)
         root = root if repaired.has_error else repaired
     if root.has_error:
