@@ -69,28 +69,32 @@ def start_work(clock: Clock, name: str, work: Callable[[], None]) -> threading.T
     return thread
 
 
-class _SystemSignal:
+class SystemSignal:
     """A lock that is free once it has happened: a fraction of what `threading.Event` costs."""
 
-    __slots__ = ("_lock",)
+    __slots__ = ("_happened", "_lock")
 
     def __init__(self) -> None:
+        self._happened = False
         self._lock = threading.Lock()
         self._lock.acquire()
 
     def set(self) -> None:
-        with suppress(RuntimeError):  # It has happened before.
+        """Mark it as happened."""
+        self._happened = True
+        with suppress(RuntimeError):  # The lock is free where it has happened before.
             self._lock.release()
 
     def is_set(self) -> bool:
-        return self.wait(0)
+        """Return whether it has happened."""
+        return self._happened
 
     def wait(self, seconds: float) -> bool:
         """Wait so long, and return whether it has happened."""
-        has_happened = self._lock.acquire(timeout=seconds)
-        if has_happened:
+        if not self._happened and self._lock.acquire(timeout=max(0.0, seconds)):
+            # Others may wait for it, too.
             self.set()
-        return has_happened
+        return self._happened
 
 
 class SystemClock:
@@ -102,11 +106,11 @@ class SystemClock:
 
     def signal(self) -> Signal:
         """Return a signal."""
-        return _SystemSignal()
+        return SystemSignal()
 
     def wait(self, signal: Signal, seconds: float) -> bool:
         """Wait in the host's time."""
-        if not isinstance(signal, _SystemSignal):
+        if not isinstance(signal, SystemSignal):
             message = "the signal is of another clock"
             raise TypeError(message)
         return signal.wait(seconds)
