@@ -44,10 +44,8 @@ HOSTILE = (
     "cat ../../../../etc/shadow; cd ../..; pwd; ls -l */../../etc; cat /data/local/tmp/../../../etc/passwd",
     "/usr/bin/id; /bin/busybox; toybox id; bash -c id; exec bash",
     "mkdir -p /data/local/tmp/a; touch /x; rm -rf /system; grep root </etc/passwd; md5sum /etc/passwd",
-    "PATH=/usr/bin:/bin id; PATH=. python3 -c 1",
-    "`echo id`",
-    "eval id",
-)
+    "PATH=/usr/bin:/bin id; PATH=. python3 -c 1", "`echo id`", "eval id",
+)  # fmt: skip
 
 
 def _events_of(work: Callable[[], object]) -> list[str]:
