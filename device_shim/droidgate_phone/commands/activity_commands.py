@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, replace
+from functools import partial
 from typing import Final
 
 from droidgate_phone.app_api.values import BroadcastResult
@@ -48,6 +49,7 @@ class _Start:
     refused: str | None = None
 
 
+_START_FLAGS: Final = {"-W": "wait", "-S": "stop", "--async": "asynchronous"}
 _NOT_MODELLED: Final = frozenset(
     {
         "-D", "-N", "-P", "-R", "--start-profiler", "--sampling", "--streaming", "--windowingMode",
@@ -61,12 +63,8 @@ def _read_start(reader: ArgumentReader) -> _Start:
     start = _Start(Intent())
 
     def take(option: str, arguments: ArgumentReader) -> bool:
-        if option == "-W":
-            start.wait = True
-        elif option == "-S":
-            start.stop = True
-        elif option == "--async":
-            start.asynchronous = True
+        if option in _START_FLAGS:
+            setattr(start, _START_FLAGS[option], True)
         elif option == "--user":
             start.user = read_user(arguments)
         elif option in _NOT_MODELLED:
@@ -157,7 +155,7 @@ def _print_wait(
     call.write(f"TotalTime: {milliseconds}\nWaitTime: {milliseconds}\nComplete\n")
 
 
-def _start_service(call: CommandCall, reader: ArgumentReader, *, foreground: bool) -> int:
+def _run_start_service(call: CommandCall, reader: ArgumentReader, *, foreground: bool = False) -> int:
     start = _read_start(reader)
     if start.refused is not None:
         return refuse(call, f"am startservice {start.refused}")
@@ -178,12 +176,7 @@ def _start_service(call: CommandCall, reader: ArgumentReader, *, foreground: boo
     return 0
 
 
-def _run_start_service(call: CommandCall, reader: ArgumentReader) -> int:
-    return _start_service(call, reader, foreground=False)
-
-
-def _run_start_foreground(call: CommandCall, reader: ArgumentReader) -> int:
-    return _start_service(call, reader, foreground=True)
+_run_start_foreground: Final = partial(_run_start_service, foreground=True)
 
 
 def _run_stop_service(call: CommandCall, reader: ArgumentReader) -> int:
@@ -276,11 +269,11 @@ _VERBS: Final[Mapping[str, Verb]] = {
 }
 
 
-def run_activity(call: CommandCall, arguments: tuple[str, ...]) -> int:
-    """`cmd activity ARGUMENTS`."""
-    if not arguments:
+def run_activity(call: CommandCall) -> int:
+    """`am ARGUMENTS` and `cmd activity ARGUMENTS`."""
+    if not call.arguments:
         return refuse(call, "the help of am")
-    verb, reader = arguments[0], ArgumentReader(arguments[1:])
+    verb, reader = call.arguments[0], ArgumentReader(call.arguments[1:])
     if verb not in _VERBS:
         return refuse(call, f"am {verb}")
 
@@ -293,9 +286,4 @@ def run_activity(call: CommandCall, arguments: tuple[str, ...]) -> int:
     return run_guarded(call, verb, run)
 
 
-def run_am(call: CommandCall) -> int:
-    """`am ARGUMENTS`."""
-    return run_activity(call, call.arguments)
-
-
-COMMANDS: Final[Mapping[str, Command]] = {"am": run_am}
+COMMANDS: Final[Mapping[str, Command]] = {"am": run_activity}
