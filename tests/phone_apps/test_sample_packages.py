@@ -12,12 +12,7 @@ from droidgate_phone import sample_packages as module
 from droidgate_phone.apps.registry import BEHAVIOURS
 from droidgate_phone.boot import boot
 from droidgate_phone.sample_apps import sample_apps_directory
-from droidgate_phone.sample_packages import (
-    SamplePackage,
-    filler_package,
-    sample_package,
-    sample_packages,
-)
+from droidgate_phone.sample_packages import SamplePackage, filler_package, sample_package, sample_packages
 from handlers.jvm import compile_java, resource_classes
 from requirements_of_tests import require, short_run
 

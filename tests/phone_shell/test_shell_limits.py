@@ -268,13 +268,7 @@ def test_commands_of_a_pipeline_run_at_the_same_time() -> None:
 
 
 @pytest.mark.parametrize(
-    "command",
-    [
-        "printf '%s' $(date",
-        "echo a && if true",
-        "cat f | while",
-        "ls; case x in",
-    ],
+    "command", ["printf '%s' $(date", "echo a && if true", "cat f | while", "ls; case x in"]
 )
 def test_nothing_of_a_line_with_a_refused_part_is_run(command: str) -> None:
     phone = Phone()

@@ -251,13 +251,7 @@ FLAT = 1 << 20
 def check_sequences(core: CoreJvm, events: int) -> None:
     policy = {**GRANTED, "limits": {"burst": 200, "per_minute": 2_000, "open": 12, "open_per_caller": 4}}
     outcome = core.ask(
-        op="sequences",
-        routes=TABLE,
-        policy=policy,
-        capability="say",
-        request=REQUEST,
-        count=events,
-        seed=6,
+        op="sequences", routes=TABLE, policy=policy, capability="say", request=REQUEST, count=events, seed=6
     )
     assert (outcome["twice"], outcome["late"], outcome["unanswered"], outcome["open"]) == (0, 0, 0, False)
     assert outcome["grown"] < FLAT

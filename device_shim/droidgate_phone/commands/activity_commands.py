@@ -13,20 +13,10 @@ from droidgate_phone.commands.argument_reader import ArgumentReader
 from droidgate_phone.commands.instrument_command import run_instrument
 from droidgate_phone.commands.intent_arguments import parse_intent
 from droidgate_phone.commands.refusal import FAILED, refuse
-from droidgate_phone.commands.service_shell import (
-    ALL_USERS,
-    OWNER,
-    is_known_user,
-    read_user,
-    run_guarded,
-)
+from droidgate_phone.commands.service_shell import ALL_USERS, OWNER, is_known_user, read_user, run_guarded
 from droidgate_phone.intents import ComponentName, Intent
 from droidgate_phone.system.activity_records import ActivityRecord
-from droidgate_phone.system.activity_stack import (
-    FLAG_NEW_TASK,
-    ActivityNotFoundError,
-    StartOutcome,
-)
+from droidgate_phone.system.activity_stack import FLAG_NEW_TASK, ActivityNotFoundError, StartOutcome
 from droidgate_phone.system.callers import caller_of_uid
 from droidgate_phone.system.intent_text import show_bundle, show_intent
 from droidgate_phone.system.processes import AndroidNotModelledError

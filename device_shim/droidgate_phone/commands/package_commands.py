@@ -13,12 +13,7 @@ from droidgate_phone.commands import install_commands as installing
 from droidgate_phone.commands.argument_reader import ArgumentError, ArgumentReader, parse_number
 from droidgate_phone.commands.intent_arguments import parse_intent
 from droidgate_phone.commands.refusal import FAILED, refuse
-from droidgate_phone.commands.service_shell import (
-    ALL_USERS,
-    is_known_user,
-    read_user,
-    run_guarded,
-)
+from droidgate_phone.commands.service_shell import ALL_USERS, is_known_user, read_user, run_guarded
 from droidgate_phone.intents import ComponentName, Intent
 from droidgate_phone.system.manifests import PartKind
 from droidgate_phone.system.package_records import EnabledState, InstalledPackage

@@ -8,13 +8,7 @@ from dataclasses import dataclass, replace
 from typing import Final
 
 from droidgate_phone.commands import ROOT_UID, SHELL_UID, Command, CommandCall
-from droidgate_phone.commands.toybox import (
-    Options,
-    OptionTable,
-    UsageError,
-    absolute,
-    toybox_command,
-)
+from droidgate_phone.commands.toybox import Options, OptionTable, UsageError, absolute, toybox_command
 from droidgate_phone.file_accounts import groups_of, name_of
 from droidgate_phone.file_layout import SHELL_PROGRAM
 from droidgate_phone.files import VirtualFileError

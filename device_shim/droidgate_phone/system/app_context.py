@@ -64,11 +64,7 @@ class AppContext:
     """The context of one component of an app."""
 
     def __init__(
-        self,
-        system: AndroidSystem,
-        package: InstalledPackage,
-        process: AppProcess,
-        activity: object = None,
+        self, system: AndroidSystem, package: InstalledPackage, process: AppProcess, activity: object = None
     ) -> None:
         self._system = system
         self._package = package

@@ -231,11 +231,7 @@ class AppFunctionManager:
         )
 
     def _run(
-        self,
-        package: InstalledPackage,
-        component: InstalledComponent,
-        execution: _Execution,
-        seconds: float,
+        self, package: InstalledPackage, component: InstalledComponent, execution: _Execution, seconds: float
     ) -> Properties:
         app = self._core.code_of(package)
         service = app.APP_FUNCTION_SERVICES.get(component.code_class) if app is not None else None

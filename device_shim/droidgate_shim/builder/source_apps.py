@@ -37,9 +37,7 @@ SIGNER_UNCLEAR: Final = finding_code(
     __name__,
 )
 NOT_PINNED: Final = finding_code(
-    "shim-not-pinned",
-    "A phone cannot compare what a component declares with what was approved",
-    __name__,
+    "shim-not-pinned", "A phone cannot compare what a component declares with what was approved", __name__
 )
 TOOLS_NOT_KNOWN: Final = finding_code(
     "shim-tools-not-known",

@@ -16,9 +16,7 @@ from droidgate.text_safety.marks import HIDDEN_CHARACTERS, INJECTION_LIKE_TEXT, 
 from droidgate_shim.builder.source_apps import SourceApp
 
 HIDDEN_TEXT: Final = finding_code(
-    "shim-hidden-text",
-    "A text of the source app has hidden characters; the shim removes them",
-    __name__,
+    "shim-hidden-text", "A text of the source app has hidden characters; the shim removes them", __name__
 )
 COMMANDING_TEXT: Final = finding_code(
     "shim-commanding-text",
