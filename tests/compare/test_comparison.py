@@ -1,5 +1,6 @@
 """What `compare_sets` calls breaking, compatible and text only; each case is one edit of a declaration."""
 
+from collections.abc import Callable
 from functools import partial
 from typing import Any
 
@@ -40,8 +41,12 @@ def _taken(schema: Schema) -> Provider:
     return _provider(Capability(id="do", output=one), definitions=definitions)
 
 
-text, integer, number, boolean, array, object_ = (
-    partial(dict, type=kind) for kind in ("string", "integer", "number", "boolean", "array", "object")
+def _of(kind: str) -> Callable[..., Schema]:
+    return partial(dict, type=kind)
+
+
+text, integer, number, boolean, array, object_ = map(
+    _of, ("string", "integer", "number", "boolean", "array", "object")
 )
 TEXT_OR_INTEGER: Schema = {"anyOf": [text(), integer()]}
 
