@@ -310,11 +310,7 @@ def end_record(count: int, length: int, offset: int, comment: bytes = b"") -> by
 
 MANIFEST = element(
     "manifest",
-    {
-        "android:versionCode": (INT_DEC, 7),
-        "android:versionName": "1.2",
-        "package": "dev.droidgate.test",
-    },
+    {"android:versionCode": (INT_DEC, 7), "android:versionName": "1.2", "package": "dev.droidgate.test"},
     element("uses-sdk", {"android:minSdkVersion": (INT_DEC, 26), "android:targetSdkVersion": (INT_DEC, 36)}),
     element(
         "application",

@@ -354,11 +354,7 @@ def _debian(
 
 
 def _python(
-    name: str,
-    module: str,
-    least_version: Version,
-    proves: str,
-    how_to_get: str = "pip install '.[oracles]'",
+    name: str, module: str, least_version: Version, proves: str, how_to_get: str = "pip install '.[oracles]'"
 ) -> Part:
     """Return a Python package by the names of its distribution and its module."""
     return Part(name, _package(module), proves, how_to_get, least_version, _version_of_distribution(name))

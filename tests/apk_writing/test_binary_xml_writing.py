@@ -48,12 +48,7 @@ def _children(inner: st.SearchStrategy[XmlElement]) -> st.SearchStrategy[XmlElem
 def _elements(children: st.SearchStrategy[list[XmlElement | str]]) -> st.SearchStrategy[XmlElement]:
     attributes = st.lists(ATTRIBUTES, max_size=5, unique_by=lambda one: (one.namespace, one.name))
     return st.builds(
-        XmlElement,
-        NAMES,
-        st.none() | st.just("urn:a"),
-        attributes,
-        children,
-        st.integers(0, 70_000),
+        XmlElement, NAMES, st.none() | st.just("urn:a"), attributes, children, st.integers(0, 70_000)
     )
 
 
@@ -65,8 +60,7 @@ def in_order(element: XmlElement) -> XmlElement:
     return replace(
         element,
         attributes=sorted(
-            element.attributes,
-            key=lambda one: (one.resource_id or NO_ID, one.namespace or "", one.name),
+            element.attributes, key=lambda one: (one.resource_id or NO_ID, one.namespace or "", one.name)
         ),
         children=[in_order(one) if isinstance(one, XmlElement) else one for one in element.children],
     )

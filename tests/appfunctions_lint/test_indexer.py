@@ -386,9 +386,7 @@ def test_services_with_different_schemas_get_the_platforms_on_17() -> None:
 
 def test_one_bad_file_leaves_the_others() -> None:
     two = app(
-        service(),
-        service(named(".v2", "bad.xml"), SCHEMA_PROPERTY, name=".Second"),
-        bad_xml="<appfunctions>",
+        service(), service(named(".v2", "bad.xml"), SCHEMA_PROPERTY, name=".Second"), bad_xml="<appfunctions>"
     )
     report = simulate_indexing(two, "17")
     assert list(report.functions()) == [ADD]

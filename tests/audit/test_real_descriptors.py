@@ -18,11 +18,7 @@ from audit.made_descriptors import Descriptor
 from requirements_of_tests import CHECKOUT, require
 
 SAMPLES = CHECKOUT / "device_shim" / "apps"
-SAMPLE_APPS = {
-    "clock-in": "mobile-mcp",
-    "pdf-tool": "mmcp",
-    "notes": "appfunctions",
-}
+SAMPLE_APPS = {"clock-in": "mobile-mcp", "pdf-tool": "mmcp", "notes": "appfunctions"}
 _MANIFEST = (
     '<manifest xmlns:android="http://schemas.android.com/apk/res/android" package="com.example.corpus">'
     "<application>{}</application></manifest>"

@@ -9,13 +9,7 @@ from typing import Final
 
 import pytest
 
-from audit.conversions import (
-    TARGETS,
-    convert,
-    read_by_droidgate,
-    read_by_specification,
-    write_files,
-)
+from audit.conversions import TARGETS, convert, read_by_droidgate, read_by_specification, write_files
 from audit.made_descriptors import FORMATS, Descriptor, made_descriptor
 from audit.test_real_descriptors import SAMPLE_APPS, sample_app
 from droidgate.formats import load_formats

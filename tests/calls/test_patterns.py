@@ -5,12 +5,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from droidgate.calls.patterns import (
-    MAX_PATTERN,
-    MAX_STATES,
-    UnsupportedPatternError,
-    compile_pattern,
-)
+from droidgate.calls.patterns import MAX_PATTERN, MAX_STATES, UnsupportedPatternError, compile_pattern
 
 ATOMS = [
     "a",

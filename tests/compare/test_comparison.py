@@ -326,10 +326,7 @@ def test_a_choice_that_contains_itself_ends() -> None:
     plain = _provider(Capability(id="do", input=ObjectType()))
     assert (
         _told(_compare(plain, provider("A", 6)))
-        == [
-            ("type-changed", "breaking"),
-            ("definition-changed", "compatible"),
-        ][:1]
+        == [("type-changed", "breaking"), ("definition-changed", "compatible")][:1]
     )
 
 

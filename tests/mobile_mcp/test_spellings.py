@@ -6,15 +6,7 @@ import pytest
 
 from droidgate.formats import load_formats
 from droidgate.model.findings import CONVERSION_LEVELS, Finding, Level
-from mobile_mcp.tools import (
-    CAPABILITIES,
-    DESCRIPTION,
-    NAME,
-    descriptor,
-    read_app,
-    round_trip,
-    service,
-)
+from mobile_mcp.tools import CAPABILITIES, DESCRIPTION, NAME, descriptor, read_app, round_trip, service
 
 TARGETS = ("mmcp", "appfunctions")
 

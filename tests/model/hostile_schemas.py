@@ -122,10 +122,7 @@ def _value(random: Random, keyword: str, depth: int) -> Json:
 def discriminated(name: str) -> Json:
     stated = {"schemaType": {"const": name}}
     return {
-        "allOf": [
-            {"$ref": "#/$defs/A"},
-            {"type": "object", "properties": stated, "required": ["schemaType"]},
-        ]
+        "allOf": [{"$ref": "#/$defs/A"}, {"type": "object", "properties": stated, "required": ["schemaType"]}]
     }
 
 
