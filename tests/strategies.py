@@ -226,16 +226,9 @@ KEYWORDS: Mapping[str, Callable[[Random], Json]] = {
 """JSON Schema keywords that the algebra does not model, with values for them."""
 
 _WORDS = {
-    "boolean": "boolean",
-    "int32": "integer",
-    "int64": "integer",
-    "float": "number",
-    "double": "number",
-    "string": "string",
-    "bytes": "string",
-    "array": "array",
-    "object": "object",
-}
+    "boolean": "boolean", "int32": "integer", "int64": "integer", "float": "number", "double": "number",
+    "string": "string", "bytes": "string", "array": "array", "object": "object",
+}  # fmt: skip
 _INTEGERS = {"int32": 2**31, "int64": 2**63}
 _LEAF_KINDS = tuple(kind for kind in TYPE_KINDS if kind not in {"array", "object", "all-of", "one-of", "ref"})
 _ANY_TYPE_WORDS: tuple[Json, ...] = (["string", "integer"], "unheard-of", ["string", "number", "null"])

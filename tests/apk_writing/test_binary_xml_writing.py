@@ -167,21 +167,10 @@ def test_compiled_xml_of_real_apks_is_written_back_without_loss(part: str) -> No
     assert count > (1_000 if part == "framework-res" else 10)
 
 
-@pytest.mark.parametrize(
-    "text",
-    [
-        "x" * 40_000,
-        "😀" * 20_000,
-        "]]> & < > \" '",
-        "\t two\n lines ",
-        "漢字 é \u202e\u200b",
-        "\u0001\u001f\ufffe",
-        "@string/x",
-        "?attr/x",
-        "007",
-        "",
-    ],
-)
+@pytest.mark.parametrize("text", [
+    "x" * 40_000, "😀" * 20_000, "]]> & < > \" '", "\t two\n lines ", "漢字 é \u202e\u200b",
+    "\u0001\u001f\ufffe", "@string/x", "?attr/x", "007", "",
+])  # fmt: skip
 def test_hostile_texts_come_out_exact(text: str) -> None:
     attribute = _framework_attribute("value", TypedValue(ValueType.STRING, 0, text))
     tree = XmlElement("meta-data", attributes=[attribute], children=[text] if text else [])

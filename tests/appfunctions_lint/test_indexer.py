@@ -413,19 +413,11 @@ def test_the_first_declaration_of_a_property_counts() -> None:
     assert schema.duplicates == (("Parameter", "name"),)
 
 
-@pytest.mark.parametrize(
-    "attributes",
-    [
-        'indexingType="1"',
-        'tokenizerType="2"',
-        'joinableValueType="1" cardinality="1"',
-        'indexingType="3" tokenizerType="1"',
-        'indexingType="1" tokenizerType="4"',
-        'joinableValueType="2"',
-        'cardinality="0"',
-        'cardinality="2.0"',
-    ],
-)
+@pytest.mark.parametrize("attributes", [
+    'indexingType="1"', 'tokenizerType="2"', 'joinableValueType="1" cardinality="1"',
+    'indexingType="3" tokenizerType="1"', 'indexingType="1" tokenizerType="4"', 'joinableValueType="2"',
+    'cardinality="0"', 'cardinality="2.0"',
+])  # fmt: skip
 def test_attributes_that_appsearch_does_not_take_reject_the_schema(attributes: str) -> None:
     with pytest.raises(IndexerError) as caught:
         read_schema(

@@ -12,32 +12,10 @@ Schema = dict[str, Any]
 _REFERENCE: Final = re.compile(r'"#/(?:\$defs|definitions)/([^"]*)"')
 
 NAMES: Final = (
-    "title",
-    "path",
-    "query",
-    "limit",
-    "date",
-    "start_date",
-    "end_date",
-    "kind",
-    "status",
-    "location",
-    "tags",
-    "owner",
-    "note",
-    "email",
-    "url",
-    "count",
-    "amount",
-    "enabled",
-    "language",
-    "mode",
-    "id",
-    "recipients",
-    "body",
-    "priority",
-    "filter",
-)
+    "title", "path", "query", "limit", "date", "start_date", "end_date", "kind", "status", "location", "tags",
+    "owner", "note", "email", "url", "count", "amount", "enabled", "language", "mode", "id", "recipients",
+    "body", "priority", "filter",
+)  # fmt: skip
 _TEXTS: Final = (
     "Path to the file",
     "The text to search for",
@@ -62,25 +40,9 @@ ODD_TEXTS: Final = (
     "%@string/app_name ?attr/x",
 )
 ODD_NAMES: Final = (
-    "a.b",
-    "with space",
-    "dash-ed",
-    "äöü",
-    "a/b~c",
-    "$dollar",
-    "items",
-    "properties",
-    "type",
-    "0",
-    "UPPER",
-    "x" * 70,
-    "required",
-    "result",
-    "schemaType",
-    "with_space",
-    "a_b",
-    "",
-)
+    "a.b", "with space", "dash-ed", "äöü", "a/b~c", "$dollar", "items", "properties", "type", "0", "UPPER",
+    "x" * 70, "required", "result", "schemaType", "with_space", "a_b", "",
+)  # fmt: skip
 _OTHER_OUTPUTS: Final[tuple[Schema, ...]] = (
     {"type": "string", "maxLength": 5},
     {"type": "array", "items": {"type": "string"}},

@@ -213,21 +213,11 @@ def test_an_activity_becomes_a_new_receiver_with_names_that_a_model_takes() -> N
     assert {one.code for one in writing.findings} >= {"component-renamed", "renamed"}
 
 
-@pytest.mark.parametrize(
-    "taken",
-    [
-        AnyType(),
-        AnyType(boolean=True),
-        AnyType(boolean=False),
-        AnyType(keywords={"location": "string"}),
-        string(),
-        int32(),
-        ArrayType(),
-        ObjectType(),
-        ObjectType(implicit=True),
-        record({"properties": optional(string())}),
-    ],
-)
+@pytest.mark.parametrize("taken", [
+    AnyType(), AnyType(boolean=True), AnyType(boolean=False), AnyType(keywords={"location": "string"}),
+    string(), int32(), ArrayType(), ObjectType(), ObjectType(implicit=True),
+    record({"properties": optional(string())}),
+])  # fmt: skip
 @pytest.mark.parametrize("dialect", STATIC)
 def test_no_schema_is_taken_for_a_flat_or_empty_map(taken: Type, dialect: str) -> None:
     provider = provider_of(Capability(id="a", description="b", input=taken), component=".Tools")

@@ -332,21 +332,10 @@ def test_a_reference_that_leads_nowhere_is_kept_as_one() -> None:
     assert (literal.description, literal.extensions) == ("@string/about", {})
 
 
-@pytest.mark.parametrize(
-    "text",
-    [
-        "",
-        "words",
-        "{}",
-        "<a/>",
-        "<manifest/>",
-        '<mobile-mcp-capabilities version="1.0">',
-        "<mcp",
-        "<!DOCTYPE mcp><mcp/>",
-        '<x:mobile-mcp-capabilities xmlns:x="urn:x" version="1.0"/>',
-        "\x03\x00\x08\x00",
-    ],
-)
+@pytest.mark.parametrize("text", [
+    "", "words", "{}", "<a/>", "<manifest/>", '<mobile-mcp-capabilities version="1.0">', "<mcp",
+    "<!DOCTYPE mcp><mcp/>", '<x:mobile-mcp-capabilities xmlns:x="urn:x" version="1.0"/>', "\x03\x00\x08\x00",
+])  # fmt: skip
 def test_what_is_no_descriptor_is_refused_in_one_sentence(text: str) -> None:
     with pytest.raises(InputError) as refused:
         read_text(text)
