@@ -11,6 +11,7 @@ import threading
 from collections.abc import Iterator
 from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
+from typing import Any
 
 import pytest
 
@@ -27,6 +28,7 @@ from droidgate.calling.approvals import Approval, ApprovalRequest, refuse
 from droidgate.calling.audit_log import AuditLog
 from droidgate.calling.policy import Policy
 from droidgate.calling.requests import CallRequest, CallResult
+from droidgate.calls.arguments import FittedArguments, fit_arguments
 from droidgate.calls.failures import CallError
 from droidgate.model.errors import UsageError, WriteError
 from droidgate.model.findings import Level
@@ -170,6 +172,24 @@ def test_what_is_not_approved_is_refused_before_anything_is_sent(reached: Reache
     assert raised.value.failure.token == "needs_approval"
     assert raised.value.exit_code == 6
     assert f"droidgate pins approve {TALLY}/start_over" in str(raised.value.hint)
+
+
+def test_the_arguments_are_fitted_once_although_somebody_is_asked(
+    reached: ReachedPhone, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    fitted: list[object] = []
+
+    def fit(*given: Any) -> FittedArguments:
+        fitted.append(given[0])
+        return fit_arguments(*given)
+
+    monkeypatch.setattr("droidgate.calling.caller.fit_arguments", fit)
+    caller = reached.caller(approver=refuse)
+    for capability, arguments in ((CREATE, {"title": "a"}), ("add_points", {"player": 1})):
+        fitted.clear()
+        with pytest.raises(CallError):
+            caller.call(CallRequest(capability, arguments))
+        assert len(fitted) == 1
 
 
 def test_an_approval_that_is_remembered_is_not_asked_for_again(reached: ReachedPhone) -> None:

@@ -190,7 +190,8 @@ class Caller:
             UsageError, CallError, InputError, DeviceError: as `call`, as far as it would come.
         """
         link = self._link(request, None, NO_TRACE)
-        checked = self._check(request, link)
+        found = self.targets.find(request.capability, app=request.app, protocol=request.protocol)
+        checked = self._check(request, found, link)
         _, plan = self._choose(checked, link)
         return CallPlan(
             checked.target,
@@ -218,39 +219,47 @@ class Caller:
         """Make a call: as the last reading of the app suggests, where the shell can look whether it holds."""
         found = self.targets.find(request.capability, app=request.app, protocol=request.protocol)
         foreseen = self._foresee(request, found, link)
-        if foreseen is not None:
+        if isinstance(foreseen, _Checked) and foreseen.way is not None:
             link.condition = is_installed_at(found.app.package, found.app.path, found.user)
             with suppress(ConditionError):
                 return self._record(foreseen, link, approver)
             # Nothing was called: the app is another one now, or gone.
-            link.condition = None
-        return self._record(self._check(request, link), link, approver)
+            link.condition = foreseen = None
+        return self._record(self._check(request, found, link, foreseen), link, approver)
 
-    def _foresee(self, request: CallRequest, found: Target, link: CallLink) -> _Checked | None:
-        """Return the call as it would be if the app has not changed; None where the app is looked at first.
+    def _foresee(self, request: CallRequest, found: Target, link: CallLink) -> _Checked | CallError | None:
+        """Return the call as it would be if the app has not changed, or the failure of its arguments.
 
-        That is where the call fails or asks somebody, so that neither is about what is no longer so, and
-        where no command of the shell calls. A trace has all steps apart.
+        It has no way where it asks somebody or fails, so that neither is about what is no longer so, and
+        where no command of the shell calls: then the app is looked at first. None where it is looked at
+        anyway. A trace has all steps apart.
         """
         if isinstance(found, ScreenTarget) or found.is_learnt or request.files or link.trace.is_on:
             return None
         try:
             checked = self._checked(request, found, ())
-            if not self._is_allowed(checked):
-                return None
+        except CallError as error:
+            return error
+        with suppress(NotCarriedError, DroidgateError):
             first = next(self._routes_of(found))
-            if not isinstance(first, ShellRoute):
-                return None
-            checked.way = first, first.plan(found, checked.fitted.values, link)
-        except (NotCarriedError, DroidgateError):
-            return None
+            if isinstance(first, ShellRoute) and self._is_allowed(checked):
+                checked.way = first, first.plan(found, checked.fitted.values, link)
         return checked
 
-    def _check(self, request: CallRequest, link: CallLink) -> _Checked:
-        """Find the capability as it is now, check the arguments, and ask the policy."""
-        found = self.targets.find(request.capability, app=request.app, protocol=request.protocol)
+    def _check(
+        self,
+        request: CallRequest,
+        found: Target,
+        link: CallLink,
+        foreseen: _Checked | CallError | None = None,
+    ) -> _Checked:
+        """Look whether the capability is as it was found, check the arguments, and ask the policy."""
         with link.hop("look at the app"):
             target = self.targets.current(found, link.device)
+        if foreseen is not None and target is found:
+            if isinstance(foreseen, CallError):
+                raise foreseen
+            return foreseen
         checked = self._checked(request, target, plan_files(request.files, target))
         link.trace.record_decision(checked.subject, checked.fitted, checked.decision)
         return checked
