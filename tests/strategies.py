@@ -20,8 +20,6 @@ What is left out, since no reader makes it of a file that does not already say s
 - `Effects` without a hint is None, and an input is an object, a choice of objects, a reference or anything.
 """
 
-from __future__ import annotations
-
 import json
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from decimal import Decimal

@@ -1,7 +1,5 @@
 """The table of releases for the docs, written from the data that the indexer's model runs on."""
 
-from __future__ import annotations
-
 from collections.abc import Callable
 from typing import Final
 

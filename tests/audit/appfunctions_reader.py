@@ -1,7 +1,5 @@
 """AppFunctions of one service (reference appfunctions 1, 2): manifest, v2 XML, app_metadata."""
 
-from __future__ import annotations
-
 from collections.abc import Callable
 from typing import Any, Final
 

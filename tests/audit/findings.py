@@ -1,7 +1,5 @@
 """Findings as docs/reference/findings.md describes them, and how pointers relate."""
 
-from __future__ import annotations
-
 import re
 from dataclasses import dataclass
 from typing import Final

@@ -1,7 +1,5 @@
 """JSON Schemas as servers write them (pydantic, zod, by hand), and schemas that use everything oddly."""
 
-from __future__ import annotations
-
 import json
 import re
 from random import Random

@@ -1,7 +1,5 @@
 """A Mobile-MCP service and its descriptor (Mobile MCP Specification 1.0, section 1), read with lxml alone."""
 
-from __future__ import annotations
-
 from typing import Any, Final
 
 from lxml import etree

@@ -1,7 +1,5 @@
 """Conversions held against readers, values and texts that know nothing of droidgate."""
 
-from __future__ import annotations
-
 from collections.abc import Iterable
 from pathlib import Path
 

@@ -1,7 +1,5 @@
 """`convert --json --fail-on LEVEL`: exit codes follow the gravest finding, and findings are the API's."""
 
-from __future__ import annotations
-
 import json
 from pathlib import Path
 

@@ -1,7 +1,5 @@
 """The same audit on descriptors of real apps (the corpus) and of the sample apps."""
 
-from __future__ import annotations
-
 from collections.abc import Iterator
 from pathlib import Path
 from xml.sax.saxutils import quoteattr

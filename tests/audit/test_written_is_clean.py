@@ -1,7 +1,5 @@
 """What droidgate writes passes droidgate's own lint for that dialect without warnings."""
 
-from __future__ import annotations
-
 from collections import Counter
 from collections.abc import Iterator
 from pathlib import Path

@@ -1,7 +1,5 @@
 """One member of a JSON text changes, and every other character stays."""
 
-from __future__ import annotations
-
 import json
 import re
 from random import Random

@@ -1,7 +1,5 @@
 """One entry of a YAML text changes, and every other line stays."""
 
-from __future__ import annotations
-
 from typing import Any
 
 import pytest

@@ -1,7 +1,5 @@
 """What MCP tool lists say is read, and written back as it was."""
 
-from __future__ import annotations
-
 import contextlib
 import copy
 import json

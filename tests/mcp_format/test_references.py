@@ -1,7 +1,5 @@
 """References keep their meaning where an output is written inside an object."""
 
-from __future__ import annotations
-
 from typing import Any
 
 import pytest

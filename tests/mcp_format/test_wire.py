@@ -1,7 +1,5 @@
 """Calls and results as values, held against the MCP SDK's own types in both revisions."""
 
-from __future__ import annotations
-
 import importlib
 from typing import Any
 

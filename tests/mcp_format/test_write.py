@@ -1,7 +1,5 @@
 """What is written is what the MCP SDK's own types take, and says where everything went."""
 
-from __future__ import annotations
-
 import json
 from random import Random
 from typing import Any

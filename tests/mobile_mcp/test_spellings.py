@@ -1,7 +1,5 @@
 """Facts of how a descriptor is written are at most renamed in another format; other facts are reported."""
 
-from __future__ import annotations
-
 import pytest
 
 from droidgate.formats import load_formats

@@ -1,7 +1,5 @@
 """JSON Schemas made by chance: right and wrong values under the keywords that matter to the type algebra."""
 
-from __future__ import annotations
-
 from collections.abc import Callable, Mapping
 from random import Random
 

@@ -1,7 +1,5 @@
 """Digests and pins: what they cover, and what they leave out."""
 
-from __future__ import annotations
-
 from typing import Any
 
 import pytest

@@ -1,7 +1,5 @@
 """Alternatives with class names are told apart by `schemaType`, also where their properties are the same."""
 
-from __future__ import annotations
-
 from typing import Any
 
 import pytest

@@ -1,7 +1,5 @@
 """Whatever a dialect can carry, fitting tells each leaf that changes, once, and fits a provider only once."""
 
-from __future__ import annotations
-
 from random import Random
 
 import pytest

@@ -1,7 +1,5 @@
 """JSON Schema is read and written without loss, and what the algebra models lands in its fields."""
 
-from __future__ import annotations
-
 import json
 import tarfile
 from collections import Counter

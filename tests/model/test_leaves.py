@@ -1,7 +1,5 @@
 """Leaves name every fact of a model once, and nothing that changes by nature."""
 
-from __future__ import annotations
-
 from collections import Counter
 
 import pytest

@@ -1,7 +1,5 @@
 """The level of each loss follows from the values that the target accepts (docs/concepts/levels.md)."""
 
-from __future__ import annotations
-
 import pytest
 
 from droidgate.fit import fit_provider

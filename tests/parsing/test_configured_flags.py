@@ -1,7 +1,5 @@
 """Booleans by resource qualifier: what a device of each release uses."""
 
-from __future__ import annotations
-
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st

@@ -1,7 +1,5 @@
 """The assertions of `matching` see what they are there to see."""
 
-from __future__ import annotations
-
 import dataclasses
 import json
 

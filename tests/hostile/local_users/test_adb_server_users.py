@@ -1,7 +1,5 @@
 """Other users of the machine at the port where the phone stands in for an adb server."""
 
-from __future__ import annotations
-
 import os
 import signal
 import socket

@@ -4,8 +4,6 @@ The phone's shell takes each command apart by itself. An injected command would 
 try to make; a changed text differs from what the app's field holds.
 """
 
-from __future__ import annotations
-
 import os
 import random
 from collections.abc import Iterator
