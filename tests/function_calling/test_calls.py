@@ -3,8 +3,6 @@
 The calls are typed from the API references of the vendors; their own libraries make some, where installed.
 """
 
-from __future__ import annotations
-
 import importlib
 import json
 from pathlib import Path
