@@ -668,3 +668,24 @@ def test_a_class_that_is_declared_twice_is_a_problem_of_its_file() -> None:
     reading = kotlin(HEADER + twice.format("f") + twice.format("g"))
     (problem,) = reading.problems
     assert problem.message == "C is declared a second time"
+
+
+def test_types_of_the_platform_are_found_by_an_import_of_their_whole_package() -> None:
+    header = f"{HEADER}import java.time.*\nimport android.net.*\nimport com.example.elsewhere.*\n"
+    text = "@AppFunction fun find(c: AppFunctionContext, at: LocalDateTime, uri: Uri) {}"
+    by_name = f"{HEADER}import java.time.LocalDateTime\nimport android.net.Uri\n"
+    starred, named = functions(text, header=header), functions(text, header=by_name)
+    assert not starred.problems
+    assert only(starred).input == only(named).input
+
+
+@pytest.mark.parametrize(
+    "clause", ["context(log: Log)", "context(log: Log, f: (Int) -> Unit)\n", "context(_: Log) "]
+)
+def test_context_parameters_of_another_function_hide_nothing(clause: str) -> None:
+    reading = kotlin(
+        f"{HEADER}class A {{ @AppFunction fun find(c: AppFunctionContext, x: Int) {{}} }}\n"
+        f'{clause} fun write(text: String) {{ context(text) }}\nval t = "context(x: Int) fun"\n'
+    )
+    assert not reading.problems
+    assert only(reading).id == "com.example.A#find"

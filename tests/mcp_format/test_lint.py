@@ -50,6 +50,7 @@ FAILING: list[tuple[str, Json]] = [
     ("mcp-member-unknown", result({**PLAIN, "strict": True})),
     ("mcp-caching", result(PLAIN, ttlMs=0)),
     ("mcp-caching", result(PLAIN, **{**MODERN, "ttlMs": -1})),
+    ("mcp-caching", result(PLAIN, **{**MODERN, "cacheScope": []})),
     ("mcp-page", result(PLAIN, nextCursor="abc")),
 ]
 PASSING: list[Json] = [

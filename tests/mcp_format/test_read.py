@@ -417,3 +417,30 @@ def test_lists_that_the_sdk_dumps_are_read(dump: dict[str, bool]) -> None:
     assert capability.input == read_one(result(WEATHER)).capabilities[0].input
     assert capability.output == read_one(result(WEATHER)).capabilities[0].output
     assert capability.effects == Effects(read_only=True)
+
+
+@pytest.mark.parametrize(
+    "document",
+    [
+        {"tools": []},
+        {"resultType": "complete", "tools": [], "_meta": {}},
+        {"nextCursor": "b", "_meta": {}, "tools": []},
+        {"jsonrpc": "2.0", "id": 1, "result": {"tools": []}},
+    ],
+)
+def test_a_list_without_tools_is_an_mcp_list(document: Json) -> None:
+    assert FORMAT.detect(source(document)) > 0
+    assert read_one(document).capabilities == ()
+
+
+@pytest.mark.parametrize(
+    "document",
+    [
+        {"model": "a", "tools": []},
+        {"name": "plugin", "settings": {"tools": []}},
+        {"result": {"tools": []}},
+        [{"tools": []}],
+    ],
+)
+def test_other_documents_with_an_empty_member_are_not(document: Json) -> None:
+    assert FORMAT.detect(source(document)) == 0
