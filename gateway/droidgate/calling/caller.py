@@ -11,6 +11,7 @@ import time
 from collections.abc import Iterator, Mapping
 from contextlib import suppress
 from dataclasses import dataclass, field, replace
+from functools import partial
 from typing import Final
 
 from droidgate.callability import capability_verdict, interface_of
@@ -28,12 +29,7 @@ from droidgate.calling.shim_route import ShimRoute
 from droidgate.calling.subjects import CallSubject, Pin
 from droidgate.calling.targets import PhoneTargets, ScreenTarget, Target
 from droidgate.calling.traces import NO_TRACE, Trace
-from droidgate.calls.arguments import (
-    FittedArguments,
-    argument_problems,
-    fit_arguments,
-    fit_result,
-)
+from droidgate.calls.arguments import FittedArguments, argument_problems, fit_arguments, fit_result
 from droidgate.calls.failures import CallError, Failure, call_error, first_of
 from droidgate.calls.values import Bend
 from droidgate.devices.device import Device
@@ -46,19 +42,19 @@ from droidgate.model.findings import Finding, Level, finding_code
 from droidgate.model.json_values import Json
 from droidgate.shell_calls import NotCarriedError
 
-ARGUMENT_COERCED: Final = finding_code(
-    "call-argument-coerced",
-    "An argument of another kind was sent as the kind that is declared",
-    __name__,
+_code = partial(finding_code, module=__name__)
+
+ARGUMENT_COERCED: Final = _code(
+    "call-argument-coerced", "An argument of another kind was sent as the kind that is declared"
 )
-RESULT_COERCED: Final = finding_code(
-    "call-result-coerced", "A result of another kind was read as the kind that is declared", __name__
+RESULT_COERCED: Final = _code(
+    "call-result-coerced", "A result of another kind was read as the kind that is declared"
 )
-RESULT_DOUBTFUL: Final = finding_code(
-    "call-result-doubtful", "A call succeeded, and its result may be a failure or is incomplete", __name__
+RESULT_DOUBTFUL: Final = _code(
+    "call-result-doubtful", "A call succeeded, and its result may be a failure or is incomplete"
 )
-END_NOT_RECORDED: Final = finding_code(
-    "call-end-not-recorded", "A call was made, and its end could not be written to the audit log", __name__
+END_NOT_RECORDED: Final = _code(
+    "call-end-not-recorded", "A call was made, and its end could not be written to the audit log"
 )
 
 _CANCELED: Final = "the call was canceled; the app may have finished it"
