@@ -118,12 +118,12 @@ def _entry(tool: Json, pointer: str) -> Iterator[ToolEntry]:
         yield from _gemini_entries(tool, declarations, pointer)
         return
     kind, function = tool.get("type"), tool.get("function")
-    if isinstance(function, Mapping) and kind in {None, "function"}:
+    if isinstance(function, Mapping) and kind in (None, "function"):
         wrapper = {key: value for key, value in tool.items() if key not in {"type", "function"}}
         yield ToolEntry(OPENAI_CHAT, f"{pointer}/function", function, wrapper, is_typed=kind is not None)
     elif kind == "function" and ("parameters" in tool or tool.keys().isdisjoint(_CONTRACT_WORDS)):
         yield ToolEntry(OPENAI, pointer, {key: value for key, value in tool.items() if key != "type"})
-    elif _ANTHROPIC_SCHEMA in tool and not tool.keys() & _MCP_WORDS and kind in {None, "custom"}:
+    elif _ANTHROPIC_SCHEMA in tool and not tool.keys() & _MCP_WORDS and kind in (None, "custom"):
         yield ToolEntry(ANTHROPIC, pointer, {key: value for key, value in tool.items() if key != "type"})
     elif kind is None and _is_declaration(tool):
         dialect = GEMINI if _is_of_gemini(tool) else OPENAI_CHAT

@@ -74,7 +74,7 @@ class _Linter:
         checks = {
             "resultType": isinstance(parent.get("resultType"), str),
             "ttlMs": isinstance(ttl, int) and not isinstance(ttl, bool) and ttl >= 0,
-            "cacheScope": parent.get("cacheScope") in {"public", "private"},
+            "cacheScope": parent.get("cacheScope") in ("public", "private"),
         }
         for word in CACHE_DEFAULTS:
             if not checks[word]:

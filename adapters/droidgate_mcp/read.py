@@ -50,7 +50,7 @@ Tool = TypeVar("Tool")
 _SURE: Final = 90
 _LIKELY: Final = 60
 _TOOL_KEY: Final = re.compile(rb'"(inputSchema)"\s*:|"(input_schema)"\s*:')
-_EMPTY_LIST: Final = re.compile(rb'\s*\{\s*"tools"\s*:\s*\[\s*\]')
+_EMPTY_LIST: Final = re.compile(rb'"tools"\s*:\s*\[\s*\]')
 _SNAKE_KEYS: Final = {"inputSchema": "input_schema", "outputSchema": "output_schema"}
 _SNAKE_HINTS: Final = {hint: f"{field}_hint" for hint, field in HINTS.items()}
 _NULLABLE_KEYS: Final = ("title", "description", "outputSchema", "annotations", "icons", "execution", "_meta")
@@ -67,7 +67,20 @@ def detect(source: SourceFile) -> int:
     found = _TOOL_KEY.search(source.data)
     if found is not None:
         return _SURE if found[1] else _LIKELY
-    return _LIKELY // 2 if _EMPTY_LIST.match(source.data) else 0
+    return _LIKELY // 2 if _EMPTY_LIST.search(source.data) and _is_empty_list(source) else 0
+
+
+def _is_empty_list(source: SourceFile) -> bool:
+    """Return whether a file is a list without tools; much other JSON has an empty member `tools`."""
+    try:
+        document = parse_json(source.data, path=source.path)
+    except InputError:
+        return False
+    if not isinstance(document, Mapping):
+        return False
+    if isinstance(document.get("result"), Mapping):
+        return "jsonrpc" in document and document["result"].get("tools") == []
+    return document.get("tools") == [] and (next(iter(document)) == "tools" or "_meta" in document)
 
 
 def read_file(source: SourceFile, context: ReadingContext) -> Reading:

@@ -202,7 +202,7 @@ class CodeReader:
     assets: Callable[[Provider], frozenset[str]] | None = None
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True, slots=True, repr=False)
 class Format:
     """A protocol's descriptor format, as an adapter registers it.
 
@@ -270,6 +270,9 @@ class Format:
     read_call: Callable[[DialectTable, Json], ModelCall] | None = None
     built_in: Callable[[], Provider] | None = None
     endings: tuple[str, ...] = ()
+
+    def __repr__(self) -> str:
+        return f"<Format {self.id}>"
 
     @property
     def id(self) -> str:

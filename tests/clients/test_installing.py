@@ -3,8 +3,6 @@
 The expected files are typed by hand from the documentation that the table cites.
 """
 
-from __future__ import annotations
-
 import json
 import os
 import shutil
@@ -168,6 +166,30 @@ def test_vscode_asks_for_the_token_since_its_headers_take_no_variables(
     assert written == {"inputs": expected, "other": 1, "servers": {"droidgate": REACHED["vscode"]}}
     assert "// kept" in path.read_text()
     assert not droidgate.install_client("vscode", url=ADDRESS).is_change
+
+
+@pytest.mark.parametrize(
+    ("settings", "left"),
+    [
+        ("{}", []),
+        ('{"inputs": [{"id": "mine"} /* kept */]}', [{"id": "mine"}]),
+        ('{"inputs": [{"id": "a"}, {"id": "droidgate-token"}, {"id": "b"}]}', None),
+        ('{"servers": {"other": {"url": "${input:droidgate-token}"}}}', None),
+    ],
+)
+def test_removing_takes_what_vscode_asks_for_out_where_we_wrote_it_and_no_server_needs_it(
+    home: Path, settings: str, left: list[object] | None
+) -> None:
+    path = home / PATHS["linux"]["vscode"]
+    path.parent.mkdir(parents=True)
+    path.write_text(settings)
+    droidgate.install_client("vscode", url=ADDRESS)
+    added = json_edit.read_settings(path.read_text(), path="mcp.json", comments=True)["inputs"]
+    droidgate.install_client("vscode", remove=True)
+    written = json_edit.read_settings(path.read_text(), path="mcp.json", comments=True)
+    assert written["inputs"] == (added if left is None else left)
+    assert "droidgate" not in written["servers"]
+    assert ("/* kept */" in path.read_text()) == ("/* kept */" in settings)
 
 
 @pytest.mark.usefixtures("home")

@@ -290,3 +290,12 @@ def test_a_list_that_is_cut_off_is_a_problem_of_its_file(text: str) -> None:
 @pytest.mark.parametrize("text", ['{"name": "x", "scripts": {', '[{"type": "function", "name": "balanceOf"'])
 def test_other_json_that_is_cut_off_is_no_tool_list(text: str) -> None:
     assert detect_format(SourceFile("any.json", text.encode())) is None
+
+
+@pytest.mark.parametrize("kind", [{"type": "function"}, ["function"], 3])
+def test_a_tool_whose_type_is_no_text_is_left_out_by_name(kind: Json) -> None:
+    reading = read([RESPONSES, {"type": kind, "function": WEATHER}, {**CLAUDE, "type": kind}])
+    assert [capability.id for provider in reading.providers for capability in provider.capabilities] == [
+        "get_weather"
+    ]
+    assert [finding.code for finding in reading.findings].count("vendor-tool") == 2

@@ -1,7 +1,5 @@
 """Each rule fails on one list and passes on another, and the MCP SDK's types object to the same lists."""
 
-from __future__ import annotations
-
 import json
 from random import Random
 from typing import Any
@@ -50,6 +48,7 @@ FAILING: list[tuple[str, Json]] = [
     ("mcp-member-unknown", result({**PLAIN, "strict": True})),
     ("mcp-caching", result(PLAIN, ttlMs=0)),
     ("mcp-caching", result(PLAIN, **{**MODERN, "ttlMs": -1})),
+    ("mcp-caching", result(PLAIN, **{**MODERN, "cacheScope": []})),
     ("mcp-page", result(PLAIN, nextCursor="abc")),
 ]
 PASSING: list[Json] = [

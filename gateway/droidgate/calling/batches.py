@@ -251,7 +251,7 @@ def _read_journal(file: BinaryIO, place: str) -> tuple[dict[str, str], dict[str,
             raise _no_journal(where)
         if value.get("status") == "begun" and isinstance(value.get("request"), str):
             begun[value["id"]] = value["request"]
-        elif value.get("status") in {"ok", "failed", "interrupted"} and value["id"] in begun:
+        elif value.get("status") in ("ok", "failed", "interrupted") and value["id"] in begun:
             ended[value["id"]] = _outcome(value)
         else:
             raise _no_journal(where)

@@ -12,11 +12,11 @@ from os import PathLike
 from pathlib import Path
 from typing import Final
 
-from droidgate.calling.approvals import allow_once, refuse
 from droidgate.calling.caller import Caller, CallPlan
 from droidgate.calling.progress import ProgressSink
 from droidgate.calling.requests import DEFAULT_SECONDS, CallRequest, CallResult
 from droidgate.calling.shim_route import ShimRoute
+from droidgate.calling.subjects import EVERY_CAPABILITY
 from droidgate.calling.traces import NO_TRACE, open_trace
 from droidgate.devices.device import open_device as connect
 from droidgate.devices.server import AdbServer
@@ -106,7 +106,7 @@ class Phone(ReadPhone):
             return self.caller.call(
                 request,
                 cancel=cancel,
-                approver=allow_once if approved else refuse,
+                allowed=EVERY_CAPABILITY if approved else (),
                 trace=steps,
                 progress=progress,
             )

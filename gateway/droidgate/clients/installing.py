@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import difflib
+import json
 import os
 import re
 import shutil
@@ -104,8 +105,9 @@ def install_client(
     entry = None if remove else _entry(row, serials, _checked_name(name), url, variable, project)
     path = _path(row, project).resolve()
     before = _read(path)
-    asked = row.http_input if url is not None and not remove else None
+    asked = row.http_input if url is not None or remove else None
     after = _change(row, path, before or "", name, entry, asked)
+    asked = None if remove else asked
     next_step = row.http_after if asked is not None and row.http_after is not None else row.after
     change = ClientChange(row.id, path, before, after, entry, None, next_step, asked)
     if not write or not change.is_change:
@@ -243,6 +245,10 @@ def _change(
         del servers[name]
         edit = yaml_edit.remove_entry if row.syntax == "yaml" else json_edit.remove_member
         changed = edit(body, row.key, name)
+        inputs = expected.get(_INPUTS)
+        if isinstance(inputs, list) and asked in inputs and not _is_used(asked, expected):
+            changed = json_edit.remove_item(changed, _INPUTS, inputs.index(asked))
+            inputs.remove(asked)
     else:
         inputs = expected.get(_INPUTS, [])
         if not isinstance(inputs, list):
@@ -268,6 +274,11 @@ def _change(
         hint = "Add the entry yourself: `--print` prints it"
         raise InputError(message, place=str(path), hint=hint)
     return mark + changed
+
+
+def _is_used(asked: Mapping[str, Any] | None, settings: Mapping[str, Any]) -> bool:
+    """Return whether settings refer to what their user is asked for."""
+    return asked is None or f"${{input:{asked['id']}}}" in json.dumps(settings)
 
 
 def _reader(row: ClientRow, path: str) -> Callable[[str], dict[str, Any]]:

@@ -99,21 +99,37 @@ def add_item(text: str, key: str, item: Any) -> str:
 def remove_member(text: str, key: str, name: str) -> str:
     """Return a text without a member of the object `key`, which has it."""
     plain = _plain(text)
-    (parent,) = (member for member in _members(plain, _skip(plain, 0)) if member.name == key)
-    members = list(_members(plain, parent.value))
+    members = list(_members(plain, _value_of(plain, key)))
     position = next(index for index, member in enumerate(members) if member.name == name)
-    member = members[position]
-    start, end = member.start, member.end
+    return _without(text, plain, [(member.start, member.end) for member in members], position)
+
+
+def remove_item(text: str, key: str, position: int) -> str:
+    """Return a text without the item of the list `key` that has a position, counted from 0."""
+    plain = _plain(text)
+    return _without(text, plain, list(_items(plain, _value_of(plain, key))), position)
+
+
+def _value_of(plain: str, key: str) -> int:
+    """Return where the value of the one member `key` at the top begins."""
+    (member,) = (member for member in _members(plain, _skip(plain, 0)) if member.name == key)
+    return member.value
+
+
+def _without(text: str, plain: str, parts: list[tuple[int, int]], position: int) -> str:
+    """Return a text without one of the parts, each from its start to its end, and without its comma."""
+    start, end = parts[position]
     comma = _skip(plain, end)
-    if plain[comma] == ",":
+    is_last = plain[comma] != ","
+    if not is_last:
         end = comma + 1
     elif position:
-        before = plain.index(",", members[position - 1].end)
+        before = plain.index(",", parts[position - 1][1])
         text = f"{text[:before]} {text[before + 1 :]}"
     line = text.rfind("\n", 0, start) + 1
     if not text[line:start].strip():
         start = line - 1 if line else 0
-    return (text[:start].rstrip(" \t") if position and end == member.end else text[:start]) + text[end:]
+    return (text[:start].rstrip(" \t") if position and is_last else text[:start]) + text[end:]
 
 
 def _opened(text: str) -> tuple[str, str, str]:
@@ -151,6 +167,17 @@ def _members(plain: str, start: int) -> Iterator[_Member]:
         _, after = _DECODER.raw_decode(plain, value)
         yield _Member(name, position, value, after)
         position = _skip(plain, after)
+        if plain[position] == ",":
+            position = _skip(plain, position + 1)
+
+
+def _items(plain: str, start: int) -> Iterator[tuple[int, int]]:
+    """Yield where each item of the list that begins at a position starts and ends."""
+    position = _skip(plain, start + 1)
+    while plain[position] != "]":
+        _, end = _DECODER.raw_decode(plain, position)
+        yield position, end
+        position = _skip(plain, end)
         if plain[position] == ",":
             position = _skip(plain, position + 1)
 

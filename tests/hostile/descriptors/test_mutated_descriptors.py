@@ -1,0 +1,144 @@
+"""A descriptor of any format with a few changes is read, checked and written, or refused with one error."""
+
+import copy
+import json
+import random
+from collections.abc import Callable
+from contextlib import suppress
+from functools import cache
+from pathlib import Path
+from typing import Any
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+from lxml import etree
+
+import droidgate
+from droidgate.formats import SourceFile, load_formats
+from droidgate.model.errors import DroidgateError
+from droidgate.sources import read_content
+
+APPS = Path(__file__).resolve().parents[3] / "device_shim" / "apps"
+ODD_VALUES: tuple[Any, ...] = (
+    None, True, 0, -1, 1e308, 10**40, "", "a\u202eb", "\U0001f642", [], {}, [None], ["string", "null"], [[]],
+    {"type": "object"}, {"$ref": "#"}, {"$ref": "#/properties/none"}, "string", "object",
+)  # fmt: skip
+ODD_TEXTS = (
+    "",
+    "true",
+    "-1",
+    "1e400",
+    "\U0001f642",
+    " x ",
+    "a" * 70_000,
+    "../../x",
+    "@string/none",
+    "?attr/x",
+    "{",
+    "[]",
+)
+SCHEMA_WORDS = (
+    "type", "enum", "default", "oneOf", "anyOf", "required", "properties", "items", "format", "pattern",
+    "minimum", "const", "additionalProperties", "title", "description", "id", "name", "parameters",
+    "annotations", "$ref", "$defs", "function", "input_schema", "inputSchema", "cacheScope", "_meta",
+    "tools",
+)  # fmt: skip
+
+
+def written_dialects() -> list[str]:
+    """Return each dialect that is written, as FORMAT+DIALECT."""
+    return [
+        f"{format_.tables.id}+{dialect.id}"
+        for format_ in load_formats().values()
+        if format_.write is not None
+        for dialect in format_.tables.dialects
+        if dialect.capacity is not None
+    ]
+
+
+@cache
+def written_files(dialect: str) -> list[tuple[str, bytes]]:
+    """Return path and content of what a dialect writes for the sample apps."""
+    providers = droidgate.read(*(str(APPS / name) for name in ("notes", "pdf-tool", "tally", "weather")))
+    files = droidgate.convert(providers, to=dialect).files.items()
+    return [(path, text.encode()) for path, text in files if Path(path).suffix in CHANGES]
+
+
+def places_of(value: Any) -> list[tuple[Any, Any]]:
+    """Return each container in a JSON value with each of its keys or positions."""
+    found: list[tuple[Any, Any]] = []
+    waiting = [value]
+    while waiting:
+        item = waiting.pop()
+        keys = list(item) if isinstance(item, dict) else range(len(item)) if isinstance(item, list) else ()
+        for key in keys:
+            found.append((item, key))
+            waiting.append(item[key])
+    return found
+
+
+def change_json(data: bytes, chance: random.Random) -> bytes:
+    """Change some members: another value, gone, under another name, or a member more."""
+    value = json.loads(data)
+    for _ in range(chance.randint(1, 3)):
+        if not (places := places_of(value)):
+            break
+        container, key = chance.choice(places)
+        change = chance.randrange(4)
+        if change == 0:
+            container[key] = copy.deepcopy(chance.choice(ODD_VALUES))
+        elif change == 1:
+            del container[key]
+        elif isinstance(container, list):
+            container.append(copy.deepcopy(container[key]))
+        elif change == 2:
+            container[chance.choice(SCHEMA_WORDS)] = container.pop(key)
+        else:
+            container[chance.choice(SCHEMA_WORDS)] = copy.deepcopy(chance.choice(ODD_VALUES))
+    return json.dumps(value).encode()
+
+
+def change_xml(data: bytes, chance: random.Random) -> bytes:
+    """Change some elements: other attributes or text, or the element is gone, renamed or there twice."""
+    root = etree.fromstring(data)
+    for _ in range(chance.randint(1, 3)):
+        element = chance.choice([item for item in root.iter() if isinstance(item.tag, str)])
+        parent, attributes = element.getparent(), list(element.attrib)
+        change = chance.randrange(5)
+        if change == 0 and attributes:
+            element.attrib[chance.choice(attributes)] = chance.choice(ODD_TEXTS)
+        elif change == 1 and attributes:
+            del element.attrib[chance.choice(attributes)]
+        elif change == 2 and parent is not None:
+            parent.append(copy.deepcopy(element))
+        elif change == 3 and parent is not None:
+            parent.remove(element)
+        elif change == 4:
+            element.text = chance.choice(ODD_TEXTS)
+        else:
+            element.tag = "unknown"
+    return etree.tostring(root)
+
+
+CHANGES: dict[str, Callable[[bytes, random.Random], bytes]] = {".json": change_json, ".xml": change_xml}
+
+
+@pytest.mark.parametrize("dialect", written_dialects())
+@given(chance=st.randoms(use_true_random=False))
+def test_a_changed_descriptor_is_read_checked_and_written_or_refused(
+    dialect: str, chance: random.Random
+) -> None:
+    path, data = chance.choice(written_files(dialect))
+    changed = CHANGES[Path(path).suffix](data, chance)
+    source = SourceFile(path, changed)
+    for format_ in load_formats().values():
+        if format_.detect(source) and format_.lint_file is not None:
+            with suppress(DroidgateError):
+                format_.lint_file(source)
+    try:
+        providers = read_content(path, changed)
+    except DroidgateError:
+        return
+    with suppress(DroidgateError):
+        droidgate.convert(providers, to=chance.choice(written_dialects()))
