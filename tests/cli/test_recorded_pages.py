@@ -149,7 +149,7 @@ def check_pages(
             for variable, value in environment.items():
                 patched.setenv(variable, value)
             recorded = record(arguments, patched)
-        blocks = [stable_block(block, changed | UNSTABLE) for block in recorded]
+        blocks = [stable_block(block, {**changed, **UNSTABLE}) for block in recorded]
         try:
             check_blocks(name, blocks, golden, monkeypatch)
         except AssertionError as error:
