@@ -13,6 +13,7 @@ from hypothesis import strategies as st
 from droidgate_phone.boot import boot
 from droidgate_phone.commands import registry
 from droidgate_phone.shell import BUDGET_STATUS, NOT_MODELLED_STATUS, Budget, run_shell
+from droidgate_phone.shell.interpreter import THREADS
 from droidgate_phone.shell.programs import INTERNAL_STATUS
 from droidgate_phone.shell.run import BytesInput, Streams
 from phone_shell.shell_bench import Phone, Sink
@@ -143,10 +144,10 @@ def test_a_run_ends_at_its_deadline() -> None:
 
 
 def test_a_deadline_ends_every_command_of_a_pipeline() -> None:
-    before = threading.active_count()
+    before = THREADS.working
     outcome = Phone().run("cat /dev/zero | cat | cat >/dev/null", budget=Budget(seconds=0.1))
     assert outcome.status == BUDGET_STATUS
-    assert threading.active_count() == before
+    assert THREADS.working == before
 
 
 @pytest.mark.parametrize(
