@@ -22,6 +22,7 @@ from calling.phones_with_shims import CLOCK_IN, NOTES, PDF_TOOL, WEATHER, Reache
 from devices.conftest import unused_port
 from droidgate.calling.approvals import refuse
 from droidgate.calling.audit_log import AuditLog
+from droidgate.calling.audit_reading import read_calls
 from droidgate.calling.caller import Caller
 from droidgate.calling.files import read_files
 from droidgate.calling.pins import PinStore
@@ -44,7 +45,7 @@ from droidgate_shim.host.place import place_of
 from phone_apps.pdf_files import pdf_with
 from requirements_of_tests import node, require
 from serving.clients_of_tests import REVISIONS, Ask, client_options, http_client
-from serving.running_servers import TOKEN, running_server
+from serving.running_servers import TOKEN, RunningServer, running_server
 
 
 @pytest.fixture(scope="module", autouse=True)
@@ -158,6 +159,39 @@ def test_a_long_call_reports_what_it_waits_for_and_a_cancel_ends_it_on_the_phone
     moments = [progress for progress, _, _ in reports]
     assert moments == sorted(set(moments))
     assert {total for _, total, _ in reports} == {None}
+
+
+def test_the_end_of_the_server_ends_a_call_in_one_line_and_records_it(
+    phone: ReachedPhone,
+    tmp_path: Path,
+    monkeypatch: pytest.MonkeyPatch,
+    caplog: pytest.LogCaptureFixture,
+) -> None:
+    own = ReachedPhone(phone.phone, phone.device, tmp_path)
+    monkeypatch.setattr("droidgate.serving.http._GRACE_SECONDS", 0.2)
+    monkeypatch.setattr(phone.phone.system, "faults", Faults(silent=frozenset({NOTES})))
+
+    async def main() -> None:
+        async with anyio.create_task_group() as tasks:
+            with running_server(tools_of(own)) as server:
+                tasks.start_soon(call_until_the_end, server)
+                await anyio.to_thread.run_sync(wait_for_start)
+
+    def wait_for_start() -> None:
+        while not list(read_calls(tmp_path / "audit")):
+            threading.Event().wait(0.02)
+
+    async def call_until_the_end(server: RunningServer) -> None:
+        async with http_client(server, "2026-07-28") as client:
+            with pytest.raises(MCPError):
+                await client.call_tool("notes_createNote", {"title": "a"})
+
+    anyio.run(main)
+    [logged] = read_calls(tmp_path / "audit")
+    assert logged.end is not None
+    assert logged.end["result"] == "canceled"
+    lines = [record.getMessage() for record in caplog.records]
+    assert lines == ["requests canceled that did not end in 0.2 s: 1"]
 
 
 def test_texts_of_apps_are_labelled_and_names_are_safe(phone: ReachedPhone) -> None:

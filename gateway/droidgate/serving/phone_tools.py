@@ -56,6 +56,8 @@ from droidgate.sources.device import listings_changed
 from droidgate_mcp.wire import DeclaredOutput, McpToolFailure, McpToolResult
 
 POLL_SECONDS: Final = 5.0
+_END_SECONDS: Final = 3.0
+"""How long the end of the server waits until canceled calls are in the audit log."""
 MAX_CALLS: Final = 64
 """Calls that run at once; more of them wait."""
 _SEVERAL: Final = "several phones"
@@ -131,6 +133,28 @@ class _Served:
     app_texts: dict[str, str] = field(default_factory=dict)
 
 
+class _RunningCalls:
+    """How many calls run, each on its own thread."""
+
+    def __init__(self) -> None:
+        self._changed = threading.Condition()
+        self._number = 0
+
+    def __enter__(self) -> None:
+        with self._changed:
+            self._number += 1
+
+    def __exit__(self, *_error: object) -> None:
+        with self._changed:
+            self._number -= 1
+            self._changed.notify_all()
+
+    def wait_for_end(self) -> None:
+        """Wait until none runs."""
+        with self._changed:
+            self._changed.wait_for(lambda: not self._number)
+
+
 class PhoneTools:
     """The tools of one or more phones.
 
@@ -163,6 +187,7 @@ class PhoneTools:
         self._served = _Served()
         self._limiter = anyio.CapacityLimiter(MAX_CALLS)
         self._problems: dict[int, str] = {}
+        self._running = _RunningCalls()
 
     @property
     def instructions(self) -> str:
@@ -233,6 +258,8 @@ class PhoneTools:
             tasks.start_soon(poll)
             yield
             tasks.cancel_scope.cancel()
+            with anyio.move_on_after(_END_SECONDS, shield=True):
+                await anyio.to_thread.run_sync(self._running.wait_for_end, abandon_on_cancel=True)
 
     async def call(self, call: ToolCall) -> ToolOutcome:
         """Call a capability."""
@@ -252,10 +279,16 @@ class PhoneTools:
 
         try:
             return await anyio.to_thread.run_sync(
-                self._call, call, called, cancel, report, abandon_on_cancel=True, limiter=self._limiter
+                self._run_call, call, called, cancel, report, abandon_on_cancel=True, limiter=self._limiter
             )
         finally:
             cancel.set()
+
+    def _run_call(
+        self, call: ToolCall, called: _ToolTarget, cancel: threading.Event, report: ProgressSink
+    ) -> ToolOutcome:
+        with self._running:
+            return self._call(call, called, cancel, report)
 
     def _call(
         self, call: ToolCall, called: _ToolTarget, cancel: threading.Event, report: ProgressSink
