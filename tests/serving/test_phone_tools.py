@@ -28,6 +28,7 @@ from droidgate.calling.files import read_files
 from droidgate.calling.pins import PinStore
 from droidgate.calling.policy import Policy
 from droidgate.calling.subjects import NamePattern
+from droidgate.calling.traces import NO_TRACE, Trace, open_trace
 from droidgate.devices.device import Device
 from droidgate.devices.server import AdbServer, ServerAddress
 from droidgate.model.errors import DeviceError
@@ -61,10 +62,16 @@ def phone(tmp_path_factory: pytest.TempPathFactory) -> Iterator[ReachedPhone]:
         yield reached
 
 
-def tools_of(phone: ReachedPhone, *, allow: str | None = "*", select: tuple[str, ...] = ()) -> PhoneTools:
+def tools_of(
+    phone: ReachedPhone,
+    *,
+    allow: str | None = "*",
+    select: tuple[str, ...] = (),
+    trace: Trace = NO_TRACE,
+) -> PhoneTools:
     allowed = [] if allow is None else [NamePattern.parse(allow)]
     served = ServedPhone(None, lambda: phone.caller(approver=refuse))
-    return PhoneTools([served], allow=allowed, select=select, poll_seconds=0.2)
+    return PhoneTools([served], allow=allowed, select=select, poll_seconds=0.2, trace=trace)
 
 
 @asynccontextmanager
@@ -346,6 +353,31 @@ def test_each_client_has_audit_entries_of_its_own(
     log = "".join(path.read_text() for path in (own.folder / "audit").glob("*.jsonl"))
     assert '"mcp:test-client"' in log
     assert "Ada" not in log
+
+
+def test_the_trace_of_a_server_keeps_calls_that_run_at_once_apart(
+    phone: ReachedPhone, tmp_path: Path
+) -> None:
+    path = tmp_path / "calls.jsonl"
+
+    async def main(trace: Trace) -> None:
+        async with connected(tools_of(phone, trace=trace), "2026-07-28") as client:
+            async with anyio.create_task_group() as tasks:
+                for player in ("Ada", "Bob"):
+                    tasks.start_soon(client.call_tool, "tally_read_total", {"player": player})
+
+    with open_trace(path) as trace:
+        anyio.run(main, trace)
+    events: dict[int, list[dict[str, Any]]] = {}
+    for line in map(json.loads, path.read_text().splitlines()):
+        events.setdefault(line["call"], []).append(line["event"])
+    assert sorted(events) == [1, 2]
+    assert {steps[0]["arguments"]["player"] for steps in events.values()} == {"Ada", "Bob"}
+    for request, *_, result in events.values():
+        player = request["arguments"]["player"]
+        [delivery] = [event for event in events[1] + events[2] if player in str(event.get("request"))]
+        assert delivery["kind"] == "delivery"
+        assert result["kind"] == "result"
 
 
 def test_an_installed_app_is_announced_and_a_removed_one_leaves(phone: ReachedPhone) -> None:

@@ -26,6 +26,7 @@ from droidgate.calling.progress import CallProgress, ProgressSink
 from droidgate.calling.requests import CallRequest
 from droidgate.calling.subjects import NamePattern, component_name, glob_matches
 from droidgate.calling.targets import SCREENS, ScreenTarget, Target
+from droidgate.calling.traces import NO_TRACE, Trace
 from droidgate.calls.failures import CallError
 from droidgate.devices.packages import InstalledPackage, list_packages
 from droidgate.model.capability import Provider
@@ -165,6 +166,7 @@ class PhoneTools:
         poll_seconds: How often phones are asked whether anything was installed, changed or removed.
         names: The names that were given to tools; the user's by default.
         shared: Folders of this computer whose files a client may send to apps; none by default.
+        trace: Gets each step of each call with its values.
     """
 
     def __init__(
@@ -176,6 +178,7 @@ class PhoneTools:
         poll_seconds: float = POLL_SECONDS,
         names: ToolNames | None = None,
         shared: SharedFolders | None = None,
+        trace: Trace = NO_TRACE,
     ) -> None:
         self._phones = phones
         self._select = select
@@ -183,6 +186,7 @@ class PhoneTools:
         self._poll_seconds = poll_seconds
         self._names = ToolNames() if names is None else names
         self._shared = SharedFolders() if shared is None else shared
+        self._trace = trace
         self._mark = secrets.token_hex(8)
         self._served = _Served()
         self._limiter = anyio.CapacityLimiter(MAX_CALLS)
@@ -304,6 +308,7 @@ class PhoneTools:
                     cancel=cancel,
                     approver=ClientApprover(call, self._allow),
                     progress=report,
+                    trace=self._trace.of_next_call(),
                 )
         except CallError as error:
             return _failed(error.failure.token, _explained(error))
