@@ -361,10 +361,10 @@ def test_the_trace_of_a_server_keeps_calls_that_run_at_once_apart(
     path = tmp_path / "calls.jsonl"
 
     async def main(trace: Trace) -> None:
-        async with connected(tools_of(phone, trace=trace), "2026-07-28") as client:
-            async with anyio.create_task_group() as tasks:
-                for player in ("Ada", "Bob"):
-                    tasks.start_soon(client.call_tool, "tally_read_total", {"player": player})
+        tools = tools_of(phone, trace=trace)
+        async with connected(tools, "2026-07-28") as client, anyio.create_task_group() as tasks:
+            for player in ("Ada", "Bob"):
+                tasks.start_soon(client.call_tool, "tally_read_total", {"player": player})
 
     with open_trace(path) as trace:
         anyio.run(main, trace)

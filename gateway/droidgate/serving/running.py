@@ -71,7 +71,7 @@ def _connect(serial: str | None) -> Caller:
     return Caller(open_device(serial))
 
 
-def serve(
+def serve(  # noqa: PLR0913
     *serials: str,
     http: str | None = None,
     select: Sequence[str] = (),

@@ -58,7 +58,7 @@ def plan_and_print(
     return ExitCode.OK
 
 
-def serve_and_report(
+def serve_and_report(  # noqa: PLR0913
     serials: Sequence[str],
     *,
     http: str | None,
