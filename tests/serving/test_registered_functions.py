@@ -8,12 +8,13 @@ import anyio
 import mcp_types
 import pytest
 
+from calling.phones_with_shims import allow_once
 from droidgate.calling.audit_log import AuditLog
 from droidgate.calling.caller import Caller
 from droidgate.calling.pins import PinStore
 from droidgate.calling.policy import Policy
 from droidgate.calling.requests import CallRequest
-from droidgate.calling.subjects import EVERY_CAPABILITY, NamePattern
+from droidgate.calling.subjects import NamePattern
 from droidgate.calls.failures import CallError
 from droidgate.devices.device import Device
 from droidgate.devices.server import AdbServer, ServerAddress
@@ -121,7 +122,9 @@ def test_discovery_reads_whether_a_function_is_registered_now(device: Device, tm
         [provider] = read_phone(device, request).declared.providers
         states += [function.state.enabled for function in provider.capabilities if function.state]
     assert states == [True, False]
-    caller = Caller(device, policy=Policy(), pins=PinStore(tmp_path), audit=AuditLog(tmp_path))
+    caller = Caller(
+        device, policy=Policy(), pins=PinStore(tmp_path), audit=AuditLog(tmp_path), approver=allow_once
+    )
     with pytest.raises(CallError) as raised:
-        caller.call(CallRequest(SKIP), allowed=EVERY_CAPABILITY)
+        caller.call(CallRequest(SKIP))
     assert raised.value.failure.token == "disabled"

@@ -247,7 +247,7 @@ class Trace:
         self._number: int | None = None
 
     def of_next_call(self) -> Trace:
-        """Return the trace of one more call, which may run beside the others, in the same file."""
+        """Return the trace of one more call, which may run at the same time as others, in the same file."""
         return self if self._file is None else Trace(self._file, self._calls, self._lock)
 
     @property
