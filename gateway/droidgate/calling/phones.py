@@ -5,7 +5,6 @@ from __future__ import annotations
 import threading
 import time
 from collections.abc import Iterable, Mapping
-from contextlib import nullcontext
 from dataclasses import dataclass, replace
 from functools import cached_property
 from os import PathLike
@@ -17,7 +16,7 @@ from droidgate.calling.progress import ProgressSink
 from droidgate.calling.requests import DEFAULT_SECONDS, CallRequest, CallResult
 from droidgate.calling.shim_route import ShimRoute
 from droidgate.calling.subjects import EVERY_CAPABILITY
-from droidgate.calling.traces import NO_TRACE, open_trace
+from droidgate.calling.traces import open_trace
 from droidgate.devices.device import open_device as connect
 from droidgate.devices.server import AdbServer
 from droidgate.model.capability import Provider
@@ -102,7 +101,7 @@ class Phone(ReadPhone):
         sent = {name: Path(path) for name, path in (files or {}).items()}
         given = {} if arguments is None else arguments
         request = CallRequest(capability, given, app, protocol, deadline, files=sent)
-        with nullcontext(NO_TRACE) if trace is None else open_trace(trace) as steps:
+        with open_trace(trace) as steps:
             return self.caller.call(
                 request,
                 cancel=cancel,
