@@ -39,22 +39,11 @@ def _with_parameter(one: Type, *, required: bool = True) -> Capability:
 
 
 TYPES: dict[str, Type] = {
-    "boolean": boolean(),
-    "int32": int32(),
-    "int64": int64(),
-    "float": float32(),
-    "double": float64(),
-    "string": string(),
-    "bytes": binary(),
-    "null": null(),
-    "array": ArrayType(),
-    "object": ObjectType(),
-    "ref": ref("D"),
-    "all-of": AllOfType(),
-    "one-of": one_of(string(), boolean()),
-    "opaque": OpaqueType(class_name="android.app.PendingIntent"),
-    "any": AnyType(),
-}
+    "boolean": boolean(), "int32": int32(), "int64": int64(), "float": float32(), "double": float64(),
+    "string": string(), "bytes": binary(), "null": null(), "array": ArrayType(), "object": ObjectType(),
+    "ref": ref("D"), "all-of": AllOfType(), "one-of": one_of(string(), boolean()),
+    "opaque": OpaqueType(class_name="android.app.PendingIntent"), "any": AnyType(),
+}  # fmt: skip
 RECORD = record({"a": optional(string())})
 RECORDS: dict[str, Type] = {
     "object": RECORD,

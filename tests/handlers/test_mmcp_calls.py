@@ -179,19 +179,11 @@ def test_length_is_counted_in_characters(activity: Ask) -> None:
 
 def test_hostile_calls_are_answered(activity: Ask) -> None:
     calls: list[Call] = [
-        (None, None),
-        ("", "{}"),
-        (None, "{}"),
-        ("ping", "{" * 100_000),
-        ("ping", "[]"),
-        ("ping", "5"),
-        ("ping", "null"),
-        ("extract_text", '{"path":"a","maybe":null,"path":"b"}'),
-        ("ping", "{'a':1}"),
-        ("ping", " " * 200_001),
-        ("ping", '{"\ud800":1}'),
+        (None, None), ("", "{}"), (None, "{}"), ("ping", "{" * 100_000), ("ping", "[]"), ("ping", "5"),
+        ("ping", "null"), ("extract_text", '{"path":"a","maybe":null,"path":"b"}'), ("ping", "{'a':1}"),
+        ("ping", " " * 200_001), ("ping", '{"\ud800":1}'),
         ("extract_text", json.dumps({"tree": {"value": 1}})[:-1] + ',"next":{"value":1' + "}" * 9),
-    ]
+    ]  # fmt: skip
     for answer in activity(calls, {"ping": {}}):
         assert answer["error"].startswith("invalid_argument: ")
         assert answer["calls"] == []

@@ -272,29 +272,10 @@ def test_text_that_is_no_json_is_refused_at_its_line() -> None:
     assert caught.value.place == "tools.json:2:12"
 
 
-_KEYS = st.sampled_from(
-    [
-        "name",
-        "description",
-        "parameters",
-        "return",
-        "type",
-        "properties",
-        "required",
-        "$defs",
-        "$ref",
-        "items",
-        "object",
-        "string",
-        "anyOf",
-        "enum",
-        "x-droidgate",
-        "kind",
-        "format",
-        "appDescription",
-        "tools",
-    ]
-)
+_KEYS = st.sampled_from([
+    "name", "description", "parameters", "return", "type", "properties", "required", "$defs", "$ref", "items",
+    "object", "string", "anyOf", "enum", "x-droidgate", "kind", "format", "appDescription", "tools",
+])  # fmt: skip
 _WILD = st.recursive(
     st.none() | st.booleans() | st.integers() | st.floats(allow_nan=False) | st.text(max_size=6),
     lambda inner: st.lists(inner, max_size=3) | st.dictionaries(_KEYS, inner, max_size=4),

@@ -364,44 +364,12 @@ def test_a_file_is_recognised_by_its_root(text: str | bytes, sure: int) -> None:
     assert FORMAT.detect(SourceFile("x.xml", data)) == sure
 
 
-_PIECES = st.sampled_from(
-    [
-        "<",
-        ">",
-        "/>",
-        "</",
-        '"',
-        "=",
-        " ",
-        "“",
-        "”",
-        "&",
-        "&#10;",
-        "\\",
-        "@string/x",
-        "mobile-mcp-capabilities",
-        "mcp",
-        "capability",
-        "input",
-        "output",
-        "param",
-        "id",
-        "name",
-        "type",
-        "version",
-        "required",
-        "true",
-        "1.0",
-        "xmlns:a",
-        "<capability ",
-        "<param ",
-        '<mobile-mcp-capabilities version="1.0">',
-        "<!--",
-        "-->",
-        "<![CDATA[",
-        "]]>",
-    ]
-)
+_PIECES = st.sampled_from([
+    "<", ">", "/>", "</", '"', "=", " ", "“", "”", "&", "&#10;", "\\", "@string/x", "mobile-mcp-capabilities",
+    "mcp", "capability", "input", "output", "param", "id", "name", "type", "version", "required", "true",
+    "1.0", "xmlns:a", "<capability ", "<param ", '<mobile-mcp-capabilities version="1.0">', "<!--", "-->",
+    "<![CDATA[", "]]>",
+])  # fmt: skip
 
 
 @given(
