@@ -168,63 +168,38 @@ def test_the_revision_is_read_from_the_document() -> None:
     assert read_one(SHAPES["array"]).dialect == "2025-11-25"
 
 
+def by_row(row: str, tool: Json, expected: Json) -> Any:
+    """Return the case of a list with one tool that only a row lets in, and how it is written."""
+    return pytest.param(row, [{"name": "a", **tool}], [{"name": "a", **expected}], marks=pytest.mark.row(row))
+
+
+EMPTY = {"inputSchema": {"type": "object"}}
+
+
 @pytest.mark.parametrize(
     ("row", "document", "expected"),
     [
-        pytest.param(
-            "P01",
-            [{"name": "a"}],
-            [{"name": "a", "inputSchema": {"type": "object"}}],
-            marks=pytest.mark.row("P01"),
-        ),
-        pytest.param(
+        by_row("P01", {}, EMPTY),
+        by_row(
             "P02",
-            [{"name": "a", "inputSchema": {"properties": {"x": {}}}}],
-            [{"name": "a", "inputSchema": {"type": "object", "properties": {"x": {}}}}],
-            marks=pytest.mark.row("P02"),
+            {"inputSchema": {"properties": {"x": {}}}},
+            {"inputSchema": {"type": "object", "properties": {"x": {}}}},
         ),
-        pytest.param(
-            "P02",
-            [{"name": "a", "inputSchema": True}],
-            [{"name": "a", "inputSchema": {"type": "object"}}],
-            marks=pytest.mark.row("P02"),
+        by_row("P02", {"inputSchema": True}, EMPTY),
+        by_row(
+            "P03", {**EMPTY, "outputSchema": {"type": "array"}}, {**EMPTY, "outputSchema": {"type": "array"}}
         ),
-        pytest.param(
-            "P03",
-            [{"name": "a", "inputSchema": {"type": "object"}, "outputSchema": {"type": "array"}}],
-            [{"name": "a", "inputSchema": {"type": "object"}, "outputSchema": {"type": "array"}}],
-            marks=pytest.mark.row("P03"),
-        ),
-        pytest.param(
-            "P03",
-            [{"name": "a", "inputSchema": {"type": "object"}, "outputSchema": False}],
-            [{"name": "a", "inputSchema": {"type": "object"}, "outputSchema": {"not": {}}}],
-            marks=pytest.mark.row("P03"),
-        ),
-        pytest.param(
+        by_row("P03", {**EMPTY, "outputSchema": False}, {**EMPTY, "outputSchema": {"not": {}}}),
+        by_row(
             "P05",
-            [
-                {
-                    "name": "a",
-                    "title": None,
-                    "inputSchema": {"type": "object"},
-                    "annotations": {"readOnlyHint": None, "x": 1},
-                }
-            ],
-            [{"name": "a", "inputSchema": {"type": "object"}, "annotations": {"x": 1}}],
-            marks=pytest.mark.row("P05"),
+            {"title": None, "inputSchema": {"type": "object"}, "annotations": {"readOnlyHint": None, "x": 1}},
+            {**EMPTY, "annotations": {"x": 1}},
         ),
-        pytest.param(
+        by_row("P06", {"input_schema": {"type": "object"}}, EMPTY),
+        by_row(
             "P06",
-            [{"name": "a", "input_schema": {"type": "object"}}],
-            [{"name": "a", "inputSchema": {"type": "object"}}],
-            marks=pytest.mark.row("P06"),
-        ),
-        pytest.param(
-            "P06",
-            [{"name": "a", "inputSchema": {"type": "object"}, "annotations": {"read_only_hint": True}}],
-            [{"name": "a", "inputSchema": {"type": "object"}, "annotations": {"readOnlyHint": True}}],
-            marks=pytest.mark.row("P06"),
+            {**EMPTY, "annotations": {"read_only_hint": True}},
+            {**EMPTY, "annotations": {"readOnlyHint": True}},
         ),
     ],
 )
