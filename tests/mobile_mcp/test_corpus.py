@@ -22,6 +22,7 @@ from droidgate_mobile_mcp.wire import (
     read_response,
 )
 from mobile_mcp.tools import round_trip
+from model_types import properties_of
 from properties.matching import assert_same_declaration
 from requirements_of_tests import find
 
@@ -146,12 +147,10 @@ def test_the_prototype_s_capabilities_are_read_whole() -> None:
     provider, _ = read_descriptor(f"{RES}xml__mcp_capabilities@a675b63.xml")
     today, query, _make_up = provider.capabilities
     assert (today.input, today.output) == (ObjectType(), None)
-    assert isinstance(query.input, ObjectType)
-    assert isinstance(query.output, ObjectType)
-    assert {name: (held.type.kind, held.required) for name, held in query.input.properties.items()} == {
+    assert {name: (held.type.kind, held.required) for name, held in properties_of(query.input).items()} == {
         "date": ("string", True)
     }
-    assert {name: held.type.kind for name, held in query.output.properties.items()} == {
+    assert {name: held.type.kind for name, held in properties_of(query.output).items()} == {
         "date": "string",
         "has_clocked_in": "boolean",
     }
