@@ -196,6 +196,13 @@ class AppPlatform:
         """Return whether an app function can be executed."""
         return self._system.app_functions.is_enabled(package, function_id)
 
+    def register_app_function(
+        self, function_id: str, code: Callable[[str, Mapping[str, Json]], Mapping[str, Json]]
+    ) -> Callable[[], None]:
+        """Execute one of the application's own functions while the app runs."""
+        functions = self._system.app_functions
+        return functions.register(self._package.name, function_id, self._process, code)
+
     def execute_app_function(
         self,
         package: str,

@@ -84,7 +84,9 @@ def listed_function(listed_document: ListedDocument) -> ListedFunction:
     enabled = _first(runtime, "enabled")
     if not isinstance(enabled, bool):
         enabled = {0: None, 1: True, 2: False}.get(enabled) if isinstance(enabled, int) else None
-    if enabled is None:
+    # What an application registers while it runs is in force while it is registered, which no document says
+    # (reference appfunctions 2.g).
+    if enabled is None and not of_application:
         by_default = _first(document, "enabledByDefault")
         enabled = by_default if isinstance(by_default, bool) else None
     return ListedFunction(

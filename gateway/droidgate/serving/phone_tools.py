@@ -52,6 +52,7 @@ from droidgate.serving.tools import (
     UnknownToolError,
 )
 from droidgate.sources.callability import callability_of
+from droidgate.sources.device import listings_changed
 from droidgate_mcp.wire import DeclaredOutput, McpToolFailure, McpToolResult
 
 POLL_SECONDS: Final = 5.0
@@ -89,14 +90,15 @@ class ServedPhone:
     screens: bool = False
 
     def look(self) -> bool:
-        """Read what its apps declare where something was installed, changed or removed; return whether.
+        """Read what its apps declare where an app, or what the system lists, has changed; return whether.
 
         Raises:
             DroidgateError: the phone is not there, or fails.
         """
         caller = self.caller or self.connect()
         packages = frozenset(list_packages(caller.device))
-        if self.caller is not None and packages == self.packages:
+        is_same = self.caller is not None and packages == self.packages
+        if is_same and not listings_changed(caller.device, caller.targets.reading):
             return False
         reading = caller.targets.refresh()
         closed: dict[int, frozenset[str]] = {}
