@@ -210,6 +210,7 @@ def test_a_wrapped_output_keeps_how_its_root_lays_out_definitions() -> None:
     )
     fitted = _fit(provider, everything(output_shape="typed-object"))
     output = fitted.provider.capabilities[0].output
+    assert output is not None
     assert output.extensions == layout
     assert properties_of(output)["result"].type == array(ref("A"))
 
