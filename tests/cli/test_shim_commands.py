@@ -5,7 +5,6 @@ from collections.abc import Iterator, Mapping
 from pathlib import Path
 from typing import Any
 
-import jsonschema
 import pytest
 from cryptography.hazmat.primitives.serialization import Encoding, NoEncryption, PrivateFormat
 
@@ -43,13 +42,6 @@ def phone(monkeypatch: pytest.MonkeyPatch) -> Iterator[VirtualPhone]:
         yield started
 
 
-def document(run: Run, name: str) -> Any:
-    """Return what a run printed, which has to fit the published schema."""
-    printed = json.loads(run.out)
-    jsonschema.validate(printed, schema_of(PUBLISHED[name]))
-    return printed
-
-
 class Shim:
     """Runs `droidgate shim` inside this process."""
 
@@ -60,7 +52,7 @@ class Shim:
         return self._droidgate("shim", command, *arguments)
 
     def document(self, command: str, *arguments: str | Path) -> Any:
-        return document(self(command, *arguments, "--json"), f"shim-{command}")
+        return self(command, *arguments, "--json").document(f"shim-{command}")
 
     def install(self, source: str | Path, *options: str) -> None:
         """Install shims for apps of all protocols, which has to work."""
@@ -308,7 +300,7 @@ def test_the_same_key_signs_again_and_another_key_is_told(
     assert "made a signing key" in first.err
     second = shim("build", *ALL, "--from", folder, "-o", tmp_path / "b", "--json")
     assert "made a signing key" not in second.err
-    one, two = (document(run, "shim-build") for run in (first, second))
+    one, two = (run.document("shim-build") for run in (first, second))
     assert one["key"] == two["key"]
     assert one["shims"][0]["build"] == two["shims"][0]["build"]
     assert shim("install", tmp_path / "a").code == 0
@@ -343,7 +335,7 @@ def test_only_some_capabilities_and_several_apps_in_one(
     folder = folder_with(tmp_path, "clock-in", "pdf-tool")
     chosen = ["--only", "page_count", "--only", "query_clock_in"]
     asked = shim("install", *ALL, "--from", folder, "--aggregate", *chosen, "--json")
-    run = document(asked, "shim-install")
+    run = asked.document("shim-install")
     (one,) = run["shims"]
     assert (one["application_id"], sorted(one["capabilities"])) == (
         "dev.droidgate.shim",
@@ -437,7 +429,7 @@ def empty_app(package: str) -> bytes:
 def test_what_nobody_chose_is_not_told_as_an_app_without_a_shim(shim: Shim, tmp_path: Path) -> None:
     folder = folder_with(tmp_path, "clock-in", "pdf-tool", "weather")
     asked = ("build", *ALL, "--from", folder, "-o", tmp_path / "out", "--only", "merge", "--json")
-    built = document(shim(*asked), "shim-build")
+    built = shim(*asked).document("shim-build")
     assert [one["package"] for one in built["unused"]] == ["dev.droidgate.sample.weather"]
     (made,) = built["shims"]
     assert made["capabilities"] == ["merge"]
@@ -520,7 +512,7 @@ def test_doctor_finds_what_was_taken_away_and_says_the_fix(
     phone.system.app_ops.set_mode(name, "SYSTEM_ALERT_WINDOW", "deny")
     phone.system.packages.uninstall(CLOCK_IN)
     run = shim("doctor", "--json")
-    found = document(run, "shim-doctor")
+    found = run.document("shim-doctor")
     problems = {one["id"]: one for one in found["checks"] if one["state"] == "problem"}
     assert problems.keys() == {
         *("notifications", "battery-exemption", "activity-start-route", "targets", "consent")
@@ -636,7 +628,7 @@ def test_build_tells_each_permission_and_for_which_capabilities_it_is_there(
     assert "call app functions and call app functions for the other shims: " in together
     assert "while no agent is in front: " in together
     assert " and " in together.partition("EXECUTE_APP_FUNCTIONS")[2].partition("\n")[0]
-    built = document(shim(*made, "--json"), "shim-build")
+    built = shim(*made, "--json").document("shim-build")
     asked = {
         one["packages"][0]: {
             use["permission"].rpartition(".")[2]: use["capabilities"] for use in one["permissions"]
@@ -692,7 +684,7 @@ def test_a_shim_that_another_key_signed_gets_no_arguments(
     write_key(key)
     source = folder_with(tmp_path, "clock-in") / f"{CLOCK_IN}.apk"
     made = ("build", *ALL, "--from", str(source), "-o", str(tmp_path / "shims"), "--json")
-    signer = document(shim(*made, "--key", str(key)), "shim-build")["key"]["signer"]
+    signer = shim(*made, "--key", str(key)).document("shim-build")["key"]["signer"]
     phone.install((tmp_path / "shims" / f"{SHIM_OF}{CLOCK_IN}.apk").read_bytes())
     call = ("call", "make_up_clock_in", "--args", '{"date": "2026-03-02"}')
     files = f"/data/data/{CLOCK_IN}/files"
@@ -778,7 +770,7 @@ def test_a_shim_whose_app_is_gone_is_broken_and_sync_removes_it(shim: Shim, phon
     }
     doctor = shim("doctor", "--json")
     assert doctor.code == 4
-    problems = [one for one in document(doctor, "shim-doctor")["checks"] if one["state"] == "problem"]
+    problems = [one for one in doctor.document("shim-doctor")["checks"] if one["state"] == "problem"]
     assert [(one["id"], one["application_id"]) for one in problems] == [("targets", f"{SHIM_OF}{WEATHER}")]
 
     assert shim("sync").code == 0
@@ -827,9 +819,9 @@ def test_protocols_are_chosen_by_name_and_a_wrong_name_has_the_nearest(shim: Shi
     assert {one["packages"][0] for one in built["shims"]} == {CLOCK_IN, f"{NOTES}.legacy"}
     assert built["left_out"] == [PDF_TOOL]
     named = shim("build", "--from", folder, "-o", out, "--only", "query_clock_in", "--force", "--json")
-    assert [one["packages"] for one in document(named, "shim-build")["shims"]] == [[CLOCK_IN]]
+    assert [one["packages"] for one in named.document("shim-build")["shims"]] == [[CLOCK_IN]]
     other_agents = shim("build", "--from", folder, "-o", out, "--advertise", "mmcp", "--force", "--json")
-    assert len(document(other_agents, "shim-build")["shims"]) == 3
+    assert len(other_agents.document("shim-build")["shims"]) == 3
     wrong = shim("build", "--from", folder, "-o", out, "--protocol", "mobile_mcp")
     assert wrong.code == 2
     assert "a shim cannot call 'mobile_mcp'" in wrong.err
