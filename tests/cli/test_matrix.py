@@ -66,24 +66,12 @@ CASES: dict[str, tuple[Capability, str]] = {
         Capability(id="do", output=record({"r": optional(string())})),
         "/output/properties/r/required",
     ),
-    "constraint: pattern": (
-        _with_parameter(string().model_copy(update={"pattern": "^a"})),
-        "/input/properties/p/type/pattern",
-    ),
-    "constraint: format": (
-        _with_parameter(string().model_copy(update={"format": "date"})),
-        "/input/properties/p/type/format",
-    ),
-    "constraint: enum": (
-        _with_parameter(string().model_copy(update={"enum": ("a", "b")})),
-        "/input/properties/p/type/enum",
-    ),
-    "constraint: null allowed": (
-        _with_parameter(string().model_copy(update={"nullable": True})),
-        "/input/properties/p/type/nullable",
-    ),
+    "constraint: pattern": (_with_parameter(string(pattern="^a")), "/input/properties/p/type/pattern"),
+    "constraint: format": (_with_parameter(string(format="date")), "/input/properties/p/type/format"),
+    "constraint: enum": (_with_parameter(string(enum=("a", "b"))), "/input/properties/p/type/enum"),
+    "constraint: null allowed": (_with_parameter(string(nullable=True)), "/input/properties/p/type/nullable"),
     "constraint: other JSON Schema keywords": (
-        _with_parameter(string().model_copy(update={"keywords": {"minLength": 1}})),
+        _with_parameter(string(keywords={"minLength": 1})),
         "/input/properties/p/type/keywords/minLength",
     ),
     "schema: facts of other formats": (
@@ -91,7 +79,7 @@ CASES: dict[str, tuple[Capability, str]] = {
         "/extensions/elsewhere/f",
     ),
     "type: a type without a name": (
-        _with_parameter(string().model_copy(update={"implicit": True})),
+        _with_parameter(string(implicit=True)),
         "/input/properties/p/type/implicit",
     ),
     "access: enabled by default": (

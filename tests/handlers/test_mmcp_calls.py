@@ -23,12 +23,8 @@ TOOLS = Provider(
             description="Read",
             input=record(
                 {
-                    "path": required(
-                        string().model_copy(update={"keywords": {"minLength": 1, "maxLength": 20}})
-                    ),
-                    "page": optional(
-                        int64().model_copy(update={"keywords": {"minimum": 1, "exclusiveMaximum": 10}})
-                    ),
+                    "path": required(string(keywords={"minLength": 1, "maxLength": 20})),
+                    "page": optional(int64(keywords={"minimum": 1, "exclusiveMaximum": 10})),
                     "mode": optional(string(enum=("fast", 'sl"ow'))),
                     "paths": optional(array(string(), keywords={"minItems": 2})),
                     "meta": optional(

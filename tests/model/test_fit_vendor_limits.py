@@ -48,7 +48,7 @@ def test_an_input_without_parameters_states_that_it_has_none() -> None:
 
 
 def test_only_the_listed_keywords_are_carried() -> None:
-    one = string().model_copy(update={"keywords": {"minLength": 1, "title": "T"}})
+    one = string(keywords={"minLength": 1, "title": "T"})
     taken = record({"a": optional(one)})
     fitted, findings = fit(taken, everything(keyword_words=["title"]))
     written = written_input(fitted)
