@@ -40,12 +40,12 @@ class ListedDocument:
 def without_notices(text: str) -> str:
     """Return an answer without the lines that change nothing, such as which user is taken."""
     lines = text.replace("\r\n", "\n").split("\n")
-    return "\n".join(line for line in lines if not any(notice.match(line) for notice in _notices()))
+    return "\n".join(line for line in lines if not _notices().match(line))
 
 
 @cache
-def _notices() -> tuple[re.Pattern[str], ...]:
-    return tuple(re.compile(notice) for notice in load_shell_texts().notices)
+def _notices() -> re.Pattern[str]:
+    return re.compile("|".join(f"(?:{notice})" for notice in load_shell_texts().notices))
 
 
 def read_documents(listing: Json) -> list[ListedDocument]:

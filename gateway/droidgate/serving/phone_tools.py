@@ -41,6 +41,7 @@ from droidgate.serving.names import NamedCapability, ToolNames
 from droidgate.serving.nulls import with_nulls
 from droidgate.serving.tools import (
     Change,
+    ReportProgress,
     ResourceContent,
     ServedFile,
     ServedResource,
@@ -242,23 +243,16 @@ class PhoneTools:
             hint = "List the tools again" if closest is None else f"Did you mean {closest!r}?"
             raise UnknownToolError(f"unknown tool {call.tool!r}", hint=hint)
         cancel = threading.Event()
-        token = anyio.lowlevel.current_token()
-
-        def report(progress: CallProgress) -> None:
-            send = partial(call.report_progress, progress.seconds, message=progress.text)
-            # The client may have gone, and the server may have stopped.
-            with suppress(RuntimeError, anyio.BrokenResourceError, anyio.ClosedResourceError):
-                anyio.from_thread.run(send, token=token)
-
+        sink = None if call.report_progress is None else _progress_sink(call.report_progress)
         try:
             return await anyio.to_thread.run_sync(
-                self._call, call, called, cancel, report, abandon_on_cancel=True, limiter=self._limiter
+                self._call, call, called, cancel, sink, abandon_on_cancel=True, limiter=self._limiter
             )
         finally:
             cancel.set()
 
     def _call(
-        self, call: ToolCall, called: _ToolTarget, cancel: threading.Event, report: ProgressSink
+        self, call: ToolCall, called: _ToolTarget, cancel: threading.Event, progress: ProgressSink | None
     ) -> ToolOutcome:
         target, caller = called.target, called.phone.caller
         if caller is None:
@@ -269,8 +263,9 @@ class PhoneTools:
                 result = caller.call(
                     replace(request, arguments=arguments, files=files),
                     cancel=cancel,
-                    approver=ClientApprover(call, self._allow),
-                    progress=report,
+                    approver=ClientApprover(call),
+                    allowed=self._allow,
+                    progress=progress,
                 )
         except CallError as error:
             return _failed(error.failure.token, _explained(error))
@@ -390,6 +385,18 @@ def _resources(
         )
         for name, mime_type, title, text in texts
     ]
+
+
+def _progress_sink(report: ReportProgress) -> ProgressSink:
+    """Return what sends reports of another thread to the client of a call."""
+    token = anyio.lowlevel.current_token()
+
+    def send(progress: CallProgress) -> None:
+        # The client may have gone, and the server may have stopped.
+        with suppress(RuntimeError, anyio.BrokenResourceError, anyio.ClosedResourceError):
+            anyio.from_thread.run(partial(report, progress.seconds, message=progress.text), token=token)
+
+    return send
 
 
 def _failed(token: str, message: str) -> ToolOutcome:
