@@ -315,7 +315,9 @@ def _standings(draw: st.DrawFn) -> Standing:
     """Draw what an agent finds: an open app of an interface, with up to three facts changed."""
     interface = draw(st.sampled_from([None, *INTERFACES]))
     declared = load_reach().interface(interface)
-    facts = {"kind": declared.components[0]} if declared is not None and declared.components else {}
+    facts: dict[str, Any] = (
+        {"kind": declared.components[0]} if declared is not None and declared.components else {}
+    )
     facts |= SERVICE_OF_ANDROID if interface == "app-function" else {}
     for name in draw(st.sets(st.sampled_from(sorted(CLOSING)), max_size=3)):
         facts[name] = draw(CLOSING[name])
