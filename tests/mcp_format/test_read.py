@@ -165,9 +165,9 @@ def test_the_revision_is_read_from_the_document() -> None:
     assert read_one(SHAPES["array"]).dialect == "2025-11-25"
 
 
-def by_row(row: str, tool: Json, expected: Json) -> Any:
-    """Return the case of a list with one tool that only a row lets in, and how it is written."""
-    return pytest.param(row, [{"name": "a", **tool}], [{"name": "a", **expected}], marks=pytest.mark.row(row))
+def case(mark: pytest.MarkDecorator, tool: Json, expected: Json) -> Any:
+    """Return the case of a list with one tool that only the row of a mark lets in, and how it is written."""
+    return pytest.param(mark.args[0], [{"name": "a", **tool}], [{"name": "a", **expected}], marks=mark)
 
 
 EMPTY = {"inputSchema": {"type": "object"}}
@@ -176,25 +176,29 @@ EMPTY = {"inputSchema": {"type": "object"}}
 @pytest.mark.parametrize(
     ("row", "document", "expected"),
     [
-        by_row("P01", {}, EMPTY),
-        by_row(
-            "P02",
+        case(pytest.mark.row("P01"), {}, EMPTY),
+        case(
+            pytest.mark.row("P02"),
             {"inputSchema": {"properties": {"x": {}}}},
             {"inputSchema": {"type": "object", "properties": {"x": {}}}},
         ),
-        by_row("P02", {"inputSchema": True}, EMPTY),
-        by_row(
-            "P03", {**EMPTY, "outputSchema": {"type": "array"}}, {**EMPTY, "outputSchema": {"type": "array"}}
+        case(pytest.mark.row("P02"), {"inputSchema": True}, EMPTY),
+        case(
+            pytest.mark.row("P03"),
+            {**EMPTY, "outputSchema": {"type": "array"}},
+            {**EMPTY, "outputSchema": {"type": "array"}},
         ),
-        by_row("P03", {**EMPTY, "outputSchema": False}, {**EMPTY, "outputSchema": {"not": {}}}),
-        by_row(
-            "P05",
+        case(
+            pytest.mark.row("P03"), {**EMPTY, "outputSchema": False}, {**EMPTY, "outputSchema": {"not": {}}}
+        ),
+        case(
+            pytest.mark.row("P05"),
             {"title": None, "inputSchema": {"type": "object"}, "annotations": {"readOnlyHint": None, "x": 1}},
             {**EMPTY, "annotations": {"x": 1}},
         ),
-        by_row("P06", {"input_schema": {"type": "object"}}, EMPTY),
-        by_row(
-            "P06",
+        case(pytest.mark.row("P06"), {"input_schema": {"type": "object"}}, EMPTY),
+        case(
+            pytest.mark.row("P06"),
             {**EMPTY, "annotations": {"read_only_hint": True}},
             {**EMPTY, "annotations": {"readOnlyHint": True}},
         ),
