@@ -168,3 +168,26 @@ class Account : android.os.Parcelable
 package android.widget
 
 class RemoteViews : android.os.Parcelable
+
+package android.net
+
+class Uri : android.os.Parcelable
+
+package java.time
+
+class Duration
+class Instant
+class LocalDate
+class LocalDateTime
+class LocalTime
+class OffsetDateTime
+class OffsetTime
+class Period
+class Year
+class YearMonth
+class MonthDay
+class ZonedDateTime
+class ZoneId
+class ZoneOffset
+enum class DayOfWeek
+enum class Month

@@ -111,8 +111,9 @@ def parse_file(file: SourceFile, *, is_library: bool = False) -> SourceDeclarati
     data = file.data.removeprefix(b"\xef\xbb\xbf")
     root = _parse(data, file.path)
     if root.has_error or not all(_is_declaration(child) for child in root.children):
-        # The grammar requires the end of a line, or a semicolon, after the last member of a class.
-        repaired = _parse(end_members(data), file.path)
+        # The grammar requires the end of a line, or a semicolon, after the last member of a class,
+        # and does not know context parameters.
+        repaired = _parse(end_members(blank_context_parameters(data)), file.path)
         root = root if repaired.has_error else repaired
     if root.has_error:
         raise _syntax_error(root, data, file.path)
@@ -130,7 +131,7 @@ def _syntax_error(root: Node, data: bytes, path: str) -> InputError:
 
         def has_error(text: bytes) -> bool:
             try:
-                return _parse(end_members(text), path).has_error
+                return _parse(end_members(blank_context_parameters(text)), path).has_error
             except BudgetError:
                 return True
 
@@ -213,6 +214,16 @@ def end_members(data: bytes) -> bytes:
                 pieces += [data[written : found.start()], b";"]
                 written = found.start()
     return b"".join((*pieces, data[written:]))
+
+
+_CONTEXT_PARAMETERS: Final = re.compile(
+    rb"^([ \t]*)(context[ \t]*\([^()\"]*(?:\([^()\"]*\)[^()\"]*)*\))(?=\s*(?:@|[a-z]+\s))", re.MULTILINE
+)
+
+
+def blank_context_parameters(data: bytes) -> bytes:
+    """Return Kotlin text with blanks for the context parameters in front of declarations (Kotlin 2.2)."""
+    return _CONTEXT_PARAMETERS.sub(lambda found: found[1] + re.sub(rb"[^\n]", b" ", found[2]), data)
 
 
 def _excerpt(text: str) -> str:
