@@ -102,6 +102,7 @@ class MoreCall(UfoCall):
             "size": list(picture.size),
             "screen_size": list(picture.screen_size),
             **facts,
+            "mimeType": f"image/{format}",
             "image": base64.b64encode(picture.data).decode("ascii"),
         }
 

@@ -18,6 +18,8 @@ _MOST_PIXELS: Final = 64_000_000
 _QUALITY: Final = 80
 _TEXT_SIZE: Final = 18
 _MARGIN: Final = 2
+
+_Box = tuple[int, int, int, int]
 _COLOURS: Final = ("#c2185b", "#1565c0", "#2e7d32", "#6a1b9a", "#bf360c", "#00695c")
 """Dark enough for white numbers; neighbours differ."""
 
@@ -68,25 +70,39 @@ def make_picture(
 
 
 def _draw_boxes(picture: Image.Image, controls: Sequence[Control], scale: float) -> None:
-    """Draw a box around each control and its id in the box's corner, large boxes first."""
+    """Draw a box around each control, small ones over large ones, and its id in a corner of the box."""
     pen = ImageDraw.Draw(picture)
+    font = ImageFont.load_default(_TEXT_SIZE)
+    boxes: list[tuple[str, _Box]] = []
     for control in sorted(controls, key=_area, reverse=True):
         left, top, right, bottom = (round(number * scale) for number in control.rect)
         if left < right and top < bottom and left < picture.width and top < picture.height:
-            box = (left, top, min(right, picture.width) - 1, min(bottom, picture.height) - 1)
-            _draw_box(pen, box, control.id)
+            boxes.append((control.id, (left, top, min(right, picture.width), min(bottom, picture.height))))
+    for number, (left, top, right, bottom) in boxes:
+        pen.rectangle((left, top, right - 1, bottom - 1), outline=_colour(number), width=2)
+    taken: set[tuple[int, int]] = set()
+    for number, box in reversed(boxes):
+        _, _, width, height = pen.textbbox((0, 0), number, font=font)
+        x, y = _free_corner(box, (int(width) + 2 * _MARGIN, int(height) + 2 * _MARGIN), taken)
+        pen.rectangle((x, y, x + width + 2 * _MARGIN, y + height + 2 * _MARGIN), fill=_colour(number))
+        pen.text((x + _MARGIN, y + _MARGIN), number, fill="white", font=font)
+
+
+def _free_corner(box: _Box, size: tuple[int, int], taken: set[tuple[int, int]]) -> tuple[int, int]:
+    """Return where an id goes: in the first corner where no other id is, else in the upper left one."""
+    left, top, right, bottom = box
+    across, down = (left, max(left, right - size[0] - 1)), (top, max(top, bottom - size[1] - 1))
+    corners = [(x, y) for y in down for x in across]
+    cell = _TEXT_SIZE
+    chosen = next((each for each in corners if (each[0] // cell, each[1] // cell) not in taken), corners[0])
+    taken.add((chosen[0] // cell, chosen[1] // cell))
+    return chosen
+
+
+def _colour(number: str) -> str:
+    return _COLOURS[int(number) % len(_COLOURS)]
 
 
 def _area(control: Control) -> int:
     left, top, right, bottom = control.rect
     return (right - left) * (bottom - top)
-
-
-def _draw_box(pen: ImageDraw.ImageDraw, box: tuple[int, int, int, int], number: str) -> None:
-    colour = _COLOURS[int(number) % len(_COLOURS)]
-    pen.rectangle(box, outline=colour, width=2)
-    font = ImageFont.load_default(_TEXT_SIZE)
-    _, _, width, height = pen.textbbox((0, 0), number, font=font)
-    left, top = box[0], box[1]
-    pen.rectangle((left, top, left + width + 2 * _MARGIN, top + height + 2 * _MARGIN), fill=colour)
-    pen.text((left + _MARGIN, top + _MARGIN), number, fill="white", font=font)
