@@ -2,7 +2,8 @@
 
 Run it with `make bench`, or by itself. The phone is the virtual one, in a process of its own. A direct call
 is the device command of the call, sent over a raw connection to the adb server. The echo is the SDK's bare
-low-level server over HTTP, whose one tool returns its argument: the floor of any server on this SDK. Clients
+low-level server over HTTP, whose one tool returns its argument: the floor of any server on this SDK. The
+direct calls are the floor of any server of this phone, which runs on the same cores. Clients
 send raw JSON-RPC of revision 2026-07-28 over kept connections, so that no client library is measured. With
 `recorded` phone, an adb server repeats what the virtual phone answered: what is left is the gateway's own.
 """
@@ -40,9 +41,19 @@ COLUMNS = {
     "calls/s": ",.0f",
     "median, ms": ".2f",
     "95 of 100, ms": ".2f",
+    "clients, CPU ms": ".2f",
     "server, CPU ms": ".2f",
     "phone, CPU ms": ".2f",
 }
+RATIOS = {
+    "what": "",
+    "clients": ",",
+    "calls/s over the echo's": ".2f",
+    "calls/s over direct": ".2f",
+    "median above direct, ms": ".2f",
+    "95 of 100 above direct, ms": ".2f",
+}
+ECHO, DIRECT = "echo server of the SDK", "direct over adb"
 LISTS = {"tools": ",", "bytes": ",", "median, ms": ".2f", "95 of 100, ms": ".2f", "server, MiB": ".0f"}
 META = {
     "io.modelcontextprotocol/protocolVersion": "2026-07-28",
@@ -178,8 +189,10 @@ def measured(make: Callable[[], Callable[[], object]], clients: int, calls: int)
     return [len(spent) / elapsed, statistics.median(spent), percentiles[18]]
 
 
-def cpu_of(process: int) -> float:
-    """Return the processor time that a process has used, in milliseconds."""
+def cpu_of(process: int | None) -> float:
+    """Return the processor time that a process has used, in milliseconds; 0 for none."""
+    if process is None:
+        return 0.0
     fields = Path(f"/proc/{process}/stat").read_text(encoding="ascii").rpartition(")")[2].split()
     return (int(fields[11]) + int(fields[12])) * 1000 / os.sysconf("SC_CLK_TCK")
 
@@ -214,20 +227,10 @@ def main() -> None:
         ):
             echoed = {"name": "echo", "arguments": ARGUMENTS}
             created = {"name": "notes_summarizeNotes", "arguments": ARGUMENTS}
-            rows: list[tuple[str, Callable[[], Callable[[], object]], int, int]] = [
-                (
-                    "echo server of the SDK",
-                    lambda: asking(int(echo), "tools/call", echoed),
-                    echo_server,
-                    phone,
-                ),
-                ("direct over adb", lambda: lambda: device.check(list(command)), os.getpid(), phone),
-                (
-                    "through droidgate serve",
-                    lambda: asking(int(port), "tools/call", created),
-                    server,
-                    phone,
-                ),
+            rows: list[tuple[str, Callable[[], Callable[[], object]], int | None, int]] = [
+                (ECHO, lambda: asking(int(echo), "tools/call", echoed), echo_server, phone),
+                (DIRECT, lambda: lambda: device.check(list(command)), None, phone),
+                ("through droidgate serve", lambda: asking(int(port), "tools/call", created), server, phone),
                 (
                     "through droidgate serve, recorded phone",
                     lambda: asking(int(other), "tools/call", created),
@@ -235,14 +238,26 @@ def main() -> None:
                     recorded,
                 ),
             ]
+            measures: dict[tuple[str, int], list[float]] = {}
             for clients in (1, 16):
                 for name, make, *processes in rows:
-                    before = [cpu_of(process) for process in processes]
-                    figures = measured(make, clients, calls)
-                    spent = [
-                        cpu_of(process) - begin for process, begin in zip(processes, before, strict=True)
-                    ]
-                    table.add(name, clients, calls, *figures, *(each / calls for each in spent))
+                    before = [cpu_of(process) for process in (os.getpid(), *processes)]
+                    figures = measures[name, clients] = measured(make, clients, calls)
+                    after = [cpu_of(process) for process in (os.getpid(), *processes)]
+                    spent = [(end - begin) / calls for end, begin in zip(after, before, strict=True)]
+                    table.add(name, clients, calls, *figures, *spent)
+            table = results.table("ratios", RATIOS)
+            for (name, clients), (rate, *times) in measures.items():
+                if name in {ECHO, DIRECT}:
+                    continue
+                echo_rate, (direct_rate, *direct_times) = (
+                    measures[ECHO, clients][0],
+                    measures[DIRECT, clients],
+                )
+                above = (each - direct for each, direct in zip(times, direct_times, strict=True))
+                table.add(name, clients, rate / echo_rate, rate / direct_rate, *above)
+            direct_rate, echo_rate = measures[DIRECT, 16][0], measures[ECHO, 16][0]
+            table.add(DIRECT, 16, direct_rate / echo_rate, 1.0, 0.0, 0.0)
         table = results.table("lists", LISTS)
         for count in (50, 2_000):
             with started(SERVER, str(count), *place) as ((port,), process):

@@ -40,11 +40,7 @@ hypothesis.settings.load_profile("default")
 
 def pytest_addoption(parser: pytest.Parser) -> None:
     parser.addoption("--refresh-golden", action="store_true", help="write what tests see into tests/golden")
-    parser.addoption(
-        "--without-slow",
-        action="store_true",
-        help="leave out the tests that are marked `slow`",
-    )
+    parser.addoption("--without-slow", action="store_true", help="leave out the tests that are marked `slow`")
     parser.addoption("--shuffle", type=int, metavar="SEED", help="run the tests in another order")
     parser.addoption(
         "--rows-off",

@@ -4,8 +4,6 @@ Written from POSIX and without that module: a word is of characters that mean no
 quotes, where nothing means anything.
 """
 
-from __future__ import annotations
-
 import re
 
 _WORD = r"""(?:[A-Za-z0-9_@%+=:,./-]+|'[^']*'(?:"'"'[^']*')*)"""

@@ -16,22 +16,12 @@ REFERENCE, STRING, FLOAT, DIMENSION, FRACTION = 1, 3, 4, 5, 6
 INT_DEC, INT_HEX, INT_BOOLEAN, COLOR_RGB4 = 0x10, 0x11, 0x12, 0x1F
 
 ATTRIBUTE_IDS = {
-    "label": 0x01010001,
-    "name": 0x01010003,
-    "permission": 0x01010006,
-    "enabled": 0x0101000E,
-    "exported": 0x01010010,
-    "description": 0x01010020,
-    "value": 0x01010024,
-    "resource": 0x01010025,
-    "targetActivity": 0x01010202,
-    "minSdkVersion": 0x0101020C,
-    "versionCode": 0x0101021B,
-    "versionName": 0x0101021C,
-    "targetSdkVersion": 0x01010270,
-    "versionCodeMajor": 0x01010576,
+    "label": 0x01010001, "name": 0x01010003, "permission": 0x01010006, "enabled": 0x0101000E,
+    "exported": 0x01010010, "description": 0x01010020, "value": 0x01010024, "resource": 0x01010025,
+    "targetActivity": 0x01010202, "minSdkVersion": 0x0101020C, "versionCode": 0x0101021B,
+    "versionName": 0x0101021C, "targetSdkVersion": 0x01010270, "versionCodeMajor": 0x01010576,
     "foregroundServiceType": 0x01010599,
-}
+}  # fmt: skip
 
 Value = str | tuple[int, int]
 """A string, or type and data."""
@@ -310,11 +300,7 @@ def end_record(count: int, length: int, offset: int, comment: bytes = b"") -> by
 
 MANIFEST = element(
     "manifest",
-    {
-        "android:versionCode": (INT_DEC, 7),
-        "android:versionName": "1.2",
-        "package": "dev.droidgate.test",
-    },
+    {"android:versionCode": (INT_DEC, 7), "android:versionName": "1.2", "package": "dev.droidgate.test"},
     element("uses-sdk", {"android:minSdkVersion": (INT_DEC, 26), "android:targetSdkVersion": (INT_DEC, 36)}),
     element(
         "application",

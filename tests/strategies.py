@@ -20,8 +20,6 @@ What is left out, since no reader makes it of a file that does not already say s
 - `Effects` without a hint is None, and an input is an object, a choice of objects, a reference or anything.
 """
 
-from __future__ import annotations
-
 import json
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from decimal import Decimal
@@ -226,16 +224,9 @@ KEYWORDS: Mapping[str, Callable[[Random], Json]] = {
 """JSON Schema keywords that the algebra does not model, with values for them."""
 
 _WORDS = {
-    "boolean": "boolean",
-    "int32": "integer",
-    "int64": "integer",
-    "float": "number",
-    "double": "number",
-    "string": "string",
-    "bytes": "string",
-    "array": "array",
-    "object": "object",
-}
+    "boolean": "boolean", "int32": "integer", "int64": "integer", "float": "number", "double": "number",
+    "string": "string", "bytes": "string", "array": "array", "object": "object",
+}  # fmt: skip
 _INTEGERS = {"int32": 2**31, "int64": 2**63}
 _LEAF_KINDS = tuple(kind for kind in TYPE_KINDS if kind not in {"array", "object", "all-of", "one-of", "ref"})
 _ANY_TYPE_WORDS: tuple[Json, ...] = (["string", "integer"], "unheard-of", ["string", "number", "null"])

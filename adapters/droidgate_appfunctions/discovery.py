@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import Final
 
 from droidgate.formats import lazily
-from droidgate.installed import CallRoute, ComponentQuery, DeviceFacts, SystemListing
+from droidgate.installed import CallRoute, ComponentQuery, DeviceFacts, StateQuery, SystemListing
 from droidgate.model.capability import Provider
 from droidgate_appfunctions.constants import NAMES
 
@@ -19,6 +19,11 @@ LISTING: Final = SystemListing(
     title="AppFunctionManagerService commands:",
     command="list-app-functions",
     read=lazily("droidgate_appfunctions.printed_listing:read_printed_listing"),
+    state=StateQuery(
+        "is-enabled",
+        lazily("droidgate_appfunctions.shell_calls:state_command"),
+        lazily("droidgate_appfunctions.shell_calls:read_state"),
+    ),
 )
 
 EXECUTE: Final = "execute-app-function"

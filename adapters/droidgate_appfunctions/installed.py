@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import replace
+from functools import partial
 from typing import Final
 
 from droidgate.app_search import IndexingReport, simulate_indexing
@@ -20,20 +21,18 @@ from droidgate_appfunctions.listed import ListingReader
 from droidgate_appfunctions.read import read_application
 from droidgate_mappings.app_functions import load_indexing
 
-NOT_INDEXED: Final = finding_code(
+_code = partial(finding_code, module=__name__)
+
+NOT_INDEXED: Final = _code(
     "function-not-indexed",
     "The app declares a function that the phone does not list; the message says what would explain it",
-    __name__,
 )
-ONLY_LISTED: Final = finding_code(
-    "function-only-listed",
-    "The phone lists a function that the app's files do not declare",
-    __name__,
+ONLY_LISTED: Final = _code(
+    "function-only-listed", "The phone lists a function that the app's files do not declare"
 )
-STATE_NOT_KNOWN: Final = finding_code(
+STATE_NOT_KNOWN: Final = _code(
     "function-state-not-known",
     "The phone has no listing of functions: whether they are indexed and enabled is not known",
-    __name__,
 )
 
 _CAUSES: Final = 2
@@ -102,10 +101,7 @@ def _with_states(provider: Provider, listed: Mapping[str, ListedFunction]) -> Pr
 
 
 def _not_indexed(
-    reading: Reading,
-    listed: Mapping[str, ListedFunction],
-    application: Application,
-    facts: DeviceFacts,
+    reading: Reading, listed: Mapping[str, ListedFunction], application: Application, facts: DeviceFacts
 ) -> Iterator[Finding]:
     missing = [
         capability

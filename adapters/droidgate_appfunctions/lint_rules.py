@@ -7,12 +7,13 @@ release or every release is concerned, else a warning. The other rules have a le
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
+from functools import partial
 from typing import Final
 
 from droidgate.app_search import REASONS
 from droidgate.model.capability import Place
 from droidgate.model.findings import Finding, Level, finding_code
-from droidgate.model.lint_rules import LintRule, LintRules
+from droidgate.model.lint_rules import LintRules
 from droidgate_mappings.app_functions import Release, load_indexing
 
 PREFIX: Final = "appfunctions-"
@@ -50,237 +51,200 @@ INDEXING_CODES: Final[Mapping[str, str]] = {
 """Reason of the indexer -> finding code."""
 
 
-_BOOK: Final = LintRules("AppFunctions", __name__)
+_BOOK: Final = LintRules("AppFunctions", __name__, PREFIX)
 
 RULES: Final = _BOOK.by_id
 """Every rule with a level of its own, by id, in order."""
 
 
-def _rule(name: str, level: Level, section: str, meaning: str, hint: str) -> LintRule:
-    return _BOOK.declare(PREFIX + name, level, section, meaning, hint)
+_error = partial(_BOOK.declare, Level.ERROR)
+_warning = partial(_BOOK.declare, Level.WARNING)
+_note = partial(_BOOK.declare, Level.NOTE)
 
 
-META_DATA: Final = _rule(
-    "meta-data",
-    Level.ERROR,
-    "1.1",
-    "A <meta-data> holds what Android reads from <property>",
-    "Write <property>",
+META_DATA: Final = _error(
+    "meta-data", "1.1", "A <meta-data> holds what Android reads from <property>", "Write <property>"
 )
-SERVICE_ACTION: Final = _rule(
+SERVICE_ACTION: Final = _error(
     "service-action",
-    Level.ERROR,
     "1.1",
     "A service with function files has no intent filter for app functions",
     "Add an intent filter with the action android.app.appfunctions.AppFunctionService",
 )
-SERVICE_DISABLED: Final = _rule(
+SERVICE_DISABLED: Final = _warning(
     "service-disabled",
-    Level.WARNING,
     "5.2",
     "A service with function files is disabled, so its functions cannot be called",
     "Remove android:enabled, or enable the service before it is called",
 )
-NO_SCHEMA: Final = _rule(
+NO_SCHEMA: Final = _error(
     "no-schema",
-    Level.ERROR,
     "1.2",
     "A file of version 2 comes without a schema file, so no release reads its functions completely",
     "Add the property android.app.appfunctions.schema with app_functions_schema.xsd",
 )
-APPLICATION_LEVEL: Final = _rule(
+APPLICATION_LEVEL: Final = _note(
     "application-level",
-    Level.NOTE,
     "1.2",
     "Functions of the application are read from Android 17 on",
     "Older releases see functions of a service",
 )
-METADATA_PLACE: Final = _rule(
+METADATA_PLACE: Final = _warning(
     "metadata-place",
-    Level.WARNING,
     "1.1",
     "The app's guidance for agents is not where Android looks for it",
     "Put the property android.app.appfunctions.app_metadata with android:resource into <application>",
 )
-METADATA_MISSING: Final = _rule(
+METADATA_MISSING: Final = _warning(
     "metadata-missing",
-    Level.WARNING,
     "1.1",
     "The resource with the app's guidance for agents does not exist",
     "Add the file below res/xml, or name the one that exists",
 )
-METADATA_CONTENT: Final = _rule(
+METADATA_CONTENT: Final = _warning(
     "metadata-content",
-    Level.WARNING,
     "2.g",
     "The app's guidance for agents has no description that Android finds",
     "Write <AppFunctionAppMetadata> with a description in the namespace of res-auto or androidx.appfunctions",
 )
-METADATA_FILE: Final = _rule(
+METADATA_FILE: Final = _error(
     "metadata-file",
-    Level.ERROR,
     "2.g",
     "The file with the app's guidance for agents is not one that Android reads",
     "Make <AppFunctionAppMetadata> the root element of a well-formed XML document",
 )
-METADATA_ATTRIBUTES: Final = _rule(
+METADATA_ATTRIBUTES: Final = _warning(
     "metadata-attributes",
-    Level.WARNING,
     "2.g",
     "The application element has attributes of app_metadata, which neither Android nor Jetpack reads",
     "Move them into the file that android.app.appfunctions.app_metadata names",
 )
-METADATA_GUIDANCE: Final = _rule(
+METADATA_GUIDANCE: Final = _note(
     "metadata-guidance",
-    Level.NOTE,
     "2.g",
     "The app has a text for its users and no guidance for agents",
     "Add a description to <AppFunctionAppMetadata>, if agents need guidance",
 )
-ID_DIFFERS: Final = _rule(
+ID_DIFFERS: Final = _warning(
     "id-differs",
-    Level.WARNING,
     "3.2",
     "A function's <id> and <functionId> differ, so releases call it by different names",
     "Write the same text into both",
 )
-NO_FUNCTION_ID: Final = _rule(
+NO_FUNCTION_ID: Final = _warning(
     "no-function-id",
-    Level.WARNING,
     "3.2",
     "A function has no <functionId>, so releases before 17 cannot call it",
     "Write <functionId> with the text of <id>",
 )
-ENABLED_UNSAID: Final = _rule(
+ENABLED_UNSAID: Final = _warning(
     "enabled-unsaid",
-    Level.WARNING,
     "3.2",
     "A function does not state whether it is enabled; releases treat that differently",
     "Write <enabledByDefault>true</enabledByDefault>",
 )
-NO_SIGNATURE: Final = _rule(
+NO_SIGNATURE: Final = _warning(
     "no-signature",
-    Level.WARNING,
     "3.3",
     "A function has neither a response nor a predefined schema, so Jetpack's agents do not see it",
     "Describe parameters and response in a file of version 2",
 )
-SCHEMA_TRIPLE: Final = _rule(
+SCHEMA_TRIPLE: Final = _warning(
     "schema-triple",
-    Level.WARNING,
     "2.c",
     "A predefined schema has no category, name or version, so it is ignored",
     "Write all three, the version above 0, or none",
 )
-NO_DESCRIPTION: Final = _rule(
+NO_DESCRIPTION: Final = _note(
     "no-description",
-    Level.NOTE,
     "9.6",
     "A function has no description",
     "Describe in a sentence what the function does; agents choose by it",
 )
-UNKNOWN_TYPE: Final = _rule(
+UNKNOWN_TYPE: Final = _warning(
     "unknown-type",
-    Level.WARNING,
     "2.c",
     "Jetpack does not know a data type's number, so its agents do not see the function",
     "Use one of 0 to 8 and 10 to 14",
 )
-EMPTY_OBJECT: Final = _rule(
+EMPTY_OBJECT: Final = _warning(
     "empty-object",
-    Level.WARNING,
     "2.c",
     "An object has no properties, so Jetpack's agents do not see the function",
     "Give it at least one property",
 )
-UNNAMED_ONE_OF: Final = _rule(
+UNNAMED_ONE_OF: Final = _warning(
     "unnamed-one-of",
-    Level.WARNING,
     "2.c",
     "A choice of types has no objectQualifiedName, so Jetpack's agents do not see the function",
     "Write <objectQualifiedName>",
 )
-BAD_INT_ENUM: Final = _rule(
+BAD_INT_ENUM: Final = _warning(
     "bad-int-enum",
-    Level.WARNING,
     "2.c",
     "An enum value of an integer is not a 32-bit integer, so Jetpack's agents do not see the function",
     "Write digits only, up to 2147483647",
 )
-DANGLING_REFERENCE: Final = _rule(
+DANGLING_REFERENCE: Final = _warning(
     "dangling-reference",
-    Level.WARNING,
     "2.c",
     "A reference names no data type of the app's components",
     "Declare it under <dataTypes> of an <AppFunctionComponentMetadataDocument>",
 )
-UNTYPED_ARRAY: Final = _rule(
-    "untyped-array", Level.WARNING, "2.c", "A list has no item type", "Write <itemType>"
-)
-UNTYPED: Final = _rule(
+UNTYPED_ARRAY: Final = _warning("untyped-array", "2.c", "A list has no item type", "Write <itemType>")
+UNTYPED: Final = _warning(
     "untyped",
-    Level.WARNING,
     "2.c",
     "A parameter, property or response has no data type",
     "Write <dataTypeMetadata>, or <valueType> in a response",
 )
-UNNAMED_PARAMETER: Final = _rule(
-    "unnamed-parameter", Level.WARNING, "2.c", "A parameter or property has no name", "Write <name>"
+UNNAMED_PARAMETER: Final = _warning(
+    "unnamed-parameter", "2.c", "A parameter or property has no name", "Write <name>"
 )
-TWIN_PARAMETERS: Final = _rule(
-    "twin-parameters", Level.WARNING, "2.c", "Two parameters or properties have one name", "Rename one"
+TWIN_PARAMETERS: Final = _warning(
+    "twin-parameters", "2.c", "Two parameters or properties have one name", "Rename one"
 )
-UNREADABLE_NAME: Final = _rule(
+UNREADABLE_NAME: Final = _warning(
     "unreadable-name",
-    Level.WARNING,
     "4",
     "A name has a character of AppSearch's paths, so the app cannot read the value by it",
     "Use a name without . and [",
 )
-UNKNOWN_REQUIRED: Final = _rule(
+UNKNOWN_REQUIRED: Final = _warning(
     "unknown-required",
-    Level.WARNING,
     "2.c",
     "A required property is not one of the object's properties",
     "Remove it from <required>, or declare it",
 )
-ACCESS_LEVEL: Final = _rule(
-    "access-level",
-    Level.WARNING,
-    "2.c",
-    "Jetpack does not know the access level",
-    "Write self, system or androidTrusted",
+ACCESS_LEVEL: Final = _warning(
+    "access-level", "2.c", "Jetpack does not know the access level", "Write self, system or androidTrusted"
 )
-PATTERN_TYPE: Final = _rule(
+PATTERN_TYPE: Final = _warning(
     "pattern-type",
-    Level.WARNING,
     "2.c",
     "A pattern's type is not a constant of PatternMatcher, so the function is ignored",
     "Use 0 to 4",
 )
-UNEVEN_LISTS: Final = _rule(
+UNEVEN_LISTS: Final = _warning(
     "uneven-lists",
-    Level.WARNING,
     "2.d",
     "paramNames, paramTypes and paramRequired are of different length and go by position",
     "Write one of each for every parameter",
 )
-DUPLICATE_PROPERTY: Final = _rule(
+DUPLICATE_PROPERTY: Final = _warning(
     "duplicate-property",
-    Level.WARNING,
     "2.f",
     "The schema declares a property of a type twice; the first counts",
     "Remove one",
 )
-ASSUMED: Final = _rule(
+ASSUMED: Final = _note(
     "assumed",
-    Level.NOTE,
     "1.2",
     "A file alone does not state its schema and its place in the manifest; the usual ones are assumed",
     "Lint the app's folder or APK to be sure",
 )
-NO_FUNCTIONS: Final = _rule(
-    "no-functions", Level.NOTE, "3.2", "The file declares no functions", "Nothing to do if this is intended"
+NO_FUNCTIONS: Final = _note(
+    "no-functions", "3.2", "The file declares no functions", "Nothing to do if this is intended"
 )
 
 

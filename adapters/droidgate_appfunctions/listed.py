@@ -7,6 +7,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
+from functools import partial
 from typing import Final
 
 from lxml import etree
@@ -23,26 +24,24 @@ from droidgate_appfunctions.constants import APP_LEVEL, FORMAT_ID, NAMES, PLATFO
 from droidgate_appfunctions.fields import ElementSource
 from droidgate_appfunctions.read_document import FunctionReader, read_functions_file
 
-LISTED_SERVICE_UNKNOWN: Final = finding_code(
+_code = partial(finding_code, module=__name__)
+
+LISTED_SERVICE_UNKNOWN: Final = _code(
     "listed-service-unknown",
     "A listing before Android 17 does not name the service of its functions; their component is not known",
-    __name__,
 )
-LISTED_SIGNATURE_UNKNOWN: Final = finding_code(
+LISTED_SIGNATURE_UNKNOWN: Final = _code(
     "listed-signature-unknown",
     "A listing has no description, parameters or response of a service's functions: their file is of "
     "version 1, or was indexed without its schema",
-    __name__,
 )
-LISTED_PROPERTY_KEPT: Final = finding_code(
+LISTED_PROPERTY_KEPT: Final = _code(
     "listed-property-kept",
     "A property of a listed function that the reader does not know; it is kept as written",
-    __name__,
 )
-LISTED_PROPERTY_LEFT_OUT: Final = finding_code(
+LISTED_PROPERTY_LEFT_OUT: Final = _code(
     "listed-property-left-out",
     "A property of a listed document whose name no functions file can have; it is left out",
-    __name__,
 )
 
 _BY_INDEXER: Final = frozenset(

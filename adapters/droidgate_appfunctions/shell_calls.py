@@ -79,11 +79,21 @@ class AppFunctionShellCalls:
         """Return `cmd app_function is-enabled`, which newer shells have."""
         if _IS_ENABLED not in call.facts.shell_commands:
             return None
-        return ShellCommand((*_COMMAND, _IS_ENABLED, *_identity(call), *_user(call)))
+        return ShellCommand(state_command(call.provider.package or "", call.capability.id, call.facts.user))
 
     def read_enabled(self, output: ShellOutput) -> bool | None:
         """Return what `is-enabled` printed: `true` or `false`; None for an error."""
-        return {"true": True, "false": False}.get(without_notices(output.text).strip())
+        return read_state(output.text)
+
+
+def state_command(package: str, function: str, user: int) -> tuple[str, ...]:
+    """Return the command that says whether a function can be called (reference 6.2)."""
+    return (*_COMMAND, _IS_ENABLED, "--package", package, "--function", function, "--user", str(user))
+
+
+def read_state(text: str) -> bool | None:
+    """Return what `is-enabled` printed: `true` or `false`; None for an error."""
+    return {"true": True, "false": False}.get(without_notices(text).strip())
 
 
 def _may_be_nothing(declared: Type) -> bool:

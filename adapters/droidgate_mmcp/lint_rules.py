@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from functools import partial
 from typing import Final
 
 from droidgate.model.findings import Level
@@ -9,147 +10,118 @@ from droidgate.model.lint_rules import LintRules
 from droidgate.parsing.manifest_limits import REFUSED_BY
 
 _BOOK: Final = LintRules("mMCP spec", __name__)
-_rule = _BOOK.declare
+_error = partial(_BOOK.declare, Level.ERROR)
+_warning = partial(_BOOK.declare, Level.WARNING)
+_note = partial(_BOOK.declare, Level.NOTE)
 
 RULES: Final = _BOOK.by_id
 """Every rule by id, in order."""
 
-TOOL_NAME: Final = _rule(
-    "mmcp-tool-name", Level.ERROR, "1", "A tool has a string `name`", "Add `name`; calls use it"
+TOOL_NAME: Final = _error("mmcp-tool-name", "1", "A tool has a string `name`", "Add `name`; calls use it")
+TOOL_NAME_UNIQUE: Final = _error(
+    "mmcp-tool-name-unique", "1", "A tool's name is unique", "Rename one of them"
 )
-TOOL_NAME_UNIQUE: Final = _rule(
-    "mmcp-tool-name-unique",
-    Level.ERROR,
-    "1",
-    "A tool's name is unique",
-    "Rename one of them",
-)
-TOOL_DESCRIPTION: Final = _rule(
+TOOL_DESCRIPTION: Final = _error(
     "mmcp-tool-description",
-    Level.ERROR,
     "1",
     "A tool has a string `description`",
     "Describe in a sentence what the tool does; agents choose by it",
 )
-PARAMETERS: Final = _rule(
+PARAMETERS: Final = _error(
     "mmcp-parameters",
-    Level.ERROR,
     "1",
     "A tool has parameters",
     'Write {"type": "object", "properties": {}} for a tool without arguments',
 )
-PARAMETERS_SCHEMA: Final = _rule(
+PARAMETERS_SCHEMA: Final = _error(
     "mmcp-parameters-schema",
-    Level.ERROR,
     "1",
     "A tool's parameters are a valid JSON Schema",
     "Correct the schema; it is 2020-12 unless `$schema` says otherwise",
 )
-FLAT_PARAMETERS: Final = _rule(
+FLAT_PARAMETERS: Final = _warning(
     "mmcp-flat-parameters",
-    Level.WARNING,
     "1 (row M37)",
     "The parameters are a flat map of type words, which is not a useful JSON Schema",
     'Write {"type": "object", "properties": {"name": {"type": "string"}}}',
 )
-OBJECT_PARAMETERS: Final = _rule(
+OBJECT_PARAMETERS: Final = _warning(
     "mmcp-object-parameters",
-    Level.WARNING,
     "1 (row M37)",
     "The parameters do not state that they are an object",
     'Start with "type": "object"',
 )
-NAME_LENGTH: Final = _rule(
+NAME_LENGTH: Final = _warning(
     "mmcp-name-length",
-    Level.WARNING,
     "1 (row M47)",
     "With the client's prefix, the name is longer than language models allow",
     "Keep names within 56 characters",
 )
-NAME_CHARACTERS: Final = _rule(
+NAME_CHARACTERS: Final = _warning(
     "mmcp-name-characters",
-    Level.WARNING,
     "1 (row M47)",
     "The name has characters that language models do not allow in a function's name",
     "Use A-Z a-z 0-9 _ and -",
 )
-ADVERTISE_ACTION: Final = _rule(
+ADVERTISE_ACTION: Final = _error(
     "mmcp-advertise-action",
-    Level.ERROR,
     "2",
     "A component with a manifest advertises it",
     "Add com.example.mMCP.ACTION_TOOL_ADVERTISE to its intent filter",
 )
-META_DATA: Final = _rule(
+META_DATA: Final = _error(
     "mmcp-meta-data",
-    Level.ERROR,
     "2",
     "An advertising component has its manifest as meta-data text",
     "Add meta-data mMCP_manifest with the JSON in android:value",
 )
-MANIFEST_LENGTH: Final = _rule(
+MANIFEST_LENGTH: Final = _error(
     "mmcp-manifest-length",
-    Level.ERROR,
     "2 (API 35)",
     f"The manifest is not longer than the meta-data that {REFUSED_BY} take",
     "Shorten descriptions, or let each of several activities advertise some of the tools",
 )
-JSON: Final = _rule("mmcp-json", Level.ERROR, "2", "The manifest is JSON", "Correct the JSON")
-CONTROL_CHARACTERS: Final = _rule(
+JSON: Final = _error("mmcp-json", "2", "The manifest is JSON", "Correct the JSON")
+CONTROL_CHARACTERS: Final = _warning(
     "mmcp-control-characters",
-    Level.WARNING,
     "2 (row M36)",
     "A string of the manifest JSON holds raw control characters",
     "Write them as JSON escapes",
 )
-INSTRUCTIONS: Final = _rule(
+INSTRUCTIONS: Final = _error(
     "mmcp-instructions",
-    Level.ERROR,
     "2",
     "The manifest has a string `instructions`",
     "Add `instructions`; the first client drops apps without it",
 )
-TOOLS: Final = _rule(
-    "mmcp-tools", Level.ERROR, "2", "The manifest has an array of tool objects", "Add the array `tools`"
-)
-DEFAULT_CATEGORY: Final = _rule(
+TOOLS: Final = _error("mmcp-tools", "2", "The manifest has an array of tool objects", "Add the array `tools`")
+DEFAULT_CATEGORY: Final = _error(
     "mmcp-default-category",
-    Level.ERROR,
     "2",
     "The filters have the category DEFAULT, without which no implicit Intent resolves to an activity",
     "Add android.intent.category.DEFAULT",
 )
-DRAFT_KEY: Final = _rule(
-    "mmcp-draft-key",
-    Level.WARNING,
-    "2",
-    "A key of the first draft that 1.0 does not have",
-    "Convert the manifest to 1.0",
+DRAFT_KEY: Final = _warning(
+    "mmcp-draft-key", "2", "A key of the first draft that 1.0 does not have", "Convert the manifest to 1.0"
 )
-UNKNOWN_KEY: Final = _rule(
-    "mmcp-unknown-key", Level.NOTE, "2", "A key that the specification does not have", "Check its spelling"
+UNKNOWN_KEY: Final = _note(
+    "mmcp-unknown-key", "2", "A key that the specification does not have", "Check its spelling"
 )
-CALL_ACTION: Final = _rule(
+CALL_ACTION: Final = _error(
     "mmcp-call-action",
-    Level.ERROR,
     "3",
     "A component that advertises is also the one that is called",
     "Add com.example.mMCP.ACTION_TOOL_CALL to its intent filter",
 )
-EXPORTED: Final = _rule(
-    "mmcp-exported", Level.ERROR, "3", "Other apps can start the component", 'Add android:exported="true"'
+EXPORTED: Final = _error(
+    "mmcp-exported", "3", "Other apps can start the component", 'Add android:exported="true"'
 )
-ACTIVITY: Final = _rule(
+ACTIVITY: Final = _error(
     "mmcp-activity",
-    Level.ERROR,
     "3",
     "Tools are called by starting an activity for its result",
     "Advertise by an activity",
 )
-VERSION: Final = _rule(
-    "mmcp-version",
-    Level.WARNING,
-    "Protocol Version",
-    "The manifest states version 1.0",
-    'Add "protocolVersion": "1.0"',
+VERSION: Final = _warning(
+    "mmcp-version", "Protocol Version", "The manifest states version 1.0", 'Add "protocolVersion": "1.0"'
 )

@@ -10,7 +10,7 @@ from __future__ import annotations
 import threading
 import time
 from collections.abc import Callable, Iterator
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from dataclasses import dataclass
 from typing import Protocol
 
@@ -69,6 +69,34 @@ def start_work(clock: Clock, name: str, work: Callable[[], None]) -> threading.T
     return thread
 
 
+class SystemSignal:
+    """A lock that is free once it has happened: a fraction of what `threading.Event` costs."""
+
+    __slots__ = ("_happened", "_lock")
+
+    def __init__(self) -> None:
+        self._happened = False
+        self._lock = threading.Lock()
+        self._lock.acquire()
+
+    def set(self) -> None:
+        """Mark it as happened."""
+        self._happened = True
+        with suppress(RuntimeError):  # The lock is free where it has happened before.
+            self._lock.release()
+
+    def is_set(self) -> bool:
+        """Return whether it has happened."""
+        return self._happened
+
+    def wait(self, seconds: float) -> bool:
+        """Wait so long, and return whether it has happened."""
+        if not self._happened and self._lock.acquire(timeout=max(0.0, seconds)):
+            # Others may wait for it, too.
+            self.set()
+        return self._happened
+
+
 class SystemClock:
     """The host's time."""
 
@@ -77,12 +105,12 @@ class SystemClock:
         return time.time()
 
     def signal(self) -> Signal:
-        """Return an event."""
-        return threading.Event()
+        """Return a signal."""
+        return SystemSignal()
 
     def wait(self, signal: Signal, seconds: float) -> bool:
         """Wait in the host's time."""
-        if not isinstance(signal, threading.Event):
+        if not isinstance(signal, SystemSignal):
             message = "the signal is of another clock"
             raise TypeError(message)
         return signal.wait(seconds)

@@ -15,15 +15,7 @@ from typing import Final
 
 from droidgate_phone.file_accounts import ROOT_UID
 from droidgate_phone.file_handles import FileReader, FileSpace, FileWriter
-from droidgate_phone.file_nodes import (
-    READ,
-    SEARCH,
-    WRITE,
-    Content,
-    FileNode,
-    FileStatus,
-    VirtualFileError,
-)
+from droidgate_phone.file_nodes import READ, SEARCH, WRITE, Content, FileNode, FileStatus, VirtualFileError
 
 __all__ = [
     "READ",

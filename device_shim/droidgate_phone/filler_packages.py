@@ -124,10 +124,7 @@ def _component(element: str, actions: tuple[str, ...], inside: str = "") -> str:
 
 
 _OTHERS: Final[tuple[_Parts, ...]] = (
-    (
-        _component("receiver", ("com.example.ACTION_MMCP_DISCOVERY", "com.example.ACTION_MMCP_INVOKE")),
-        {},
-    ),
+    (_component("receiver", ("com.example.ACTION_MMCP_DISCOVERY", "com.example.ACTION_MMCP_INVOKE")), {}),
     (_component("service", ("io.rosenpin.mmcp.action.MCP_SERVICE",)), {}),
     (
         _component(

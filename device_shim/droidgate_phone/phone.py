@@ -167,10 +167,7 @@ def _userland(system: AndroidSystem) -> Userland:
 
 def _run(system: AndroidSystem, command: str, streams: CommandStreams, environment: Mapping[str, str]) -> int:
     return run_shell(
-        system,
-        command or _INTERACTIVE_SHELL,
-        streams,
-        environment={**SHELL_ENVIRONMENT, **environment},
+        system, command or _INTERACTIVE_SHELL, streams, environment={**SHELL_ENVIRONMENT, **environment}
     )
 
 

@@ -16,6 +16,7 @@ from droidgate.model.json_values import Json
 from droidgate.model.names import NameEntry
 from droidgate.parsing.json_text import parse_json
 from droidgate.parsing.suggestions import suggest_name
+from droidgate.translate import Conversion
 
 _HINT: Final = "Give `names.json` that `droidgate convert` wrote with the tools"
 
@@ -65,14 +66,17 @@ class _Names(_Loose):
 
 
 def read_function_call(
-    dialect: str, call: Mapping[str, Any] | str, names: Mapping[str, Any] | str | PathLike[str]
+    dialect: str,
+    call: Mapping[str, Any] | str,
+    names: Conversion | Mapping[str, Any] | str | PathLike[str],
 ) -> FunctionCall:
     """Return which capability a model calls, with the arguments by their names in the source.
 
     Args:
         dialect: `openai`, `openai-chat`, `anthropic` or `gemini`: the dialect of the tools.
         call: The call as the API answered it, or its JSON text.
-        names: `names.json` of the conversion: its path, or its content.
+        names: The conversion that made the tools, or `names.json` that `droidgate convert` wrote with
+            them: its path, or its content.
 
     Raises:
         UsageError: the names are of tools in another dialect, or a format has no calls of models.
@@ -108,7 +112,9 @@ def read_function_call(
     )
 
 
-def _read_names(names: Mapping[str, Any] | str | PathLike[str]) -> _Names:
+def _read_names(names: Conversion | Mapping[str, Any] | str | PathLike[str]) -> _Names:
+    if isinstance(names, Conversion):
+        return _names_of(names)
     value: Any = names
     place = None
     if not isinstance(names, Mapping):
@@ -121,6 +127,20 @@ def _read_names(names: Mapping[str, Any] | str | PathLike[str]) -> _Names:
         return _Names.model_validate(value)
     except ValidationError as error:
         raise InputError("it is not a name map", place=place, hint=_HINT) from error
+
+
+def _names_of(conversion: Conversion) -> _Names:
+    return _Names(
+        target=_Target(format=conversion.target.id, dialect=conversion.dialect.id),
+        providers=tuple(
+            _Map(
+                source=_Origin(package=translation.source.package, component=translation.source.component),
+                capabilities=translation.capability_names,
+                names=translation.writing.names,
+            )
+            for translation in conversion.translations
+        ),
+    )
 
 
 def _unknown(name: str, known: _Names) -> InputError:

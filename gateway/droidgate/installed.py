@@ -31,6 +31,21 @@ class ListingError(ValueError):
 
 
 @dataclass(frozen=True, slots=True)
+class StateQuery:
+    """The command of a service that says whether one function can be called now.
+
+    Attributes:
+        command: Its name, as the service's help has it.
+        write: Package, id of the function and user -> the whole command.
+        read: What the command printed -> whether it can be called; None where it does not say.
+    """
+
+    command: str
+    write: Callable[[str, str, int], tuple[str, ...]]
+    read: Callable[[str], bool | None]
+
+
+@dataclass(frozen=True, slots=True)
 class SystemListing:
     """A listing of the running system that a format asks for: `cmd SERVICE COMMAND --user USER`.
 
@@ -40,12 +55,14 @@ class SystemListing:
         command: The command that lists.
         read: Reads what the command printed on its two streams: package -> what is listed of it. Raises
             `ListingError`.
+        state: Asks for what the listing does not say; None where nothing does.
     """
 
     service: str
     title: str
     command: str
     read: Callable[[str, str], Mapping[str, tuple[ListedFunction, ...]]]
+    state: StateQuery | None = None
 
 
 @dataclass(frozen=True, slots=True)

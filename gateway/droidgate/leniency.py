@@ -10,6 +10,7 @@ from __future__ import annotations
 import os
 from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass, field
+from functools import partial
 from typing import Final, TypeVar
 
 from droidgate.model.capability import Place
@@ -18,21 +19,18 @@ from droidgate.model.findings import Finding, Level, finding_code
 from droidgate.parsing.json_text import JsonParser, parse_json
 from droidgate_mappings.tables import load_divergences
 
-LENIENT_READ: Final = finding_code(
-    "lenient-read",
-    "The reader accepted what the specification does not allow; `rule` names the registry row",
-    __name__,
+_code = partial(finding_code, module=__name__)
+
+LENIENT_READ: Final = _code(
+    "lenient-read", "The reader accepted what the specification does not allow; `rule` names the registry row"
 )
 
-DECLARATION_UNREAD: Final = finding_code(
-    "declaration-unread",
-    "A part of a file that may declare capabilities is not read, so they are missing",
-    __name__,
+DECLARATION_UNREAD: Final = _code(
+    "declaration-unread", "A part of a file that may declare capabilities is not read, so they are missing"
 )
-LOST_IN_READING: Final = finding_code(
+LOST_IN_READING: Final = _code(
     "lost-in-reading",
     "A part of the source that the specification does not allow is left out; `rule` names the registry row",
-    __name__,
 )
 
 Part = TypeVar("Part")

@@ -32,6 +32,15 @@ class Translation:
     source: Provider
     writing: Writing
 
+    @property
+    def capability_names(self) -> tuple[NameEntry, ...]:
+        """The name of each capability, as it is written and in the source."""
+        pairs = zip(self.source.capabilities, self.writing.provider.capabilities, strict=True)
+        return tuple(
+            NameEntry(pointer=f"/capabilities/{position}/id", original=capability.id, written=written.id)
+            for position, (capability, written) in enumerate(pairs)
+        )
+
 
 @dataclass(frozen=True, slots=True)
 class FailedTranslation:

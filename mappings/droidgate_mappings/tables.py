@@ -10,7 +10,7 @@ from typing import Any, TypeVar
 
 from pydantic import Field, ValidationError
 
-from droidgate.model.types import Frozen
+from droidgate.model.types import TYPE_KINDS, Frozen
 from droidgate_mappings.capacity import Capacity
 
 Table = TypeVar("Table", bound=Frozen)
@@ -173,13 +173,27 @@ def load_format_tables(format_id: str) -> FormatTables:
     for dialect in raw["dialects"]:
         stated = dialect.get("capacity")
         if stated is not None:
-            types = {**base.get("types", {}), **stated.get("types", {})}
+            types = {**_complete(base.get("types", {})), **_complete(stated.get("types", {}))}
             dialect["capacity"] = {**base, **stated, "types": types}
+            outputs = stated.get("outputs")
+            if outputs is not None:
+                dialect["capacity"]["outputs"] = {**outputs, "types": _complete(outputs["types"])}
     try:
         return FormatTables.model_validate(raw)
     except ValidationError as error:
         message = f"mappings/formats/{format_id}.toml: {error}"
         raise ValueError(message) from error
+
+
+def _complete(rows: dict[str, dict[str, Any]]) -> dict[str, dict[str, Any]]:
+    """Return how kinds of types are written: where nothing else is stated, as themselves.
+
+    Args:
+        rows: What is stated, by kind; `*` is what all kinds have that do not state it.
+    """
+    usual = rows.get("*", {})
+    kinds = TYPE_KINDS if "*" in rows else rows
+    return {kind: {"written_as": kind, **usual, **rows.get(kind, {})} for kind in kinds}
 
 
 @cache

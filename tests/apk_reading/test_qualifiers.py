@@ -1,7 +1,5 @@
 """Configurations of a resource table as the qualifiers of the folders that they come from."""
 
-from __future__ import annotations
-
 import struct
 from itertools import combinations
 

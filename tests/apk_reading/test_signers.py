@@ -99,11 +99,7 @@ def test_the_newest_scheme_names_the_signers(pairs: dict[int, bytes], expected: 
     ("sdk", "expected"), [(23, []), (27, [b"two"]), (28, [b"old"]), (32, [b"old"]), (33, [b"new"])]
 )
 def test_each_release_reads_the_schemes_and_signers_that_are_for_it(sdk: int, expected: list[bytes]) -> None:
-    pairs = {
-        V31: v3_value(b"new", first=33),
-        V3: v3_value(b"old", last=32),
-        V2: scheme_value(b"two"),
-    }
+    pairs = {V31: v3_value(b"new", first=33), V3: v3_value(b"old", last=32), V2: scheme_value(b"two")}
     assert signers_of(with_block(zip_of(whole_app()), pairs), sdk) == (tuple(map(digest, expected)), [])
 
 

@@ -48,12 +48,7 @@ def _children(inner: st.SearchStrategy[XmlElement]) -> st.SearchStrategy[XmlElem
 def _elements(children: st.SearchStrategy[list[XmlElement | str]]) -> st.SearchStrategy[XmlElement]:
     attributes = st.lists(ATTRIBUTES, max_size=5, unique_by=lambda one: (one.namespace, one.name))
     return st.builds(
-        XmlElement,
-        NAMES,
-        st.none() | st.just("urn:a"),
-        attributes,
-        children,
-        st.integers(0, 70_000),
+        XmlElement, NAMES, st.none() | st.just("urn:a"), attributes, children, st.integers(0, 70_000)
     )
 
 
@@ -65,8 +60,7 @@ def in_order(element: XmlElement) -> XmlElement:
     return replace(
         element,
         attributes=sorted(
-            element.attributes,
-            key=lambda one: (one.resource_id or NO_ID, one.namespace or "", one.name),
+            element.attributes, key=lambda one: (one.resource_id or NO_ID, one.namespace or "", one.name)
         ),
         children=[in_order(one) if isinstance(one, XmlElement) else one for one in element.children],
     )
@@ -173,21 +167,10 @@ def test_compiled_xml_of_real_apks_is_written_back_without_loss(part: str) -> No
     assert count > (1_000 if part == "framework-res" else 10)
 
 
-@pytest.mark.parametrize(
-    "text",
-    [
-        "x" * 40_000,
-        "😀" * 20_000,
-        "]]> & < > \" '",
-        "\t two\n lines ",
-        "漢字 é \u202e\u200b",
-        "\u0001\u001f\ufffe",
-        "@string/x",
-        "?attr/x",
-        "007",
-        "",
-    ],
-)
+@pytest.mark.parametrize("text", [
+    "x" * 40_000, "😀" * 20_000, "]]> & < > \" '", "\t two\n lines ", "漢字 é \u202e\u200b",
+    "\u0001\u001f\ufffe", "@string/x", "?attr/x", "007", "",
+])  # fmt: skip
 def test_hostile_texts_come_out_exact(text: str) -> None:
     attribute = _framework_attribute("value", TypedValue(ValueType.STRING, 0, text))
     tree = XmlElement("meta-data", attributes=[attribute], children=[text] if text else [])

@@ -51,18 +51,9 @@ QUALIFIERS = (
 )
 NOT_IN_THE_OLD_AAPT2 = {"neuter"}
 WRONG = (
-    "es-r419",
-    "deutsch",
-    "de-DE",
-    "night-land",
-    "v",
-    "sw600",
-    "mcc31",
-    "240x320",
-    "land-land",
-    "xhdpi-night",
+    "es-r419", "deutsch", "de-DE", "night-land", "v", "sw600", "mcc31", "240x320", "land-land", "xhdpi-night",
     "DE-rde-x",
-)
+)  # fmt: skip
 
 
 def test_qualifiers_are_compiled_as_aapt2_compiles_them(tmp_path: Path) -> None:

@@ -1,7 +1,5 @@
 """Functions files and apps in memory, typed by hand, and ways to read them."""
 
-from __future__ import annotations
-
 from collections.abc import Mapping
 
 from droidgate.application import Application

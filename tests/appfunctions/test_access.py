@@ -1,7 +1,5 @@
 """Which apps may call functions, read from manifest and files, and written again (reference 1.1, 2, 7)."""
 
-from __future__ import annotations
-
 from collections.abc import Mapping
 from dataclasses import replace
 

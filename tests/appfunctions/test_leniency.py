@@ -393,11 +393,7 @@ PARALLEL = "<paramNames>a</paramNames><paramTypes>int</paramTypes><paramRequired
             "/appfunctions/appfunction/parameters[2]",
         ),
         (file_of(function_of(), function_of()), "A13", "/appfunctions/appfunction[2]"),
-        (
-            file_of(function_of("<scope>window</scope>", enabled=None)),
-            "A15",
-            "/appfunctions/appfunction",
-        ),
+        (file_of(function_of("<scope>window</scope>", enabled=None)), "A15", "/appfunctions/appfunction"),
         (file_of(function_of("<scope>global</scope>")), "A16", "/appfunctions/appfunction"),
         (
             file_of(function_of(PARALLEL + "<paramRequired>true</paramRequired>", response="")),

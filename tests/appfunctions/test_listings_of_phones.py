@@ -5,9 +5,10 @@ import pytest
 from droidgate.formats import Reading, SourceFile, detect_format
 from droidgate.leniency import ReadingContext
 from droidgate.model.capability import Capability, Provider
-from droidgate.model.types import ObjectType, Property, ScalarType
+from droidgate.model.types import ObjectType
 from droidgate.sources.android_project import application_from_tree
 from droidgate_appfunctions.format import FORMAT
+from model_types import boolean, int32, optional, record, required, string
 from phone_system.phone_system_apps import TOOL, make_phone, make_tool, run
 
 SERVICE = f"{TOOL}.Notes"
@@ -23,13 +24,8 @@ def provider(dialect: str) -> Provider:
             Capability(
                 id=f"{SERVICE}#create",
                 description="Creates a note",
-                input=ObjectType(
-                    properties={
-                        "title": Property(type=ScalarType(kind="string"), required=True),
-                        "count": Property(type=ScalarType(kind="int32")),
-                    }
-                ),
-                output=None if dialect == "platform" else ScalarType(kind="boolean"),
+                input=record({"title": required(string()), "count": optional(int32())}),
+                output=None if dialect == "platform" else boolean(),
             ),
             Capability(id=f"{SERVICE}#purge", description="Removes all notes", input=ObjectType()),
         ),

@@ -1,7 +1,5 @@
 """An app with a file of version 1 next to a newer one (reference 1.2)."""
 
-from __future__ import annotations
-
 import pytest
 
 from appfunctions.function_files import (

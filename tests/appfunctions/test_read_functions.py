@@ -17,9 +17,10 @@ from appfunctions.function_files import (
 from droidgate.formats import SourceFile
 from droidgate.model.capability import Capability, CapabilityAccess
 from droidgate.model.errors import InputError
-from droidgate.model.types import ObjectType, Property, ScalarType
+from droidgate.model.types import ObjectType
 from droidgate.parsing.java_text import to_lower_camel_case
 from droidgate_appfunctions.format import FORMAT
+from model_types import int32, null, optional, record, required, string
 
 V1 = """<appfunctions>
     <appfunction>
@@ -67,13 +68,10 @@ def test_a_v2_function_is_read_with_everything_it_says() -> None:
     assert capability.model_copy(update={"source": None}) == Capability(
         id="a.B#c",
         description=" Does it. ",
-        input=ObjectType(
-            properties={
-                "count": Property(type=ScalarType(kind="int32", description="How many"), required=True),
-                "text": Property(type=ScalarType(kind="string", nullable=True)),
-            }
+        input=record(
+            {"count": required(int32(description="How many")), "text": optional(string(nullable=True))}
         ),
-        output=ScalarType(kind="null", description="Nothing"),
+        output=null(description="Nothing"),
         access=CapabilityAccess(access_level="self"),
         extensions={
             "appfunctions": {
@@ -169,17 +167,11 @@ def test_parallel_lists_are_parameters_with_type_words() -> None:
     (capability,) = provider.capabilities
     assert (capability.id, capability.description, capability.output) == ("createNote", "Notes", None)
     assert facts_of(capability) == {"documentId": "x"}
-    assert capability.input == ObjectType(
-        properties={
-            "title": Property(type=ScalarType(kind="string"), required=True),
-            "count": Property(
-                type=ScalarType(kind="int32"), extensions={"appfunctions": {"paramWord": "Int"}}
-            ),
-            "who": Property(
-                type=ScalarType(kind="string"),
-                required=True,
-                extensions={"appfunctions": {"paramType": "Person"}},
-            ),
+    assert capability.input == record(
+        {
+            "title": required(string()),
+            "count": optional(int32(), extensions={"appfunctions": {"paramWord": "Int"}}),
+            "who": required(string(), extensions={"appfunctions": {"paramType": "Person"}}),
         }
     )
 

@@ -18,16 +18,21 @@ from appfunctions.function_files import (
     write_in,
 )
 from droidgate.model.errors import BudgetError, InputError
-from droidgate.model.types import (
-    AllOfType,
-    ArrayType,
-    ObjectType,
-    OneOfType,
-    OpaqueType,
-    Property,
-    RefType,
-    ScalarType,
-    Type,
+from droidgate.model.types import AllOfType, ObjectType, OneOfType, OpaqueType, Type
+from model_types import (
+    all_of,
+    array,
+    binary,
+    boolean,
+    float32,
+    float64,
+    int32,
+    int64,
+    null,
+    one_of,
+    ref,
+    required,
+    string,
 )
 
 INT = typed("", 7)
@@ -42,30 +47,25 @@ NAME = (
 @pytest.mark.parametrize(
     ("inner", "number", "expected"),
     [
-        ("", 0, ScalarType(kind="null")),
-        ("", 1, ScalarType(kind="boolean")),
-        ("", 2, ScalarType(kind="bytes")),
+        ("", 0, null()),
+        ("", 1, boolean()),
+        ("", 2, binary()),
         (
             f"<objectQualifiedName>a.B</objectQualifiedName>{NAME}<required>name</required>",
             3,
-            ObjectType(
-                qualified_name="a.B",
-                properties={
-                    "name": Property(type=ScalarType(kind="string", description="Who"), required=True)
-                },
-            ),
+            ObjectType(qualified_name="a.B", properties={"name": required(string(description="Who"))}),
         ),
-        ("", 4, ScalarType(kind="double")),
-        ("", 5, ScalarType(kind="float")),
-        ("", 6, ScalarType(kind="int64")),
-        ("", 7, ScalarType(kind="int32")),
-        ("", 8, ScalarType(kind="string")),
-        (f"<itemType>{INT}</itemType>", 10, ArrayType(items=ScalarType(kind="int32"))),
-        ("<dataTypeReference>a.B$C&lt;D?&gt;</dataTypeReference>", 11, RefType(name="a.B$C<D?>")),
+        ("", 4, float64()),
+        ("", 5, float32()),
+        ("", 6, int64()),
+        ("", 7, int32()),
+        ("", 8, string()),
+        (f"<itemType>{INT}</itemType>", 10, array(int32())),
+        ("<dataTypeReference>a.B$C&lt;D?&gt;</dataTypeReference>", 11, ref("a.B$C<D?>")),
         (
             f"<allOf>{INT}</allOf><objectQualifiedName>a.B</objectQualifiedName>",
             12,
-            AllOfType(members=(ScalarType(kind="int32"),), qualified_name="a.B"),
+            all_of(int32(), qualified_name="a.B"),
         ),
         (
             "<objectQualifiedName>android.app.PendingIntent</objectQualifiedName>",
@@ -76,9 +76,7 @@ NAME = (
         (
             f"<oneOf>{INT}</oneOf><oneOf>{typed('', 8)}</oneOf>{NAMED}",
             14,
-            OneOfType(
-                alternatives=(ScalarType(kind="int32"), ScalarType(kind="string")), qualified_name="a.B"
-            ),
+            one_of(int32(), string(), qualified_name="a.B"),
         ),
     ],
 )
@@ -90,13 +88,13 @@ def test_each_type_number_is_the_type_that_jetpack_gives_it(inner: str, number: 
 
 def test_the_items_of_a_list_are_nullable_by_themselves() -> None:
     held = read_type_of(typed(f"<itemType>{typed('', 8, nullable=True)}</itemType>", 10))
-    assert held == ArrayType(items=ScalarType(kind="string", nullable=True))
+    assert held == array(string(nullable=True))
 
 
 def test_enum_values_are_strings_of_a_string_and_integers_of_an_int() -> None:
     values = "<enumValues>0</enumValues><enumValues>1</enumValues>"
-    assert read_type_of(typed(values, 8)) == ScalarType(kind="string", enum=("0", "1"))
-    assert read_type_of(typed(values, 7)) == ScalarType(kind="int32", enum=(0, 1))
+    assert read_type_of(typed(values, 8)) == string(enum=("0", "1"))
+    assert read_type_of(typed(values, 7)) == int32(enum=(0, 1))
 
 
 def test_enum_values_of_another_type_are_kept_as_they_stand() -> None:
@@ -107,7 +105,7 @@ def test_enum_values_of_another_type_are_kept_as_they_stand() -> None:
 
 def test_pattern_and_format_of_a_string_are_read() -> None:
     held = read_type_of(typed("<pattern>^[a-z]+$</pattern><format>custom</format>", 8))
-    assert held == ScalarType(kind="string", pattern="^[a-z]+$", format="custom")
+    assert held == string(pattern="^[a-z]+$", format="custom")
 
 
 @pytest.mark.parametrize(
@@ -177,12 +175,9 @@ def test_components_are_definitions_whose_own_nullability_says_nothing() -> None
     )
     provider = only(read_text(file_of(function_of(), components=components)))
     assert provider.definitions == {
-        "a.B": ObjectType(
-            qualified_name="a.B",
-            properties={"next": Property(type=RefType(name="a.B", nullable=True), required=True)},
-        ),
-        "a.Alias": RefType(name="a.B"),
-        "a.Not": ScalarType(kind="int32", extensions={"appfunctions": {"isNullable": False}}),
+        "a.B": ObjectType(qualified_name="a.B", properties={"next": required(ref("a.B", nullable=True))}),
+        "a.Alias": ref("a.B"),
+        "a.Not": int32(extensions={"appfunctions": {"isNullable": False}}),
     }
     assert facts_of(provider) == {}
 

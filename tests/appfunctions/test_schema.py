@@ -219,10 +219,7 @@ def test_every_tag_that_is_written_is_in_the_schema() -> None:
     assert (
         data_type["minimum"]
         == schema["AppFunctionStaticMetadata"]["icon"]
-        == {
-            "type": "xs:string",
-            "cardinality": 1,
-        }
+        == {"type": "xs:string", "cardinality": 1}
     )
 
 

@@ -23,17 +23,10 @@ from droidgate.model.capability import Capability, Provider
 from droidgate.model.errors import WriteError
 from droidgate.model.findings import Level
 from droidgate.model.leaves import different_leaves, leaves_of_provider
-from droidgate.model.types import (
-    AnyType,
-    ArrayType,
-    ObjectType,
-    OneOfType,
-    Property,
-    RefType,
-    ScalarType,
-)
+from droidgate.model.types import AnyType, ArrayType
 from droidgate.sources.android_project import application_from_tree
 from droidgate_appfunctions.format import FORMAT
+from model_types import any_of, array, int32, int64, null, one_of, optional, record, ref, required, string
 from properties.matching import assert_findings_match, assert_reads_back, assert_same_declaration
 
 DIALECTS = [dialect.id for dialect in FORMAT.dialects]
@@ -44,22 +37,18 @@ NOTES = Provider(
     name="Notes & more",
     description="Keeps notes",
     instructions="Search first.\nThen write.",
-    definitions={
-        "Note": ObjectType(properties={"text": Property(type=ScalarType(kind="string"), required=True)})
-    },
+    definitions={"Note": record({"text": required(string())})},
     capabilities=(
         Capability(
             id="create",
             description="Makes a <note>",
-            input=ObjectType(
-                properties={
-                    "tags": Property(
-                        type=ArrayType(items=ScalarType(kind="string"), description="Words", nullable=True)
-                    ),
-                    "level": Property(type=ScalarType(kind="int32", enum=(1, 2)), required=True),
+            input=record(
+                {
+                    "tags": optional(array(string(), description="Words", nullable=True)),
+                    "level": required(int32(enum=(1, 2))),
                 }
             ),
-            output=RefType(name="Note", description="The note"),
+            output=ref("Note", description="The note"),
         ),
         Capability(id="clear"),
     ),
@@ -290,8 +279,7 @@ def test_the_legacy_file_has_scalars_in_snake_case() -> None:
     expected = V2.replace("enabledByDefault", "enabled_by_default")
     for one in ("create", "clear"):
         expected = expected.replace(name.format(one), "").replace(
-            f"        <id>{one}</id>\n",
-            f"        <id>{one}</id>\n        <function_id>{one}</function_id>\n",
+            f"        <id>{one}</id>\n", f"        <id>{one}</id>\n        <function_id>{one}</function_id>\n"
         )
     assert text == expected
 
@@ -351,8 +339,8 @@ def test_nothing_to_declare_is_an_empty_root() -> None:
     assert text == '<?xml version="1.0" encoding="UTF-8" standalone="yes"?>\n<appfunctions/>\n'
 
 
-RECORD = ObjectType(properties={"a": Property(type=ScalarType(kind="string"), required=True)})
-OTHER_RECORD = ObjectType(properties={"b": Property(type=ScalarType(kind="int32"), required=True)})
+RECORD = record({"a": required(string())})
+OTHER_RECORD = record({"b": required(int32())})
 
 
 @pytest.mark.parametrize(
@@ -360,19 +348,19 @@ OTHER_RECORD = ObjectType(properties={"b": Property(type=ScalarType(kind="int32"
     [
         (AnyType(), "/kind", Level.NARROWED),
         (ArrayType(), "/items/kind", Level.NARROWED),
-        (ScalarType(kind="int64", enum=(1,)), "/enum", Level.WIDENED),
-        (ScalarType(kind="string", enum=(" a",)), "/enum", Level.WIDENED),
-        (ScalarType(kind="string", keywords={"minLength": 1}), "/keywords/minLength", Level.WIDENED),
-        (OneOfType(alternatives=(RECORD, OTHER_RECORD), exclusive=False), "/exclusive", Level.NARROWED),
-        (OneOfType(alternatives=(RECORD, OTHER_RECORD)), "/qualified_name", Level.DEFAULTED),
+        (int64(enum=(1,)), "/enum", Level.WIDENED),
+        (string(enum=(" a",)), "/enum", Level.WIDENED),
+        (string(keywords={"minLength": 1}), "/keywords/minLength", Level.WIDENED),
+        (any_of(RECORD, OTHER_RECORD), "/exclusive", Level.NARROWED),
+        (one_of(RECORD, OTHER_RECORD), "/qualified_name", Level.DEFAULTED),
     ],
 )
 def test_what_v2_cannot_carry_is_told(held: AnyType, pointer: str, level: Level) -> None:
-    parameters = ObjectType(properties={"p": Property(type=held, required=True)})
+    parameters = record({"p": required(held)})
     provider = Provider(
         protocol="test",
         component=".AppFunctionService",
-        capabilities=(Capability(id="f", input=parameters, output=ScalarType(kind="null")),),
+        capabilities=(Capability(id="f", input=parameters, output=null()),),
     )
     writing = write_in(provider, "v2")
     assert_findings_match(provider, writing)
@@ -381,9 +369,9 @@ def test_what_v2_cannot_carry_is_told(held: AnyType, pointer: str, level: Level)
 
 
 def test_a_nullable_definition_is_told_since_only_references_are_nullable() -> None:
-    provider = NOTES.model_copy(update={"definitions": {"Note": ScalarType(kind="string", nullable=True)}})
+    provider = NOTES.model_copy(update={"definitions": {"Note": string(nullable=True)}})
     writing = write_in(provider, "v2")
-    assert writing.provider.definitions == {"Note": ScalarType(kind="string", description="[May be null]")}
+    assert writing.provider.definitions == {"Note": string(description="[May be null]")}
     assert_findings_match(provider, writing)
 
 

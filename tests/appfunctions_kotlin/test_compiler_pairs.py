@@ -11,16 +11,7 @@ from typing import Final
 
 import pytest
 
-from appfunctions_kotlin.kotlin_pairs import (
-    Node,
-    canonical,
-    companions,
-    mapped,
-    read,
-    rows,
-    source,
-    written,
-)
+from appfunctions_kotlin.kotlin_pairs import Node, canonical, companions, mapped, read, rows, source, written
 from droidgate.formats import SourceFile
 from droidgate.leniency import ReadingContext
 from droidgate_appfunctions.format import FORMAT

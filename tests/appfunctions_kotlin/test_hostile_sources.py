@@ -14,19 +14,8 @@ from requirements_of_tests import require
 H = "package a\nimport androidx.appfunctions.*\nimport androidx.appfunctions.AppFunction\n"
 F = "class F {{ @AppFunction fun f(c: AppFunctionContext, x: {}) {{}} }}\n"
 DAMAGE = (
-    b"@AppFunction ",
-    b"{",
-    b"}",
-    b"(",
-    b'"',
-    b"/*",
-    b"`",
-    b"${",
-    b"\xff",
-    b"sealed ",
-    b"<T>",
-    b"::class",
-)
+    b"@AppFunction ", b"{", b"}", b"(", b'"', b"/*", b"`", b"${", b"\xff", b"sealed ", b"<T>", b"::class",
+)  # fmt: skip
 
 
 def _chain(length: int) -> str:

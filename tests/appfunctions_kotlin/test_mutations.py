@@ -16,15 +16,9 @@ pytestmark = pytest.mark.requires("corpus")
 
 INPUTS: Final = 40
 _OTHER_TYPE: Final = {
-    "Int": "Long",
-    "Long": "Int",
-    "Float": "Double",
-    "Double": "Float",
-    "Boolean": "Long",
-    "String": "Boolean",
-    "IntArray": "LongArray",
-    "LongArray": "IntArray",
-}
+    "Int": "Long", "Long": "Int", "Float": "Double", "Double": "Float", "Boolean": "Long",
+    "String": "Boolean", "IntArray": "LongArray", "LongArray": "IntArray",
+}  # fmt: skip
 _VALUE: Final = re.compile(
     r"(?<!\*)\b(\w+)(: ?)(Int|Long|Float|Double|Boolean|String|IntArray|LongArray)(\??)(?=[,)\n ])"
 )

@@ -11,7 +11,6 @@ from droidgate.model.findings import Level
 from droidgate.model.types import (
     AllOfType,
     AnyType,
-    ArrayType,
     ObjectType,
     OneOfType,
     OpaqueType,
@@ -21,6 +20,7 @@ from droidgate.model.types import (
 )
 from droidgate_appfunctions.format import FORMAT
 from droidgate_appfunctions.kotlin import may_declare, read_sources
+from model_types import array, int32, int64, null, ref, string
 
 HEADER = """\
 package com.example
@@ -62,7 +62,7 @@ def test_a_function_has_its_class_and_name_as_its_id_and_its_line_as_its_place()
     capability = only(functions("\n@AppFunction\nfun add(c: AppFunctionContext) {}"))
     assert capability.id == "com.example.Notes#add"
     assert str(capability.source) == "1.kt:9"
-    assert capability.output == ScalarType(kind="null")
+    assert capability.output == null()
 
 
 def test_keywords_in_names_have_back_ticks_in_ids_as_kotlinpoet_writes_them() -> None:
@@ -90,10 +90,8 @@ def test_a_scalar_parameter_has_its_kind_and_whether_it_may_be_null(written: str
 
 
 def test_lists_and_arrays_are_arrays_of_their_items() -> None:
-    assert parameter("x: List<String?>?") == ArrayType(
-        items=ScalarType(kind="string", nullable=True), nullable=True
-    )
-    assert parameter("x: LongArray") == ArrayType(items=ScalarType(kind="int64"))
+    assert parameter("x: List<String?>?") == array(string(nullable=True), nullable=True)
+    assert parameter("x: LongArray") == array(int64())
 
 
 def test_platform_classes_travel_by_reference_and_values_of_time_as_objects() -> None:
@@ -102,12 +100,12 @@ def test_platform_classes_travel_by_reference_and_values_of_time_as_objects() ->
         class_name="android.app.PendingIntent", nullable=True
     )
     reading = functions("@AppFunction fun f(c: AppFunctionContext): Instant {}", header=header)
-    assert only(reading).output == RefType(name="java.time.Instant")
+    assert only(reading).output == ref("java.time.Instant")
     result = reading.providers[0].definitions["java.time.Instant"]
     assert isinstance(result, ObjectType)
     assert {name: one.type for name, one in result.properties.items()} == {
-        "epochSecond": ScalarType(kind="int64"),
-        "nanoAdjustment": ScalarType(kind="int32"),
+        "epochSecond": int64(),
+        "nanoAdjustment": int32(),
     }
 
 
@@ -246,10 +244,10 @@ def test_kdoc_gives_texts_only_where_the_annotation_says_so() -> None:
     assert told.description == "Adds.\n   More."
     assert isinstance(told.input, ObjectType)
     assert told.input.properties["x"].type.description == "The number."
-    assert told.output == ScalarType(kind="int32", description="It.")
+    assert told.output == int32(description="It.")
     silent = only(functions(body % ""))
     assert silent.description is None
-    assert silent.output == ScalarType(kind="int32")
+    assert silent.output == int32()
 
 
 def test_a_subclass_is_the_all_of_its_supertype_and_its_own_properties() -> None:
@@ -427,10 +425,7 @@ abstract class BaseNotes : AppFunctionService() {
             "@AppFunction abstract fun f()",
             "an abstract function of an entry point cannot be an app function: f; left out: f",
         ),
-        (
-            "@AppFunction fun Int.f() {}",
-            "an extension function cannot be an app function: f; left out: f",
-        ),
+        ("@AppFunction fun Int.f() {}", "an extension function cannot be an app function: f; left out: f"),
     ],
 )
 def test_a_function_that_the_generated_service_cannot_call_is_refused(body: str, message: str) -> None:
@@ -555,10 +550,7 @@ ENTRY_POINT = """
 
 @pytest.mark.parametrize(
     ("name", "fact", "asset"),
-    [
-        ("notes_service", None, "notes_service.xml"),
-        ("my-notes", "my-notes", "my-notes.xml"),
-    ],
+    [("notes_service", None, "notes_service.xml"), ("my-notes", "my-notes", "my-notes.xml")],
 )
 def test_the_name_of_the_functions_file_is_written_again(name: str, fact: str | None, asset: str) -> None:
     [provider] = kotlin(ENTRY_POINT.format(name=f'"{name}"')).providers

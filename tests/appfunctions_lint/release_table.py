@@ -1,7 +1,5 @@
 """The table of releases for the docs, written from the data that the indexer's model runs on."""
 
-from __future__ import annotations
-
 from collections.abc import Callable
 from typing import Final
 
@@ -64,10 +62,7 @@ _ROWS: Final[tuple[tuple[str, Callable[[Release], str]], ...]] = (
 def write_release_table() -> str:
     """Return the releases that lint speaks about as a Markdown table, one column each."""
     releases = load_indexing().linted()
-    lines = [
-        "| | " + " | ".join(one.title for one in releases) + " |",
-        "|---|" + "---|" * len(releases),
-    ]
+    lines = ["| | " + " | ".join(one.title for one in releases) + " |", "|---|" + "---|" * len(releases)]
     lines += [
         f"| {title} | " + " | ".join(describe(one) for one in releases) + " |" for title, describe in _ROWS
     ]

@@ -386,9 +386,7 @@ def test_services_with_different_schemas_get_the_platforms_on_17() -> None:
 
 def test_one_bad_file_leaves_the_others() -> None:
     two = app(
-        service(),
-        service(named(".v2", "bad.xml"), SCHEMA_PROPERTY, name=".Second"),
-        bad_xml="<appfunctions>",
+        service(), service(named(".v2", "bad.xml"), SCHEMA_PROPERTY, name=".Second"), bad_xml="<appfunctions>"
     )
     report = simulate_indexing(two, "17")
     assert list(report.functions()) == [ADD]
@@ -415,19 +413,11 @@ def test_the_first_declaration_of_a_property_counts() -> None:
     assert schema.duplicates == (("Parameter", "name"),)
 
 
-@pytest.mark.parametrize(
-    "attributes",
-    [
-        'indexingType="1"',
-        'tokenizerType="2"',
-        'joinableValueType="1" cardinality="1"',
-        'indexingType="3" tokenizerType="1"',
-        'indexingType="1" tokenizerType="4"',
-        'joinableValueType="2"',
-        'cardinality="0"',
-        'cardinality="2.0"',
-    ],
-)
+@pytest.mark.parametrize("attributes", [
+    'indexingType="1"', 'tokenizerType="2"', 'joinableValueType="1" cardinality="1"',
+    'indexingType="3" tokenizerType="1"', 'indexingType="1" tokenizerType="4"', 'joinableValueType="2"',
+    'cardinality="0"', 'cardinality="2.0"',
+])  # fmt: skip
 def test_attributes_that_appsearch_does_not_take_reject_the_schema(attributes: str) -> None:
     with pytest.raises(IndexerError) as caught:
         read_schema(

@@ -35,7 +35,12 @@ from droidgate_appfunctions.lint import lint_application, lint_file
 from droidgate_appfunctions.lint_rules import RULES
 from requirements_of_tests import require
 
-GOOD = functions(function())
+
+def file_with(*arguments: str, **parts: str) -> str:
+    return functions(function(*arguments, **parts))
+
+
+GOOD = file_with()
 NOTE = (
     "<dataTypeMetadata><id>unused</id><type>3</type><properties><id>unused</id><name>t</name>{}</properties>"
     "</dataTypeMetadata>"
@@ -50,167 +55,148 @@ def codes_of(findings: tuple[Finding, ...]) -> set[str]:
     return {one.code.removeprefix("appfunctions-") for one in findings}
 
 
+def rule(broken: str, mended: str = GOOD, level: Level = Level.WARNING) -> tuple[str, Level, str]:
+    return broken, level, mended
+
+
 FILES: dict[str, tuple[str, Level, str]] = {
-    "malformed-xml": ("<appfunctions><appfunction></appfunctions>", Level.ERROR, GOOD),
-    "missing-id": (
-        functions(function(parameters=PARAMETER.replace("<id>unused</id>", "", 1))),
-        Level.ERROR,
-        GOOD,
+    "malformed-xml": rule("<appfunctions><appfunction></appfunctions>", level=Level.ERROR),
+    "missing-id": rule(file_with(parameters=PARAMETER.replace("<id>unused</id>", "", 1)), level=Level.ERROR),
+    "unknown-tag": rule(file_with(extra="<colour>red</colour>")),
+    "bad-number": rule(
+        file_with(extra="<schemaVersion>1.0</schemaVersion>"),
+        file_with(extra="<schemaVersion> 1 </schemaVersion>"),
+        level=Level.ERROR,
     ),
-    "unknown-tag": (functions(function(extra="<colour>red</colour>")), Level.WARNING, GOOD),
-    "bad-number": (
-        functions(function(extra="<schemaVersion>1.0</schemaVersion>")),
-        Level.ERROR,
-        functions(function(extra="<schemaVersion> 1 </schemaVersion>")),
+    "element-in-text": rule(
+        file_with(description="<description>a <b>note</b></description>"),
+        file_with(description="<description>a &lt;b> note</description>"),
+        level=Level.ERROR,
     ),
-    "element-in-text": (
-        functions(function(description="<description>a <b>note</b></description>")),
-        Level.ERROR,
-        functions(function(description="<description>a &lt;b> note</description>")),
+    "reserved-property": rule(file_with(extra="<serviceName>x</serviceName>"), level=Level.ERROR),
+    "bad-scope": rule(
+        file_with(extra="<scope>screen</scope>", enabled=""),
+        file_with(extra="<scope>activity</scope>", enabled=""),
+        level=Level.ERROR,
     ),
-    "reserved-property": (functions(function(extra="<serviceName>x</serviceName>")), Level.ERROR, GOOD),
-    "bad-scope": (
-        functions(function(extra="<scope>screen</scope>", enabled="")),
-        Level.ERROR,
-        functions(function(extra="<scope>activity</scope>", enabled="")),
+    "enabled-application-function": rule(
+        file_with(extra="<scope>global</scope>"),
+        file_with(extra="<scope>global</scope>", enabled=""),
+        level=Level.ERROR,
     ),
-    "enabled-application-function": (
-        functions(function(extra="<scope>global</scope>")),
-        Level.ERROR,
-        functions(function(extra="<scope>global</scope>", enabled="")),
-    ),
-    "over-limit": (
+    "over-limit": rule(
         functions(*(function(f"a.B#f{number}") for number in range(251))),
-        Level.ERROR,
         functions(*(function(f"a.B#f{number}") for number in range(250))),
+        level=Level.ERROR,
     ),
-    "overwritten": (functions(function(), function()), Level.ERROR, functions(function(), function("a.B#c"))),
-    "bad-count": (functions(function(description="<description>a</description>" * 2)), Level.ERROR, GOOD),
-    "too-large": (
-        functions(function(description=f"<description>{'x' * 524_289}</description>")),
-        Level.ERROR,
-        functions(function(description=f"<description>{'x' * 500_000}</description>")),
+    "overwritten": rule(
+        functions(function(), function()), functions(function(), function("a.B#c")), level=Level.ERROR
     ),
-    "id-differs": (GOOD.replace("<id>com.example.notes", "<id>other"), Level.WARNING, GOOD),
-    "no-function-id": (re.sub("<functionId>.*</functionId>", "", GOOD), Level.WARNING, GOOD),
-    "enabled-unsaid": (functions(function(enabled="")), Level.WARNING, GOOD),
-    "no-signature": (functions(function(response="")), Level.WARNING, GOOD),
-    "schema-triple": (
-        functions(function(extra="<schemaName>addNote</schemaName>")),
-        Level.WARNING,
-        functions(
-            function(
-                response="",
-                extra="<schemaName>addNote</schemaName><schemaVersion>1</schemaVersion>"
-                "<schemaCategory>notes</schemaCategory>",
-            )
+    "bad-count": rule(file_with(description="<description>a</description>" * 2), level=Level.ERROR),
+    "too-large": rule(
+        file_with(description=f"<description>{'x' * 524_289}</description>"),
+        file_with(description=f"<description>{'x' * 500_000}</description>"),
+        level=Level.ERROR,
+    ),
+    "id-differs": rule(GOOD.replace("<id>com.example.notes", "<id>other")),
+    "no-function-id": rule(re.sub("<functionId>.*</functionId>", "", GOOD)),
+    "enabled-unsaid": rule(file_with(enabled="")),
+    "no-signature": rule(file_with(response="")),
+    "schema-triple": rule(
+        file_with(extra="<schemaName>addNote</schemaName>"),
+        file_with(
+            response="",
+            extra="<schemaName>addNote</schemaName><schemaVersion>1</schemaVersion>"
+            "<schemaCategory>notes</schemaCategory>",
         ),
     ),
-    "no-description": (functions(function(description="")), Level.NOTE, GOOD),
-    "unknown-type": (of_type("<type>9</type>"), Level.WARNING, of_type("<type>10</type>")),
-    "empty-object": (
+    "no-description": rule(file_with(description=""), level=Level.NOTE),
+    "unknown-type": rule(of_type("<type>9</type>"), of_type("<type>10</type>")),
+    "empty-object": rule(
         of_type("<type>3</type>"),
-        Level.WARNING,
         of_type(f"<type>3</type><properties><id>unused</id><name>t</name>{STRING}</properties>"),
     ),
-    "unnamed-one-of": (
-        of_type("<type>14</type>"),
-        Level.WARNING,
-        of_type("<type>14</type><objectQualifiedName>a.B</objectQualifiedName>"),
+    "unnamed-one-of": rule(
+        of_type("<type>14</type>"), of_type("<type>14</type><objectQualifiedName>a.B</objectQualifiedName>")
     ),
-    "bad-int-enum": (
+    "bad-int-enum": rule(
         of_type("<type>7</type><enumValues>0</enumValues><enumValues>one</enumValues>"),
-        Level.WARNING,
         of_type("<type>7</type><enumValues>0</enumValues><enumValues>-1</enumValues>"),
     ),
-    "dangling-reference": (
+    "dangling-reference": rule(
         of_type("<type>11</type><dataTypeReference>com.example.Note</dataTypeReference>"),
-        Level.WARNING,
         of_type("<type>11</type><dataTypeReference>com.example.Note</dataTypeReference>").replace(
             "</appfunctions>", components(NOTE.format(STRING)) + "</appfunctions>"
         ),
     ),
-    "untyped-array": (
+    "untyped-array": rule(
         of_type("<type>10</type>"),
-        Level.WARNING,
         of_type("<type>10</type><itemType><id>unused</id><type>8</type></itemType>"),
     ),
-    "untyped": (functions(function(parameters=PARAMETER.replace(STRING, ""))), Level.WARNING, GOOD),
-    "unnamed-parameter": (
-        functions(function(parameters=PARAMETER.replace("<name>title</name>", ""))),
-        Level.WARNING,
-        GOOD,
+    "untyped": rule(file_with(parameters=PARAMETER.replace(STRING, ""))),
+    "unnamed-parameter": rule(file_with(parameters=PARAMETER.replace("<name>title</name>", ""))),
+    "twin-parameters": rule(
+        file_with(parameters=PARAMETER * 2),
+        file_with(parameters=PARAMETER + PARAMETER.replace("title", "text")),
     ),
-    "twin-parameters": (
-        functions(function(parameters=PARAMETER * 2)),
-        Level.WARNING,
-        functions(function(parameters=PARAMETER + PARAMETER.replace("title", "text"))),
+    "unreadable-name": rule(
+        file_with(parameters=PARAMETER.replace("title", "note.title")),
+        file_with(parameters=PARAMETER.replace("title", "note-title")),
     ),
-    "unreadable-name": (
-        functions(function(parameters=PARAMETER.replace("title", "note.title"))),
-        Level.WARNING,
-        functions(function(parameters=PARAMETER.replace("title", "note-title"))),
-    ),
-    "unknown-required": (
+    "unknown-required": rule(
         of_type(
             f"<type>3</type><properties><id>u</id><name>t</name>{STRING}</properties><required>x</required>"
         ),
-        Level.WARNING,
         of_type(
             f"<type>3</type><properties><id>u</id><name>t</name>{STRING}</properties><required>t</required>"
         ),
     ),
-    "access-level": (
-        functions(function(extra="<accessLevel>public</accessLevel>")),
-        Level.WARNING,
-        functions(function(extra="<accessLevel>system</accessLevel>")),
+    "access-level": rule(
+        file_with(extra="<accessLevel>public</accessLevel>"),
+        file_with(extra="<accessLevel>system</accessLevel>"),
     ),
-    "pattern-type": (
+    "pattern-type": rule(
         of_type("<type>8</type><patterns><id>u</id><value>a</value><type>5</type></patterns>"),
-        Level.WARNING,
         of_type("<type>8</type><patterns><id>u</id><value>a</value><type>4</type></patterns>"),
     ),
-    "uneven-lists": (
-        functions(
-            function(
-                parameters="<paramNames>a</paramNames><paramTypes>string</paramTypes>"
-                "<paramNames>b</paramNames><paramTypes>int</paramTypes><paramRequired>true</paramRequired>",
-                response="",
-            )
+    "uneven-lists": rule(
+        file_with(
+            parameters="<paramNames>a</paramNames><paramTypes>string</paramTypes>"
+            "<paramNames>b</paramNames><paramTypes>int</paramTypes><paramRequired>true</paramRequired>",
+            response="",
         ),
-        Level.WARNING,
-        functions(
-            function(
-                parameters="<paramNames>a</paramNames><paramTypes>string</paramTypes>"
-                "<paramRequired>true</paramRequired>",
-                response="",
-            )
+        file_with(
+            parameters="<paramNames>a</paramNames><paramTypes>string</paramTypes>"
+            "<paramRequired>true</paramRequired>",
+            response="",
         ),
     ),
-    "no-functions": ("<appfunctions/>", Level.NOTE, GOOD),
-    "too-many-types": (
+    "no-functions": rule("<appfunctions/>", level=Level.NOTE),
+    "too-many-types": rule(
         SCHEMA.replace(
             "</xs:schema>",
             "".join(f'<xs:documentType name="T{n}"></xs:documentType>' for n in range(17)) + "</xs:schema>",
         ),
-        Level.ERROR,
         SCHEMA.replace(
             "</xs:schema>",
             "".join(f'<xs:documentType name="T{n}"></xs:documentType>' for n in range(16)) + "</xs:schema>",
         ),
+        level=Level.ERROR,
     ),
-    "bad-property-name": (SCHEMA.replace('"isRequired"', '"is_required"'), Level.ERROR, SCHEMA),
-    "unsupported-type": (SCHEMA.replace("xs:boolean", "xs:double", 1), Level.ERROR, SCHEMA),
-    "bad-attribute": (SCHEMA.replace('cardinality="3"', 'cardinality="4"'), Level.ERROR, SCHEMA),
-    "no-function-type": (SCHEMA.replace("AppFunctionStaticMetadata", "Functions"), Level.ERROR, SCHEMA),
-    "undefined-type": (SCHEMA.replace('name="Response"', 'name="Reply"'), Level.ERROR, SCHEMA),
-    "duplicate-property": (
-        SCHEMA.replace('name="isRequired" type="xs:boolean"', 'name="name" type="xs:long"'),
-        Level.WARNING,
-        SCHEMA,
+    "bad-property-name": rule(SCHEMA.replace('"isRequired"', '"is_required"'), SCHEMA, level=Level.ERROR),
+    "unsupported-type": rule(SCHEMA.replace("xs:boolean", "xs:double", 1), SCHEMA, level=Level.ERROR),
+    "bad-attribute": rule(SCHEMA.replace('cardinality="3"', 'cardinality="4"'), SCHEMA, level=Level.ERROR),
+    "no-function-type": rule(
+        SCHEMA.replace("AppFunctionStaticMetadata", "Functions"), SCHEMA, level=Level.ERROR
     ),
-    "metadata-content": (METADATA.replace("description", "text"), Level.WARNING, METADATA),
-    "metadata-guidance": (METADATA.replace("description", "displayDescription"), Level.NOTE, METADATA),
+    "undefined-type": rule(SCHEMA.replace('name="Response"', 'name="Reply"'), SCHEMA, level=Level.ERROR),
+    "duplicate-property": rule(
+        SCHEMA.replace('name="isRequired" type="xs:boolean"', 'name="name" type="xs:long"'), SCHEMA
+    ),
+    "metadata-content": rule(METADATA.replace("description", "text"), METADATA),
+    "metadata-guidance": rule(
+        METADATA.replace("description", "displayDescription"), METADATA, level=Level.NOTE
+    ),
 }
 
 
@@ -262,81 +248,64 @@ def built(application: Application) -> Application:
     return replace(application, is_built=True)
 
 
+def app_rule(
+    broken: Apps, mended: Apps = lambda: app(service()), level: Level = Level.WARNING
+) -> tuple[Apps, Level, Apps]:
+    return broken, level, mended
+
+
 RES_AUTO = "http://schemas.android.com/apk/res-auto"
 APPS: dict[str, tuple[Apps, Level, Apps]] = {
-    "meta-data": (
-        lambda: app(service(V2.replace("property", "meta-data"), SCHEMA_PROPERTY)),
-        Level.ERROR,
-        lambda: app(service()),
+    "meta-data": app_rule(
+        lambda: app(service(V2.replace("property", "meta-data"), SCHEMA_PROPERTY)), level=Level.ERROR
     ),
-    "service-action": (lambda: app(service(action="")), Level.ERROR, lambda: app(service())),
-    "service-disabled": (
-        lambda: app(service(attributes=f'{PERMISSION} android:enabled="false"')),
-        Level.WARNING,
-        lambda: app(service()),
+    "service-action": app_rule(lambda: app(service(action="")), level=Level.ERROR),
+    "service-disabled": app_rule(lambda: app(service(attributes=f'{PERMISSION} android:enabled="false"'))),
+    "no-schema": app_rule(
+        lambda: app(service(V2)), lambda: app(SCHEMA_PROPERTY, service(V2)), level=Level.ERROR
     ),
-    "no-schema": (lambda: app(service(V2)), Level.ERROR, lambda: app(SCHEMA_PROPERTY, service(V2))),
-    "application-level": (
-        lambda: app(named(".v2", "functions.xml"), service()),
-        Level.NOTE,
-        lambda: app(service()),
-    ),
-    "metadata-place": (
+    "application-level": app_rule(lambda: app(named(".v2", "functions.xml"), service()), level=Level.NOTE),
+    "metadata-place": app_rule(
         lambda: app(service(V2, SCHEMA_PROPERTY, named(".app_metadata", "@xml/app_metadata"))),
-        Level.WARNING,
         lambda: app(named(".app_metadata", "@xml/app_metadata", attribute="resource"), service()),
     ),
-    "metadata-missing": (
+    "metadata-missing": app_rule(
         lambda: app(named(".app_metadata", "@xml/gone", attribute="resource"), service()),
-        Level.WARNING,
         lambda: app(named(".app_metadata", "@xml/app_metadata", attribute="resource"), service()),
     ),
-    "metadata-content": (
+    "metadata-content": app_rule(
         lambda: app(named(".app_metadata", "@xml/empty", attribute="resource")),
-        Level.WARNING,
         lambda: app(named(".app_metadata", "@xml/app_metadata", attribute="resource")),
     ),
-    "metadata-file": (
+    "metadata-file": app_rule(
         lambda: app(named(".app_metadata", "@xml/wrong", attribute="resource"), wrong_xml="<app-metadata/>"),
-        Level.ERROR,
         lambda: app(named(".app_metadata", "@xml/app_metadata", attribute="resource")),
+        level=Level.ERROR,
     ),
-    "metadata-attributes": (
+    "metadata-attributes": app_rule(
         lambda: app(service(), attributes=f'xmlns:a="{RES_AUTO}" a:description="Search first"'),
-        Level.WARNING,
         lambda: app(service(), attributes=f'xmlns:a="{RES_AUTO}" a:theme="dark"'),
     ),
-    "missing-file": (
-        lambda: built(app(service(named(".v2", "a.xml,functions.xml"), SCHEMA_PROPERTY))),
-        Level.ERROR,
-        lambda: app(service()),
+    "missing-file": app_rule(
+        lambda: built(app(service(named(".v2", "a.xml,functions.xml"), SCHEMA_PROPERTY))), level=Level.ERROR
     ),
-    "not-a-file-property": (
-        lambda: app(service(named(".v2", "@xml/functions", attribute="resource"), SCHEMA_PROPERTY)),
-        Level.WARNING,
-        lambda: app(service()),
+    "not-a-file-property": app_rule(
+        lambda: app(service(named(".v2", "@xml/functions", attribute="resource"), SCHEMA_PROPERTY))
     ),
-    "missing-permission": (lambda: app(service(attributes="")), Level.ERROR, lambda: app(service())),
-    "another-service": (
-        lambda: app(service(name=".First"), service(name=".Second")),
-        Level.WARNING,
-        lambda: app(service()),
-    ),
-    "no-file": (lambda: app(service(SCHEMA_PROPERTY)), Level.ERROR, lambda: app(service())),
-    "different-schemas": (
+    "missing-permission": app_rule(lambda: app(service(attributes="")), level=Level.ERROR),
+    "another-service": app_rule(lambda: app(service(name=".First"), service(name=".Second"))),
+    "no-file": app_rule(lambda: app(service(SCHEMA_PROPERTY)), level=Level.ERROR),
+    "different-schemas": app_rule(
         lambda: app(service(), service(V2, OTHER_SCHEMA, name=".Second"), other_schema_xsd=SCHEMA),
-        Level.ERROR,
         lambda: app(service(), service(name=".Second")),
+        level=Level.ERROR,
     ),
-    "undefined-type": (
+    "undefined-type": app_rule(
         lambda: app(service(), app_functions_schema_xsd=SCHEMA.replace('name="Response"', 'name="Reply"')),
-        Level.ERROR,
-        lambda: app(service()),
+        level=Level.ERROR,
     ),
-    "unknown-tag": (
-        lambda: app(service(), functions_xml=functions(function(extra="<accessLevel>self</accessLevel>"))),
-        Level.WARNING,
-        lambda: app(service()),
+    "unknown-tag": app_rule(
+        lambda: app(service(), functions_xml=file_with(extra="<accessLevel>self</accessLevel>"))
     ),
 }
 
@@ -387,7 +356,7 @@ def test_an_old_schema_beside_a_new_tag_is_told_as_the_cause() -> None:
 
 
 def test_every_unknown_tag_of_a_file_is_told_with_the_releases_that_drop_the_file() -> None:
-    found = lint_text(functions(function(extra="<one>1</one><two>2</two>")))
+    found = lint_text(file_with(extra="<one>1</one><two>2</two>"))
     told = [one.message for one in found if one.code == "appfunctions-unknown-tag"]
     assert [message.split(">")[0] for message in told] == ["<one", "<two"]
     assert all("Android 16 QPR1 and Android 16 QPR2" in message for message in told)
@@ -465,10 +434,7 @@ def test_a_file_that_a_source_tree_does_not_have_is_no_error() -> None:
 
 
 def test_the_schema_of_jetpack_is_there_before_the_build() -> None:
-    tree = {
-        "AndroidManifest.xml": manifest().encode(),
-        "assets/functions.xml": functions(function()).encode(),
-    }
+    tree = {"AndroidManifest.xml": manifest().encode(), "assets/functions.xml": file_with().encode()}
     of_source = application_from_tree(tree)
     assert lint_application(of_source) == ()
     assert "appfunctions-missing-file" in {one.code for one in lint_application(built(of_source))}

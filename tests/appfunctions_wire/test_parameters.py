@@ -17,8 +17,6 @@ from droidgate.model.types import (
     ObjectType,
     OneOfType,
     OpaqueType,
-    Property,
-    RefType,
     ScalarType,
     Type,
 )
@@ -32,13 +30,14 @@ from droidgate_appfunctions.wire import (
     read_parameters,
     write_parameters,
 )
+from model_types import all_of, array, one_of, optional, record, ref, required
 from requirements_of_tests import require
 
 NO_DEFINITIONS: dict[str, Type] = {}
 
 
 def parameters(**types: Type) -> ObjectType:
-    return ObjectType(properties={name: Property(type=one) for name, one in types.items()})
+    return record({name: optional(one) for name, one in types.items()})
 
 
 def scalar(kind: str, **facts: Any) -> ScalarType:
@@ -63,7 +62,7 @@ def test_a_double_is_written_with_a_fraction_and_an_integer_without() -> None:
 
 
 def test_a_list_of_doubles_is_a_list_of_doubles_although_its_first_is_whole() -> None:
-    declared = parameters(values=ArrayType(items=scalar("double")))
+    declared = parameters(values=array(scalar("double")))
     assert text_of({"values": [1, 2.7]}, declared) == '{"values": [1.0, 2.7]}'
 
 
@@ -78,7 +77,7 @@ def test_null_is_left_out() -> None:
 
 
 def test_an_empty_list_is_an_error_unless_the_caller_takes_losses() -> None:
-    declared = parameters(tags=ArrayType(items=scalar("string")))
+    declared = parameters(tags=array(scalar("string")))
     assert problem_of({"tags": []}, declared) == ("empty-array", "/tags")
     losses: list[Loss] = []
     assert write_parameters({"tags": []}, declared, {}, losses=losses) == {}
@@ -88,8 +87,8 @@ def test_an_empty_list_is_an_error_unless_the_caller_takes_losses() -> None:
 @pytest.mark.parametrize(
     ("value", "declared", "problem", "pointer"),
     [
-        ([["x"]], ArrayType(items=ArrayType(items=scalar("string"))), "nested-array", "/p/0"),
-        ([None], ArrayType(items=scalar("string", nullable=True)), "null-item", "/p/0"),
+        ([["x"]], array(array(scalar("string"))), "nested-array", "/p/0"),
+        ([None], array(scalar("string", nullable=True)), "null-item", "/p/0"),
         ("AAAA", scalar("bytes"), "bytes", "/p"),
         ({}, OpaqueType(class_name="android.app.PendingIntent"), "opaque", "/p"),
         (True, scalar("int32"), "wrong-kind", "/p"),
@@ -103,8 +102,8 @@ def test_an_empty_list_is_an_error_unless_the_caller_takes_losses() -> None:
         (float("nan"), scalar("double"), "out-of-range", "/p"),
         (10**400, scalar("double"), "out-of-range", "/p"),
         (Decimal("sNaN"), AnyType(), "out-of-range", "/p"),
-        (None, RefType(name="nobody"), None, ""),
-        (1, RefType(name="nobody"), "unknown-reference", "/p"),
+        (None, ref("nobody"), None, ""),
+        (1, ref("nobody"), "unknown-reference", "/p"),
         (object(), AnyType(), "wrong-kind", "/p"),
     ],
 )
@@ -129,16 +128,14 @@ def test_an_empty_name_is_refused() -> None:
 
 SHAPES: dict[str, Type] = {
     "com.x.Shape$Circle": ObjectType(
-        qualified_name="com.x.Shape$Circle",
-        properties={"radius": Property(type=scalar("double"), required=True)},
+        qualified_name="com.x.Shape$Circle", properties={"radius": required(scalar("double"))}
     ),
     "com.x.Shape$Square": ObjectType(
-        qualified_name="com.x.Shape$Square",
-        properties={"side": Property(type=scalar("double"), required=True)},
+        qualified_name="com.x.Shape$Square", properties={"side": required(scalar("double"))}
     ),
     "com.x.Shape$Dot": ObjectType(qualified_name="com.x.Shape$Dot"),
 }
-SHAPE = OneOfType(alternatives=tuple(RefType(name=name) for name in SHAPES), qualified_name="com.x.Shape")
+SHAPE = OneOfType(alternatives=tuple(ref(name) for name in SHAPES), qualified_name="com.x.Shape")
 
 
 def test_a_one_of_says_which_alternative_it_is() -> None:
@@ -166,7 +163,7 @@ def test_a_one_of_that_fits_none_is_refused() -> None:
 
 
 def test_what_an_alternative_loses_is_told() -> None:
-    alternatives = (parameters(tags=ArrayType(items=scalar("string"))), parameters(count=scalar("int32")))
+    alternatives = (parameters(tags=array(scalar("string"))), parameters(count=scalar("int32")))
     declared = parameters(choice=OneOfType(alternatives=alternatives))
     assert problem_of({"choice": {"tags": []}}, declared) == ("empty-array", "/choice/tags")
     losses: list[Loss] = []
@@ -175,22 +172,16 @@ def test_what_an_alternative_loses_is_told() -> None:
 
 
 def test_a_key_that_is_required_and_nullable_may_stay_away() -> None:
-    one = ObjectType(
-        qualified_name="a.One",
-        properties={"a": Property(type=scalar("string", nullable=True), required=True)},
-    )
-    declared = parameters(choice=OneOfType(alternatives=(one, parameters(b=scalar("int32")))))
+    one = ObjectType(qualified_name="a.One", properties={"a": required(scalar("string", nullable=True))})
+    declared = parameters(choice=one_of(one, parameters(b=scalar("int32"))))
     named = {"choice": {SCHEMA_TYPE_KEY: "a.One"}}
     assert write_parameters(named, declared, {}) == named
 
 
 def test_what_one_member_of_an_all_of_requires_is_required() -> None:
-    members = (
-        ObjectType(properties={"a": Property(type=scalar("string"), required=True)}),
-        parameters(a=scalar("string"), b=scalar("string")),
-    )
+    members = (record({"a": required(scalar("string"))}), parameters(a=scalar("string"), b=scalar("string")))
     merged = AllOfType(members=members, qualified_name="a.All")
-    declared = parameters(choice=OneOfType(alternatives=(merged,)))
+    declared = parameters(choice=one_of(merged))
     assert problem_of({"choice": {"b": "x"}}, declared) == ("no-alternative", "/choice")
     assert write_parameters({"choice": {"a": "x"}}, declared, {}) == {
         "choice": {"a": "x", SCHEMA_TYPE_KEY: "a.All"}
@@ -198,10 +189,8 @@ def test_what_one_member_of_an_all_of_requires_is_required() -> None:
 
 
 def test_an_all_of_is_the_object_that_its_members_describe() -> None:
-    parent = ObjectType(properties={"a": Property(type=scalar("double"))})
-    declared = parameters(
-        p=AllOfType(members=(RefType(name="parent"), parameters(b=scalar("int32")), scalar("string")))
-    )
+    parent = record({"a": optional(scalar("double"))})
+    declared = parameters(p=all_of(ref("parent"), parameters(b=scalar("int32")), scalar("string")))
     assert write_parameters({"p": {"a": 1, "b": 2}}, declared, {"parent": parent}) == {
         "p": {"a": 1.0, "b": 2}
     }
@@ -209,12 +198,12 @@ def test_an_all_of_is_the_object_that_its_members_describe() -> None:
 
 
 def test_a_circle_of_references_ends() -> None:
-    circle: dict[str, Type] = {"a": RefType(name="b"), "b": AllOfType(members=(RefType(name="a"),))}
-    assert problem_of({"p": 1}, parameters(p=RefType(name="a")), circle) == ("unknown-reference", "/p")
+    circle: dict[str, Type] = {"a": ref("b"), "b": all_of(ref("a"))}
+    assert problem_of({"p": 1}, parameters(p=ref("a")), circle) == ("unknown-reference", "/p")
 
 
 def test_a_value_nested_too_deep_ends() -> None:
-    tree = ObjectType(properties={"next": Property(type=RefType(name="tree"))})
+    tree = record({"next": optional(ref("tree"))})
     value: dict[str, Any] = {}
     for _ in range(MAX_DEPTH + 2):
         value = {"next": value}
@@ -224,10 +213,9 @@ def test_a_value_nested_too_deep_ends() -> None:
 def test_alternatives_inside_alternatives_end(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(wire_values, "MAX_STEPS", 10_000)
     names = ("a", "b", "c")
-    choice = OneOfType(alternatives=tuple(RefType(name=name) for name in names))
+    choice = OneOfType(alternatives=tuple(ref(name) for name in names))
     definitions: dict[str, Type] = {
-        name: ObjectType(properties={"next": Property(type=choice), "end": Property(type=scalar("int32"))})
-        for name in names
+        name: record({"next": optional(choice), "end": optional(scalar("int32"))}) for name in names
     }
     value: dict[str, Any] = {"end": "none"}
     for _ in range(40):
@@ -243,9 +231,7 @@ def test_the_provider_reads_a_number_of_another_kind_as_an_error() -> None:
 
 
 def test_the_provider_does_not_get_what_the_shell_drops() -> None:
-    declared = parameters(
-        a=ArrayType(items=scalar("string")), b=scalar("string"), c=ArrayType(), d=ArrayType()
-    )
+    declared = parameters(a=array(scalar("string")), b=scalar("string"), c=ArrayType(), d=ArrayType())
     assert read_parameters({"a": [], "b": None, "c": [None], "d": [[1]], "e": 1}, declared, {}) == {}
 
 

@@ -10,19 +10,10 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from appfunctions_wire.wire_types import DEFINITIONS, output_types_with_values
-from droidgate.model.types import (
-    AnyType,
-    ArrayType,
-    ObjectType,
-    OneOfType,
-    OpaqueType,
-    Property,
-    RefType,
-    ScalarType,
-    Type,
-)
+from droidgate.model.types import AnyType, OpaqueType, ScalarType, Type
 from droidgate.parsing.json_text import parse_json
 from droidgate_appfunctions.wire import RETURN_KEY, AppFunctionWireError, read_result, write_result
+from model_types import array, one_of, optional, record, ref
 from requirements_of_tests import require
 
 
@@ -34,19 +25,14 @@ def returned(*items: Any) -> dict[str, Any]:
     return {RETURN_KEY: list(items)}
 
 
-STATS = ObjectType(
-    properties={name: Property(type=scalar("int32")) for name in ("completed", "pending", "total")}
-)
-TODO = ObjectType(properties={name: Property(type=scalar("string")) for name in ("id", "task", "status")})
-DONE = ObjectType(
-    properties={"success": Property(type=scalar("boolean")), "message": Property(type=scalar("string"))}
-)
+STATS = record({name: optional(scalar("int32")) for name in ("completed", "pending", "total")})
+TODO = record({name: optional(scalar("string")) for name in ("id", "task", "status")})
+DONE = record({"success": optional(scalar("boolean")), "message": optional(scalar("string"))})
 
 
 @pytest.mark.requires("corpus")
 @pytest.mark.parametrize(
-    ("case", "declared"),
-    [("getTodoStats", STATS), ("getAllTodos", ArrayType(items=TODO)), ("completeTodo", DONE)],
+    ("case", "declared"), [("getTodoStats", STATS), ("getAllTodos", array(TODO)), ("completeTodo", DONE)]
 )
 def test_what_a_device_printed_is_unwrapped_by_the_declared_type(case: str, declared: Type) -> None:
     name = f"gptshubham595__Android-App-Functions-Ai-Task-Controller-Compose__cmd_execute_{case}_output.json"
@@ -67,8 +53,8 @@ def test_what_a_device_printed_is_unwrapped_by_the_declared_type(case: str, decl
 
 def test_one_value_and_a_list_of_one_are_told_apart_by_the_declaration() -> None:
     assert read_result(returned("a"), scalar("string"), {}) == "a"
-    assert read_result(returned("a"), ArrayType(items=scalar("string")), {}) == ["a"]
-    assert read_result(returned(), ArrayType(items=scalar("string")), {}) == []
+    assert read_result(returned("a"), array(scalar("string")), {}) == ["a"]
+    assert read_result(returned(), array(scalar("string")), {}) == []
 
 
 @pytest.mark.parametrize("declared", [None, scalar("null"), scalar("string"), OpaqueType(), AnyType()])
@@ -85,7 +71,7 @@ def test_without_a_declaration_single_values_are_unwrapped() -> None:
 def test_without_the_return_key_the_properties_are_the_value() -> None:
     assert read_result({"total": [3]}, STATS, {}) == {"total": 3}
     assert read_result({"total": [3], "list": [1, 2]}, None, {}) == {"total": 3, "list": [1, 2]}
-    choice = OneOfType(alternatives=(STATS, TODO))
+    choice = one_of(STATS, TODO)
     assert read_result({"task": ["t"]}, choice, {}) == {"task": "t"}
     assert read_result({"total": [3]}, AnyType(), {}) == {"total": 3}
     with pytest.raises(AppFunctionWireError, match=f"has no {RETURN_KEY}"):
@@ -105,7 +91,7 @@ def test_a_double_without_a_fraction_is_printed_as_org_json_prints_it() -> None:
 
 
 def test_a_one_of_is_guessed_from_its_properties_and_states_its_class() -> None:
-    choice = OneOfType(alternatives=(RefType(name="com.x.Note"), RefType(name="com.x.Id")))
+    choice = one_of(ref("com.x.Note"), ref("com.x.Id"))
     assert read_result(returned({"id": [5]}), choice, DEFINITIONS) == {"schemaType": "com.x.Id", "id": 5}
     note = returned({"title": ["t"], "tags": ["a"]})
     named_note = {"schemaType": "com.x.Note", "title": "t", "tags": ["a"]}
@@ -127,7 +113,7 @@ def test_a_one_of_is_guessed_from_its_properties_and_states_its_class() -> None:
         (returned(2**31), scalar("int32"), "out-of-range"),
         (returned(["a"]), None, "nested-array"),
         (returned("[B@1a2b3c"), scalar("bytes"), "bytes"),
-        (returned({"a": [1]}), RefType(name="nobody"), "unknown-reference"),
+        (returned({"a": [1]}), ref("nobody"), "unknown-reference"),
         (returned({"total": 1}), STATS, "not-a-list"),
     ],
 )
@@ -142,12 +128,12 @@ def test_a_response_that_does_not_fit_is_malformed(
 @pytest.mark.parametrize(
     ("value", "declared", "problem"),
     [
-        ([[1]], ArrayType(items=ArrayType(items=scalar("int32"))), "nested-array"),
-        ([None], ArrayType(items=scalar("string")), "null-item"),
+        ([[1]], array(array(scalar("int32"))), "nested-array"),
+        ([None], array(scalar("string")), "null-item"),
         ({"x": 1}, STATS, "unknown-key"),
         ("x", scalar("int32"), "wrong-kind"),
         ("AAAA", scalar("bytes"), "bytes"),
-        ([{}], ArrayType(items=OpaqueType()), "opaque"),
+        ([{}], array(OpaqueType()), "opaque"),
     ],
 )
 def test_a_result_that_a_document_cannot_hold_is_refused(value: Any, declared: Type, problem: str) -> None:

@@ -26,10 +26,7 @@ def test_a_result_that_speaks_of_errors_is_still_a_result() -> None:
 
 @pytest.mark.parametrize(
     "notice",
-    [
-        "Invalid user ID: x. Using current user.",
-        "Invalid timeout duration: x. Using default of 30s.",
-    ],
+    ["Invalid user ID: x. Using current user.", "Invalid timeout duration: x. Using default of 30s."],
 )
 def test_notices_before_the_response_change_nothing(notice: str) -> None:
     assert read_shell_output(f"{notice}\n{{}}\n", 0) == ShellOutcome(document={})

@@ -4,16 +4,20 @@ from typing import Any
 
 from hypothesis import strategies as st
 
-from droidgate.model.types import (
-    AllOfType,
-    AnyType,
-    ArrayType,
-    ObjectType,
-    OneOfType,
-    Property,
-    RefType,
-    ScalarType,
-    Type,
+from droidgate.model.types import AllOfType, AnyType, ObjectType, Property, Type
+from model_types import (
+    array,
+    boolean,
+    float32,
+    float64,
+    int32,
+    int64,
+    one_of,
+    optional,
+    record,
+    ref,
+    required,
+    string,
 )
 
 Values = st.SearchStrategy[Any]
@@ -31,15 +35,13 @@ DEFINITIONS: dict[str, Type] = {
     "com.x.Note": ObjectType(
         qualified_name="com.x.Note",
         properties={
-            "title": Property(type=ScalarType(kind="string"), required=True),
-            "stars": Property(type=ScalarType(kind="double")),
-            "tags": Property(type=ArrayType(items=ScalarType(kind="string"))),
-            "parent": Property(type=RefType(name="com.x.Note")),
+            "title": required(string()),
+            "stars": optional(float64()),
+            "tags": optional(array(string())),
+            "parent": optional(ref("com.x.Note")),
         },
     ),
-    "com.x.Id": ObjectType(
-        qualified_name="com.x.Id", properties={"id": Property(type=ScalarType(kind="int64"), required=True)}
-    ),
+    "com.x.Id": ObjectType(qualified_name="com.x.Id", properties={"id": required(int64())}),
 }
 
 
@@ -60,12 +62,12 @@ def scalar_pairs(*, result: bool) -> list[tuple[Type, Values]]:
     """Single types with strategies of their values."""
     single = SHORT_DECIMAL if result else st.floats(width=32, allow_nan=False, allow_infinity=False)
     return [
-        (ScalarType(kind="boolean"), st.booleans()),
-        (ScalarType(kind="int32"), WHOLE),
-        (ScalarType(kind="int64"), LONG),
-        (ScalarType(kind="double"), DOUBLE),
-        (ScalarType(kind="float"), single),
-        (ScalarType(kind="string"), st.text(max_size=5)),
+        (boolean(), st.booleans()),
+        (int32(), WHOLE),
+        (int64(), LONG),
+        (float64(), DOUBLE),
+        (float32(), single),
+        (string(), st.text(max_size=5)),
         (AnyType(), st.booleans() | LONG | DOUBLE | st.text(max_size=5)),
     ]
 
@@ -76,16 +78,16 @@ def typed(draw: st.DrawFn, depth: int = 2, *, result: bool = False) -> tuple[Typ
     kinds = ["scalar", "ref", "one-of", "object", "all-of"] if depth else ["scalar", "ref"]
     kind = draw(st.sampled_from(kinds))
     if kind == "ref":
-        return RefType(name="com.x.Note"), note_values()
+        return ref("com.x.Note"), note_values()
     if kind == "one-of":
         notes: Values = note_values().map(lambda note: {**note, "schemaType": "com.x.Note"})
         ids: Values = st.fixed_dictionaries({"id": LONG, "schemaType": st.just("com.x.Id")})
-        return OneOfType(alternatives=(RefType(name="com.x.Note"), RefType(name="com.x.Id"))), notes | ids
+        return one_of(ref("com.x.Note"), ref("com.x.Id")), notes | ids
     if kind == "object":
         return draw(objects(depth - 1, result=result))
     if kind == "all-of":
         first, first_values = draw(objects(depth - 1, result=result))
-        members = (first, RefType(name="com.x.Id"))
+        members = (first, ref("com.x.Id"))
         merged = st.builds(lambda one, number: {**one, "id": number}, first_values, LONG)
         return AllOfType(members=members), merged
     return draw(st.sampled_from(scalar_pairs(result=result)))
@@ -100,13 +102,13 @@ def objects(draw: st.DrawFn, depth: int = 2, *, result: bool = False) -> tuple[O
     for name in draw(st.lists(NAMES.filter(lambda one: one != "id"), min_size=1, max_size=3, unique=True)):
         one, values = draw(typed(depth, result=result))
         if draw(st.booleans()):
-            one, values = ArrayType(items=one), st.lists(values, min_size=0 if result else 1, max_size=3)
+            one, values = array(one), st.lists(values, min_size=0 if result else 1, max_size=3)
             if isinstance(one.items, AnyType):
                 values = st.lists(st.text(max_size=2), min_size=1, max_size=3)
         is_required = draw(st.booleans())
         properties[name] = Property(type=one, required=is_required)
         (required if is_required else optional)[name] = values
-    return ObjectType(properties=properties), st.fixed_dictionaries(required, optional=optional)
+    return record(properties), st.fixed_dictionaries(required, optional=optional)
 
 
 @st.composite
@@ -121,5 +123,5 @@ def output_types_with_values(draw: st.DrawFn) -> tuple[Type, Any]:
     """Draw an output type and a result of it."""
     declared, values = draw(typed(result=True))
     if draw(st.booleans()) and not isinstance(declared, AnyType):
-        return ArrayType(items=declared), draw(st.lists(values, max_size=3))
+        return array(declared), draw(st.lists(values, max_size=3))
     return declared, draw(values)

@@ -5,8 +5,6 @@ MCP and mMCP declare JSON Schemas: jsonschema decides. Mobile-MCP and AppFunctio
 refused there, so they count as accepted.
 """
 
-from __future__ import annotations
-
 import re
 from collections.abc import Callable, Mapping
 from typing import Any, Final

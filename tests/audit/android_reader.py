@@ -1,7 +1,5 @@
 """AndroidManifest.xml and string, bool and XML resources of a source tree, read with lxml alone."""
 
-from __future__ import annotations
-
 import re
 from collections.abc import Iterator, Mapping
 from typing import Any, Final

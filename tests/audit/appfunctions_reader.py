@@ -1,7 +1,5 @@
 """AppFunctions of one service (reference appfunctions 1, 2): manifest, v2 XML, app_metadata."""
 
-from __future__ import annotations
-
 from collections.abc import Callable
 from typing import Any, Final
 
@@ -23,21 +21,9 @@ BIND: Final = "android.permission.BIND_APP_FUNCTION_SERVICE"
 EXECUTE: Final = "android.permission.EXECUTE_APP_FUNCTIONS"
 _ACTION: Final = "android.app.appfunctions.AppFunctionService"
 KINDS: Final = {
-    0: "null",
-    1: "boolean",
-    2: "bytes",
-    3: "object",
-    4: "double",
-    5: "float",
-    6: "int64",
-    7: "int32",
-    8: "string",
-    10: "array",
-    11: "ref",
-    12: "all-of",
-    13: "opaque",
-    14: "one-of",
-}
+    0: "null", 1: "boolean", 2: "bytes", 3: "object", 4: "double", 5: "float", 6: "int64", 7: "int32",
+    8: "string", 10: "array", 11: "ref", 12: "all-of", 13: "opaque", 14: "one-of",
+}  # fmt: skip
 """The type numbers of AppFunctionDataTypeMetadata (reference 2.c)."""
 
 _METADATA_SPACES: Final = (

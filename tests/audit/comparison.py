@@ -1,7 +1,5 @@
 """A source and a target of a conversion, made comparable."""
 
-from __future__ import annotations
-
 import json
 from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass, replace

@@ -3,8 +3,6 @@
 The one module of this folder, besides the tests, that imports droidgate.
 """
 
-from __future__ import annotations
-
 from collections.abc import Mapping
 from dataclasses import dataclass
 from pathlib import Path

@@ -1,22 +1,12 @@
 """Findings as docs/reference/findings.md describes them, and how pointers relate."""
 
-from __future__ import annotations
-
 import re
 from dataclasses import dataclass
 from typing import Final
 
 LEVELS: Final = (
-    "read",
-    "renamed",
-    "moved",
-    "defaulted",
-    "widened",
-    "narrowed",
-    "dropped",
-    "impossible",
-    "security",
-)
+    "read", "renamed", "moved", "defaulted", "widened", "narrowed", "dropped", "impossible", "security",
+)  # fmt: skip
 _STEPS: Final = re.compile(
     r"(?:/capabilities/\d+/(?:input|output)|/definitions/[^/]*)"
     r"(?:/properties/[^/]*/type|/items|/members/\d+|/alternatives/\d+)*"

@@ -1,7 +1,5 @@
 """The instance audit: values that only one side accepts, and whether a finding grave enough says so there."""
 
-from __future__ import annotations
-
 from collections.abc import Iterator
 from dataclasses import dataclass
 from random import Random

@@ -1,7 +1,5 @@
 """MCP `tools/list` and mMCP manifests, read from their specifications with json and lxml alone."""
 
-from __future__ import annotations
-
 import json
 from typing import Any, Final
 

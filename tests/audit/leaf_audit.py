@@ -1,7 +1,5 @@
 """The leaf audit: which facts are different in the target, and whether the findings say the same."""
 
-from __future__ import annotations
-
 import json
 from collections.abc import Collection, Iterator
 from dataclasses import dataclass

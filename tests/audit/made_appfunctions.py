@@ -1,7 +1,5 @@
 """AppFunctions files as Jetpack's compiler writes them (reference appfunctions 2.c), and odd ones."""
 
-from __future__ import annotations
-
 from random import Random
 from typing import Final
 from xml.sax.saxutils import escape

@@ -1,7 +1,5 @@
 """Descriptor texts as apps and servers ship them, from a seed: realistic and adversarial."""
 
-from __future__ import annotations
-
 import json
 from dataclasses import dataclass
 from random import Random

@@ -1,7 +1,5 @@
 """JSON Schemas as servers write them (pydantic, zod, by hand), and schemas that use everything oddly."""
 
-from __future__ import annotations
-
 import json
 import re
 from random import Random
@@ -12,32 +10,10 @@ Schema = dict[str, Any]
 _REFERENCE: Final = re.compile(r'"#/(?:\$defs|definitions)/([^"]*)"')
 
 NAMES: Final = (
-    "title",
-    "path",
-    "query",
-    "limit",
-    "date",
-    "start_date",
-    "end_date",
-    "kind",
-    "status",
-    "location",
-    "tags",
-    "owner",
-    "note",
-    "email",
-    "url",
-    "count",
-    "amount",
-    "enabled",
-    "language",
-    "mode",
-    "id",
-    "recipients",
-    "body",
-    "priority",
-    "filter",
-)
+    "title", "path", "query", "limit", "date", "start_date", "end_date", "kind", "status", "location", "tags",
+    "owner", "note", "email", "url", "count", "amount", "enabled", "language", "mode", "id", "recipients",
+    "body", "priority", "filter",
+)  # fmt: skip
 _TEXTS: Final = (
     "Path to the file",
     "The text to search for",
@@ -62,25 +38,9 @@ ODD_TEXTS: Final = (
     "%@string/app_name ?attr/x",
 )
 ODD_NAMES: Final = (
-    "a.b",
-    "with space",
-    "dash-ed",
-    "äöü",
-    "a/b~c",
-    "$dollar",
-    "items",
-    "properties",
-    "type",
-    "0",
-    "UPPER",
-    "x" * 70,
-    "required",
-    "result",
-    "schemaType",
-    "with_space",
-    "a_b",
-    "",
-)
+    "a.b", "with space", "dash-ed", "äöü", "a/b~c", "$dollar", "items", "properties", "type", "0", "UPPER",
+    "x" * 70, "required", "result", "schemaType", "with_space", "a_b", "",
+)  # fmt: skip
 _OTHER_OUTPUTS: Final[tuple[Schema, ...]] = (
     {"type": "string", "maxLength": 5},
     {"type": "array", "items": {"type": "string"}},

@@ -1,7 +1,5 @@
 """Values for a type: valid ones by construction, and mutated ones, each with the place that it violates."""
 
-from __future__ import annotations
-
 import copy
 import math
 from collections.abc import Callable, Iterator, Mapping

@@ -1,7 +1,5 @@
 """A Mobile-MCP service and its descriptor (Mobile MCP Specification 1.0, section 1), read with lxml alone."""
 
-from __future__ import annotations
-
 from typing import Any, Final
 
 from lxml import etree
@@ -19,22 +17,10 @@ from audit.declared import Declared, Shape, Tool
 
 _ACTION: Final = "mobile.mcp.SERVICE"
 TYPE_WORDS: Final = {
-    "string": "string",
-    "boolean": "boolean",
-    "bool": "boolean",
-    "integer": "int64",
-    "int": "int64",
-    "long": "int64",
-    "short": "int64",
-    "number": "double",
-    "float": "double",
-    "double": "double",
-    "array": "array",
-    "list": "array",
-    "object": "object",
-    "map": "object",
-    "json": "object",
-}
+    "string": "string", "boolean": "boolean", "bool": "boolean", "integer": "int64", "int": "int64",
+    "long": "int64", "short": "int64", "number": "double", "float": "double", "double": "double",
+    "array": "array", "list": "array", "object": "object", "map": "object", "json": "object",
+}  # fmt: skip
 """The six words, and those that reference 6 (row 5) has from real apps; any other word is a string."""
 
 

@@ -1,7 +1,5 @@
 """JSON Schema 2020-12 to `Shape`, from the specification alone (json-schema.org, core and validation)."""
 
-from __future__ import annotations
-
 from collections.abc import Iterator, Mapping
 from typing import Any, Final
 from urllib.parse import unquote

@@ -1,8 +1,5 @@
 """Conversions held against readers, values and texts that know nothing of droidgate."""
 
-from __future__ import annotations
-
-from collections.abc import Iterable
 from pathlib import Path
 
 import pytest
@@ -32,54 +29,27 @@ def seeds_of(block: int, target: str) -> range:
     return range(first, first + DESCRIPTORS_OF_A_BLOCK)
 
 
-def fail_with(problems: Iterable[tuple[int, Problem]]) -> None:
-    found = list(problems)
-    if found:
-        lines = [
-            f"seed {seed}: {one.kind} {one.pointer} {one.code} {one.level} {one.detail}"
-            for seed, one in found
-        ]
-        pytest.fail("\n".join([f"{len(found)} problems", *lines[:SHOWN]]), pytrace=False)
-
-
-def check_leaves(source: str, target: str, block: int, folder: Path) -> None:
-    fail_with(
-        (seed, problem)
-        for seed in seeds_of(block, target)
-        for problem in problems_of_leaves(compared(made_descriptor(source, seed), target, folder / str(seed)))
-    )
-
-
-def check_values(source: str, target: str, block: int, folder: Path) -> None:
+@pytest.mark.slow
+@pytest.mark.parametrize(
+    "block",
+    [*range(BLOCKS), *(pytest.param(at, marks=pytest.mark.long) for at in range(BLOCKS, LONG_BLOCKS))],
+)
+@pytest.mark.parametrize(("source", "target"), PAIRS)
+def test_each_difference_has_its_finding_and_where_values_differ_a_grave_one(
+    source: str, target: str, block: int, tmp_path: Path
+) -> None:
+    """Each finding has its difference, too; values are those that only one side accepts."""
     problems: list[tuple[int, Problem]] = []
     for seed in seeds_of(block, target):
-        sides = compared(made_descriptor(source, seed), target, folder / str(seed))
-        found = [*problems_of_instances(sides, seed), *problems_of_visibility(sides)]
+        sides = compared(made_descriptor(source, seed), target, tmp_path / str(seed))
+        found = [
+            *problems_of_leaves(sides),
+            *problems_of_instances(sides, seed),
+            *problems_of_visibility(sides),
+        ]
         problems.extend((seed, one) for one in found)
-    fail_with(problems)
-
-
-@pytest.mark.slow
-@pytest.mark.parametrize("block", range(BLOCKS))
-@pytest.mark.parametrize(("source", "target"), PAIRS)
-def test_each_difference_has_its_finding_and_each_finding_its_difference(
-    source: str, target: str, block: int, tmp_path: Path
-) -> None:
-    check_leaves(source, target, block, tmp_path)
-
-
-@pytest.mark.slow
-@pytest.mark.parametrize("block", range(BLOCKS))
-@pytest.mark.parametrize(("source", "target"), PAIRS)
-def test_values_are_accepted_alike_unless_a_grave_finding_names_the_place(
-    source: str, target: str, block: int, tmp_path: Path
-) -> None:
-    check_values(source, target, block, tmp_path)
-
-
-@pytest.mark.long
-@pytest.mark.parametrize("block", range(BLOCKS, LONG_BLOCKS))
-@pytest.mark.parametrize(("source", "target"), PAIRS)
-def test_both_hold_for_ten_times_as_many(source: str, target: str, block: int, tmp_path: Path) -> None:
-    check_leaves(source, target, block, tmp_path)
-    check_values(source, target, block, tmp_path / "values")
+    lines = [
+        f"seed {seed}: {one.kind} {one.pointer} {one.code} {one.level} {one.detail}" for seed, one in problems
+    ]
+    if lines:
+        pytest.fail("\n".join([f"{len(lines)} problems", *lines[:SHOWN]]), pytrace=False)

@@ -1,7 +1,5 @@
 """The second side is one: what reads and judges here imports nothing of droidgate."""
 
-from __future__ import annotations
-
 import ast
 import sys
 from pathlib import Path

@@ -1,7 +1,5 @@
 """What a reader leaves out is `dropped`, and reaches `--fail-on dropped`."""
 
-from __future__ import annotations
-
 from pathlib import Path
 
 import pytest

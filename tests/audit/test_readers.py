@@ -1,7 +1,5 @@
 """The independent readers, each on one text typed by hand from its specification."""
 
-from __future__ import annotations
-
 import json
 from typing import Any
 from xml.sax.saxutils import quoteattr

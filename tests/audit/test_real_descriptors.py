@@ -1,7 +1,5 @@
 """The same audit on descriptors of real apps (the corpus) and of the sample apps."""
 
-from __future__ import annotations
-
 from collections.abc import Iterator
 from pathlib import Path
 from xml.sax.saxutils import quoteattr
@@ -18,11 +16,7 @@ from audit.made_descriptors import Descriptor
 from requirements_of_tests import CHECKOUT, require
 
 SAMPLES = CHECKOUT / "device_shim" / "apps"
-SAMPLE_APPS = {
-    "clock-in": "mobile-mcp",
-    "pdf-tool": "mmcp",
-    "notes": "appfunctions",
-}
+SAMPLE_APPS = {"clock-in": "mobile-mcp", "pdf-tool": "mmcp", "notes": "appfunctions"}
 _MANIFEST = (
     '<manifest xmlns:android="http://schemas.android.com/apk/res/android" package="com.example.corpus">'
     "<application>{}</application></manifest>"

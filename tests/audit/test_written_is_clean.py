@@ -1,7 +1,5 @@
 """What droidgate writes passes droidgate's own lint for that dialect without warnings."""
 
-from __future__ import annotations
-
 from collections import Counter
 from collections.abc import Iterator
 from pathlib import Path
@@ -9,13 +7,7 @@ from typing import Final
 
 import pytest
 
-from audit.conversions import (
-    TARGETS,
-    convert,
-    read_by_droidgate,
-    read_by_specification,
-    write_files,
-)
+from audit.conversions import TARGETS, convert, read_by_droidgate, read_by_specification, write_files
 from audit.made_descriptors import FORMATS, Descriptor, made_descriptor
 from audit.test_real_descriptors import SAMPLE_APPS, sample_app
 from droidgate.formats import load_formats

@@ -11,7 +11,7 @@ import pytest
 
 from devices.test_against_virtual_phone import real_adb_server
 from droidgate.apk.signing_keys import SigningKey, load_or_make_key
-from droidgate.calling.approvals import Approver, allow_once
+from droidgate.calling.approvals import Approval, ApprovalRequest, Approver
 from droidgate.calling.audit_log import AuditLog
 from droidgate.calling.caller import Caller
 from droidgate.calling.pins import PinStore
@@ -34,6 +34,11 @@ TALLY = f"{SAMPLE}tally"
 WEATHER = f"{SAMPLE}weather"
 
 BEHIND_SHIMS = frozenset({CLOCK_IN, PDF_TOOL, TALLY})
+
+
+def allow_once(_: ApprovalRequest) -> Approval:
+    """Allow a call, as a user does who is asked."""
+    return Approval(allowed=True)
 
 
 @dataclass

@@ -28,6 +28,7 @@ from droidgate.calling.approvals import Approval, ApprovalRequest, refuse
 from droidgate.calling.audit_log import AuditLog
 from droidgate.calling.policy import Policy
 from droidgate.calling.requests import CallRequest, CallResult
+from droidgate.calling.subjects import EVERY_CAPABILITY, NamePattern
 from droidgate.calls.arguments import FittedArguments, fit_arguments
 from droidgate.calls.failures import CallError
 from droidgate.model.errors import UsageError, WriteError
@@ -207,11 +208,25 @@ def test_an_approval_that_is_remembered_is_not_asked_for_again(reached: ReachedP
     assert request.state.kind == "new"
 
 
+def test_a_call_that_the_user_has_allowed_asks_nobody_and_is_one_command(reached: ReachedPhone) -> None:
+    caller = reached.caller(approver=refuse)
+    request = CallRequest("summarizeNotes", {}, app=NOTES)
+    caller.targets.all()
+    before = len(reached.commands())
+    for pattern in ("*/other", "com.example.*/*"):
+        with pytest.raises(CallError, match="needs_approval"):
+            caller.call(request, allowed=[NamePattern.parse(pattern)])
+    assert all(command.startswith("pm path ") for command in reached.commands()[before:])
+    before = len(reached.commands())
+    caller.call(request, allowed=[NamePattern.parse(f"{NOTES}/*summarizeNotes")])
+    assert len(reached.commands()[before:]) == 1
+
+
 def test_a_rule_that_denies_wins_over_every_approval(reached: ReachedPhone, tmp_path: Path) -> None:
     (tmp_path / "policy.toml").write_text(f'[[rule]]\ndecision = "deny"\npackage = "{CLOCK_IN}"\n')
     caller = reached.caller(policy=Policy.load(tmp_path))
     with pytest.raises(CallError, match="denied"):
-        caller.call(CallRequest("clock_in_today"))
+        caller.call(CallRequest("clock_in_today"), allowed=EVERY_CAPABILITY)
 
 
 def test_a_disabled_function_is_not_called(tmp_path: Path) -> None:

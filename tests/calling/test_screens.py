@@ -13,9 +13,9 @@ import anyio
 import pytest
 from PIL import Image
 
-from calling.phones_with_shims import ReachedPhone
+from calling.phones_with_shims import ReachedPhone, allow_once
 from cli.program_runs import Run, run_process
-from droidgate.calling.approvals import Approval, ApprovalRequest, allow_once, refuse
+from droidgate.calling.approvals import Approval, ApprovalRequest, refuse
 from droidgate.calling.audit_log import AuditLog
 from droidgate.calling.audit_reading import verify
 from droidgate.calling.caller import Caller
@@ -228,11 +228,8 @@ async def call_tool(tools: PhoneTools, name: str, arguments: dict[str, Any]) -> 
     async def ask_nobody(_: Question) -> Answer:
         return Answer("unavailable")
 
-    async def no_progress(progress: float, total: float | None = None, message: str | None = None) -> None:
-        del progress, total, message
-
     client = Client("mcp:test", "test", HANDSHAKE)
-    return await tools.call(ToolCall(name, arguments, client, ask_nobody, no_progress))
+    return await tools.call(ToolCall(name, arguments, client, ask_nobody, None))
 
 
 def served(reached: ReachedPhone, *, screens: bool, **options: Any) -> PhoneTools:

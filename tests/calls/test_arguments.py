@@ -13,17 +13,24 @@ from droidgate.calls.values import MAX_DEPTH, UnfitValueError, ValueFitter
 from droidgate.json_schema import read_schema
 from droidgate.model.capability import Capability
 from droidgate.model.json_values import Json
-from droidgate.model.types import (
-    AllOfType,
-    AnyType,
-    ArrayType,
-    ObjectType,
-    OneOfType,
-    OpaqueType,
-    Property,
-    RefType,
-    ScalarType,
-    Type,
+from droidgate.model.types import AnyType, ObjectType, OpaqueType, Property, Type
+from model_types import (
+    all_of,
+    any_of,
+    array,
+    binary,
+    boolean,
+    float32,
+    float64,
+    int32,
+    int64,
+    null,
+    one_of,
+    optional,
+    record,
+    ref,
+    required,
+    string,
 )
 
 KEY = st.sampled_from(["a", "b", "c"])
@@ -106,27 +113,19 @@ def _has_float_multiple(schema: Any) -> bool:
 
 
 def capability(**properties: Property) -> Capability:
-    return Capability(id="call", input=ObjectType(properties=properties))
-
-
-def required(declared: Type) -> Property:
-    return Property(type=declared, required=True)
-
-
-INT32 = ScalarType(kind="int32")
-STRING = ScalarType(kind="string")
+    return Capability(id="call", input=record(properties))
 
 
 @pytest.mark.parametrize(
     ("declared", "given_value", "expected"),
     [
-        (ScalarType(kind="boolean"), "true", True),
-        (ScalarType(kind="boolean"), "FALSE", False),
-        (INT32, "12", 12),
-        (ScalarType(kind="int64"), "-9223372036854775808", -(2**63)),
-        (ScalarType(kind="double"), "1.5e3", 1500.0),
-        (ScalarType(kind="double"), "7", 7),
-        (ArrayType(items=INT32), '["1", 2]', [1, 2]),
+        (boolean(), "true", True),
+        (boolean(), "FALSE", False),
+        (int32(), "12", 12),
+        (int64(), "-9223372036854775808", -(2**63)),
+        (float64(), "1.5e3", 1500.0),
+        (float64(), "7", 7),
+        (array(int32()), '["1", 2]', [1, 2]),
         (ObjectType(), '{"a": 1}', {"a": 1}),
     ],
 )
@@ -144,36 +143,36 @@ def test_a_text_that_spells_the_declared_kind_is_read_as_it_and_noted(
 @pytest.mark.parametrize(
     ("declared", "given_value"),
     [
-        (STRING, 5),
-        (STRING, None),
-        (ScalarType(kind="boolean"), "yes"),
-        (ScalarType(kind="boolean"), 1),
-        (INT32, True),
-        (INT32, 1.5),
-        (INT32, "1.0"),
-        (INT32, "0x10"),
-        (INT32, "١"),
-        (INT32, 2**31),
-        (INT32, -(2**31) - 1),
-        (INT32, Decimal("1E+1000000000")),
-        (ScalarType(kind="float"), 1e39),
-        (ScalarType(kind="double"), 10**400),
-        (ScalarType(kind="double"), "NaN"),
-        (ScalarType(kind="bytes"), "not base64!"),
-        (ScalarType(kind="null"), 0),
-        (ArrayType(items=INT32), {"0": 1}),
-        (ArrayType(items=INT32), "[1"),
+        (string(), 5),
+        (string(), None),
+        (boolean(), "yes"),
+        (boolean(), 1),
+        (int32(), True),
+        (int32(), 1.5),
+        (int32(), "1.0"),
+        (int32(), "0x10"),
+        (int32(), "١"),
+        (int32(), 2**31),
+        (int32(), -(2**31) - 1),
+        (int32(), Decimal("1E+1000000000")),
+        (float32(), 1e39),
+        (float64(), 10**400),
+        (float64(), "NaN"),
+        (binary(), "not base64!"),
+        (null(), 0),
+        (array(int32()), {"0": 1}),
+        (array(int32()), "[1"),
         (ObjectType(), [1]),
         (OpaqueType(class_name="android.app.PendingIntent"), {}),
         (AnyType(boolean=False), 1),
-        (RefType(name="nowhere"), 1),
-        (STRING.changed({"enum": ("a", "b")}), "c"),
-        (ScalarType(kind="int32", keywords={"minimum": 1}), 0),
-        (ScalarType(kind="string", pattern="^[a-z]+$"), "A"),
-        (ScalarType(kind="string", keywords={"maxLength": 1}), "😀😀"),
-        (OneOfType(alternatives=(INT32, STRING.changed({"pattern": "^a"}))), "b"),
-        (OneOfType(alternatives=(INT32, ScalarType(kind="int64"))), 1),
-        (AllOfType(members=(INT32, ScalarType(kind="int32", keywords={"maximum": 3}))), 4),
+        (ref("nowhere"), 1),
+        (string().changed({"enum": ("a", "b")}), "c"),
+        (int32(keywords={"minimum": 1}), 0),
+        (string(pattern="^[a-z]+$"), "A"),
+        (string(keywords={"maxLength": 1}), "😀😀"),
+        (one_of(int32(), string().changed({"pattern": "^a"})), "b"),
+        (one_of(int32(), int64()), 1),
+        (all_of(int32(), int32(keywords={"maximum": 3})), 4),
     ],
 )
 def test_what_does_not_fit_is_refused_with_its_pointer(declared: Type, given_value: Any) -> None:
@@ -184,7 +183,7 @@ def test_what_does_not_fit_is_refused_with_its_pointer(declared: Type, given_val
 
 def test_an_integer_may_be_written_as_a_number_without_fraction() -> None:
     fitted = fit_arguments(
-        {"x": 3.0, "y": Decimal("4E+1")}, capability(x=required(INT32), y=required(INT32)), {}
+        {"x": 3.0, "y": Decimal("4E+1")}, capability(x=required(int32()), y=required(int32())), {}
     )
     assert fitted.values == {"x": 3, "y": 40}
     assert all(type(one) is int for one in fitted.values.values())
@@ -192,12 +191,12 @@ def test_an_integer_may_be_written_as_a_number_without_fraction() -> None:
 
 
 def test_values_come_in_the_declared_order() -> None:
-    fitted = fit_arguments({"b": 1, "a": 2}, capability(a=required(INT32), b=required(INT32)), {})
+    fitted = fit_arguments({"b": 1, "a": 2}, capability(a=required(int32()), b=required(int32())), {})
     assert list(fitted.values) == ["a", "b"]
 
 
 def refusal_of(name: str, *declared: str) -> str:
-    properties = {one: required(INT32) for one in declared}
+    properties = {one: required(int32()) for one in declared}
     arguments: dict[str, Json] = {**dict.fromkeys(declared, 1), name: 1}
     with pytest.raises(CallError) as refused:
         fit_arguments(arguments, capability(**properties), {})
@@ -241,8 +240,8 @@ def test_a_capability_without_parameters_takes_no_name() -> None:
 
 @pytest.mark.parametrize("allowing", [True, {"type": "integer"}, {}])
 def test_an_input_that_allows_further_names_takes_them(allowing: Json) -> None:
-    for properties in ({}, {"a": required(INT32)}):
-        declared = ObjectType(properties=properties, keywords={"additionalProperties": allowing})
+    for properties in ({}, {"a": required(int32())}):
+        declared = record(properties, keywords={"additionalProperties": allowing})
         arguments = {**dict.fromkeys(properties, 1), "z": 0}
         assert fit_arguments(arguments, Capability(id="c", input=declared), {}).values == arguments
 
@@ -253,47 +252,45 @@ def test_an_input_that_is_not_an_object_lists_no_names() -> None:
 
 def test_a_missing_required_value_is_refused_unless_it_may_be_null() -> None:
     with pytest.raises(CallError, match="'x' is required and missing"):
-        fit_arguments({}, capability(x=required(STRING)), {})
-    nullable = required(STRING.changed({"nullable": True}))
+        fit_arguments({}, capability(x=required(string())), {})
+    nullable = required(string().changed({"nullable": True}))
     assert fit_arguments({}, capability(x=nullable), {}).bends
     with pytest.raises(CallError):
         fit_arguments({}, capability(x=nullable), {}, exact=True)
 
 
 def test_null_is_no_value_for_an_optional_parameter_and_a_value_for_a_nullable_one() -> None:
-    optional = Property(type=STRING)
-    nullable = Property(type=STRING.changed({"nullable": True}))
-    fitted = fit_arguments({"x": None, "y": None}, capability(x=optional, y=nullable), {})
+    nonnull = optional(string())
+    nullable = optional(string().changed({"nullable": True}))
+    fitted = fit_arguments({"x": None, "y": None}, capability(x=nonnull, y=nullable), {})
     assert fitted.values == {"y": None}
 
 
 def test_a_recursive_type_is_followed_and_bounded() -> None:
-    node = ObjectType(properties={"next": Property(type=RefType(name="node"))})
+    node = record({"next": optional(ref("node"))})
     deep: dict[str, Any] = {}
     for _ in range(MAX_DEPTH + 2):
         deep = {"next": deep}
-    assert fit_arguments(
-        {"x": {"next": {}}}, capability(x=required(RefType(name="node"))), {"node": node}
-    ).values
+    assert fit_arguments({"x": {"next": {}}}, capability(x=required(ref("node"))), {"node": node}).values
     with pytest.raises(CallError, match="nested"):
-        fit_arguments({"x": deep}, capability(x=required(RefType(name="node"))), {"node": node})
+        fit_arguments({"x": deep}, capability(x=required(ref("node"))), {"node": node})
 
 
 def test_alternatives_in_alternatives_end_with_an_error() -> None:
-    nest: Type = STRING
+    nest: Type = string()
     for _ in range(40):
-        nest = OneOfType(alternatives=(nest, nest), exclusive=False)
+        nest = any_of(nest, nest)
     with pytest.raises(CallError, match="too many alternatives"):
         fit_arguments({"x": 1}, capability(x=required(nest)), {})
 
 
 def test_the_exact_alternative_is_taken_before_one_that_needs_bending() -> None:
-    either = OneOfType(alternatives=(INT32, STRING))
+    either = one_of(int32(), string())
     assert fit_arguments({"x": "12"}, capability(x=required(either)), {}).values == {"x": "12"}
 
 
 def test_a_result_is_fitted_and_one_that_does_not_fit_is_a_malformed_response() -> None:
-    one = Capability(id="call", output=ObjectType(properties={"days": required(INT32)}))
+    one = Capability(id="call", output=record({"days": required(int32())}))
     fitted = fit_result({"days": "3"}, one, {})
     assert fitted.value == {"days": 3}
     assert fitted.bends
@@ -305,7 +302,7 @@ def test_a_result_is_fitted_and_one_that_does_not_fit_is_a_malformed_response() 
 
 def test_a_result_without_a_declaration_is_taken_as_it_is_and_a_void_has_none() -> None:
     assert fit_result([1], Capability(id="call"), {}).value == [1]
-    void = Capability(id="call", output=ScalarType(kind="null"))
+    void = Capability(id="call", output=null())
     assert fit_result({}, void, {}).bends == ()
     assert fit_result("done", void, {}).value is None
     assert fit_result("done", void, {}).bends
@@ -314,16 +311,9 @@ def test_a_result_without_a_declaration_is_taken_as_it_is_and_a_void_has_none() 
 
 
 def test_every_problem_of_the_arguments_is_found_with_its_pointer() -> None:
-    item = ObjectType(
-        properties={"name": Property(type=ScalarType(kind="string"), required=True)},
-        keywords={"additionalProperties": False},
-    )
-    declared = ObjectType(
-        properties={
-            "count": Property(type=ScalarType(kind="int32"), required=True),
-            "title": Property(type=ScalarType(kind="string"), required=True),
-            "items": Property(type=ArrayType(items=item)),
-        }
+    item = record({"name": required(string())}, keywords={"additionalProperties": False})
+    declared = record(
+        {"count": required(int32()), "title": required(string()), "items": optional(array(item))}
     )
     capability = Capability(id="a", input=declared)
     values = {"cout": 1, "title": 2, "items": [{"name": "x"}, {"name": 3, "more": 1}, {}, 5]}
@@ -343,6 +333,6 @@ def test_every_problem_of_the_arguments_is_found_with_its_pointer() -> None:
 
 
 def test_arguments_that_fit_have_no_problems() -> None:
-    declared = ObjectType(properties={"count": Property(type=ScalarType(kind="int32"))})
+    declared = record({"count": optional(int32())})
     for values in ({}, {"count": 1}, {"count": "1"}, {"count": None}):
         assert argument_problems(values, Capability(id="a", input=declared), {}) == ()

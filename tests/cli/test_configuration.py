@@ -123,15 +123,9 @@ def test_a_pyproject_of_others_is_left_alone(droidgate: Runner) -> None:
 @pytest.mark.parametrize(
     ("text", "error"),
     [
-        (
-            'strict = true\n\n[lint]\nfail-no = "note"\n',
-            'droidgate.toml:4: unknown setting "lint.fail-no"',
-        ),
+        ('strict = true\n\n[lint]\nfail-no = "note"\n', 'droidgate.toml:4: unknown setting "lint.fail-no"'),
         ('strict = "yes"\n', 'droidgate.toml:1: strict is "yes"; expected true or false'),
-        (
-            '\nfrom = "mmcp"\n',
-            'droidgate.toml:2: from is "mmcp"; expected a list of texts, such as ["mmcp"]',
-        ),
+        ('\nfrom = "mmcp"\n', 'droidgate.toml:2: from is "mmcp"; expected a list of texts, such as ["mmcp"]'),
         (
             '[lint]\nfail-on = "fatal"\n',
             'droidgate.toml:2: lint.fail-on is "fatal"; expected one of note, warning, error',

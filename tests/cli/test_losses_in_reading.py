@@ -1,7 +1,5 @@
 """What a reader leaves out counts for `--fail-on`, whatever the target."""
 
-from __future__ import annotations
-
 import json
 from pathlib import Path
 

@@ -6,20 +6,25 @@ from droidgate.fit import fit_provider
 from droidgate.formats import load_formats
 from droidgate.model.capability import Capability, CapabilityAccess, Effects, Provider
 from droidgate.model.findings import Level
-from droidgate.model.types import (
-    AllOfType,
-    AnyType,
-    ArrayType,
-    ObjectType,
-    OneOfType,
-    OpaqueType,
-    Property,
-    RefType,
-    ScalarType,
-    Type,
-)
+from droidgate.model.types import AllOfType, AnyType, ArrayType, ObjectType, OpaqueType, Property, Type
 from droidgate.support_matrix import FEATURES, cell_text, make_matrix
 from droidgate_mappings.capacity import Capacity
+from model_types import (
+    all_of,
+    binary,
+    boolean,
+    float32,
+    float64,
+    int32,
+    int64,
+    null,
+    one_of,
+    optional,
+    record,
+    ref,
+    required,
+    string,
+)
 
 WRITTEN = [
     (one.id, dialect.id, dialect.capacity)
@@ -27,37 +32,34 @@ WRITTEN = [
     for dialect in one.dialects
     if one.write is not None and dialect.capacity is not None
 ]
-STRING = ScalarType(kind="string")
 
 
 def _with_parameter(one: Type, *, required: bool = True) -> Capability:
-    return Capability(
-        id="do", description="d", input=ObjectType(properties={"p": Property(type=one, required=required)})
-    )
+    return Capability(id="do", description="d", input=record({"p": Property(type=one, required=required)}))
 
 
 TYPES: dict[str, Type] = {
-    "boolean": ScalarType(kind="boolean"),
-    "int32": ScalarType(kind="int32"),
-    "int64": ScalarType(kind="int64"),
-    "float": ScalarType(kind="float"),
-    "double": ScalarType(kind="double"),
-    "string": STRING,
-    "bytes": ScalarType(kind="bytes"),
-    "null": ScalarType(kind="null"),
+    "boolean": boolean(),
+    "int32": int32(),
+    "int64": int64(),
+    "float": float32(),
+    "double": float64(),
+    "string": string(),
+    "bytes": binary(),
+    "null": null(),
     "array": ArrayType(),
     "object": ObjectType(),
-    "ref": RefType(name="D"),
+    "ref": ref("D"),
     "all-of": AllOfType(),
-    "one-of": OneOfType(alternatives=(STRING, ScalarType(kind="boolean"))),
+    "one-of": one_of(string(), boolean()),
     "opaque": OpaqueType(class_name="android.app.PendingIntent"),
     "any": AnyType(),
 }
-RECORD = ObjectType(properties={"a": Property(type=STRING)})
+RECORD = record({"a": optional(string())})
 RECORDS: dict[str, Type] = {
     "object": RECORD,
-    "all-of": AllOfType(members=(RECORD, RECORD)),
-    "one-of": OneOfType(alternatives=(RECORD, RECORD)),
+    "all-of": all_of(RECORD, RECORD),
+    "one-of": one_of(RECORD, RECORD),
 }
 # Feature to a capability that has it, and the pointer of the leaf it is about.
 CASES: dict[str, tuple[Capability, str]] = {
@@ -65,34 +67,34 @@ CASES: dict[str, tuple[Capability, str]] = {
     "capability: description": (Capability(id="do", description="t"), "/description"),
     "capability: version": (Capability(id="do", version="7"), "/version"),
     "capability: effects": (Capability(id="do", effects=Effects(read_only=True)), "/effects/read_only"),
-    "input: optional parameters": (_with_parameter(STRING, required=False), "/input/properties/p/required"),
+    "input: optional parameters": (_with_parameter(string(), required=False), "/input/properties/p/required"),
     "output: declared output": (
-        Capability(id="do", output=ObjectType(properties={"r": Property(type=STRING, required=True)})),
+        Capability(id="do", output=record({"r": required(string())})),
         "/output/properties/r/type/kind",
     ),
     "output: no word about outputs": (Capability(id="do"), "/output/kind"),
     "output: optional outputs": (
-        Capability(id="do", output=ObjectType(properties={"r": Property(type=STRING)})),
+        Capability(id="do", output=record({"r": optional(string())})),
         "/output/properties/r/required",
     ),
     "constraint: pattern": (
-        _with_parameter(STRING.model_copy(update={"pattern": "^a"})),
+        _with_parameter(string().model_copy(update={"pattern": "^a"})),
         "/input/properties/p/type/pattern",
     ),
     "constraint: format": (
-        _with_parameter(STRING.model_copy(update={"format": "date"})),
+        _with_parameter(string().model_copy(update={"format": "date"})),
         "/input/properties/p/type/format",
     ),
     "constraint: enum": (
-        _with_parameter(STRING.model_copy(update={"enum": ("a", "b")})),
+        _with_parameter(string().model_copy(update={"enum": ("a", "b")})),
         "/input/properties/p/type/enum",
     ),
     "constraint: null allowed": (
-        _with_parameter(STRING.model_copy(update={"nullable": True})),
+        _with_parameter(string().model_copy(update={"nullable": True})),
         "/input/properties/p/type/nullable",
     ),
     "constraint: other JSON Schema keywords": (
-        _with_parameter(STRING.model_copy(update={"keywords": {"minLength": 1}})),
+        _with_parameter(string().model_copy(update={"keywords": {"minLength": 1}})),
         "/input/properties/p/type/keywords/minLength",
     ),
     "schema: facts of other formats": (
@@ -100,7 +102,7 @@ CASES: dict[str, tuple[Capability, str]] = {
         "/extensions/elsewhere/f",
     ),
     "type: a type without a name": (
-        _with_parameter(STRING.model_copy(update={"implicit": True})),
+        _with_parameter(string().model_copy(update={"implicit": True})),
         "/input/properties/p/type/implicit",
     ),
     "access: enabled by default": (

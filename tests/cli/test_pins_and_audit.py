@@ -144,10 +144,7 @@ def test_calls_are_shown_and_the_chain_is_verified(droidgate: Runner) -> None:
     write_calls(log, 3)
     log.start(SUBJECT, pin=None, arguments={}, decision=Decision("deny", "rule 1", "no"))
     calls = document(droidgate, "audit", "show")["calls"]
-    assert [(call["decision"], call["result"]) for call in calls] == [
-        *[("allow", "ok")] * 3,
-        ("deny", None),
-    ]
+    assert [(call["decision"], call["result"]) for call in calls] == [*[("allow", "ok")] * 3, ("deny", None)]
     assert len(document(droidgate, "audit", "show", "--last", "2")["calls"]) == 2
     assert document(droidgate, "audit", "show", "com.other/*")["calls"] == []
     verified = document(droidgate, "audit", "verify")

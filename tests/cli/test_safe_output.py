@@ -15,7 +15,8 @@ from droidgate.cli.output.json_output import json_text, json_value
 from droidgate.cli.output.pages import Block, Heading, Line, Table, show
 from droidgate.cli.output.safe_text import cut, one_line, visible
 from droidgate.model.capability import Capability, Effects
-from droidgate.model.types import ArrayType, ObjectType, Property, ScalarType
+from droidgate.model.types import ArrayType
+from model_types import optional, record, string
 
 HOSTILE = (
     "\x1b[31mred\x1b[0m \x9b31m \x07 \r\n\t \u202egnp\u2066 \ufeff \u200b \ud800 \U000e0041 "
@@ -164,9 +165,7 @@ def test_numbers_are_written_digit_for_digit() -> None:
 
 
 def test_json_of_the_model_leaves_out_what_is_not_stated() -> None:
-    given_ = ObjectType(
-        properties={"z": Property(type=ArrayType()), "a": Property(type=ScalarType(kind="string"))}
-    )
+    given_ = record({"z": optional(ArrayType()), "a": optional(string())})
     capability = Capability(id="do", input=given_, effects=Effects(read_only=False))
     assert json_value(capability) == {
         "id": "do",

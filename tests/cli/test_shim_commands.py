@@ -71,12 +71,7 @@ def changed_clock_in(version_code: int) -> bytes:
     files[name] = files[name].replace(b"Doing it twice", b"Doing so twice")
     assert b"Doing so twice" in files[name]
     return pack_project(
-        files,
-        key=signing_key(),
-        package=CLOCK_IN,
-        version_code=version_code,
-        minimum_sdk=24,
-        target_sdk=36,
+        files, key=signing_key(), package=CLOCK_IN, version_code=version_code, minimum_sdk=24, target_sdk=36
     )
 
 
@@ -318,30 +313,10 @@ def write_key(path: Path) -> None:
 def test_findings_of_the_builder_decide_the_exit_code(droidgate: Runner, tmp_path: Path) -> None:
     folder = folder_with(tmp_path, "notes-legacy")
     assert (
-        droidgate(
-            "shim",
-            "build",
-            *ALL,
-            "--from",
-            folder,
-            "-o",
-            tmp_path / "o",
-            "--fail-on",
-            "dropped",
-        ).code
+        droidgate("shim", "build", *ALL, "--from", folder, "-o", tmp_path / "o", "--fail-on", "dropped").code
         == 1
     )
-    run = droidgate(
-        "shim",
-        "build",
-        *ALL,
-        "--from",
-        folder,
-        "-o",
-        tmp_path / "o",
-        "--fail-on",
-        "impossible",
-    )
+    run = droidgate("shim", "build", *ALL, "--from", folder, "-o", tmp_path / "o", "--fail-on", "impossible")
     assert run.code == 0
     assert "extension-dropped" in run.out
     assert "unchanged: " in run.out
@@ -448,18 +423,7 @@ def empty_app(package: str) -> bytes:
 
 def test_what_nobody_chose_is_not_told_as_an_app_without_a_shim(droidgate: Runner, tmp_path: Path) -> None:
     folder = folder_with(tmp_path, "clock-in", "pdf-tool", "weather")
-    asked = (
-        "shim",
-        "build",
-        *ALL,
-        "--from",
-        folder,
-        "-o",
-        tmp_path / "out",
-        "--only",
-        "merge",
-        "--json",
-    )
+    asked = ("shim", "build", *ALL, "--from", folder, "-o", tmp_path / "out", "--only", "merge", "--json")
     built = document(droidgate(*asked), "shim-build")
     assert [one["package"] for one in built["unused"]] == ["dev.droidgate.sample.weather"]
     (shim,) = built["shims"]
@@ -546,7 +510,7 @@ def test_doctor_finds_what_was_taken_away_and_says_the_fix(
     found = document(run, "shim-doctor")
     problems = {one["id"]: one for one in found["checks"] if one["state"] == "problem"}
     assert problems.keys() == {
-        *("notifications", "battery-exemption", "activity-start-route", "targets", "consent"),
+        *("notifications", "battery-exemption", "activity-start-route", "targets", "consent")
     }
     assert all(one["fix"] for one in problems.values())
     assert (run.code, found["problems"]) == (4, 5)
@@ -567,8 +531,7 @@ def test_only_shims_with_app_functions_bring_the_one_that_calls_them_and_it_goes
     droidgate: Runner, phone: VirtualPhone
 ) -> None:
     first = document(
-        droidgate("shim", "install", *ALL, "--from", f"adb:/{CLOCK_IN}", "--json"),
-        "shim-install",
+        droidgate("shim", "install", *ALL, "--from", f"adb:/{CLOCK_IN}", "--json"), "shim-install"
     )
     assert first["identity"] is None
     assert shims_on(phone) == {CLOCK_IN}
@@ -581,11 +544,7 @@ def test_only_shims_with_app_functions_bring_the_one_that_calls_them_and_it_goes
     phone.system.packages.uninstall(f"{NOTES}.legacy")
     planned = document(droidgate("shim", "sync", "--dry-run", "--json"), "shim-sync")
     kinds = {one["application_id"]: one["kind"] for one in planned["changes"]}
-    assert kinds == {
-        SHIM_OF + CLOCK_IN: "same",
-        f"{SHIM_OF}{NOTES}.legacy": "went",
-        HOLDER: "went",
-    }
+    assert kinds == {SHIM_OF + CLOCK_IN: "same", f"{SHIM_OF}{NOTES}.legacy": "went", HOLDER: "went"}
     assert droidgate("shim", "sync").code == 0
     assert shims_on(phone) == {CLOCK_IN}
     phone.install(sample_package("notes").apk)
@@ -620,8 +579,7 @@ def test_the_shim_of_several_apps_takes_over_and_what_its_removal_means_is_told(
     assert droidgate("shim", "install", *ALL, "--from", f"adb:/{NOTES}").code == 0
     folder = folder_with(tmp_path, "clock-in", "pdf-tool")
     run = document(
-        droidgate("shim", "install", *ALL, "--from", folder, "--aggregate", "--json"),
-        "shim-install",
+        droidgate("shim", "install", *ALL, "--from", folder, "--aggregate", "--json"), "shim-install"
     )
     assert [one["outcome"] for one in run["identity"]["steps"]] == ["not-needed", "done"]
     assert shims_on(phone) == {NOTES, HOLDER}
@@ -739,16 +697,7 @@ def test_a_shim_that_another_key_signed_gets_no_arguments(
     key = tmp_path / "other.pem"
     write_key(key)
     source = folder_with(tmp_path, "clock-in") / f"{CLOCK_IN}.apk"
-    made = (
-        "shim",
-        "build",
-        *ALL,
-        "--from",
-        str(source),
-        "-o",
-        str(tmp_path / "shims"),
-        "--json",
-    )
+    made = ("shim", "build", *ALL, "--from", str(source), "-o", str(tmp_path / "shims"), "--json")
     signer = document(droidgate(*made, "--key", str(key)), "shim-build")["key"]["signer"]
     phone.install((tmp_path / "shims" / f"{SHIM_OF}{CLOCK_IN}.apk").read_bytes())
     call = ("shim", "call", "make_up_clock_in", "--args", '{"date": "2026-03-02"}')

@@ -3,8 +3,6 @@
 The expected files are typed by hand from the documentation that the table cites.
 """
 
-from __future__ import annotations
-
 import json
 import os
 import shutil

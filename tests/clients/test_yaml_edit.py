@@ -1,7 +1,5 @@
 """One entry of a YAML text changes, and every other line stays."""
 
-from __future__ import annotations
-
 from typing import Any
 
 import pytest
@@ -41,20 +39,11 @@ def test_the_rest_of_a_file_stays_as_it_was_typed() -> None:
     assert remove_entry(changed, "extensions", "droidgate") == GOOSE
 
 
-@pytest.mark.parametrize(
-    "text",
-    [
-        "",
-        "a: 1",
-        "a: 1\n",
-        "extensions: {}\n",
-        "extensions:\n",
-        "extensions: # none\n",
-        "extensions:\n    x:\n        type: stdio",
-        "extensions:\r\n  x:\r\n    type: stdio\r\nb: 2\r\n",
-        "'extensions':\n  x: {}\n# the end\n",
-    ],
-)
+@pytest.mark.parametrize("text", [
+    "", "a: 1", "a: 1\n", "extensions: {}\n", "extensions:\n", "extensions: # none\n",
+    "extensions:\n    x:\n        type: stdio", "extensions:\r\n  x:\r\n    type: stdio\r\nb: 2\r\n",
+    "'extensions':\n  x: {}\n# the end\n",
+])  # fmt: skip
 def test_an_entry_is_added_and_taken_out_again(text: str) -> None:
     before = yaml.safe_load(text) or {}
     servers = before.get("extensions") or {}

@@ -46,10 +46,7 @@ def _provider(component: dict[str, Any], capability: dict[str, Any]) -> Provider
         package="com.example",
         component=".Tools",
         access=ComponentAccess(**component),
-        capabilities=(
-            Capability(id="other"),
-            Capability(id="do", access=CapabilityAccess(**capability)),
-        ),
+        capabilities=(Capability(id="other"), Capability(id="do", access=CapabilityAccess(**capability))),
     )
 
 

@@ -1,5 +1,7 @@
 """What `compare_sets` calls breaking, compatible and text only; each case is one edit of a declaration."""
 
+from collections.abc import Callable
+from functools import partial
 from typing import Any
 
 import pytest
@@ -39,318 +41,118 @@ def _taken(schema: Schema) -> Provider:
     return _provider(Capability(id="do", output=one), definitions=definitions)
 
 
-TYPES: list[tuple[str, Schema, Schema, str, str, str]] = [
-    # what, old, new, code, weight of a parameter, weight of a result
-    (
-        "integers become numbers",
-        {"type": "integer"},
-        {"type": "number"},
-        "type-changed",
-        "compatible",
-        "breaking",
-    ),
-    (
-        "numbers become integers",
-        {"type": "number"},
-        {"type": "integer"},
-        "type-changed",
-        "breaking",
-        "compatible",
-    ),
+def _of(kind: str) -> Callable[..., Schema]:
+    return partial(dict, type=kind)
+
+
+text, integer, number, boolean, array, object_ = map(
+    _of, ("string", "integer", "number", "boolean", "array", "object")
+)
+TEXT_OR_INTEGER: Schema = {"anyOf": [text(), integer()]}
+
+# What a change is to who sends a parameter, and to who reads a result.
+WIDER, NARROWER = ("compatible", "breaking"), ("breaking", "compatible")
+BROKEN, HARMLESS, WORDS = (("breaking",) * 2, ("compatible",) * 2, ("text-only",) * 2)
+TYPES: list[tuple[str, Schema, Schema, str, tuple[str, str]]] = [
+    ("integers become numbers", integer(), number(), "type-changed", WIDER),
+    ("numbers become integers", number(), integer(), "type-changed", NARROWER),
     (
         "32 bits become 64",
-        {"type": "integer", "format": "int32", "minimum": -2147483648, "maximum": 2147483647},
-        {"type": "integer"},
+        integer(format="int32", minimum=-2147483648, maximum=2147483647),
+        integer(),
         "type-changed",
-        "compatible",
-        "breaking",
+        WIDER,
     ),
-    ("text becomes a number", {"type": "string"}, {"type": "number"}, "type-changed", "breaking", "breaking"),
-    ("anything becomes text", {}, {"type": "string"}, "type-changed", "breaking", "compatible"),
-    ("text becomes anything", {"type": "string"}, {}, "type-changed", "compatible", "breaking"),
-    (
-        "null is allowed",
-        {"type": "string"},
-        {"type": ["string", "null"]},
-        "nullable-changed",
-        "compatible",
-        "breaking",
-    ),
-    (
-        "null is refused",
-        {"type": ["string", "null"]},
-        {"type": "string"},
-        "nullable-changed",
-        "breaking",
-        "compatible",
-    ),
-    (
-        "a value less",
-        {"type": "string", "enum": ["a", "b"]},
-        {"type": "string", "enum": ["a"]},
-        "enum-changed",
-        "breaking",
-        "compatible",
-    ),
-    (
-        "a value more",
-        {"type": "string", "enum": ["a"]},
-        {"type": "string", "enum": ["a", "b"]},
-        "enum-changed",
-        "compatible",
-        "breaking",
-    ),
-    (
-        "another value",
-        {"type": "string", "enum": ["a"]},
-        {"type": "string", "enum": ["b"]},
-        "enum-changed",
-        "breaking",
-        "breaking",
-    ),
-    (
-        "an enum appears",
-        {"type": "string"},
-        {"type": "string", "enum": ["a"]},
-        "enum-changed",
-        "breaking",
-        "compatible",
-    ),
-    (
-        "values in another order",
-        {"type": "string", "enum": ["a", "b"]},
-        {"type": "string", "enum": ["b", "a"]},
-        "order-changed",
-        "text-only",
-        "text-only",
-    ),
-    (
-        "a pattern appears",
-        {"type": "string"},
-        {"type": "string", "pattern": "^a"},
-        "pattern-changed",
-        "breaking",
-        "compatible",
-    ),
-    (
-        "another pattern",
-        {"type": "string", "pattern": "^b"},
-        {"type": "string", "pattern": "^a"},
-        "pattern-changed",
-        "breaking",
-        "breaking",
-    ),
-    (
-        "a format goes",
-        {"type": "string", "format": "date"},
-        {"type": "string"},
-        "format-changed",
-        "compatible",
-        "breaking",
-    ),
-    (
-        "a lower bound rises",
-        {"type": "integer", "minimum": 1},
-        {"type": "integer", "minimum": 2.5},
-        "keyword-changed",
-        "breaking",
-        "compatible",
-    ),
-    (
-        "an upper bound rises",
-        {"type": "string", "maxLength": 5},
-        {"type": "string", "maxLength": 9},
-        "keyword-changed",
-        "compatible",
-        "breaking",
-    ),
-    (
-        "a bound appears",
-        {"type": "string"},
-        {"type": "string", "minLength": 1},
-        "keyword-changed",
-        "breaking",
-        "compatible",
-    ),
-    (
-        "a bound of nothing appears",
-        {"type": "string"},
-        {"type": "string", "minLength": 0},
-        "spelling-changed",
-        "text-only",
-        "text-only",
-    ),
-    (
-        "multiples of more",
-        {"type": "integer", "multipleOf": 4},
-        {"type": "integer", "multipleOf": 2},
-        "keyword-changed",
-        "compatible",
-        "breaking",
-    ),
-    (
-        "multiples of other numbers",
-        {"type": "integer", "multipleOf": 4},
-        {"type": "integer", "multipleOf": 6},
-        "keyword-changed",
-        "breaking",
-        "breaking",
-    ),
-    (
-        "an object is closed",
-        {"type": "object"},
-        {"type": "object", "additionalProperties": False},
-        "keyword-changed",
-        "breaking",
-        "compatible",
-    ),
-    (
-        "an open object says so",
-        {"type": "object"},
-        {"type": "object", "additionalProperties": True},
-        "spelling-changed",
-        "text-only",
-        "text-only",
-    ),
+    ("text becomes a number", text(), number(), "type-changed", BROKEN),
+    ("anything becomes text", {}, text(), "type-changed", NARROWER),
+    ("text becomes anything", text(), {}, "type-changed", WIDER),
+    ("null is allowed", text(), {"type": ["string", "null"]}, "nullable-changed", WIDER),
+    ("null is refused", {"type": ["string", "null"]}, text(), "nullable-changed", NARROWER),
+    ("a value less", text(enum=["a", "b"]), text(enum=["a"]), "enum-changed", NARROWER),
+    ("a value more", text(enum=["a"]), text(enum=["a", "b"]), "enum-changed", WIDER),
+    ("another value", text(enum=["a"]), text(enum=["b"]), "enum-changed", BROKEN),
+    ("an enum appears", text(), text(enum=["a"]), "enum-changed", NARROWER),
+    ("values in another order", text(enum=["a", "b"]), text(enum=["b", "a"]), "order-changed", WORDS),
+    ("a pattern appears", text(), text(pattern="^a"), "pattern-changed", NARROWER),
+    ("another pattern", text(pattern="^b"), text(pattern="^a"), "pattern-changed", BROKEN),
+    ("a format goes", text(format="date"), text(), "format-changed", WIDER),
+    ("a lower bound rises", integer(minimum=1), integer(minimum=2.5), "keyword-changed", NARROWER),
+    ("an upper bound rises", text(maxLength=5), text(maxLength=9), "keyword-changed", WIDER),
+    ("a bound appears", text(), text(minLength=1), "keyword-changed", NARROWER),
+    ("a bound of nothing appears", text(), text(minLength=0), "spelling-changed", WORDS),
+    ("multiples of more", integer(multipleOf=4), integer(multipleOf=2), "keyword-changed", WIDER),
+    ("multiples of other numbers", integer(multipleOf=4), integer(multipleOf=6), "keyword-changed", BROKEN),
+    ("an object is closed", object_(), object_(additionalProperties=False), "keyword-changed", NARROWER),
+    ("an open object says so", object_(), object_(additionalProperties=True), "spelling-changed", WORDS),
     (
         "an unknown keyword appears",
-        {"type": "object"},
-        {"type": "object", "dependentRequired": {"a": ["b"]}},
+        object_(),
+        object_(dependentRequired={"a": ["b"]}),
         "keyword-changed",
-        "breaking",
-        "compatible",
+        NARROWER,
     ),
-    (
-        "another default",
-        {"type": "string", "default": "a"},
-        {"type": "string", "default": "b"},
-        "keyword-changed",
-        "compatible",
-        "compatible",
-    ),
-    (
-        "another title",
-        {"type": "string", "title": "a"},
-        {"type": "string", "title": "b"},
-        "text-changed",
-        "text-only",
-        "text-only",
-    ),
-    (
-        "other words",
-        {"type": "string", "description": "a"},
-        {"type": "string", "description": "b"},
-        "text-changed",
-        "text-only",
-        "text-only",
-    ),
-    (
-        "arrays of anything become arrays of text",
-        {"type": "array"},
-        {"type": "array", "items": {"type": "string"}},
-        "items-changed",
-        "breaking",
-        "compatible",
-    ),
-    (
-        "what an array holds",
-        {"type": "array", "items": {"type": "integer"}},
-        {"type": "array", "items": {"type": "number"}},
-        "type-changed",
-        "compatible",
-        "breaking",
-    ),
-    (
-        "text becomes a choice",
-        {"type": "string"},
-        {"anyOf": [{"type": "string"}, {"type": "integer"}]},
-        "type-changed",
-        "compatible",
-        "breaking",
-    ),
-    (
-        "a choice becomes text",
-        {"anyOf": [{"type": "string"}, {"type": "integer"}]},
-        {"type": "string"},
-        "type-changed",
-        "breaking",
-        "compatible",
-    ),
-    (
-        "a choice of other things",
-        {"type": "boolean"},
-        {"anyOf": [{"type": "string"}, {"type": "integer"}]},
-        "type-changed",
-        "breaking",
-        "breaking",
-    ),
+    ("another default", text(default="a"), text(default="b"), "keyword-changed", HARMLESS),
+    ("another title", text(title="a"), text(title="b"), "text-changed", WORDS),
+    ("other words", text(description="a"), text(description="b"), "text-changed", WORDS),
+    ("arrays of anything become arrays of text", array(), array(items=text()), "items-changed", NARROWER),
+    ("what an array holds", array(items=integer()), array(items=number()), "type-changed", WIDER),
+    ("text becomes a choice", text(), TEXT_OR_INTEGER, "type-changed", WIDER),
+    ("a choice becomes text", TEXT_OR_INTEGER, text(), "type-changed", NARROWER),
+    ("a choice of other things", boolean(), TEXT_OR_INTEGER, "type-changed", BROKEN),
     (
         "one alternative more",
-        {"anyOf": [{"type": "string"}, {"type": "integer"}]},
-        {"anyOf": [{"type": "boolean"}, {"type": "integer"}, {"type": "string"}]},
+        TEXT_OR_INTEGER,
+        {"anyOf": [boolean(), integer(), text()]},
         "alternative-added",
-        "compatible",
-        "breaking",
+        WIDER,
     ),
     (
         "one alternative less",
-        {"oneOf": [{"type": "string"}, {"type": "integer"}, {"type": "boolean"}]},
-        {"oneOf": [{"type": "string"}, {"type": "integer"}]},
+        {"oneOf": [text(), integer(), boolean()]},
+        {"oneOf": [text(), integer()]},
         "alternative-removed",
-        "breaking",
-        "compatible",
+        NARROWER,
     ),
     (
         "exactly one alternative",
-        {"anyOf": [{"type": "string"}, {"type": "integer"}]},
-        {"oneOf": [{"type": "string"}, {"type": "integer"}]},
+        TEXT_OR_INTEGER,
+        {"oneOf": [text(), integer()]},
         "exclusive-changed",
-        "breaking",
-        "compatible",
+        NARROWER,
     ),
     (
         "a part more",
-        {"allOf": [{"type": "object"}, {"minProperties": 1}]},
-        {"allOf": [{"type": "object"}, {"minProperties": 1}, {"required": ["a"]}]},
+        {"allOf": [object_(), {"minProperties": 1}]},
+        {"allOf": [object_(), {"minProperties": 1}, {"required": ["a"]}]},
         "member-added",
-        "breaking",
-        "compatible",
+        NARROWER,
     ),
     (
         "a property that only `required` names",
-        {"type": "object"},
-        {"type": "object", "required": ["a"]},
+        object_(),
+        object_(required=["a"]),
         "keyword-changed",
-        "breaking",
-        "compatible",
+        NARROWER,
     ),
     (
         "a property in the value goes",
-        {"type": "object", "properties": {"a": {"type": "string"}}},
-        {"type": "object"},
+        object_(properties={"a": text()}),
+        object_(),
         "property-removed",
-        "breaking",
-        "breaking",
+        BROKEN,
     ),
-    (
-        "an optional property more",
-        {"type": "object"},
-        {"type": "object", "properties": {"a": {"type": "string"}}},
-        "property-added",
-        "compatible",
-        "compatible",
-    ),
+    ("an optional property more", object_(), object_(properties={"a": text()}), "property-added", HARMLESS),
 ]
 
 
 @pytest.mark.parametrize(
-    ("old", "new", "code", "given", "taken"), [row[1:] for row in TYPES], ids=[row[0] for row in TYPES]
+    ("old", "new", "code", "weights"), [row[1:] for row in TYPES], ids=[row[0] for row in TYPES]
 )
 def test_a_change_weighs_by_its_direction(
-    old: Schema, new: Schema, code: str, given: str, taken: str
+    old: Schema, new: Schema, code: str, weights: tuple[str, str]
 ) -> None:
-    assert _told(_compare(_given(old), _given(new))) == [(code, given)]
-    assert _told(_compare(_taken(old), _taken(new))) == [(code, taken)]
+    assert _told(_compare(_given(old), _given(new))) == [(code, weights[0])]
+    assert _told(_compare(_taken(old), _taken(new))) == [(code, weights[1])]
 
 
 def test_parameters_come_and_go() -> None:
@@ -524,10 +326,7 @@ def test_a_choice_that_contains_itself_ends() -> None:
     plain = _provider(Capability(id="do", input=ObjectType()))
     assert (
         _told(_compare(plain, provider("A", 6)))
-        == [
-            ("type-changed", "breaking"),
-            ("definition-changed", "compatible"),
-        ][:1]
+        == [("type-changed", "breaking"), ("definition-changed", "compatible")][:1]
     )
 
 

@@ -266,16 +266,8 @@ def _capability_row(
 
 def _conversion_row(unit: str, key: tuple[int, int], target: str, tool: Tool) -> ConversionRow:
     words = (
-        "read",
-        "renamed",
-        "moved",
-        "defaulted",
-        "widened",
-        "narrowed",
-        "dropped",
-        "impossible",
-        "security",
-    )
+        "read", "renamed", "moved", "defaulted", "widened", "narrowed", "dropped", "impossible", "security",
+    )  # fmt: skip
     counts = dict.fromkeys(words, 0)
     counts["security"] = tool.unenforced
     level = tool.levels.get(target, "exact")

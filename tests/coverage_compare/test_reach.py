@@ -123,10 +123,7 @@ CLOSED: list[tuple[dict[str, Any], str]] = [
         {"interface": "app-function", **SERVICE_OF_ANDROID, "access": {"scope": "activity"}},
         "it exists only while an activity of the app is open",
     ),
-    (
-        {"interface": "app-function", **SERVICE_OF_ANDROID, "state": False},
-        "the phone reports it as disabled",
-    ),
+    ({"interface": "app-function", **SERVICE_OF_ANDROID, "state": False}, "the phone reports it as disabled"),
     (
         {"interface": "mobile-mcp", "kind": "service", "permission": OWN, "protection": Protection.SIGNATURE},
         f"callers need the permission {OWN}, which ordinary apps cannot hold",

@@ -28,23 +28,12 @@ KEYS = {
     "ArrowDown": (40, ""),
 }
 _FLAGS = (
-    "--headless=new",
-    "--no-sandbox",
-    "--disable-gpu",
-    "--disable-dev-shm-usage",
-    "--disable-extensions",
-    "--disable-component-update",
-    "--disable-background-networking",
-    "--disable-sync",
-    "--disable-background-timer-throttling",
-    "--disable-renderer-backgrounding",
-    "--no-first-run",
-    "--no-default-browser-check",
-    "--hide-scrollbars",
-    "--font-render-hinting=none",
-    "--force-color-profile=srgb",
-    "--remote-debugging-pipe",
-)
+    "--headless=new", "--no-sandbox", "--disable-gpu", "--disable-dev-shm-usage", "--disable-extensions",
+    "--disable-component-update", "--disable-background-networking", "--disable-sync",
+    "--disable-background-timer-throttling", "--disable-renderer-backgrounding", "--no-first-run",
+    "--no-default-browser-check", "--hide-scrollbars", "--font-render-hinting=none",
+    "--force-color-profile=srgb", "--remote-debugging-pipe",
+)  # fmt: skip
 
 
 class BrowserError(Exception):

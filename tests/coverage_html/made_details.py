@@ -20,17 +20,9 @@ PROTOCOLS = {
     "observed": ("Observed protocols", "capapp-v1"),
 }
 TARGETS = (
-    "appfunctions+v2",
-    "appfunctions+v1",
-    "appfunctions+platform",
-    "mcp+2025-11-25",
-    "mcp+2026-07-28",
-    "mmcp+1.0",
-    "mmcp+draft",
-    "mmcp+broadcast",
-    "mobile-mcp+1.0",
-    "mobile-mcp+prototype",
-)
+    "appfunctions+v2", "appfunctions+v1", "appfunctions+platform", "mcp+2025-11-25", "mcp+2026-07-28",
+    "mmcp+1.0", "mmcp+draft", "mmcp+broadcast", "mobile-mcp+1.0", "mobile-mcp+prototype",
+)  # fmt: skip
 _INTERFACES = {
     "mobile-mcp": "mobile-mcp",
     "mmcp": "mmcp-activity",
@@ -62,39 +54,13 @@ _CODES = (
     ("security", "text-reads-as-command", "warning", "A text reads as if it wanted to command a model"),
 )
 _WORDS = [
-    "Pocket",
-    "Aurora",
-    "Harbor",
-    "Quill",
-    "Lantern",
-    "Meadow",
-    "Copper",
-    "Orbit",
-    "Willow",
-    "Juniper",
-    "Tidal",
-    "Ember",
-    "Atlas",
-    "Clover",
-    "Drift",
-    "Maple",
-]
+    "Pocket", "Aurora", "Harbor", "Quill", "Lantern", "Meadow", "Copper", "Orbit", "Willow", "Juniper",
+    "Tidal", "Ember", "Atlas", "Clover", "Drift", "Maple",
+]  # fmt: skip
 _KINDS = [
-    "Notes",
-    "Planner",
-    "Wallet",
-    "Kitchen",
-    "Transit",
-    "Studio",
-    "Fitness",
-    "Market",
-    "Chat",
-    "Photos",
-    "Home",
-    "Weather",
-    "Reader",
-    "Music",
-]
+    "Notes", "Planner", "Wallet", "Kitchen", "Transit", "Studio", "Fitness", "Market", "Chat", "Photos",
+    "Home", "Weather", "Reader", "Music",
+]  # fmt: skip
 
 
 class DetailsMaker:

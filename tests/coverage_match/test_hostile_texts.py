@@ -53,10 +53,7 @@ def test_what_says_nothing_is_matched_with_nothing(name: str, description: str |
 def test_scripts_that_no_word_is_known_of_match_by_their_words_alone(one: str, other: str) -> None:
     assert _match(
         (one, None, ""), (one, None, "a:string"), (other, None, ""), (other, None, "b:int32")
-    ).groups == (
-        ("k00000", "k00001"),
-        ("k00002", "k00003"),
-    )
+    ).groups == (("k00000", "k00001"), ("k00002", "k00003"))
 
 
 @pytest.mark.parametrize("written", ["बनाएं", "குறிப்பு", "ನೋಟ್", "บันทึก", "заметку"])

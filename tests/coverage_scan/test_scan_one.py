@@ -24,12 +24,7 @@ from droidgate.model.json_values import canonical_json
 from droidgate.sources import read_source
 from droidgate.translate import translate
 from droidgate_phone.phone import start_phone
-from droidgate_phone.sample_packages import (
-    filler_package,
-    sample_package,
-    sample_packages,
-    signing_key,
-)
+from droidgate_phone.sample_packages import filler_package, sample_package, sample_packages, signing_key
 from requirements_of_tests import CHECKOUT
 
 APPS = CHECKOUT / "device_shim/apps"

@@ -5,8 +5,6 @@ nothing else makes one, and no other text names a service), and what virtual pho
 (`conftest.py`: a test fails whose commands are not built so).
 """
 
-from __future__ import annotations
-
 import ast
 from collections.abc import Iterator
 

@@ -13,18 +13,10 @@ from droidgate.devices.activities import (
     start_activity,
     start_service,
 )
-from droidgate.devices.app_functions import (
-    SERVICE,
-    TITLE,
-    app_function_shell,
-)
+from droidgate.devices.app_functions import SERVICE, TITLE, app_function_shell
 from droidgate.devices.components import query_components
 from droidgate.devices.content import call_provider, query_provider
-from droidgate.devices.errors import (
-    CommandFailedError,
-    DeviceOutputError,
-    UnsafeArgumentError,
-)
+from droidgate.devices.errors import CommandFailedError, DeviceOutputError, UnsafeArgumentError
 from droidgate.devices.installing import InstallError, install_apks, uninstall
 from droidgate.devices.packages import list_packages, package_paths
 from droidgate.devices.properties import Build, build_of, current_user, get_properties
@@ -218,10 +210,7 @@ def test_without_a_shell_for_functions_nothing_is_listed(start_server: StartServ
 
 def test_an_app_is_installed_in_one_session_and_removed(start_server: StartServer) -> None:
     script = Script(
-        {
-            "pm install-create": Answer(b"Success: created install session [77]\n"),
-            "pm": Answer(b"Success\n"),
-        }
+        {"pm install-create": Answer(b"Success: created install session [77]\n"), "pm": Answer(b"Success\n")}
     )
     device = device_on(start_server(shell=script))
     install_apks(device, {"base.apk": b"one", "split_config.de.apk": b"three"})

@@ -39,15 +39,9 @@ def listed(*ids: str, enabled: bool | None = True) -> tuple[ListedFunction, ...]
 
 
 ALL = (
-    "createNote",
-    "addChecklistItems",
-    "setNoteState",
-    "archiveNote",
-    "deleteNote",
-    "findNotes",
-    "getNote",
+    "createNote", "addChecklistItems", "setNoteState", "archiveNote", "deleteNote", "findNotes", "getNote",
     "summarizeNotes",
-)
+)  # fmt: skip
 
 
 def test_functions_have_their_state_and_the_declaration_stays_what_it_is() -> None:

@@ -21,14 +21,7 @@ from droidgate.callability import (
 from droidgate.cli.devices.discovering import discovery_page
 from droidgate.cli.output.pages import Line, Table
 from droidgate.installed import DeviceFacts
-from droidgate.model.capability import (
-    Capability,
-    CapabilityAccess,
-    ComponentAccess,
-    Place,
-    Provider,
-    State,
-)
+from droidgate.model.capability import Capability, CapabilityAccess, ComponentAccess, Place, Provider, State
 from droidgate.sources import read_source
 from droidgate.sources.callability import callability_of
 from droidgate.sources.device import InstalledApp, PhoneReading

@@ -267,10 +267,7 @@ def test_shims_are_left_out_unless_they_are_asked_for_or_named(
 
 
 def test_the_command_line_shows_what_was_found(
-    phone: VirtualPhone,
-    tmp_path: Path,
-    monkeypatch: pytest.MonkeyPatch,
-    capsys: pytest.CaptureFixture[str],
+    phone: VirtualPhone, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:
     monkeypatch.setenv("ANDROID_ADB_SERVER_PORT", str(phone.server_port))
     assert run(["discover"]) == 0

@@ -51,16 +51,8 @@ class Resources:
 
 def application(resources: Resources) -> Application:
     values: tuple[str | bool | int | float | None, ...] = (
-        "1",
-        True,
-        1,
-        1.5,
-        1.0,
-        -(2**31),
-        math.inf,
-        None,
-        "\ud800",
-    )
+        "1", True, 1, 1.5, 1.0, -(2**31), math.inf, None, "\ud800",
+    )  # fmt: skip
     meta = tuple(MetaData(f"m{at}", value, resource="@xml/x") for at, value in enumerate(values))
     service = Component(
         kind="service",

@@ -5,8 +5,6 @@
 Looked at are pages, docstrings, comments and texts of our own code, and the names that it defines.
 """
 
-from __future__ import annotations
-
 import ast
 import io
 import re

@@ -3,8 +3,6 @@
 The calls are typed from the API references of the vendors; their own libraries make some, where installed.
 """
 
-from __future__ import annotations
-
 import importlib
 import json
 from pathlib import Path
@@ -76,6 +74,14 @@ def test_a_call_leads_to_its_capability(dialect: str, names: dict[str, Path]) ->
             meant = droidgate.read_function_call(dialect, call, known)
             assert (meant.capability, meant.arguments) == ("notes#create", ARGUMENTS)
             assert meant.call_id in {"call_1", "toolu_1", "1"}
+
+
+def test_a_conversion_in_python_is_its_own_name_map(names: dict[str, Path], tmp_path: Path) -> None:
+    providers = droidgate.read(str(tmp_path / "list.json"))
+    for dialect, file in names.items():
+        conversion = droidgate.convert(providers, to=f"function-calling+{dialect}")
+        by_file = droidgate.read_function_call(dialect, CALLS[dialect], file)
+        assert droidgate.read_function_call(dialect, CALLS[dialect], conversion) == by_file
 
 
 @pytest.mark.filterwarnings("ignore::DeprecationWarning")

@@ -1,7 +1,5 @@
 """What is written is what the vendors' own libraries take, within the limits that their references state."""
 
-from __future__ import annotations
-
 import importlib
 import json
 import re

@@ -57,6 +57,22 @@ def compile_java(sources: Iterable[Path], out: Path, *more_classes: Path, warnin
     assert not of_ours or not warnings, "\n".join(of_ours)
 
 
+def resource_classes(main: Path, out: Path) -> list[Path]:
+    """Link an app's resources as its build does, and return the classes of their ids."""
+    aapt2, framework = require("aapt2"), require("framework-res")
+    out.mkdir()
+    resources = out / "resources.zip"
+    subprocess.run([aapt2, "compile", "--dir", main / "res", "-o", resources], check=True)
+    command: list[str | Path] = [aapt2, "link", "-o", out / "app.apk", "-I", framework, "--manifest"]
+    command += [main / "AndroidManifest.xml", "--min-sdk-version", "26", "--target-sdk-version", "36"]
+    command += ["--warn-manifest-validation", "--java", out / "gen", resources]
+    if (main / "assets").is_dir():
+        command += ["-A", main / "assets"]
+    run = subprocess.run(command, capture_output=True, text=True, check=False)
+    assert run.returncode == 0, run.stderr
+    return [*(out / "gen").rglob("*.java")]
+
+
 def compile_kotlin(sources: Sequence[Path], out: Path) -> None:
     """Compile Kotlin, with the Java beside it that it refers to."""
     require("kotlin-compiler")

@@ -3,20 +3,26 @@
 from droidgate.formats import HandlerCode, find_format
 from droidgate.leniency import ReadingContext
 from droidgate.model.capability import Capability, Provider
-from droidgate.model.types import (
-    AllOfType,
-    AnyType,
-    ArrayType,
-    ObjectType,
-    OneOfType,
-    OpaqueType,
-    Property,
-    RefType,
-    ScalarType,
-    Type,
-)
+from droidgate.model.types import AnyType, ArrayType, ObjectType, OpaqueType, Property, Type
 from droidgate.sources.android_project import application_from_tree
 from droidgate_phone.sample_apps import sample_apps_directory
+from model_types import (
+    all_of,
+    array,
+    binary,
+    boolean,
+    float32,
+    float64,
+    int32,
+    int64,
+    null,
+    one_of,
+    optional,
+    record,
+    ref,
+    required,
+    string,
+)
 
 SAMPLE_MODULES = {
     "clock-in/app": "mobile-mcp",
@@ -24,22 +30,6 @@ SAMPLE_MODULES = {
     "notes/app": "appfunctions",
     "notes/legacy": "appfunctions",
 }
-
-
-def needed(one: Type) -> Property:
-    return Property(type=one, required=True)
-
-
-def optional(one: Type) -> Property:
-    return Property(type=one)
-
-
-TEXT = ScalarType(kind="string")
-WHOLE = ScalarType(kind="int64")
-SMALL = ScalarType(kind="int32")
-NUMBER = ScalarType(kind="double")
-FLAG = ScalarType(kind="boolean")
-VOID = ScalarType(kind="null")
 
 
 def sample_provider(module: str) -> Provider:
@@ -60,41 +50,37 @@ WEATHER = Provider(
     component=".WeatherReceiver",
     capabilities=(
         Capability(
-            id="currentWeather",
-            description="One sentence.",
-            input=ObjectType(properties={"location": needed(TEXT)}),
+            id="currentWeather", description="One sentence.", input=record({"location": required(string())})
         ),
         Capability(
             id="forecast",
             description="JSON.",
-            input=ObjectType(properties={"location": needed(TEXT), "days": needed(TEXT)}),
+            input=record({"location": required(string()), "days": required(string())}),
         ),
-        Capability(id="warmestPlace", input=ObjectType(properties={"places": needed(TEXT)})),
+        Capability(id="warmestPlace", input=record({"places": required(string())})),
     ),
 )
 
 _EVERY_KIND: dict[str, Type] = {
-    "flag": FLAG,
-    "small": SMALL,
-    "whole": WHOLE,
-    "single": ScalarType(kind="float"),
-    "number": NUMBER,
-    "text": TEXT,
-    "blob": ScalarType(kind="bytes"),
-    "nothing": VOID,
-    "list": ArrayType(items=TEXT),
+    "flag": boolean(),
+    "small": int32(),
+    "whole": int64(),
+    "single": float32(),
+    "number": float64(),
+    "text": string(),
+    "blob": binary(),
+    "nothing": null(),
+    "list": array(string()),
     "loose": ArrayType(),
-    "lists": ArrayType(items=ArrayType(items=SMALL)),
-    "thing": ObjectType(properties={"a": needed(TEXT), "b": optional(WHOLE)}),
-    "both": AllOfType(members=(RefType(name="Node"), ObjectType(properties={"c": needed(FLAG)}))),
-    "either": OneOfType(
-        alternatives=(RefType(name="one.Left"), RefType(name="one.Right")), qualified_name="one.Either"
-    ),
-    "loop": RefType(name="Loop"),
+    "lists": array(array(int32())),
+    "thing": record({"a": required(string()), "b": optional(int64())}),
+    "both": all_of(ref("Node"), record({"c": required(boolean())})),
+    "either": one_of(ref("one.Left"), ref("one.Right"), qualified_name="one.Either"),
+    "loop": ref("Loop"),
     "handle": OpaqueType(class_name="android.app.PendingIntent"),
     "whatever": AnyType(),
-    "choice": ScalarType(kind="string", enum=("a", 'b"\\', "c\n", "日本", "*/")),
-    "level": ScalarType(kind="int32", enum=(1, 2, 3)),
+    "choice": string(enum=("a", 'b"\\', "c\n", "日本", "*/")),
+    "level": int32(enum=(1, 2, 3)),
 }
 
 WILD = Provider(
@@ -104,23 +90,21 @@ WILD = Provider(
     name="Wild */ \\u002a\\u002f",
     description="ends a comment */ and begins one /* and escapes \\u002a\\u002f \U0001f600 \ud800",
     definitions={
-        "Node": ObjectType(
-            properties={"value": needed(SMALL), "next": optional(RefType(name="Node", nullable=True))}
-        ),
-        "Loop": RefType(name="Loop"),
-        "one.Left": ObjectType(properties={"left": needed(TEXT)}, qualified_name="one.Left"),
-        "one.Right": ObjectType(properties={"right": needed(WHOLE)}, qualified_name="one.Right"),
+        "Node": record({"value": required(int32()), "next": optional(ref("Node", nullable=True))}),
+        "Loop": ref("Loop"),
+        "one.Left": record({"left": required(string())}, qualified_name="one.Left"),
+        "one.Right": record({"right": required(int64())}, qualified_name="one.Right"),
         "two.Left": ObjectType(),
-        "class": ObjectType(properties={"class": needed(TEXT)}),
-        "int": ArrayType(items=RefType(name="int")),
+        "class": record({"class": required(string())}),
+        "int": array(ref("int")),
     },
     capabilities=(
         Capability(
             id="class",
             description="*/ class E {} /* \\u002a\\u002f @param {@code <b>} \u2028 \u202e end\r\nnext line",
-            input=ObjectType(
-                properties={
-                    name: needed(ScalarType(kind="string", description=f"{name} */ \\u000a"))
+            input=record(
+                {
+                    name: required(string(description=f"{name} */ \\u000a"))
                     for name in (
                         "int",
                         "public",
@@ -136,44 +120,36 @@ WILD = Provider(
                     )
                 }
             ),
-            output=ObjectType(properties={"class": needed(TEXT)}),
+            output=record({"class": required(string())}),
         ),
-        Capability(
-            id="wait",
-            input=ObjectType(properties={name: optional(one) for name, one in _EVERY_KIND.items()}),
-        ),
-        Capability(
-            id="notify",
-            input=ObjectType(properties={name: needed(one) for name, one in _EVERY_KIND.items()}),
-        ),
+        Capability(id="wait", input=record({name: optional(one) for name, one in _EVERY_KIND.items()})),
+        Capability(id="notify", input=record({name: required(one) for name, one in _EVERY_KIND.items()})),
         Capability(
             id="fifty",
-            input=ObjectType(
-                properties={
+            input=record(
+                {
                     f"part {position}": Property(type=kind, required=position % 2 == 0)
-                    for position, kind in enumerate((FLAG, WHOLE, NUMBER, TEXT, FLAG) * 10)
+                    for position, kind in enumerate((boolean(), int64(), float64(), string(), boolean()) * 10)
                 }
             ),
-            output=ArrayType(items=SMALL),
+            output=array(int32()),
         ),
         Capability(
             id="more than a method of Java takes",
-            input=ObjectType(properties={f"p{position}": needed(TEXT) for position in range(256)}),
+            input=record({f"p{position}": required(string()) for position in range(256)}),
         ),
-        Capability(id="getClass", output=VOID),
+        Capability(id="getClass", output=null()),
         Capability(
             id="日本語",
             description="日本語",
-            input=ObjectType(properties={"日本": needed(TEXT), "日木": needed(TEXT)}),
+            input=record({"日本": required(string()), "日木": required(string())}),
         ),
-        Capability(id="日木語", output=ArrayType(items=RefType(name="Node"))),
-        Capability(id='quote"\\\n$x${y}', output=ScalarType(kind="int64", nullable=True)),
-        Capability(id="a.b/c#d", input=AnyType(), output=RefType(name="one.Left")),
+        Capability(id="日木語", output=array(ref("Node"))),
+        Capability(id='quote"\\\n$x${y}', output=int64(nullable=True)),
+        Capability(id="a.b/c#d", input=AnyType(), output=ref("one.Left")),
         Capability(id="a.b/e#d", input=ObjectType(keywords={"additionalProperties": True})),
-        Capability(id="", output=ScalarType(kind="bytes")),
-        Capability(
-            id="long", description="word " * 3000, input=ObjectType(properties={"x" * 500: needed(TEXT)})
-        ),
+        Capability(id="", output=binary()),
+        Capability(id="long", description="word " * 3000, input=record({"x" * 500: required(string())})),
     ),
 )
 

@@ -13,17 +13,34 @@ from typing import Any
 import pytest
 
 from droidgate.model.capability import Capability, Provider
-from droidgate.model.types import AllOfType, ArrayType, ObjectType, OneOfType, RefType, ScalarType, Type
+from droidgate.model.types import Type
 from handlers.jvm import RUNNERS, add_runner, as_line, compile_java, run_class, write_sources
-from handlers.providers import FLAG, NUMBER, SMALL, TEXT, VOID, WHOLE, handlers_for, needed, optional
+from handlers.providers import handlers_for
+from model_types import (
+    all_of,
+    array,
+    binary,
+    boolean,
+    float32,
+    float64,
+    int32,
+    int64,
+    null,
+    one_of,
+    optional,
+    record,
+    ref,
+    required,
+    string,
+)
 
 ID = "dev.made.app.Notes#"
 RETURN = "androidAppfunctionsReturnValue"
-ITEM = ObjectType(properties={"text": needed(TEXT), "done": optional(FLAG)}, qualified_name="dev.made.Item")
+ITEM = record({"text": required(string()), "done": optional(boolean())}, qualified_name="dev.made.Item")
 
 
 def _function(name: str, output: Type, **parameters: Any) -> Capability:
-    return Capability(id=ID + name, description=name, input=ObjectType(properties=parameters), output=output)
+    return Capability(id=ID + name, description=name, input=record(parameters), output=output)
 
 
 NOTES = Provider(
@@ -33,62 +50,44 @@ NOTES = Provider(
     component=".NotesService",
     definitions={
         "dev.made.Item": ITEM,
-        "dev.made.Tree": ObjectType(
-            properties={
-                "value": needed(SMALL),
-                "children": optional(ArrayType(items=RefType(name="dev.made.Tree"))),
-            },
+        "dev.made.Tree": record(
+            {"value": required(int32()), "children": optional(array(ref("dev.made.Tree")))},
             qualified_name="dev.made.Tree",
         ),
-        "dev.made.Text": ObjectType(properties={"body": needed(TEXT)}, qualified_name="dev.made.Text"),
-        "dev.made.Photo": ObjectType(
-            properties={"body": needed(ScalarType(kind="bytes")), "size": needed(WHOLE)},
-            qualified_name="dev.made.Photo",
+        "dev.made.Text": record({"body": required(string())}, qualified_name="dev.made.Text"),
+        "dev.made.Photo": record(
+            {"body": required(binary()), "size": required(int64())}, qualified_name="dev.made.Photo"
         ),
-        "dev.made.Content": OneOfType(
-            alternatives=(RefType(name="dev.made.Text"), RefType(name="dev.made.Photo")),
-            qualified_name="dev.made.Content",
+        "dev.made.Content": one_of(
+            ref("dev.made.Text"), ref("dev.made.Photo"), qualified_name="dev.made.Content"
         ),
-        "dev.made.Both": AllOfType(
-            members=(RefType(name="dev.made.Item"), ObjectType(properties={"extra": needed(WHOLE)})),
-            qualified_name="dev.made.Both",
+        "dev.made.Both": all_of(
+            ref("dev.made.Item"), record({"extra": required(int64())}), qualified_name="dev.made.Both"
         ),
     },
     capabilities=(
         _function(
             "all",
-            VOID,
-            flag=needed(FLAG),
-            small=needed(SMALL),
-            whole=needed(WHOLE),
-            single=needed(ScalarType(kind="float")),
-            number=needed(NUMBER),
-            text=needed(TEXT),
-            blob=needed(ScalarType(kind="bytes")),
-            texts=needed(ArrayType(items=TEXT)),
-            numbers=needed(ArrayType(items=SMALL)),
-            item=needed(RefType(name="dev.made.Item")),
-            items=needed(ArrayType(items=RefType(name="dev.made.Item"))),
+            null(),
+            flag=required(boolean()),
+            small=required(int32()),
+            whole=required(int64()),
+            single=required(float32()),
+            number=required(float64()),
+            text=required(string()),
+            blob=required(binary()),
+            texts=required(array(string())),
+            numbers=required(array(int32())),
+            item=required(ref("dev.made.Item")),
+            items=required(array(ref("dev.made.Item"))),
         ),
-        _function(
-            "tree", RefType(name="dev.made.Tree"), tree=optional(RefType(name="dev.made.Tree", nullable=True))
-        ),
-        _function(
-            "content", RefType(name="dev.made.Content"), content=needed(RefType(name="dev.made.Content"))
-        ),
-        _function(
-            "both",
-            ArrayType(items=RefType(name="dev.made.Both")),
-            both=optional(RefType(name="dev.made.Both")),
-        ),
-        _function("numbers", ArrayType(items=NUMBER)),
-        _function("count", SMALL),
-        _function("blob", ScalarType(kind="bytes")),
-        _function(
-            "maybe",
-            ScalarType(kind="string", nullable=True),
-            state=optional(ScalarType(kind="string", enum=("A", "B"))),
-        ),
+        _function("tree", ref("dev.made.Tree"), tree=optional(ref("dev.made.Tree", nullable=True))),
+        _function("content", ref("dev.made.Content"), content=required(ref("dev.made.Content"))),
+        _function("both", array(ref("dev.made.Both")), both=optional(ref("dev.made.Both"))),
+        _function("numbers", array(float64())),
+        _function("count", int32()),
+        _function("blob", binary()),
+        _function("maybe", string(nullable=True), state=optional(string(enum=("A", "B")))),
     ),
 )
 
@@ -306,7 +305,12 @@ def test_failures_carry_the_platforms_codes() -> None:
 @pytest.mark.slow
 def test_the_service_answers_each_call_once_with_what_the_author_filled_in(tmp_path: Path) -> None:
     notes = NOTES.model_copy(
-        update={"capabilities": (_function("echo", TEXT, text=needed(TEXT)), _function("later", TEXT))}
+        update={
+            "capabilities": (
+                _function("echo", string(), text=required(string())),
+                _function("later", string()),
+            )
+        }
     )
     _, code = handlers_for(notes, "appfunctions+v2")
     sources = write_sources(code, tmp_path)

@@ -9,17 +9,9 @@ from handlers.jvm import compile_java, write_sources
 from handlers.providers import SAMPLE_MODULES, WEATHER, WILD, folder_name, handlers_for, sample_provider
 
 TARGETS = (
-    "mobile-mcp+1.0",
-    "mobile-mcp+1.0-input",
-    "mobile-mcp+prototype",
-    "mmcp+1.0",
-    "mmcp+draft",
-    "mmcp+broadcast",
-    "appfunctions+v2",
-    "appfunctions+v2-legacy",
-    "appfunctions+v1",
-    "appfunctions+platform",
-)
+    "mobile-mcp+1.0", "mobile-mcp+1.0-input", "mobile-mcp+prototype", "mmcp+1.0", "mmcp+draft",
+    "mmcp+broadcast", "appfunctions+v2", "appfunctions+v2-legacy", "appfunctions+v1", "appfunctions+platform",
+)  # fmt: skip
 
 
 @pytest.mark.slow

@@ -8,39 +8,37 @@ from typing import Any
 import pytest
 
 from droidgate.model.capability import Capability, Provider
-from droidgate.model.types import ArrayType, ObjectType, RefType, ScalarType
 from handlers.jvm import add_runner, as_line, compile_java, run_class, write_sources
-from handlers.providers import FLAG, SMALL, TEXT, WHOLE, handlers_for, needed, optional
+from handlers.providers import handlers_for
+from model_types import array, boolean, int32, int64, optional, record, ref, required, string
 
 TOOLS = Provider(
     protocol="mcp",
     package="dev.made.app",
     name="Tools",
-    definitions={
-        "Node": ObjectType(
-            properties={"value": needed(SMALL), "next": optional(RefType(name="Node", nullable=True))}
-        )
-    },
+    definitions={"Node": record({"value": required(int32()), "next": optional(ref("Node", nullable=True))})},
     capabilities=(
         Capability(
             id="extract_text",
             description="Read",
-            input=ObjectType(
-                properties={
-                    "path": needed(TEXT.model_copy(update={"keywords": {"minLength": 1, "maxLength": 20}})),
-                    "page": optional(
-                        WHOLE.model_copy(update={"keywords": {"minimum": 1, "exclusiveMaximum": 10}})
+            input=record(
+                {
+                    "path": required(
+                        string().model_copy(update={"keywords": {"minLength": 1, "maxLength": 20}})
                     ),
-                    "mode": optional(ScalarType(kind="string", enum=("fast", 'sl"ow'))),
-                    "paths": optional(ArrayType(items=TEXT, keywords={"minItems": 2})),
+                    "page": optional(
+                        int64().model_copy(update={"keywords": {"minimum": 1, "exclusiveMaximum": 10}})
+                    ),
+                    "mode": optional(string(enum=("fast", 'sl"ow'))),
+                    "paths": optional(array(string(), keywords={"minItems": 2})),
                     "meta": optional(
-                        ObjectType(
-                            properties={"title": needed(TEXT), "deep": optional(FLAG)},
+                        record(
+                            {"title": required(string()), "deep": optional(boolean())},
                             keywords={"additionalProperties": False},
                         )
                     ),
-                    "tree": optional(RefType(name="Node")),
-                    "maybe": needed(ScalarType(kind="string", nullable=True)),
+                    "tree": optional(ref("Node")),
+                    "maybe": required(string(nullable=True)),
                 }
             ),
         ),

@@ -9,7 +9,8 @@ import pytest
 from droidgate.model.capability import Capability, Provider
 from droidgate.model.types import ArrayType, ObjectType
 from handlers.jvm import add_runner, as_line, compile_java, run_class, write_sources
-from handlers.providers import FLAG, NUMBER, TEXT, WHOLE, handlers_for, needed, optional
+from handlers.providers import handlers_for
+from model_types import boolean, float64, int64, optional, record, required, string
 
 CLOCK_IN = Provider(
     protocol="mobile-mcp",
@@ -24,21 +25,17 @@ CLOCK_IN = Provider(
             id="query_clock_in",
             description="Was I there",
             version="1",
-            input=ObjectType(
-                properties={"date": needed(TEXT), "days": optional(WHOLE), "exact": optional(FLAG)}
+            input=record(
+                {"date": required(string()), "days": optional(int64()), "exact": optional(boolean())}
             ),
-            output=ObjectType(properties={"date": needed(TEXT), "has_clocked_in": needed(FLAG)}),
+            output=record({"date": required(string()), "has_clocked_in": required(boolean())}),
         ),
         Capability(
             id="weigh",
             description="Everything else",
             version="1",
-            input=ObjectType(
-                properties={
-                    "number": optional(NUMBER),
-                    "list": optional(ArrayType()),
-                    "map": optional(ObjectType()),
-                }
+            input=record(
+                {"number": optional(float64()), "list": optional(ArrayType()), "map": optional(ObjectType())}
             ),
         ),
     ),
@@ -154,7 +151,7 @@ def test_arguments_are_read_in_every_form_that_is_seen(ask: Ask, dialect: str) -
 
 def test_declared_lists_and_objects_may_come_as_text(ask: Ask, dialect: str) -> None:
     (answer,) = ask(
-        request(dialect, {"id": "weigh", "args": {"number": "2.5", "list": "[1,2]", "map": '{"a":1}'}}),
+        request(dialect, {"id": "weigh", "args": {"number": "2.5", "list": "[1,2]", "map": '{"a":1}'}})
     )
     assert answer["calls"] == [["weigh", ["Double 2.5", "JSONArray [1,2]", 'JSONObject {"a":1}']]]
 

@@ -1,7 +1,5 @@
 """MCP carries access rules in `_meta`, and reads them back from there only where they are valid."""
 
-from __future__ import annotations
-
 from typing import Any
 
 import pytest

@@ -1,7 +1,5 @@
 """Converted to another format, the layout of an MCP document is no loss; each further field is one."""
 
-from __future__ import annotations
-
 import pytest
 
 from droidgate.formats import load_formats

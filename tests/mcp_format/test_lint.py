@@ -1,7 +1,5 @@
 """Each rule fails on one list and passes on another, and the MCP SDK's types object to the same lists."""
 
-from __future__ import annotations
-
 import json
 from random import Random
 from typing import Any

@@ -1,7 +1,5 @@
 """What MCP tool lists say is read, and written back as it was."""
 
-from __future__ import annotations
-
 import contextlib
 import copy
 import json
@@ -16,9 +14,10 @@ from droidgate.leniency import ReadingContext
 from droidgate.model.capability import Effects
 from droidgate.model.errors import InputError
 from droidgate.model.json_values import Json, canonical_json
-from droidgate.model.types import AnyType, ArrayType, ObjectType, RefType, ScalarType
+from droidgate.model.types import AnyType, ObjectType
 from droidgate_mcp.format import FORMAT
 from mcp_format.tool_lists import RICH, TREE, WEATHER, read, read_one, result, source, write, written
+from model_types import array, float64, ref, string
 from properties.matching import assert_same_declaration
 
 
@@ -29,12 +28,12 @@ def test_a_tool_says_everything_in_the_model() -> None:
     assert capability.effects == Effects(read_only=True, open_world=True)
     assert isinstance(capability.input, ObjectType)
     assert capability.input.properties["city"].required
-    assert capability.input.properties["unit"].type == ScalarType(
-        kind="string", enum=("celsius", "fahrenheit"), keywords={"default": "celsius"}
+    assert capability.input.properties["unit"].type == string(
+        enum=("celsius", "fahrenheit"), keywords={"default": "celsius"}
     )
     assert capability.input.keywords == {"additionalProperties": False}
     assert isinstance(capability.output, ObjectType)
-    assert capability.output.properties["temperature"].type == ScalarType(kind="double")
+    assert capability.output.properties["temperature"].type == float64()
     assert capability.extensions == {}
 
 
@@ -57,7 +56,7 @@ def test_recursive_definitions_belong_to_the_provider() -> None:
     provider = read_one(result(TREE))
     node = provider.definitions["Node"]
     assert isinstance(node, ObjectType)
-    assert node.properties["children"].type == ArrayType(items=RefType(name="Node"))
+    assert node.properties["children"].type == array(ref("Node"))
 
 
 def test_a_title_that_stands_twice_is_read_in_the_order_of_the_specification() -> None:

@@ -1,7 +1,5 @@
 """References keep their meaning where an output is written inside an object."""
 
-from __future__ import annotations
-
 from typing import Any
 
 import pytest
@@ -20,18 +18,12 @@ OUTPUTS: list[tuple[dict[str, Any], list[Json]]] = [
         {"anyOf": [{"type": "string"}, {"type": "array", "items": {"$ref": "#"}}]},
         ["a", ["a", ["b"]], [1], {"result": "a"}],
     ),
-    (
-        {"type": ["string", "array"], "items": {"$ref": "#"}},
-        ["a", ["a", ["b"]], [1], [{"result": "a"}]],
-    ),
+    ({"type": ["string", "array"], "items": {"$ref": "#"}}, ["a", ["a", ["b"]], [1], [{"result": "a"}]]),
     (
         {"anyOf": [{"type": "string"}, {"type": "object", "additionalProperties": {"$ref": "#"}}]},
         ["a", {"x": "a"}, {"x": {"y": "b"}}, {"x": 1}, {"result": "a"}],
     ),
-    (
-        {"type": "array", "items": {"$ref": "#/$defs/A"}, "$defs": {"A": {"enum": ["a"]}}},
-        [["a"], ["b"], []],
-    ),
+    ({"type": "array", "items": {"$ref": "#/$defs/A"}, "$defs": {"A": {"enum": ["a"]}}}, [["a"], ["b"], []]),
     (
         {
             "type": "array",

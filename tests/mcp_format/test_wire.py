@@ -1,7 +1,5 @@
 """Calls and results as values, held against the MCP SDK's own types in both revisions."""
 
-from __future__ import annotations
-
 import importlib
 from typing import Any
 
@@ -11,7 +9,7 @@ from hypothesis import strategies as st
 
 from droidgate.model.errors import InputError
 from droidgate.model.json_values import Json
-from droidgate.model.types import ArrayType, ObjectType, Property, RefType, ScalarType
+from droidgate.model.types import ArrayType, ObjectType
 from droidgate_mappings.failure_tokens import load_failure_tokens
 from droidgate_mcp.wire import (
     DeclaredOutput,
@@ -27,12 +25,13 @@ from droidgate_mcp.wire import (
     write_response,
     write_result,
 )
+from model_types import array, int64, null, optional, record, ref, string
 
 REVISIONS = {"2025-11-25": "mcp_types._v2025_11_25", "2026-07-28": "mcp_types._v2026_07_28"}
-OBJECT = DeclaredOutput(ObjectType(properties={"result": Property(type=ScalarType(kind="int64"))}))
-ARRAY = DeclaredOutput(ArrayType(items=ScalarType(kind="string")))
-BY_NAME = DeclaredOutput(RefType(name="Note"), {"Note": ObjectType()})
-VOID = DeclaredOutput(ScalarType(kind="null"))
+OBJECT = DeclaredOutput(record({"result": optional(int64())}))
+ARRAY = DeclaredOutput(array(string()))
+BY_NAME = DeclaredOutput(ref("Note"), {"Note": ObjectType()})
+VOID = DeclaredOutput(null())
 VALUES = (
     (OBJECT, {"result": 1}),
     (ARRAY, ["a"]),

@@ -1,7 +1,5 @@
 """What is written is what the MCP SDK's own types take, and says where everything went."""
 
-from __future__ import annotations
-
 import json
 from random import Random
 from typing import Any
@@ -10,8 +8,8 @@ import pytest
 
 from droidgate.model.capability import Capability, Effects, Provider
 from droidgate.model.findings import Level
-from droidgate.model.types import ArrayType, ObjectType, Property, RefType, ScalarType
 from mcp_format.tool_lists import RICH, WEATHER, read_one, result, write, written
+from model_types import array, int64, optional, record, ref, string
 from requirements_of_tests import require
 from strategies import random_provider
 
@@ -90,7 +88,7 @@ def test_what_mcp_has_no_field_for_is_in_meta() -> None:
         component=".Service",
         name="App",
         instructions="Be brief.",
-        definitions={"Unused": ScalarType(kind="int64")},
+        definitions={"Unused": int64()},
         capabilities=(Capability(id="a", version="2", extensions={"other": {"level": 3}}),),
         extensions={"other": {"flag": True}},
     )
@@ -123,11 +121,11 @@ def test_an_array_of_tools_with_facts_about_its_server_becomes_a_result() -> Non
 
 
 def test_definitions_stand_in_the_schemas_that_reach_them() -> None:
-    held = Property(type=RefType(name="Text"))
+    held = optional(ref("Text"))
     provider = Provider(
         protocol="test",
-        definitions={"Text": ScalarType(kind="string"), "Other": ArrayType(items=RefType(name="Text"))},
-        capabilities=(Capability(id="a", input=ObjectType(properties={"x": held})),),
+        definitions={"Text": string(), "Other": array(ref("Text"))},
+        capabilities=(Capability(id="a", input=record({"x": held})),),
     )
     document = written(provider)
     assert document["tools"][0]["inputSchema"]["$defs"] == {"Text": {"type": "string"}}
@@ -136,13 +134,11 @@ def test_definitions_stand_in_the_schemas_that_reach_them() -> None:
 
 
 def test_an_output_that_is_no_object_is_wrapped_up_to_2025() -> None:
-    provider = Provider(
-        protocol="test", capabilities=(Capability(id="a", output=ArrayType(items=ScalarType(kind="string"))),)
-    )
-    array = {"type": "array", "items": {"type": "string"}}
-    wrapped = {"type": "object", "properties": {"result": array}, "required": ["result"]}
+    provider = Provider(protocol="test", capabilities=(Capability(id="a", output=array(string())),))
+    listed = {"type": "array", "items": {"type": "string"}}
+    wrapped = {"type": "object", "properties": {"result": listed}, "required": ["result"]}
     assert written(provider, "2025-11-25")["tools"][0]["outputSchema"] == wrapped
-    assert written(provider, "2026-07-28")["tools"][0]["outputSchema"] == array
+    assert written(provider, "2026-07-28")["tools"][0]["outputSchema"] == listed
 
 
 @pytest.mark.parametrize(

@@ -1,7 +1,5 @@
 """Tool lists typed by hand after the MCP schema, and short ways to read, write and lint them."""
 
-from __future__ import annotations
-
 import json
 from typing import Any
 

@@ -1,7 +1,5 @@
 """Access rules of a provider in the project that it is migrated into."""
 
-from __future__ import annotations
-
 from pathlib import Path
 
 import pytest

@@ -1,16 +1,15 @@
 """Each sample app goes into every other one's project and into its own: written once, found, then still."""
 
-import subprocess
 from pathlib import Path
 
 import pytest
 
 from droidgate.formats import find_format
 from droidgate.model.capability import Provider
-from handlers.jvm import compile_java
+from droidgate_phone.sample_apps import sample_apps_directory
+from handlers.jvm import compile_java, resource_classes
 from handlers.providers import WEATHER, sample_provider
 from migrate.projects import MODULES, copy_module, files_of, migrate, read_providers
-from requirements_of_tests import require
 
 FORMAT_OF = {
     "clock-in": "mobile-mcp+1.0",
@@ -129,39 +128,19 @@ def test_a_changed_source_changes_the_descriptor_it_made(tmp_path: Path) -> None
 @pytest.mark.parametrize("app", MODULES)
 @pytest.mark.parametrize("target", ["mobile-mcp+1.0", "mmcp+1.0", "mmcp+broadcast", "appfunctions+v2"])
 def test_migrated_app_links_with_aapt2(app: str, target: str, tmp_path: Path) -> None:
-    aapt2, framework = require("aapt2"), require("framework-res")
     project = copy_module(app, tmp_path)
     if target.partition("+")[0] != FORMAT_OF[app].partition("+")[0]:
         migrate(provider_of(app), target, project).write()
-    main = project / "src/main"
-    resources = tmp_path / "resources.zip"
-    subprocess.run([aapt2, "compile", "--dir", main / "res", "-o", resources], check=True)
-    command: list[str | Path] = [aapt2, "link", "-o", tmp_path / "app.apk", "-I", framework, "--manifest"]
-    command += [main / "AndroidManifest.xml", "--min-sdk-version", "26", "--target-sdk-version", "36"]
-    command += ["--warn-manifest-validation", "--java", tmp_path / "gen", resources]
-    if (main / "assets").is_dir():
-        command += ["-A", main / "assets"]
-    run = subprocess.run(command, capture_output=True, text=True, check=False)
-    assert run.returncode == 0, run.stderr
+    resource_classes(project / "src/main", tmp_path / "linked")
 
 
 @pytest.mark.parametrize("app", ["clock-in", "notes"])
 def test_migrated_app_compiles_with_its_own_classes(app: str, tmp_path: Path) -> None:
-    aapt2, framework = require("aapt2"), require("framework-res")
     project = copy_module(app, tmp_path)
     for target in ("mmcp+1.0", "mmcp+broadcast"):
         migrate(provider_of(app), target, project).write()
     main = project / "src/main"
-    resources = tmp_path / "resources.zip"
-    subprocess.run([aapt2, "compile", "--dir", main / "res", "-o", resources], check=True)
-    command: list[str | Path] = [aapt2, "link", "-o", tmp_path / "app.apk", "-I", framework, "--manifest"]
-    command += [
-        main / "AndroidManifest.xml",
-        "--warn-manifest-validation",
-        "--java",
-        tmp_path / "gen",
-        resources,
-    ]
-    subprocess.run(command, check=True)
-    sources = [*(main / "java").rglob("*.java"), *(tmp_path / "gen").rglob("*.java")]
+    sources = [*(main / "java").rglob("*.java"), *resource_classes(main, tmp_path / "linked")]
+    if app == "clock-in":
+        sources += (sample_apps_directory() / "mobile-mcp").rglob("*.java")
     compile_java(sources, tmp_path / "classes", warnings=False)

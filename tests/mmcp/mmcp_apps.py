@@ -1,7 +1,5 @@
 """Apps and manifests in memory, and ways to read them."""
 
-from __future__ import annotations
-
 import json
 from collections.abc import Mapping
 from xml.sax.saxutils import quoteattr

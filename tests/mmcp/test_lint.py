@@ -11,15 +11,7 @@ from droidgate.model.findings import FINDING_CODES, LINT_LEVELS, Finding, Level
 from droidgate.model.json_values import Json
 from droidgate_mmcp.format import FORMAT
 from droidgate_mmcp.lint_rules import RULES
-from mmcp.mmcp_apps import (
-    ADVERTISE,
-    CALL,
-    GREET,
-    application,
-    component_xml,
-    manifest_of,
-    value_xml,
-)
+from mmcp.mmcp_apps import ADVERTISE, CALL, GREET, application, component_xml, manifest_of, value_xml
 
 
 def lint_json(value: Json) -> tuple[Finding, ...]:

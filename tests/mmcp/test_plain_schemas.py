@@ -11,20 +11,9 @@ from jsonschema.validators import validator_for
 from droidgate_mmcp.plain_schemas import is_plain_schema
 
 WORDS = [
-    "type",
-    "title",
-    "description",
-    "format",
-    "properties",
-    "required",
-    "additionalProperties",
-    "items",
-    "enum",
-    "default",
-    "$schema",
-    "minimum",
-    "anyOf",
-]
+    "type", "title", "description", "format", "properties", "required", "additionalProperties", "items",
+    "enum", "default", "$schema", "minimum", "anyOf",
+]  # fmt: skip
 VALUES = st.one_of(
     st.none(),
     st.booleans(),

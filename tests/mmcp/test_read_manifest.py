@@ -12,9 +12,10 @@ from droidgate.formats import SourceFile
 from droidgate.leniency import ReadingContext
 from droidgate.model.errors import InputError
 from droidgate.model.json_values import Json
-from droidgate.model.types import AnyType, ObjectType, Property, ScalarType
+from droidgate.model.types import AnyType, ObjectType
 from droidgate_mmcp.format import FORMAT
 from mmcp.mmcp_apps import GREET, manifest_of, only, read_json, rows_of
+from model_types import int32, record, required, string
 
 # Keys and nesting as in the manifest sample of the specification, section 2; the words are our own.
 SECTION_2 = """
@@ -57,13 +58,10 @@ def test_the_sample_of_section_2_is_read_without_a_finding() -> None:
     assert (provider.instructions, provider.description) == ("Reads documents", None)
     (tool,) = provider.capabilities
     assert (tool.id, tool.description) == ("read_document", "Gets text or pictures out of a document")
-    assert tool.input == ObjectType(
-        properties={
-            "file": Property(type=ScalarType(kind="string", description="Where it lies"), required=True),
-            "what": Property(
-                type=ScalarType(kind="string", enum=("text", "pictures"), description="What to get"),
-                required=True,
-            ),
+    assert tool.input == record(
+        {
+            "file": required(string(description="Where it lies")),
+            "what": required(string(enum=("text", "pictures"), description="What to get")),
         }
     )
     assert tool.output is None
@@ -80,9 +78,7 @@ def test_the_sample_of_the_draft_is_read_without_a_finding() -> None:
     assert (provider.instructions, provider.description) == (None, "Says hello")
     (tool,) = provider.capabilities
     assert tool.input == ObjectType()
-    assert tool.output == ObjectType(
-        properties={"message": Property(type=ScalarType(kind="string"), required=True)}
-    )
+    assert tool.output == record({"message": required(string())})
     assert tool.extensions == {}
 
 
@@ -122,7 +118,7 @@ def test_definitions_of_several_tools_come_together() -> None:
 
     provider = only(read_json(manifest_of(tool("a", "string"), tool("b", "string"), tool("c", "integer"))))
     assert len(provider.definitions) == 2
-    assert provider.definitions["Place"] == ScalarType(kind="string")
+    assert provider.definitions["Place"] == string()
 
 
 @pytest.mark.row("M33")
@@ -223,12 +219,10 @@ def test_an_unknown_word_of_a_return_may_be_anything() -> None:
     reading = read_json({"appDescription": "a", "tools": [{**GREET, "return": {"when": "Date", "n": "INT"}}]})
     assert rows_of(reading) == ["M38"]
     output = only(reading).capabilities[0].output
-    assert output == ObjectType(
-        properties={
-            "when": Property(type=AnyType(), required=True, extensions={"mmcp": {"declared": "Date"}}),
-            "n": Property(
-                type=ScalarType(kind="int32"), required=True, extensions={"mmcp": {"spelled-word": "INT"}}
-            ),
+    assert output == record(
+        {
+            "when": required(AnyType(), extensions={"mmcp": {"declared": "Date"}}),
+            "n": required(int32(), extensions={"mmcp": {"spelled-word": "INT"}}),
         }
     )
 

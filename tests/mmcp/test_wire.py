@@ -11,7 +11,7 @@ from droidgate.leniency import ReadingContext
 from droidgate.model.capability import Place, Provider
 from droidgate.model.errors import InputError
 from droidgate.model.json_values import Json
-from droidgate.model.types import ObjectType, Property, ScalarKind, ScalarType
+from droidgate.model.types import ObjectType, ScalarKind, ScalarType
 from droidgate_mmcp.discovery import read_discovery
 from droidgate_mmcp.wire import (
     MmcpToolCall,
@@ -26,6 +26,7 @@ from droidgate_mmcp.wire import (
     write_broadcast_call,
     write_broadcast_result,
 )
+from model_types import int64, optional, record, required, string
 
 OK, CANCELED = -1, 0
 
@@ -184,8 +185,8 @@ def test_texts_of_a_broadcast_become_values_of_the_declared_types() -> None:
         "yes": "boolean",
         "text": "string",
     }
-    properties = {name: Property(type=ScalarType(kind=kind)) for name, kind in kinds.items()}
-    declared = ObjectType(properties=properties)
+    properties = {name: optional(ScalarType(kind=kind)) for name, kind in kinds.items()}
+    declared = record(properties)
     sent = {"n": "5", "big": "x5", "x": " 2.5 ", "f": "true", "yes": "True", "text": "5", "other": "5"}
     context = ReadingContext()
     call = read_broadcast_call({"tool": "a", "params": json.dumps(sent)}, context, declared)
@@ -240,9 +241,7 @@ def test_an_answer_to_discovery_is_a_provider() -> None:
     assert provider.instructions == "Weather"
     (tool,) = provider.capabilities
     assert (tool.id, tool.description) == ("getWeather", "Tells the weather somewhere")
-    assert tool.input == ObjectType(
-        properties={"location": Property(type=ScalarType(kind="string"), required=True)}
-    )
+    assert tool.input == record({"location": required(string())})
 
 
 @pytest.mark.parametrize("parameters", [{}, {"a.parameters": "{}"}, {"a.parameters": ""}])
@@ -279,9 +278,7 @@ def test_a_json_schema_in_an_answer_is_read_as_one() -> None:
     context = ReadingContext()
     schema = {"type": "object", "properties": {"n": {"type": "integer"}}}
     provider = discover({**WEATHER, "getWeather.parameters": json.dumps(schema)}, context)
-    assert provider.capabilities[0].input == ObjectType(
-        properties={"n": Property(type=ScalarType(kind="int64"))}
-    )
+    assert provider.capabilities[0].input == record({"n": optional(int64())})
     assert rows(context) == ["M37"]
 
 

@@ -13,7 +13,7 @@ from droidgate.model.capability import Capability, Provider
 from droidgate.model.errors import WriteError
 from droidgate.model.findings import Level
 from droidgate.model.json_values import Json
-from droidgate.model.types import AnyType, ArrayType, ObjectType, OneOfType, Property, ScalarType, Type
+from droidgate.model.types import AnyType, ArrayType, ObjectType, Type
 from droidgate.sources.android_project import application_from_tree
 from droidgate_mmcp.format import FORMAT
 from droidgate_mmcp.write import fit, fitting_tools
@@ -29,6 +29,7 @@ from mmcp.mmcp_apps import (
     read_json,
     value_xml,
 )
+from model_types import int32, one_of, optional, record, required, string
 from properties.matching import assert_findings_match, assert_same_declaration
 from strategies import providers
 
@@ -49,13 +50,13 @@ DOCUMENTS = provider_of(
     Capability(
         id="read_document",
         description="Gets text or pictures out of a document",
-        input=ObjectType(
-            properties={
-                "file": Property(type=ScalarType(kind="string", description="Where it lies"), required=True),
-                "what": Property(type=ScalarType(kind="string", enum=("text", "pictures"))),
+        input=record(
+            {
+                "file": required(string(description="Where it lies")),
+                "what": optional(string(enum=("text", "pictures"))),
             }
         ),
-        output=ObjectType(properties={"pages": Property(type=ScalarType(kind="int32"), required=True)}),
+        output=record({"pages": required(int32())}),
     ),
     name="Documents",
     instructions="Reads documents",
@@ -212,21 +213,11 @@ def test_an_activity_becomes_a_new_receiver_with_names_that_a_model_takes() -> N
     assert {one.code for one in writing.findings} >= {"component-renamed", "renamed"}
 
 
-@pytest.mark.parametrize(
-    "taken",
-    [
-        AnyType(),
-        AnyType(boolean=True),
-        AnyType(boolean=False),
-        AnyType(keywords={"location": "string"}),
-        ScalarType(kind="string"),
-        ScalarType(kind="int32"),
-        ArrayType(),
-        ObjectType(),
-        ObjectType(implicit=True),
-        ObjectType(properties={"properties": Property(type=ScalarType(kind="string"))}),
-    ],
-)
+@pytest.mark.parametrize("taken", [
+    AnyType(), AnyType(boolean=True), AnyType(boolean=False), AnyType(keywords={"location": "string"}),
+    string(), int32(), ArrayType(), ObjectType(), ObjectType(implicit=True),
+    record({"properties": optional(string())}),
+])  # fmt: skip
 @pytest.mark.parametrize("dialect", STATIC)
 def test_no_schema_is_taken_for_a_flat_or_empty_map(taken: Type, dialect: str) -> None:
     provider = provider_of(Capability(id="a", description="b", input=taken), component=".Tools")
@@ -236,7 +227,7 @@ def test_no_schema_is_taken_for_a_flat_or_empty_map(taken: Type, dialect: str) -
 
 
 def test_a_schema_of_another_format_says_that_it_is_an_object() -> None:
-    either = OneOfType(alternatives=(ObjectType(), ObjectType(properties={"a": Property(type=AnyType())})))
+    either = one_of(ObjectType(), record({"a": optional(AnyType())}))
     provider = provider_of(Capability(id="a", description="b", input=either))
     writing = write(provider, "1.0")
     (tool,) = json.loads(artifact(writing, "mmcp_manifest.json"))["tools"]

@@ -6,8 +6,9 @@ from pathlib import Path
 import pytest
 
 from droidgate.model.capability import Capability, Provider
-from droidgate.model.types import ObjectType, Property, ScalarType
+from droidgate.model.types import ObjectType
 from mobile_mcp.tools import DIALECTS, artifact, read_back, write
+from model_types import record, required, string
 from parsing.compiled_with_aapt2 import (
     TYPE_FLOAT,
     TYPE_INT_BOOLEAN,
@@ -44,14 +45,11 @@ HOSTILE = (
 
 def wild_provider() -> Provider:
     properties = {
-        name: Property(type=ScalarType(kind="string", description=text), required=True)
-        for name, text in zip(NAMES, HOSTILE, strict=False)
+        name: required(string(description=text)) for name, text in zip(NAMES, HOSTILE, strict=False)
     }
     capabilities = [Capability(id=name, description="D", version="1") for name in NAMES]
     capabilities += [
-        Capability(
-            id=f"text{number}", description=text, version=text, input=ObjectType(properties=properties)
-        )
+        Capability(id=f"text{number}", description=text, version=text, input=record(properties))
         for number, text in enumerate(HOSTILE)
     ]
     return Provider(

@@ -193,11 +193,7 @@ def test_a_dimension_is_a_text_in_a_manifest(value: str) -> None:
 
 @pytest.mark.row("M12")
 @pytest.mark.parametrize(
-    ("resource", "name"),
-    [
-        ('<bool name="n">true</bool>', "true"),
-        ('<integer name="n">0x1F</integer>', "31"),
-    ],
+    ("resource", "name"), [('<bool name="n">true</bool>', "true"), ('<integer name="n">0x1F</integer>', "31")]
 )
 def test_a_name_that_is_a_resource_of_another_kind_is_text(resource: str, name: str) -> None:
     assert name_in_resource(resource, resource[1:].partition(" ")[0]) == name

@@ -10,9 +10,10 @@ from droidgate.formats import SourceFile
 from droidgate.model.capability import Place
 from droidgate.model.errors import InputError
 from droidgate.model.findings import Level
-from droidgate.model.types import ArrayType, ObjectType, Property, ScalarType
+from droidgate.model.types import ArrayType, ObjectType, Property
 from droidgate_mobile_mcp.format import FORMAT
 from mobile_mcp.tools import FULL, SWITCH, capability_of, descriptor, provider_of, read_text, rows_of
+from model_types import boolean, float64, int64, optional, record, required, string
 
 
 def test_a_descriptor_of_section_1_2_is_read_strictly_and_whole() -> None:
@@ -20,17 +21,13 @@ def test_a_descriptor_of_section_1_2_is_read_strictly_and_whole() -> None:
     dim, off = provider.capabilities
     assert (provider.protocol, provider.dialect) == ("mobile-mcp", "1.0")
     assert (dim.id, dim.description, dim.version) == ("dim", "Dims the lamp", "2.1")
-    assert dim.input == ObjectType(
-        properties={
-            "percent": Property(type=ScalarType(kind="int64", description="How bright"), required=True),
-            "slowly": Property(type=ScalarType(kind="boolean", description="Over a minute")),
+    assert dim.input == record(
+        {
+            "percent": required(int64(description="How bright")),
+            "slowly": optional(boolean(description="Over a minute")),
         }
     )
-    assert dim.output == ObjectType(
-        properties={
-            "before": Property(type=ScalarType(kind="double", description="How bright it was"), required=True)
-        }
-    )
+    assert dim.output == record({"before": required(float64(description="How bright it was"))})
     assert (off.id, off.version, off.input, off.output) == ("off", "1", ObjectType(), None)
     assert dim.extensions == off.extensions == provider.extensions == {}
     assert (dim.source, off.source) == (Place(path="caps.xml", line=3), Place(path="caps.xml", line=12))
@@ -135,9 +132,7 @@ def one_parameter(attributes: str) -> tuple[Property, list[str | None]]:
 @pytest.mark.row("M05")
 def test_an_unknown_type_word_is_a_string_and_is_kept() -> None:
     held, rows = one_parameter('name="day" type="date" required="true" description="D"')
-    assert held.type == ScalarType(
-        kind="string", description="D", extensions={"mobile-mcp": {"word": "date"}}
-    )
+    assert held.type == string(description="D", extensions={"mobile-mcp": {"word": "date"}})
     assert rows == ["M05"]
 
 
@@ -252,9 +247,7 @@ def test_missing_descriptions_and_types_are_told() -> None:
     reading = read_text(descriptor(f'<capability id="c" version="1"><input>{param}</input></capability>'))
     capability = reading.providers[0].capabilities[0]
     assert capability.description is None
-    assert capability.input == ObjectType(
-        properties={"x": Property(type=ScalarType(kind="string"), required=True)}
-    )
+    assert capability.input == record({"x": required(string())})
     assert rows_of(reading) == ["M62", "M62", "M62"]
 
 
@@ -339,21 +332,10 @@ def test_a_reference_that_leads_nowhere_is_kept_as_one() -> None:
     assert (literal.description, literal.extensions) == ("@string/about", {})
 
 
-@pytest.mark.parametrize(
-    "text",
-    [
-        "",
-        "words",
-        "{}",
-        "<a/>",
-        "<manifest/>",
-        '<mobile-mcp-capabilities version="1.0">',
-        "<mcp",
-        "<!DOCTYPE mcp><mcp/>",
-        '<x:mobile-mcp-capabilities xmlns:x="urn:x" version="1.0"/>',
-        "\x03\x00\x08\x00",
-    ],
-)
+@pytest.mark.parametrize("text", [
+    "", "words", "{}", "<a/>", "<manifest/>", '<mobile-mcp-capabilities version="1.0">', "<mcp",
+    "<!DOCTYPE mcp><mcp/>", '<x:mobile-mcp-capabilities xmlns:x="urn:x" version="1.0"/>', "\x03\x00\x08\x00",
+])  # fmt: skip
 def test_what_is_no_descriptor_is_refused_in_one_sentence(text: str) -> None:
     with pytest.raises(InputError) as refused:
         read_text(text)

@@ -1,20 +1,10 @@
 """Facts of how a descriptor is written are at most renamed in another format; other facts are reported."""
 
-from __future__ import annotations
-
 import pytest
 
 from droidgate.formats import load_formats
 from droidgate.model.findings import CONVERSION_LEVELS, Finding, Level
-from mobile_mcp.tools import (
-    CAPABILITIES,
-    DESCRIPTION,
-    NAME,
-    descriptor,
-    read_app,
-    round_trip,
-    service,
-)
+from mobile_mcp.tools import CAPABILITIES, DESCRIPTION, NAME, descriptor, read_app, round_trip, service
 
 TARGETS = ("mmcp", "appfunctions")
 

@@ -10,7 +10,6 @@ from hypothesis import strategies as st
 from droidgate.leniency import ReadingContext
 from droidgate.model.errors import UsageError
 from droidgate.model.json_values import Json
-from droidgate.model.types import ObjectType, Property, ScalarType
 from droidgate_mappings.failure_tokens import load_failure_tokens
 from droidgate_mobile_mcp.wire import (
     WIRE_DIALECTS,
@@ -25,6 +24,7 @@ from droidgate_mobile_mcp.wire import (
     write_request,
     write_response,
 )
+from model_types import boolean, record, required, string
 
 SPEC_EXTRA = "mobile-mcp-response"
 SERVED = [one for one in WIRE_DIALECTS.values() if one.served]
@@ -237,13 +237,8 @@ def test_what_is_no_response_is_malformed_and_keeps_its_text(extras: dict[str, J
     assert refused.value.raw == (text if isinstance(text, str) else "")
 
 
-DECLARED = ObjectType(
-    properties={
-        "there": Property(type=ScalarType(kind="boolean"), required=True),
-        "date": Property(
-            type=ScalarType(kind="string", extensions={"mobile-mcp": {"word": "date"}}), required=True
-        ),
-    }
+DECLARED = record(
+    {"there": required(boolean()), "date": required(string(extensions={"mobile-mcp": {"word": "date"}}))}
 )
 
 

@@ -9,7 +9,7 @@ from conftest import Golden
 from droidgate.model.capability import Capability, Provider
 from droidgate.model.findings import Level
 from droidgate.model.json_values import Json
-from droidgate.model.types import ArrayType, ObjectType, Property, ScalarType, Type
+from droidgate.model.types import Type
 from droidgate_mobile_mcp.constants import TABLES
 from mobile_mcp.tools import (
     CAPABILITIES,
@@ -29,6 +29,7 @@ from mobile_mcp.tools import (
     service,
     write,
 )
+from model_types import array, float64, int32, optional, record, required, string
 from properties.matching import assert_findings_match, assert_same_declaration
 from strategies import providers
 
@@ -44,18 +45,16 @@ LAMP = Provider(
             title="Dim",
             description="Dims the lamp",
             version="1.10",
-            input=ObjectType(
-                properties={
-                    "percent": Property(
-                        type=ScalarType(kind="int32", description="How bright"), required=True
-                    ),
-                    "mode": Property(type=ScalarType(kind="string", enum=("slow", "fast"))),
+            input=record(
+                {
+                    "percent": required(int32(description="How bright")),
+                    "mode": optional(string(enum=("slow", "fast"))),
                 }
             ),
-            output=ObjectType(properties={"before": Property(type=ScalarType(kind="double"))}),
+            output=record({"before": optional(float64())}),
         ),
         Capability(id="off", description="007 & <others>\nor nobody"),
-        Capability(id="history", output=ArrayType(items=ScalarType(kind="string"))),
+        Capability(id="history", output=array(string())),
     ),
 )
 
@@ -337,13 +336,9 @@ WILD_VALUES = st.recursive(
 @given(st.dictionaries(st.sampled_from(FACT_NAMES), WILD_VALUES))
 def test_wild_facts_are_written_or_dropped(facts: dict[str, Json]) -> None:
     extensions = {"mobile-mcp": facts} if facts else {}
-    held = Property(
-        type=ScalarType(kind="string", description="X", extensions=extensions),
-        required=True,
-        extensions=extensions,
-    )
+    held = required(string(description="X", extensions=extensions), extensions=extensions)
     capability = Capability(
-        id="c", description="C", version="1", input=ObjectType(properties={"x": held}), extensions=extensions
+        id="c", description="C", version="1", input=record({"x": held}), extensions=extensions
     )
     provider = with_facts().model_copy(update={"extensions": extensions, "capabilities": (capability,)})
     writing = write(provider)
@@ -354,10 +349,10 @@ def test_wild_facts_are_written_or_dropped(facts: dict[str, Json]) -> None:
 @pytest.mark.parametrize("character", ["a", "é", "\U0001f600"])
 def test_a_text_that_android_cannot_store_is_cut_and_told(character: str) -> None:
     def described(text: str) -> Type:
-        return ScalarType(kind="string", description=text)
+        return string(description=text)
 
     text = character * 40_000
-    taken = ObjectType(properties={"x": Property(type=described(text), required=True)})
+    taken = record({"x": required(described(text))})
     capabilities = (
         Capability(id="c", description=text, version="1", input=taken),
         Capability(id="d", description="D", version="1", input=taken, output=taken),

@@ -1,7 +1,5 @@
 """Descriptors and apps in memory, and ways to read them."""
 
-from __future__ import annotations
-
 from collections.abc import Mapping
 from dataclasses import dataclass
 

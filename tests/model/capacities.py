@@ -1,7 +1,5 @@
 """Capacities made by chance: every flag of `Capacity` in every combination."""
 
-from __future__ import annotations
-
 from random import Random
 from typing import Any
 

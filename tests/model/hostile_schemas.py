@@ -1,7 +1,5 @@
 """JSON Schemas made by chance: right and wrong values under the keywords that matter to the type algebra."""
 
-from __future__ import annotations
-
 from collections.abc import Callable, Mapping
 from random import Random
 
@@ -122,10 +120,7 @@ def _value(random: Random, keyword: str, depth: int) -> Json:
 def discriminated(name: str) -> Json:
     stated = {"schemaType": {"const": name}}
     return {
-        "allOf": [
-            {"$ref": "#/$defs/A"},
-            {"type": "object", "properties": stated, "required": ["schemaType"]},
-        ]
+        "allOf": [{"$ref": "#/$defs/A"}, {"type": "object", "properties": stated, "required": ["schemaType"]}]
     }
 
 

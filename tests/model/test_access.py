@@ -1,7 +1,5 @@
 """Access rules survive a conversion, or a security finding names each one that nothing enforces then."""
 
-from __future__ import annotations
-
 import pytest
 
 from droidgate.fit import Fitted, fit_provider

@@ -1,35 +1,25 @@
 """Digests and pins: what they cover, and what they leave out."""
 
-from __future__ import annotations
-
 from typing import Any
 
 import pytest
 
 from droidgate.model.capability import Capability, Provider, State, reachable_definitions
-from droidgate.model.types import (
-    AllOfType,
-    ArrayType,
-    ObjectType,
-    OneOfType,
-    Property,
-    RefType,
-    ScalarType,
-    Type,
-)
+from droidgate.model.types import Property, Type
+from model_types import all_of, array, int32, one_of, optional, record, ref, string
 
 
 def _property(kind: str) -> Property:
     return Property.model_validate({"type": {"kind": kind}})
 
 
-FIRST = ObjectType(properties={"a": _property("string"), "b": _property("int32")})
+FIRST = record({"a": _property("string"), "b": _property("int32")})
 PROVIDER = Provider(
     protocol="test",
     package="com.example",
     component=".A",
-    definitions={"Used": ScalarType(kind="string"), "Unused": ScalarType(kind="string")},
-    capabilities=(Capability(id="one", input=FIRST, output=RefType(name="Used")), Capability(id="two")),
+    definitions={"Used": string(), "Unused": string()},
+    capabilities=(Capability(id="one", input=FIRST, output=ref("Used")), Capability(id="two")),
 )
 
 
@@ -38,7 +28,7 @@ def _pin(provider: Provider, user: int = 0, signer: str = "AB12") -> str:
 
 
 def test_the_order_of_properties_is_part_of_a_declaration() -> None:
-    turned = ObjectType(properties=dict(reversed(FIRST.properties.items())))
+    turned = record(dict(reversed(FIRST.properties.items())))
     other = PROVIDER.model_copy(
         update={"capabilities": (Capability(id="one", input=turned), Capability(id="two"))}
     )
@@ -49,7 +39,7 @@ def test_a_pin_covers_who_declares_what() -> None:
     changes: list[dict[str, Any]] = [
         {"package": "com.other"},
         {"component": ".B"},
-        {"definitions": {**PROVIDER.definitions, "Used": ScalarType(kind="int32")}},
+        {"definitions": {**PROVIDER.definitions, "Used": int32()}},
         {"capabilities": (PROVIDER.capabilities[0].model_copy(update={"description": "New"}),)},
     ]
     pins = {_pin(PROVIDER), _pin(PROVIDER, user=10), _pin(PROVIDER, signer="cd")}
@@ -75,10 +65,10 @@ def test_there_is_no_pin_of_an_unknown_capability() -> None:
 
 def test_definitions_are_reached_through_every_kind_of_type() -> None:
     definitions: dict[str, Type] = {
-        "A": ObjectType(properties={"x": Property(type=RefType(name="B"))}),
-        "B": ArrayType(items=RefType(name="C")),
-        "C": AllOfType(members=(RefType(name="D"), RefType(name="unknown"))),
-        "D": OneOfType(alternatives=(RefType(name="A"),)),
-        "E": ScalarType(kind="string"),
+        "A": record({"x": optional(ref("B"))}),
+        "B": array(ref("C")),
+        "C": all_of(ref("D"), ref("unknown")),
+        "D": one_of(ref("A")),
+        "E": string(),
     }
-    assert reachable_definitions(RefType(name="A"), definitions) == {"A", "B", "C", "D"}
+    assert reachable_definitions(ref("A"), definitions) == {"A", "B", "C", "D"}

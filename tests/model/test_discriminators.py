@@ -1,7 +1,5 @@
 """Alternatives with class names are told apart by `schemaType`, also where their properties are the same."""
 
-from __future__ import annotations
-
 from typing import Any
 
 import pytest
@@ -12,27 +10,26 @@ from droidgate.json_schema import add_discriminators, read_schema, write_schema
 from droidgate.model.capability import Capability, Provider
 from droidgate.model.findings import Level
 from droidgate.model.json_values import Json, canonical_json
-from droidgate.model.types import AllOfType, ObjectType, OneOfType, Property, RefType, ScalarType, Type
+from droidgate.model.types import AllOfType, ObjectType, OneOfType, RefType, Type
+from model_types import all_of, int32, int64, one_of, optional, record, ref, required, string
 
-SIZE = {"size": Property(type=ScalarType(kind="int32"), required=True)}
+SIZE = {"size": required(int32())}
 DEFINITIONS: dict[str, Type] = {
-    "Circle": ObjectType(properties=SIZE, qualified_name="a.Circle", nullable=True),
-    "Square": ObjectType(properties=SIZE, qualified_name="a.Square", nullable=True),
-    "Plain": ObjectType(properties=SIZE),
-    "Merged": AllOfType(members=(RefType(name="Plain"), ObjectType()), qualified_name="a.Merged"),
+    "Circle": record(SIZE, qualified_name="a.Circle", nullable=True),
+    "Square": record(SIZE, qualified_name="a.Square", nullable=True),
+    "Plain": record(SIZE),
+    "Merged": all_of(ref("Plain"), ObjectType(), qualified_name="a.Merged"),
     "Closed": ObjectType(qualified_name="a.Closed", keywords={"additionalProperties": False}),
-    "Own": ObjectType(
-        properties={"schemaType": Property(type=ScalarType(kind="string"))}, qualified_name="a.Own"
-    ),
+    "Own": record({"schemaType": optional(string())}, qualified_name="a.Own"),
 }
 
 
 def _choice(*names: str, **facts: Any) -> OneOfType:
-    return OneOfType(alternatives=tuple(RefType(name=name) for name in names), **facts)
+    return OneOfType(alternatives=tuple(ref(name) for name in names), **facts)
 
 
 def _written(choice: OneOfType) -> tuple[OneOfType, dict[str, Any]]:
-    taken = ObjectType(properties={"shape": Property(type=choice)})
+    taken = record({"shape": optional(choice)})
     provider = Provider(
         protocol="test", definitions=DEFINITIONS, capabilities=(Capability(id="a", input=taken),)
     )
@@ -59,7 +56,7 @@ def _written(choice: OneOfType) -> tuple[OneOfType, dict[str, Any]]:
         _choice("Circle", "Square"),
         _choice("Circle", "Merged"),
         _choice("Circle", "Square", nullable=True),
-        OneOfType(alternatives=(DEFINITIONS["Circle"], DEFINITIONS["Square"])),
+        one_of(DEFINITIONS["Circle"], DEFINITIONS["Square"]),
     ],
 )
 def test_classes_with_the_same_properties_stay_valid(choice: OneOfType) -> None:
@@ -96,7 +93,7 @@ def test_a_call_with_a_class_name_is_that_class(name: str) -> None:
         _choice("Circle", "Square", exclusive=False),
         _choice("Plain", "Plain"),
         _choice("Closed", "Own"),
-        OneOfType(alternatives=(ScalarType(kind="string"), ScalarType(kind="int64"))),
+        one_of(string(), int64()),
     ],
 )
 def test_other_choices_are_written_as_they_are(choice: OneOfType) -> None:

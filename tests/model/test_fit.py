@@ -1,7 +1,5 @@
 """Whatever a dialect can carry, fitting tells each leaf that changes, once, and fits a provider only once."""
 
-from __future__ import annotations
-
 from random import Random
 
 import pytest
@@ -15,24 +13,15 @@ from droidgate.json_schema import NAMESPACE
 from droidgate.model.capability import Capability, Effects, Provider
 from droidgate.model.findings import Level
 from droidgate.model.json_values import Json
-from droidgate.model.types import (
-    AllOfType,
-    AnyType,
-    ArrayType,
-    ObjectType,
-    OneOfType,
-    Property,
-    RefType,
-    ScalarType,
-    Type,
-)
+from droidgate.model.types import AllOfType, AnyType, ArrayType, ObjectType, OneOfType, Property, Type
 from droidgate_mappings.capacity import Capacity
 from model.capacities import everything, random_capacity
+from model_types import all_of, any_of, array, int64, null, one_of, optional, record, ref, required, string
 from properties.matching import assert_findings_match, assert_same_declaration
 from strategies import providers, random_provider
 
 TARGET = "target"
-RECORD = ObjectType(properties={"a": Property(type=ScalarType(kind="string"))})
+RECORD = record({"a": optional(string())})
 
 
 def _fit(provider: Provider, capacity: Capacity) -> Fitted:
@@ -70,9 +59,9 @@ def test_a_hundred_thousand_conversions_match(block: int) -> None:
     "inner",
     [
         OneOfType(nullable=True, alternatives=(RECORD,)),
-        OneOfType(alternatives=(RECORD.changed({"nullable": True}),)),
+        one_of(RECORD.changed({"nullable": True})),
         OneOfType(nullable=True, alternatives=(RECORD.changed({"nullable": True}), RECORD)),
-        AllOfType(members=(RECORD.changed({"nullable": True}),)),
+        all_of(RECORD.changed({"nullable": True})),
         AllOfType(nullable=True, members=(RECORD.changed({"nullable": True}), RECORD)),
     ],
 )
@@ -93,8 +82,8 @@ def test_null_in_parts_of_parts_is_written_of_the_whole_type_where_parts_cannot_
 
 def test_null_is_in_the_description_where_neither_parts_nor_whole_can_state_it() -> None:
     provider = _provider(
-        Capability(id="tool", output=RefType(name="Choice")),
-        definitions={"Choice": OneOfType(alternatives=(RECORD.changed({"nullable": True}), RECORD))},
+        Capability(id="tool", output=ref("Choice")),
+        definitions={"Choice": one_of(RECORD.changed({"nullable": True}), RECORD)},
     )
     fitted = _fit(provider, everything(nullable_members=False, nullable_definitions=False))
     assert _told(fitted) == {
@@ -105,7 +94,7 @@ def test_null_is_in_the_description_where_neither_parts_nor_whole_can_state_it()
 
 
 def test_null_of_a_part_is_not_allowed_where_the_whole_lists_other_values() -> None:
-    choice = OneOfType(enum=("a",), alternatives=(ScalarType(kind="string", nullable=True), RECORD))
+    choice = OneOfType(enum=("a",), alternatives=(string(nullable=True), RECORD))
     fitted = _fit(_with_output(choice), everything(nullable_members=False))
     output = fitted.provider.capabilities[0].output
     assert output is not None
@@ -144,9 +133,7 @@ def _with_output(output: Type) -> Provider:
 
 
 def _with_parameter(one: Type, *, required: bool = False) -> Provider:
-    return _provider(
-        Capability(id="tool", input=ObjectType(properties={"value": Property(type=one, required=required)}))
-    )
+    return _provider(Capability(id="tool", input=record({"value": Property(type=one, required=required)})))
 
 
 def _parameter(fitted: Fitted) -> Property:
@@ -157,8 +144,8 @@ def _parameter(fitted: Fitted) -> Property:
 
 def test_a_constraint_without_a_place_is_told_in_the_description() -> None:
     capacity = everything(types={"string": {"written_as": "string"}})
-    fitted = _fit(_with_parameter(ScalarType(kind="string", enum=("a", "b"), description="Colour")), capacity)
-    assert _parameter(fitted).type == ScalarType(kind="string", description='Colour [One of: "a", "b"]')
+    fitted = _fit(_with_parameter(string(enum=("a", "b"), description="Colour")), capacity)
+    assert _parameter(fitted).type == string(description='Colour [One of: "a", "b"]')
     pointer = "/capabilities/0/input/properties/value/type"
     assert _told(fitted) == {
         f"{pointer}/enum": ("constraint-moved", Level.WIDENED),
@@ -170,13 +157,13 @@ def test_an_enum_is_not_carried_by_a_kind_that_its_values_are_not_of() -> None:
     capacity = everything(
         types={"int64": {"written_as": "string", "constraints": ["enum"]}}, enum_values="matching"
     )
-    fitted = _fit(_with_parameter(ScalarType(kind="int64", enum=(1, 2))), capacity)
-    assert _parameter(fitted).type == ScalarType(kind="string", description="[One of: 1, 2]")
+    fitted = _fit(_with_parameter(int64(enum=(1, 2))), capacity)
+    assert _parameter(fitted).type == string(description="[One of: 1, 2]")
 
 
 def test_an_optional_parameter_counts_as_required_where_the_target_cannot_say() -> None:
     capacity = everything(input_shape="object", input_required=False)
-    fitted = _fit(_with_parameter(ScalarType(kind="string")), capacity)
+    fitted = _fit(_with_parameter(string()), capacity)
     assert _parameter(fitted).required
     assert _told(fitted) == {
         "/capabilities/0/input/properties/value/required": ("required-assumed", Level.NARROWED)
@@ -184,11 +171,7 @@ def test_an_optional_parameter_counts_as_required_where_the_target_cannot_say() 
 
 
 def test_a_renamed_property_is_on_the_name_map() -> None:
-    provider = _provider(
-        Capability(
-            id="tool", input=ObjectType(properties={"with space": Property(type=ScalarType(kind="null"))})
-        )
-    )
+    provider = _provider(Capability(id="tool", input=record({"with space": optional(null())})))
     fitted = _fit(provider, everything(property_rule={"allowed": "[a-z]"}))
     entry = fitted.names[0]
     assert (entry.pointer, entry.original) == ("/capabilities/0/input/properties/with space", "with space")
@@ -196,49 +179,48 @@ def test_a_renamed_property_is_on_the_name_map() -> None:
 
 
 def test_a_name_inside_a_wrapped_output_is_told_where_the_source_has_it() -> None:
-    output = ArrayType(items=ObjectType(properties={"a b": Property(type=ScalarType(kind="null"))}))
+    output = array(record({"a b": optional(null())}))
     capacity = everything(output_shape="object", property_rule={"allowed": "[a-z]"})
     fitted = _fit(_with_output(output), capacity)
     assert [entry.pointer for entry in fitted.names] == ["/capabilities/0/output/items/properties/a b"]
 
 
 def test_a_bare_output_becomes_the_result_of_an_object() -> None:
-    fitted = _fit(_with_output(ScalarType(kind="string")), everything(output_shape="object"))
-    result = Property(type=ScalarType(kind="string"), required=True)
-    assert fitted.provider.capabilities[0].output == ObjectType(properties={"result": result})
+    fitted = _fit(_with_output(string()), everything(output_shape="object"))
+    result = required(string())
+    assert fitted.provider.capabilities[0].output == record({"result": result})
 
 
 def test_a_wrapped_output_keeps_how_its_root_lays_out_definitions() -> None:
     layout = {NAMESPACE: {"definitions": {"definitions/A": "A"}}}
     provider = _provider(
-        Capability(id="tool", output=ArrayType(items=RefType(name="A"), extensions=layout)),
-        definitions={"A": ScalarType(kind="string")},
+        Capability(id="tool", output=array(ref("A"), extensions=layout)), definitions={"A": string()}
     )
     fitted = _fit(provider, everything(output_shape="typed-object"))
     output = fitted.provider.capabilities[0].output
     assert isinstance(output, ObjectType)
     assert output.extensions == layout
-    assert output.properties["result"].type == ArrayType(items=RefType(name="A"))
+    assert output.properties["result"].type == array(ref("A"))
 
 
 @pytest.mark.parametrize(
     ("output", "is_kept"),
     [
         (ObjectType(), True),
-        (RefType(name="Thing"), True),
-        (RefType(name="Loop"), False),
-        (RefType(name="Text"), False),
-        (RefType(name="Thing", nullable=True), False),
-        (AllOfType(members=(AnyType(), ObjectType())), True),
-        (OneOfType(alternatives=(ObjectType(), RefType(name="Thing"))), True),
-        (OneOfType(alternatives=(ObjectType(), ScalarType(kind="string"))), False),
+        (ref("Thing"), True),
+        (ref("Loop"), False),
+        (ref("Text"), False),
+        (ref("Thing", nullable=True), False),
+        (all_of(AnyType(), ObjectType()), True),
+        (one_of(ObjectType(), ref("Thing")), True),
+        (one_of(ObjectType(), string()), False),
         (AnyType(), False),
     ],
 )
 def test_only_an_output_that_is_always_an_object_may_say_so(output: Type, *, is_kept: bool) -> None:
     provider = _provider(
         Capability(id="tool", output=output),
-        definitions={"Thing": ObjectType(), "Text": ScalarType(kind="string"), "Loop": RefType(name="Loop")},
+        definitions={"Thing": ObjectType(), "Text": string(), "Loop": ref("Loop")},
     )
     written = _fit(provider, everything(output_shape="typed-object")).provider.capabilities[0].output
     assert written is not None
@@ -246,25 +228,20 @@ def test_only_an_output_that_is_always_an_object_may_say_so(output: Type, *, is_
 
 
 def test_an_input_by_reference_says_that_it_is_an_object() -> None:
-    provider = _provider(Capability(id="tool", input=RefType(name="A")), definitions={"A": ObjectType()})
+    provider = _provider(Capability(id="tool", input=ref("A")), definitions={"A": ObjectType()})
     fitted = _fit(provider, everything(input_shape="typed-object"))
-    assert fitted.provider.capabilities[0].input == RefType(name="A", keywords={"type": "object"})
+    assert fitted.provider.capabilities[0].input == ref("A", keywords={"type": "object"})
     assert _told(fitted) == {"/capabilities/0/input/keywords/type": ("type-stated", Level.RENAMED)}
 
 
 def test_an_input_that_is_no_object_is_told_whole() -> None:
-    fitted = _fit(
-        _provider(Capability(id="tool", input=ScalarType(kind="string"))),
-        everything(input_shape="typed-object"),
-    )
+    fitted = _fit(_provider(Capability(id="tool", input=string())), everything(input_shape="typed-object"))
     assert fitted.provider.capabilities[0].input == ObjectType()
     assert fitted.provider.capabilities[0].description == '[Parameters: {"type":"string"}]'
 
 
 def test_an_array_behind_a_reference_says_of_what_where_it_must() -> None:
-    provider = _provider(
-        Capability(id="tool", output=RefType(name="List")), definitions={"List": ArrayType(items=AnyType())}
-    )
+    provider = _provider(Capability(id="tool", output=ref("List")), definitions={"List": array(AnyType())})
     capacity = everything(types={"ref": {"written_as": "string"}}, items_required=True)
     fitted = _fit(provider, capacity)
     assert fitted.provider.capabilities[0].output is not None
@@ -273,7 +250,7 @@ def test_an_array_behind_a_reference_says_of_what_where_it_must() -> None:
 
 def test_a_definition_that_is_reached_only_through_what_moved_is_not_written() -> None:
     provider = _provider(
-        Capability(id="tool", input=RefType(name="A")), definitions={"A": ObjectType(description="Deep")}
+        Capability(id="tool", input=ref("A")), definitions={"A": ObjectType(description="Deep")}
     )
     fitted = _fit(provider, everything(input_shape="object", definitions="reachable"))
     assert fitted.provider.definitions == {}
@@ -313,11 +290,11 @@ def test_a_provider_of_the_target_keeps_its_names() -> None:
         (ObjectType(), "required", ["a"], Level.WIDENED),
         (ObjectType(), "required", "a", Level.MOVED),
         (ObjectType(), "anyOf", [{"required": ["a"]}], Level.WIDENED),
-        (ScalarType(kind="string"), "required", True, Level.MOVED),
-        (ScalarType(kind="string"), "type", ["string"], Level.RENAMED),
-        (ScalarType(kind="string"), "enum", "a", Level.MOVED),
+        (string(), "required", True, Level.MOVED),
+        (string(), "type", ["string"], Level.RENAMED),
+        (string(), "enum", "a", Level.MOVED),
         (ArrayType(), "items", [{"type": "string"}], Level.WIDENED),
-        (RefType(name="A"), "$ref", "#/$defs/%41", Level.RENAMED),
+        (ref("A"), "$ref", "#/$defs/%41", Level.RENAMED),
     ],
 )
 def test_a_keyword_is_mere_spelling_only_where_the_type_says_the_same(
@@ -327,7 +304,7 @@ def test_a_keyword_is_mere_spelling_only_where_the_type_says_the_same(
     provider = Provider(
         protocol="test",
         definitions={"A": ObjectType()},
-        capabilities=(Capability(id="c", input=ObjectType(properties={"p": Property(type=held)})),),
+        capabilities=(Capability(id="c", input=record({"p": optional(held)})),),
     )
     fitted = _fit(provider, everything().model_copy(update={"keywords": False}))
     pointer = f"/capabilities/0/input/properties/p/type/keywords/{keyword}"
@@ -336,8 +313,8 @@ def test_a_keyword_is_mere_spelling_only_where_the_type_says_the_same(
 
 @pytest.mark.parametrize("format_id", ["mcp", "mmcp", "mobile-mcp"])
 def test_a_reference_to_what_is_not_declared_becomes_any_value_and_is_told(format_id: str) -> None:
-    lost = Property(type=RefType(name="a.Lost", nullable=True, description="The lost one"), required=True)
-    capability = Capability(id="find", input=ObjectType(properties={"what": lost}), output=RefType(name="b"))
+    lost = required(ref("a.Lost", nullable=True, description="The lost one"))
+    capability = Capability(id="find", input=record({"what": lost}), output=ref("b"))
     before = Provider(protocol="test", package="a", capabilities=(capability,))
     target, dialect = find_format(format_id)
     assert target.write is not None
@@ -348,16 +325,16 @@ def test_a_reference_to_what_is_not_declared_becomes_any_value_and_is_told(forma
 
 
 def test_a_reference_to_what_another_file_declares_stays_in_app_functions() -> None:
-    capability = Capability(id="find", output=RefType(name="a.Note"))
+    capability = Capability(id="find", output=ref("a.Note"))
     before = Provider(protocol="appfunctions", dialect="v2", package="a", capabilities=(capability,))
     target, dialect = find_format("appfunctions")
     assert dialect.capacity is not None
     fitted = fit_provider(before, dialect.capacity, target.id, dialect.id)
-    assert fitted.provider.capabilities[0].output == RefType(name="a.Note")
+    assert fitted.provider.capabilities[0].output == ref("a.Note")
     other = fit_provider(
         before.model_copy(update={"protocol": "test"}), dialect.capacity, target.id, dialect.id
     )
-    assert other.provider.capabilities[0].output == ScalarType(kind="string")
+    assert other.provider.capabilities[0].output == string()
     assert ("/capabilities/0/output/name", "reference-dropped") in {
         (one.pointer, one.code) for one in other.findings
     }
@@ -382,11 +359,11 @@ def test_what_moves_into_another_text_of_the_provider_is_told_in_good_grammar(
 
 
 def test_an_unknown_type_word_and_a_deprecation_are_told_in_the_descriptions() -> None:
-    day = ScalarType(kind="string", description="The day", extensions={"mobile-mcp": {"word": "date"}})
+    day = string(description="The day", extensions={"mobile-mcp": {"word": "date"}})
     capability = Capability(
         id="ask",
         description="Ask",
-        input=ObjectType(properties={"day": Property(type=day, required=True)}),
+        input=record({"day": required(day)}),
         extensions={"appfunctions": {"deprecation": "Use tell"}},
     )
     before = Provider(protocol="test", package="a", instructions="Do", capabilities=(capability,))
@@ -407,7 +384,7 @@ def test_an_unknown_type_word_and_a_deprecation_are_told_in_the_descriptions() -
 
 def test_references_in_all_directions_do_not_take_more_than_one_look_each() -> None:
     names = [f"D{number}" for number in range(60)]
-    everywhere = tuple(RefType(name=name) for name in names)
+    everywhere = tuple(ref(name) for name in names)
     definitions: dict[str, Type] = {
         name: (AllOfType if position % 2 else OneOfType).model_validate(
             {"members" if position % 2 else "alternatives": everywhere}
@@ -415,9 +392,7 @@ def test_references_in_all_directions_do_not_take_more_than_one_look_each() -> N
         for position, name in enumerate(names)
     }
     provider = _provider(
-        Capability(
-            id="tool", description="d", input=ObjectType(properties={"p": Property(type=everywhere[0])})
-        ),
+        Capability(id="tool", description="d", input=record({"p": optional(everywhere[0])})),
         definitions=definitions,
     )
     for target in ("mobile-mcp", "appfunctions", "mmcp", "mcp"):
@@ -429,14 +404,10 @@ def test_references_in_all_directions_do_not_take_more_than_one_look_each() -> N
 
 @pytest.mark.parametrize("target", ["mobile-mcp", "appfunctions"])
 def test_the_parameters_of_an_input_that_is_a_reference_are_those_of_its_object(target: str) -> None:
-    taken = ObjectType(
-        properties={
-            "title": Property(type=ScalarType(kind="string", enum=("a",), nullable=True), required=True)
-        }
-    )
+    taken = record({"title": required(string(enum=("a",), nullable=True))})
     provider = _provider(
-        Capability(id="tool", description="d", input=RefType(name="Outer", keywords={"type": "object"})),
-        definitions={"Outer": RefType(name="Inner"), "Inner": taken},
+        Capability(id="tool", description="d", input=ref("Outer", keywords={"type": "object"})),
+        definitions={"Outer": ref("Inner"), "Inner": taken},
     )
     one, dialect = find_format(target)
     assert one.write is not None
@@ -461,13 +432,10 @@ def test_blank_texts_count_as_missing_where_the_target_requires_a_text() -> None
 
 @pytest.mark.parametrize("target", ["mobile-mcp", "appfunctions", "appfunctions+platform", "mmcp+draft"])
 def test_a_definition_that_leads_back_to_itself_through_choices_of_one_has_a_kind(target: str) -> None:
-    inner = OneOfType(alternatives=(RefType(name="A"),))
-    definition = OneOfType(alternatives=(ScalarType(kind="string"), inner), exclusive=False)
+    inner = one_of(ref("A"))
+    definition = any_of(string(), inner)
     capability = Capability(
-        id="tool",
-        description="d",
-        input=ObjectType(properties={"p": Property(type=RefType(name="A"))}),
-        output=RefType(name="A"),
+        id="tool", description="d", input=record({"p": optional(ref("A"))}), output=ref("A")
     )
     one, dialect = find_format(target)
     assert dialect.capacity is not None
@@ -476,12 +444,10 @@ def test_a_definition_that_leads_back_to_itself_through_choices_of_one_has_a_kin
 
 
 def test_a_long_chain_of_references_is_followed() -> None:
-    definitions: dict[str, Type] = {f"D{at}": RefType(name=f"D{at + 1}") for at in range(5_000)}
+    definitions: dict[str, Type] = {f"D{at}": ref(f"D{at + 1}") for at in range(5_000)}
     definitions["D5000"] = RECORD
     provider = _provider(
-        Capability(
-            id="tool", description="d", input=ObjectType(properties={"p": Property(type=RefType(name="D0"))})
-        ),
+        Capability(id="tool", description="d", input=record({"p": optional(ref("D0"))})),
         definitions=definitions,
     )
     one, dialect = find_format("mobile-mcp")

@@ -3,12 +3,12 @@
 from droidgate.fit import Fitted, fit_provider
 from droidgate.model.capability import Capability, Provider
 from droidgate.model.findings import Level
-from droidgate.model.types import ObjectType, OneOfType, Property, RefType, ScalarType, Type
+from droidgate.model.types import ObjectType, OneOfType, Type
 from droidgate_mappings.capacity import Capacity
 from model.capacities import everything
+from model_types import any_of, int64, optional, record, ref, required, string
 
-STRING = ScalarType(kind="string")
-NOTE = ObjectType(properties={"text": Property(type=STRING, required=True)})
+NOTE = record({"text": required(string())})
 INPUT = "/capabilities/0/input"
 
 
@@ -26,8 +26,8 @@ def written_input(fitted: Fitted) -> Type:
 
 def test_a_word_that_is_refused_at_the_top_is_carried_below() -> None:
     choice = {"anyOf": [{"required": ["a"]}, {"required": ["b"]}]}
-    inner = ObjectType(properties={"a": Property(type=STRING)}, keywords=choice)
-    outer = inner.model_copy(update={"properties": {"a": Property(type=inner)}})
+    inner = record({"a": optional(string())}, keywords=choice)
+    outer = inner.model_copy(update={"properties": {"a": optional(inner)}})
     capacity = everything(input_shape="plain-object", top_words_excluded=["anyOf"])
     fitted, findings = fit(outer, capacity)
     assert findings == {
@@ -49,8 +49,8 @@ def test_an_input_without_parameters_states_that_it_has_none() -> None:
 
 
 def test_only_the_listed_keywords_are_carried() -> None:
-    one = STRING.model_copy(update={"keywords": {"minLength": 1, "title": "T"}})
-    taken = ObjectType(properties={"a": Property(type=one)})
+    one = string().model_copy(update={"keywords": {"minLength": 1, "title": "T"}})
+    taken = record({"a": optional(one)})
     fitted, findings = fit(taken, everything(keyword_words=["title"]))
     written = written_input(fitted)
     assert isinstance(written, ObjectType)
@@ -60,9 +60,9 @@ def test_only_the_listed_keywords_are_carried() -> None:
 
 
 def test_a_parameter_is_renamed_and_the_properties_of_its_value_are_not() -> None:
-    inner = ObjectType(properties={"a b": Property(type=STRING)})
+    inner = record({"a b": optional(string())})
     words = {"dependentRequired": {"a b": ["c"]}}
-    outer = ObjectType(properties={"a b": Property(type=inner), "c": Property(type=STRING)}, keywords=words)
+    outer = record({"a b": optional(inner), "c": optional(string())}, keywords=words)
     fitted, findings = fit(outer, everything(parameter_rule={"allowed": "[a-z_]"}))
     written = written_input(fitted)
     assert isinstance(written, ObjectType)
@@ -75,26 +75,22 @@ def test_a_parameter_is_renamed_and_the_properties_of_its_value_are_not() -> Non
 
 
 def test_a_reference_with_a_description_becomes_a_choice_of_one() -> None:
-    described = RefType(name="Note", description="What to keep")
-    taken = ObjectType(
-        properties={"a": Property(type=described), "b": Property(type=RefType(name="Note", nullable=True))}
-    )
+    described = ref("Note", description="What to keep")
+    taken = record({"a": optional(described), "b": optional(ref("Note", nullable=True))})
     fitted, findings = fit(taken, everything(reference_facts=False))
     written = written_input(fitted)
     assert isinstance(written, ObjectType)
-    assert written.properties["a"].type == OneOfType(
-        alternatives=(RefType(name="Note"),), exclusive=False, description="What to keep"
-    )
-    assert written.properties["b"].type == RefType(name="Note", nullable=True)
+    assert written.properties["a"].type == any_of(ref("Note"), description="What to keep")
+    assert written.properties["b"].type == ref("Note", nullable=True)
     assert {code for code, _ in findings.values()} == {"reference-wrapped"}
     assert {level for _, level in findings.values()} == {Level.RENAMED}
 
 
 def test_an_exclusive_choice_is_widened_only_where_a_value_can_be_of_two() -> None:
     capacity = everything(inclusive_only=True)
-    number = ScalarType(kind="int64")
-    for alternatives, level in (((STRING, number), Level.RENAMED), ((NOTE, ObjectType()), Level.WIDENED)):
-        taken = ObjectType(properties={"a": Property(type=OneOfType(alternatives=alternatives))})
+    number = int64()
+    for alternatives, level in (((string(), number), Level.RENAMED), ((NOTE, ObjectType()), Level.WIDENED)):
+        taken = record({"a": optional(OneOfType(alternatives=alternatives))})
         fitted, findings = fit(taken, capacity)
         assert findings == {f"{INPUT}/properties/a/type/exclusive": ("exclusive-dropped", level)}
         written = written_input(fitted)

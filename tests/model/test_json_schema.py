@@ -1,7 +1,5 @@
 """JSON Schema is read and written without loss, and what the algebra models lands in its fields."""
 
-from __future__ import annotations
-
 import json
 import tarfile
 from collections import Counter
@@ -26,19 +24,26 @@ from droidgate.json_schema import (
 )
 from droidgate.model.capability import declaration_of, reachable_definitions
 from droidgate.model.json_values import Json, canonical_json
-from droidgate.model.types import (
-    AllOfType,
-    AnyType,
-    ArrayType,
-    ObjectType,
-    OneOfType,
-    OpaqueType,
-    Property,
-    RefType,
-    ScalarType,
-    Type,
-)
+from droidgate.model.types import AllOfType, AnyType, ArrayType, ObjectType, OneOfType, OpaqueType, Type
 from model.hostile_schemas import random_schema
+from model_types import (
+    all_of,
+    any_of,
+    array,
+    binary,
+    boolean,
+    float32,
+    float64,
+    int32,
+    int64,
+    null,
+    one_of,
+    optional,
+    record,
+    ref,
+    required,
+    string,
+)
 from requirements_of_tests import require
 from strategies import ModelMaker
 
@@ -116,24 +121,16 @@ def test_what_is_written_is_a_schema_for_a_validator_of_other_authors(random: An
 @pytest.mark.parametrize(
     ("one", "right", "wrong"),
     [
-        (ScalarType(kind="int32"), [1, -1, 2**31 - 1], ["1", 1.5, None, True, 2**31, -(2**31) - 1]),
-        (ScalarType(kind="double", nullable=True), [1, 1.5, None], ["1", True]),
-        (ScalarType(kind="string", nullable=True, enum=("a",)), ["a", None], ["b", 1]),
-        (ScalarType(kind="bytes"), ["AA=="], [1, None]),
-        (ScalarType(kind="null"), [None], [0, "", False]),
-        (ArrayType(items=ScalarType(kind="boolean"), nullable=True), [[], [True], None], [[None], {}]),
-        (RefType(name="A", nullable=True), [None, "x"], [1]),
-        (AllOfType(members=(ObjectType(), RefType(name="O")), nullable=True), [{"a": "x"}, None], [{}, 1]),
-        (
-            OneOfType(alternatives=(RefType(name="A"), ScalarType(kind="int64")), nullable=True),
-            ["", 1, None],
-            [1.5],
-        ),
-        (
-            OneOfType(alternatives=(ScalarType(kind="string", nullable=True),), nullable=True),
-            ["", None],
-            [1],
-        ),
+        (int32(), [1, -1, 2**31 - 1], ["1", 1.5, None, True, 2**31, -(2**31) - 1]),
+        (float64(nullable=True), [1, 1.5, None], ["1", True]),
+        (string(nullable=True, enum=("a",)), ["a", None], ["b", 1]),
+        (binary(), ["AA=="], [1, None]),
+        (null(), [None], [0, "", False]),
+        (array(boolean(), nullable=True), [[], [True], None], [[None], {}]),
+        (ref("A", nullable=True), [None, "x"], [1]),
+        (all_of(ObjectType(), ref("O"), nullable=True), [{"a": "x"}, None], [{}, 1]),
+        (one_of(ref("A"), int64(), nullable=True), ["", 1, None], [1.5]),
+        (one_of(string(nullable=True), nullable=True), ["", None], [1]),
         (AnyType(enum=("a", 1), nullable=True), ["a", 1, None], ["b"]),
         (AnyType(boolean=False), [], [None, 1]),
     ],
@@ -141,8 +138,8 @@ def test_what_is_written_is_a_schema_for_a_validator_of_other_authors(random: An
 def test_a_validator_of_other_authors_takes_exactly_the_values_of_a_type(
     one: Type, right: list[Json], wrong: list[Json]
 ) -> None:
-    held = {"a": Property(type=ScalarType(kind="string"), required=True)}
-    definitions: dict[str, Type] = {"A": ScalarType(kind="string"), "O": ObjectType(properties=held)}
+    held = {"a": required(string())}
+    definitions: dict[str, Type] = {"A": string(), "O": record(held)}
     validator = Draft202012Validator(write_schema(one, definitions))
     assert [value for value in right if not validator.is_valid(value)] == []
     assert [value for value in wrong if validator.is_valid(value)] == []
@@ -154,163 +151,104 @@ def test_a_validator_of_other_authors_takes_exactly_the_values_of_a_type(
         (True, AnyType(boolean=True)),
         (False, AnyType(boolean=False)),
         ({}, AnyType()),
-        ({"type": "integer"}, ScalarType(kind="int64")),
-        ({"type": "integer", "format": "int32", **BOUNDS}, ScalarType(kind="int32")),
+        ({"type": "integer"}, int64()),
+        ({"type": "integer", "format": "int32", **BOUNDS}, int32()),
         (
             {"type": "integer", "format": "int32"},
-            ScalarType(kind="int32", extensions={SPELLING: {"unstatedBounds": ["minimum", "maximum"]}}),
+            int32(extensions={SPELLING: {"unstatedBounds": ["minimum", "maximum"]}}),
         ),
         (
             {"type": "integer", "format": "int32", "minimum": 0, "maximum": 2**31 - 1},
-            ScalarType(kind="int32", keywords={"minimum": 0}),
+            int32(keywords={"minimum": 0}),
         ),
         (
             {"type": "integer", "format": "int32", "minimum": 0},
-            ScalarType(
-                kind="int32",
-                keywords={"minimum": 0},
-                extensions={SPELLING: {"unstatedBounds": ["maximum"]}},
-            ),
+            int32(keywords={"minimum": 0}, extensions={SPELLING: {"unstatedBounds": ["maximum"]}}),
         ),
-        ({"type": "integer", "format": "int32", "enum": [1]}, ScalarType(kind="int32", enum=(1,))),
-        (
-            {"type": ["integer", "null"], "format": "int32", **BOUNDS},
-            ScalarType(kind="int32", nullable=True),
-        ),
-        ({"type": "integer", "format": "int64"}, ScalarType(kind="int64", format="int64")),
-        ({"type": "number", "format": "float"}, ScalarType(kind="float")),
-        ({"type": "string", "contentEncoding": "base64"}, ScalarType(kind="bytes")),
-        ({"type": ["string", "null"]}, ScalarType(kind="string", nullable=True)),
-        (
-            {"type": ["null", "string"]},
-            ScalarType(kind="string", nullable=True, keywords={"type": ["null", "string"]}),
-        ),
+        ({"type": "integer", "format": "int32", "enum": [1]}, int32(enum=(1,))),
+        ({"type": ["integer", "null"], "format": "int32", **BOUNDS}, int32(nullable=True)),
+        ({"type": "integer", "format": "int64"}, int64(format="int64")),
+        ({"type": "number", "format": "float"}, float32()),
+        ({"type": "string", "contentEncoding": "base64"}, binary()),
+        ({"type": ["string", "null"]}, string(nullable=True)),
+        ({"type": ["null", "string"]}, string(nullable=True, keywords={"type": ["null", "string"]})),
         ({"type": ["string", "integer"]}, AnyType(keywords={"type": ["string", "integer"]})),
-        ({"enum": ["a", "b"]}, ScalarType(kind="string", implicit=True, enum=("a", "b"))),
-        (
-            {"type": "string", "enum": ["a", None]},
-            ScalarType(kind="string", enum=("a",), keywords={"enum": ["a", None]}),
-        ),
-        (
-            {"type": ["string", "null"], "enum": ["a", None]},
-            ScalarType(kind="string", nullable=True, enum=("a",)),
-        ),
+        ({"enum": ["a", "b"]}, string(implicit=True, enum=("a", "b"))),
+        ({"type": "string", "enum": ["a", None]}, string(enum=("a",), keywords={"enum": ["a", None]})),
+        ({"type": ["string", "null"], "enum": ["a", None]}, string(nullable=True, enum=("a",))),
         ({"enum": ["a", 1, None]}, AnyType(nullable=True, enum=("a", 1))),
-        ({"const": "a"}, ScalarType(kind="string", implicit=True, keywords={"const": "a"})),
-        ({"const": True}, ScalarType(kind="boolean", implicit=True, keywords={"const": True})),
+        ({"const": "a"}, string(implicit=True, keywords={"const": "a"})),
+        ({"const": True}, boolean(implicit=True, keywords={"const": True})),
         ({"const": None}, AnyType(keywords={"const": None})),
-        ({"enum": [1, 2]}, ScalarType(kind="int64", implicit=True, enum=(1, 2))),
-        ({"enum": [1, 1.5]}, ScalarType(kind="double", implicit=True, enum=(1, 1.5))),
-        ({"enum": [True]}, ScalarType(kind="boolean", implicit=True, enum=(True,))),
+        ({"enum": [1, 2]}, int64(implicit=True, enum=(1, 2))),
+        ({"enum": [1, 1.5]}, float64(implicit=True, enum=(1, 1.5))),
+        ({"enum": [True]}, boolean(implicit=True, enum=(True,))),
         ({"enum": [1, True]}, AnyType(enum=(1, True))),
         ({"enum": [2**63]}, AnyType(enum=(2**63,))),
         ({"type": "array"}, ArrayType()),
-        ({"items": {"type": "boolean"}}, ArrayType(implicit=True, items=ScalarType(kind="boolean"))),
-        ({"allOf": [{"type": "object"}, True]}, AllOfType(members=(ObjectType(), AnyType(boolean=True)))),
-        (
-            {"allOf": [{"type": "object"}]},
-            ObjectType(extensions={SPELLING: {"allOf": ["type"]}}),
-        ),
+        ({"items": {"type": "boolean"}}, ArrayType(implicit=True, items=boolean())),
+        ({"allOf": [{"type": "object"}, True]}, all_of(ObjectType(), AnyType(boolean=True))),
+        ({"allOf": [{"type": "object"}]}, ObjectType(extensions={SPELLING: {"allOf": ["type"]}})),
         (
             {"allOf": [{"type": "string", "minLength": 1}], "title": "T", "default": "a"},
-            ScalarType(
-                kind="string",
+            string(
                 keywords={"minLength": 1, "title": "T", "default": "a"},
                 extensions={SPELLING: {"allOf": ["type", "minLength"]}},
             ),
         ),
         (
             {"anyOf": [{"allOf": [{"type": "string"}]}, {"type": "null"}]},
-            OneOfType(
-                alternatives=(ScalarType(kind="string", extensions={SPELLING: {"allOf": ["type"]}}),),
-                exclusive=False,
-                nullable=True,
-            ),
+            any_of(string(extensions={SPELLING: {"allOf": ["type"]}}), nullable=True),
         ),
         (
             {"type": ["string", "null"], "enum": ["a", "b"]},
-            ScalarType(kind="string", enum=("a", "b"), keywords={"type": ["string", "null"]}),
+            string(enum=("a", "b"), keywords={"type": ["string", "null"]}),
         ),
         (
             {"type": ["string", "null"], "const": "a"},
-            ScalarType(kind="string", keywords={"type": ["string", "null"], "const": "a"}),
+            string(keywords={"type": ["string", "null"], "const": "a"}),
         ),
         (
             {"anyOf": [{"type": "string"}, {"type": "null"}], "enum": ["a"]},
-            OneOfType(
-                alternatives=(ScalarType(kind="string"), ScalarType(kind="null")),
-                exclusive=False,
-                enum=("a",),
-            ),
+            any_of(string(), null(), enum=("a",)),
         ),
-        (
-            {"oneOf": [{"type": ["string", "null"]}, {"type": "null"}]},
-            OneOfType(alternatives=(ScalarType(kind="string", nullable=True), ScalarType(kind="null"))),
-        ),
-        ({"oneOf": [True, False]}, OneOfType(alternatives=(AnyType(boolean=True), AnyType(boolean=False)))),
-        (
-            {"anyOf": [{"type": "string"}, {"type": "null"}]},
-            OneOfType(alternatives=(ScalarType(kind="string"),), exclusive=False, nullable=True),
-        ),
+        ({"oneOf": [{"type": ["string", "null"]}, {"type": "null"}]}, one_of(string(nullable=True), null())),
+        ({"oneOf": [True, False]}, one_of(AnyType(boolean=True), AnyType(boolean=False))),
+        ({"anyOf": [{"type": "string"}, {"type": "null"}]}, any_of(string(), nullable=True)),
         (
             {"anyOf": [{"type": "string"}, {"type": "null"}, {"type": "integer"}]},
-            OneOfType(
-                alternatives=(ScalarType(kind="string"), ScalarType(kind="int64")),
-                exclusive=False,
-                nullable=True,
-                extensions={SPELLING: {"nullPosition": 1}},
-            ),
+            any_of(string(), int64(), nullable=True, extensions={SPELLING: {"nullPosition": 1}}),
         ),
         (
             {"anyOf": [{"type": "null"}, {"type": "string"}]},
-            OneOfType(
-                alternatives=(ScalarType(kind="string"),),
-                exclusive=False,
-                nullable=True,
-                extensions={SPELLING: {"nullPosition": 0}},
-            ),
+            any_of(string(), nullable=True, extensions={SPELLING: {"nullPosition": 0}}),
         ),
         (
             {"oneOf": [{"type": "null"}, {"type": "string"}, {"type": ["integer", "null"]}]},
-            OneOfType(
-                alternatives=(
-                    ScalarType(kind="null"),
-                    ScalarType(kind="string"),
-                    ScalarType(kind="int64", nullable=True),
-                )
-            ),
+            one_of(null(), string(), int64(nullable=True)),
         ),
         (
             {"allOf": [{"anyOf": [{"type": "null"}, {"type": "string"}]}]},
-            OneOfType(
-                alternatives=(ScalarType(kind="string"),),
-                exclusive=False,
-                nullable=True,
-                extensions={SPELLING: {"allOf": ["anyOf"], "nullPosition": 0}},
-            ),
+            any_of(string(), nullable=True, extensions={SPELLING: {"allOf": ["anyOf"], "nullPosition": 0}}),
         ),
         (
             {"anyOf": [{"type": "null"}, {"type": "string"}], ANNOTATION: {"kind": "ref"}},
-            OneOfType(
-                alternatives=(ScalarType(kind="string"),),
-                exclusive=False,
+            any_of(
+                string(),
                 nullable=True,
                 keywords={ANNOTATION: {"kind": "ref"}},
                 extensions={SPELLING: {"nullPosition": 0}},
             ),
         ),
-        ({"anyOf": [{"allOf": [{}]}, {"type": "null"}]}, AllOfType(members=(AnyType(),), nullable=True)),
+        ({"anyOf": [{"allOf": [{}]}, {"type": "null"}]}, all_of(AnyType(), nullable=True)),
         ({"x-droidgate": {"kind": "opaque", "class_name": "a.B"}}, OpaqueType(class_name="a.B")),
         (
             {"type": "object", "properties": {"a": {"type": "null"}}, "required": ["a"]},
-            ObjectType(properties={"a": Property(type=ScalarType(kind="null"), required=True)}),
+            record({"a": required(null())}),
         ),
         (
             {"type": "object", "properties": {"a": True}, "required": ["a", "b"]},
-            ObjectType(
-                properties={"a": Property(type=AnyType(boolean=True), required=True)},
-                keywords={"required": ["a", "b"]},
-            ),
+            record({"a": required(AnyType(boolean=True))}, keywords={"required": ["a", "b"]}),
         ),
     ],
 )
@@ -322,28 +260,23 @@ def test_what_the_algebra_models_is_in_its_fields(schema: Json, expected: Type) 
 @pytest.mark.parametrize(
     "one",
     [
-        OneOfType(alternatives=(ScalarType(kind="string"), ScalarType(kind="null"))),
-        OneOfType(alternatives=(ScalarType(kind="null"), ScalarType(kind="boolean"))),
-        OneOfType(
-            alternatives=(ScalarType(kind="string"), ScalarType(kind="null"), ScalarType(kind="boolean")),
-            exclusive=False,
-        ),
-        OneOfType(
-            alternatives=(ScalarType(kind="null"), AllOfType(members=(AnyType(), AnyType()))), exclusive=False
-        ),
-        AllOfType(members=(ObjectType(),)),
-        AllOfType(members=(ScalarType(kind="string"),), nullable=True),
-        ScalarType(kind="string", nullable=True, keywords={"const": "a"}),
+        one_of(string(), null()),
+        one_of(null(), boolean()),
+        any_of(string(), null(), boolean()),
+        any_of(null(), all_of(AnyType(), AnyType())),
+        all_of(ObjectType()),
+        all_of(string(), nullable=True),
+        string(nullable=True, keywords={"const": "a"}),
         OneOfType(),
         AllOfType(nullable=True),
         ObjectType(implicit=True, nullable=True),
         AnyType(nullable=True),
         AnyType(enum=("a", "b")),
         AnyType(boolean=True, description="Anything"),
-        ScalarType(kind="null", nullable=True),
-        ScalarType(kind="int32", format="int32"),
-        ScalarType(kind="int64", format="int32"),
-        ScalarType(kind="string", keywords={"contentEncoding": "base64"}),
+        null(nullable=True),
+        int32(format="int32"),
+        int64(format="int32"),
+        string(keywords={"contentEncoding": "base64"}),
     ],
 )
 def test_a_type_that_json_schema_would_read_as_another_says_so_in_a_note(one: Type) -> None:
@@ -398,8 +331,8 @@ def _is_taken(value: Json, one: Type, definitions: dict[str, Type]) -> bool:
 
 def test_a_pydantic_enum_is_a_reference() -> None:
     schema = {"allOf": [{"$ref": "#/$defs/A"}], "default": "a", "$defs": {"A": {"type": "string"}}}
-    assert _assert_exact(schema) == RefType(
-        name="A", keywords={"default": "a"}, extensions={SPELLING: {"allOf": ["$ref"]}}
+    assert _assert_exact(schema) == ref(
+        "A", keywords={"default": "a"}, extensions={SPELLING: {"allOf": ["$ref"]}}
     )
 
 
@@ -423,26 +356,26 @@ def test_recursion_goes_through_definitions() -> None:
         "properties": {"children": {"type": "array", "items": {"$ref": "#/$defs/Tree"}}},
     }
     root, definitions = read_schema({"$ref": "#/$defs/Tree", "$defs": {"Tree": tree}})
-    assert root == RefType(name="Tree")
+    assert root == ref("Tree")
     assert list(definitions) == ["Tree"]
     assert reachable_definitions(definitions["Tree"], definitions) == {"Tree"}
 
 
 def test_a_nullable_reference_is_one() -> None:
     schema = {"anyOf": [{"$ref": "#/$defs/A"}, {"type": "null"}], "$defs": {"A": {"type": "string"}}}
-    assert _assert_exact(schema) == RefType(name="A", nullable=True)
+    assert _assert_exact(schema) == ref("A", nullable=True)
 
 
 def test_a_nullable_reference_whose_value_is_fixed_keeps_both() -> None:
-    definitions: dict[str, Type] = {"A": ScalarType(kind="string")}
-    one = RefType(name="A", nullable=True, keywords={"const": "a"})
+    definitions: dict[str, Type] = {"A": string()}
+    one = ref("A", nullable=True, keywords={"const": "a"})
     assert read_schema(write_schema(one, definitions)) == (one, definitions)
 
 
 def test_definitions_that_nothing_refers_to_are_kept_with_their_container() -> None:
     schema = {"type": "object", "definitions": {"Unused": {"type": "string"}}}
     root, definitions = read_schema(schema)
-    assert definitions == {"Unused": ScalarType(kind="string")}
+    assert definitions == {"Unused": string()}
     assert root.extensions == {NAMESPACE: {"definitions": {"definitions/Unused": "Unused"}}}
     _assert_exact(schema)
 
@@ -461,7 +394,7 @@ def test_an_equal_definition_of_another_schema_is_the_same_definition() -> None:
     schema = {"$ref": "#/$defs/A", "$defs": {"A": {"type": "string"}}}
     _, known = read_schema(schema)
     root, brought = read_schema(schema, known=known)
-    assert root == RefType(name="A")
+    assert root == ref("A")
     assert brought == known
 
 
@@ -476,8 +409,8 @@ def test_a_definition_is_another_when_what_it_refers_to_is() -> None:
 
 
 def test_a_schema_for_a_description_leaves_the_bounds_of_integers_out() -> None:
-    held = {"a": Property(type=ScalarType(kind="int32"))}
-    schema = write_schema(ObjectType(properties=held), int32_bounds=False)
+    held = {"a": optional(int32())}
+    schema = write_schema(record(held), int32_bounds=False)
     assert schema["properties"]["a"] == {"type": "integer", "format": "int32"}
 
 
@@ -488,13 +421,13 @@ def test_numbers_keep_their_digits() -> None:
 
 def test_a_note_that_contradicts_the_schema_is_a_keyword_like_others() -> None:
     schema = {"type": "string", ANNOTATION: {"kind": "one-of"}}
-    assert _assert_exact(schema) == ScalarType(kind="string", keywords={ANNOTATION: {"kind": "one-of"}})
+    assert _assert_exact(schema) == string(keywords={ANNOTATION: {"kind": "one-of"}})
 
 
 def test_writing_changes_nothing_of_what_it_was_given() -> None:
     keywords = {"$defs": {"Kept": {"type": "string"}}}
-    root = AllOfType(members=(RefType(name="A"),), keywords=keywords)
-    written = write_schema(root, {"A": ScalarType(kind="null")})
+    root = all_of(ref("A"), keywords=keywords)
+    written = write_schema(root, {"A": null()})
     assert written["$defs"] == {"Kept": {"type": "string"}, "A": {"type": "null"}}
     assert keywords == {"$defs": {"Kept": {"type": "string"}}}
 
@@ -521,12 +454,12 @@ def test_references_into_the_schema_itself_are_definitions() -> None:
     root, definitions = read_schema(PERSON)
     _assert_exact(PERSON)
     assert isinstance(root, ObjectType)
-    assert root.properties["work"].type == RefType(name="home")
-    assert root.properties["friends"].type == ArrayType(items=RefType(name="Root"))
-    assert root.properties["city"].type == RefType(name="Town_city")
-    assert root.properties["other tag"].type == RefType(name="tag")
+    assert root.properties["work"].type == ref("home")
+    assert root.properties["friends"].type == array(ref("Root"))
+    assert root.properties["city"].type == ref("Town_city")
+    assert root.properties["other tag"].type == ref("tag")
     assert definitions["home"] == root.properties["home"].type
-    assert definitions["Town_city"] == ScalarType(kind="string", keywords={"maxLength": 3})
+    assert definitions["Town_city"] == string(keywords={"maxLength": 3})
     # JSON Pointers do not lead through references, so this one leads nowhere.
     assert root.properties["nickname"].type.kind == "any"
 
@@ -554,8 +487,8 @@ def test_references_that_lose_their_target_lead_to_defs() -> None:
     root, definitions = read_schema({"type": "array", "items": {"$ref": "#"}})
     layout = {NAMESPACE: root.extensions[NAMESPACE]}
     bare = root.model_copy(update={"extensions": {}})
-    held = {"result": Property(type=bare, required=True)}
-    wrapped = ObjectType(properties=held, extensions=layout)
+    held = {"result": required(bare)}
+    wrapped = record(held, extensions=layout)
     schema = write_schema(wrapped, definitions)
     assert schema["$defs"] == {"Root": {"type": "array", "items": {"$ref": "#/$defs/Root"}}}
     placed, replaced = place_definitions(wrapped, definitions)

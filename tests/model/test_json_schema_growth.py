@@ -1,7 +1,5 @@
 """Reading and writing a schema takes work in proportion to its size, also where its author is hostile."""
 
-from __future__ import annotations
-
 from collections.abc import Callable
 from itertools import islice, product
 from typing import Any

@@ -1,7 +1,5 @@
 """Canonical and readable JSON texts are exact, and equality is JSON's."""
 
-from __future__ import annotations
-
 import json
 from decimal import Decimal
 from typing import Any

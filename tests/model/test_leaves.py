@@ -1,7 +1,5 @@
 """Leaves name every fact of a model once, and nothing that changes by nature."""
 
-from __future__ import annotations
-
 from collections import Counter
 
 import pytest
@@ -9,13 +7,13 @@ from hypothesis import given
 
 from droidgate.model.capability import Capability, Effects, Place, Provider, State
 from droidgate.model.leaves import different_leaves, leaves_of_provider
-from droidgate.model.types import AnyType, ArrayType, ObjectType, OneOfType, Property, RefType, ScalarType
+from droidgate.model.types import AnyType, ArrayType
+from model_types import any_of, record, ref, required, string
 from strategies import providers
 
 
 def test_every_fact_has_a_pointer() -> None:
-    one = ScalarType(
-        kind="string",
+    one = string(
         nullable=True,
         description="d",
         enum=("a",),
@@ -25,14 +23,12 @@ def test_every_fact_has_a_pointer() -> None:
         keywords={"a/b": 1},
         extensions={"x": {"y": 2}},
     )
-    held = ObjectType(properties={"a~b": Property(type=one, required=True)}, qualified_name="a.B")
+    held = record({"a~b": required(one)}, qualified_name="a.B")
     provider = Provider(
         protocol="test",
         package="p",
         capabilities=(Capability(id="c", title="t", effects=Effects(read_only=False), input=held),),
-        definitions={
-            "D": OneOfType(alternatives=(RefType(name="D"), AnyType(boolean=True)), exclusive=False)
-        },
+        definitions={"D": any_of(ref("D"), AnyType(boolean=True))},
     )
     inner = "/capabilities/0/input/properties/a~0b"
     assert dict(leaves_of_provider(provider)) == {

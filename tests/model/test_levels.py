@@ -1,36 +1,37 @@
 """The level of each loss follows from the values that the target accepts (docs/concepts/levels.md)."""
 
-from __future__ import annotations
-
 import pytest
 
 from droidgate.fit import fit_provider
 from droidgate.model.capability import Capability, Provider
 from droidgate.model.findings import CONVERSION_LEVELS, LINT_LEVELS, Level, at_least
 from droidgate.model.json_values import Json
-from droidgate.model.types import (
-    AllOfType,
-    AnyType,
-    ArrayType,
-    ObjectType,
-    OneOfType,
-    OpaqueType,
-    Property,
-    RefType,
-    ScalarType,
-    Type,
-)
+from droidgate.model.types import AnyType, ArrayType, ObjectType, OneOfType, OpaqueType, ScalarType, Type
 from droidgate_mappings.tables import load_format_tables
 from model.capacities import everything
+from model_types import (
+    all_of,
+    any_of,
+    array,
+    binary,
+    float32,
+    int32,
+    int64,
+    null,
+    one_of,
+    optional,
+    record,
+    ref,
+    required,
+    string,
+)
 
-STRING = ScalarType(kind="string")
-INTEGER = ScalarType(kind="int64")
-RECORD = ObjectType(properties={"a": Property(type=STRING)})
+RECORD = record({"a": optional(string())})
 DEFINITIONS: dict[str, Type] = {
     "Record": RECORD,
-    "Colour": STRING,
-    "Choice": OneOfType(alternatives=(STRING, INTEGER)),
-    "Loop": AllOfType(members=(RefType(name="Loop"), STRING)),
+    "Colour": string(),
+    "Choice": one_of(string(), int64()),
+    "Loop": all_of(ref("Loop"), string()),
 }
 
 
@@ -42,13 +43,7 @@ def _levels(one: Type, target: str) -> dict[str, tuple[str, Level]]:
     provider = Provider(
         protocol="test",
         definitions=DEFINITIONS,
-        capabilities=(
-            Capability(
-                id="c",
-                description="Do it",
-                input=ObjectType(properties={"p": Property(type=one, required=True)}),
-            ),
-        ),
+        capabilities=(Capability(id="c", description="Do it", input=record({"p": required(one)})),),
     )
     fitted = fit_provider(provider, dialect.capacity, format_id, dialect_id)
     prefix = "/capabilities/0/input/properties/p/type"
@@ -62,21 +57,21 @@ def _levels(one: Type, target: str) -> dict[str, tuple[str, Level]]:
 @pytest.mark.parametrize(
     ("one", "level"),
     [
-        (ScalarType(kind="int32"), Level.WIDENED),
-        (ScalarType(kind="float"), Level.WIDENED),
-        (ScalarType(kind="bytes"), Level.WIDENED),
-        (ScalarType(kind="null"), Level.NARROWED),
+        (int32(), Level.WIDENED),
+        (float32(), Level.WIDENED),
+        (binary(), Level.WIDENED),
+        (null(), Level.NARROWED),
         (AnyType(), Level.NARROWED),
         (AnyType(boolean=False), Level.WIDENED),
-        (RefType(name="Record"), Level.WIDENED),
-        (RefType(name="Colour"), Level.WIDENED),
-        (RefType(name="Choice"), Level.NARROWED),
-        (AllOfType(members=(RECORD, RefType(name="Record"))), Level.WIDENED),
-        (AllOfType(members=(INTEGER, INTEGER)), Level.WIDENED),
-        (AllOfType(members=(INTEGER, STRING)), Level.NARROWED),
-        (AllOfType(members=(AllOfType(members=(RefType(name="Loop"),)),)), Level.NARROWED),
-        (OneOfType(alternatives=(STRING, INTEGER)), Level.NARROWED),
-        (OneOfType(alternatives=(RefType(name="Colour"), STRING)), Level.WIDENED),
+        (ref("Record"), Level.WIDENED),
+        (ref("Colour"), Level.WIDENED),
+        (ref("Choice"), Level.NARROWED),
+        (all_of(RECORD, ref("Record")), Level.WIDENED),
+        (all_of(int64(), int64()), Level.WIDENED),
+        (all_of(int64(), string()), Level.NARROWED),
+        (all_of(all_of(ref("Loop"))), Level.NARROWED),
+        (one_of(string(), int64()), Level.NARROWED),
+        (one_of(ref("Colour"), string()), Level.WIDENED),
         (OpaqueType(), Level.IMPOSSIBLE),
     ],
     ids=lambda one: one.kind if isinstance(one, ScalarType) else None,
@@ -112,7 +107,7 @@ def test_another_kind_is_widened_only_where_every_value_of_the_source_is_one_of_
 def test_a_keyword_is_a_limit_an_annotation_a_spelling_or_gone(
     keyword: str, value: Json, code: str, level: Level
 ) -> None:
-    levels = _levels(ScalarType(kind="string", keywords={keyword: value}), "mobile-mcp+1.0")
+    levels = _levels(string(keywords={keyword: value}), "mobile-mcp+1.0")
     assert levels[f"/keywords/{keyword}"] == (code, level)
     assert levels.get("/description", ("", ""))[0] == (
         "text-added" if code == "keyword-moved" else "field-defaulted"
@@ -122,15 +117,15 @@ def test_a_keyword_is_a_limit_an_annotation_a_spelling_or_gone(
 @pytest.mark.parametrize(
     ("one", "leaf", "expected"),
     [
-        (ScalarType(kind="string", enum=("a",)), "/enum", ("constraint-moved", Level.WIDENED)),
-        (ScalarType(kind="string", pattern="^a"), "/pattern", ("constraint-moved", Level.WIDENED)),
-        (ScalarType(kind="string", format="email"), "/format", ("constraint-moved", Level.MOVED)),
-        (ScalarType(kind="string", nullable=True), "/nullable", ("nullable-moved", Level.NARROWED)),
-        (ArrayType(items=STRING), "/items/kind", ("structure-moved", Level.WIDENED)),
+        (string(enum=("a",)), "/enum", ("constraint-moved", Level.WIDENED)),
+        (string(pattern="^a"), "/pattern", ("constraint-moved", Level.WIDENED)),
+        (string(format="email"), "/format", ("constraint-moved", Level.MOVED)),
+        (string(nullable=True), "/nullable", ("nullable-moved", Level.NARROWED)),
+        (array(string()), "/items/kind", ("structure-moved", Level.WIDENED)),
         (RECORD, "/properties/a/type/kind", ("structure-moved", Level.WIDENED)),
         (RECORD, "/properties/a/required", ("structure-moved", Level.MOVED)),
-        (ObjectType(properties={}, implicit=True), "/implicit", ("spelling-dropped", Level.NARROWED)),
-        (ScalarType(kind="string", implicit=True), "/implicit", ("spelling-dropped", Level.RENAMED)),
+        (record({}, implicit=True), "/implicit", ("spelling-dropped", Level.NARROWED)),
+        (string(implicit=True), "/implicit", ("spelling-dropped", Level.RENAMED)),
     ],
 )
 def test_what_a_description_says_does_not_limit_the_values(
@@ -144,8 +139,7 @@ def test_an_array_of_anything_is_narrowed_where_the_items_need_a_type() -> None:
 
 
 @pytest.mark.parametrize(
-    ("alternatives", "level"),
-    [((STRING, INTEGER), Level.RENAMED), ((STRING, ScalarType(kind="bytes")), Level.NARROWED)],
+    ("alternatives", "level"), [((string(), int64()), Level.RENAMED), ((string(), binary()), Level.NARROWED)]
 )
 def test_several_alternatives_at_once_matter_only_where_a_value_can_be_of_two(
     alternatives: tuple[Type, ...], level: Level
@@ -157,7 +151,7 @@ def test_several_alternatives_at_once_matter_only_where_a_value_can_be_of_two(
 
 
 def test_a_property_named_as_a_field_of_the_model_is_a_property() -> None:
-    one = ObjectType(properties={"extensions": Property(type=STRING), "description": Property(type=STRING)})
+    one = record({"extensions": optional(string()), "description": optional(string())})
     levels = _levels(one, "mobile-mcp+1.0")
     for name in ("extensions", "description"):
         assert levels[f"/properties/{name}/type/kind"] == ("structure-moved", Level.WIDENED)
@@ -165,12 +159,7 @@ def test_a_property_named_as_a_field_of_the_model_is_a_property() -> None:
 
 @pytest.mark.parametrize(
     "one",
-    [
-        ObjectType(),
-        OneOfType(alternatives=(STRING, INTEGER)),
-        OneOfType(alternatives=(RECORD, ObjectType())),
-        AllOfType(members=(RECORD, ObjectType())),
-    ],
+    [ObjectType(), one_of(string(), int64()), one_of(RECORD, ObjectType()), all_of(RECORD, ObjectType())],
     ids=["free object", "choice of scalars", "choice with a free object", "combination with a free object"],
 )
 def test_what_jetpack_agents_do_not_see_is_written_as_text(one: Type) -> None:
@@ -178,29 +167,27 @@ def test_what_jetpack_agents_do_not_see_is_written_as_text(one: Type) -> None:
 
 
 @pytest.mark.parametrize(
-    "one",
-    [RECORD, RefType(name="Record"), OneOfType(alternatives=(RECORD, RefType(name="Record")))],
-    ids=["object", "reference", "choice"],
+    "one", [RECORD, ref("Record"), one_of(RECORD, ref("Record"))], ids=["object", "reference", "choice"]
 )
 def test_objects_with_properties_stay_what_they_are_for_app_functions(one: Type) -> None:
     assert "/kind" not in _levels(one, "appfunctions+v2")
 
 
 def test_an_array_of_arrays_is_an_array_of_texts_for_app_functions() -> None:
-    levels = _levels(ArrayType(items=ArrayType(items=STRING)), "appfunctions+v2")
+    levels = _levels(array(array(string())), "appfunctions+v2")
     assert levels["/items/kind"] == ("kind-changed", Level.NARROWED)
 
 
 def test_null_items_are_narrowed_for_app_functions() -> None:
-    levels = _levels(ArrayType(items=ScalarType(kind="string", nullable=True)), "appfunctions+v2")
+    levels = _levels(array(string(nullable=True)), "appfunctions+v2")
     assert levels["/items/nullable"] == ("nullable-moved", Level.NARROWED)
 
 
 @pytest.mark.parametrize(
     ("one", "lifted"),
     [
-        (OneOfType(alternatives=(RECORD, RECORD.model_copy(update={"nullable": True}))), True),
-        (AllOfType(members=(RECORD, RECORD.model_copy(update={"nullable": True}))), False),
+        (one_of(RECORD, RECORD.model_copy(update={"nullable": True})), True),
+        (all_of(RECORD, RECORD.model_copy(update={"nullable": True})), False),
     ],
     ids=["choice", "combination"],
 )
@@ -215,7 +202,7 @@ def test_a_choice_allows_null_where_an_alternative_does_and_a_combination_where_
 
 
 def test_alternatives_get_class_names_by_which_jetpack_chooses() -> None:
-    levels = _levels(OneOfType(alternatives=(RECORD, RefType(name="Record"))), "appfunctions+v2")
+    levels = _levels(one_of(RECORD, ref("Record")), "appfunctions+v2")
     assert levels["/qualified_name"] == ("field-defaulted", Level.DEFAULTED)
     assert levels["/alternatives/0/qualified_name"] == ("field-defaulted", Level.DEFAULTED)
     assert "/alternatives/1/qualified_name" not in levels
@@ -227,33 +214,23 @@ def test_json_schema_accepts_anything_in_place_of_a_parcelable(target: str) -> N
 
 
 def test_a_choice_of_one_scalar_is_that_scalar() -> None:
-    levels = _levels(OneOfType(alternatives=(STRING,)), "appfunctions+v2")
+    levels = _levels(one_of(string()), "appfunctions+v2")
     assert set(levels.values()) == {("alternative-unwrapped", Level.RENAMED)}
 
 
 @pytest.mark.parametrize(
-    ("one", "level"),
-    [
-        (ScalarType(kind="int64", format="int64"), Level.RENAMED),
-        (ScalarType(kind="int64", format="id"), Level.MOVED),
-    ],
+    ("one", "level"), [(int64(format="int64"), Level.RENAMED), (int64(format="id"), Level.MOVED)]
 )
 def test_a_format_that_repeats_the_kind_is_a_spelling(one: Type, level: Level) -> None:
     assert _levels(one, "mobile-mcp+1.0")["/format"][1] is level
 
 
 def test_a_reference_to_what_may_be_null_is_narrowed_where_it_is_replaced() -> None:
-    definitions: dict[str, Type] = {"Name": ScalarType(kind="string", nullable=True)}
+    definitions: dict[str, Type] = {"Name": string(nullable=True)}
     provider = Provider(
         protocol="test",
         definitions=definitions,
-        capabilities=(
-            Capability(
-                id="c",
-                description="d",
-                input=ObjectType(properties={"p": Property(type=RefType(name="Name"))}),
-            ),
-        ),
+        capabilities=(Capability(id="c", description="d", input=record({"p": optional(ref("Name"))})),),
     )
     dialect = load_format_tables("mobile-mcp").dialects[0]
     assert dialect.capacity is not None
@@ -263,43 +240,38 @@ def test_a_reference_to_what_may_be_null_is_narrowed_where_it_is_replaced() -> N
 
 
 def test_null_inside_an_alternative_is_narrowed_where_the_choice_is_replaced() -> None:
-    one = OneOfType(alternatives=(RECORD.model_copy(update={"nullable": True}), RECORD))
+    one = one_of(RECORD.model_copy(update={"nullable": True}), RECORD)
     assert _levels(one, "mobile-mcp+1.0")["/kind"] == ("kind-changed", Level.NARROWED)
 
 
 def test_a_note_on_a_renamed_property_of_a_choice_of_one_is_reported_as_a_note() -> None:
-    inner = ObjectType(
-        properties={"with space": Property(type=ScalarType(kind="string", keywords={"minLength": 2}))}
-    )
-    levels = _levels(OneOfType(alternatives=(inner,), exclusive=False, nullable=True), "appfunctions+v2")
+    inner = record({"with space": optional(string(keywords={"minLength": 2}))})
+    levels = _levels(any_of(inner, nullable=True), "appfunctions+v2")
     assert levels["/properties/with_space/type/description"] == ("text-added", Level.MOVED)
 
 
 def test_null_of_two_alternatives_of_an_exclusive_choice_is_not_allowed_of_the_choice() -> None:
     part = RECORD.model_copy(update={"nullable": True})
-    assert "/nullable" not in _levels(OneOfType(alternatives=(part, part)), "appfunctions+v2")
+    assert "/nullable" not in _levels(one_of(part, part), "appfunctions+v2")
 
 
 def test_an_enum_around_a_nullable_alternative_does_not_allow_null() -> None:
-    one = OneOfType(alternatives=(ScalarType(kind="string", nullable=True),), enum=("a",), exclusive=False)
+    one = any_of(string(nullable=True), enum=("a",))
     provider = Provider(
-        protocol="test",
-        capabilities=(Capability(id="c", input=ObjectType(properties={"p": Property(type=one)})),),
+        protocol="test", capabilities=(Capability(id="c", input=record({"p": optional(one)})),)
     )
     dialect = load_format_tables("appfunctions").dialects[0]
     assert dialect.capacity is not None
     written = fit_provider(provider, dialect.capacity, "appfunctions", "v2").provider.capabilities[0].input
     assert isinstance(written, ObjectType)
-    assert written.properties["p"].type == ScalarType(kind="string", enum=("a",))
+    assert written.properties["p"].type == string(enum=("a",))
 
 
 @pytest.mark.parametrize(
     ("target", "level"), [("appfunctions+v2", Level.NARROWED), ("mobile-mcp+1.0", Level.RENAMED)]
 )
 def test_an_int32_without_bounds_accepts_more_than_one_with_bounds(target: str, level: Level) -> None:
-    one = ScalarType(
-        kind="int32", extensions={"json-schema-spelling": {"unstatedBounds": ["minimum", "maximum"]}}
-    )
+    one = int32(extensions={"json-schema-spelling": {"unstatedBounds": ["minimum", "maximum"]}})
     levels = _levels(one, target)
     assert levels["/extensions/json-schema-spelling/unstatedBounds"][1] is level
     assert levels.get("/kind", ("", Level.RENAMED))[1] is Level.RENAMED
@@ -314,16 +286,11 @@ def test_a_moved_text_that_loses_characters_is_dropped() -> None:
 
 
 def test_notes_leave_out_what_does_not_help_a_caller() -> None:
-    inner = ScalarType(
-        kind="string", description="Who", keywords={"title": "A", "minLength": 2, "x-order": 1}
+    inner = string(description="Who", keywords={"title": "A", "minLength": 2, "x-order": 1})
+    one = record(
+        {"a": required(inner)}, keywords={"additionalProperties": False, "title": "Record", "$schema": "s"}
     )
-    one = ObjectType(
-        properties={"a": Property(type=inner, required=True)},
-        keywords={"additionalProperties": False, "title": "Record", "$schema": "s"},
-    )
-    capability = Capability(
-        id="c", title="C", description="Do it.", input=ObjectType(properties={"p": Property(type=one)})
-    )
+    capability = Capability(id="c", title="C", description="Do it.", input=record({"p": optional(one)}))
     dialect = load_format_tables("mobile-mcp").dialects[0]
     assert dialect.capacity is not None
     fitted = fit_provider(
@@ -361,7 +328,7 @@ def test_an_output_that_is_not_declared_is_text_where_the_protocol_returns_text(
     assert output is not None
     assert output.kind == kind
     if isinstance(output, ObjectType):
-        assert output.properties == {"result": Property(type=STRING, required=True)}
+        assert output.properties == {"result": required(string())}
 
 
 def test_an_object_as_output_without_further_facts_is_not_appended_to_a_description() -> None:

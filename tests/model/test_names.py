@@ -1,7 +1,5 @@
 """Names for other worlds: allowed, distinct, and never changed by what is added later."""
 
-from __future__ import annotations
-
 import re
 from random import Random
 

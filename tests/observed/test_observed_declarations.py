@@ -13,10 +13,11 @@ from droidgate.formats import SourceFile, detect_format, load_formats
 from droidgate.leniency import ReadingContext
 from droidgate.model.capability import Place, Provider
 from droidgate.model.errors import InputError
-from droidgate.model.types import ArrayType, ObjectType, ScalarType
+from droidgate.model.types import ObjectType
 from droidgate_mappings.observed import ToolsForm
 from droidgate_observed.format import FORMAT
 from droidgate_observed.tools import read_tools
+from model_types import array, float64, int64, string
 from observed.observed_fixtures import facts, meta_resource, meta_value, read, read_one, service
 
 ARI = {
@@ -64,14 +65,12 @@ def test_ari_tools_have_typed_arguments() -> None:
     add, remove = provider.capabilities
     assert isinstance(add.input, ObjectType)
     color, radius = add.input.properties["color"], add.input.properties["radius"]
-    assert color.type == ScalarType(kind="string", enum=("red", "blue"), description="Which colour")
+    assert color.type == string(enum=("red", "blue"), description="Which colour")
     assert not color.required
-    assert radius.type == ScalarType(kind="double")
+    assert radius.type == float64()
     assert radius.required
     assert isinstance(remove.input, ObjectType)
-    assert remove.input.properties["numbers"].type == ArrayType(
-        items=ScalarType(kind="int64"), description="Which ones"
-    )
+    assert remove.input.properties["numbers"].type == array(int64(), description="Which ones")
     assert remove.extensions == {"observed": {"confirm": True}}
     assert facts(provider) == {"declarationVersion": 2, "protocolVersion": 1, "capabilities": ["cancel"]}
 
@@ -133,7 +132,7 @@ def test_swiftfloris_keeps_each_schema_as_a_text() -> None:
     assert [one.id for one in provider.capabilities] == ["calendar.next", "ping"]
     given = provider.capabilities[0].input
     assert isinstance(given, ObjectType)
-    assert given.properties["days"].type == ScalarType(kind="int64")
+    assert given.properties["days"].type == int64()
     assert facts(provider) == {"protocol_version": 1}
     assert [one.code for one in reading.findings] == ["observed-tool-left-out"]
     assert read_text(json.dumps(catalog)).dialect == "swiftfloris"
@@ -189,7 +188,7 @@ def test_the_first_capapp_specification_has_an_xml_of_tools() -> None:
     path, lines = capability.input.properties["path"], capability.input.properties["lines"]
     assert path.required
     assert path.type.description == "Which one"
-    assert lines.type == ScalarType(kind="int64")
+    assert lines.type == int64()
     assert facts(provider) == {"namespace": "files", "version": "1.0"}
     assert [one.message.partition(": ")[2] for one in reading.findings] == [
         "it has no name",

@@ -36,109 +36,22 @@ from parsing.compiled_with_aapt2 import (
 )
 
 LOOK_ALIKES = [
-    *(
-        "7",
-        "007",
-        "-5",
-        "+5",
-        "-0",
-        "0x1F",
-        "0x",
-        "0X10",
-        "-0x10",
-        "0x1ffffffff",
-        "2147483648",
-        "-2147483649",
-    ),
-    *(
-        "1.10",
-        "1.0",
-        "2.5",
-        ".5",
-        "1.",
-        "1e5",
-        "1e400",
-        "1e-50",
-        "-inf",
-        "+nan",
-        "+nan(12)",
-        "inf",
-        "nan",
-        "0x1p3",
-    ),
-    *("true", "True", "TRUE", "tRue", "false", "#fff", "#FFFF", "#ff00ff", "#00112233", "#fffff", "#12"),
-    *(
-        "10dp",
-        "10.25dp",
-        "1e5dp",
-        "0x1dp",
-        "7 dp",
-        "-3px",
-        "50%",
-        "100%p",
-        "9.99sp",
-        "1ein",
-        "1.5f",
-        "12abc",
-        "1,5",
-    ),
-    *(" 7 ", " true", "\t#fff\n", " 7", "7 ", "", " ", "-", "+", ".", "#", "1e9dp", "16777217", "3.4e39"),
-    *("4294967295", "123456789012345678901234567890", "8388607.5px", "0.001px", "300.3%", "1e30px", "-1e30%"),
-    *(
-        "@",
-        "@foo",
-        "@foo/bar",
-        "@string/x",
-        " @string/x",
-        "@null",
-        "@empty",
-        "@+id/a",
-        "?",
-        "?x",
-        "  ?attr/x",
-    ),
-    *(
-        "a\\nb",
-        "a\nb",
-        "a\tb",
-        "\\",
-        "end\\",
-        "\\u0041",
-        "\\ud83d\\ude00",
-        "C:\\new\\table",
-        '\\"q\\"',
-        "\r",
-        "\r\n",
-    ),
-    *(
-        "\x01",
-        "\x1f",
-        "\x7f",
-        "\x85",
-        "\ufffe\uffff",
-        "\ufeff",
-        "\u2028",
-        " pad ",
-        "a  b",
-        "it's",
-        'say "hi"',
-        "😀",
-        "日本",
-    ),
-    *(
-        "${applicationId}",
-        "$",
-        "$${x}",
-        "100%",
-        "%s %s",
-        "%1$s",
-        "<b>&amp;</b>",
-        "]]>",
-        "x" * 200,
-        "9" * 126,
-        "9" * 127,
-    ),
-]
+    "7", "007", "-5", "+5", "-0", "0x1F", "0x", "0X10", "-0x10", "0x1ffffffff", "2147483648", "-2147483649",
+    "1.10", "1.0", "2.5", ".5", "1.", "1e5", "1e400", "1e-50", "-inf", "+nan", "+nan(12)", "inf", "nan",
+    "0x1p3",
+    "true", "True", "TRUE", "tRue", "false", "#fff", "#FFFF", "#ff00ff", "#00112233", "#fffff", "#12",
+    "10dp", "10.25dp", "1e5dp", "0x1dp", "7 dp", "-3px", "50%", "100%p", "9.99sp", "1ein", "1.5f", "12abc",
+    "1,5",
+    " 7 ", " true", "\t#fff\n", " 7", "7 ", "", " ", "-", "+", ".", "#", "1e9dp", "16777217", "3.4e39",
+    "4294967295", "123456789012345678901234567890", "8388607.5px", "0.001px", "300.3%", "1e30px", "-1e30%",
+    "@", "@foo", "@foo/bar", "@string/x", " @string/x", "@null", "@empty", "@+id/a", "?", "?x", "  ?attr/x",
+    "a\\nb", "a\nb", "a\tb", "\\", "end\\", "\\u0041", "\\ud83d\\ude00", "C:\\new\\table", '\\"q\\"', "\r",
+    "\r\n",
+    "\x01", "\x1f", "\x7f", "\x85", "\ufffe\uffff", "\ufeff", "\u2028", " pad ", "a  b", "it's", 'say "hi"',
+    "😀", "日本",
+    "${applicationId}", "$", "$${x}", "100%", "%s %s", "%1$s", "<b>&amp;</b>", "]]>", "x" * 200, "9" * 126,
+    "9" * 127,
+]  # fmt: skip
 texts = st.one_of(
     st.text(alphabet=st.characters(exclude_categories=["Cs"], exclude_characters="\0"), max_size=40),
     st.text(alphabet="\\\"'@?#nt u0123fxdpe%.-+ \n\t", max_size=12),
@@ -265,21 +178,10 @@ class TestAgainstAapt2:
 
     @quick
     @given(raw_batches)
-    @example(
-        [
-            '" a',
-            'a "b  c" d  e',
-            '" "a" "',
-            "a\\\nb",
-            "\\ ",
-            "\\u0020 x",
-            "a \\n b",
-            '"it\'s"',
-            "\u00a0x\u2003",
-            "007",
-            "@x",
-        ]
-    )
+    @example([
+        '" a', 'a "b  c" d  e', '" "a" "', "a\\\nb", "\\ ", "\\u0020 x", "a \\n b", '"it\'s"',
+        "\u00a0x\u2003", "007", "@x",
+    ])  # fmt: skip
     def test_a_string_resource_is_read_as_aapt2_compiles_it(self, raw: list[str]) -> None:
         accepted = [one for one in raw if aapt2_accepts_as_string(one)]
         *_, strings = compile_texts(strings=accepted)
@@ -296,16 +198,9 @@ class TestAgainstAapt2:
             "@xml/c",
         ]
         texts = [
-            "@",
-            "@foo",
-            "@foo/bar",
-            "@xml",
-            "@ string/x",
-            "@+string/x",
-            "@drawable/",
-            "@0x7f040000",
+            "@", "@foo", "@foo/bar", "@xml", "@ string/x", "@+string/x", "@drawable/", "@0x7f040000",
             "\\@string/x",
-        ]
+        ]  # fmt: skip
         values, attributes, _ = compile_texts(values=references + texts, attributes=references + texts)
         for compiled in (values, attributes):
             assert [one.text is None for one in compiled] == [True] * len(references) + [False] * len(texts)

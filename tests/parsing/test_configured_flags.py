@@ -1,7 +1,5 @@
 """Booleans by resource qualifier: what a device of each release uses."""
 
-from __future__ import annotations
-
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
@@ -181,17 +179,11 @@ def test_what_no_folder_can_have_is_no_qualifier(text: str) -> None:
 
 
 def test_references_are_combined_as_android_follows_them() -> None:
-    values: dict[str, dict[str, bool | str]] = {
-        "a": {"": False, "land": "b"},
-        "b": {"": True, "v36": False},
-    }
+    values: dict[str, dict[str, bool | str]] = {"a": {"": False, "land": "b"}, "b": {"": True, "v36": False}}
     resolved = resolve_flag("a", lambda key: values.get(key, {}))
     assert (resolved["land"], resolved["land-v36"], resolved["v36"]) == (True, False, False)
 
 
 def test_references_that_no_qualifiers_can_combine_are_false() -> None:
-    values: dict[str, dict[str, bool | str]] = {
-        "a": {"": "b", "hdpi": True},
-        "b": {"": True, "xhdpi": False},
-    }
+    values: dict[str, dict[str, bool | str]] = {"a": {"": "b", "hdpi": True}, "b": {"": True, "xhdpi": False}}
     assert set(resolve_flag("a", lambda key: values.get(key, {})).values()) == {False}

@@ -112,27 +112,10 @@ def test_any_text_says_something_or_nothing(text: str) -> None:
         gradle.application_id(name)
 
 
-@pytest.mark.parametrize(
-    "unit",
-    [
-        "{",
-        "a{",
-        "a(",
-        "/*",
-        '"',
-        '"""',
-        "//\n",
-        "a.",
-        "namespace ",
-        "val ",
-        "val a = b + ",
-        "x to ",
-        "(a)",
-        "\\",
-        " ",
-        "a\n",
-    ],
-)
+@pytest.mark.parametrize("unit", [
+    "{", "a{", "a(", "/*", '"', '"""', "//\n", "a.", "namespace ", "val ", "val a = b + ", "x to ", "(a)",
+    "\\", " ", "a\n",
+])  # fmt: skip
 @pytest.mark.parametrize("prefix", ["", "manifestPlaceholders ", "namespace = ", "android { "])
 def test_work_grows_with_the_length_alone(unit: str, prefix: str) -> None:
     check_linear(lambda length: read_gradle(prefix + unit * (length // len(unit)) + "{"), MAX_CHARACTERS // 8)

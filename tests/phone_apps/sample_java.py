@@ -9,38 +9,25 @@ from requirements_of_tests import require
 
 RUNNERS = Path(__file__).parent / "java"
 
-
-# Classes of each sample app that need nothing of a running Android, and the runner that calls them.
-_PARTS = {
-    "clock-in/app": ("ClockInRunner", "RequestEngine", "Descriptor", "ClockInBook"),
-    "tally/app": ("TallyRunner", "RequestEngine", "Descriptor", "Totals"),
-    "weather/app": ("WeatherRunner", "Weather", "WeatherTools"),
-    "pdf-tool/app": ("PdfRunner", "SchemaCheck"),
+# Folders of the sample apps, and classes in them that need nothing of a running Android.
+_CLASSES = {
+    "mobile-mcp": ("RequestEngine", "Descriptor"),
+    "clock-in/app": ("ClockInEngine", "ClockInBook"),
+    "tally/app": ("TallyEngine", "Totals"),
+    "weather/app": ("Weather", "WeatherTools"),
+    "pdf-tool/app": ("SchemaCheck",),
 }
 
 
 def compile_samples(out: Path) -> Path:
-    """Compile classes of the sample apps with a runner, and return the folder of classes."""
+    """Compile classes of the sample apps and the runners that call them, and return the folder of classes."""
     require("newer-jdk")
-    sources = [RUNNERS / "JsonRunner.java"]
-    for module, (runner, *names) in _PARTS.items():
+    sources = sorted(RUNNERS.glob("*.java"))
+    for module, names in _CLASSES.items():
         main = sample_apps_directory() / module / "src/main/java"
-        (folder,) = {path.parent for path in main.rglob("*.java")}
-        sources += [RUNNERS / f"{runner}.java", *(folder / f"{name}.java" for name in names)]
-        sources.append(_resource_ids(folder, out / module))
-    classes = out / "classes"
-    compile_java(sources, classes, warnings=False)
-    return classes
-
-
-def _resource_ids(folder: Path, out: Path) -> Path:
-    """Write resource ids of a package: one, which is all that these classes name."""
-    package = ".".join(folder.parts[folder.parts.index("java") + 1 :])
-    out.mkdir(parents=True)
-    source = out / "R.java"
-    text = "final class R { static final class xml { static final int mcp_capabilities = 1; } }"
-    source.write_text(f"package {package}; {text}", encoding="utf-8")
-    return source
+        sources += [path for path in main.rglob("*.java") if path.stem in names]
+    compile_java(sources, out, warnings=False)
+    return out
 
 
 def from_utf16(line: str) -> str:

@@ -76,23 +76,9 @@ def _read_and_write(text: str) -> str:
 def test_org_json_reads_and_writes_3000_texts_as_androids_own_does(classes: Path) -> None:
     generator = _Generator(SEED)
     lenient = [
-        "'",
-        "=",
-        "=>",
-        ";",
-        "#",
-        "//",
-        "/*",
-        "*/",
-        "010",
-        "0x1F",
-        "NaN",
-        "Infinity",
-        "TRUE",
-        "nul",
-        ".5",
+        "'", "=", "=>", ";", "#", "//", "/*", "*/", "010", "0x1F", "NaN", "Infinity", "TRUE", "nul", ".5",
         "1_0",
-    ]
+    ]  # fmt: skip
     texts = []
     for _ in range(3000):
         text = generator.json_text({generator.text(4): generator.value() for _ in range(3)})
@@ -127,17 +113,9 @@ def _clock_in_request(generator: _Generator) -> str:
         {"a": 1e20, "b": [2.0**63, -(2.0**63)]},
     ]
     dates = [
-        TODAY,
-        "2026-02-13",
-        "2026-02-15",
-        "2024-02-29",
-        "2023-02-29",
-        "0000-02-29",
-        "1999-12-31",
-        "x",
-        7,
+        TODAY, "2026-02-13", "2026-02-15", "2024-02-29", "2023-02-29", "0000-02-29", "1999-12-31", "x", 7,
         None,
-    ]
+    ]  # fmt: skip
     arguments = {generator.choice(["date", "date", "date", "d"]): generator.choice(dates)}
     arguments = generator.choice([arguments, arguments, {}])
     call: Any = {"id": generator.choice(names[: generator.choice([3, 10])]), "args": arguments}

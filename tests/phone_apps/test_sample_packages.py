@@ -12,13 +12,8 @@ from droidgate_phone import sample_packages as module
 from droidgate_phone.apps.registry import BEHAVIOURS
 from droidgate_phone.boot import boot
 from droidgate_phone.sample_apps import sample_apps_directory
-from droidgate_phone.sample_packages import (
-    SamplePackage,
-    filler_package,
-    sample_package,
-    sample_packages,
-)
-from handlers.jvm import compile_java
+from droidgate_phone.sample_packages import SamplePackage, filler_package, sample_package, sample_packages
+from handlers.jvm import compile_java, resource_classes
 from requirements_of_tests import require, short_run
 
 MODULES = sorted(path.parents[2] for path in sample_apps_directory().glob("*/*/src/main/AndroidManifest.xml"))
@@ -99,29 +94,17 @@ def test_fillers_install_and_their_tools_are_declared_as_the_formats_want_them()
 
 @pytest.mark.slow
 def test_the_sources_of_the_samples_compile_against_android(tmp_path: Path) -> None:
-    """In one run of the compiler, since starting it takes longer than compiling; each app is a package."""
-    sources: list[Path] = []
+    """In one run of the compiler, since starting it takes longer than compiling; each app is a package.
+
+    The Mobile-MCP apps have a folder of classes in common.
+    """
+    sources = [*(sample_apps_directory() / "mobile-mcp").rglob("*.java")]
     for folder in MODULES:
         own = [*(folder / "src/main/java").rglob("*.java")]
         (package,) = {path.parent.name for path in own}
         imported = re.findall(
             r"^import (dev\.droidgate\.[\w.]+)", "".join(map(Path.read_text, own)), re.MULTILINE
         )
-        assert [name for name in imported if f".{package}." not in name] == []
-        sources += own + _resource_classes(folder, tmp_path / "-".join(folder.parts[-2:]))
+        assert [name for name in imported if not {package, "mobilemcp"} & {*name.split(".")}] == []
+        sources += own + resource_classes(folder / "src/main", tmp_path / "-".join(folder.parts[-2:]))
     compile_java(sources, tmp_path / "classes", warnings=False)
-
-
-def _resource_classes(folder: Path, out: Path) -> list[Path]:
-    """Link an app's resources as its build does, and return the classes of their ids."""
-    aapt2, framework = require("aapt2"), require("framework-res")
-    out.mkdir()
-    main, resources = folder / "src/main", out / "resources.zip"
-    subprocess.run([aapt2, "compile", "--dir", main / "res", "-o", resources], check=True)
-    command: list[str | Path] = [aapt2, "link", "-o", out / "app.apk", "-I", framework, "--manifest"]
-    command += [main / "AndroidManifest.xml", "--min-sdk-version", "26", "--target-sdk-version", "36"]
-    command += ["--warn-manifest-validation", "--java", out / "gen", resources]
-    if (main / "assets").is_dir():
-        command += ["-A", main / "assets"]
-    subprocess.run(command, check=True, capture_output=True)
-    return [*(out / "gen").rglob("*.java")]

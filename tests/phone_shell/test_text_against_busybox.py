@@ -14,32 +14,15 @@ WORDS = ("alpha", "beta", "Beta", "10", "9", "2", "", "a b  c", "x:y:z", "\tq", 
 
 PIPES = (
     *[
-        "cat",
-        "cat -",
-        "wc -l",
-        "wc -w",
-        "wc -c",
-        "head",
-        "head -n 3",
-        "head -n 0",
-        "head -c 5",
+        "cat", "cat -", "wc -l", "wc -w", "wc -c", "head", "head -n 3", "head -n 0", "head -c 5",
         "head -c 1024",
     ],
     *[
-        "grep a",
-        "grep -v a",
-        "grep -i beta",
-        "grep -F .",
-        "grep -Fv 'x:y'",
-        "grep ''",
-        "grep nothing",
-        "grep -Fxq alpha",
-        "grep -x a",
-        "grep -vx alpha",
-        "grep -Fxq -- -a",
+        "grep a", "grep -v a", "grep -i beta", "grep -F .", "grep -Fv 'x:y'", "grep ''", "grep nothing",
+        "grep -Fxq alpha", "grep -x a", "grep -vx alpha", "grep -Fxq -- -a",
     ],
     *["dd bs=4 count=2 status=none", "dd bs=1024 status=none", "md5sum", "cat | head -n 2 | wc -c"],
-)
+)  # fmt: skip
 LINES = (
     "mkdir d; touch d/a; ls d; ls -1 d; rm -r d; ls",
     "mkdir -p a/b/c; mkdir -p a/b; ls a a/b; mkdir a 2>/dev/null; echo $?",
@@ -51,7 +34,7 @@ LINES = (
     "printf abcdefghij >f; dd if=f bs=3 skip=1 count=2 status=none; dd if=f bs=3 skip=9 status=none",
     "printf 'a\\nb\\n' | grep -v a; printf a | grep b; echo $?; grep a nope 2>/dev/null; echo $?",
     "ls nope 2>/dev/null; echo $?; [ -e f ]; echo $?; echo >f; [ -f f ]; echo $?; test -d f; echo $?",
-)
+)  # fmt: skip
 
 
 def run_in_busybox(command: str, folder: Path, stdin: bytes) -> tuple[int, bytes]:

@@ -75,12 +75,7 @@ def make_apk(
     }
     tree |= {name: text.encode() for name, text in (files or {}).items()}
     return pack_project(
-        tree,
-        key=key(signer),
-        package=package,
-        version_code=version,
-        minimum_sdk=minimum,
-        target_sdk=target,
+        tree, key=key(signer), package=package, version_code=version, minimum_sdk=minimum, target_sdk=target
     )
 
 

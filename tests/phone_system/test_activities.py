@@ -156,9 +156,7 @@ def test_a_visible_client_lends_its_right_through_a_binding_before_it_targets_an
     keep = component("service", "Keep")
     for target, expected in ((33, False), (34, True)):
         seen = make_tool(
-            ACTIVITIES,
-            target=target,
-            before=f'<queries><package android:name="{AGENT}"/></queries>',
+            ACTIVITIES, target=target, before=f'<queries><package android:name="{AGENT}"/></queries>'
         )
         with make_phone("36.1", make_agent(more=keep), seen) as system:
             run(system, "am", "start", "-W", "-n", f"{TOOL}/.Screen")

@@ -138,11 +138,7 @@ class DeviceHost(Connection):
         return self.receive()
 
     def connect(
-        self,
-        *,
-        version: int = NEW_VERSION,
-        most: int = 1024 * 1024,
-        key: rsa.RSAPrivateKey | None = None,
+        self, *, version: int = NEW_VERSION, most: int = 1024 * 1024, key: rsa.RSAPrivateKey | None = None
     ) -> Message:
         """Shake hands, with the tests' key or another one; return the phone's last answer."""
         asked = self.greet(version=version, most=most)

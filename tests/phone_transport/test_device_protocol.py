@@ -292,7 +292,7 @@ def test_a_phone_that_runs_out_of_sockets_goes_on_when_there_are_some_again(
         with DeviceHost(phone.port) as host:
             host.connect()
             assert host.run(b"shell:echo on") == b"on\n"
-    assert len(phone.log.of_kind("refused-connection")) == 1
+    wait_until(lambda: len(phone.log.of_kind("refused-connection")) == 1)
 
 
 def test_the_log_keeps_the_last_events_and_its_file_all(

@@ -106,9 +106,7 @@ def test_a_scan_converts_into_an_installed_format_and_the_report_has_it(
     assert "TO tool-list" in droidgate("coverage", "catalog", "--details")
 
 
-def test_the_demo_converts_into_an_installed_format_and_reads_it_back(
-    droidgate: Callable[..., str],
-) -> None:
+def test_the_demo_converts_into_an_installed_format_and_reads_it_back(droidgate: Callable[..., str]) -> None:
     shown = droidgate("demo")
     converted = [line for line in shown.splitlines() if " tool-list+1 " in line]
     assert len(converted) == 6

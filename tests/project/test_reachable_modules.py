@@ -18,7 +18,7 @@ COMMANDS_OF_THE_PHONE = "droidgate_phone.commands"
 
 NOT_REACHED = {
     # Optional, for Python programs alone (docs/internals/matching.md).
-    "droidgate.coverage.match.vectors",
+    "droidgate.coverage.match.vectors"
 }
 
 

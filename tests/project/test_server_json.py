@@ -4,8 +4,6 @@ The rules are typed by hand from the registry's documentation: the server.json f
 (ServerDetail, Package, Argument, Transport) and its page on package types (PyPI: ownership by README).
 """
 
-from __future__ import annotations
-
 import json
 import re
 import tomllib

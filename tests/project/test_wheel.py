@@ -28,9 +28,7 @@ PACKAGES = {
     "droidgate_phone": "device_shim",
     "droidgate_shim": "device_shim",
 }
-MOVED_INTO = {
-    "droidgate_phone": {"apps": "app_sources"},
-}
+MOVED_INTO = {"droidgate_phone": {"apps": "app_sources"}}
 PARTS_OF_THE_ARCHIVE = {
     "pyproject.toml",
     "Makefile",

@@ -3,8 +3,6 @@
 Differences and findings match one to one, at the leaf; and what is written reads back as the writer said.
 """
 
-from __future__ import annotations
-
 from collections import Counter
 from collections.abc import Mapping
 

@@ -1,7 +1,5 @@
 """Access rules in the formats of components: written, read back, and each lost rule a security finding."""
 
-from __future__ import annotations
-
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st

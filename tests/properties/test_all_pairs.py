@@ -1,7 +1,5 @@
 """Every format that is written, held to the two properties of a conversion, and every ordered pair."""
 
-from __future__ import annotations
-
 from importlib.metadata import EntryPoint, entry_points
 from itertools import permutations
 from random import Random

@@ -1,7 +1,5 @@
 """The assertions of `matching` see what they are there to see."""
 
-from __future__ import annotations
-
 import dataclasses
 import json
 
@@ -11,21 +9,16 @@ from droidgate.formats import Artifact, Writing
 from droidgate.model.capability import Capability, Provider
 from droidgate.model.findings import Finding, Level
 from droidgate.model.names import NameEntry
-from droidgate.model.types import ArrayType, ObjectType, Property, ScalarType
+from droidgate.model.types import ArrayType
 from droidgate_mcp.format import FORMAT
+from model_types import optional, record, string
 from properties.matching import assert_findings_match, assert_reads_back, assert_same_declaration
 
 DIALECT = FORMAT.dialects[0]
 PROVIDER = Provider(
     protocol="test",
     name="Name",
-    capabilities=(
-        Capability(
-            id="with space",
-            input=ObjectType(properties={"a": Property(type=ScalarType(kind="string"))}),
-            output=ArrayType(),
-        ),
-    ),
+    capabilities=(Capability(id="with space", input=record({"a": optional(string())}), output=ArrayType()),),
 )
 
 
@@ -75,7 +68,7 @@ def test_a_finding_of_a_reader_is_none_of_a_conversion() -> None:
 
 
 def test_a_renamed_property_is_compared_under_its_own_name() -> None:
-    renamed = ObjectType(properties={"b": Property(type=ScalarType(kind="string"))})
+    renamed = record({"b": optional(string())})
     capability = PROVIDER.capabilities[0].model_copy(update={"input": renamed})
     after = PROVIDER.model_copy(update={"capabilities": (capability,)})
     pointer = "/capabilities/0/input/properties/a"

@@ -1,7 +1,5 @@
 """MCP holds every model: findings and differences match, and files read back, in both revisions."""
 
-from __future__ import annotations
-
 from random import Random
 
 import pytest

@@ -1,7 +1,5 @@
 """The generated models are valid, and nothing that a model can hold is rare among them."""
 
-from __future__ import annotations
-
 from collections import Counter
 from collections.abc import Iterator
 from random import Random

@@ -1,7 +1,5 @@
 """What writers find without writing, as scans ask them, held to what they find when they write."""
 
-from __future__ import annotations
-
 import re
 from random import Random
 

@@ -4,8 +4,6 @@ What is left is a fact of the source: a text that is empty, a JSON Schema that i
 that keeps callers out.
 """
 
-from __future__ import annotations
-
 from random import Random
 
 import pytest

@@ -158,7 +158,8 @@ async def failure(_tools: "FixtureTools", _call: ToolCall) -> ToolOutcome:
 
 async def progress(_tools: "FixtureTools", call: ToolCall) -> ToolOutcome:
     for done in (0, 50, 100):
-        await call.report_progress(done, 100)
+        if call.report_progress is not None:
+            await call.report_progress(done, 100)
         await anyio.sleep(0.05)
     return text("done")
 

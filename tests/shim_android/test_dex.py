@@ -17,17 +17,11 @@ from shim_android.dex_file import DexFile, class_name
 
 MOST_BYTES = 170 * 1024
 COMPONENTS = (
-    "frontends/ToolService",
-    "backends/TrampolineActivity",
-    "consent/ConsentActivity",
-    "consent/ManageActivity",
-    "host/HostProvider",
-    "backends/ShellIdentityInstrumentation",
-    "backends/ShellIdentityService",
-    "frontends/MmcpActivity",
-    "frontends/MmcpReceiver",
+    "frontends/ToolService", "backends/TrampolineActivity", "consent/ConsentActivity",
+    "consent/ManageActivity", "host/HostProvider", "backends/ShellIdentityInstrumentation",
+    "backends/ShellIdentityService", "frontends/MmcpActivity", "frontends/MmcpReceiver",
     "frontends/FunctionService",
-)
+)  # fmt: skip
 # The first API level of each class that is loaded from that level on only; the sources ask for it before.
 LATER_CLASSES = {
     "windows/NotificationChannels": 26,

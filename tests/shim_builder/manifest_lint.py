@@ -23,11 +23,11 @@ from shim_builder.manifest_rules import CHECKS
 
 @dataclass(frozen=True, slots=True)
 class Breach:
-    """A rule that a shim breaks, by the rule's id; where in its manifest, and how."""
+    """A rule that a shim breaks, by the rule's id; what it requires, and what in the shim breaks it."""
 
     rule: str
-    pointer: str
-    message: str
+    requirement: str
+    found: tuple[str, ...]
 
 
 def lint_shim_manifest(apk: bytes) -> tuple[Breach, ...]:
@@ -38,6 +38,9 @@ def lint_shim_manifest(apk: bytes) -> tuple[Breach, ...]:
     """
     with open_apk(apk) as opened:
         shim = ShimApk(opened)
-        return tuple(
-            Breach(rule.id, pointer, message) for rule, check in CHECKS for pointer, message in check(shim)
-        )
+        broken = [(rule, check(shim)) for rule, check in CHECKS]
+    return tuple(
+        Breach(rule.id, rule.requirement, () if found is True else tuple(found))
+        for rule, found in broken
+        if found
+    )

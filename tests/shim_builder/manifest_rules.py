@@ -2,13 +2,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Callable, Iterable
 from dataclasses import dataclass
-from typing import Final, TypeAlias
+from typing import Final
 
 from droidgate.apk.file_kinds import is_binary_xml
 from droidgate.apk.manifest_lengths import excessive_texts
-from droidgate.apk.xml_tree import TypedValue
 from droidgate.installed import SHIM_PACKAGE
 from droidgate.parsing.manifest_limits import REFUSED_BY, utf16_length
 from droidgate_appfunctions.constants import NAMES as FUNCTION_NAMES
@@ -30,10 +29,10 @@ from droidgate_shim.builder.shims import HANDSHAKE
 from droidgate_shim.builder.text_checks import question_texts
 from shim_builder.manifest_facts import Part, ShimApk
 
-Broken: TypeAlias = tuple[str, str]
-"""The place in the manifest, and what is wrong there."""
+Broken = bool | Iterable[str]
+"""Whether a shim breaks a rule, or what in it does: components by their simple names, permissions, texts."""
 
-Check: TypeAlias = Callable[[ShimApk], Iterable[Broken]]
+Check = Callable[[ShimApk], Broken]
 
 
 @dataclass(frozen=True, slots=True)
@@ -80,117 +79,93 @@ def _rule(rule_id: str, section: str, requirement: str) -> Callable[[Check], Che
     return register
 
 
-def _of(shim: ShimApk, name: str) -> Iterator[Part]:
-    found = shim.component(name)
-    if found is not None:
-        yield found
+def _those(shim: ShimApk, *names: str) -> list[Part]:
+    """Return the components of these classes that are declared."""
+    return [part for part in shim.components if part.simple_name in names]
 
 
-def _at(part: Part) -> str:
-    return f"/{part.tag}/{part.simple_name}"
+def _named(parts: Iterable[Part]) -> list[str]:
+    return [part.simple_name for part in parts]
 
 
 @_rule("shim-minimum-sdk", "1.1", f"minSdkVersion is {MINIMUM_SDK}, the first with shell protocol 2")
-def _minimum_sdk(shim: ShimApk) -> Iterator[Broken]:
-    if shim.apk.minimum_sdk != MINIMUM_SDK:
-        yield "/uses-sdk", f"minSdkVersion is {shim.apk.minimum_sdk}"
+def _minimum_sdk(shim: ShimApk) -> Broken:
+    return shim.apk.minimum_sdk != MINIMUM_SDK
 
 
 @_rule("shim-target-sdk", "1.1", f"targetSdkVersion is {TARGET_SDK}, the first with AppFunctions")
-def _target_sdk(shim: ShimApk) -> Iterator[Broken]:
-    if shim.apk.target_sdk != TARGET_SDK:
-        yield "/uses-sdk", f"targetSdkVersion is {shim.apk.target_sdk}"
+def _target_sdk(shim: ShimApk) -> Broken:
+    return shim.apk.target_sdk != TARGET_SDK
 
 
 @_rule("shim-exported-stated", "1.1 (API 31)", "Each component says whether it is exported")
-def _exported_stated(shim: ShimApk) -> Iterator[Broken]:
-    for one in shim.components:
-        if one.flag("exported") is None:
-            yield _at(one), f"{one.simple_name} does not say whether it is exported"
+def _exported_stated(shim: ShimApk) -> Broken:
+    return _named(part for part in shim.components if part.flag("exported") is None)
 
 
 @_rule("shim-exported-surface", "1.4", "Only the services, the manage screen and the host are exported")
-def _exported_surface(shim: ShimApk) -> Iterator[Broken]:
-    for one in shim.components:
-        if one.flag("exported") and one.simple_name not in EXPORTED:
-            yield _at(one), f"{one.simple_name} is exported"
+def _exported_surface(shim: ShimApk) -> Broken:
+    return [
+        name
+        for name in _named(part for part in shim.components if part.flag("exported"))
+        if name not in EXPORTED
+    ]
 
 
 @_rule("shim-components", "1.4", "All components that the shim needs are declared, and enabled")
-def _components(shim: ShimApk) -> Iterator[Broken]:
-    for name in ("TrampolineActivity", "ConsentActivity", "ManageActivity", "HostProvider"):
-        if shim.component(name) is None:
-            yield "/application", f"{name} is not declared"
-    for one in shim.components:
-        if one.flag("enabled") is False:
-            yield _at(one), f"{one.simple_name} is disabled"
+def _components(shim: ShimApk) -> Broken:
+    needed = ("TrampolineActivity", "ConsentActivity", "ManageActivity", "HostProvider")
+    missing = [name for name in needed if shim.component(name) is None]
+    return missing + _named(part for part in shim.components if part.flag("enabled") is False)
 
 
 @_rule("shim-class-names", "2.3", "Every class is the shim's own, whatever its application id")
-def _class_names(shim: ShimApk) -> Iterator[Broken]:
-    for one in shim.components:
-        if not one.name.startswith(f"{SHIM_PACKAGE}."):
-            yield _at(one), f"{one.name or 'a component without a name'} is no class of the shim"
+def _class_names(shim: ShimApk) -> Broken:
+    return _named(part for part in shim.components if not part.name.startswith(f"{SHIM_PACKAGE}."))
 
 
 @_rule("shim-one-process", "1.5", "All components run in one process, which holds the open calls")
-def _one_process(shim: ShimApk) -> Iterator[Broken]:
-    for one in (shim.application, *shim.components):
-        if one.text("process") is not None:
-            yield (
-                _at(one),
-                f"{one.simple_name or 'the application'} asks for the process {one.text('process')}",
-            )
+def _one_process(shim: ShimApk) -> Broken:
+    return _named(part for part in (shim.application, *shim.components) if part.text("process") is not None)
 
 
 @_rule("shim-query-packages", "1.4", "Every app that is called is visible")
-def _query_packages(shim: ShimApk) -> Iterator[Broken]:
-    packages, _ = shim.queried()
-    called = {str(one["target"]["package"]) for one in shim.route_list()}
+def _query_packages(shim: ShimApk) -> Broken:
+    called = {str(route["target"]["package"]) for route in shim.route_list()}
     if "app-function" in shim.backend_kinds() and not _has_shell_identity(shim):
         called.add(SHIM_PACKAGE)
-    for package in sorted(called - packages):
-        yield "/queries", f"{package} is called, and not named in <queries>"
+    return called - shim.queried()[0]
 
 
 @_rule("shim-query-actions", "1.4", "Every action that is looked for is in <queries>")
-def _query_actions(shim: ShimApk) -> Iterator[Broken]:
-    _, actions = shim.queried()
+def _query_actions(shim: ShimApk) -> Broken:
     needed = {action for kind in shim.backend_kinds() for action in ACTIONS_OF_BACKENDS[kind]}
-    for action in sorted(needed - actions):
-        yield "/queries", f"{action} is looked for, and not in <queries>"
+    return needed - shim.queried()[1]
 
 
 @_rule("shim-query-all", "1.4", "The shim does not see every app: <queries> is enough")
-def _query_all(shim: ShimApk) -> Iterator[Broken]:
-    if "android.permission.QUERY_ALL_PACKAGES" in shim.permissions():
-        yield "/uses-permission", "QUERY_ALL_PACKAGES is asked for"
+def _query_all(shim: ShimApk) -> Broken:
+    return "android.permission.QUERY_ALL_PACKAGES" in shim.permissions()
 
 
 @_rule("shim-permissions", "2.3", "The shim has no power of its own that it could lend")
-def _permissions(shim: ShimApk) -> Iterator[Broken]:
-    for permission in sorted(shim.permissions() - {*PERMISSIONS, *PERMISSIONS_OF_BACKENDS}):
-        yield "/uses-permission", f"{permission} is asked for"
+def _permissions(shim: ShimApk) -> Broken:
+    return shim.permissions() - {*PERMISSIONS, *PERMISSIONS_OF_BACKENDS}
 
 
 @_rule("shim-foreground-permission", "1.1 (API 28)", "Foreground services are asked for")
-def _foreground_permission(shim: ShimApk) -> Iterator[Broken]:
-    yield from _missing_permission(shim, "android.permission.FOREGROUND_SERVICE")
+def _foreground_permission(shim: ShimApk) -> Broken:
+    return "android.permission.FOREGROUND_SERVICE" not in shim.permissions()
 
 
 @_rule("shim-notification-permission", "1.1 (API 33)", "Notifications are asked for: they are the last route")
-def _notification_permission(shim: ShimApk) -> Iterator[Broken]:
-    yield from _missing_permission(shim, "android.permission.POST_NOTIFICATIONS")
+def _notification_permission(shim: ShimApk) -> Broken:
+    return "android.permission.POST_NOTIFICATIONS" not in shim.permissions()
 
 
 @_rule("shim-overlay-permission", "1.2", "SYSTEM_ALERT_WINDOW is asked for only where a route opens a window")
-def _overlay_permission(shim: ShimApk) -> Iterator[Broken]:
-    yield from _needed_permission(shim, OVERLAYS, needed="mmcp-activity" in shim.backend_kinds())
-
-
-def _missing_permission(shim: ShimApk, permission: str) -> Iterator[Broken]:
-    if permission not in shim.permissions():
-        yield "/uses-permission", f"{permission} is not asked for"
+def _overlay_permission(shim: ShimApk) -> Broken:
+    return (OVERLAYS in shim.permissions()) != ("mmcp-activity" in shim.backend_kinds())
 
 
 @_rule(
@@ -198,15 +173,9 @@ def _missing_permission(shim: ShimApk, permission: str) -> Iterator[Broken]:
     "0.7",
     f"EXECUTE_APP_FUNCTIONS is asked for only where a route needs it, and in {SHIM_PACKAGE}",
 )
-def _functions_permission(shim: ShimApk) -> Iterator[Broken]:
+def _functions_permission(shim: ShimApk) -> Broken:
     needed = "app-function" in shim.backend_kinds() or _has_shell_identity(shim)
-    yield from _needed_permission(shim, EXECUTE_FUNCTIONS, needed=needed)
-
-
-def _needed_permission(shim: ShimApk, permission: str, *, needed: bool) -> Iterator[Broken]:
-    if needed != (permission in shim.permissions()):
-        message = "is not asked for, and is needed" if needed else "is asked for, and no route needs it"
-        yield "/uses-permission", f"{permission} {message}"
+    return needed != (EXECUTE_FUNCTIONS in shim.permissions())
 
 
 def _has_shell_identity(shim: ShimApk) -> bool:
@@ -214,190 +183,164 @@ def _has_shell_identity(shim: ShimApk) -> bool:
 
 
 @_rule("shim-own-permission", "2.1", "No permission is declared: grants are the user's, at run time")
-def _own_permission(shim: ShimApk) -> Iterator[Broken]:
-    for tag in ("permission", "permission-tree", "permission-group"):
-        for one in shim.manifest.children(tag):
-            yield f"/{tag}", f"{one.name} is declared"
+def _own_permission(shim: ShimApk) -> Broken:
+    tags = ("permission", "permission-tree", "permission-group")
+    return [part.name for tag in tags for part in shim.manifest.children(tag)]
 
 
 @_rule("shim-shared-user", "2.1", "The shim shares its uid with no other app")
-def _shared_user(shim: ShimApk) -> Iterator[Broken]:
-    if shim.manifest.text("sharedUserId") is not None:
-        yield "", f"sharedUserId is {shim.manifest.text('sharedUserId')}"
+def _shared_user(shim: ShimApk) -> Broken:
+    return shim.manifest.text("sharedUserId") is not None
 
 
 @_rule("shim-service-type", "1.3", "The tool service is of the type shortService alone")
-def _service_type(shim: ShimApk) -> Iterator[Broken]:
-    for one in _of(shim, "ToolService"):
-        if one.number("foregroundServiceType") != _SHORT_SERVICE:
-            yield _at(one), f"foregroundServiceType is {one.number('foregroundServiceType')}"
+def _service_type(shim: ShimApk) -> Broken:
+    services = _those(shim, "ToolService")
+    return _named(part for part in services if part.number("foregroundServiceType") != _SHORT_SERVICE)
 
 
 @_rule("shim-service-open", "1.4", "The tool service is exported, behind no permission: agents hold none")
-def _service_open(shim: ShimApk) -> Iterator[Broken]:
-    for one in _of(shim, "ToolService"):
-        if one.flag("exported") is not True:
-            yield _at(one), "the tool service is not exported"
-        if one.text("permission") is not None or shim.application.text("permission") is not None:
-            yield _at(one), "the tool service is behind a permission"
+def _service_open(shim: ShimApk) -> Broken:
+    services = _those(shim, "ToolService")
+    is_guarded = shim.application.text("permission") is not None
+    return _named(part for part in services if is_guarded or _is_closed(part))
+
+
+def _is_closed(part: Part) -> bool:
+    return part.flag("exported") is not True or part.text("permission") is not None
 
 
 @_rule("shim-service-found", "1.4", "The tool service has the action by which agents find it")
-def _service_found(shim: ShimApk) -> Iterator[Broken]:
-    for one in _of(shim, "ToolService"):
-        if MOBILE_NAMES["service_action"] not in one.actions():
-            yield _at(one), f"the tool service has no filter for {MOBILE_NAMES['service_action']}"
+def _service_found(shim: ShimApk) -> Broken:
+    services = _those(shim, "ToolService")
+    return _named(part for part in services if MOBILE_NAMES["service_action"] not in part.actions())
 
 
 @_rule("shim-service-told", "1.4", "The tool service has a name and a description, as texts")
-def _service_told(shim: ShimApk) -> Iterator[Broken]:
-    for one in _of(shim, "ToolService"):
-        for role in ("tool_name", "tool_description"):
-            held = one.meta_data(MOBILE_NAMES[role])
-            if held is None or not held.text("value"):
-                yield _at(one), f"the meta-data {MOBILE_NAMES[role]} has no text"
+def _service_told(shim: ShimApk) -> Broken:
+    names = (MOBILE_NAMES["tool_name"], MOBILE_NAMES["tool_description"])
+    return [name for part in _those(shim, "ToolService") for name in names if not _has_text(part, name)]
+
+
+def _has_text(part: Part, name: str) -> bool:
+    meta_data = part.meta_data(name)
+    return meta_data is not None and bool(meta_data.text("value"))
 
 
 @_rule("shim-service-descriptor", "1.4", "The tool service points to its capabilities, an XML resource")
-def _service_descriptor(shim: ShimApk) -> Iterator[Broken]:
-    for one in _of(shim, "ToolService"):
-        if _descriptor_path(shim, one) is None:
-            yield _at(one), f"the meta-data {MOBILE_NAMES['tool_capabilities']} names no XML resource"
+def _service_descriptor(shim: ShimApk) -> Broken:
+    return _named(part for part in _those(shim, "ToolService") if _descriptor_path(part) is None)
 
 
 @_rule("shim-routes-declared", "2.3", "What is declared is what has a route, in the same order")
-def _routes_declared(shim: ShimApk) -> Iterator[Broken]:
+def _routes_declared(shim: ShimApk) -> Broken:
     service = shim.component("ToolService")
-    path = None if service is None else _descriptor_path(shim, service)
-    declared: list[str | None] = []
-    if path is not None:
-        root = shim.apk.read_xml(path)
-        declared = [
-            shim.apk.text_of(one.find_attribute("id", None)) for one in root.child_elements("capability")
-        ]
-        if root.tag != FORMS["1.0"].root:
-            yield "/service/ToolService", f"the descriptor's root element is <{root.tag}>"
-    if declared != [one["id"] for one in shim.route_list()]:
-        yield "/service/ToolService", "the descriptor and the route table have other ids"
+    path = None if service is None else _descriptor_path(service)
+    routes = [route["id"] for route in shim.route_list()]
+    if path is None:
+        return bool(routes)
+    root = shim.apk.read_xml(path)
+    elements = root.child_elements("capability")
+    declared = [shim.apk.text_of(element.find_attribute("id", None)) for element in elements]
+    return root.tag != FORMS["1.0"].root or declared != routes
 
 
-def _descriptor_path(shim: ShimApk, service: Part) -> str | None:
-    held = service.meta_data(MOBILE_NAMES["tool_capabilities"])
-    value = None if held is None else held.value("resource")
+def _descriptor_path(service: Part) -> str | None:
+    meta_data = service.meta_data(MOBILE_NAMES["tool_capabilities"])
+    value = None if meta_data is None else meta_data.value("resource")
     path = None if value is None else value.text
-    if path is None or path not in shim.apk.archive:
+    if path is None or path not in service.apk.archive:
         return None
-    return path if is_binary_xml(shim.apk.archive.read_entry(path, 1 << 26)) else None
+    return path if is_binary_xml(service.apk.archive.read_entry(path, 1 << 26)) else None
 
 
 @_rule(
     "shim-trampoline-theme", "1.5", "The waiting activity is translucent: one without display may not wait"
 )
-def _trampoline_theme(shim: ShimApk) -> Iterator[Broken]:
-    for one in _of(shim, "TrampolineActivity"):
-        if one.reference("theme") != _TRANSLUCENT:
-            yield _at(one), f"its theme is {one.reference('theme')}"
+def _trampoline_theme(shim: ShimApk) -> Broken:
+    activities = _those(shim, "TrampolineActivity")
+    return _named(part for part in activities if part.reference("theme") != _TRANSLUCENT)
 
 
 @_rule("shim-trampoline-history", "0.5", "The waiting activity stays in the history, or gets no result")
-def _trampoline_history(shim: ShimApk) -> Iterator[Broken]:
-    for one in _of(shim, "TrampolineActivity"):
-        if one.flag("noHistory"):
-            yield _at(one), "noHistory is set"
+def _trampoline_history(shim: ShimApk) -> Broken:
+    return _named(part for part in _those(shim, "TrampolineActivity") if part.flag("noHistory"))
 
 
 @_rule("shim-trampoline-orientation", "1.1 (API 26)", "A translucent activity fixes no orientation")
-def _trampoline_orientation(shim: ShimApk) -> Iterator[Broken]:
-    for one in _of(shim, "TrampolineActivity"):
-        if one.element.find_attribute("screenOrientation") is not None:
-            yield _at(one), "screenOrientation is set"
+def _trampoline_orientation(shim: ShimApk) -> Broken:
+    activities = _those(shim, "TrampolineActivity")
+    return _named(part for part in activities if part.element.find_attribute("screenOrientation") is not None)
 
 
 @_rule("shim-trampoline-mode", "0.6", "The waiting activity has the standard launch mode")
-def _trampoline_mode(shim: ShimApk) -> Iterator[Broken]:
-    for one in _of(shim, "TrampolineActivity"):
-        if one.number("launchMode") not in {None, _STANDARD}:
-            yield _at(one), f"launchMode is {one.number('launchMode')}"
+def _trampoline_mode(shim: ShimApk) -> Broken:
+    activities = _those(shim, "TrampolineActivity")
+    return _named(part for part in activities if part.number("launchMode") not in {None, _STANDARD})
 
 
 @_rule("shim-trampoline-affinity", "1.5", "The activities that ask and wait belong to no task of the shim")
-def _trampoline_affinity(shim: ShimApk) -> Iterator[Broken]:
-    for name in ("TrampolineActivity", "ConsentActivity"):
-        for one in _of(shim, name):
-            if one.text("taskAffinity") != "":
-                yield _at(one), f"the task affinity of {name} is not empty"
+def _trampoline_affinity(shim: ShimApk) -> Broken:
+    activities = _those(shim, "TrampolineActivity", "ConsentActivity")
+    return _named(part for part in activities if part.text("taskAffinity") != "")
 
 
 @_rule("shim-trampoline-recents", "1.5", "The activities that ask and wait are not among the recent apps")
-def _trampoline_recents(shim: ShimApk) -> Iterator[Broken]:
-    for name in ("TrampolineActivity", "ConsentActivity"):
-        for one in _of(shim, name):
-            if one.flag("excludeFromRecents") is not True:
-                yield _at(one), f"{name} is among the recent apps"
+def _trampoline_recents(shim: ShimApk) -> Broken:
+    activities = _those(shim, "TrampolineActivity", "ConsentActivity")
+    return _named(part for part in activities if part.flag("excludeFromRecents") is not True)
 
 
 @_rule("shim-trampoline-changes", "1.5", "The waiting activity is not recreated by any change")
-def _trampoline_changes(shim: ShimApk) -> Iterator[Broken]:
+def _trampoline_changes(shim: ShimApk) -> Broken:
     known = attribute_type("configChanges")
-    for one in _of(shim, "TrampolineActivity"):
-        stated = one.number("configChanges") or 0
-        words = {} if known is None else known.values
-        missing = sorted(
-            word for word, bit in words.items() if word != _NO_CHANGE and bit & ~stated & 0xFFFFFFFF
-        )
-        if missing:
-            yield _at(one), f"configChanges lacks {', '.join(missing)}"
+    words = {} if known is None else {word: bit for word, bit in known.values.items() if word != _NO_CHANGE}
+    stated = [part.number("configChanges") or 0 for part in _those(shim, "TrampolineActivity")]
+    return {word for number in stated for word, bit in words.items() if bit & ~number & 0xFFFFFFFF}
 
 
 @_rule("shim-hidden-filters", "1.4", "What is not exported has no intent filter")
-def _hidden_filters(shim: ShimApk) -> Iterator[Broken]:
-    for one in shim.components:
-        if one.flag("exported") is False and one.filters():
-            yield _at(one), f"{one.simple_name} has an intent filter, and is not exported"
+def _hidden_filters(shim: ShimApk) -> Broken:
+    return _named(part for part in shim.components if part.flag("exported") is False and part.filters())
 
 
 @_rule("shim-data-filters", "2.3", "No filter takes data: the shim opens no one's URIs")
-def _data_filters(shim: ShimApk) -> Iterator[Broken]:
-    for one in shim.components:
-        if any(held.has_data for held in one.filters()):
-            yield _at(one), f"a filter of {one.simple_name} takes data"
+def _data_filters(shim: ShimApk) -> Broken:
+    return _named(part for part in shim.components if any(item.has_data for item in part.filters()))
 
 
 @_rule("shim-host-guard", "1.4", "The host's provider is for holders of DUMP, for reading and writing")
-def _host_guard(shim: ShimApk) -> Iterator[Broken]:
-    for one in _of(shim, "HostProvider"):
-        both = one.text("permission")
-        for name in ("readPermission", "writePermission"):
-            if (one.text(name) or both) != _DUMP:
-                yield _at(one), f"{name} is {one.text(name) or both}"
+def _host_guard(shim: ShimApk) -> Broken:
+    return [
+        name
+        for part in _those(shim, "HostProvider")
+        for name in ("readPermission", "writePermission")
+        if (part.text(name) or part.text("permission")) != _DUMP
+    ]
 
 
 @_rule("shim-host-authority", "2.3", "The host's provider has the authority that belongs to its shim alone")
-def _host_authority(shim: ShimApk) -> Iterator[Broken]:
-    for one in _of(shim, "HostProvider"):
-        if one.text("authorities") != f"{shim.apk.package}.host":
-            yield _at(one), f"its authority is {one.text('authorities')}"
+def _host_authority(shim: ShimApk) -> Broken:
+    own = f"{shim.apk.package}.host"
+    return _named(part for part in _those(shim, "HostProvider") if part.text("authorities") != own)
 
 
 @_rule("shim-host-grants", "2.3", "The host's provider grants no URI to anyone")
-def _host_grants(shim: ShimApk) -> Iterator[Broken]:
-    for one in _of(shim, "HostProvider"):
-        if one.flag("grantUriPermissions") or any(True for _ in one.children("grant-uri-permission")):
-            yield _at(one), "it grants URIs"
-        if any(True for _ in one.children("path-permission")):
-            yield _at(one), "a path has a permission of its own"
+def _host_grants(shim: ShimApk) -> Broken:
+    parts = _those(shim, "HostProvider")
+    tags = ("grant-uri-permission", "path-permission")
+    granted = [inner.tag for part in parts for tag in tags for inner in part.children(tag)]
+    return granted + _named(part for part in parts if part.flag("grantUriPermissions"))
 
 
 @_rule(
     "shim-instrumentation", "0.7", f"{SHIM_PACKAGE} has one instrumentation, on itself; other shims have none"
 )
-def _instrumentation(shim: ShimApk) -> Iterator[Broken]:
+def _instrumentation(shim: ShimApk) -> Broken:
     found = list(shim.manifest.children("instrumentation"))
-    if [one.name for one in found] != ([INSTRUMENTATION] if _has_shell_identity(shim) else []):
-        yield "/instrumentation", f"the instrumentations are {', '.join(one.name for one in found) or 'none'}"
-    for one in found:
-        if one.text("targetPackage") != shim.apk.package:
-            yield "/instrumentation", f"it is for {one.text('targetPackage')}"
+    is_own = all(part.text("targetPackage") == shim.apk.package for part in found)
+    needed = [INSTRUMENTATION] if _has_shell_identity(shim) else []
+    return not is_own or [part.name for part in found] != needed
 
 
 @_rule(
@@ -405,161 +348,132 @@ def _instrumentation(shim: ShimApk) -> Iterator[Broken]:
     "0.7",
     f"{SHIM_PACKAGE} has an exported service for the other shims, without permission and filter; others none",
 )
-def _identity_service(shim: ShimApk) -> Iterator[Broken]:
-    found = shim.component("ShellIdentityService")
-    if _has_shell_identity(shim) != (found is not None):
-        yield "/application", f"ShellIdentityService is {'not ' if found is None else ''}declared"
-    for one in _of(shim, "ShellIdentityService"):
-        if one.flag("exported") is not True or one.text("permission") is not None:
-            yield _at(one), "the other shims cannot bind it"
-        if one.filters():
-            yield _at(one), "it has an intent filter"
+def _identity_service(shim: ShimApk) -> Broken:
+    found = _those(shim, "ShellIdentityService")
+    if _has_shell_identity(shim) != bool(found):
+        return True
+    return _named(part for part in found if _is_closed(part) or part.filters())
 
 
 @_rule("shim-launcher", "1.4", "The manage screen is in the launcher: starting it ends the stopped state")
-def _launcher(shim: ShimApk) -> Iterator[Broken]:
-    for one in _of(shim, "ManageActivity"):
-        opened = one.flag("exported") is True
-        if not opened or not any(
-            _MAIN in held.actions and _LAUNCHER in held.categories for held in one.filters()
-        ):
-            yield _at(one), "it cannot be opened from the launcher"
+def _launcher(shim: ShimApk) -> Broken:
+    return _named(part for part in _those(shim, "ManageActivity") if not _is_in_launcher(part))
+
+
+def _is_in_launcher(part: Part) -> bool:
+    is_found = any(_MAIN in item.actions and _LAUNCHER in item.categories for item in part.filters())
+    return is_found and part.flag("exported") is True
 
 
 @_rule("shim-backup", "2.3", "Grants and history are in no backup")
-def _backup(shim: ShimApk) -> Iterator[Broken]:
-    if shim.application.flag("allowBackup") is not False:
-        yield "/application", "allowBackup is not false"
+def _backup(shim: ShimApk) -> Broken:
+    return shim.application.flag("allowBackup") is not False
 
 
 @_rule("shim-transfer", "2.3", "Grants and history are not carried to another phone (API 31)")
-def _transfer(shim: ShimApk) -> Iterator[Broken]:
+def _transfer(shim: ShimApk) -> Broken:
     value = shim.application.value("dataExtractionRules")
-    if value is None or value.text is None or value.text not in shim.apk.archive:
-        yield "/application", "there are no data extraction rules"
+    return value is None or value.text is None or value.text not in shim.apk.archive
 
 
 @_rule("shim-debuggable", "2.3", "The shim is not debuggable, or any computer could run code in it")
-def _debuggable(shim: ShimApk) -> Iterator[Broken]:
-    if shim.application.flag("debuggable"):
-        yield "/application", "debuggable is set"
+def _debuggable(shim: ShimApk) -> Broken:
+    return shim.application.flag("debuggable") is True
 
 
 @_rule("shim-test-only", "1.4", "The shim is no test-only app, which only `adb install -t` takes")
-def _test_only(shim: ShimApk) -> Iterator[Broken]:
-    if shim.application.flag("testOnly"):
-        yield "/application", "testOnly is set"
+def _test_only(shim: ShimApk) -> Broken:
+    return shim.application.flag("testOnly") is True
 
 
 @_rule(
     "shim-matching-flags", "1.1 (API 36)", "Intents without an action reach the shim: some agents send such"
 )
-def _matching_flags(shim: ShimApk) -> Iterator[Broken]:
-    for one in (shim.application, *shim.components):
-        flags = one.number("intentMatchingFlags") or 0
-        if flags & _ENFORCE_FILTER and not flags & _ALLOW_NULL_ACTION:
-            yield _at(one), "intentMatchingFlags enforces filters without allowNullAction"
+def _matching_flags(shim: ShimApk) -> Broken:
+    stated = [part.number("intentMatchingFlags") or 0 for part in (shim.application, *shim.components)]
+    return any(flags & _ENFORCE_FILTER and not flags & _ALLOW_NULL_ACTION for flags in stated)
 
 
 @_rule("shim-texts", "1.4", "The app has a label and a description, by which some agents choose it")
-def _texts(shim: ShimApk) -> Iterator[Broken]:
-    for name in ("label", "description"):
-        if not shim.application.text(name):
-            yield "/application", f"there is no {name}"
+def _texts(shim: ShimApk) -> Broken:
+    return [name for name in ("label", "description") if not shim.application.text(name)]
 
 
 @_rule("shim-text-lengths", "1.1 (API 35)", f"No text of the manifest is longer than {REFUSED_BY} take")
-def _text_lengths(shim: ShimApk) -> Iterator[Broken]:
-    def length_of(value: TypedValue) -> int:
-        return utf16_length(shim.apk.text_of(value) or "")
-
-    for element, message in excessive_texts(shim.apk.manifest, length_of):
-        yield f"/{element.tag}", message
+def _text_lengths(shim: ShimApk) -> Broken:
+    texts = excessive_texts(shim.apk.manifest, lambda value: utf16_length(shim.apk.text_of(value) or ""))
+    return [message for _, message in texts]
 
 
 @_rule("shim-handshake", "2.3", "The policy tells the host's handshake, the build and the apps behind it")
-def _handshake(shim: ShimApk) -> Iterator[Broken]:
-    told = shim.app_policy()
-    if told.get("handshake") != HANDSHAKE:
-        yield "/assets/policy.json", f"the handshake is {told.get('handshake')}"
-    if len(str(told.get("build") or "")) != _DIGEST_CHARACTERS:
-        yield "/assets/policy.json", "there is no digest of the build"
-    behind = {(one["package"], one["signer"]) for one in told.get("sources") or []}
-    for one in shim.route_list():
-        if (one["target"]["package"], one["target"]["signer"]) not in behind:
-            yield "/assets/policy.json", f"{one['target']['package']} is not among the sources"
+def _handshake(shim: ShimApk) -> Broken:
+    policy = shim.app_policy()
+    behind = {(source["package"], source["signer"]) for source in policy.get("sources") or []}
+    called = {(route["target"]["package"], route["target"]["signer"]) for route in shim.route_list()}
+    has_build = len(str(policy.get("build") or "")) == _DIGEST_CHARACTERS
+    return policy.get("handshake") != HANDSHAKE or not has_build or not called <= behind
 
 
 @_rule("shim-no-grants", "2.3", "Nothing is granted in advance: what the user did not allow is denied")
-def _no_grants(shim: ShimApk) -> Iterator[Broken]:
-    if shim.policy.get("grants"):
-        yield "/assets/policy.json", "the policy grants something"
+def _no_grants(shim: ShimApk) -> Broken:
+    return bool(shim.policy.get("grants"))
 
 
 @_rule("shim-question-texts", "2.3", "The texts of the question to the user are short and visible")
-def _question_texts(shim: ShimApk) -> Iterator[Broken]:
-    texts = shim.app_policy().get("capabilities") or {}
-    for name in sorted(texts.keys() - {str(one["id"]) for one in shim.route_list()}):
-        yield "/assets/policy.json", f"there are texts for {name}, which is not a route"
-    for name, one in texts.items():
-        if not one or one != question_texts(one.get("title"), one.get("description")):
-            yield "/assets/policy.json", f"the texts for {name} are not those of a question"
+def _question_texts(shim: ShimApk) -> Broken:
+    routes = {str(route["id"]) for route in shim.route_list()}
+    return [
+        name
+        for name, texts in (shim.app_policy().get("capabilities") or {}).items()
+        if name not in routes
+        or not texts
+        or texts != question_texts(texts.get("title"), texts.get("description"))
+    ]
 
 
 @_rule(
     "shim-mmcp-activity", "1.4", "A frontend of mMCP is exported, found by both actions, and tells its tools"
 )
-def _mmcp_activity(shim: ShimApk) -> Iterator[Broken]:
-    actions = (MMCP_NAMES["advertise_action"], MMCP_NAMES["call_action"])
-    for one in _of(shim, "MmcpActivity"):
-        yield from _closed_frontend(one, actions)
-        if not any(MMCP_NAMES["default_category"] in held.categories for held in one.filters()):
-            yield _at(one), "it has not the category DEFAULT"
-        yield from _untold_tools(one)
+def _mmcp_activity(shim: ShimApk) -> Broken:
+    actions, category = ("advertise_action", "call_action"), MMCP_NAMES["default_category"]
+    return _named(
+        part
+        for part in _those(shim, "MmcpActivity")
+        if not _is_frontend(part, *actions) or not any(category in item.categories for item in part.filters())
+    )
 
 
 @_rule("shim-mmcp-receiver", "1.4", "A frontend of mMCP's broadcasts is found by both, and tells its tools")
-def _mmcp_receiver(shim: ShimApk) -> Iterator[Broken]:
-    for one in _of(shim, "MmcpReceiver"):
-        yield from _closed_frontend(one, (MMCP_NAMES["discovery_action"], MMCP_NAMES["invoke_action"]))
-        yield from _untold_tools(one)
+def _mmcp_receiver(shim: ShimApk) -> Broken:
+    actions = ("discovery_action", "invoke_action")
+    return _named(part for part in _those(shim, "MmcpReceiver") if not _is_frontend(part, *actions))
 
 
-def _closed_frontend(one: Part, actions: Iterable[str]) -> Iterator[Broken]:
-    if one.flag("exported") is not True or one.text("permission") is not None:
-        yield _at(one), f"{one.simple_name} is not open to other apps"
-    for action in actions:
-        if action not in one.actions():
-            yield _at(one), f"{one.simple_name} does not declare {action}"
-
-
-def _untold_tools(one: Part) -> Iterator[Broken]:
-    held = one.meta_data(MMCP_NAMES["manifest_meta_data"])
-    if held is None or not held.text("value"):
-        yield _at(one), f"{one.simple_name} has no {MMCP_NAMES['manifest_meta_data']}"
+def _is_frontend(part: Part, *actions: str) -> bool:
+    """Return whether other apps reach a component, find it by these actions and read of its tools."""
+    is_found = part.actions().issuperset(MMCP_NAMES[action] for action in actions)
+    return is_found and not _is_closed(part) and _has_text(part, MMCP_NAMES["manifest_meta_data"])
 
 
 @_rule("shim-function-service", "0.7", "A service of app functions is bound by Android alone, and indexed")
-def _function_service(shim: ShimApk) -> Iterator[Broken]:
-    for one in _of(shim, "FunctionService"):
-        if one.text("permission") != FUNCTION_NAMES["permission"]:
-            yield _at(one), f"it does not ask for {FUNCTION_NAMES['permission']}"
-        if FUNCTION_NAMES["action"] not in one.actions():
-            yield _at(one), f"it does not declare {FUNCTION_NAMES['action']}"
-        for name in ("property_v2", "property_schema"):
-            held = one.meta_data(FUNCTION_NAMES[name], "property")
-            if held is None or f"assets/{held.text('value')}" not in shim.apk.archive:
-                yield _at(one), f"the property {FUNCTION_NAMES[name]} names no asset"
-        unknown = set((shim.app_policy().get("functions") or {}).values())
-        for route in sorted(unknown - {str(route["id"]) for route in shim.route_list()}):
-            yield _at(one), f"a function leads to {route}, which is no route"
+def _function_service(shim: ShimApk) -> Broken:
+    return _named(part for part in _those(shim, "FunctionService") if not _is_function_service(shim, part))
+
+
+def _is_function_service(shim: ShimApk, part: Part) -> bool:
+    stated = [part.meta_data(FUNCTION_NAMES[name], "property") for name in ("property_v2", "property_schema")]
+    assets = [None if item is None else f"assets/{item.text('value')}" for item in stated]
+    functions = set((shim.app_policy().get("functions") or {}).values())
+    return (
+        part.text("permission") == FUNCTION_NAMES["permission"]
+        and FUNCTION_NAMES["action"] in part.actions()
+        and all(name is not None and name in shim.apk.archive for name in assets)
+        and functions <= {str(route["id"]) for route in shim.route_list()}
+    )
 
 
 @_rule("shim-frontends-alone", "1.4", "A frontend is there only where there are routes")
-def _frontends_alone(shim: ShimApk) -> Iterator[Broken]:
-    for name in ("ToolService", "MmcpActivity", "MmcpReceiver", "FunctionService"):
-        for one in _of(shim, name):
-            if not shim.route_list():
-                yield _at(one), f"{name} is declared, and there is no route"
-    if shim.route_list() and shim.component("ToolService") is None:
-        yield "/application", "there are routes, and no tool service"
+def _frontends_alone(shim: ShimApk) -> Broken:
+    if shim.route_list():
+        return shim.component("ToolService") is None
+    return _named(_those(shim, "ToolService", "MmcpActivity", "MmcpReceiver", "FunctionService"))

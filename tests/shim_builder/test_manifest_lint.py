@@ -138,10 +138,7 @@ BREACHES: list[tuple[str, Edit]] = [
     ),
     (
         "shim-identity-service",
-        in_manifest(
-            "</application>",
-            f'<service {IDENTITY} android:exported="true"/></application>',
-        ),
+        in_manifest("</application>", f'<service {IDENTITY} android:exported="true"/></application>'),
     ),
     ("shim-question-texts", ("assets/policy.json", '"capabilities":{"', '"capabilities":{"x')),
     ("shim-question-texts", ("assets/policy.json", '"description":"', '"description":"\u200b')),
@@ -156,10 +153,7 @@ BREACHES: list[tuple[str, Edit]] = [
         "shim-text-lengths",
         in_manifest('android:label="@string/droidgate_shim_label"', f'android:label="{"x" * 32_769}"'),
     ),
-    (
-        "shim-text-lengths",
-        ("res/values/droidgate_shim_strings.xml", " (via droidgate)", "x" * 32_769),
-    ),
+    ("shim-text-lengths", ("res/values/droidgate_shim_strings.xml", " (via droidgate)", "x" * 32_769)),
     ("shim-handshake", ("assets/policy.json", '"handshake":1', '"handshake":2')),
     ("shim-handshake", ("assets/policy.json", '"build":"', '"build":"0')),
     ("shim-handshake", ("assets/policy.json", '"sources":[{"package":"dev', '"sources":[{"package":"com')),

@@ -355,10 +355,7 @@ def test_characters_that_nobody_sees_are_left_out_of_texts() -> None:
 
 @pytest.mark.parametrize(
     "capability",
-    [
-        Capability(id="pay\u200b"),
-        Capability(id="pay", input=parameters(**{"to\u00ad": string()})),
-    ],
+    [Capability(id="pay\u200b"), Capability(id="pay", input=parameters(**{"to\u00ad": string()}))],
 )
 def test_a_name_with_characters_that_nobody_sees_is_left_out(capability: Capability) -> None:
     shim = shim_of(source_app(capability, Capability(id="good")))

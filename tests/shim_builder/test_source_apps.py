@@ -98,11 +98,7 @@ def test_every_sample_app_can_be_called(module: str, protocol: str, capabilities
 @pytest.mark.parametrize(
     ("body", "code", "reason"),
     [
-        (
-            mmcp(attributes='android:exported="false"'),
-            "shim-component-closed",
-            "is not exported",
-        ),
+        (mmcp(attributes='android:exported="false"'), "shim-component-closed", "is not exported"),
         (
             mmcp(attributes='android:exported="true" android:enabled="false"'),
             "shim-component-closed",
@@ -113,11 +109,7 @@ def test_every_sample_app_can_be_called(module: str, protocol: str, capabilities
             "shim-component-closed",
             "callers need the permission a.b.C, whose protection level is not known",
         ),
-        (
-            mmcp(call="com.example.OTHER"),
-            "shim-component-closed",
-            "does not declare the action",
-        ),
+        (mmcp(call="com.example.OTHER"), "shim-component-closed", "does not declare the action"),
         (mmcp(element="service"), "shim-protocol-not-called", "calls of mMCP are made to activities"),
         (RECEIVER.format("com.example.OTHER"), "shim-component-closed", "com.example.ACTION_MMCP_INVOKE"),
         (PRE_SPEC, "shim-protocol-not-called", "the dialect pre-spec"),

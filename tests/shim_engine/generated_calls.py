@@ -52,43 +52,14 @@ _PACKAGES = {
 _EFFECTS: tuple[Json, ...] = (None, {}, {"read_only": True}, {"read_only": False, "destructive": True})
 _RETURN = "androidAppfunctionsReturnValue"
 _CODES = (
-    1000,
-    1001,
-    1002,
-    1003,
-    1500,
-    1999,
-    2000,
-    2001,
-    2001,
-    2001,
-    2500,
-    3000,
-    3500,
-    3500,
-    3500,
-    3501,
-    0,
-    4000,
-)
+    1000, 1001, 1002, 1003, 1500, 1999, 2000, 2001, 2001, 2001, 2500, 3000, 3500, 3500, 3500, 3501, 0, 4000,
+)  # fmt: skip
 _SAID = (*TOKENS, *("needs_user", "canceled") * 5)
 _TEXTS = (
-    "Done",
-    "",
-    "null",
-    "Error: no",
-    "Unknown tool: x",
-    "Error: Missing path",
-    "Error: Invalid path",
-    "Errors",
-    "denied",
-    "Unknown capability ID: x",
-    "Missing args.",
-    "\u00e9\U0001f600",
-    '{"a":1,}',
-    "[1,2",
+    "Done", "", "null", "Error: no", "Unknown tool: x", "Error: Missing path", "Error: Invalid path",
+    "Errors", "denied", "Unknown capability ID: x", "Missing args.", "\u00e9\U0001f600", '{"a":1,}', "[1,2",
     "1e5",
-)
+)  # fmt: skip
 
 
 @dataclass

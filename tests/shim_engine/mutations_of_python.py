@@ -28,21 +28,12 @@ MODULES = (
     *(
         f"droidgate_shim.engine.{item}"
         for item in (
-            "authority",
-            "backends",
-            "carried",
-            "engine",
-            "open_calls",
-            "partial_json",
-            "rates",
-            "requests",
-            "responses",
-            "routes",
-            "strict_json",
+            "authority", "backends", "carried", "engine", "open_calls", "partial_json", "rates", "requests",
+            "responses", "routes", "strict_json",
         )
     ),
     "droidgate_appfunctions.wire_documents",
-)
+)  # fmt: skip
 SECONDS = 60.0
 """After this long a changed engine counts as noticed: it runs for ever."""
 

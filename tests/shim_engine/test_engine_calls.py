@@ -86,8 +86,7 @@ def test_an_app_function_gets_a_document_and_its_errors_keep_their_number() -> N
     shim = engine()
     sent = only_send(shim.submit(0, "bind", AGENT, s1("u-1", "note", {"title": "Milk"}), None))
     assert sent.outgoing == FunctionCall(
-        "N#create",
-        {"schemaType": "", "properties": {"title": {"kind": "string", "values": ["Milk"]}}},
+        "N#create", {"schemaType": "", "properties": {"title": {"kind": "string", "values": ["Milk"]}}}
     )
     returned = {"androidAppfunctionsReturnValue": {"kind": "long", "values": [7]}}
     good = FunctionAnswer({"schemaType": "", "properties": returned})

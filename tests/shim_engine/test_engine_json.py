@@ -8,13 +8,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from droidgate.model.errors import InputError
-from droidgate_shim.engine.strict_json import (
-    MAX_UNITS,
-    exact_numbers,
-    fits_units,
-    parse_strict,
-    write_strict,
-)
+from droidgate_shim.engine.strict_json import MAX_UNITS, exact_numbers, fits_units, parse_strict, write_strict
 
 
 @pytest.mark.parametrize(

@@ -65,21 +65,7 @@ ACCEPTED = [
 REFUSED = [
     # structures
     *(
-        "",
-        " ",
-        "[",
-        "]",
-        "{",
-        "}",
-        "[}",
-        "{]",
-        "[1",
-        '{"a"',
-        '{"a":',
-        '{"a":1',
-        "[1,",
-        '{"a":1,',
-        "[]]",
+        "", " ", "[", "]", "{", "}", "[}", "{]", "[1", '{"a"', '{"a":', '{"a":1', "[1,", '{"a":1,', "[]]",
         "{}}",
     ),
     *("[,]", "[1,]", "[,1]", "[1,,2]", '{"a":1,}', '{,"a":1}', "{a:1}", "{'a':1}", '{"a" 1}', '{"a"::1}'),
@@ -109,68 +95,27 @@ REFUSED = [
     *("-Infinity", "inf", "+Infinity", "n", "t", "f", "truefalse", "[nan]"),
     # numbers
     *(
-        "-",
-        "+",
-        "+1",
-        "01",
-        "-01",
-        "00",
-        "1.",
-        ".5",
-        "-.5",
-        "1.e1",
-        "1e",
-        "1e+",
-        "1e-",
-        "1E",
-        "1e1.5",
+        "-", "+", "+1", "01", "-01", "00", "1.", ".5", "-.5", "1.e1", "1e", "1e+", "1e-", "1E", "1e1.5",
         "1.2.3",
     ),
     *(
-        "0x10",
-        "1_000",
-        "1,5",
-        "- 1",
-        "--1",
-        "1-",
-        "1e1e1",
-        "\uff11",
-        "١",
-        "1 000",
-        "0b1",
-        "1f",
-        "1L",
-        "0e",
-        "2.",
+        "0x10", "1_000", "1,5", "- 1", "--1", "1-", "1e1e1", "\uff11", "١", "1 000", "0b1", "1f", "1L",
+        "0e", "2.",
     ),
     *("9223372036854775808", "-9223372036854775809", "1" * 33, "0." + "1" * 31, "1e309", "-1e309", "1e0001"),
     *("1.7976931348623159e308", "1e99999999999", "1e-99999999999", "0e1000", "1" * 5_000, "1e" + "9" * 5_000),
     # strings
     *('"', '"a', "'a'", "a", '"\\"', '"\\', '"\\x41"', '"\\u"', '"\\u1"', '"\\u12"', '"\\u123"', '"\\u123g"'),
     *(
-        '"\\U0041"',
-        '"\\a"',
-        '"\\0"',
-        '"\\\'"',
-        '"\\u+041"',
-        '"\\u 041"',
-        '"\x00"',
-        '"\x1f"',
-        '"\n"',
-        '"\t"',
-        '"\r"',
+        '"\\U0041"', '"\\a"', '"\\0"', '"\\\'"', '"\\u+041"', '"\\u 041"', '"\x00"', '"\x1f"', '"\n"',
+        '"\t"', '"\r"',
     ),
     *(
-        '"\\uD800"',
-        '"\\uDC00"',
-        '"\\uDE00\\uD83D"',
-        '"\\uD83D\\uD83D"',
-        '"\\uD83Dx"',
-        '"\\uD83D\\n"',
+        '"\\uD800"', '"\\uDC00"', '"\\uDE00\\uD83D"', '"\\uD83D\\uD83D"', '"\\uD83Dx"', '"\\uD83D\\n"',
         '"a""b"',
     ),
     *('["\\uD800"]', '{"\\uD800":0}', '"\\u\uff10\uff10\uff14\uff11"', '"' + "a" * 199_999 + '"'),
-]
+]  # fmt: skip
 
 
 def test_what_json_is(core: CoreJvm) -> None:
@@ -306,27 +251,14 @@ FLAT = 1 << 20
 def check_sequences(core: CoreJvm, events: int) -> None:
     policy = {**GRANTED, "limits": {"burst": 200, "per_minute": 2_000, "open": 12, "open_per_caller": 4}}
     outcome = core.ask(
-        op="sequences",
-        routes=TABLE,
-        policy=policy,
-        capability="say",
-        request=REQUEST,
-        count=events,
-        seed=6,
+        op="sequences", routes=TABLE, policy=policy, capability="say", request=REQUEST, count=events, seed=6
     )
     assert (outcome["twice"], outcome["late"], outcome["unanswered"], outcome["open"]) == (0, 0, 0, False)
     assert outcome["grown"] < FLAT
     assert sum(outcome["tokens"].values()) == outcome["requests"] > 0.35 * events
     seen = {
-        "success",
-        "busy",
-        "canceled",
-        "timeout",
-        "interrupted",
-        "denied",
-        "invalid_argument",
-        "needs_user",
-    }
+        "success", "busy", "canceled", "timeout", "interrupted", "denied", "invalid_argument", "needs_user",
+    }  # fmt: skip
     assert set(outcome["tokens"]) == seen | {"backend_failure"}
     assert min(outcome["tokens"].values()) > 50
 

@@ -18,12 +18,7 @@ from shim_engine.comparison import difference, equal, normal, omissions
 from shim_engine.conformance.evaluation import evaluate
 from shim_engine.conformance.grid import axes, tables
 from shim_engine.conformance.page import vectors_page
-from shim_engine.conformance.vector_files import (
-    OPERATIONS,
-    VECTORS_DIRECTORY,
-    Vector,
-    load_vectors,
-)
+from shim_engine.conformance.vector_files import OPERATIONS, VECTORS_DIRECTORY, Vector, load_vectors
 from shim_engine.jvm_core import CoreJvm
 
 VECTORS = load_vectors()

@@ -13,12 +13,7 @@ from droidgate.devices.errors import CommandFailedError, DeviceOutputError, Unsa
 from droidgate.model.errors import DeviceError
 from droidgate_shim.host.answers import Caller
 from droidgate_shim.host.client import HostClient
-from droidgate_shim.host.errors import (
-    ShimDenialError,
-    ShimMissingError,
-    ShimRefusalError,
-    ShimVersionError,
-)
+from droidgate_shim.host.errors import ShimDenialError, ShimMissingError, ShimRefusalError, ShimVersionError
 from droidgate_shim.host.messages import read_frame, write_argument, write_frame
 from shim_host.fake_shim import (
     APPLICATION_ID,

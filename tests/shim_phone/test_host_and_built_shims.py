@@ -66,14 +66,7 @@ def test_a_long_request_goes_as_a_frame_and_its_answer_comes_as_one_once(world: 
 
 @pytest.mark.parametrize(
     "content",
-    [
-        b"",
-        b"DGF1",
-        _frame("x")[:-1],
-        b"DGF2" + _frame("x")[4:],
-        _frame("x")[:-1] + b"y",
-        _frame("x") + b"z",
-    ],
+    [b"", b"DGF1", _frame("x")[:-1], b"DGF2" + _frame("x")[4:], _frame("x")[:-1] + b"y", _frame("x") + b"z"],
 )
 def test_what_is_no_frame_is_refused(world: World, content: bytes) -> None:
     uri = f"content://{SHIM}.host/calls/{'0b' * 16}"

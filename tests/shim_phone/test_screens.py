@@ -147,9 +147,7 @@ def test_the_shim_sees_what_the_user_allowed(world: World) -> None:
     assert world.host("status", shim=SHELL_SHIM)["access"]["execute_app_functions"] is False
 
 
-def test_a_receivers_tools_are_discovered_by_the_shim_and_approved_by_what_they_told(
-    tmp_path: Path,
-) -> None:
+def test_a_receivers_tools_are_discovered_by_the_shim_and_approved_by_what_they_told(tmp_path: Path) -> None:
     world = World("weather")
     (found,) = read_source_apps(sample_files(tmp_path, "weather"))
     bare = build_bare_shim(key())

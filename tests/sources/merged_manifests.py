@@ -1,7 +1,5 @@
 """Manifests of an app and its libraries: merged by us, and by Android's own merger."""
 
-from __future__ import annotations
-
 import random
 import re
 import subprocess

@@ -3,8 +3,6 @@
 The same project is read as a source tree and as an APK, packed by droidgate and, where it is there, by aapt2.
 """
 
-from __future__ import annotations
-
 from collections.abc import Mapping
 
 import pytest

@@ -194,10 +194,7 @@ def app_functions_platform(_package: str, made: Sequence[MadeCapability]) -> Dec
     return _app_functions("platform", ids, functions, schema="notes/legacy", holder="v2")
 
 
-_SCHEMA_FILES = {
-    "notes/app": "app_functions_schema.xsd",
-    "notes/legacy": "app_function_schema.xml",
-}
+_SCHEMA_FILES = {"notes/app": "app_functions_schema.xsd", "notes/legacy": "app_function_schema.xml"}
 
 
 def _app_functions(

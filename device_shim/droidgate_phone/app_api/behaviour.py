@@ -65,10 +65,17 @@ class Context(Protocol):
         """Return an entry of the installed APK, such as `assets/x.xml`."""
 
     def read_shared_file(self, path: str) -> bytes | None:
-        """Return a file of shared storage (`/sdcard/...`), None where there is none or it is not readable."""
+        """Return a file of shared storage (`/sdcard/...`), None where there is none or it is not readable.
+
+        An app reads what lies in its own folder there; with READ_EXTERNAL_STORAGE up to Android 9 all files.
+        """
 
     def write_shared_file(self, path: str, content: bytes) -> None:
-        """Write a file of shared storage."""
+        """Write a file of shared storage; folders of the app's own are made.
+
+        Raises:
+            AndroidError: java.io.IOException.
+        """
 
     def now(self) -> float:
         """Return the phone's time, in seconds since 1970 UTC."""
@@ -111,7 +118,11 @@ class Context(Protocol):
         """
 
     def send_ordered_broadcast(self, intent: Intent, on_result: Callable[[BroadcastResult], None]) -> None:
-        """Send an ordered broadcast and receive its final result."""
+        """Send an ordered broadcast and receive its final result.
+
+        Raises:
+            AndroidError: Android refuses.
+        """
 
     def create_pending_intent(
         self, on_sent: Callable[[Intent], None], base: Intent | None = None, *, mutable: bool = True
@@ -155,7 +166,11 @@ class AppFiles(Protocol):
         """Return a file's content, None where there is none."""
 
     def write(self, name: str, content: bytes) -> None:
-        """Write a file."""
+        """Write a file.
+
+        Raises:
+            AndroidError: java.io.FileNotFoundException in an isolated process, which has no files.
+        """
 
 
 class Service:

@@ -238,6 +238,22 @@ class Platform(Protocol):
             AppFunctionError: there is none of that id.
         """
 
+    def register_app_function(
+        self, function_id: str, code: Callable[[str, Mapping[str, Json]], Mapping[str, Json]]
+    ) -> Callable[[], None]:
+        """Execute one of the application's own functions while the app runs (Android 17).
+
+        Args:
+            function_id: As the application's file declares it.
+            code: As `AppFunctionService.on_execute`.
+
+        Returns:
+            What takes the function back.
+
+        Raises:
+            AndroidError: the application does not declare it, or it is registered already.
+        """
+
     def execute_app_function(
         self,
         package: str,

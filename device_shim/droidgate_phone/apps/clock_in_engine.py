@@ -1,4 +1,4 @@
-"""What the clock-in app does for a request: `RequestEngine.java`."""
+"""What the clock-in app does for a request: `ClockInEngine.java`."""
 
 from __future__ import annotations
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, replace
+from functools import partial
 from typing import Final
 
 from droidgate_phone.app_api.values import BroadcastResult
@@ -12,20 +13,10 @@ from droidgate_phone.commands.argument_reader import ArgumentReader
 from droidgate_phone.commands.instrument_command import run_instrument
 from droidgate_phone.commands.intent_arguments import parse_intent
 from droidgate_phone.commands.refusal import FAILED, refuse
-from droidgate_phone.commands.service_shell import (
-    ALL_USERS,
-    OWNER,
-    is_known_user,
-    read_user,
-    run_guarded,
-)
+from droidgate_phone.commands.service_shell import ALL_USERS, OWNER, is_known_user, read_user, run_guarded
 from droidgate_phone.intents import ComponentName, Intent
 from droidgate_phone.system.activity_records import ActivityRecord
-from droidgate_phone.system.activity_stack import (
-    FLAG_NEW_TASK,
-    ActivityNotFoundError,
-    StartOutcome,
-)
+from droidgate_phone.system.activity_stack import FLAG_NEW_TASK, ActivityNotFoundError, StartOutcome
 from droidgate_phone.system.callers import caller_of_uid
 from droidgate_phone.system.intent_text import show_bundle, show_intent
 from droidgate_phone.system.processes import AndroidNotModelledError
@@ -48,6 +39,7 @@ class _Start:
     refused: str | None = None
 
 
+_START_FLAGS: Final = {"-W": "wait", "-S": "stop", "--async": "asynchronous"}
 _NOT_MODELLED: Final = frozenset(
     {
         "-D", "-N", "-P", "-R", "--start-profiler", "--sampling", "--streaming", "--windowingMode",
@@ -61,12 +53,8 @@ def _read_start(reader: ArgumentReader) -> _Start:
     start = _Start(Intent())
 
     def take(option: str, arguments: ArgumentReader) -> bool:
-        if option == "-W":
-            start.wait = True
-        elif option == "-S":
-            start.stop = True
-        elif option == "--async":
-            start.asynchronous = True
+        if option in _START_FLAGS:
+            setattr(start, _START_FLAGS[option], True)
         elif option == "--user":
             start.user = read_user(arguments)
         elif option in _NOT_MODELLED:
@@ -157,7 +145,7 @@ def _print_wait(
     call.write(f"TotalTime: {milliseconds}\nWaitTime: {milliseconds}\nComplete\n")
 
 
-def _start_service(call: CommandCall, reader: ArgumentReader, *, foreground: bool) -> int:
+def _run_start_service(call: CommandCall, reader: ArgumentReader, *, foreground: bool = False) -> int:
     start = _read_start(reader)
     if start.refused is not None:
         return refuse(call, f"am startservice {start.refused}")
@@ -178,12 +166,7 @@ def _start_service(call: CommandCall, reader: ArgumentReader, *, foreground: boo
     return 0
 
 
-def _run_start_service(call: CommandCall, reader: ArgumentReader) -> int:
-    return _start_service(call, reader, foreground=False)
-
-
-def _run_start_foreground(call: CommandCall, reader: ArgumentReader) -> int:
-    return _start_service(call, reader, foreground=True)
+_run_start_foreground: Final = partial(_run_start_service, foreground=True)
 
 
 def _run_stop_service(call: CommandCall, reader: ArgumentReader) -> int:
@@ -276,11 +259,11 @@ _VERBS: Final[Mapping[str, Verb]] = {
 }
 
 
-def run_activity(call: CommandCall, arguments: tuple[str, ...]) -> int:
-    """`cmd activity ARGUMENTS`."""
-    if not arguments:
+def run_activity(call: CommandCall) -> int:
+    """`am ARGUMENTS` and `cmd activity ARGUMENTS`."""
+    if not call.arguments:
         return refuse(call, "the help of am")
-    verb, reader = arguments[0], ArgumentReader(arguments[1:])
+    verb, reader = call.arguments[0], ArgumentReader(call.arguments[1:])
     if verb not in _VERBS:
         return refuse(call, f"am {verb}")
 
@@ -293,9 +276,4 @@ def run_activity(call: CommandCall, arguments: tuple[str, ...]) -> int:
     return run_guarded(call, verb, run)
 
 
-def run_am(call: CommandCall) -> int:
-    """`am ARGUMENTS`."""
-    return run_activity(call, call.arguments)
-
-
-COMMANDS: Final[Mapping[str, Command]] = {"am": run_am}
+COMMANDS: Final[Mapping[str, Command]] = {"am": run_activity}

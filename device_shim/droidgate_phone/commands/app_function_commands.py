@@ -63,8 +63,9 @@ class _Arguments:
     pending_intent: str | None = None
 
 
-def run_app_function(call: CommandCall, arguments: tuple[str, ...]) -> int:
+def run_app_function(call: CommandCall) -> int:
     """`cmd app_function ARGUMENTS`."""
+    arguments = call.arguments
     generation = call.system.release.function_shell
     if not generation:
         call.write_error("No shell command implementation.\n")
@@ -259,15 +260,18 @@ def _set_enabled(call: CommandCall, reader: ArgumentReader, generation: int) -> 
     read = _read(call, reader, frozenset({"--package", "--function", "--state", "--user"}))
     if not _require(call, read, "package", "function", "state"):
         return FAILED
+    package, function = read.package or "", read.function or ""
     try:
-        call.system.app_functions.set_enabled(
-            read.package or "", read.function or "", read.state or "default"
-        )
+        call.system.app_functions.set_enabled(package, function, read.state or "default")
     except AppFunctionError as error:
-        shown = f"android.os.ParcelableException: java.lang.IllegalArgumentException: {error.message}"
-        call.write(f"Error setting app function state: {shown}\n")
-        return 0
+        return _print_unknown(call, "setting", error)
     call.write("App function enabled state updated successfully.\n")
+    return 0
+
+
+def _print_unknown(call: CommandCall, doing: str, error: AppFunctionError) -> int:
+    shown = f"android.os.ParcelableException: java.lang.IllegalArgumentException: {error.message}"
+    call.write(f"Error {doing} app function state: {shown}\n")
     return 0
 
 
@@ -279,9 +283,7 @@ def _is_enabled(call: CommandCall, reader: ArgumentReader, generation: int) -> i
     try:
         enabled = call.system.app_functions.is_enabled(read.package or "", read.function or "")
     except AppFunctionError as error:
-        shown = f"android.os.ParcelableException: java.lang.IllegalArgumentException: {error.message}"
-        call.write(f"Error checking app function state: {shown}\n")
-        return 0
+        return _print_unknown(call, "checking", error)
     call.write("true\n" if enabled else "false\n")
     return 0
 

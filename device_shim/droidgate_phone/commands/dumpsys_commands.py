@@ -199,9 +199,9 @@ def _missing(call: CommandCall, name: str) -> int:
     return 0
 
 
-def run_device_idle(call: CommandCall, arguments: tuple[str, ...]) -> int:
+def run_device_idle(call: CommandCall) -> int:
     """`cmd deviceidle ARGUMENTS`."""
-    return _dump_idle(call, arguments)
+    return _dump_idle(call, call.arguments)
 
 
 def run_dumpsys(call: CommandCall) -> int:

@@ -15,8 +15,9 @@ _ENABLED: Final = "enabled_input_methods"
 _CURRENT: Final = "default_input_method"
 
 
-def run_input_method(call: CommandCall, arguments: tuple[str, ...]) -> int:
-    """`cmd input_method ARGUMENTS`."""
+def run_input_method(call: CommandCall) -> int:
+    """`ime ARGUMENTS` and `cmd input_method ARGUMENTS`."""
+    arguments = call.arguments
     if arguments[:1] == ("list",) and "-s" in arguments and set(arguments[1:]) <= {"-a", "-s"}:
         known = _methods(call) if "-a" in arguments else _enabled(call)
         call.write("".join(f"{name}\n" for name in known))
@@ -73,9 +74,4 @@ def _enabled(call: CommandCall) -> list[str]:
     return [name for name in written.split(":") if name in installed]
 
 
-def run_ime(call: CommandCall) -> int:
-    """`ime ARGUMENTS`."""
-    return run_input_method(call, call.arguments)
-
-
-COMMANDS: Final[Mapping[str, Command]] = {"ime": run_ime}
+COMMANDS: Final[Mapping[str, Command]] = {"ime": run_input_method}

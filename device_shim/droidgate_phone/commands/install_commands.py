@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 import posixpath
+from collections.abc import Mapping
 from dataclasses import dataclass, replace
-from typing import Final
+from typing import Any, Final
 
 from droidgate_phone.app_api.values import AndroidError
 from droidgate_phone.commands import CommandCall
@@ -18,6 +19,13 @@ from droidgate_phone.system.packages import InstallSession
 _STDIN: Final = "-"
 _BLOCK: Final = 1 << 16
 
+_FLAGS: Final[Mapping[str, Mapping[str, Any]]] = {
+    "-r": {}, "-R": {"replace": False}, "-d": {"downgrade": True}, "-t": {"test_only": True},
+    "-g": {"grant": True},
+}  # fmt: skip
+_NOT_MODELLED: Final = frozenset(
+    {"--apex", "--staged", "--multi-package", "--instant", "--ephemeral", "--preload", "-s"}
+)
 # Options that change nothing that the phone models; True: a value follows.
 _NO_EFFECT: Final = {
     "-f": False, "--full": False, "--dont-kill": False, "--force-uuid": True, "--install-location": True,
@@ -47,15 +55,7 @@ def _read_arguments(reader: ArgumentReader) -> _InstallArguments | str:
         elif option in _NO_EFFECT:
             if _NO_EFFECT[option]:
                 reader.require()
-        elif option in (
-            "--apex",
-            "--staged",
-            "--multi-package",
-            "--instant",
-            "--ephemeral",
-            "--preload",
-            "-s",
-        ):
+        elif option in _NOT_MODELLED:
             return option
         else:
             read.options = _with_option(read.options, option, reader)
@@ -70,16 +70,8 @@ def _read_size(text: str) -> int:
 
 
 def _with_option(options: InstallOptions, option: str, reader: ArgumentReader) -> InstallOptions:
-    if option == "-r":
-        return options
-    if option == "-R":
-        return replace(options, replace=False)
-    if option == "-d":
-        return replace(options, downgrade=True)
-    if option == "-t":
-        return replace(options, test_only=True)
-    if option == "-g":
-        return replace(options, grant=True)
+    if option in _FLAGS:
+        return replace(options, **_FLAGS[option])
     if option == "-i":
         return replace(options, installer=reader.require())
     if option == "-p":

@@ -5,11 +5,13 @@ from __future__ import annotations
 import re
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field, replace
-from typing import Final
+from typing import Any, Final, TypeVar
 
 from droidgate_phone.commands.argument_reader import ArgumentError, ArgumentReader, parse_number
 from droidgate_phone.intents import Bundle, ComponentName, Extra, ExtraKind, Intent
 from droidgate_phone.system.resolver import FLAG_EXCLUDE_STOPPED_PACKAGES, FLAG_INCLUDE_STOPPED_PACKAGES
+
+Number = TypeVar("Number", int, float)
 
 _INT_BITS: Final = 32
 _LAUNCHER: Final = "android.intent.category.LAUNCHER"
@@ -47,24 +49,21 @@ def _split(text: str) -> list[str]:
 
 
 def _whole(text: str, bits: int) -> int:
-    number = parse_number(text) if bits == _INT_BITS else _long(text)
+    number = parse_number(text) if bits == _INT_BITS else _parsed(text, int)
     if not -(1 << bits - 1) <= number < 1 << bits - 1:
         raise ArgumentError(f'For input string: "{text}"', "java.lang.NumberFormatException")
     return number
 
 
-def _long(text: str) -> int:
+def _parsed(text: str, parse: Callable[[str], Number]) -> Number:
     try:
-        return int(text)
+        return parse(text)
     except ValueError:
         raise ArgumentError(f'For input string: "{text}"', "java.lang.NumberFormatException") from None
 
 
 def _fraction(text: str) -> float:
-    try:
-        return float(text)
-    except ValueError:
-        raise ArgumentError(f'For input string: "{text}"', "java.lang.NumberFormatException") from None
+    return _parsed(text, float)
 
 
 def _boolean(text: str) -> bool:
@@ -78,11 +77,11 @@ def _boolean(text: str) -> bool:
         raise ArgumentError(f"Invalid boolean value: {text}") from None
 
 
-def _component_text(text: str) -> str:
+def _component(text: str) -> ComponentName:
     found = ComponentName.parse(text)
     if found is None:
         raise ArgumentError(f"Bad component name: {text}")
-    return found.flatten_short()
+    return found
 
 
 def _of(kind: ExtraKind, read: Callable[[str], str | int | float | bool]) -> ExtraReader:
@@ -98,11 +97,14 @@ _EXTRA_OPTIONS: Final[Mapping[str, ExtraReader]] = {
     "--ed": _of("double", _fraction),
     "--ez": _of("boolean", _boolean),
     "--eu": _of("string", str),
-    "--ecn": _of("string", _component_text),
+    "--ecn": _of("string", lambda text: _component(text).flatten_short()),
     "--esa": lambda text: Extra("string[]", tuple(_split(text))),
     "--eia": lambda text: Extra("int[]", tuple(_whole(part, 32) for part in text.split(","))),
     "--ela": lambda text: Extra("long[]", tuple(_whole(part, 64) for part in text.split(","))),
 }
+
+
+_TEXT_OPTIONS: Final = {"-a": "action", "-d": "data", "-t": "mime_type", "-p": "package"}
 
 
 @dataclass(slots=True)
@@ -157,24 +159,15 @@ def _take(draft: _Draft, option: str, reader: ArgumentReader) -> bool:
 
 
 def _take_part(intent: Intent, option: str, reader: ArgumentReader) -> Intent | None:
-    if option == "-a":
-        return replace(intent, action=reader.require())
-    if option == "-d":
-        return replace(intent, data=reader.require())
-    if option == "-t":
-        return replace(intent, mime_type=reader.require())
+    if option in _TEXT_OPTIONS:
+        text: dict[str, Any] = {_TEXT_OPTIONS[option]: reader.require()}
+        return replace(intent, **text)
     if option == "-c":
         return replace(intent, categories=(*intent.categories, reader.require()))
-    if option == "-p":
-        return replace(intent, package=reader.require())
     if option == "-f":
         return replace(intent, flags=reader.require_number())
     if option == "-n":
-        text = reader.require()
-        component = ComponentName.parse(text)
-        if component is None:
-            raise ArgumentError(f"Bad component name: {text}")
-        return replace(intent, component=component)
+        return replace(intent, component=_component(reader.require()))
     return None
 
 
@@ -182,10 +175,7 @@ def _base_intent(text: str) -> Intent:
     if ":" in text:
         return Intent(action="android.intent.action.VIEW", data=text)
     if "/" in text:
-        component = ComponentName.parse(text)
-        if component is None:
-            raise ArgumentError(f"Bad component name: {text}")
-        return Intent(action=_MAIN, categories=(_LAUNCHER,), component=component)
+        return Intent(action=_MAIN, categories=(_LAUNCHER,), component=_component(text))
     return Intent(action=_MAIN, categories=(_LAUNCHER,), package=text)
 
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
+from functools import partial
 from typing import Final
 
 from droidgate_phone.app_api.values import AndroidError
@@ -12,12 +13,7 @@ from droidgate_phone.commands import install_commands as installing
 from droidgate_phone.commands.argument_reader import ArgumentError, ArgumentReader, parse_number
 from droidgate_phone.commands.intent_arguments import parse_intent
 from droidgate_phone.commands.refusal import FAILED, refuse
-from droidgate_phone.commands.service_shell import (
-    ALL_USERS,
-    is_known_user,
-    read_user,
-    run_guarded,
-)
+from droidgate_phone.commands.service_shell import ALL_USERS, is_known_user, read_user, run_guarded
 from droidgate_phone.intents import ComponentName, Intent
 from droidgate_phone.system.manifests import PartKind
 from droidgate_phone.system.package_records import EnabledState, InstalledPackage
@@ -46,21 +42,6 @@ _FEATURES: Final = (
     "android.software.app_widgets",
     "android.software.home_screen",
 )
-
-
-@dataclass(slots=True)
-class _ListOptions:
-    disabled: bool = False
-    enabled: bool = False
-    paths: bool = False
-    installer: bool = False
-    system: bool = False
-    third_party: bool = False
-    uid: bool = False
-    version: bool = False
-    stopped: bool = False
-    only_uid: int | None = None
-    user: int = ALL_USERS
 
 
 _LIST_FLAGS: Final[Mapping[str, str]] = {
@@ -99,49 +80,51 @@ def _run_list(call: CommandCall, reader: ArgumentReader) -> int:
 
 
 def _list_packages(call: CommandCall, reader: ArgumentReader) -> int:
-    options = _ListOptions()
+    flags: set[str] = set()
+    only_uid: int | None = None
+    user = ALL_USERS
     try:
         while (option := reader.next_option()) is not None:
             if option in _LIST_FLAGS:
-                setattr(options, _LIST_FLAGS[option], True)
+                flags.add(_LIST_FLAGS[option])
             elif option == "--user":
-                options.user = read_user(reader)
+                user = read_user(reader)
             elif option == "--uid":
-                options.uid, options.only_uid = True, parse_number(reader.require())
+                flags.add("uid")
+                only_uid = parse_number(reader.require())
             elif option not in _LIST_WITHOUT_EFFECT:
                 call.write(f"Error: Unknown option: {option}\n")
                 return FAILED
     except ArgumentError as error:
         call.write(f"Error: {error.exception}: {error.message}\n")
         return FAILED
-    if not is_known_user(options.user):
+    if not is_known_user(user):
         return 0
     part_of_name = reader.next()
     for package in call.system.packages.all():
-        if (part_of_name is None or part_of_name in package.name) and _is_listed(package, options):
-            call.write(_package_line(package, options))
+        is_named = part_of_name is None or part_of_name in package.name
+        if is_named and only_uid in (None, package.uid) and _is_listed(package, flags):
+            call.write(_package_line(package, flags))
     return 0
 
 
-def _is_listed(package: InstalledPackage, options: _ListOptions) -> bool:
-    return not (
-        (options.disabled and package.is_enabled)
-        or (options.enabled and not package.is_enabled)
-        or (options.system and not package.system)
-        or (options.third_party and package.system)
-        or options.only_uid not in (None, package.uid)
-    )
+def _is_listed(package: InstalledPackage, flags: set[str]) -> bool:
+    left_out = {
+        "enabled" if not package.is_enabled else "disabled",
+        "third_party" if package.system else "system",
+    }
+    return not left_out & flags
 
 
-def _package_line(package: InstalledPackage, options: _ListOptions) -> str:
-    line = f"package:{package.base_path + '=' if options.paths else ''}{package.name}"
-    if options.version:
+def _package_line(package: InstalledPackage, flags: set[str]) -> str:
+    line = f"package:{package.base_path + '=' if 'paths' in flags else ''}{package.name}"
+    if "version" in flags:
         line += f" versionCode:{package.version_code}"
-    if options.stopped:
+    if "stopped" in flags:
         line += f" stopped={'true' if package.stopped else 'false'}"
-    if options.installer:
+    if "installer" in flags:
         line += f"  installer={package.installer or 'null'}"
-    if options.uid:
+    if "uid" in flags:
         line += f" uid:{package.uid}"
     return line + "\n"
 
@@ -182,14 +165,15 @@ class _Query:
     flags: int = 0
 
 
+_QUERY_FLAGS: Final = {"--brief": "brief", "--components": "components"}
+
+
 def _read_query(reader: ArgumentReader) -> _Query:
     query = _Query(Intent())
 
     def take(option: str, arguments: ArgumentReader) -> bool:
-        if option == "--brief":
-            query.brief = True
-        elif option == "--components":
-            query.components = True
+        if option in _QUERY_FLAGS:
+            setattr(query, _QUERY_FLAGS[option], True)
         elif option == "--user":
             query.user = read_user(arguments)
         elif option == "--query-flags":
@@ -209,7 +193,7 @@ _QUERIES: Final[Mapping[str, tuple[PartKind, str, str]]] = {
 }
 
 
-def _run_query(call: CommandCall, verb: str, reader: ArgumentReader) -> int:
+def _run_query(verb: str, call: CommandCall, reader: ArgumentReader) -> int:
     kind, title, plural = _QUERIES[verb]
     query = _read_query(reader)
     found = _found(call, kind, query)
@@ -276,14 +260,13 @@ def _run_clear(call: CommandCall, reader: ArgumentReader) -> int:
     return 0
 
 
-def _run_state(call: CommandCall, verb: str, reader: ArgumentReader) -> int:
+def _run_state(state: EnabledState, call: CommandCall, reader: ArgumentReader) -> int:
     while reader.next_option() is not None:
         read_user(reader)
     target = reader.next()
     if target is None:
         call.write_error("Error: no package or component specified\n")
         return 1
-    state = _STATE_VERBS[verb]
     name = ComponentName.parse(target)
     package = call.system.packages.find(name.package if name else target)
     if package is None:
@@ -316,7 +299,7 @@ def _check_shell_may_set(
     raise AndroidError("java.lang.SecurityException", message)
 
 
-def _run_grant(call: CommandCall, verb: str, reader: ArgumentReader) -> int:
+def _run_grant(call: CommandCall, reader: ArgumentReader, *, grants: bool) -> int:
     while reader.next_option() is not None:
         read_user(reader)
     name, permission = reader.next(), reader.next()
@@ -335,7 +318,7 @@ def _run_grant(call: CommandCall, verb: str, reader: ArgumentReader) -> int:
     if not permissions.is_changeable(permission):
         message = f"Permission {permission} requested by {name} is not a changeable permission type"
         raise AndroidError("java.lang.SecurityException", message)
-    if verb == "grant":
+    if grants:
         package.granted.add(permission)
     else:
         package.granted.discard(permission)
@@ -356,28 +339,21 @@ _VERBS: Final[Mapping[str, Verb]] = {
     "path": _run_path,
     "resolve-activity": _run_resolve,
     "uninstall": installing.run_uninstall,
+    "grant": partial(_run_grant, grants=True),
+    "revoke": partial(_run_grant, grants=False),
+    **{verb: partial(_run_query, verb) for verb in _QUERIES},
+    **{verb: partial(_run_state, state) for verb, state in _STATE_VERBS.items()},
 }
 
 
-def run_package(call: CommandCall, arguments: tuple[str, ...]) -> int:
-    """`cmd package ARGUMENTS`."""
-    if not arguments:
+def run_package(call: CommandCall) -> int:
+    """`pm ARGUMENTS` and `cmd package ARGUMENTS`."""
+    if not call.arguments:
         return refuse(call, "the help of pm")
-    verb, reader = arguments[0], ArgumentReader(arguments[1:])
-    if verb in _QUERIES:
-        return run_guarded(call, verb, lambda: _run_query(call, verb, reader))
-    if verb in _STATE_VERBS:
-        return run_guarded(call, verb, lambda: _run_state(call, verb, reader))
-    if verb in ("grant", "revoke"):
-        return run_guarded(call, verb, lambda: _run_grant(call, verb, reader))
-    if verb in _VERBS:
-        return run_guarded(call, verb, lambda: _VERBS[verb](call, reader))
-    return refuse(call, f"pm {verb}")
+    verb, reader = call.arguments[0], ArgumentReader(call.arguments[1:])
+    if verb not in _VERBS:
+        return refuse(call, f"pm {verb}")
+    return run_guarded(call, verb, lambda: _VERBS[verb](call, reader))
 
 
-def run_pm(call: CommandCall) -> int:
-    """`pm ARGUMENTS`."""
-    return run_package(call, call.arguments)
-
-
-COMMANDS: Final[Mapping[str, Command]] = {"pm": run_pm}
+COMMANDS: Final[Mapping[str, Command]] = {"pm": run_package}

@@ -4,17 +4,11 @@ from __future__ import annotations
 
 import re
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Final
 
 from droidgate_phone.commands import ROOT_UID, SHELL_UID, Command, CommandCall
-from droidgate_phone.commands.toybox import (
-    Options,
-    OptionTable,
-    UsageError,
-    absolute,
-    toybox_command,
-)
+from droidgate_phone.commands.toybox import Options, OptionTable, UsageError, absolute, toybox_command
 from droidgate_phone.file_accounts import groups_of, name_of
 from droidgate_phone.file_layout import SHELL_PROGRAM
 from droidgate_phone.files import VirtualFileError
@@ -191,11 +185,7 @@ def _toybox(call: CommandCall) -> int:
     if command is None:
         call.write_error(f"toybox: Unknown command {name}\n")
         return _NOT_FOUND
-    return command(
-        CommandCall(
-            name, tuple(arguments), call.streams, call.system, call.environment, call.directory, call.uid
-        )
-    )
+    return command(replace(call, name=name, arguments=tuple(arguments)))
 
 
 def _true(_call: CommandCall) -> int:

@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from collections.abc import Mapping
+from dataclasses import replace
 from importlib import import_module
 from typing import Final
 
@@ -11,19 +12,17 @@ from droidgate_phone.commands.refusal import refuse
 
 _NO_SERVICE: Final = 20
 
-ServiceCommand = Callable[[CommandCall, tuple[str, ...]], int]
-
 # Service -> module and function that runs its shell commands; "" where other commands alone use it.
 _SERVICES: Final[Mapping[str, str]] = {
     "activity": "activity_commands:run_activity",
     "app_function": "app_function_commands:run_app_function",
-    "appops": "settings_commands:run_appops_service",
+    "appops": "settings_commands:run_app_ops",
     "content": "",
     "deviceidle": "dumpsys_commands:run_device_idle",
-    "device_config": "settings_commands:run_device_config_service",
+    "device_config": "settings_commands:run_device_config",
     "input_method": "input_method_commands:run_input_method",
     "package": "package_commands:run_package",
-    "settings": "settings_commands:run_settings_service",
+    "settings": "settings_commands:run_settings",
     "window": "window_commands:run_window",
 }
 
@@ -53,8 +52,8 @@ def run_cmd(call: CommandCall) -> int:
     if not target:
         return refuse(call, f"cmd {name}")
     module, _, function = target.partition(":")
-    run: ServiceCommand = getattr(import_module(f"droidgate_phone.commands.{module}"), function)
-    return run(call, tuple(rest))
+    run: Command = getattr(import_module(f"droidgate_phone.commands.{module}"), function)
+    return run(replace(call, arguments=tuple(rest)))
 
 
 def run_service(call: CommandCall) -> int:

@@ -27,30 +27,32 @@ def _without_user(words: tuple[str, ...]) -> list[str]:
     return rest
 
 
-def run_settings_service(call: CommandCall, arguments: tuple[str, ...]) -> int:
-    """`cmd settings get|put|delete|list NAMESPACE [KEY [VALUE]]`."""
-    if not arguments:
+def run_settings(call: CommandCall) -> int:
+    """`settings get|put|delete|list NAMESPACE [KEY [VALUE]]`, and the same with `cmd`."""
+    if not call.arguments:
         return refuse(call, "the help of settings")
-    return run_guarded(call, arguments[0], lambda: _settings(call, _without_user(arguments)))
+    return run_guarded(call, call.arguments[0], lambda: _settings(call, _without_user(call.arguments)))
+
+
+_REQUIRED_WORDS: Final = {"get": 2, "put": 3, "delete": 2, "list": 1}
+"""Verbs of settings and of device configuration, and how many words follow at the least."""
 
 
 def _settings(call: CommandCall, words: list[str]) -> int:
     verb, rest = words[0], words[1:]
-    required_words = {"get": 2, "put": 3, "delete": 2, "list": 1}.get(verb)
-    if required_words is None:
+    if verb not in _REQUIRED_WORDS:
         return refuse(call, f"settings {verb}")
-    if len(rest) < required_words or rest[0] not in NAMESPACES:
-        problem = (
-            f"Invalid namespace '{rest[0]}'" if rest and rest[0] not in NAMESPACES else "Not enough arguments"
-        )
-        call.write_error(f"{problem}\n")
+    if rest and rest[0] not in NAMESPACES:
+        call.write_error(f"Invalid namespace '{rest[0]}'\n")
+        return FAILED
+    if len(rest) < _REQUIRED_WORDS[verb]:
+        call.write_error("Not enough arguments\n")
         return FAILED
     settings, namespace = call.system.settings, rest[0]
     if verb == "list":
-        call.write("".join(f"{key}={value}\n" for key, value in settings.all(namespace).items()))
+        _print_all(call, settings.all(namespace))
     elif verb == "get":
-        found = settings.get(namespace, rest[1])
-        call.write(f"{'null' if found is None else found}\n")
+        call.write(f"{_or_null(settings.get(namespace, rest[1]))}\n")
     elif verb == "put":
         settings.put(namespace, rest[1], rest[2])
     else:
@@ -58,24 +60,21 @@ def _settings(call: CommandCall, words: list[str]) -> int:
     return 0
 
 
-def run_device_config_service(call: CommandCall, arguments: tuple[str, ...]) -> int:
-    """`cmd device_config get|put|delete|list NAMESPACE [KEY [VALUE]]`."""
-    if not arguments:
+def run_device_config(call: CommandCall) -> int:
+    """`device_config get|put|delete|list NAMESPACE [KEY [VALUE]]`, and the same with `cmd`."""
+    if not call.arguments:
         return refuse(call, "the help of device_config")
-    verb, *rest = arguments
-    required_words = {"get": 2, "put": 3, "delete": 2, "list": 1}.get(verb)
-    if required_words is None:
+    verb, *rest = call.arguments
+    if verb not in _REQUIRED_WORDS:
         return refuse(call, f"device_config {verb}")
-    if len(rest) < required_words:
+    if len(rest) < _REQUIRED_WORDS[verb]:
         call.write_error("Bad arguments\n")
         return FAILED
     settings, namespace = call.system.settings, rest[0]
     if verb == "list":
-        values = settings.device_values(namespace)
-        call.write("".join(f"{key}={value}\n" for key, value in values.items()))
+        _print_all(call, settings.device_values(namespace))
     elif verb == "get":
-        found = settings.device_value(namespace, rest[1])
-        call.write(f"{'null' if found is None else found}\n")
+        call.write(f"{_or_null(settings.device_value(namespace, rest[1]))}\n")
     elif verb == "put":
         settings.set_device_value(namespace, rest[1], rest[2])
     else:
@@ -85,11 +84,19 @@ def run_device_config_service(call: CommandCall, arguments: tuple[str, ...]) -> 
     return 0
 
 
-def run_appops_service(call: CommandCall, arguments: tuple[str, ...]) -> int:
-    """`cmd appops set|get PACKAGE [OPERATION [MODE]]`."""
-    if not arguments:
+def _print_all(call: CommandCall, values: Mapping[str, str]) -> None:
+    call.write("".join(f"{key}={value}\n" for key, value in values.items()))
+
+
+def _or_null(value: str | None) -> str:
+    return "null" if value is None else value
+
+
+def run_app_ops(call: CommandCall) -> int:
+    """`appops set|get PACKAGE [OPERATION [MODE]]`, and the same with `cmd`."""
+    if not call.arguments:
         return refuse(call, "the help of appops")
-    return run_guarded(call, arguments[0], lambda: _app_ops(call, _without_user(arguments)))
+    return run_guarded(call, call.arguments[0], lambda: _app_ops(call, _without_user(call.arguments)))
 
 
 def _app_ops(call: CommandCall, words: list[str]) -> int:
@@ -120,23 +127,8 @@ def _app_ops(call: CommandCall, words: list[str]) -> int:
     return 0
 
 
-def run_settings(call: CommandCall) -> int:
-    """`settings ARGUMENTS`."""
-    return run_settings_service(call, call.arguments)
-
-
-def run_device_config(call: CommandCall) -> int:
-    """`device_config ARGUMENTS`."""
-    return run_device_config_service(call, call.arguments)
-
-
-def run_appops(call: CommandCall) -> int:
-    """`appops ARGUMENTS`."""
-    return run_appops_service(call, call.arguments)
-
-
 COMMANDS: Final[Mapping[str, Command]] = {
     "settings": run_settings,
     "device_config": run_device_config,
-    "appops": run_appops,
+    "appops": run_app_ops,
 }

@@ -19,16 +19,17 @@ _LEAST_SIZE: Final = 200
 _LARGEST_SCALE: Final = 2
 
 
-def run_window(call: CommandCall, arguments: tuple[str, ...]) -> int:
-    """`cmd window ARGUMENTS`."""
-    if arguments[:1] == ("size",) and len(arguments) <= len(("size", "value")):
-        return _size(call, arguments[1] if len(arguments) > 1 else None)
-    if arguments[:1] == ("density",) and len(arguments) <= len(("density", "value")):
-        return _density(call, arguments[1] if len(arguments) > 1 else None)
-    return refuse(call, " ".join(("wm", *arguments)))
+def run_window(call: CommandCall) -> int:
+    """`wm ARGUMENTS` and `cmd window ARGUMENTS`."""
+    match call.arguments:
+        case ("size", *value) if len(value) <= 1:
+            return _size(call, *value)
+        case ("density", *value) if len(value) <= 1:
+            return _density(call, *value)
+    return refuse(call, " ".join(("wm", *call.arguments)))
 
 
-def _size(call: CommandCall, value: str | None) -> int:
+def _size(call: CommandCall, value: str | None = None) -> int:
     window, physical = call.system.window, Display()
     if value is None:
         call.write(f"Physical size: {physical.width}x{physical.height}\n")
@@ -53,7 +54,7 @@ def _kept_in_bounds(size: int, physical: int) -> int:
     return min(max(size, _LEAST_SIZE), physical * _LARGEST_SCALE)
 
 
-def _density(call: CommandCall, value: str | None) -> int:
+def _density(call: CommandCall, value: str | None = None) -> int:
     system = call.system
     if value is None:
         call.write(f"Physical density: {system.properties.get(_DENSITY)}\n")
@@ -73,9 +74,4 @@ def _density(call: CommandCall, value: str | None) -> int:
     return 0
 
 
-def run_wm(call: CommandCall) -> int:
-    """`wm ARGUMENTS`."""
-    return run_window(call, call.arguments)
-
-
-COMMANDS: Final[Mapping[str, Command]] = {"wm": run_wm}
+COMMANDS: Final[Mapping[str, Command]] = {"wm": run_window}

@@ -3,12 +3,13 @@
 from __future__ import annotations
 
 import contextlib
-import threading
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import replace
 from typing import Final
 
+from droidgate_phone.clocks import SystemSignal
 from droidgate_phone.files import VirtualFileError
+from droidgate_phone.kept_threads import KeptThreads
 from droidgate_phone.shell.builtins import BUILTINS, SPECIAL
 from droidgate_phone.shell.errors import (
     BROKEN_PIPE_STATUS,
@@ -23,6 +24,7 @@ from droidgate_phone.shell.programs import start_program
 from droidgate_phone.shell.run import HERE, Budget, Pipe, Run, Stream
 from droidgate_phone.shell.state import ShellState
 
+THREADS: Final = KeptThreads("droidgate-phone-shell")
 _JOIN_SECONDS: Final = 0.5
 _PATIENCE: Final = 10
 
@@ -81,7 +83,7 @@ def _run_pipeline(state: ShellState, commands: Sequence[Simple]) -> int:
     """Run each command in a subshell and a thread of its own, the last one in this thread."""
     run = state.run
     pipes = [Pipe(run) for _ in commands[1:]]
-    threads: list[threading.Thread] = []
+    stages: list[SystemSignal] = []
     with run.threads(len(pipes)):
         for index, command in enumerate(commands[:-1]):
             stage = _stage(state, pipes, index)
@@ -95,8 +97,7 @@ def _run_pipeline(state: ShellState, commands: Sequence[Simple]) -> int:
                 finally:
                     _close(pipes, index)
 
-            threads.append(threading.Thread(target=work, name="droidgate-phone-shell", daemon=True))
-            threads[-1].start()
+            stages.append(THREADS.start(work))
         last = len(commands) - 1
         try:
             status = _run_as_process(_stage(state, pipes, last), commands[last])
@@ -105,7 +106,7 @@ def _run_pipeline(state: ShellState, commands: Sequence[Simple]) -> int:
             raise
         finally:
             _close(pipes, last)
-            _join(run, threads)
+            _join(run, stages)
     run.check()
     return status
 
@@ -126,12 +127,11 @@ def _close(pipes: Sequence[Pipe], index: int) -> None:
         pipes[index - 1].close_reader()
 
 
-def _join(run: Run, threads: Sequence[threading.Thread]) -> None:
-    """Wait for threads; those of a run that is over get a few seconds."""
-    for thread in threads:
+def _join(run: Run, stages: Sequence[SystemSignal]) -> None:
+    """Wait for the ends of commands; those of a run that is over get a few seconds."""
+    for stage in stages:
         patience = _PATIENCE
-        while thread.is_alive() and patience:
-            thread.join(_JOIN_SECONDS)
+        while patience and not stage.wait(_JOIN_SECONDS):
             with contextlib.suppress(BudgetExceededError):
                 run.check()
                 patience = _PATIENCE + 1
@@ -150,7 +150,7 @@ def _start_in_background(state: ShellState, command: Simple) -> int:
         except Exception as error:  # noqa: BLE001 - only the log can still show it
             copy.system.log.record("background-ended", reason=str(error))
 
-    threading.Thread(target=work, name="droidgate-phone-shell", daemon=True).start()
+    THREADS.start(work)
     return 0
 
 

@@ -1,6 +1,6 @@
 """What the system offers to an app.
 
-`droidgate_phone.app_api.behaviour.Context` says what each method raises.
+`droidgate_phone.app_api.behaviour.Context` says what each method does and raises.
 """
 
 from __future__ import annotations
@@ -40,18 +40,12 @@ class PrivateFiles:
         self._uid = uid
 
     def read(self, name: str) -> bytes | None:
-        """Return a file's content, None where there is none."""
         try:
             return bytes(self._files.read(self._path(name), uid=self._uid))
         except VirtualFileError:
             return None
 
     def write(self, name: str, content: bytes) -> None:
-        """Write a file.
-
-        Raises:
-            AndroidError: java.io.FileNotFoundException in an isolated process, which has no files.
-        """
         path = self._path(name)
         if is_isolated(self._uid):
             message = f"{path}: open failed: EACCES (Permission denied)"
@@ -70,11 +64,7 @@ class AppContext:
     """The context of one component of an app."""
 
     def __init__(
-        self,
-        system: AndroidSystem,
-        package: InstalledPackage,
-        process: AppProcess,
-        activity: object = None,
+        self, system: AndroidSystem, package: InstalledPackage, process: AppProcess, activity: object = None
     ) -> None:
         self._system = system
         self._package = package
@@ -84,7 +74,6 @@ class AppContext:
 
     @property
     def package(self) -> str:
-        """The app's package."""
         return self._package.name
 
     @property
@@ -99,25 +88,20 @@ class AppContext:
 
     @property
     def files(self) -> PrivateFiles:
-        """The app's private files; they survive its process."""
         return self._files
 
     @property
     def platform(self) -> AppPlatform:
-        """What Android offers beyond that."""
         return self._platform
 
     def read_xml_resource(self, reference: str) -> str | None:
-        """Return `@xml/name` of the installed APK as XML text."""
         found = self._package.application.resources.read_file(reference)
         return None if found is None else found.text
 
     def read_string_resource(self, reference: str) -> str | None:
-        """Return `@string/name` of the installed APK."""
         return self._package.application.resources.read_text(reference)
 
     def read_meta_data(self, class_name: str, name: str) -> str | None:
-        """Return a meta-data text of one of the app's own components, as the installed manifest has it."""
         application = self._package.application
         for component in application.components:
             if application.qualified_name(component) == class_name:
@@ -126,7 +110,6 @@ class AppContext:
         return None
 
     def read_raw(self, path: str) -> bytes | None:
-        """Return an entry of the installed APK, such as `assets/x.xml`."""
         apk = self._package.apk
         part = apk.part_with(path) if apk is not None else None
         if part is None:
@@ -137,10 +120,6 @@ class AppContext:
             return None
 
     def read_shared_file(self, path: str) -> bytes | None:
-        """Return a file of shared storage, None where there is none or it is not readable.
-
-        An app reads what lies in its own folder there; with READ_EXTERNAL_STORAGE up to Android 9 all files.
-        """
         files = self._system.files
         if not path.startswith(_SHARED):
             raise AndroidError("java.io.IOException", f"{path}: open failed: EACCES (Permission denied)")
@@ -158,11 +137,6 @@ class AppContext:
         return path.startswith(_REAL_SHARED) and is_before_scoped_storage and is_granted
 
     def write_shared_file(self, path: str, content: bytes) -> None:
-        """Write a file of shared storage; folders of the app's own are made.
-
-        Raises:
-            AndroidError: java.io.IOException.
-        """
         files = self._system.files
         if not path.startswith(_SHARED):
             raise AndroidError("java.io.IOException", f"{path}: open failed: EACCES (Permission denied)")
@@ -176,11 +150,9 @@ class AppContext:
             raise AndroidError("java.io.IOException", str(error)) from error
 
     def now(self) -> float:
-        """Return the phone's time, in seconds since 1970 UTC."""
         return self._system.clock.now()
 
     def start_service(self, intent: Intent, *, foreground: bool = False) -> ComponentName | None:
-        """Start a service."""
         self._caller.refuse_isolated("startService")
         self._require_explicit(intent)
         try:
@@ -202,7 +174,6 @@ class AppContext:
         *,
         flags: int = 0,
     ) -> Binding | None:
-        """Bind a service and wait for it; None where it gives no binder."""
         self._caller.refuse_isolated("bindService")
         self._require_explicit(intent)
         return self._system.services.bind(self._caller, intent, on_message, on_disconnected, flags)
@@ -210,7 +181,6 @@ class AppContext:
     def start_activity(
         self, intent: Intent, on_result: Callable[[ActivityResult], None] | None = None
     ) -> None:
-        """Start an activity, for a result where a receiver is given."""
         self._caller.refuse_isolated("startActivity")
         if self._caller.activity is None and not intent.flags & FLAG_NEW_TASK:
             message = (
@@ -225,18 +195,12 @@ class AppContext:
             raise AndroidError("android.content.ActivityNotFoundException", self._not_found(intent)) from None
 
     def send_ordered_broadcast(self, intent: Intent, on_result: Callable[[BroadcastResult], None]) -> None:
-        """Send an ordered broadcast and receive its final result.
-
-        Raises:
-            AndroidError: Android refuses.
-        """
         self._caller.refuse_isolated("broadcastIntent")
         self._system.broadcasts.send_ordered(self._caller, intent, on_result)
 
     def create_pending_intent(
         self, on_sent: Callable[[Intent], None], base: Intent | None = None, *, mutable: bool = True
     ) -> str:
-        """Return the token of a broadcast PendingIntent to this app."""
         self._caller.refuse_isolated("getIntentSender")
         record = PendingIntentRecord(
             self.package, self._caller.uid, self._caller.process, base or Intent(), mutable, on_sent
@@ -244,23 +208,18 @@ class AppContext:
         return self._system.messengers.add_pending_intent(record)
 
     def send_pending_intent(self, token: str, fill_in: Intent) -> None:
-        """Send a PendingIntent."""
         self._system.messengers.send_pending_intent(token, fill_in)
 
     def send_message(self, messenger: str, message: Message) -> None:
-        """Send a message to the Messenger of that token."""
         self._system.messengers.send_message(messenger, message, self._caller.uid)
 
     def query_services(self, intent: Intent) -> list[ComponentName]:
-        """Return the services that match, of the packages that this app may see."""
         return self._query("service", intent)
 
     def query_activities(self, intent: Intent) -> list[ComponentName]:
-        """Return the activities that match, of the packages that this app may see."""
         return self._query("activity", intent)
 
     def query_receivers(self, intent: Intent) -> list[ComponentName]:
-        """Return the receivers that match, of the packages that this app may see."""
         return self._query("receiver", intent)
 
     def _query(self, kind: PartKind, intent: Intent) -> list[ComponentName]:

@@ -7,21 +7,22 @@ whenever a package comes, changes or goes.
 from __future__ import annotations
 
 import threading
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass
+from functools import partial
 from typing import Final, Literal
 
 from droidgate.app_search import IndexedDocument, simulate_indexing
 from droidgate.model.json_values import Json
 from droidgate_mappings.app_functions import load_error_codes, load_indexing
-from droidgate_phone.app_api.values import AppFunctionError, CallingPackage
+from droidgate_phone.app_api.values import AndroidError, AppFunctionError, CallingPackage
 from droidgate_phone.system.callers import Caller
 from droidgate_phone.system.core import SystemCore
 from droidgate_phone.system.generic_documents import Properties, in_map_order
 from droidgate_phone.system.manifests import InstalledComponent
 from droidgate_phone.system.package_records import InstalledPackage
 from droidgate_phone.system.packages import FIRST_APP_UID
-from droidgate_phone.system.processes import AndroidNotModelledError
+from droidgate_phone.system.processes import AndroidNotModelledError, AppProcess
 
 SERVICE_ACTION: Final = "android.app.appfunctions.AppFunctionService"
 BIND_PERMISSION: Final = "android.permission.BIND_APP_FUNCTION_SERVICE"
@@ -29,6 +30,15 @@ EXECUTE_PERMISSION: Final = "android.permission.EXECUTE_APP_FUNCTIONS"
 EXECUTE_SYSTEM_PERMISSION: Final = "android.permission.EXECUTE_APP_FUNCTIONS_SYSTEM"
 _RUNTIME_TYPE: Final = "AppFunctionRuntimeMetadata"
 _BY_NAME: Final = {error_code.name: code for code, error_code in load_error_codes().items()}
+
+_DECLARE: Final = (
+    "Ensure this function is declared in the XML resource referenced by the property within the "
+    "<application> tag of your AndroidManifest.xml."
+)
+
+_Take = Callable[[Mapping[str, Json] | AppFunctionError], None]
+_Run = Callable[[_Take], None]
+"""Executes a function, and hands over what comes of it."""
 
 EnabledState = Literal["default", "enabled", "disabled"]
 _STATE_NUMBERS: Final[Mapping[EnabledState, int]] = {"default": 0, "enabled": 1, "disabled": 2}
@@ -51,6 +61,19 @@ class ListedDocument:
     type: str
     properties: Properties
     runtime: Properties | None = None
+
+
+FunctionCode = Callable[[str, Properties], Mapping[str, Json]]
+"""Executes a function: its id and the parameters -> the properties of the result document."""
+
+
+@dataclass(frozen=True, slots=True)
+class _Registration:
+    """A function that an app executes while it runs."""
+
+    process: AppProcess
+    code: FunctionCode
+    forget: Callable[[], None]
 
 
 @dataclass(frozen=True, slots=True)
@@ -76,6 +99,7 @@ class AppFunctionManager:
         self._indexed: dict[str, dict[str, IndexedDocument]] = {}
         self._states: dict[tuple[str, str], EnabledState] = {}
         self._allowed: set[tuple[str, str]] = set()
+        self._registered: dict[tuple[str, str], _Registration] = {}
         if core.release.app_search is not None:
             core.packages.listen(self._package_changed)
 
@@ -148,6 +172,8 @@ class AppFunctionManager:
         document = self.functions(package).get(function_id)
         if document is None:
             raise error("ERROR_FUNCTION_NOT_FOUND", _not_found(package, function_id))
+        if _is_of_application(document):
+            return (package, function_id) in self._registered
         state = self._states.get((package, function_id), "default")
         return bool(document.enabled) if state == "default" else state == "enabled"
 
@@ -162,6 +188,40 @@ class AppFunctionManager:
         with self._lock:
             self._states[package, function_id] = state
         self._core.log.record("app-function-state", package=package, function=function_id, state=state)
+
+    def register(
+        self, package: str, function_id: str, process: AppProcess, code: FunctionCode
+    ) -> Callable[[], None]:
+        """Have an app execute one of its application-level functions while its process lives.
+
+        Reference appfunctions 2.g.
+
+        Returns:
+            What takes the function back.
+
+        Raises:
+            AndroidError: the application does not declare it, or it is registered already.
+            AndroidNotModelledError: it is a function of an activity.
+        """
+        document, key = self.functions(package).get(function_id), (package, function_id)
+        if document is None or not _is_of_application(document):
+            message = f"Unable to register AppFunction {function_id}. {_DECLARE}"
+            raise AndroidError("java.lang.IllegalArgumentException", message)
+        if document.properties.get("scope") == ["activity"]:
+            raise AndroidNotModelledError("functions that an activity registers")
+        with self._lock:
+            if key in self._registered:
+                message = f"App function {function_id} is already registered"
+                raise AndroidError("java.lang.IllegalStateException", message)
+            self._registered[key] = _Registration(process, code, process.on_death(lambda: self._forget(key)))
+        self._core.log.record("app-function-registered", package=package, function=function_id)
+        return lambda: self._forget(key)
+
+    def _forget(self, key: tuple[str, str]) -> None:
+        with self._lock:
+            registration = self._registered.pop(key, None)
+        if registration is not None:
+            registration.forget()
 
     def allow_caller(self, agent: str, target: str) -> None:
         """Put an agent and a target on the allowlist (Android 17)."""
@@ -184,10 +244,14 @@ class AppFunctionManager:
         self._check_scope(package, function_id)
         if not self.is_enabled(package, function_id):
             raise error("ERROR_DISABLED", "The app function is disabled")
-        found, component = self._service_of(package, function_id)
-        self._core.log.record("app-function", package=package, function=function_id, caller_uid=caller.uid)
         execution = _Execution(function_id, parameters, self._calling_package(caller))
-        return self._run(found, component, execution, seconds)
+        registration = self._registered.get((package, function_id))
+        if registration is None:
+            process, run = self._started_service(package, execution)
+        else:
+            process, run = registration.process, partial(_run_registered, registration.code, execution)
+        self._core.log.record("app-function", package=package, function=function_id, caller_uid=caller.uid)
+        return self._run(process, run, seconds)
 
     def _calling_package(self, caller: Caller) -> CallingPackage:
         found = self._core.packages.find(caller.package or "")
@@ -216,7 +280,7 @@ class AppFunctionManager:
         found = self._core.packages.find(package)
         document = self.functions(package)[function_id]
         named = document.properties.get("serviceName")
-        if found is not None and named != [load_indexing().names.application_service]:
+        if found is not None and not _is_of_application(document):
             for component in found.components("service"):
                 is_named = named is None or named == [component.name]
                 if is_named and self._is_function_service(found, component):
@@ -230,13 +294,9 @@ class AppFunctionManager:
             and package.is_component_enabled(component)
         )
 
-    def _run(
-        self,
-        package: InstalledPackage,
-        component: InstalledComponent,
-        execution: _Execution,
-        seconds: float,
-    ) -> Properties:
+    def _started_service(self, name: str, execution: _Execution) -> tuple[AppProcess, _Run]:
+        """Return the process of the service that executes a function, started, and what does."""
+        package, component = self._service_of(name, execution.function_id)
         app = self._core.code_of(package)
         service = app.APP_FUNCTION_SERVICES.get(component.code_class) if app is not None else None
         if service is None:
@@ -244,6 +304,14 @@ class AppFunctionManager:
         process = self._core.start_process(package, component.process)
         made = service(self._core.context_for(package, process))
 
+        def run(take: _Take) -> None:
+            given = in_map_order(execution.parameters)
+            made.on_execute_later(execution.function_id, given, execution.caller, take)
+
+        return process, run
+
+    def _run(self, process: AppProcess, run: _Run, seconds: float) -> Properties:
+        """Execute a function on the main thread of a process, and wait for what comes of it."""
         clock = self._core.clock
         done = clock.signal()
         outcomes: list[Mapping[str, Json] | AppFunctionError] = []
@@ -252,13 +320,9 @@ class AppFunctionManager:
             outcomes.append(outcome)
             done.set()
 
-        def run() -> None:
-            given = in_map_order(execution.parameters)
-            made.on_execute_later(execution.function_id, given, execution.caller, take)
-
         forget = process.on_death(done.set)
         try:
-            self._core.processes.run_code(process, run)
+            self._core.processes.run_code(process, lambda: run(take))
             if not clock.wait(done, seconds):
                 raise TimedOutError
         finally:
@@ -272,6 +336,19 @@ class AppFunctionManager:
         return in_map_order(
             {name: list(values) for name, values in outcome.items() if isinstance(values, list)}
         )
+
+
+def _run_registered(code: FunctionCode, execution: _Execution, take: _Take) -> None:
+    try:
+        outcome = code(execution.function_id, in_map_order(execution.parameters))
+    except AppFunctionError as refused:
+        take(refused)
+        return
+    take(outcome)
+
+
+def _is_of_application(document: IndexedDocument) -> bool:
+    return document.properties.get("serviceName") == [load_indexing().names.application_service]
 
 
 def _not_found(package: str, function_id: str) -> str:

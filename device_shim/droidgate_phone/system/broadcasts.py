@@ -16,11 +16,7 @@ from droidgate_phone.system.core import SystemCore
 from droidgate_phone.system.deliveries import is_deliverable
 from droidgate_phone.system.intent_text import show_intent
 from droidgate_phone.system.packages import FIRST_APP_UID
-from droidgate_phone.system.parcels import (
-    ONEWAY_LIMIT,
-    cross_bundle,
-    cross_intent,
-)
+from droidgate_phone.system.parcels import ONEWAY_LIMIT, cross_bundle, cross_intent
 from droidgate_phone.system.processes import (
     AndroidNotModelledError,
     AppNotRespondingError,

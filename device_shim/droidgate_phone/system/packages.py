@@ -13,12 +13,7 @@ from droidgate_phone.app_api.values import AndroidError
 from droidgate_phone.clocks import Clock
 from droidgate_phone.event_log import EventLog
 from droidgate_phone.files import VirtualFileError, VirtualFiles
-from droidgate_phone.system.installation import (
-    InstallError,
-    InstallOptions,
-    ParsedPackage,
-    parse_package,
-)
+from droidgate_phone.system.installation import InstallError, InstallOptions, ParsedPackage, parse_package
 from droidgate_phone.system.package_records import InstalledPackage
 from droidgate_phone.system.permissions import Permissions
 from droidgate_phone.system.releases import ReleaseProfile

@@ -3,9 +3,10 @@
 from __future__ import annotations
 
 import itertools
+import queue
 import threading
-from collections import deque
 from collections.abc import Callable
+from contextlib import suppress
 from typing import Final, TypeVar
 
 from droidgate_phone.app_api.values import AndroidError
@@ -67,8 +68,8 @@ class AppProcess:
         self.watched = False
         self.statics: dict[str, object] = {}
         self._clock = clock
-        self._tasks: deque[Callable[[], None]] = deque()
-        self._condition = threading.Condition()
+        self._tasks: queue.SimpleQueue[Callable[[], None] | None] = queue.SimpleQueue()
+        self._lock = threading.RLock()
         self._thread = threading.Thread(target=self._loop, name=f"phone:{name}", daemon=True)
         self._deaths: dict[int, Callable[[], None]] = {}
         self._numbers = itertools.count()
@@ -76,12 +77,11 @@ class AppProcess:
 
     def post(self, task: Callable[[], None]) -> bool:
         """Have a task run on the main thread; false where the process has ended."""
-        with self._condition:
+        with self._lock:
             if not self.alive:
                 return False
             self._clock.work_added()
-            self._tasks.append(task)
-            self._condition.notify()
+            self._tasks.put(task)
             return True
 
     def on_death(self, listener: Callable[[], None]) -> Callable[[], None]:
@@ -90,7 +90,7 @@ class AppProcess:
         Returns:
             What forgets the listener again.
         """
-        with self._condition:
+        with self._lock:
             if self.alive:
                 number = next(self._numbers)
                 self._deaths[number] = listener
@@ -99,19 +99,21 @@ class AppProcess:
         return lambda: None
 
     def _forget(self, number: int) -> None:
-        with self._condition:
+        with self._lock:
             self._deaths.pop(number, None)
 
     def end(self) -> None:
         """End it: what it has not begun is never done."""
-        with self._condition:
+        with self._lock:
             if not self.alive:
                 return
             self.alive = False
-            dropped = len(self._tasks)
-            self._tasks.clear()
+            dropped = 0
+            with suppress(queue.Empty):
+                while self._tasks.get_nowait():
+                    dropped += 1
+            self._tasks.put(None)
             listeners, self._deaths = list(self._deaths.values()), {}
-            self._condition.notify()
         for listener in listeners:
             listener()
         for _ in range(dropped):
@@ -131,13 +133,7 @@ class AppProcess:
         return threading.current_thread() is self._thread
 
     def _loop(self) -> None:
-        while True:
-            with self._condition:
-                while self.alive and not self._tasks:
-                    self._condition.wait()
-                if not self.alive:
-                    return
-                task = self._tasks.popleft()
+        while (task := self._tasks.get()) is not None:
             with self._clock.working():
                 task()
 

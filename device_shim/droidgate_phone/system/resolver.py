@@ -7,12 +7,7 @@ from typing import Final
 
 from droidgate_phone.intents import ComponentName, Intent
 from droidgate_phone.system.intent_matching import MATCH_ADJUSTMENT_NORMAL, match_filter
-from droidgate_phone.system.manifests import (
-    CATEGORY_DEFAULT,
-    InstalledComponent,
-    InstalledFilter,
-    PartKind,
-)
+from droidgate_phone.system.manifests import CATEGORY_DEFAULT, InstalledComponent, InstalledFilter, PartKind
 from droidgate_phone.system.package_records import InstalledPackage
 from droidgate_phone.system.packages import FIRST_APP_UID, PackageManager
 from droidgate_phone.system.releases import ReleaseProfile

@@ -128,18 +128,12 @@ class BoundService:
         return self.record.name
 
     def send(self, message: Message) -> None:
-        """Send a message; answers come to the binding's `on_message` where `reply_to` is left None.
-
-        Raises:
-            AndroidError: the service's process is gone.
-        """
         if not self.record.process.alive:
             raise AndroidError(DEAD_OBJECT, "")
         answered = message if message.reply_to is not None else replace(message, reply_to=self._answers)
         self._messengers.send_message(self._service, answered, self.caller.uid)
 
     def unbind(self) -> None:
-        """Unbind the service; it ends with its last client."""
         self.bound = False
         if self.forget_death is not None:
             self.forget_death()

@@ -412,11 +412,7 @@ class _Client:
         output = OutputSocket(self._socket, faults)
         self.output.on_end(output.end)
         self.output.send(b"OKAY")
-        endpoint = SocketEndpoint(
-            self._socket,
-            output,
-            ends_at_write=GARBAGE_EVERY if faults.garbage else 0,
-        )
+        endpoint = SocketEndpoint(self._socket, output, ends_at_write=GARBAGE_EVERY if faults.garbage else 0)
         with contextlib.suppress(BrokenPipeError):
             service(endpoint)
 

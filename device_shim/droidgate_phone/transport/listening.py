@@ -13,6 +13,8 @@ from droidgate_phone.transport.workers import BusyError, Workers
 
 _PAUSE: Final = 0.1
 """Seconds until the next try where the host has no socket left."""
+_MOST_WAITING: Final = 16
+"""Threads that wait for a connection; one that has served ends where so many do."""
 
 
 class Connection(Protocol):
@@ -26,12 +28,12 @@ class Connection(Protocol):
 
 
 class Listener:
-    """Accepts connections and serves each in a thread of its own.
+    """Accepts connections and serves each in a thread that serves no other meanwhile.
 
     Args:
         port: The port on 127.0.0.1, 0 for a free one.
         name: What listens, for threads and the log.
-        connect: Makes a connection of an accepted socket; called from another thread at once.
+        connect: Makes a connection of an accepted socket; may be called by several threads at once.
         log: Where refusals go.
         workers: Runs the threads.
 
@@ -57,7 +59,8 @@ class Listener:
         self._lock = threading.Lock()
         self._connections: set[Connection] = set()
         self._closed = threading.Event()
-        workers.start(f"{name} on port {self.port}", self._accept)
+        self._waiting = 0
+        self._wait_in_a_thread()
 
     def close(self) -> None:
         """Accept no more and end every connection."""
@@ -70,7 +73,17 @@ class Listener:
         for connection in connections:
             connection.end()
 
+    def _wait_in_a_thread(self) -> None:
+        with self._lock:
+            self._workers.start(f"{self._name} on port {self.port}", self._accept)
+            self._waiting += 1
+
     def _accept(self) -> None:
+        """Accept a connection and serve it, again and again; another thread waits for the next meanwhile.
+
+        So no connection is handed from one thread to another, which would cost more than what most of them
+        ask for.
+        """
         while not self._closed.is_set():
             try:
                 connected, _ = self._listening.accept()
@@ -78,11 +91,22 @@ class Listener:
                 if not self._closed.wait(_PAUSE):
                     self._refuse(error)
                 continue
+            with self._lock:
+                is_last = self._waiting == 1
             try:
-                self._serve(connected)
+                if is_last:
+                    self._wait_in_a_thread()
             except BusyError as error:
                 self._refuse(error)
                 connected.close()
+                continue
+            with self._lock:
+                self._waiting -= 1
+            self._serve(connected)
+            with self._lock:
+                if self._waiting >= _MOST_WAITING:
+                    return
+                self._waiting += 1
 
     def _refuse(self, error: OSError) -> None:
         self._log.record("refused-connection", by=self._name, reason=str(error))
@@ -95,19 +119,8 @@ class Listener:
                 connected.close()
                 return
             self._connections.add(connection)
-
-        def run() -> None:
-            try:
-                connection.run()
-            finally:
-                self._forget(connection)
-
         try:
-            self._workers.start(f"{self._name}, connection on port {self.port}", run)
-        except BusyError:
-            self._forget(connection)
-            raise
-
-    def _forget(self, connection: Connection) -> None:
-        with self._lock:
-            self._connections.discard(connection)
+            connection.run()
+        finally:
+            with self._lock:
+                self._connections.discard(connection)

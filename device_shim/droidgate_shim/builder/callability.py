@@ -8,7 +8,7 @@ format (`droidgate.shim_backend`).
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
-from functools import cache
+from functools import cache, partial
 from typing import Final
 
 from droidgate.application import Application, Component
@@ -19,31 +19,28 @@ from droidgate.model.findings import Finding, Level, finding_code
 from droidgate.model.json_values import pointer_token
 from droidgate.shim_backend import ShimBackend, ToolListing
 
-PROTOCOL_NOT_CALLED: Final = finding_code(
+_code = partial(finding_code, module=__name__)
+
+PROTOCOL_NOT_CALLED: Final = _code(
     "shim-protocol-not-called",
     "An app declares capabilities in a protocol, or an older form of one, that the shim does not speak",
-    __name__,
 )
-COMPONENT_CLOSED: Final = finding_code(
+COMPONENT_CLOSED: Final = _code(
     "shim-component-closed",
     "A component cannot be called by another app: not exported, disabled, behind a permission, or without "
     "the action that a call has",
-    __name__,
 )
-FUNCTION_NOT_OPEN: Final = finding_code(
+FUNCTION_NOT_OPEN: Final = _code(
     "shim-function-not-open",
     "A capability that an app like the shim may not call: its access level or its scope excludes it",
-    __name__,
 )
-CALLED_UNDER_CONDITIONS: Final = finding_code(
+CALLED_UNDER_CONDITIONS: Final = _code(
     "shim-called-under-conditions",
     "A capability can be called only under a condition, such as that its app enables it",
-    __name__,
 )
-PARAMETERS_UNKNOWN: Final = finding_code(
+PARAMETERS_UNKNOWN: Final = _code(
     "shim-parameters-unknown",
     "An app function whose file does not declare its parameters; the shim declares none and passes on any",
-    __name__,
 )
 
 

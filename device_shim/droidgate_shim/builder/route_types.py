@@ -14,16 +14,7 @@ from typing import Final
 
 from droidgate.model.capability import child_types
 from droidgate.model.json_values import Json
-from droidgate.model.types import (
-    AllOfType,
-    AnyType,
-    ArrayType,
-    Frozen,
-    ObjectType,
-    OneOfType,
-    RefType,
-    Type,
-)
+from droidgate.model.types import AllOfType, AnyType, ArrayType, Frozen, ObjectType, OneOfType, RefType, Type
 from droidgate.text_safety import without_hidden
 
 Definitions = Mapping[str, Type]

@@ -12,13 +12,7 @@ from typing import Any, Final
 
 from droidgate.fit import fit_provider
 from droidgate.fit.codes import OUTPUT_WRAPPED, REFERENCE_DROPPED, RENAMED
-from droidgate.model.capability import (
-    Capability,
-    CapabilityAccess,
-    Effects,
-    Provider,
-    reachable_definitions,
-)
+from droidgate.model.capability import Capability, CapabilityAccess, Effects, Provider, reachable_definitions
 from droidgate.model.errors import UsageError
 from droidgate.model.findings import Finding, Level, finding_code
 from droidgate.model.json_values import Json, canonical_json

@@ -5,6 +5,7 @@ from __future__ import annotations
 import re
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
+from functools import partial
 from typing import Final
 
 from droidgate.apk.application import verify_signers
@@ -27,24 +28,22 @@ from droidgate_shim.builder.callability import (
     why_not_called,
 )
 
-APP_UNREADABLE: Final = finding_code(
-    "shim-app-unreadable", "An app of several cannot be read, or nothing of one of its components", __name__
+_code = partial(finding_code, module=__name__)
+
+APP_UNREADABLE: Final = _code(
+    "shim-app-unreadable", "An app of several cannot be read, or nothing of one of its components"
 )
-SIGNER_UNCLEAR: Final = finding_code(
+SIGNER_UNCLEAR: Final = _code(
     "shim-signer-unclear",
     "An app with no or several signers, or whose signature is not verified; the shim binds what was "
     "approved to one certificate",
-    __name__,
 )
-NOT_PINNED: Final = finding_code(
-    "shim-not-pinned",
-    "A phone cannot compare what a component declares with what was approved",
-    __name__,
+NOT_PINNED: Final = _code(
+    "shim-not-pinned", "A phone cannot compare what a component declares with what was approved"
 )
-TOOLS_NOT_KNOWN: Final = finding_code(
+TOOLS_NOT_KNOWN: Final = _code(
     "shim-tools-not-known",
     "An app lists its tools only in answer to a broadcast on the phone, and has not been asked",
-    __name__,
 )
 
 _PROJECT_HINT: Final = (

@@ -6,6 +6,7 @@ The rules: `droidgate.text_safety`; reference android-runtime 2.3 and 3.1.
 from __future__ import annotations
 
 from collections.abc import Collection, Iterable, Iterator
+from functools import partial
 from typing import Final
 
 from droidgate.model.capability import Capability, Place, Provider, reachable_definitions
@@ -15,30 +16,26 @@ from droidgate.text_safety import MAX_NAME, without_hidden
 from droidgate.text_safety.marks import HIDDEN_CHARACTERS, INJECTION_LIKE_TEXT, TextMark, text_marks
 from droidgate_shim.builder.source_apps import SourceApp
 
-HIDDEN_TEXT: Final = finding_code(
-    "shim-hidden-text",
-    "A text of the source app has hidden characters; the shim removes them",
-    __name__,
+_code = partial(finding_code, module=__name__)
+
+HIDDEN_TEXT: Final = _code(
+    "shim-hidden-text", "A text of the source app has hidden characters; the shim removes them"
 )
-COMMANDING_TEXT: Final = finding_code(
+COMMANDING_TEXT: Final = _code(
     "shim-commanding-text",
     "A text of the source app reads like commands to a model; the shim shows it unchanged",
-    __name__,
 )
-NAME_SHORTENED: Final = finding_code(
+NAME_SHORTENED: Final = _code(
     "shim-name-shortened",
     "The source app's name is too long or has several lines; the shim is called by its beginning in one line",
-    __name__,
 )
-DESCRIPTION_SHORTENED: Final = finding_code(
+DESCRIPTION_SHORTENED: Final = _code(
     "shim-description-shortened",
     "The shim's description is too long for an Android manifest; agents see its beginning",
-    __name__,
 )
-LOOK_ALIKE: Final = finding_code(
+LOOK_ALIKE: Final = _code(
     "shim-look-alike",
     "An id that can be taken for another one of the same shim; users who allow calls see only the names",
-    __name__,
 )
 
 _MOST_FIELDS: Final = 3

@@ -21,13 +21,7 @@ from droidgate_shim.engine.open_calls import CallKey, OpenCalls
 from droidgate_shim.engine.rates import Rates
 from droidgate_shim.engine.requests import read_incoming, read_refused
 from droidgate_shim.engine.responses import convert_outputs, write_failure, write_journal_entry, write_success
-from droidgate_shim.engine.routes import (
-    DEFAULT_DEADLINE_MS,
-    Backend,
-    PreparedRoute,
-    RouteTable,
-    Target,
-)
+from droidgate_shim.engine.routes import DEFAULT_DEADLINE_MS, Backend, PreparedRoute, RouteTable, Target
 from droidgate_shim.engine.strict_json import parse_strict, write_strict
 
 _CHANGED: Final = (
@@ -36,8 +30,7 @@ _CHANGED: Final = (
 _NO_GRANT: Final = Failure("denied", "the user has not allowed this app to call this capability")
 _SWITCHED_OFF: Final = Failure("disabled", "the user has switched the capability off")
 _UNANSWERED: Final = Failure(
-    "needs_user",
-    "nobody answered the question about this call on the phone; retry when somebody is there",
+    "needs_user", "nobody answered the question about this call on the phone; retry when somebody is there"
 )
 _TIMEOUT: Final = Failure("timeout", "no answer came in time; the call may have run")
 _CANCELED: Final = Failure("canceled", "the caller ended the call")

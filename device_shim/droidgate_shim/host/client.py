@@ -167,10 +167,7 @@ class HostClient:
             argument = write_argument(values)
             return [call_command(self._uri, "call", argument=argument, user=self.user)]
         uri = self._call_uri(call_id)
-        return [
-            stream_command("write", uri, user=self.user),
-            stream_command("read", uri, user=self.user),
-        ]
+        return [stream_command("write", uri, user=self.user), stream_command("read", uri, user=self.user)]
 
     def cancel(self, call_id: str) -> bool:
         """End an open call; return whether it was open. What its app has done is not undone.

@@ -17,12 +17,7 @@ from droidgate.apk.application import read_application
 from droidgate.apk.reader import open_apk
 from droidgate.devices.app_functions import app_function_shell
 from droidgate.devices.components import query_components
-from droidgate.devices.errors import (
-    CommandFailedError,
-    DeviceOutputError,
-    TransferError,
-    UnsafeArgumentError,
-)
+from droidgate.devices.errors import CommandFailedError, DeviceOutputError, TransferError, UnsafeArgumentError
 from droidgate.devices.packages import InstalledPackage
 from droidgate.devices.properties import build_of, get_properties
 from droidgate.devices.quoting import check_package

@@ -20,12 +20,7 @@ from droidgate_shim.host.installations import Ready, install_ready
 from droidgate_shim.host.installing import remove_shim
 from droidgate_shim.host.place import InstalledShim, ShimPlace, installed_shims
 from droidgate_shim.host.scopes import Scope, load_scope
-from droidgate_shim.host.shell_identity import (
-    is_lending,
-    needs_identity,
-    release_identity,
-    set_up_identity,
-)
+from droidgate_shim.host.shell_identity import is_lending, needs_identity, release_identity, set_up_identity
 from droidgate_shim.host.shim_facts import ShimFacts, facts_of, installed_facts
 from droidgate_shim.host.steps import Step
 from droidgate_shim.host.syncing import Change, plan_changes, plan_identity

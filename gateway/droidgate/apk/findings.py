@@ -2,35 +2,35 @@
 
 from __future__ import annotations
 
+from functools import partial
 from typing import Final
 
 from droidgate.model.capability import Place
 from droidgate.model.findings import Finding, Level, finding_code
 
-EVASIVE_ARCHIVE: Final = finding_code(
+_code = partial(finding_code, module=__name__)
+
+EVASIVE_ARCHIVE: Final = _code(
     "evasive-archive",
     "An APK whose archive is made so that analysers stumble where Android does not, or see something else",
-    __name__,
 )
 
-BROKEN_RESOURCE_TABLE: Final = finding_code(
+BROKEN_RESOURCE_TABLE: Final = _code(
     "broken-resource-table",
     "An APK's resource table cannot be read, or in parts only; references into it stay unresolved",
-    __name__,
 )
 
-BROKEN_SIGNATURE: Final = finding_code(
-    "broken-signature", "An APK's signature cannot be read, so its signers are not known", __name__
+BROKEN_SIGNATURE: Final = _code(
+    "broken-signature", "An APK's signature cannot be read, so its signers are not known"
 )
 
-UNVERIFIED_SIGNATURE: Final = finding_code(
+UNVERIFIED_SIGNATURE: Final = _code(
     "unverified-signature",
     "An APK's signature is not right, or cannot be verified; Android does not install such an APK",
-    __name__,
 )
 
-BROKEN_SPLIT: Final = finding_code(
-    "broken-split", "A split of an app cannot be read, or belongs to another app, and is left out", __name__
+BROKEN_SPLIT: Final = _code(
+    "broken-split", "A split of an app cannot be read, or belongs to another app, and is left out"
 )
 
 _MAX_SHOWN: Final = 3

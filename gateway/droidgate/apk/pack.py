@@ -8,6 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
+from functools import partial
 from pathlib import Path
 from typing import Final
 
@@ -24,20 +25,15 @@ from droidgate.model.errors import InputError, WriteError
 from droidgate.model.findings import Finding, Level, finding_code
 from droidgate.parsing.manifest_limits import REFUSED_BY, utf16_length
 
-NO_CODE: Final = finding_code(
-    "no-code",
-    "The APK installs but holds no code, so its components cannot run",
-    __name__,
-)
-RELEASE_ASSUMED: Final = finding_code(
+_code = partial(finding_code, module=__name__)
+
+NO_CODE: Final = _code("no-code", "The APK installs but holds no code, so its components cannot run")
+RELEASE_ASSUMED: Final = _code(
     "release-assumed",
     "Neither build file nor manifest states the minimum or target release, so a usual one is taken",
-    __name__,
 )
-MANIFEST_TEXT_TOO_LONG: Final = finding_code(
-    "manifest-text-too-long",
-    f"A text of the manifest is so long that {REFUSED_BY} do not install the app",
-    __name__,
+MANIFEST_TEXT_TOO_LONG: Final = _code(
+    "manifest-text-too-long", f"A text of the manifest is so long that {REFUSED_BY} do not install the app"
 )
 
 USUAL_MINIMUM_SDK: Final = 26

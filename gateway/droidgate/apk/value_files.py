@@ -8,6 +8,7 @@ from __future__ import annotations
 import re
 from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass
+from functools import partial
 from typing import Final
 
 from lxml import etree
@@ -20,31 +21,22 @@ from droidgate.model.errors import InputError
 from droidgate.model.findings import Finding, Level, finding_code
 from droidgate.parsing.aapt_text import integer_in, read_string_resource
 from droidgate.parsing.xml_text import Element, child_elements
-from droidgate_mappings.framework_attributes import (
-    AttributeFormat,
-    AttributeType,
-    attribute_type,
-    formats_of,
-)
+from droidgate_mappings.framework_attributes import AttributeFormat, AttributeType, attribute_type, formats_of
 
-STYLED_STRING: Final = finding_code(
-    "styled-string",
-    "A string resource with markup (`<b>`, `<i>`, ...) is packed as plain text",
-    __name__,
+_code = partial(finding_code, module=__name__)
+
+STYLED_STRING: Final = _code(
+    "styled-string", "A string resource with markup (`<b>`, `<i>`, ...) is packed as plain text"
 )
-PRODUCT_LEFT_OUT: Final = finding_code(
-    "product-left-out",
-    "A resource for another product than the default one is not packed",
-    __name__,
+PRODUCT_LEFT_OUT: Final = _code(
+    "product-left-out", "A resource for another product than the default one is not packed"
 )
 
 ID_VALUE: Final = TypedValue(ValueType.INT_BOOLEAN, 0)
 """The value of every id."""
 
-APOSTROPHE: Final = finding_code(
-    "unescaped-apostrophe",
-    "A string resource holds an apostrophe that Android's own compiler refuses",
-    __name__,
+APOSTROPHE: Final = _code(
+    "unescaped-apostrophe", "A string resource holds an apostrophe that Android's own compiler refuses"
 )
 
 _XLIFF: Final = "urn:oasis:names:tc:xliff:document:1.2"

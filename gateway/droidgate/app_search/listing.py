@@ -40,12 +40,12 @@ class ListedDocument:
 def without_notices(text: str) -> str:
     """Return an answer without the lines that change nothing, such as which user is taken."""
     lines = text.replace("\r\n", "\n").split("\n")
-    return "\n".join(line for line in lines if not any(notice.match(line) for notice in _notices()))
+    return "\n".join(line for line in lines if not _notices().match(line))
 
 
 @cache
-def _notices() -> tuple[re.Pattern[str], ...]:
-    return tuple(re.compile(notice) for notice in load_shell_texts().notices)
+def _notices() -> re.Pattern[str]:
+    return re.compile("|".join(f"(?:{notice})" for notice in load_shell_texts().notices))
 
 
 def read_documents(listing: Json) -> list[ListedDocument]:
@@ -84,7 +84,9 @@ def listed_function(listed_document: ListedDocument) -> ListedFunction:
     enabled = _first(runtime, "enabled")
     if not isinstance(enabled, bool):
         enabled = {0: None, 1: True, 2: False}.get(enabled) if isinstance(enabled, int) else None
-    if enabled is None:
+    # What an application registers while it runs is in force while it is registered, which no document says
+    # (reference appfunctions 2.g).
+    if enabled is None and not of_application:
         by_default = _first(document, "enabledByDefault")
         enabled = by_default if isinstance(by_default, bool) else None
     return ListedFunction(

@@ -65,9 +65,3 @@ def refuse(request: ApprovalRequest) -> Approval:
     """Refuse, since nobody can be asked."""
     changed = "has changed since it was approved" if request.state.kind == "changed" else "is not approved"
     return Approval(allowed=False, message=f"{request.subject.capability} {changed}")
-
-
-def allow_once(request: ApprovalRequest) -> Approval:
-    """Allow this call; the user has said so beforehand."""
-    del request
-    return Approval(allowed=True)

@@ -20,6 +20,7 @@ from collections.abc import Mapping, Sequence
 from contextlib import suppress
 from dataclasses import dataclass, field
 from datetime import UTC, datetime
+from functools import lru_cache
 from pathlib import Path
 from typing import BinaryIO, Final
 
@@ -261,6 +262,7 @@ def _bounded(text: str) -> str:
     return f"{text[:_LONGEST_TEXT]}... (sha256:{hashlib.sha256(text.encode()).hexdigest()})"
 
 
+@lru_cache(maxsize=64)
 def file_of(folder: Path, number: int) -> Path:
     """Return a file of the log by its number, counted from 1."""
     return folder / f"audit-{number:06}.jsonl"

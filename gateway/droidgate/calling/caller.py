@@ -8,9 +8,10 @@ from __future__ import annotations
 
 import threading
 import time
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from contextlib import suppress
 from dataclasses import dataclass, field, replace
+from functools import partial
 from typing import Final
 
 from droidgate.callability import capability_verdict, interface_of
@@ -25,15 +26,10 @@ from droidgate.calling.routes import CallLink, RawResult, Route, RoutePlan
 from droidgate.calling.screen_route import ScreenRoute
 from droidgate.calling.shell_route import ShellRoute
 from droidgate.calling.shim_route import ShimRoute
-from droidgate.calling.subjects import CallSubject, Pin
+from droidgate.calling.subjects import CallSubject, NamePattern, Pin
 from droidgate.calling.targets import PhoneTargets, ScreenTarget, Target
 from droidgate.calling.traces import NO_TRACE, Trace
-from droidgate.calls.arguments import (
-    FittedArguments,
-    argument_problems,
-    fit_arguments,
-    fit_result,
-)
+from droidgate.calls.arguments import FittedArguments, argument_problems, fit_arguments, fit_result
 from droidgate.calls.failures import CallError, Failure, call_error, first_of
 from droidgate.calls.values import Bend
 from droidgate.devices.device import Device
@@ -46,19 +42,19 @@ from droidgate.model.findings import Finding, Level, finding_code
 from droidgate.model.json_values import Json
 from droidgate.shell_calls import NotCarriedError
 
-ARGUMENT_COERCED: Final = finding_code(
-    "call-argument-coerced",
-    "An argument of another kind was sent as the kind that is declared",
-    __name__,
+_code = partial(finding_code, module=__name__)
+
+ARGUMENT_COERCED: Final = _code(
+    "call-argument-coerced", "An argument of another kind was sent as the kind that is declared"
 )
-RESULT_COERCED: Final = finding_code(
-    "call-result-coerced", "A result of another kind was read as the kind that is declared", __name__
+RESULT_COERCED: Final = _code(
+    "call-result-coerced", "A result of another kind was read as the kind that is declared"
 )
-RESULT_DOUBTFUL: Final = finding_code(
-    "call-result-doubtful", "A call succeeded, and its result may be a failure or is incomplete", __name__
+RESULT_DOUBTFUL: Final = _code(
+    "call-result-doubtful", "A call succeeded, and its result may be a failure or is incomplete"
 )
-END_NOT_RECORDED: Final = finding_code(
-    "call-end-not-recorded", "A call was made, and its end could not be written to the audit log", __name__
+END_NOT_RECORDED: Final = _code(
+    "call-end-not-recorded", "A call was made, and its end could not be written to the audit log"
 )
 
 _CANCELED: Final = "the call was canceled; the app may have finished it"
@@ -91,6 +87,18 @@ class CallPlan:
     passed_over: tuple[str, ...] = ()
     findings: tuple[Finding, ...] = ()
     files: tuple[PlacedFile, ...] = ()
+
+
+@dataclass(frozen=True, slots=True)
+class _Approvals:
+    """What gives an approval that is missing: what the user has allowed, else the approver."""
+
+    approver: Approver
+    allowed: Sequence[NamePattern]
+
+    def allow(self, subject: CallSubject) -> bool:
+        """Return whether the user has allowed a call, so that nobody is asked."""
+        return any(pattern.matches(subject) for pattern in self.allowed)
 
 
 @dataclass(slots=True)
@@ -151,6 +159,7 @@ class Caller:
         *,
         cancel: threading.Event | None = None,
         approver: Approver | None = None,
+        allowed: Sequence[NamePattern] = (),
         trace: Trace = NO_TRACE,
         progress: ProgressSink | None = None,
     ) -> CallResult:
@@ -161,6 +170,8 @@ class Caller:
             cancel: Ends the call when it is set. The command on the phone is ended, and a shim ends the call;
                 what the app has done is not undone.
             approver: Asks instead of the caller's own.
+            allowed: Capabilities that the user has allowed for this call, so that nobody is asked; what the
+                policy denies is denied.
             trace: Gets each step with its values.
             progress: Gets what the call waits for, each second, on another thread.
 
@@ -177,7 +188,7 @@ class Caller:
             link = self._link(request, cancel, trace)
             link.progress = reports
             try:
-                result = self._make(request, link, approver or self._approver)
+                result = self._make(request, link, _Approvals(approver or self._approver, allowed))
             except CanceledError as error:
                 raise call_error(Failure("canceled", _CANCELED)) from error
         trace.record_result(result)
@@ -215,19 +226,21 @@ class Caller:
             link.add(_READING, begin)
         return link
 
-    def _make(self, request: CallRequest, link: CallLink, approver: Approver) -> CallResult:
+    def _make(self, request: CallRequest, link: CallLink, approvals: _Approvals) -> CallResult:
         """Make a call: as the last reading of the app suggests, where the shell can look whether it holds."""
         found = self.targets.find(request.capability, app=request.app, protocol=request.protocol)
-        foreseen = self._foresee(request, found, link)
+        foreseen = self._foresee(request, found, link, approvals)
         if isinstance(foreseen, _Checked) and foreseen.way is not None:
             link.condition = is_installed_at(found.app.package, found.app.path, found.user)
             with suppress(ConditionError):
-                return self._record(foreseen, link, approver)
+                return self._record(foreseen, link, approvals)
             # Nothing was called: the app is another one now, or gone.
             link.condition = foreseen = None
-        return self._record(self._check(request, found, link, foreseen), link, approver)
+        return self._record(self._check(request, found, link, foreseen), link, approvals)
 
-    def _foresee(self, request: CallRequest, found: Target, link: CallLink) -> _Checked | CallError | None:
+    def _foresee(
+        self, request: CallRequest, found: Target, link: CallLink, approvals: _Approvals
+    ) -> _Checked | CallError | None:
         """Return the call as it would be if the app has not changed, or the failure of its arguments.
 
         It has no way where it asks somebody or fails, so that neither is about what is no longer so, and
@@ -242,7 +255,7 @@ class Caller:
             return error
         with suppress(NotCarriedError, DroidgateError):
             first = next(self._routes_of(found))
-            if isinstance(first, ShellRoute) and self._is_allowed(checked):
+            if isinstance(first, ShellRoute) and self._is_allowed(checked, approvals):
                 checked.way = first, first.plan(found, checked.fitted.values, link)
         return checked
 
@@ -282,7 +295,7 @@ class Caller:
         )
         return _Checked(target, subject, target.pin, self.policy.decide(subject), fitted, files)
 
-    def _record(self, checked: _Checked, link: CallLink, approver: Approver) -> CallResult:
+    def _record(self, checked: _Checked, link: CallLink, approvals: _Approvals) -> CallResult:
         """Make the call between the two records of the audit log."""
         begin = time.monotonic()
         started = self._audit.start(
@@ -293,7 +306,7 @@ class Caller:
         )
         outcome = "canceled"
         try:
-            self._approve(checked, link, approver)
+            self._approve(checked, link, approvals)
             result = self._send(checked, link)
             outcome = "ok"
         except CallError as error:
@@ -323,12 +336,15 @@ class Caller:
             return (_finding(END_NOT_RECORDED, Level.ERROR, "", message),)
         return ()
 
-    def _approve(self, checked: _Checked, link: CallLink, approver: Approver) -> None:
+    def _approve(self, checked: _Checked, link: CallLink, approvals: _Approvals) -> None:
         """Check that the call may be made, asking where an approval is missing.
 
         Raises:
             CallError: it may not.
         """
+        if checked.way is not None:
+            # It was foreseen, which only a call is that needs nobody.
+            return
         subject, decision = checked.subject, checked.decision
         refused = self.targets.why_refused(checked.target)
         if refused is not None:
@@ -339,12 +355,15 @@ class Caller:
         if _needs_nobody(state, decision):
             link.trace.record_approval(state.kind, allowed=None)
             return
+        if approvals.allow(subject):
+            link.trace.record_approval(state.kind, allowed=True)
+            return
         asked = ApprovalRequest(
             subject, checked.target.capability, checked.fitted.values, checked.pin, state, decision
         )
         with link.hop("ask for an approval"):
             link.progress.step = None
-            answer = approver(asked)
+            answer = approvals.approver(asked)
         link.trace.record_approval(state.kind, allowed=answer.allowed)
         if not answer.allowed:
             text = answer.message or decision.reason
@@ -352,18 +371,18 @@ class Caller:
         if answer.remember:
             self.pins.approve(checked.pin, checked.target.provider, client=subject.client)
 
-    def _is_allowed(self, checked: _Checked) -> bool:
+    def _is_allowed(self, checked: _Checked, approvals: _Approvals) -> bool:
         """Return whether a call may be made without asking anybody."""
         if self.targets.why_refused(checked.target) is not None or checked.decision.kind == "deny":
             return False
         state = self.pins.check(checked.pin, client=checked.subject.client)
-        return _needs_nobody(state, checked.decision)
+        return _needs_nobody(state, checked.decision) or approvals.allow(checked.subject)
 
     def _send(self, checked: _Checked, link: CallLink) -> CallResult:
         route, plan = checked.way or self._choose(checked, link)
         checked.sent_by = plan.route
         link.trace.record_route(plan.route, plan.title, checked.passed_over)
-        if route.check_enabled(checked.target, link) is False:
+        if route.check_enabled(plan, link) is False:
             raise call_error(Failure("disabled", _DISABLED))
         with placed_files(checked.files, link, self.device):
             checked.is_sent = True

@@ -10,10 +10,10 @@ from functools import cached_property
 from os import PathLike
 from pathlib import Path
 
-from droidgate.calling.approvals import allow_once, refuse
 from droidgate.calling.caller import Caller, CallPlan
 from droidgate.calling.progress import ProgressSink
 from droidgate.calling.requests import DEFAULT_SECONDS, CallRequest, CallResult
+from droidgate.calling.subjects import EVERY_CAPABILITY
 from droidgate.calling.traces import NO_TRACE, open_trace
 from droidgate.devices.device import open_device as connect
 from droidgate.model.json_values import Json
@@ -72,7 +72,7 @@ class Phone(ReadPhone):
             return self.caller.call(
                 request,
                 cancel=cancel,
-                approver=allow_once if approved else refuse,
+                allowed=EVERY_CAPABILITY if approved else (),
                 trace=steps,
                 progress=progress,
             )

@@ -115,15 +115,15 @@ class PinStore:
 
     Attributes:
         folder: Where they are kept; the user's configuration folder by default.
+        path: The file.
     """
 
     folder: Path = field(default_factory=configuration_folder)
+    path: Path = field(init=False)
     _read: _Reading | None = None
 
-    @property
-    def path(self) -> Path:
-        """The file."""
-        return self.folder / FILE_NAME
+    def __post_init__(self) -> None:
+        self.path = self.folder / FILE_NAME
 
     def check(self, pin: Pin, *, client: str = ANY_CLIENT) -> PinState:
         """Return whether a capability is approved as it is declared now.

@@ -7,13 +7,13 @@ that they only read; everything else is asked about.
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, field
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any, Final, Literal
 
 from pydantic import BeforeValidator, Field, model_validator
 
-from droidgate.calling.subjects import CallSubject, CapabilityKey, Effect, NamePattern, glob_matches
+from droidgate.calling.subjects import CallSubject, CapabilityKey, Effect, glob_matches
 from droidgate.model.types import Frozen
 from droidgate.parsing.toml_text import read_toml
 from droidgate.private_files import read_private
@@ -126,8 +126,7 @@ class Decision:
 
     Attributes:
         kind: `allow`: make it. `deny`: refuse it. `ask`: make it if it is pinned, else ask for an approval.
-        rule: The rule that decides: `rule 2 of /home/me/.config/droidgate/policy.toml`, `--allow PATTERN`, or
-            `default`.
+        rule: The rule that decides: `rule 2 of /home/me/.config/droidgate/policy.toml`, or `default`.
         reason: One sentence for who calls, without a period.
     """
 
@@ -143,12 +142,10 @@ class Policy:
     Attributes:
         settings: What the file holds.
         place: The file.
-        allowed: Patterns that the command line allows for this run.
     """
 
     settings: PolicyFile = field(default_factory=PolicyFile)
     place: str = FILE_NAME
-    allowed: tuple[NamePattern, ...] = ()
 
     @classmethod
     def load(cls, folder: Path | None = None) -> Policy:
@@ -165,14 +162,6 @@ class Policy:
         if data is None:
             return cls(place=str(path))
         return cls(read_toml(data, PolicyFile, path=str(path)), str(path))
-
-    def allowing(self, patterns: Iterable[str]) -> Policy:
-        """Return this policy with capabilities allowed for this run; rules that deny still win.
-
-        Args:
-            patterns: As in `NamePattern`.
-        """
-        return replace(self, allowed=(*self.allowed, *map(NamePattern.parse, patterns)))
 
     def effect_of(
         self, capability: Capability, key: CapabilityKey, *, serial: str, is_ours: bool = False
@@ -199,15 +188,10 @@ class Policy:
     def decide(self, subject: CallSubject) -> Decision:
         """Return what the policy says of a call: the strongest of all rules that it meets.
 
-        `deny` is the strongest, then what the command line allows, then `ask`, then `allow`; the order of
-        the rules makes no difference.
+        `deny` is the strongest, then `ask`, then `allow`; the order of the rules makes no difference.
         """
         met = [(number, rule) for number, rule in enumerate(self.settings.rule, 1) if rule.meets(subject)]
         by_rule = {rule.decision: (number, rule) for number, rule in reversed(met)}
-        if "deny" not in by_rule:
-            for pattern in self.allowed:
-                if pattern.matches(subject):
-                    return Decision("allow", f"--allow {pattern}", "the command line allows it")
         for kind in _STRONGEST_FIRST:
             if kind in by_rule:
                 number, rule = by_rule[kind]

@@ -124,7 +124,7 @@ class Route(Protocol):
         """
         ...
 
-    def check_enabled(self, target: Target, link: CallLink) -> bool | None:
+    def check_enabled(self, plan: RoutePlan, link: CallLink) -> bool | None:
         """Return whether the capability is enabled now; None where the phone does not say."""
         ...
 

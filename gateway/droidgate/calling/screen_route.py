@@ -39,9 +39,9 @@ class ScreenRoute:
         del target, link
         return RoutePlan(self.id, self.title, (), dict(arguments))
 
-    def check_enabled(self, target: Target, link: CallLink) -> bool:
+    def check_enabled(self, plan: RoutePlan, link: CallLink) -> bool:
         """Return True: every phone has a screen."""
-        del target, link
+        del plan, link
         return True
 
     def send(self, plan: RoutePlan, target: Target, link: CallLink) -> RawResult:

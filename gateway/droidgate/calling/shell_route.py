@@ -8,13 +8,11 @@ from dataclasses import dataclass
 from typing import Final
 
 from droidgate.calling.routes import CallLink, Command, RawResult, RoutePlan
-from droidgate.calling.subjects import component_name
 from droidgate.calling.targets import Target
 from droidgate.calls.failures import Failure, call_error
 from droidgate.devices.activities import broadcast_command, intent_arguments, send_broadcast
 from droidgate.devices.device import Condition, Device
 from droidgate.devices.errors import DeadlineError
-from droidgate.devices.quoting import check_component, check_package
 from droidgate.model.json_values import Json
 from droidgate.shell_calls import (
     BroadcastOutput,
@@ -34,6 +32,8 @@ _MARGIN_SECONDS: Final = 5.0
 class _Prepared:
     call: ShellCall
     request: ShellRequest
+    command: Command
+    query: ShellCommand | None
 
 
 @dataclass(frozen=True, slots=True)
@@ -65,11 +65,11 @@ class ShellRoute:
         command = _command_of(request, call)
         query = self.calls.write_enabled_query(call)
         commands = (command,) if query is None else (query.arguments, command)
-        return RoutePlan(self.id, self.title, commands, _Prepared(call, request))
+        return RoutePlan(self.id, self.title, commands, _Prepared(call, request, command, query))
 
-    def check_enabled(self, target: Target, link: CallLink) -> bool | None:
+    def check_enabled(self, plan: RoutePlan, link: CallLink) -> bool | None:
         """Return what the shell says of the capability; None where it has no command for that."""
-        query = self.calls.write_enabled_query(_call_of(target, {}, link))
+        query = plan.payload.query
         if query is None:
             return None
         with link.hop("ask whether it is enabled", query.arguments):
@@ -85,7 +85,7 @@ class ShellRoute:
         """
         prepared: _Prepared = plan.payload
         call, request = prepared.call, prepared.request
-        with link.hop(self.title, _command_of(request, call)):
+        with link.hop(self.title, prepared.command):
             try:
                 output = _send(link.device, request, call, link.condition)
             except DeadlineError as error:
@@ -98,15 +98,8 @@ class ShellRoute:
 
 
 def _call_of(target: Target, arguments: Mapping[str, Json], link: CallLink) -> ShellCall:
-    check_package(target.app.package)
-    component = component_name(target.provider)
-    if component:
-        check_component(f"{target.app.package}/{component}")
-    provider = target.provider.model_copy(
-        update={"package": target.app.package, "component": component or None}
-    )
     seconds = max(1, math.ceil(link.seconds))
-    return ShellCall(provider, target.capability, arguments, link.facts, seconds)
+    return ShellCall(target.named_provider, target.capability, arguments, link.facts, seconds)
 
 
 def _command_of(request: ShellRequest, call: ShellCall) -> Command:

@@ -103,9 +103,9 @@ class ShimRoute:
             _Prepared(application_id, route, table, identifier, request, deadline_ms),
         )
 
-    def check_enabled(self, target: Target, link: CallLink) -> bool | None:
+    def check_enabled(self, plan: RoutePlan, link: CallLink) -> bool | None:
         """Return None: the shim looks itself, at each call."""
-        del target, link
+        del plan, link
         return None
 
     def send(self, plan: RoutePlan, target: Target, link: CallLink) -> RawResult:

@@ -6,6 +6,7 @@ from collections.abc import Iterable
 from dataclasses import dataclass
 from enum import StrEnum
 from fnmatch import fnmatchcase
+from typing import Final
 
 from droidgate.model.capability import Capability, Provider, reachable_definitions
 
@@ -171,6 +172,10 @@ class NamePattern:
 
     def __str__(self) -> str:
         return f"{self.package}/{self.capability}"
+
+
+EVERY_CAPABILITY: Final = (NamePattern("*", "*"),)
+"""What a user allows who allows a call without naming capabilities."""
 
 
 def glob_matches(pattern: str, value: str) -> bool:

@@ -19,6 +19,7 @@ from droidgate.calls.failures import CallError, Failure
 from droidgate.devices.device import Device
 from droidgate.devices.packages import package_paths
 from droidgate.devices.properties import build_of, current_user, get_properties
+from droidgate.devices.quoting import check_component, check_package
 from droidgate.formats import load_formats
 from droidgate.installed import DeviceFacts, is_shim
 from droidgate.model.capability import Capability, Provider
@@ -80,6 +81,18 @@ class Target:
             message = "the app has no signer that could be read, so no approval can be kept for it"
             raise InputError(message, place=self.app.package)
         return pin_of(self.provider, self.capability.id, user=self.user, signer=signer)
+
+    @cached_property
+    def named_provider(self) -> Provider:
+        """The provider with the app's package and the whole name of its component, as commands name them.
+
+        Raises:
+            UnsafeArgumentError: one of them is not a name that a command can have.
+        """
+        package, component = check_package(self.app.package), component_name(self.provider)
+        if component:
+            check_component(f"{package}/{component}")
+        return self.provider.model_copy(update={"package": package, "component": component or None})
 
     def is_named(self, text: str) -> bool:
         """Return whether a user's text names it: by its id, the end of its id, or with its package."""

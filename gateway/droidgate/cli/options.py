@@ -3,10 +3,11 @@
 from __future__ import annotations
 
 from enum import StrEnum
-from typing import Annotated, TypeAlias
+from typing import Annotated, Final, TypeAlias
 
 import typer
 
+from droidgate.cli.added_options import Body, add_options
 from droidgate.cli.completing import complete_formats, complete_serials, complete_targets
 
 
@@ -119,7 +120,7 @@ def _print_schema(context: typer.Context, is_asked: bool) -> None:  # noqa: FBT0
     raise typer.Exit
 
 
-JsonSchema: TypeAlias = Annotated[
+_JSON_SCHEMA: Final = Annotated[
     bool,
     typer.Option(
         "--json-schema",
@@ -128,3 +129,11 @@ JsonSchema: TypeAlias = Annotated[
         help="Print the JSON Schema of what --json prints",
     ),
 ]
+
+
+def with_json_schema(body: Body) -> Body:
+    """Return the body of a command that takes `--json-schema` if it takes `--json`."""
+    if "as_json" not in body.__annotations__:
+        return body
+    # The option's callback has printed the schema and ended the run where it is asked for.
+    return add_options(body, {"json_schema": (_JSON_SCHEMA, False)}, lambda **_: None, before="details")

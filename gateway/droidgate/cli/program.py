@@ -35,6 +35,7 @@ from droidgate.cli.descriptors import (
 from droidgate.cli.devices import devices_command, discover_command
 from droidgate.cli.exit_codes import ExitCode
 from droidgate.cli.failures import guard
+from droidgate.cli.options import with_json_schema
 from droidgate.cli.output.page_length import PageLength, choose_page_length
 from droidgate.cli.output.verbosity import Quiet, Verbose, add_verbosity, usual_verbosity, with_verbosity
 from droidgate.cli.phone import phone_command
@@ -109,18 +110,18 @@ def build_app() -> typer.Typer:
     for command in _COMMANDS:
         command.register(app)
     app.command("help", short_help="Show the help of a command")(_print_help)
-    _add_verbosity(app)
+    _add_common_options(app)
     return app
 
 
-def _add_verbosity(group: typer.Typer) -> None:
-    """Let each command of a group take `--quiet` and `--verbose`."""
+def _add_common_options(group: typer.Typer) -> None:
+    """Let each command of a group take `--quiet` and `--verbose`, and `--json-schema` next to `--json`."""
     for command in group.registered_commands:
         if command.callback is not None:
-            command.callback = with_verbosity(command.callback)
+            command.callback = with_verbosity(with_json_schema(command.callback))
     for below in group.registered_groups:
         if below.typer_instance is not None:
-            _add_verbosity(below.typer_instance)
+            _add_common_options(below.typer_instance)
 
 
 def _print_help(
@@ -156,12 +157,7 @@ def run(arguments: Sequence[str] | None = None) -> int:
         _make_output_robust()
         choose_page_length(PageLength.WHOLE)
         with usual_verbosity():
-            code = command.main(
-                words,
-                prog_name="droidgate",
-                standalone_mode=False,
-                default_map=defaults,
-            )
+            code = command.main(words, prog_name="droidgate", standalone_mode=False, default_map=defaults)
         return code if isinstance(code, int) else ExitCode.OK
 
     return int(guard(body, _called(command, words)))

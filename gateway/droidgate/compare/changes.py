@@ -4,11 +4,14 @@ from __future__ import annotations
 
 from collections.abc import Iterable
 from enum import StrEnum
+from functools import partial
 from typing import Final, Literal
 
 from droidgate.model.findings import Finding, finding_code
 from droidgate.model.json_values import Json
 from droidgate.model.types import Frozen
+
+_code = partial(finding_code, module=__name__)
 
 
 class Weight(StrEnum):
@@ -178,88 +181,59 @@ class Comparison(Frozen):
         return heaviest(weights) if weights else None
 
 
-PROTOCOL_CHANGED: Final = finding_code(
-    "protocol-changed", "The same app declares its capabilities in another protocol", __name__
+PROTOCOL_CHANGED: Final = _code(
+    "protocol-changed", "The same app declares its capabilities in another protocol"
 )
-PROVIDER_ADDED: Final = finding_code(
-    "provider-added", "A component declares capabilities that did not before", __name__
+PROVIDER_ADDED: Final = _code("provider-added", "A component declares capabilities that did not before")
+PROVIDER_REMOVED: Final = _code(
+    "provider-removed", "A component and all its capabilities are gone, or answer to another name"
 )
-PROVIDER_REMOVED: Final = finding_code(
-    "provider-removed", "A component and all its capabilities are gone, or answer to another name", __name__
-)
-CAPABILITY_ADDED: Final = finding_code("capability-added", "A capability that was not there before", __name__)
-CAPABILITY_REMOVED: Final = finding_code(
-    "capability-removed", "A capability is gone, or answers to another id", __name__
-)
-DIALECT_CHANGED: Final = finding_code(
+CAPABILITY_ADDED: Final = _code("capability-added", "A capability that was not there before")
+CAPABILITY_REMOVED: Final = _code("capability-removed", "A capability is gone, or answers to another id")
+DIALECT_CHANGED: Final = _code(
     "dialect-changed",
     "The declaration is written in another dialect; breaking where its calls look different",
-    __name__,
 )
-PROPERTY_ADDED: Final = finding_code(
-    "property-added", "A parameter or a returned value is new; breaking for a required parameter", __name__
+PROPERTY_ADDED: Final = _code(
+    "property-added", "A parameter or a returned value is new; breaking for a required parameter"
 )
-PROPERTY_REMOVED: Final = finding_code(
-    "property-removed", "A parameter or a returned value is gone", __name__
+PROPERTY_REMOVED: Final = _code("property-removed", "A parameter or a returned value is gone")
+REQUIRED_CHANGED: Final = _code(
+    "required-changed", "A value must be given that could be left out, or the other way round"
 )
-REQUIRED_CHANGED: Final = finding_code(
-    "required-changed", "A value must be given that could be left out, or the other way round", __name__
+TYPE_CHANGED: Final = _code(
+    "type-changed", "Values of another kind; breaking where old and new values differ to the caller's cost"
 )
-TYPE_CHANGED: Final = finding_code(
-    "type-changed",
-    "Values of another kind; breaking where old and new values differ to the caller's cost",
-    __name__,
+NULLABLE_CHANGED: Final = _code("nullable-changed", "Null is allowed that was not, or no longer")
+ENUM_CHANGED: Final = _code("enum-changed", "Another list of allowed values")
+PATTERN_CHANGED: Final = _code("pattern-changed", "Another pattern that text has to match")
+FORMAT_CHANGED: Final = _code("format-changed", "Another format word")
+KEYWORD_CHANGED: Final = _code("keyword-changed", "Another value of a JSON Schema keyword, such as a bound")
+ITEMS_CHANGED: Final = _code("items-changed", "What an array holds is now said, or no longer")
+ALTERNATIVE_ADDED: Final = _code("alternative-added", "A choice has one alternative more")
+ALTERNATIVE_REMOVED: Final = _code("alternative-removed", "A choice has one alternative less")
+MEMBER_ADDED: Final = _code("member-added", "A value has to fit one more part of an all-of")
+MEMBER_REMOVED: Final = _code("member-removed", "A value has to fit one part less of an all-of")
+EXCLUSIVE_CHANGED: Final = _code(
+    "exclusive-changed", "Exactly one alternative applies where several could, or the other way round"
 )
-NULLABLE_CHANGED: Final = finding_code(
-    "nullable-changed", "Null is allowed that was not, or no longer", __name__
+CLASS_CHANGED: Final = _code("class-changed", "Another class name of an object")
+DEFINITION_RENAMED: Final = _code("definition-renamed", "The same type goes by another name")
+DEFINITION_CHANGED: Final = _code("definition-changed", "A definition changed that no capability reaches")
+OUTPUT_ADDED: Final = _code("output-added", "A result is declared where none was")
+OUTPUT_REMOVED: Final = _code("output-removed", "A result is no longer declared")
+EFFECT_CHANGED: Final = _code(
+    "effect-changed", "Another hint about side effects; breaking where a promise is taken back"
 )
-ENUM_CHANGED: Final = finding_code("enum-changed", "Another list of allowed values", __name__)
-PATTERN_CHANGED: Final = finding_code("pattern-changed", "Another pattern that text has to match", __name__)
-FORMAT_CHANGED: Final = finding_code("format-changed", "Another format word", __name__)
-KEYWORD_CHANGED: Final = finding_code(
-    "keyword-changed", "Another value of a JSON Schema keyword, such as a bound", __name__
-)
-ITEMS_CHANGED: Final = finding_code(
-    "items-changed", "What an array holds is now said, or no longer", __name__
-)
-ALTERNATIVE_ADDED: Final = finding_code("alternative-added", "A choice has one alternative more", __name__)
-ALTERNATIVE_REMOVED: Final = finding_code(
-    "alternative-removed", "A choice has one alternative less", __name__
-)
-MEMBER_ADDED: Final = finding_code("member-added", "A value has to fit one more part of an all-of", __name__)
-MEMBER_REMOVED: Final = finding_code(
-    "member-removed", "A value has to fit one part less of an all-of", __name__
-)
-EXCLUSIVE_CHANGED: Final = finding_code(
-    "exclusive-changed",
-    "Exactly one alternative applies where several could, or the other way round",
-    __name__,
-)
-CLASS_CHANGED: Final = finding_code("class-changed", "Another class name of an object", __name__)
-DEFINITION_RENAMED: Final = finding_code("definition-renamed", "The same type goes by another name", __name__)
-DEFINITION_CHANGED: Final = finding_code(
-    "definition-changed", "A definition changed that no capability reaches", __name__
-)
-OUTPUT_ADDED: Final = finding_code("output-added", "A result is declared where none was", __name__)
-OUTPUT_REMOVED: Final = finding_code("output-removed", "A result is no longer declared", __name__)
-EFFECT_CHANGED: Final = finding_code(
-    "effect-changed", "Another hint about side effects; breaking where a promise is taken back", __name__
-)
-TEXT_CHANGED: Final = finding_code("text-changed", "Other words for users and language models", __name__)
-ORDER_CHANGED: Final = finding_code("order-changed", "The same things in another order", __name__)
-SPELLING_CHANGED: Final = finding_code(
-    "spelling-changed", "The same meaning, written down in another way", __name__
-)
-ACCESS_TIGHTENED: Final = finding_code(
+TEXT_CHANGED: Final = _code("text-changed", "Other words for users and language models")
+ORDER_CHANGED: Final = _code("order-changed", "The same things in another order")
+SPELLING_CHANGED: Final = _code("spelling-changed", "The same meaning, written down in another way")
+ACCESS_TIGHTENED: Final = _code(
     "access-tightened",
     "An access rule refuses callers that were accepted; a replaced permission is opened too",
-    __name__,
 )
-ACCESS_OPENED: Final = finding_code(
+ACCESS_OPENED: Final = _code(
     "access-opened",
     "An access rule accepts callers that were refused; a replaced permission is tightened too",
-    __name__,
 )
-EXTENSION_CHANGED: Final = finding_code(
-    "extension-changed", "Another fact that only one format knows", __name__
-)
+EXTENSION_CHANGED: Final = _code("extension-changed", "Another fact that only one format knows")

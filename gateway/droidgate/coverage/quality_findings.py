@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterator
+from functools import partial
 from typing import Any, Final
 
 from droidgate.coverage.figures import Figures
@@ -11,17 +12,15 @@ from droidgate.coverage.quality import IS_POOR
 from droidgate.model.capability import Place
 from droidgate.model.findings import Finding, Level, finding_code
 
-UNDESCRIBED_CAPABILITY: Final = finding_code(
-    "undescribed-capability", "A capability says nothing of what it does", __name__
+_code = partial(finding_code, module=__name__)
+
+UNDESCRIBED_CAPABILITY: Final = _code("undescribed-capability", "A capability says nothing of what it does")
+UNDESCRIBED_PARAMETERS: Final = _code(
+    "undescribed-parameters", "Parameters of a capability have no description"
 )
-UNDESCRIBED_PARAMETERS: Final = finding_code(
-    "undescribed-parameters", "Parameters of a capability have no description", __name__
-)
-UNTYPED_PARAMETERS: Final = finding_code(
-    "untyped-parameters", "Nothing says what values some parameters take", __name__
-)
-POOR_NAME: Final = finding_code(
-    "poor-name", "A capability's id has no word that a model could choose it by, or is too long", __name__
+UNTYPED_PARAMETERS: Final = _code("untyped-parameters", "Nothing says what values some parameters take")
+POOR_NAME: Final = _code(
+    "poor-name", "A capability's id has no word that a model could choose it by, or is too long"
 )
 
 _LEVELS: Final = ("error", "warning", "note")

@@ -370,19 +370,27 @@ class Device:
 
     def _open(self, deadline: Deadline) -> Connection:
         """Return a connection to this very device, on which a service can be asked for."""
-        with self._lock:
-            connection, transport = self.server.choose(self.serial, deadline)
-            if transport == self._seen.transport:
-                return connection
-            connection.close()
-            self._look_again(deadline)
-            connection, transport = self.server.choose(self.serial, deadline)
-            if transport != self._seen.transport:
-                connection.close()
-                raise DeviceChangedError(
-                    "the device reconnects again and again", place=self.serial, hint="Look at its cable"
-                )
+        connection = self._connect(deadline)
+        if connection is None:
+            with self._lock:
+                # Another thread may have looked in the meantime.
+                connection = self._connect(deadline)
+                if connection is None:
+                    self._look_again(deadline)
+                    connection = self._connect(deadline)
+        if connection is None:
+            raise DeviceChangedError(
+                "the device reconnects again and again", place=self.serial, hint="Look at its cable"
+            )
+        return connection
+
+    def _connect(self, deadline: Deadline) -> Connection | None:
+        """Return a connection to the device that was seen; None where another transport answers."""
+        connection, transport = self.server.choose(self.serial, deadline)
+        if transport == self._seen.transport:
             return connection
+        connection.close()
+        return None
 
     def _look_again(self, deadline: Deadline) -> None:
         """See which device answers now, and what it can do."""

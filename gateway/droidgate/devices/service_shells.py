@@ -3,15 +3,15 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Mapping
-from dataclasses import dataclass
+from collections.abc import Callable, Collection, Mapping
+from dataclasses import dataclass, replace
 from typing import Final, TypeVar
 
 from droidgate.devices.device import Device
 from droidgate.devices.errors import CommandFailedError, DeviceOutputError, excerpt
 from droidgate.devices.outputs import command_failed
 from droidgate.devices.quoting import check_user, is_package
-from droidgate.installed import ListedFunction, ListingError, SystemListing
+from droidgate.installed import ListedFunction, ListingError, StateQuery, SystemListing
 
 _OPTION_NAME: Final = re.compile(r"--[a-z][a-z0-9]*(?:-[a-z0-9]+)*", re.ASCII)
 _PART: Final = rf"(?:{_OPTION_NAME.pattern}(?: <[A-Za-z0-9_|]+>)?|<[A-Za-z0-9_|]+>|\.\.\.)"
@@ -24,6 +24,8 @@ _OPTION: Final = re.compile(
 _TEXT: Final = re.compile(r"    [A-Z][ -~]*", re.ASCII)
 _NO_SHELL: Final = "No shell command implementation."
 _SECONDS_FOR_LISTING: Final = 60.0
+_MOST_QUERIES: Final = 32
+"""States that are asked for one by one; that of further functions is not known."""
 
 _Value = TypeVar("_Value")
 
@@ -52,9 +54,15 @@ def service_shell(device: Device, listing: SystemListing) -> ServiceShell:
 
 
 def run_listing(
-    device: Device, listing: SystemListing, user: int
+    device: Device, listing: SystemListing, user: int, commands: Collection[str] = ()
 ) -> Mapping[str, tuple[ListedFunction, ...]]:
     """Return what the system lists for a user, by package.
+
+    Args:
+        device: The device.
+        listing: What is asked for.
+        user: Android user number.
+        commands: All commands of the service.
 
     Raises:
         CommandFailedError, DeviceOutputError: as `read_output`.
@@ -67,7 +75,34 @@ def run_listing(
     strange = next((package for package in listed if not is_package(package)), None)
     if strange is not None:
         raise DeviceOutputError(command, "an element is not a document", text=strange)
-    return listed
+    query = listing.state
+    return (
+        listed
+        if query is None or query.command not in commands
+        else _with_states(device, query, listed, user)
+    )
+
+
+def _with_states(
+    device: Device, query: StateQuery, listed: Mapping[str, tuple[ListedFunction, ...]], user: int
+) -> Mapping[str, tuple[ListedFunction, ...]]:
+    """Return a listing with the states that it does not say itself."""
+    unknown = [
+        (package, function.id)
+        for package, functions in listed.items()
+        for function in functions
+        if function.enabled is None
+    ]
+    states = {
+        named: query.read(device.run(query.write(*named, user)).text) for named in unknown[:_MOST_QUERIES]
+    }
+    return {
+        package: tuple(
+            replace(function, enabled=states.get((package, function.id), function.enabled))
+            for function in functions
+        )
+        for package, functions in listed.items()
+    }
 
 
 def read_output(

@@ -59,22 +59,24 @@ class LintRules:
     Attributes:
         specification: What findings call it.
         module: The declaring module's `__name__`.
+        prefix: What the id of each rule begins with, where the declarations leave it out.
         by_id: Every declared rule, in order.
     """
 
     specification: str
     module: str
+    prefix: str = ""
     by_id: dict[str, LintRule] = field(default_factory=dict)
 
     def declare(
-        self, rule_id: str, level: Level, section: str, asks: str, hint: str | None = None
+        self, level: Level, rule_id: str, section: str, asks: str, hint: str | None = None
     ) -> LintRule:
         """Declare a rule and its finding code.
 
         Raises:
             ValueError: the code is declared already, with another meaning or by another module.
         """
-        code = finding_code(rule_id, asks, self.module)
+        code = finding_code(self.prefix + rule_id, asks, self.module)
         rule = LintRule(code, level, self.specification, section, asks, hint)
-        self.by_id[rule_id] = rule
+        self.by_id[code] = rule
         return rule

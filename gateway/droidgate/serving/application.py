@@ -170,7 +170,7 @@ class Application:
             arguments=parameters.arguments or {},
             client=client_of(context),
             ask=questions.ask,
-            report_progress=context.session.report_progress,
+            report_progress=context.session.report_progress if _wants_progress(context) else None,
         )
         try:
             outcome = await self._provider.call(call)
@@ -240,6 +240,10 @@ async def _send_change(session: ServerSession, change: Change) -> None:
             await session.send_tool_list_changed()
         else:
             await session.send_resource_list_changed()
+
+
+def _wants_progress(context: _Context) -> bool:
+    return context.meta is not None and context.meta.get("progress_token") is not None
 
 
 def _revision(context: _Context) -> str:

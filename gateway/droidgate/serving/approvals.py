@@ -2,14 +2,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any, Final
 
 import anyio
 
 from droidgate.calling.approvals import Approval, ApprovalRequest, refuse
-from droidgate.calling.subjects import NamePattern
 from droidgate.model.json_values import canonical_json
 from droidgate.serving.documents import cut
 from droidgate.serving.tools import Answer, Question, ToolCall
@@ -37,20 +35,16 @@ _SCHEMA: Final[dict[str, Any]] = {
 
 @dataclass(frozen=True, slots=True)
 class ClientApprover:
-    """Approves one call: by what the user allowed when the server was started, or by asking.
+    """Approves one call by asking.
 
     Attributes:
         call: The call; its client is asked.
-        allowed: Capabilities that need no approval while the server runs.
     """
 
     call: ToolCall
-    allowed: Sequence[NamePattern]
 
     def __call__(self, request: ApprovalRequest) -> Approval:
         """Ask; in the thread that makes the call."""
-        if any(pattern.matches(request.subject) for pattern in self.allowed):
-            return Approval(allowed=True)
         answer: Answer = anyio.from_thread.run(self.call.ask, question_of(request, self.call.client.name))
         if answer.outcome == "accepted":
             return Approval(allowed=True, remember=answer.fields["approve"] == _ALWAYS)

@@ -67,7 +67,9 @@ class FrontDoor:
             await _respond(send, *refusal)
             return
         try:
-            messages = await asyncio.wait_for(_read_body(receive), self._body_seconds)
+            # Not `wait_for`, which makes a task for each request.
+            async with asyncio.timeout(self._body_seconds):
+                messages = await _read_body(receive)
         except TimeoutError:
             await _respond(send, 408, "the body did not arrive in time")
             return

@@ -41,6 +41,7 @@ from droidgate.serving.names import NamedCapability, ToolNames
 from droidgate.serving.nulls import with_nulls
 from droidgate.serving.tools import (
     Change,
+    ReportProgress,
     ResourceContent,
     ServedFile,
     ServedResource,
@@ -52,6 +53,7 @@ from droidgate.serving.tools import (
     UnknownToolError,
 )
 from droidgate.sources.callability import callability_of
+from droidgate.sources.device import listings_changed
 from droidgate_mcp.wire import DeclaredOutput, McpToolFailure, McpToolResult
 
 POLL_SECONDS: Final = 5.0
@@ -89,14 +91,15 @@ class ServedPhone:
     screens: bool = False
 
     def look(self) -> bool:
-        """Read what its apps declare where something was installed, changed or removed; return whether.
+        """Read what its apps declare where an app, or what the system lists, has changed; return whether.
 
         Raises:
             DroidgateError: the phone is not there, or fails.
         """
         caller = self.caller or self.connect()
         packages = frozenset(list_packages(caller.device))
-        if self.caller is not None and packages == self.packages:
+        is_same = self.caller is not None and packages == self.packages
+        if is_same and not listings_changed(caller.device, caller.targets.reading):
             return False
         reading = caller.targets.refresh()
         closed: dict[int, frozenset[str]] = {}
@@ -240,23 +243,16 @@ class PhoneTools:
             hint = "List the tools again" if closest is None else f"Did you mean {closest!r}?"
             raise UnknownToolError(f"unknown tool {call.tool!r}", hint=hint)
         cancel = threading.Event()
-        token = anyio.lowlevel.current_token()
-
-        def report(progress: CallProgress) -> None:
-            send = partial(call.report_progress, progress.seconds, message=progress.text)
-            # The client may have gone, and the server may have stopped.
-            with suppress(RuntimeError, anyio.BrokenResourceError, anyio.ClosedResourceError):
-                anyio.from_thread.run(send, token=token)
-
+        sink = None if call.report_progress is None else _progress_sink(call.report_progress)
         try:
             return await anyio.to_thread.run_sync(
-                self._call, call, called, cancel, report, abandon_on_cancel=True, limiter=self._limiter
+                self._call, call, called, cancel, sink, abandon_on_cancel=True, limiter=self._limiter
             )
         finally:
             cancel.set()
 
     def _call(
-        self, call: ToolCall, called: _ToolTarget, cancel: threading.Event, report: ProgressSink
+        self, call: ToolCall, called: _ToolTarget, cancel: threading.Event, progress: ProgressSink | None
     ) -> ToolOutcome:
         target, caller = called.target, called.phone.caller
         if caller is None:
@@ -267,8 +263,9 @@ class PhoneTools:
                 result = caller.call(
                     replace(request, arguments=arguments, files=files),
                     cancel=cancel,
-                    approver=ClientApprover(call, self._allow),
-                    progress=report,
+                    approver=ClientApprover(call),
+                    allowed=self._allow,
+                    progress=progress,
                 )
         except CallError as error:
             return _failed(error.failure.token, _explained(error))
@@ -388,6 +385,18 @@ def _resources(
         )
         for name, mime_type, title, text in texts
     ]
+
+
+def _progress_sink(report: ReportProgress) -> ProgressSink:
+    """Return what sends reports of another thread to the client of a call."""
+    token = anyio.lowlevel.current_token()
+
+    def send(progress: CallProgress) -> None:
+        # The client may have gone, and the server may have stopped.
+        with suppress(RuntimeError, anyio.BrokenResourceError, anyio.ClosedResourceError):
+            anyio.from_thread.run(partial(report, progress.seconds, message=progress.text), token=token)
+
+    return send
 
 
 def _failed(token: str, message: str) -> ToolOutcome:

@@ -63,7 +63,7 @@ class Answer:
 
 
 class ReportProgress(Protocol):
-    """Report how far a call is, to a client that asked for it."""
+    """Report how far a call is."""
 
     async def __call__(self, progress: float, total: float | None = None, message: str | None = None) -> None:
         """Send one report; `progress` grows with each."""
@@ -78,14 +78,14 @@ class ToolCall:
         arguments: As the client sent them; nothing has checked them.
         client: Who calls.
         ask: Asks the client's user.
-        report_progress: Reports how far the call is.
+        report_progress: Reports how far the call is; None where the client did not ask for it.
     """
 
     tool: str
     arguments: Mapping[str, Json]
     client: Client
     ask: Callable[[Question], Coroutine[Any, Any, Answer]]
-    report_progress: ReportProgress
+    report_progress: ReportProgress | None
 
 
 @dataclass(frozen=True, slots=True)

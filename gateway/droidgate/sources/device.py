@@ -10,6 +10,7 @@ import hashlib
 import re
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from concurrent.futures import ThreadPoolExecutor
+from contextlib import suppress
 from dataclasses import dataclass, field, replace
 from typing import Final
 
@@ -112,6 +113,7 @@ class PhoneReading:
         not_asked: What Android's shell cannot be asked for; only reading every app finds it. Nothing where
             the apps were not chosen by the shell's answers.
         left_out: Package names of droidgate's own apps, by name, where they were left out.
+        listings: What the running system lists for each format that asks for it, by package.
     """
 
     serial: str
@@ -123,6 +125,7 @@ class PhoneReading:
     requests: int = 0
     not_asked: tuple[ComponentQuery, ...] = ()
     left_out: tuple[str, ...] = ()
+    listings: Mapping[str, Mapping[str, tuple[ListedFunction, ...]]] = field(default_factory=dict)
 
     @property
     def declared(self) -> Providers:
@@ -201,6 +204,24 @@ def read_phone(device: Device, request: PhoneRequest) -> PhoneReading:
     return _PhoneReader(device, request).read()
 
 
+def listings_changed(device: Device, reading: PhoneReading) -> bool:
+    """Return whether a phone's system lists something else for a format than it did.
+
+    Raises:
+        DeviceError: the phone fails.
+    """
+    facts = reading.facts
+    for format_id, former in reading.listings.items():
+        listing = load_formats()[format_id].listing
+        with suppress(*_OF_ONE_ANSWER):
+            if (
+                listing is not None
+                and run_listing(device, listing, facts.user, facts.shell_commands) != former
+            ):
+                return True
+    return False
+
+
 @dataclass(slots=True)
 class _PhoneReader:
     device: Device
@@ -239,6 +260,7 @@ class _PhoneReader:
             requests=self.requests,
             not_asked=tuple(dict.fromkeys(unasked)) if self.chosen_by_the_shell else (),
             left_out=tuple(name for name in sorted(packages) if self.leaves_out(name)),
+            listings=self.listed,
         )
 
     def read_facts(self) -> DeviceFacts:
@@ -258,7 +280,7 @@ class _PhoneReader:
             shell = service_shell(self.device, listing)
             commands = shell.commands
             if listing.command in commands:
-                self.listed[format_id] = run_listing(self.device, listing, user)
+                self.listed[format_id] = run_listing(self.device, listing, user, commands)
             else:
                 reason = shell.reason or "the phone's shell has no command that lists them"
                 self.not_listed_because[format_id] = reason

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable
+from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Final
 
@@ -30,27 +31,25 @@ from droidgate.sources.resources import SourceSet
 from droidgate.sources.source_code import Code, code_of
 from droidgate.sources.spelling import printable, shown_parent
 
+_code = partial(finding_code, module=__name__)
+
 if TYPE_CHECKING:
     from droidgate.apk.reader import Apk
 
 STANDARD_INPUT: Final = "-"
 
-UNTIED_DESCRIPTOR: Final = finding_code(
+UNTIED_DESCRIPTOR: Final = _code(
     "untied-descriptor",
     "A descriptor in a module's assets or resources that no component of it points to; it is read alone",
-    __name__,
 )
 
-REPEATED_DECLARATION: Final = finding_code(
+REPEATED_DECLARATION: Final = _code(
     "repeated-declaration",
     "A descriptor in a folder that says what a component of an app in it declares; it is not counted again",
-    __name__,
 )
 
-UNREAD_FILE: Final = finding_code(
-    "unread-file",
-    "A file of a folder may be a descriptor by its name, and is too large to be read",
-    __name__,
+UNREAD_FILE: Final = _code(
+    "unread-file", "A file of a folder may be a descriptor by its name, and is too large to be read"
 )
 
 _UTF_8_MARK: Final = b"\xef\xbb\xbf"

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, field
+from functools import partial
 from typing import TYPE_CHECKING, Final
 
 from droidgate.application import Application
@@ -22,30 +23,28 @@ from droidgate.sources.resources import SourceSet
 from droidgate_mappings.app_functions import Release, load_indexing
 from droidgate_mappings.tables import find_binding, find_format_tables
 
+_code = partial(finding_code, module=__name__)
+
 if TYPE_CHECKING:
     from droidgate.compare import Change
 
-SOURCE_DIFFERS: Final = finding_code(
+SOURCE_DIFFERS: Final = _code(
     "source-differs-from-build",
     "The source code declares something else than what a build has made of it; the build's output is read",
-    __name__,
 )
-CAPABILITIES_ELSEWHERE: Final = finding_code(
+CAPABILITIES_ELSEWHERE: Final = _code(
     "capabilities-elsewhere",
     "The files of an app declare a protocol but no capability of it: these are in a place that was not read",
-    __name__,
 )
 
-VARIANT_CODE: Final = finding_code(
+VARIANT_CODE: Final = _code(
     "variant-code-unread",
     "Source code of a build type or flavour may declare capabilities; that of `main` alone is read",
-    __name__,
 )
 
-COMPETING_SERVICES: Final = finding_code(
+COMPETING_SERVICES: Final = _code(
     "competing-services",
     "Source code declares functions of several services, and a supported release indexes one service only",
-    __name__,
 )
 
 MAX_CODE_BYTES: Final = 256 * 1024 * 1024

@@ -7,6 +7,7 @@ calls.
 from __future__ import annotations
 
 from collections.abc import Iterator
+from functools import partial
 from typing import Final
 
 from droidgate.model.capability import Place, Provider
@@ -14,29 +15,22 @@ from droidgate.model.findings import Finding, Level, finding_code
 from droidgate.model.json_values import Json, pointer_name, pointer_token
 from droidgate.model.leaves import leaves_of_provider
 from droidgate.model.types import Frozen
-from droidgate.text_safety import (
-    MAX_DESCRIPTION,
-    MAX_NAME,
-    hidden_characters,
-    look_alikes,
+from droidgate.text_safety import MAX_DESCRIPTION, MAX_NAME, hidden_characters, look_alikes
+
+_code = partial(finding_code, module=__name__)
+
+HIDDEN_CHARACTERS: Final = _code(
+    "hidden-characters", "A text has characters that are invisible or change what is visible"
+)
+INJECTION_LIKE_TEXT: Final = _code(
+    "injection-like-text", "A text reads like commands to a model instead of a description"
+)
+LOOK_ALIKE_NAME: Final = _code("look-alike-name", "A name looks like another name of the same provider")
+OVER_LONG_TEXT: Final = _code(
+    "over-long-text", "A name or description is longer than a model should be shown"
 )
 
-HIDDEN_CHARACTERS: Final = finding_code(
-    "hidden-characters", "A text has characters that are invisible or change what is visible", __name__
-)
-INJECTION_LIKE_TEXT: Final = finding_code(
-    "injection-like-text", "A text reads like commands to a model instead of a description", __name__
-)
-LOOK_ALIKE_NAME: Final = finding_code(
-    "look-alike-name", "A name looks like another name of the same provider", __name__
-)
-OVER_LONG_TEXT: Final = finding_code(
-    "over-long-text", "A name or description is longer than a model should be shown", __name__
-)
-
-TOO_MANY_MARKS: Final = finding_code(
-    "too-many-marks", "A provider has more marks on its texts than are listed", __name__
-)
+TOO_MANY_MARKS: Final = _code("too-many-marks", "A provider has more marks on its texts than are listed")
 
 _MOST_CHARACTERS: Final = 1_000_000
 """Of the marks of one provider, all together. Long names are repeated in the pointers of what is inside."""

@@ -24,24 +24,9 @@ from droidgate.model.errors import DeviceError
 CASES = all_cases()
 MUTATIONS_EACH = 100
 SPLICES = (
-    '"',
-    "'",
-    "{",
-    "}",
-    "[",
-    "]",
-    "=",
-    ",",
-    "/",
-    "\n",
-    "\r",
-    "\x1b[31m",
-    "\0",
-    "\u202e",
-    "null",
-    "-1",
+    '"', "'", "{", "}", "[", "]", "=", ",", "/", "\n", "\r", "\x1b[31m", "\0", "\u202e", "null", "-1",
     "Error: ",
-)
+)  # fmt: skip
 TAILS = ("Killed\n", "Success\n", "true\n", "{}\n", "cmd: Can't find service: package\n", "Complete\n")
 
 Mutation = Callable[[Random, str], str]
@@ -101,17 +86,9 @@ def _append(random: Random, text: str) -> str:
 
 
 MUTATIONS: tuple[Mutation, ...] = (
-    _cut,
-    _cut_front,
-    _lose_line,
-    _double_line,
-    _swap_lines,
-    _flip,
-    _splice,
-    _lose_piece,
-    _swap_words,
+    _cut, _cut_front, _lose_line, _double_line, _swap_lines, _flip, _splice, _lose_piece, _swap_words,
     _append,
-)
+)  # fmt: skip
 
 
 def mutate(random: Random, case: Case) -> Case:

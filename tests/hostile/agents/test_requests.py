@@ -1,7 +1,5 @@
 """Hostile requests and answers: nothing raises, and each request is answered or dropped as it should be."""
 
-from __future__ import annotations
-
 import json
 from random import Random
 from typing import Any

@@ -92,8 +92,7 @@ ROTATIONS: dict[str, Callable[[], bytes]] = {
     "v3.1 that v3 does not tell of": lambda: with_pairs(v31(33), plain_v3("victim")),
     "forged v3.1": lambda: with_pairs(v31(33, signature=bytes(70)), victim_v3(33)),
     "forged v3 under v3.1": lambda: with_pairs(
-        v31(33),
-        v3(Made(key_of("victim"), releases=FROM_28, attributes=tells(33), signature=bytes(70))),
+        v31(33), v3(Made(key_of("victim"), releases=FROM_28, attributes=tells(33), signature=bytes(70)))
     ),
     "v3.1 for a release in development": lambda: with_pairs(
         v31(34, attributes=[(DEVELOPMENT, b"")]), victim_v3(34)

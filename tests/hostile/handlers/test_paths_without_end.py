@@ -11,7 +11,8 @@ import pytest
 from cli.program_runs import WHOLE_PROGRAM, run_process, run_whole_process
 from cli.samples import write_bare_project
 from droidgate.handlers.methods import kind_of
-from droidgate.model.types import OneOfType, RefType, ScalarType, Type
+from droidgate.model.types import Type
+from model_types import one_of, ref, string
 
 LEVELS = 40
 SECONDS = 60
@@ -83,11 +84,11 @@ def test_handlers_are_made_although_a_schema_has_2_to_the_40_paths(
 
 
 def test_a_chain_of_choices_deeper_than_the_stack_is_any_value() -> None:
-    definitions: dict[str, Type] = {"D5000": ScalarType(kind="string")}
+    definitions: dict[str, Type] = {"D5000": string()}
     for level in range(5_000):
-        inner = OneOfType(alternatives=(RefType(name=f"D{level + 1}"),))
-        definitions[f"D{level}"] = OneOfType(alternatives=(inner, inner))
-    assert kind_of(RefType(name="D0"), definitions) == "any"
+        inner = one_of(ref(f"D{level + 1}"))
+        definitions[f"D{level}"] = one_of(inner, inner)
+    assert kind_of(ref("D0"), definitions) == "any"
 
 
 class TestBudgets:

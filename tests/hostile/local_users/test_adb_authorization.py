@@ -1,7 +1,5 @@
 """Hosts without the user's key: the device protocol lets none of them open anything."""
 
-from __future__ import annotations
-
 import os
 import socket
 import struct

@@ -1,7 +1,5 @@
 """Other users of the machine at the port where the phone stands in for an adb server."""
 
-from __future__ import annotations
-
 import os
 import signal
 import socket
@@ -91,9 +89,7 @@ REFUSED = b"FAIL002athis virtual phone belongs to another user"
     ids=["version", "devices", "install", "shell", "disconnect", "track"],
 )
 def test_another_user_is_refused(
-    phone: VirtualPhone,
-    as_stranger: Callable[[Callable[[], bytes]], bytes],
-    requests: list[bytes],
+    phone: VirtualPhone, as_stranger: Callable[[Callable[[], bytes]], bytes], requests: list[bytes]
 ) -> None:
     meant = [one.replace(b"SERIAL", phone.serial.encode()) for one in requests]
     port = port_of(phone)
@@ -106,9 +102,7 @@ def test_another_user_is_refused(
 
 
 def test_the_user_is_served_beside_it(
-    phone: VirtualPhone,
-    as_stranger: Callable[[Callable[[], bytes]], bytes],
-    monkeypatch: pytest.MonkeyPatch,
+    phone: VirtualPhone, as_stranger: Callable[[Callable[[], bytes]], bytes], monkeypatch: pytest.MonkeyPatch
 ) -> None:
     port = port_of(phone)
     assert as_stranger(lambda: ask(port, b"host:version")) == REFUSED

@@ -1,7 +1,5 @@
 """Shims on the JVM: only the shipped code runs, with pinned jars, from a folder that is the user's alone."""
 
-from __future__ import annotations
-
 import hashlib
 import os
 import stat

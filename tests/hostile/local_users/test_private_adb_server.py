@@ -1,7 +1,5 @@
 """The adb server of the demo: the real one asks nobody who they are, so others must not reach it."""
 
-from __future__ import annotations
-
 import stat
 from pathlib import Path
 

@@ -115,11 +115,7 @@ SERVICE = "<service android:name='.S%d'><meta-data android:name='a' android:valu
 @pytest.mark.slow
 @pytest.mark.parametrize(
     "data",
-    [
-        b"<!-- -->" * 900_000,
-        b"<?a?>" * 1_500_000 + b"x",
-        b" " * 8_000_000 + b"<manifest",
-    ],
+    [b"<!-- -->" * 900_000, b"<?a?>" * 1_500_000 + b"x", b" " * 8_000_000 + b"<manifest"],
     ids=["comments", "instructions", "blanks"],
 )
 def test_endless_texts_that_are_no_manifest_are_refused(data: bytes) -> None:

@@ -76,8 +76,7 @@ def test_a_scheduler_that_anybody_may_stand_in_for_is_not_even_called(
 
 
 @pytest.mark.parametrize(
-    "host",
-    ["10.0.0.7", "dask.example", "127.0.0.1.example.com", "localhost.example", "[::2]", "0.0.0.0"],
+    "host", ["10.0.0.7", "dask.example", "127.0.0.1.example.com", "localhost.example", "[::2]", "0.0.0.0"]
 )
 def test_a_name_that_only_looks_like_this_machine_is_refused(host: str) -> None:
     with pytest.raises(UsageError, match="runs code on this machine"):

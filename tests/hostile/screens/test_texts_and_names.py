@@ -4,8 +4,6 @@ The phone's shell takes each command apart by itself. An injected command would 
 try to make; a changed text differs from what the app's field holds.
 """
 
-from __future__ import annotations
-
 import os
 import random
 from collections.abc import Iterator
@@ -46,38 +44,12 @@ SHELL = (
     "\\",
 )
 EXPANDED = (
-    "$HOME",
-    "${PATH}",
-    "*",
-    "~",
-    "?",
-    "[a-z]",
-    "!!",
-    "%s",
-    "%%s",
-    "%",
-    "\\n",
-    "\\x41",
-    "-n",
-    "--",
-    " ",
-)
+    "$HOME", "${PATH}", "*", "~", "?", "[a-z]", "!!", "%s", "%%s", "%", "\\n", "\\x41", "-n", "--", " ",
+)  # fmt: skip
 WORDS = (
-    "hello",
-    "Say it",
-    "123",
-    "a.b",
-    "x=1",
-    "  ",
-    "e\u0301",
-    "日本語",
-    "한국어",
-    "שלום",
-    "😀",
-    "👩‍👩‍👧",
-    "\u202e",
-    "\t",
-)
+    "hello", "Say it", "123", "a.b", "x=1", "  ", "e\u0301", "日本語", "한국어", "שלום", "😀", "👩‍👩‍👧",
+    "\u202e", "\t",
+)  # fmt: skip
 ODD = ("\u0000", "\ud800", "\u0001", "\u001b[2J", "\ufffe", "\u2028", "\u200b", "\r")
 NAMES = ("com.example", "dev.made.form", "KEYCODE_BACK", "3", "1", "", "controls", "Save", "...", "a/.b")
 

@@ -4,8 +4,6 @@ Python's `re` backtracks and reports no steps. The matcher here takes the same d
 over the same parsed expression and counts each step, so the result is the same on each machine.
 """
 
-from __future__ import annotations
-
 import ast
 import contextlib
 import importlib

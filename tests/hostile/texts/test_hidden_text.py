@@ -193,15 +193,7 @@ def test_look_alikes_of_the_table(first: str, second: str) -> None:
 
 def test_names_that_differ_to_the_eye_are_not_look_alikes() -> None:
     names = [
-        "resume",
-        "r\u00e9sum\u00e9",
-        "play",
-        "pay",
-        "\u62a5\u544a",
-        "\u5831\u544a",
-        "read_note",
-        "read_notes",
-        "a1",
-        "a2",
-    ]
+        "resume", "r\u00e9sum\u00e9", "play", "pay", "\u62a5\u544a", "\u5831\u544a", "read_note",
+        "read_notes", "a1", "a2",
+    ]  # fmt: skip
     assert list(look_alikes(names)) == []

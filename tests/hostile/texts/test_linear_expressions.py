@@ -136,23 +136,11 @@ def test_work_of_phrases_grows_with_the_text(pattern: re.Pattern[str]) -> None:
 
 
 @pytest.mark.slow
-@pytest.mark.parametrize(
-    "text",
-    [
-        "<" + " " * 1_000_000,
-        "< " * 500_000,
-        "\n" * 1_000_000,
-        "<|" * 500_000,
-        "ignore all " * 100_000,
-        "A/" * 500_000,
-        "%41" * 300_000,
-        "a " * 500_000,
-        "\u202e" * 500_000,
-        "![a](http://" * 80_000,
-        "ignoriere " * 100_000,
-        "\u5ffd\u7565\u4e4b\u524d" * 200_000,
-    ],
-)
+@pytest.mark.parametrize("text", [
+    "<" + " " * 1_000_000, "< " * 500_000, "\n" * 1_000_000, "<|" * 500_000, "ignore all " * 100_000,
+    "A/" * 500_000, "%41" * 300_000, "a " * 500_000, "\u202e" * 500_000, "![a](http://" * 80_000,
+    "ignoriere " * 100_000, "\u5ffd\u7565\u4e4b\u524d" * 200_000,
+])  # fmt: skip
 def test_a_megabyte_of_bait_is_searched_at_once(text: str) -> None:
     """Quadratic work would take hours, and pytest's limit would end it."""
     phrases.injection_marks(text)

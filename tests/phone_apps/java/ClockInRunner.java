@@ -4,19 +4,15 @@ import android.content.Context;
 import android.content.ContextWrapper;
 import android.content.SharedPreferences;
 import com.android.org.kxml2.io.KXmlParser;
-import java.io.BufferedReader;
-import java.io.InputStreamReader;
+import dev.droidgate.sample.Lines;
+import dev.droidgate.sample.mobilemcp.Descriptor;
 import java.io.StringReader;
-import java.lang.reflect.Method;
 import java.lang.reflect.Proxy;
-import java.nio.charset.StandardCharsets;
 import java.time.Clock;
 import java.time.Instant;
 import java.time.ZoneOffset;
-import java.util.Base64;
 import java.util.HashSet;
 import java.util.Set;
-import org.xmlpull.v1.XmlPullParser;
 
 /** Answers requests: the descriptor in the first line, the second of the day in the next, then one request a line. */
 public final class ClockInRunner {
@@ -26,19 +22,10 @@ public final class ClockInRunner {
     }
 
     public static void main(String[] unused) throws Exception {
-        BufferedReader in = new BufferedReader(new InputStreamReader(System.in, StandardCharsets.US_ASCII));
-        Descriptor descriptor = new Descriptor();
-        Method read = Descriptor.class.getDeclaredMethod("read", XmlPullParser.class);
-        read.setAccessible(true);
         KXmlParser parser = new KXmlParser();
-        parser.setInput(new StringReader(text(in.readLine())));
-        read.invoke(descriptor, parser);
-        Clock clock = Clock.fixed(Instant.ofEpochSecond(Long.parseLong(text(in.readLine()))), ZoneOffset.UTC);
-        RequestEngine engine = new RequestEngine(descriptor, new ClockInBook(context()), clock);
-        for (String line = in.readLine(); line != null; line = in.readLine()) {
-            byte[] answer = bytes(engine.answer(text(line)));
-            System.out.println('"' + Base64.getEncoder().encodeToString(answer) + '"');
-        }
+        parser.setInput(new StringReader(Lines.next()));
+        Clock clock = Clock.fixed(Instant.ofEpochSecond(Long.parseLong(Lines.next())), ZoneOffset.UTC);
+        Lines.answer(new ClockInEngine(Descriptor.read(parser), new ClockInBook(context()), clock)::answer);
     }
 
     private static Context context() {
@@ -62,27 +49,5 @@ public final class ClockInRunner {
                 return (SharedPreferences) preferences;
             }
         };
-    }
-
-    /** UTF-16 that keeps half characters. */
-    private static byte[] bytes(String text) {
-        byte[] bytes = new byte[text.length() * 2];
-        for (int i = 0; i < text.length(); i++) {
-            bytes[2 * i] = (byte) (text.charAt(i) >> 8);
-            bytes[2 * i + 1] = (byte) text.charAt(i);
-        }
-        return bytes;
-    }
-
-    private static String text(String line) {
-        if (line.equals("-")) {
-            return null;
-        }
-        byte[] bytes = line.equals("=") ? new byte[0] : Base64.getDecoder().decode(line);
-        char[] units = new char[bytes.length / 2];
-        for (int i = 0; i < units.length; i++) {
-            units[i] = (char) ((bytes[2 * i] & 0xff) << 8 | bytes[2 * i + 1] & 0xff);
-        }
-        return new String(units);
     }
 }

@@ -14,6 +14,8 @@ android {
         versionName = "1.0"
     }
 
+    sourceSets["main"].java.srcDir("../../mobile-mcp/src/main/java")
+
     compileOptions {
         sourceCompatibility = JavaVersion.VERSION_1_8
         targetCompatibility = JavaVersion.VERSION_1_8

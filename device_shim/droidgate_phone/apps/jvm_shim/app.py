@@ -198,10 +198,7 @@ class HostProvider(Provider):
     def _open(self, uri: str, content: str | None, caller_uid: int) -> object:
         try:
             found: object = process_of(self.context).call_binder(
-                "provider_open",
-                **self._named(caller_uid, split_uri(uri).host),
-                uri=uri,
-                content=content,
+                "provider_open", **self._named(caller_uid, split_uri(uri).host), uri=uri, content=content
             )
         except AndroidError as error:
             if error.exception == _NOT_FOUND:

@@ -6,12 +6,7 @@ from typing import Final
 
 from droidgate.calls.failures import Failure
 from droidgate_phone.apps.shim.core import Core, Receipt
-from droidgate_phone.apps.shim.functions import (
-    EXECUTE,
-    FIRST_WITH_FUNCTIONS,
-    FunctionRequest,
-    run_function,
-)
+from droidgate_phone.apps.shim.functions import EXECUTE, FIRST_WITH_FUNCTIONS, FunctionRequest, run_function
 from droidgate_phone.apps.shim.shell_identity import (
     HOLDER,
     RemoteExecution,

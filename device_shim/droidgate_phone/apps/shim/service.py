@@ -21,8 +21,7 @@ _FIRST_WITH_FACTS: Final = 31
 """API level from which Android reports whether a PendingIntent is an activity's, and immutable."""
 
 _IMMUTABLE: Final = Failure(
-    "invalid_argument",
-    "the callback is immutable, so it cannot carry the answer; make it with FLAG_MUTABLE",
+    "invalid_argument", "the callback is immutable, so it cannot carry the answer; make it with FLAG_MUTABLE"
 )
 
 

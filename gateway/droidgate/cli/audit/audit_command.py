@@ -7,7 +7,7 @@ from typing import Annotated
 
 import typer
 
-from droidgate.cli.options import PATTERN_HELP, AsJson, JsonSchema
+from droidgate.cli.options import PATTERN_HELP, AsJson
 
 Folder = Annotated[
     Path | None,
@@ -30,12 +30,7 @@ def register(app: typer.Typer) -> None:
 
 def _show(
     patterns: Annotated[
-        list[str] | None,
-        typer.Argument(
-            metavar="[PATTERN]...",
-            help=PATTERN_HELP,
-            show_default=False,
-        ),
+        list[str] | None, typer.Argument(metavar="[PATTERN]...", help=PATTERN_HELP, show_default=False)
     ] = None,
     *,
     last: Annotated[
@@ -52,13 +47,11 @@ def _show(
     ] = None,
     folder: Folder = None,
     as_json: AsJson = False,
-    json_schema: JsonSchema = False,
 ) -> int:
     """Show the newest calls: who called what, what was decided, and how it ended.
 
     The log has no arguments and no results; --json prints the digest of each call's arguments.
     """
-    del json_schema
     from droidgate.cli.audit.showing import show_calls
     from droidgate.cli.calls.arguments import read_arguments
 
@@ -79,14 +72,12 @@ def _verify(
     ] = None,
     folder: Folder = None,
     as_json: AsJson = False,
-    json_schema: JsonSchema = False,
 ) -> int:
     """Check that no record was changed, removed or moved; exit with 1 and name the first place otherwise.
 
     Whoever may write the log can write all of it anew. Keep the digest that is printed somewhere else, and
     name it the next time.
     """
-    del json_schema
     from droidgate.cli.audit.showing import verify_and_report
 
     return verify_and_report(expected, folder, as_json=as_json)

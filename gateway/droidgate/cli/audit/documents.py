@@ -4,10 +4,7 @@ from __future__ import annotations
 
 from typing import Literal
 
-from pydantic import Field
-
-from droidgate.cli.output.documents import VERSION
-from droidgate.cli.output.json_output import Document
+from droidgate.cli.output.json_output import Document, PublishedDocument
 
 
 class AuditedCall(Document):
@@ -49,11 +46,9 @@ class AuditedCall(Document):
     duration_ms: int | None
 
 
-class AuditShowDocument(Document):
+class AuditShowDocument(PublishedDocument, schema="droidgate.audit-show/1"):
     """What `audit show --json` prints; the oldest call comes first."""
 
-    schema_id: Literal["droidgate.audit-show/1"] = Field(default="droidgate.audit-show/1", alias="schema")
-    droidgate: str = VERSION
     folder: str
     calls: tuple[AuditedCall, ...]
 
@@ -72,7 +67,7 @@ class BreakRecord(Document):
     message: str
 
 
-class AuditVerifyDocument(Document):
+class AuditVerifyDocument(PublishedDocument, schema="droidgate.audit-verify/1"):
     """What `audit verify --json` prints.
 
     Attributes:
@@ -86,8 +81,6 @@ class AuditVerifyDocument(Document):
         notes: What is not wrong and worth knowing.
     """
 
-    schema_id: Literal["droidgate.audit-verify/1"] = Field(default="droidgate.audit-verify/1", alias="schema")
-    droidgate: str = VERSION
     folder: str
     files: int
     records: int

@@ -7,7 +7,7 @@ from typing import Annotated
 
 import typer
 
-from droidgate.cli.options import AsJson, JsonSchema
+from droidgate.cli.options import AsJson
 from droidgate.model.errors import UsageError
 
 
@@ -126,7 +126,6 @@ def _call(  # noqa: PLR0913
         int, typer.Option("--parallel", min=1, max=32, help="How many calls of a batch are made at once")
     ] = 4,
     as_json: AsJson = False,
-    json_schema: JsonSchema = False,
 ) -> int:
     """Call a capability that an app of a phone declares, whatever its protocol.
 
@@ -143,7 +142,6 @@ def _call(  # noqa: PLR0913
     Commands are those of UFO's MobileAgent, in either of its two forms. They run in order on one phone; after
     one without an answer, the others are skipped. The record of each is printed, a JSON object a line.
     """
-    del json_schema
     from droidgate.calling.requests import CallRequest
     from droidgate.cli.calls.arguments import read_arguments, read_files
     from droidgate.cli.calls.calling import CallOptions, call_and_report, explain_and_report

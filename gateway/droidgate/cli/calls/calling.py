@@ -6,10 +6,11 @@ from contextlib import nullcontext
 from dataclasses import dataclass
 from pathlib import Path
 
-from droidgate.calling.approvals import Approval, ApprovalRequest, allow_once
+from droidgate.calling.approvals import Approval, ApprovalRequest
 from droidgate.calling.caller import Caller, CallPlan
 from droidgate.calling.files import fetch_files
 from droidgate.calling.requests import CallRequest
+from droidgate.calling.subjects import EVERY_CAPABILITY
 from droidgate.calling.traces import NO_TRACE, open_trace
 from droidgate.cli.calls.asking import ask_on_terminal
 from droidgate.cli.calls.documents import call_document, plan_document
@@ -53,9 +54,10 @@ def call_and_report(request: CallRequest, options: CallOptions) -> int:
 
         def ask(asked: ApprovalRequest) -> Approval:
             line.clear()
-            return allow_once(asked) if options.approved else ask_on_terminal(asked)
+            return ask_on_terminal(asked)
 
-        result = caller.call(request, approver=ask, trace=steps, progress=line.show)
+        allowed = EVERY_CAPABILITY if options.approved else ()
+        result = caller.call(request, approver=ask, allowed=allowed, trace=steps, progress=line.show)
     _warn(result.findings)
     if options.pull is not None:
         for copy in fetch_files(result.value, options.pull, caller.device):

@@ -9,10 +9,10 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Final
 
-from droidgate.calling.approvals import allow_once, refuse
 from droidgate.calling.batches import BatchOutcome, BatchRequest, Status, open_journal, read_batch, run_batch
 from droidgate.calling.caller import Caller
 from droidgate.calling.requests import CallRequest
+from droidgate.calling.subjects import EVERY_CAPABILITY
 from droidgate.calls.failures import CallError
 from droidgate.cli.exit_codes import ExitCode
 from droidgate.cli.output.pages import Line, show
@@ -95,7 +95,8 @@ class _Callers:
         """Make one call and return how it ended."""
         try:
             caller, call = self._prepared(request)
-            result = caller.call(call, cancel=self.cancel)
+            allowed = EVERY_CAPABILITY if self._options.approved else ()
+            result = caller.call(call, cancel=self.cancel, allowed=allowed)
         except CallError as error:
             token = error.failure.token
             status: Status = "interrupted" if token in _UNKNOWN_ENDS else "failed"
@@ -112,9 +113,8 @@ class _Callers:
         serial = request.device or options.serial
         with self._lock:
             if serial not in self._callers:
-                approver = allow_once if options.approved else refuse
                 device = open_device(serial)
-                self._callers[serial] = Caller(device, approver=approver, signed_by=options.signed_by)
+                self._callers[serial] = Caller(device, signed_by=options.signed_by)
         call = CallRequest(
             request.capability,
             request.arguments,

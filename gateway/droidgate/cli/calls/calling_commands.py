@@ -5,10 +5,10 @@ from __future__ import annotations
 from collections import Counter
 from pathlib import Path
 
-from droidgate.calling.approvals import allow_once
 from droidgate.calling.caller import Caller
 from droidgate.calling.commands import read_command_file, run_commands
 from droidgate.calling.requests import CallRequest
+from droidgate.calling.subjects import EVERY_CAPABILITY
 from droidgate.cli.calls.asking import ask_on_terminal
 from droidgate.cli.exit_codes import ExitCode
 from droidgate.cli.output.json_output import print_json_line
@@ -29,11 +29,12 @@ def call_commands(
         DeviceError: the phone cannot be reached.
     """
     commands = read_command_file(path)
-    caller = Caller(open_device(serial), approver=allow_once if approved else ask_on_terminal)
+    caller = Caller(open_device(serial), approver=ask_on_terminal)
+    allowed = EVERY_CAPABILITY if approved else ()
 
     def call(command: AgentCommand) -> Json:
         request = CallRequest(command.command.id, command.arguments, protocol=FORMAT_ID, deadline=deadline)
-        return caller.call(request).value
+        return caller.call(request, allowed=allowed).value
 
     counts = Counter[str]()
     for result in run_commands(commands, call, stops_early=stops_early):

@@ -11,8 +11,7 @@ from droidgate.calling.caller import CallPlan
 from droidgate.calling.requests import CallResult
 from droidgate.calling.subjects import CapabilityKey
 from droidgate.calling.traces import SCHEMA_ID, TracedEvent
-from droidgate.cli.output.documents import VERSION
-from droidgate.cli.output.json_output import Document
+from droidgate.cli.output.json_output import Document, PublishedDocument
 from droidgate.model.findings import Finding
 from droidgate.model.json_values import Json
 
@@ -57,7 +56,7 @@ class CallHop(Document):
     commands: tuple[tuple[str, ...], ...]
 
 
-class CallDocument(Document):
+class CallDocument(PublishedDocument, schema="droidgate.call/1"):
     """What `call --json` prints of a call that succeeded.
 
     Attributes:
@@ -70,8 +69,6 @@ class CallDocument(Document):
         hops: The steps in order.
     """
 
-    schema_id: Literal["droidgate.call/1"] = Field(default="droidgate.call/1", alias="schema")
-    droidgate: str = VERSION
     capability: CalledCapability
     route: str
     value: Json
@@ -102,7 +99,7 @@ class CallFile(Document):
     path: str
 
 
-class CallPlanDocument(Document):
+class CallPlanDocument(PublishedDocument, schema="droidgate.call-plan/1"):
     """What `call --explain --json` prints of a call that was not made.
 
     Attributes:
@@ -120,8 +117,6 @@ class CallPlanDocument(Document):
         files: What would be put on the phone first.
     """
 
-    schema_id: Literal["droidgate.call-plan/1"] = Field(default="droidgate.call-plan/1", alias="schema")
-    droidgate: str = VERSION
     capability: CalledCapability
     arguments: Mapping[str, Json]
     effect: Literal["reads", "writes", "unknown"]

@@ -4,13 +4,10 @@ from __future__ import annotations
 
 from typing import Any, Literal
 
-from pydantic import Field
-
-from droidgate.cli.output.documents import VERSION
-from droidgate.cli.output.json_output import Document
+from droidgate.cli.output.json_output import PublishedDocument
 
 
-class InstallClientDocument(Document):
+class InstallClientDocument(PublishedDocument, schema="droidgate.install-client/1"):
     """A change of a client's settings.
 
     Attributes:
@@ -23,10 +20,6 @@ class InstallClientDocument(Document):
         next_step: What the user does next.
     """
 
-    schema_id: Literal["droidgate.install-client/1"] = Field(
-        default="droidgate.install-client/1", alias="schema"
-    )
-    droidgate: str = VERSION
     client: str
     path: str
     status: Literal["created", "updated", "unchanged", "would change"]

@@ -8,7 +8,7 @@ from typing import Annotated
 import typer
 
 from droidgate.cli.completing import complete_clients, complete_serials
-from droidgate.cli.options import AsJson, JsonSchema
+from droidgate.cli.options import AsJson
 
 Client = Annotated[
     str,
@@ -38,8 +38,7 @@ Project = Annotated[
     ),
 ]
 Url = Annotated[
-    str | None,
-    typer.Option("--url", help="Use the running server at this address", show_default=False),
+    str | None, typer.Option("--url", help="Use the running server at this address", show_default=False)
 ]
 Variable = Annotated[
     str, typer.Option("--variable", metavar="NAME", help="Environment variable with the server's token")
@@ -64,14 +63,12 @@ def _install_client(  # noqa: PLR0913
     print_only: PrintOnly = False,
     remove: Remove = False,
     as_json: AsJson = False,
-    json_schema: JsonSchema = False,
 ) -> int:
     """Make an MCP client start droidgate's server, so that its model can call what the phone's apps declare.
 
     Everything else in the client's settings stays, comments included; a copy of them is kept next to the
     file. With --url, the file names the environment variable that has the token, never the token.
     """
-    del json_schema
     from droidgate.cli.clients.installing_client import InstallRequest, install
 
     request = InstallRequest(

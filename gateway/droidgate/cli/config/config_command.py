@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import typer
 
-from droidgate.cli.options import AsJson, JsonSchema
+from droidgate.cli.options import AsJson
 
 
 def register(app: typer.Typer) -> None:
@@ -19,14 +19,13 @@ def _group() -> None:
     """Take no option before the command."""
 
 
-def _show(context: typer.Context, *, as_json: AsJson = False, json_schema: JsonSchema = False) -> int:
+def _show(context: typer.Context, *, as_json: AsJson = False) -> int:
     """Show each default that can be set, its value, and where it comes from.
 
     An option on the command line wins over an environment variable, which wins over the file, which wins over
     what is built in. The file is droidgate.toml, or the table tool.droidgate of a pyproject.toml, in the
     working folder or the closest folder above it, up to the root of a repository or the home folder.
     """
-    del json_schema
     from droidgate.cli.config.showing import show_configuration
 
     return show_configuration(context.find_root().command, as_json=as_json)

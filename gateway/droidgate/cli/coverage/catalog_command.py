@@ -8,11 +8,10 @@ from typing import Annotated
 import typer
 
 from droidgate.cli.budgets import Deadline, Memory, RunBudget, run_within
-from droidgate.cli.options import AsJson, JsonSchema
+from droidgate.cli.options import AsJson
 
 Query = Annotated[
-    str,
-    typer.Argument(metavar="SELECT", help="The query, as DuckDB understands it", show_default=False),
+    str, typer.Argument(metavar="SELECT", help="The query, as DuckDB understands it", show_default=False)
 ]
 CatalogFolder = Annotated[
     Path, typer.Option("--catalog", metavar="DIR", help="Folder of the catalog", show_default=False)
@@ -43,7 +42,6 @@ def _sql(
     memory: Memory = 1024,
     deadline: Deadline = 60.0,
     as_json: AsJson = False,
-    json_schema: JsonSchema = False,
 ) -> int:
     """Ask a catalog a question in SQL.
 
@@ -54,7 +52,6 @@ def _sql(
 
     "SELECT source, reason FROM sources WHERE reason IS NOT NULL" lists what could not be read, and why.
     """
-    del json_schema
     from droidgate.cli.coverage.querying import ask_catalog
 
     # DuckDB keeps to the budget by itself; the outer one is for what is done with its rows.

@@ -2,16 +2,11 @@
 
 from __future__ import annotations
 
-from typing import Literal
-
-from pydantic import Field
-
-from droidgate.cli.output.documents import VERSION
-from droidgate.cli.output.json_output import Document
+from droidgate.cli.output.json_output import Document, PublishedDocument
 from droidgate.model.json_values import Json
 
 
-class ScanDocument(Document):
+class ScanDocument(PublishedDocument, schema="droidgate.scan/1"):
     """What `scan --json` prints: what came of a scan.
 
     Attributes:
@@ -23,8 +18,6 @@ class ScanDocument(Document):
         targets: The dialects of its conversions.
     """
 
-    schema_id: Literal["droidgate.scan/1"] = Field(default="droidgate.scan/1", alias="schema")
-    droidgate: str = VERSION
     catalog: str
     outcomes: dict[str, int]
     resumed: int
@@ -40,10 +33,8 @@ class AnswerColumn(Document):
     type: str
 
 
-class AnswerDocument(Document):
+class AnswerDocument(PublishedDocument, schema="droidgate.catalog-sql/1"):
     """What `catalog sql --json` prints: columns, and rows of JSON values (dates and the like as text)."""
 
-    schema_id: Literal["droidgate.catalog-sql/1"] = Field(default="droidgate.catalog-sql/1", alias="schema")
-    droidgate: str = VERSION
     columns: tuple[AnswerColumn, ...]
     rows: tuple[tuple[Json, ...], ...]

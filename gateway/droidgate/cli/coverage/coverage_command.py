@@ -7,7 +7,7 @@ from typing import Annotated
 
 import typer
 
-from droidgate.cli.options import AsJson, IncludeShims, JsonSchema
+from droidgate.cli.options import AsJson, IncludeShims
 
 CatalogFolder = Annotated[
     Path, typer.Argument(metavar="CATALOG", help="Folder that `scan` has filled", show_default=False)
@@ -27,10 +27,7 @@ NoMatch = Annotated[
 ]
 WithDetails = Annotated[
     bool,
-    typer.Option(
-        "--details",
-        help="The whole page; in the JSON document every app, capability and finding",
-    ),
+    typer.Option("--details", help="The whole page; in the JSON document every app, capability and finding"),
 ]
 Translate = Annotated[
     list[str] | None,
@@ -83,7 +80,6 @@ def _coverage(  # noqa: PLR0913
     force: Force = False,
     include_shims: IncludeShims = False,
     as_json: AsJson = False,
-    json_schema: JsonSchema = False,
 ) -> int:
     """Report who exposes what, who can reach it, and what changed.
 
@@ -91,7 +87,6 @@ def _coverage(  # noqa: PLR0913
     the gateway, by screens only or not at all, and at what loss; what overlaps and what is missing; how well
     it is described; and, with --since, what came, went and changed.
     """
-    del json_schema
     from droidgate.cli.coverage.covering import CoverageOptions, cover
     from droidgate.cli.output.page_length import PageLength, choose_page_length
 

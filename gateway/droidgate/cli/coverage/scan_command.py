@@ -7,7 +7,7 @@ from typing import Annotated
 
 import typer
 
-from droidgate.cli.options import AsJson, IncludeShims, JsonSchema
+from droidgate.cli.options import AsJson, IncludeShims
 from droidgate.cli.output.page_length import with_details_of_report
 
 ScanSources = Annotated[
@@ -84,7 +84,6 @@ def _scan(  # noqa: PLR0913
     keep_log: KeepLog = False,
     include_shims: IncludeShims = False,
     as_json: AsJson = False,
-    json_schema: JsonSchema = False,
 ) -> int:
     """Read many apps into a catalog.
 
@@ -92,7 +91,6 @@ def _scan(  # noqa: PLR0913
     linters say, what each conversion would cost. A file that cannot be read is a row with its reason. A scan
     that was stopped goes on where it was, and a repeated one reads only what is new.
     """
-    del json_schema
     from droidgate.cli.coverage.scanning import scan_sources
     from droidgate.coverage.scanning import ScanOptions
 

@@ -12,7 +12,6 @@ from droidgate.cli.options import (
     AsSarif,
     ChosenProviders,
     ConversionThreshold,
-    JsonSchema,
     OnlyFormats,
     ProviderDescription,
     ProviderName,
@@ -73,7 +72,6 @@ def _convert(  # noqa: PLR0913
     fail_on: FailOn = None,
     as_json: AsJson = False,
     sarif: AsSarif = False,
-    json_schema: JsonSchema = False,
 ) -> int:
     """Write what apps declare in another protocol, and say what it costs.
 
@@ -81,7 +79,6 @@ def _convert(  # noqa: PLR0913
     `names.json`, the map of renamed things. Several providers get one folder each. --name, --package and
     --description replace what the source states, of one provider.
     """
-    del json_schema
     from droidgate.cli.descriptors.converting import ConvertRequest, convert_sources
     from droidgate.cli.reading import choose_output
 

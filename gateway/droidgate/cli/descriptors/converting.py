@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import hashlib
 import sys
-from collections.abc import Iterator, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Final
@@ -39,7 +39,6 @@ from droidgate.formats import Artifact, find_format
 from droidgate.model.capability import Provider
 from droidgate.model.errors import InputError, UsageError, WriteError
 from droidgate.model.findings import Finding, Level, at_least
-from droidgate.model.names import NameEntry
 from droidgate.output_folder import Status, check_output_name, path_below, write_files
 from droidgate.sources.providers import Providers
 from droidgate.text_safety.marks import text_marks
@@ -226,20 +225,12 @@ def _names_document(converted: Conversion) -> NamesDocument:
     maps = (
         NameMap(
             source=_origin(translation.source),
-            capabilities=tuple(_capability_names(translation)),
+            capabilities=translation.capability_names,
             names=translation.writing.names,
         )
         for translation in converted.translations
     )
     return NamesDocument(target=_target_of(converted), providers=tuple(maps))
-
-
-def _capability_names(translation: Translation) -> Iterator[NameEntry]:
-    written = translation.writing.provider.capabilities
-    for position, (capability, other) in enumerate(
-        zip(translation.source.capabilities, written, strict=True)
-    ):
-        yield NameEntry(pointer=f"/capabilities/{position}/id", original=capability.id, written=other.id)
 
 
 def _target_of(converted: Conversion) -> Target:

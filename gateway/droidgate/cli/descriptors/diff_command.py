@@ -6,7 +6,7 @@ from typing import Annotated
 
 import typer
 
-from droidgate.cli.options import SOURCE_HELP, AsJson, DiffThreshold, JsonSchema, OnlyFormats, Strict
+from droidgate.cli.options import SOURCE_HELP, AsJson, DiffThreshold, OnlyFormats, Strict
 from droidgate.cli.output.page_length import with_details
 
 Old = Annotated[str, typer.Argument(metavar="OLD", help=SOURCE_HELP, show_default=False)]
@@ -31,14 +31,12 @@ def _diff(
     strict: Strict = False,
     fail_on: FailOn = None,
     as_json: AsJson = False,
-    json_schema: JsonSchema = False,
 ) -> int:
     """Report what changed between two versions, and whether it breaks callers.
 
     An access rule that refuses callers is `breaking`; one that accepts other callers is `security`, comes
     first and reaches every threshold. A replaced permission is both.
     """
-    del json_schema
     from droidgate.cli.descriptors.diffing import diff_sources
 
     return diff_sources(old, new, only=only, strict=strict, fail_on=fail_on, as_json=as_json)

@@ -6,7 +6,7 @@ from typing import Annotated
 
 import typer
 
-from droidgate.cli.options import AsJson, JsonSchema
+from droidgate.cli.options import AsJson
 from droidgate.cli.output.page_length import with_details
 
 WithMatrix = Annotated[
@@ -20,9 +20,8 @@ def register(app: typer.Typer) -> None:
 
 
 @with_details
-def _formats(*, matrix: WithMatrix = False, as_json: AsJson = False, json_schema: JsonSchema = False) -> int:
+def _formats(*, matrix: WithMatrix = False, as_json: AsJson = False) -> int:
     """List the formats and dialects that are read and written."""
-    del json_schema
     from droidgate.cli.descriptors.listing_formats import list_formats
 
     return list_formats(with_matrix=matrix, as_json=as_json)

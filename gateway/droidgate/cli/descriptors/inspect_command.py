@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import typer
 
-from droidgate.cli.options import AsJson, JsonSchema, OnlyFormats, Sources, Strict
+from droidgate.cli.options import AsJson, OnlyFormats, Sources, Strict
 from droidgate.cli.output.page_length import with_details
 
 
@@ -15,19 +15,13 @@ def register(app: typer.Typer) -> None:
 
 @with_details
 def _inspect(
-    sources: Sources,
-    *,
-    only: OnlyFormats = None,
-    strict: Strict = False,
-    as_json: AsJson = False,
-    json_schema: JsonSchema = False,
+    sources: Sources, *, only: OnlyFormats = None, strict: Strict = False, as_json: AsJson = False
 ) -> int:
     """Show what apps declare for agents.
 
     Reads every descriptor of every known protocol in the sources, and shows providers, capabilities and what
     the readers had to bend.
     """
-    del json_schema
     from droidgate.cli.descriptors.inspecting import inspect_sources
 
     return inspect_sources(sources, only=only, strict=strict, as_json=as_json)

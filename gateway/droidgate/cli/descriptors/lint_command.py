@@ -6,7 +6,7 @@ from typing import Annotated
 
 import typer
 
-from droidgate.cli.options import AsJson, AsSarif, JsonSchema, LintThreshold, OnlyFormats, Sources, Strict
+from droidgate.cli.options import AsJson, AsSarif, LintThreshold, OnlyFormats, Sources, Strict
 from droidgate.cli.output.page_length import with_details
 
 FailOn = Annotated[LintThreshold, typer.Option("--fail-on", help="Exit with 1 from this level on")]
@@ -26,10 +26,8 @@ def _lint(
     fail_on: FailOn = LintThreshold.ERROR,
     as_json: AsJson = False,
     sarif: AsSarif = False,
-    json_schema: JsonSchema = False,
 ) -> int:
     """Check descriptors against the rules of their protocol's specification."""
-    del json_schema
     from droidgate.cli.descriptors.linting import lint_sources
     from droidgate.cli.reading import choose_output
 

@@ -14,7 +14,6 @@ from droidgate.cli.options import (
     AsJson,
     ChosenProviders,
     ConversionThreshold,
-    JsonSchema,
     OnlyFormats,
     ProviderDescription,
     ProviderName,
@@ -89,7 +88,6 @@ def _migrate(  # noqa: PLR0913
     memory: Memory = 1024,
     deadline: Deadline = 60.0,
     as_json: AsJson = False,
-    json_schema: JsonSchema = False,
 ) -> int:
     """Put what an app declares into an Android project, in another protocol.
 
@@ -98,7 +96,6 @@ def _migrate(  # noqa: PLR0913
     The manifest is edited in place; descriptors and a handler with one typed method for each capability are
     added. A second run changes nothing.
     """
-    del json_schema
     from droidgate.cli.descriptors.migrating import MigrateRequest, migrate_source
 
     request = MigrateRequest(

@@ -9,7 +9,7 @@ from typing import Annotated
 import typer
 
 from droidgate.cli.budgets import Deadline, Memory, RunBudget, run_within
-from droidgate.cli.options import AsJson, JsonSchema
+from droidgate.cli.options import AsJson
 
 
 class KeyTypeOption(StrEnum):
@@ -70,8 +70,7 @@ TargetSdk = Annotated[
     typer.Option("--target-sdk", metavar="N", help="In place of what the project says", show_default=False),
 ]
 Generate = Annotated[
-    bool,
-    typer.Option("--generate", help="Write the descriptors of functions that Kotlin sources declare"),
+    bool, typer.Option("--generate", help="Write the descriptors of functions that Kotlin sources declare")
 ]
 Force = Annotated[bool, typer.Option("--force", help="Replace a file that is there and differs")]
 
@@ -97,7 +96,6 @@ def _pack(  # noqa: PLR0913
     memory: Memory = 4096,
     deadline: Deadline = 300.0,
     as_json: AsJson = False,
-    json_schema: JsonSchema = False,
 ) -> int:
     """Make an APK that installs from the manifest, resources and assets of a source tree.
 
@@ -105,7 +103,6 @@ def _pack(  # noqa: PLR0913
     what it declares, but nothing in it runs. Libraries from Maven are not packed. Agents find functions that
     only Kotlin sources declare where `--generate` writes their descriptors.
     """
-    del json_schema
     from droidgate.cli.descriptors.packing import report_packing
     from droidgate.packing import pack
 

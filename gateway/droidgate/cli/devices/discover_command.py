@@ -7,7 +7,7 @@ from typing import Annotated
 import typer
 
 from droidgate.cli.completing import complete_formats
-from droidgate.cli.options import AsJson, IncludeShims, JsonSchema, Serial
+from droidgate.cli.options import AsJson, IncludeShims, Serial
 from droidgate.cli.output.page_length import with_details
 
 
@@ -41,7 +41,6 @@ def _discover(
     ] = False,
     include_shims: IncludeShims = False,
     as_json: AsJson = False,
-    json_schema: JsonSchema = False,
 ) -> int:
     """Find what the apps of a phone declare for agents.
 
@@ -49,7 +48,6 @@ def _discover(
     for each provider how it could be called from here, and what is missing. A second run reads only what
     changed.
     """
-    del json_schema
     from droidgate.cli.devices.discovering import discover
 
     return discover(

@@ -8,12 +8,9 @@ would break.
 from __future__ import annotations
 
 from collections.abc import Iterable
-from importlib.metadata import version
-from typing import Final, Literal
+from typing import Literal
 
-from pydantic import Field
-
-from droidgate.cli.output.json_output import Document
+from droidgate.cli.output.json_output import Document, PublishedDocument
 from droidgate.compare import Comparison, Weight
 from droidgate.installed import OwnApp
 from droidgate.model.capability import Provider
@@ -22,8 +19,6 @@ from droidgate.model.findings import Finding
 from droidgate.model.names import NameEntry
 from droidgate.text_safety.marks import TextMark
 from droidgate_mappings.capacity import Capacity
-
-VERSION: Final = version("droidgate")
 
 
 class Problem(Document):
@@ -102,7 +97,7 @@ class InspectedApp(Document):
     queries: tuple[AppQuery, ...]
 
 
-class InspectDocument(Document):
+class InspectDocument(PublishedDocument, schema="droidgate.inspect/1"):
     """What `inspect --json` prints: the capability model of everything that was read.
 
     Attributes:
@@ -111,8 +106,6 @@ class InspectDocument(Document):
         marks: What deserves a second look in the texts of the providers.
     """
 
-    schema_id: Literal["droidgate.inspect/1"] = Field(default="droidgate.inspect/1", alias="schema")
-    droidgate: str = VERSION
     digest: str
     providers: tuple[Provider, ...]
     applications: tuple[InspectedApp, ...] = ()
@@ -170,7 +163,7 @@ class ProviderConversion(Document):
     marks: tuple[TextMark, ...] = ()
 
 
-class FidelityDocument(Document):
+class FidelityDocument(PublishedDocument, schema="droidgate.fidelity/2"):
     """`fidelity.json`, and what `convert --json` prints: what a conversion cost.
 
     Attributes:
@@ -179,8 +172,6 @@ class FidelityDocument(Document):
         conversions: One for each provider that was written.
     """
 
-    schema_id: Literal["droidgate.fidelity/2"] = Field(default="droidgate.fidelity/2", alias="schema")
-    droidgate: str = VERSION
     target: Target
     reading: tuple[Finding, ...]
     problems: tuple[Problem, ...]
@@ -195,11 +186,9 @@ class NameMap(Document):
     names: tuple[NameEntry, ...]
 
 
-class NamesDocument(Document):
+class NamesDocument(PublishedDocument, schema="droidgate.names/1"):
     """`names.json`: the name map of a conversion, from each written name back to the source's."""
 
-    schema_id: Literal["droidgate.names/1"] = Field(default="droidgate.names/1", alias="schema")
-    droidgate: str = VERSION
     target: Target
     providers: tuple[NameMap, ...]
 
@@ -212,7 +201,7 @@ class ChangedFile(Document):
     diff: str
 
 
-class MigrationDocument(Document):
+class MigrationDocument(PublishedDocument, schema="droidgate.migration/2"):
     """What `migrate --json` prints.
 
     Attributes:
@@ -225,8 +214,6 @@ class MigrationDocument(Document):
         notes: What its author still has to do; each access rule that nothing enforces comes first.
     """
 
-    schema_id: Literal["droidgate.migration/2"] = Field(default="droidgate.migration/2", alias="schema")
-    droidgate: str = VERSION
     target: Target
     project: str
     written: bool
@@ -237,16 +224,14 @@ class MigrationDocument(Document):
     notes: tuple[str, ...]
 
 
-class LintDocument(Document):
+class LintDocument(PublishedDocument, schema="droidgate.lint/1"):
     """What `lint --json` prints."""
 
-    schema_id: Literal["droidgate.lint/1"] = Field(default="droidgate.lint/1", alias="schema")
-    droidgate: str = VERSION
     counts: dict[str, int]
     findings: tuple[Finding, ...]
 
 
-class DiffDocument(Document):
+class DiffDocument(PublishedDocument, schema="droidgate.diff/1"):
     """What `diff --json` prints.
 
     Attributes:
@@ -256,8 +241,6 @@ class DiffDocument(Document):
         problems: What could not be read on either side.
     """
 
-    schema_id: Literal["droidgate.diff/1"] = Field(default="droidgate.diff/1", alias="schema")
-    droidgate: str = VERSION
     weight: Weight | None
     counts: dict[str, int]
     comparison: Comparison
@@ -322,7 +305,7 @@ class DiscoveredApp(Document):
     findings: tuple[Finding, ...]
 
 
-class DiscoverDocument(Document):
+class DiscoverDocument(PublishedDocument, schema="droidgate.discover/1"):
     """What `discover --json` prints.
 
     Attributes:
@@ -337,8 +320,6 @@ class DiscoverDocument(Document):
         left_out: Package names of droidgate's own apps that were left out; `--include-shims` includes them.
     """
 
-    schema_id: Literal["droidgate.discover/1"] = Field(default="droidgate.discover/1", alias="schema")
-    droidgate: str = VERSION
     serial: str
     release: str
     user: int
@@ -381,11 +362,9 @@ class DeviceRecord(Document):
     warning: str | None
 
 
-class DevicesDocument(Document):
+class DevicesDocument(PublishedDocument, schema="droidgate.devices/1"):
     """What `devices --json` prints: the adb server that was asked, and what it sees."""
 
-    schema_id: Literal["droidgate.devices/1"] = Field(default="droidgate.devices/1", alias="schema")
-    droidgate: str = VERSION
     server: str
     devices: tuple[DeviceRecord, ...]
 
@@ -435,11 +414,9 @@ class Matrix(Document):
     rows: tuple[MatrixRow, ...]
 
 
-class FormatsDocument(Document):
+class FormatsDocument(PublishedDocument, schema="droidgate.formats/1"):
     """What `formats --json` prints."""
 
-    schema_id: Literal["droidgate.formats/1"] = Field(default="droidgate.formats/1", alias="schema")
-    droidgate: str = VERSION
     formats: tuple[FormatRecord, ...]
     matrix: Matrix
 
@@ -458,7 +435,7 @@ class SignerRecord(Document):
     digest: str
 
 
-class PackDocument(Document):
+class PackDocument(PublishedDocument, schema="droidgate.pack/1"):
     """What `pack --json` prints.
 
     Attributes:
@@ -477,8 +454,6 @@ class PackDocument(Document):
         problems: What cannot be read of the source.
     """
 
-    schema_id: Literal["droidgate.pack/1"] = Field(default="droidgate.pack/1", alias="schema")
-    droidgate: str = VERSION
     project: str
     apk: str
     size: int

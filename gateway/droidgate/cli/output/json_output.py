@@ -9,8 +9,11 @@ from collections.abc import Iterable, Mapping
 from decimal import Decimal
 from enum import Enum
 from functools import cache
+from importlib.metadata import version
 from json.encoder import encode_basestring
-from typing import Any, Final
+from typing import Any, Final, Literal, Unpack
+
+from pydantic import ConfigDict, Field
 
 from droidgate.cli.output.safe_text import ascii_json, visible_json
 from droidgate.model.json_values import Json, one_line_json
@@ -24,6 +27,25 @@ _PLAIN: Final = frozenset({str, int, float, bool})
 
 class Document(Frozen):
     """Base of what a `--json` option prints; every field of a document itself is always there."""
+
+
+class PublishedDocument(Document):
+    """Base of a whole document, whose class names its schema: `schema="droidgate.lint/1"`.
+
+    Attributes:
+        schema_id: The schema's name, `droidgate.NAME/VERSION`; `schema` in JSON.
+        droidgate: Version of the program that printed it.
+    """
+
+    schema_id: str = Field(default="", alias="schema")
+    droidgate: str = version("droidgate")
+
+    def __init_subclass__(cls, schema: str = "", **options: Unpack[ConfigDict]) -> None:
+        """Make the name of the schema the only value of its field."""
+        super().__init_subclass__(**options)
+        if schema:
+            cls.__annotations__["schema_id"] = Literal[schema]
+            cls.schema_id = Field(default=schema, alias="schema")
 
 
 def json_value(part: Any) -> Json:

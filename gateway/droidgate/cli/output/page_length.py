@@ -7,13 +7,13 @@ pipe gets all of it, since a program may read it.
 
 from __future__ import annotations
 
-import functools
-import inspect
-from collections.abc import Callable
 from enum import Enum
-from typing import Annotated, Any, TypeAlias
+from functools import partial
+from typing import Annotated, TypeAlias
 
 import typer
+
+from droidgate.cli.added_options import Body, add_options
 
 Details: TypeAlias = Annotated[
     bool, typer.Option("--details", help="Show everything where a terminal gets about a page")
@@ -58,26 +58,15 @@ def choose_page_length(length: PageLength) -> None:
     _Chosen.length = length
 
 
-def with_details(body: Callable[..., Any]) -> Callable[..., Any]:
+def with_details(body: Body) -> Body:
     """Return the body of a command that shows what it was asked for, with the option `--details`."""
-    return _with_details(body, PageLength.SHORT_ON_TERMINALS, Details)
+    return add_options(body, {"details": (Details, False)}, partial(_choose, PageLength.SHORT_ON_TERMINALS))
 
 
-def with_details_of_report(body: Callable[..., Any]) -> Callable[..., Any]:
+def with_details_of_report(body: Body) -> Body:
     """Return the body of a command that reports its work, with the option `--details`."""
-    return _with_details(body, PageLength.SHORT, DetailsOfReport)
+    return add_options(body, {"details": (DetailsOfReport, False)}, partial(_choose, PageLength.SHORT))
 
 
-def _with_details(body: Callable[..., Any], usual: PageLength, annotation: object) -> Callable[..., Any]:
-    @functools.wraps(body)
-    def run(*arguments: Any, details: bool = False, **options: Any) -> Any:
-        choose_page_length(PageLength.WHOLE if details else usual)
-        return body(*arguments, **options)
-
-    signature = inspect.signature(body, eval_str=True)
-    added = inspect.Parameter("details", inspect.Parameter.KEYWORD_ONLY, default=False, annotation=annotation)
-    run.__signature__ = signature.replace(  # type: ignore[attr-defined]
-        parameters=[*signature.parameters.values(), added]
-    )
-    run.__annotations__ = {**body.__annotations__, "details": annotation}
-    return run
+def _choose(usual: PageLength, *, details: bool) -> None:
+    choose_page_length(PageLength.WHOLE if details else usual)

@@ -3,14 +3,13 @@
 from __future__ import annotations
 
 import contextlib
-import functools
-import inspect
 import sys
-from collections.abc import Callable, Iterator
-from typing import Annotated, Any, Final, TypeAlias
+from collections.abc import Iterator
+from typing import Annotated, Final, TypeAlias
 
 import typer
 
+from droidgate.cli.added_options import Body, add_options
 from droidgate.model.errors import UsageError
 
 Quiet: TypeAlias = Annotated[
@@ -27,7 +26,6 @@ Verbose: TypeAlias = Annotated[
     bool,
     typer.Option("--verbose", "-v", help="Print steps and commands sent to devices, with their milliseconds"),
 ]
-_OPTIONS: Final = {"quiet": (Quiet, 0), "verbose": (Verbose, False)}
 _NO_NOTES: Final = 1
 _NO_PAGES: Final = 2
 
@@ -72,27 +70,9 @@ def usual_verbosity() -> Iterator[None]:
             _print_no_steps()
 
 
-def with_verbosity(body: Callable[..., Any]) -> Callable[..., Any]:
+def with_verbosity(body: Body) -> Body:
     """Return a command's body that takes the two options as well."""
-
-    @functools.wraps(body)
-    def run(*arguments: Any, quiet: int = 0, verbose: bool = False, **options: Any) -> Any:
-        add_verbosity(quiet, verbose=verbose)
-        return body(*arguments, **options)
-
-    signature = inspect.signature(body, eval_str=True)
-    added = [
-        inspect.Parameter(name, inspect.Parameter.KEYWORD_ONLY, default=default, annotation=option)
-        for name, (option, default) in _OPTIONS.items()
-    ]
-    run.__signature__ = signature.replace(  # type: ignore[attr-defined]
-        parameters=[*signature.parameters.values(), *added]
-    )
-    run.__annotations__ = {
-        **body.__annotations__,
-        **{name: option for name, (option, _) in _OPTIONS.items()},
-    }
-    return run
+    return add_options(body, {"quiet": (Quiet, 0), "verbose": (Verbose, False)}, add_verbosity)
 
 
 def _print_steps() -> None:

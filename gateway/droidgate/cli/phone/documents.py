@@ -2,15 +2,10 @@
 
 from __future__ import annotations
 
-from typing import Literal
-
-from pydantic import Field
-
-from droidgate.cli.output.documents import VERSION
-from droidgate.cli.output.json_output import Document
+from droidgate.cli.output.json_output import Document, PublishedDocument
 
 
-class PhoneStartDocument(Document):
+class PhoneStartDocument(PublishedDocument, schema="droidgate.phone-start/1"):
     """What `phone start --json` prints.
 
     Attributes:
@@ -23,8 +18,6 @@ class PhoneStartDocument(Document):
         faults: What it shows on purpose.
     """
 
-    schema_id: Literal["droidgate.phone-start/1"] = Field(default="droidgate.phone-start/1", alias="schema")
-    droidgate: str = VERSION
     serial: str
     port: int
     server_port: int
@@ -34,11 +27,9 @@ class PhoneStartDocument(Document):
     faults: tuple[str, ...]
 
 
-class PhoneStopDocument(Document):
+class PhoneStopDocument(PublishedDocument, schema="droidgate.phone-stop/1"):
     """What `phone stop --json` prints: the phone that was stopped."""
 
-    schema_id: Literal["droidgate.phone-stop/1"] = Field(default="droidgate.phone-stop/1", alias="schema")
-    droidgate: str = VERSION
     serial: str
     port: int
 
@@ -51,11 +42,9 @@ class PhoneApp(Document):
     protocols: tuple[str, ...]
 
 
-class PhoneAppsDocument(Document):
+class PhoneAppsDocument(PublishedDocument, schema="droidgate.phone-apps/1"):
     """What `phone apps --json` prints."""
 
-    schema_id: Literal["droidgate.phone-apps/1"] = Field(default="droidgate.phone-apps/1", alias="schema")
-    droidgate: str = VERSION
     serial: str
     sdk: str
     apps: tuple[PhoneApp, ...]
@@ -68,18 +57,14 @@ class InstalledPackage(Document):
     version_code: int | None
 
 
-class PhoneInstallDocument(Document):
+class PhoneInstallDocument(PublishedDocument, schema="droidgate.phone-install/1"):
     """What `phone install --json` prints."""
 
-    schema_id: Literal["droidgate.phone-install/1"] = Field(
-        default="droidgate.phone-install/1", alias="schema"
-    )
-    droidgate: str = VERSION
     serial: str
     installed: tuple[InstalledPackage, ...]
 
 
-class PhonePushDocument(Document):
+class PhonePushDocument(PublishedDocument, schema="droidgate.phone-push/1"):
     """What `phone push --json` prints.
 
     Attributes:
@@ -87,8 +72,6 @@ class PhonePushDocument(Document):
         size: Its length in bytes.
     """
 
-    schema_id: Literal["droidgate.phone-push/1"] = Field(default="droidgate.phone-push/1", alias="schema")
-    droidgate: str = VERSION
     serial: str
     path: str
     size: int
@@ -112,9 +95,7 @@ class PhoneStatus(Document):
     pid: int
 
 
-class PhoneStatusDocument(Document):
+class PhoneStatusDocument(PublishedDocument, schema="droidgate.phone-status/1"):
     """What `phone status --json` prints."""
 
-    schema_id: Literal["droidgate.phone-status/1"] = Field(default="droidgate.phone-status/1", alias="schema")
-    droidgate: str = VERSION
     phones: tuple[PhoneStatus, ...]

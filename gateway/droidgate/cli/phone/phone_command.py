@@ -7,7 +7,7 @@ from typing import Annotated
 
 import typer
 
-from droidgate.cli.options import AsJson, JsonSchema
+from droidgate.cli.options import AsJson
 
 Port = Annotated[
     int, typer.Option("--port", min=0, max=65535, help="Port that adb connects to, 0 for a free one")
@@ -101,14 +101,12 @@ def _start(  # noqa: PLR0913
     foreground: Foreground = False,
     handover: Handover = False,
     as_json: AsJson = False,
-    json_schema: JsonSchema = False,
 ) -> int:
     """Start a virtual phone in the background, and say how to reach it.
 
     The real adb connects to it as to any phone; the sample apps are installed. It listens on this machine
     only, and keeps nothing when it stops.
     """
-    del json_schema
     from droidgate.cli.phone.starting_phones import PhoneRequest, start_virtual_phone
 
     request = PhoneRequest(
@@ -124,35 +122,29 @@ def _start(  # noqa: PLR0913
     return start_virtual_phone(request, foreground=foreground, handover=handover, as_json=as_json)
 
 
-def _stop(*, port: RunningPort = None, as_json: AsJson = False, json_schema: JsonSchema = False) -> int:
+def _stop(*, port: RunningPort = None, as_json: AsJson = False) -> int:
     """Stop a virtual phone that was started in the background."""
-    del json_schema
     from droidgate.cli.phone.stopping_phones import stop_virtual_phone
 
     return stop_virtual_phone(port, as_json=as_json)
 
 
-def _apps(*, port: RunningPort = None, as_json: AsJson = False, json_schema: JsonSchema = False) -> int:
+def _apps(*, port: RunningPort = None, as_json: AsJson = False) -> int:
     """List the apps that a running virtual phone has, by the agent protocols that they speak."""
-    del json_schema
     from droidgate.cli.phone.listing_phone_apps import list_phone_apps
 
     return list_phone_apps(port, as_json=as_json)
 
 
-def _status(*, as_json: AsJson = False, json_schema: JsonSchema = False) -> int:
+def _status(*, as_json: AsJson = False) -> int:
     """Show which virtual phones are running, and how to reach them."""
-    del json_schema
     from droidgate.cli.phone.using_phones import print_phone_status
 
     return print_phone_status(as_json=as_json)
 
 
-def _install(
-    apk: ApkFiles, *, port: RunningPort = None, as_json: AsJson = False, json_schema: JsonSchema = False
-) -> int:
+def _install(apk: ApkFiles, *, port: RunningPort = None, as_json: AsJson = False) -> int:
     """Install apps on a virtual phone; an app that is there is replaced."""
-    del json_schema
     from droidgate.cli.phone.using_phones import install_on_phone
 
     return install_on_phone(apk, port, as_json=as_json)
@@ -164,10 +156,8 @@ def _push(
     *,
     port: RunningPort = None,
     as_json: AsJson = False,
-    json_schema: JsonSchema = False,
 ) -> int:
     """Copy a file to a virtual phone."""
-    del json_schema
     from droidgate.cli.phone.using_phones import push_to_phone
 
     return push_to_phone(local, remote, port, as_json=as_json)

@@ -4,11 +4,8 @@ from __future__ import annotations
 
 from typing import Literal
 
-from pydantic import Field
-
 from droidgate.calling.pins import PinRecord
-from droidgate.cli.output.documents import VERSION
-from droidgate.cli.output.json_output import Document
+from droidgate.cli.output.json_output import Document, PublishedDocument
 from droidgate.compare import Comparison
 
 
@@ -43,11 +40,9 @@ class PinEntry(Document):
         return cls(**{name: getattr(record, name) for name in cls.model_fields})
 
 
-class PinsListDocument(Document):
+class PinsListDocument(PublishedDocument, schema="droidgate.pins-list/1"):
     """What `pins list --json` prints."""
 
-    schema_id: Literal["droidgate.pins-list/1"] = Field(default="droidgate.pins-list/1", alias="schema")
-    droidgate: str = VERSION
     file: str
     pins: tuple[PinEntry, ...]
 
@@ -66,11 +61,9 @@ class PinDifferenceRecord(Document):
     comparison: Comparison | None
 
 
-class PinsDiffDocument(Document):
+class PinsDiffDocument(PublishedDocument, schema="droidgate.pins-diff/1"):
     """What `pins diff --json` prints."""
 
-    schema_id: Literal["droidgate.pins-diff/1"] = Field(default="droidgate.pins-diff/1", alias="schema")
-    droidgate: str = VERSION
     serial: str
     pins: tuple[PinDifferenceRecord, ...]
 
@@ -83,7 +76,7 @@ class RefusedCapability(Document):
     reason: str
 
 
-class PinsApproveDocument(Document):
+class PinsApproveDocument(PublishedDocument, schema="droidgate.pins-approve/1"):
     """What `pins approve --json` prints.
 
     Attributes:
@@ -93,17 +86,13 @@ class PinsApproveDocument(Document):
         refused: Those that cannot be approved.
     """
 
-    schema_id: Literal["droidgate.pins-approve/1"] = Field(default="droidgate.pins-approve/1", alias="schema")
-    droidgate: str = VERSION
     serial: str
     approved: tuple[PinEntry, ...]
     unchanged: tuple[PinEntry, ...]
     refused: tuple[RefusedCapability, ...]
 
 
-class PinsRemoveDocument(Document):
+class PinsRemoveDocument(PublishedDocument, schema="droidgate.pins-remove/1"):
     """What `pins remove --json` prints."""
 
-    schema_id: Literal["droidgate.pins-remove/1"] = Field(default="droidgate.pins-remove/1", alias="schema")
-    droidgate: str = VERSION
     removed: tuple[PinEntry, ...]

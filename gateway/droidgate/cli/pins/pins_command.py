@@ -6,7 +6,7 @@ from typing import Annotated
 
 import typer
 
-from droidgate.cli.options import PATTERN_HELP, AsJson, JsonSchema
+from droidgate.cli.options import PATTERN_HELP, AsJson
 
 Patterns = Annotated[list[str], typer.Argument(metavar="PATTERN...", help=PATTERN_HELP, show_default=False)]
 PatternsOrAll = Annotated[
@@ -28,26 +28,18 @@ def register(app: typer.Typer) -> None:
     app.add_typer(group, name="pins", help="Approvals of capabilities as they are declared")
 
 
-def _list(patterns: PatternsOrAll = None, *, as_json: AsJson = False, json_schema: JsonSchema = False) -> int:
+def _list(patterns: PatternsOrAll = None, *, as_json: AsJson = False) -> int:
     """List what is approved: capabilities, who may call them, and since when."""
-    del json_schema
     from droidgate.cli.pins.listing_pins import list_pins
 
     return list_pins(patterns or ("*",), as_json=as_json)
 
 
-def _diff(
-    patterns: PatternsOrAll = None,
-    *,
-    serial: Serial = None,
-    as_json: AsJson = False,
-    json_schema: JsonSchema = False,
-) -> int:
+def _diff(patterns: PatternsOrAll = None, *, serial: Serial = None, as_json: AsJson = False) -> int:
     """Show what changed in approved capabilities since they were approved, by what the phone's apps declare.
 
     A changed capability is not called until it is approved again.
     """
-    del json_schema
     from droidgate.cli.pins.listing_pins import diff_pins
 
     return diff_pins(patterns or ("*",), serial, as_json=as_json)
@@ -65,22 +57,19 @@ def _approve(
     ] = "*",
     yes: Annotated[bool, typer.Option("--yes", "-y", help="Approve without a question")] = False,
     as_json: AsJson = False,
-    json_schema: JsonSchema = False,
 ) -> int:
     """Read capabilities from the phone, show them, and approve them as they are declared now.
 
     An approval holds until the app declares the capability otherwise or is signed by another key; other
     versions of the app keep it. Asks on a terminal; without one, --yes is required.
     """
-    del json_schema
     from droidgate.cli.pins.approving import approve_and_report
 
     return approve_and_report(tuple(patterns), serial, client=client, yes=yes, as_json=as_json)
 
 
-def _remove(patterns: Patterns, *, as_json: AsJson = False, json_schema: JsonSchema = False) -> int:
+def _remove(patterns: Patterns, *, as_json: AsJson = False) -> int:
     """Take approvals back: the next call of these capabilities asks again."""
-    del json_schema
     from droidgate.cli.pins.listing_pins import remove_pins
 
     return remove_pins(patterns, as_json=as_json)

@@ -4,10 +4,7 @@ from __future__ import annotations
 
 from typing import Literal
 
-from pydantic import Field
-
-from droidgate.cli.output.documents import VERSION
-from droidgate.cli.output.json_output import Document
+from droidgate.cli.output.json_output import Document, PublishedDocument
 
 
 class PlannedAppPart(Document):
@@ -38,7 +35,7 @@ class ServedPart(Document):
     tokens: int
 
 
-class ServePlanDocument(Document):
+class ServePlanDocument(PublishedDocument, schema="droidgate.serve-plan/1"):
     """What serving the apps of phones costs a model.
 
     Attributes:
@@ -48,8 +45,6 @@ class ServePlanDocument(Document):
         served: What a client is given.
     """
 
-    schema_id: Literal["droidgate.serve-plan/1"] = Field(default="droidgate.serve-plan/1", alias="schema")
-    droidgate: str = VERSION
     apps: tuple[PlannedAppPart, ...]
     tools: int
     tokens: int

@@ -7,7 +7,7 @@ from typing import Annotated
 
 import typer
 
-from droidgate.cli.options import AsJson, JsonSchema
+from droidgate.cli.options import AsJson
 
 
 def register(app: typer.Typer) -> None:
@@ -81,7 +81,6 @@ def _serve(  # noqa: PLR0913
         bool, typer.Option("--plan", help="Print what the tools of each app cost a model, and serve nothing")
     ] = False,
     as_json: AsJson = False,
-    json_schema: JsonSchema = False,
 ) -> int:
     """Give what the apps of phones declare to any MCP client.
 
@@ -89,7 +88,6 @@ def _serve(  # noqa: PLR0913
     user's approval, which the client asks for where it can, unless the policy or --allow gives it. Over
     HTTP, clients send the token in the file that is named at the start.
     """
-    del json_schema
     from droidgate.cli.serve.serving import plan_and_print, serve_and_report
     from droidgate.model.errors import UsageError
 

@@ -4,10 +4,8 @@ from __future__ import annotations
 
 from typing import Literal
 
-from pydantic import Field
-
-from droidgate.cli.output.documents import VERSION, Problem
-from droidgate.cli.output.json_output import Document
+from droidgate.cli.output.documents import Problem
+from droidgate.cli.output.json_output import Document, PublishedDocument
 from droidgate.model.findings import Finding
 from droidgate.model.json_values import Json
 from droidgate.text_safety.marks import TextMark
@@ -86,7 +84,7 @@ class UnusedApp(Document):
     findings: tuple[Finding, ...]
 
 
-class ShimBuildDocument(Document):
+class ShimBuildDocument(PublishedDocument, schema="droidgate.shim-build/1"):
     """What `shim build --json` prints.
 
     Attributes:
@@ -97,8 +95,6 @@ class ShimBuildDocument(Document):
             includes it.
     """
 
-    schema_id: Literal["droidgate.shim-build/1"] = Field(default="droidgate.shim-build/1", alias="schema")
-    droidgate: str = VERSION
     key: ShimKey
     shims: tuple[BuiltShimRecord, ...]
     unused: tuple[UnusedApp, ...]
@@ -139,7 +135,7 @@ class ShimIdentityRecord(Document):
     steps: tuple[ShimStep, ...]
 
 
-class ShimInstallDocument(Document):
+class ShimInstallDocument(PublishedDocument, schema="droidgate.shim-install/1"):
     """What `shim install --json` prints.
 
     Attributes:
@@ -152,8 +148,6 @@ class ShimInstallDocument(Document):
         left_out: As in `shim build`.
     """
 
-    schema_id: Literal["droidgate.shim-install/1"] = Field(default="droidgate.shim-install/1", alias="schema")
-    droidgate: str = VERSION
     serial: str
     user: int
     sdk: int
@@ -176,11 +170,9 @@ class ShimChange(Document):
     findings: tuple[Finding, ...]
 
 
-class ShimSyncDocument(Document):
+class ShimSyncDocument(PublishedDocument, schema="droidgate.shim-sync/1"):
     """What `shim sync --json` prints; `done` is false where it only says what it would do."""
 
-    schema_id: Literal["droidgate.shim-sync/1"] = Field(default="droidgate.shim-sync/1", alias="schema")
-    droidgate: str = VERSION
     serial: str
     user: int
     sdk: int
@@ -210,11 +202,9 @@ class ShimStatusRecord(Document):
     problem: Problem | None
 
 
-class ShimStatusDocument(Document):
+class ShimStatusDocument(PublishedDocument, schema="droidgate.shim-status/1"):
     """What `shim status --json` prints."""
 
-    schema_id: Literal["droidgate.shim-status/1"] = Field(default="droidgate.shim-status/1", alias="schema")
-    droidgate: str = VERSION
     serial: str
     user: int
     sdk: int
@@ -244,11 +234,9 @@ class ShimCheck(Document):
     fix: str | None
 
 
-class ShimDoctorDocument(Document):
+class ShimDoctorDocument(PublishedDocument, schema="droidgate.shim-doctor/1"):
     """What `shim doctor --json` prints."""
 
-    schema_id: Literal["droidgate.shim-doctor/1"] = Field(default="droidgate.shim-doctor/1", alias="schema")
-    droidgate: str = VERSION
     serial: str
     user: int
     sdk: int
@@ -256,11 +244,9 @@ class ShimDoctorDocument(Document):
     checks: tuple[ShimCheck, ...]
 
 
-class ShimCallDocument(Document):
+class ShimCallDocument(PublishedDocument, schema="droidgate.shim-call/1"):
     """What `shim call --json` prints of a call that succeeded."""
 
-    schema_id: Literal["droidgate.shim-call/1"] = Field(default="droidgate.shim-call/1", alias="schema")
-    droidgate: str = VERSION
     serial: str
     application_id: str
     capability: str
@@ -292,17 +278,15 @@ class GrantRecord(Document):
     revoked: int | None
 
 
-class ShimGrantDocument(Document):
+class ShimGrantDocument(PublishedDocument, schema="droidgate.shim-grant/1"):
     """What `shim grant --json` and `shim revoke --json` print."""
 
-    schema_id: Literal["droidgate.shim-grant/1"] = Field(default="droidgate.shim-grant/1", alias="schema")
-    droidgate: str = VERSION
     serial: str
     user: int
     grants: tuple[GrantRecord, ...]
 
 
-class ShimUninstallDocument(Document):
+class ShimUninstallDocument(PublishedDocument, schema="droidgate.shim-uninstall/1"):
     """What `shim uninstall --json` prints.
 
     Attributes:
@@ -311,10 +295,6 @@ class ShimUninstallDocument(Document):
         identity: What became of the app that called app functions for the shims; null where nothing did.
     """
 
-    schema_id: Literal["droidgate.shim-uninstall/1"] = Field(
-        default="droidgate.shim-uninstall/1", alias="schema"
-    )
-    droidgate: str = VERSION
     serial: str
     user: int
     shims: tuple[RemovedShim, ...]

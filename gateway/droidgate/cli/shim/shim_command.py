@@ -10,7 +10,7 @@ import typer
 
 from droidgate.cli.budgets import Deadline, Memory, RunBudget, run_within
 from droidgate.cli.completing import complete_capabilities, complete_shims
-from droidgate.cli.options import AsJson, ConversionThreshold, JsonSchema, Serial
+from droidgate.cli.options import AsJson, ConversionThreshold, Serial
 from droidgate.cli.output.page_length import with_details_of_report
 
 
@@ -46,10 +46,7 @@ FromOrNothing = Annotated[
 Only = Annotated[
     list[str] | None,
     typer.Option(
-        "--only",
-        metavar="CAPABILITY",
-        help="Offer this capability only; may be repeated",
-        show_default=False,
+        "--only", metavar="CAPABILITY", help="Offer this capability only; may be repeated", show_default=False
     ),
 ]
 Aggregate = Annotated[
@@ -58,9 +55,7 @@ Aggregate = Annotated[
 Advertise = Annotated[
     list[Advertised] | None,
     typer.Option(
-        "--advertise",
-        help="Let agents of this protocol call it too; may be repeated",
-        show_default=False,
+        "--advertise", help="Let agents of this protocol call it too; may be repeated", show_default=False
     ),
 ]
 Protocols = Annotated[
@@ -181,7 +176,6 @@ def _build(  # noqa: PLR0913
     memory: Memory = 4096,
     deadline: Deadline = 600.0,
     as_json: AsJson = False,
-    json_schema: JsonSchema = False,
 ) -> int:
     """Make a signed APK for each app, without an Android SDK.
 
@@ -190,7 +184,6 @@ def _build(  # noqa: PLR0913
     request (--protocol). What they see otherwise than the app declares it is a finding. Each
     permission that a shim asks for is listed with the capabilities that need it.
     """
-    del json_schema
     from droidgate.cli.shim.building import build_and_report
     from droidgate_shim.builder.building import BuildRequest
 
@@ -231,7 +224,6 @@ def _install(  # noqa: PLR0913
     key: KeyFile = None,
     fail_on: FailOn = None,
     as_json: AsJson = False,
-    json_schema: JsonSchema = False,
 ) -> int:
     """Install shims on a phone, set up what adb may, and say what was done and what is left.
 
@@ -240,7 +232,6 @@ def _install(  # noqa: PLR0913
     dev.droidgate.shim, which is installed with the first shim that needs it. Nothing is granted to other apps
     unless you say so.
     """
-    del json_schema
     from droidgate.cli.shim.installing import install_and_report
     from droidgate_shim.builder.building import BuildRequest
     from droidgate_shim.host.installations import InstallRequest
@@ -268,7 +259,6 @@ def _sync(
     ] = False,
     fail_on: FailOn = None,
     as_json: AsJson = False,
-    json_schema: JsonSchema = False,
 ) -> int:
     """Make the shims of a phone fit its apps: build and install those of apps that came or changed, and
     remove those of apps that went.
@@ -276,28 +266,25 @@ def _sync(
     It looks after the apps that were named at `shim install`, with the options and the key given there, and
     after dev.droidgate.shim, which calls app functions for the shims.
     """
-    del json_schema
     from droidgate.cli.shim.syncing import sync_and_report
 
     return sync_and_report(serial, dry_run=dry_run, fail_on=fail_on, as_json=as_json)
 
 
 @with_details_of_report
-def _status(*, serial: Serial = None, as_json: AsJson = False, json_schema: JsonSchema = False) -> int:
+def _status(*, serial: Serial = None, as_json: AsJson = False) -> int:
     """Show the shims of a phone: their capabilities, who may call them, and what became of their apps."""
-    del json_schema
     from droidgate.cli.shim.reporting import report_status
 
     return report_status(serial, as_json=as_json)
 
 
 @with_details_of_report
-def _doctor(*, serial: Serial = None, as_json: AsJson = False, json_schema: JsonSchema = False) -> int:
+def _doctor(*, serial: Serial = None, as_json: AsJson = False) -> int:
     """Check what keeps agents from the apps behind the shims, and say how each problem is solved.
 
     The steps are those of docs/guides/prove-on-a-phone.md that adb can do.
     """
-    del json_schema
     from droidgate.cli.shim.reporting import report_checks
 
     return report_checks(serial, as_json=as_json)
@@ -330,14 +317,12 @@ def _call(
     serial: Serial = None,
     deadline_ms: DeadlineMs = None,
     as_json: AsJson = False,
-    json_schema: JsonSchema = False,
 ) -> int:
     """Call a capability through the shim that offers it, and print the outputs.
 
     The call comes from this computer, and needs no grant. Any app may call itself a shim, so one that your
     key did not sign gets no arguments.
     """
-    del json_schema
     from droidgate.cli.shim.calling import call_and_report
 
     return call_and_report(
@@ -352,13 +337,11 @@ def _grant(
     shim: ShimName = None,
     serial: Serial = None,
     as_json: AsJson = False,
-    json_schema: JsonSchema = False,
 ) -> int:
     """Let an agent call capabilities, without a question on the phone.
 
     The grant holds for the app with the certificate that it has now. `shim status` lists all grants.
     """
-    del json_schema
     from droidgate.cli.shim.granting import grant_and_report
 
     return grant_and_report(agent, tuple(capability or ()), shim, serial, as_json=as_json)
@@ -371,10 +354,8 @@ def _revoke(
     shim: ShimName = None,
     serial: Serial = None,
     as_json: AsJson = False,
-    json_schema: JsonSchema = False,
 ) -> int:
     """Revoke grants of an agent: those for the named capabilities, or all."""
-    del json_schema
     from droidgate.cli.shim.granting import revoke_and_report
 
     return revoke_and_report(agent, tuple(capability or ()), shim, serial, as_json=as_json)
@@ -394,13 +375,11 @@ def _uninstall(
     every_shim: Annotated[bool, typer.Option("--all", help="Remove every shim of the phone")] = False,
     serial: Serial = None,
     as_json: AsJson = False,
-    json_schema: JsonSchema = False,
 ) -> int:
     """Remove shims from a phone, with everything that was granted to them and by them.
 
     With the last shim that calls app functions goes dev.droidgate.shim, which calls them for the shims.
     """
-    del json_schema
     from droidgate.cli.shim.installing import uninstall_and_report
 
     return uninstall_and_report(tuple(shims or ()), serial, every_shim=every_shim, as_json=as_json)

@@ -34,8 +34,8 @@ public final class TallyServiceTest {
     public void nothingIsKeptOfWhatSomebodyBindsWithButWhatIsCompared() {
         TallyService service = new TallyService();
         service.onBind(new Intent("bind").setIdentifier("one").putExtra("load", new byte[1_000]));
-        Map<Intent.FilterComparison, ?> handlers = ReflectionHelpers.getField(service, "handlers");
-        Intent kept = handlers.keySet().iterator().next().getIntent();
+        Map<Intent.FilterComparison, ?> totals = ReflectionHelpers.getField(service, "totalsByBinder");
+        Intent kept = totals.keySet().iterator().next().getIntent();
         assertEquals("one", kept.getIdentifier());
         assertEquals(null, kept.getExtras());
     }

@@ -68,7 +68,7 @@ public final class MainActivity extends Activity {
 
     private void addMissedDay() {
         String typed = missedDay.getText().toString();
-        String reason = RequestEngine.problemWithMissedDay(typed, LocalDate.now());
+        String reason = ClockInEngine.problemWithMissedDay(typed, LocalDate.now());
         if (reason == null) {
             book.add(LocalDate.parse(typed));
             missedDay.setText("");

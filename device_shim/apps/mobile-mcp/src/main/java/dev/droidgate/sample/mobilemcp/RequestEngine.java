@@ -1,50 +1,46 @@
-package dev.droidgate.sample.clockin;
+package dev.droidgate.sample.mobilemcp;
 
 import android.util.Log;
-import java.time.Clock;
-import java.time.DateTimeException;
-import java.time.LocalDate;
 import java.util.HashMap;
 import java.util.Map;
-import java.util.regex.Pattern;
 import org.json.JSONArray;
 import org.json.JSONException;
 import org.json.JSONObject;
 
 /** One Mobile-MCP 1.0 request text in, one response text out, whatever the request looks like. */
-final class RequestEngine {
-    private static final String TAG = "ClockIn";
+public abstract class RequestEngine {
     private static final String VERSION = "1.0";
     private static final int MAX_REQUEST = 64 * 1024;
-    private static final LocalDate FIRST_DAY = LocalDate.of(2000, 1, 1);
-    private static final Pattern ISO_DAY = Pattern.compile("[0-9]{4}-[0-9]{2}-[0-9]{2}");
 
-    private static final class Refusal extends Exception {
-        Refusal(String token, String reason) {
+    /** A failure: its token, and why. */
+    protected static final class Refusal extends Exception {
+        public Refusal(String token, String reason) {
             super(token + ": " + reason);
         }
     }
 
-    private static final class Answer {
+    /** A success: a sentence, and the outputs that the capability declares. */
+    protected static final class Answer {
+        public final Map<String, Object> outputs = new HashMap<>();
         final String message;
-        final Map<String, Object> outputs = new HashMap<>();
 
-        Answer(String message) {
+        public Answer(String message) {
             this.message = message;
         }
     }
 
+    private final String tag;
     private final Descriptor descriptor;
-    private final ClockInBook book;
-    private final Clock clock;
 
-    RequestEngine(Descriptor descriptor, ClockInBook book, Clock clock) {
+    protected RequestEngine(String tag, Descriptor descriptor) {
+        this.tag = tag;
         this.descriptor = descriptor;
-        this.book = book;
-        this.clock = clock;
     }
 
-    String answer(String requestText) {
+    /** Runs a capability whose arguments are as it declares them. */
+    protected abstract Answer run(String capabilityId, JSONObject args) throws Refusal;
+
+    public final String answer(String requestText) {
         String requestId = "";
         String capabilityId = "";
         try {
@@ -73,73 +69,8 @@ final class RequestEngine {
         } catch (Refusal refusal) {
             return response(requestId, capabilityId, null, "failure", refusal.getMessage());
         } catch (JSONException | RuntimeException e) {
-            Log.e(TAG, "The request could not be answered", e);
+            Log.e(tag, "The request could not be answered", e);
             return response(requestId, capabilityId, null, "failure", "backend_failure: " + e.getMessage());
-        }
-    }
-
-    private Answer run(String capabilityId, JSONObject args) throws Refusal {
-        LocalDate today = LocalDate.now(clock);
-        switch (capabilityId) {
-            case "clock_in_today":
-                return new Answer(book.add(today)
-                        ? "Clocked in for today, " + today + "."
-                        : "Today, " + today + ", was on record already.");
-            case "make_up_clock_in":
-                String problem = problemWithMissedDay(args.optString("date"), today);
-                if (problem != null) {
-                    throw new Refusal("invalid_argument", problem);
-                }
-                LocalDate missed = LocalDate.parse(args.optString("date"));
-                return new Answer(book.add(missed)
-                        ? "Added a clock-in for " + missed + "."
-                        : "A clock-in for " + missed + " was on record already.");
-            case "query_clock_in":
-                LocalDate day = dayOf(args, today);
-                boolean found = book.contains(day);
-                Answer answer = new Answer(found
-                        ? "There is a clock-in for " + day + "."
-                        : "There is no clock-in for " + day + ".");
-                answer.outputs.put("date", day.toString());
-                answer.outputs.put("has_clocked_in", found);
-                return answer;
-            default:
-                throw new IllegalStateException("declared but not written: " + capabilityId);
-        }
-    }
-
-    private static LocalDate dayOf(JSONObject args, LocalDate fallback) throws Refusal {
-        if (!args.has("date")) {
-            return fallback;
-        }
-        String problem = problemWithForm(args.optString("date"));
-        if (problem != null) {
-            throw new Refusal("invalid_argument", problem);
-        }
-        return LocalDate.parse(args.optString("date"));
-    }
-
-    /** Returns why a day cannot be added, or null. */
-    static String problemWithMissedDay(String text, LocalDate today) {
-        String problem = problemWithForm(text);
-        if (problem != null) {
-            return problem;
-        }
-        LocalDate missed = LocalDate.parse(text);
-        return missed.isAfter(today) || missed.isBefore(FIRST_DAY)
-                ? "\"date\" must lie between " + FIRST_DAY + " and " + today
-                : null;
-    }
-
-    private static String problemWithForm(String text) {
-        if (!ISO_DAY.matcher(text).matches()) {
-            return "\"date\" must look like YYYY-MM-DD";
-        }
-        try {
-            LocalDate.parse(text);
-            return null;
-        } catch (DateTimeException noSuchDay) {
-            return "\"date\" names a day that does not exist";
         }
     }
 

@@ -1,4 +1,4 @@
-package dev.droidgate.sample.clockin;
+package dev.droidgate.sample.mobilemcp;
 
 import android.content.res.Resources;
 import android.content.res.XmlResourceParser;
@@ -14,7 +14,7 @@ import org.xmlpull.v1.XmlPullParser;
 import org.xmlpull.v1.XmlPullParserException;
 
 /** What res/xml/mcp_capabilities.xml declares; requests are checked against the very file that assistants read. */
-final class Descriptor {
+public final class Descriptor {
     static final class Param {
         final String name;
         final String type;
@@ -44,32 +44,42 @@ final class Descriptor {
                 if (param == null) {
                     return "\"" + name + "\" is not a parameter of this capability";
                 }
-                Class<?> expected = param.type.equals("boolean") ? Boolean.class : String.class;
-                if (!expected.isInstance(args.get(name))) {
-                    return "\"" + name + "\" must be a " + param.type;
+                if (!isOf(args.get(name), param.type)) {
+                    return "\"" + name + "\" must be " + (param.type.equals("integer") ? "an " : "a ") + param.type;
                 }
             }
             return null;
+        }
+
+        private static boolean isOf(Object value, String type) {
+            switch (type) {
+                case "boolean":
+                    return value instanceof Boolean;
+                case "integer":
+                    return value instanceof Integer || value instanceof Long;
+                default:
+                    return value instanceof String;
+            }
         }
     }
 
     private final Map<String, Capability> capabilities = new LinkedHashMap<>();
 
-    static Descriptor load(Resources resources) {
-        Descriptor descriptor = new Descriptor();
-        try (XmlResourceParser xml = resources.getXml(R.xml.mcp_capabilities)) {
-            descriptor.read(xml);
+    /** Reads the app's own descriptor, an XML resource. */
+    public static Descriptor load(Resources resources, int resource) {
+        try (XmlResourceParser xml = resources.getXml(resource)) {
+            return read(xml);
         } catch (XmlPullParserException | IOException e) {
             throw new IllegalStateException("The app's own descriptor cannot be read", e);
         }
-        return descriptor;
     }
 
     Capability find(String id) {
         return capabilities.get(id);
     }
 
-    private void read(XmlPullParser xml) throws XmlPullParserException, IOException {
+    public static Descriptor read(XmlPullParser xml) throws XmlPullParserException, IOException {
+        Descriptor descriptor = new Descriptor();
         Capability current = null;
         boolean inOutput = false;
         while (xml.next() != XmlPullParser.END_DOCUMENT) {
@@ -79,7 +89,7 @@ final class Descriptor {
             switch (xml.getName()) {
                 case "capability":
                     current = new Capability();
-                    capabilities.put(xml.getAttributeValue(null, "id"), current);
+                    descriptor.capabilities.put(xml.getAttributeValue(null, "id"), current);
                     break;
                 case "input":
                     inOutput = false;
@@ -102,5 +112,6 @@ final class Descriptor {
                     break;
             }
         }
+        return descriptor;
     }
 }
