@@ -8,7 +8,7 @@ import anyio
 import mcp_types
 import pytest
 
-from droidgate.calling.approvals import allow_once
+from calling.phones_with_shims import allow_once
 from droidgate.calling.audit_log import AuditLog
 from droidgate.calling.caller import Caller
 from droidgate.calling.pins import PinStore

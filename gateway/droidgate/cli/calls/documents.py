@@ -79,14 +79,16 @@ class CallDocument(PublishedDocument, schema="droidgate.call/1"):
 
 
 class CallTraceDocument(Document):
-    """A line of the file that `call --trace` writes.
+    """A line of the file that `call --trace` and `serve --trace` write.
 
     Attributes:
+        call: Number of the call in the file, from 1.
         milliseconds: Since the call began.
         event: What happened; commands and steps are written when they end.
     """
 
     schema_id: Literal["droidgate.call-trace/1"] = Field(default=SCHEMA_ID, alias="schema")
+    call: int
     milliseconds: float
     event: TracedEvent
 

@@ -77,6 +77,15 @@ def _serve(  # noqa: PLR0913
             show_default=False,
         ),
     ] = None,
+    trace: Annotated[
+        Path | None,
+        typer.Option(
+            "--trace",
+            metavar="FILE",
+            help="Write each step of each call with its values into a new file, a JSON object a line",
+            show_default=False,
+        ),
+    ] = None,
     plan: Annotated[
         bool, typer.Option("--plan", help="Print what the tools of each app cost a model, and serve nothing")
     ] = False,
@@ -105,5 +114,6 @@ def _serve(  # noqa: PLR0913
         screens=screens,
         allow=allow or (),
         files=files or (),
+        trace=trace,
         needs_token=not no_token,
     )
