@@ -10,7 +10,8 @@ from hypothesis import strategies as st
 
 from droidgate.callability import ComponentFacts, Protection, enabled_configurations
 from droidgate.coverage.conversions import LEVELS
-from droidgate.coverage.document import REACHES, ReachCell
+from droidgate.coverage.document_details import ReachCell
+from droidgate.coverage.document_summary import REACHES
 from droidgate.coverage.reach import Reaching, Standing, agents
 from droidgate.formats import load_formats
 from droidgate.model.capability import CapabilityAccess

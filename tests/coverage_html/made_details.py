@@ -5,7 +5,8 @@ from collections import Counter
 from collections.abc import Sequence
 from itertools import pairwise
 
-from droidgate.coverage import document as d
+from droidgate.coverage import document_details as d
+from droidgate.coverage import document_summary as s
 from droidgate.coverage.reach import Reaching, Standing, agents, reach_of_app
 from droidgate.model.json_values import one_line_json
 from droidgate_mappings.taxonomy import load_taxonomy
@@ -109,7 +110,7 @@ class DetailsMaker:
         undescribed = sum(one.description is None for one in capabilities)
         findings = self._findings[first_finding:]
         levels = Counter(one.level for one in findings if one.origin == "lint")
-        figures = d.QualityFigures(
+        figures = s.QualityFigures(
             capabilities=len(capabilities),
             undescribed_capabilities=undescribed,
             parameters=3 * len(capabilities),
@@ -142,7 +143,7 @@ class DetailsMaker:
                 protocols=protocols,
                 is_silent=False,
                 capabilities=len(capabilities),
-                best=tuple(next(each for each in d.REACHES if one[each]) for one in reach),
+                best=tuple(next(each for each in s.REACHES if one[each]) for one in reach),
                 reach=tuple(counts_by_reach(one if capabilities else Counter()) for one in reach),
                 quality=figures,
                 use_cases=tuple(served),
@@ -326,6 +327,6 @@ class DetailsMaker:
         )
 
 
-def counts_by_reach(counted: Counter[d.Reach]) -> tuple[int, int, int, int]:
-    native, gateway, screens, none = (counted[one] for one in d.REACHES)
+def counts_by_reach(counted: Counter[s.Reach]) -> tuple[int, int, int, int]:
+    native, gateway, screens, none = (counted[one] for one in s.REACHES)
     return native, gateway, screens, none
