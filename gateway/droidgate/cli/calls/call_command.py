@@ -23,7 +23,6 @@ def _call(  # noqa: PLR0913
         typer.Argument(
             metavar="[CAPABILITY]",
             help="Its id, the end of its id, or PACKAGE/ID",
-            show_default=False,
             autocompletion=complete_declared,
         ),
     ] = None,
@@ -35,8 +34,7 @@ def _call(  # noqa: PLR0913
         ),
     ] = "{}",
     pairs: Annotated[
-        list[str] | None,
-        typer.Option("--arg", metavar="NAME=VALUE", help="One argument; may be repeated", show_default=False),
+        list[str] | None, typer.Option("--arg", metavar="NAME=VALUE", help="One argument; may be repeated")
     ] = None,
     files: Annotated[
         list[str] | None,
@@ -44,25 +42,17 @@ def _call(  # noqa: PLR0913
             "--file",
             metavar="NAME=@FILE",
             help="Put a file where the app can read it; the argument is its path. May be repeated",
-            show_default=False,
         ),
     ] = None,
     pull: Annotated[
-        Path | None,
-        typer.Option(
-            "--pull", metavar="DIR", help="Fetch the files that the result names", show_default=False
-        ),
+        Path | None, typer.Option("--pull", metavar="DIR", help="Fetch the files that the result names")
     ] = None,
     serial: Serial = None,
     package: Annotated[
-        str | None,
-        typer.Option("--app", metavar="PACKAGE", help="Only capabilities of this app", show_default=False),
+        str | None, typer.Option("--app", metavar="PACKAGE", help="Only capabilities of this app")
     ] = None,
     protocol: Annotated[
-        str | None,
-        typer.Option(
-            "--protocol", metavar="FORMAT", help="Only capabilities of this format", show_default=False
-        ),
+        str | None, typer.Option("--protocol", metavar="FORMAT", help="Only capabilities of this format")
     ] = None,
     deadline: Annotated[
         float, typer.Option("--deadline", metavar="SECONDS", min=1, max=150, help="How long it may take")
@@ -79,7 +69,6 @@ def _call(  # noqa: PLR0913
             "--trace",
             metavar="FILE",
             help="Write each step with its values into a new file, a JSON object a line",
-            show_default=False,
         ),
     ] = None,
     force: Annotated[bool, typer.Option("--force", help="Replace the file of --trace")] = False,
@@ -89,7 +78,6 @@ def _call(  # noqa: PLR0913
             "--signed-by",
             metavar="SHA256",
             help="Trust a shim that another key than yours signed: its certificate's digest",
-            show_default=False,
         ),
     ] = None,
     batch: Annotated[
@@ -99,7 +87,6 @@ def _call(  # noqa: PLR0913
             metavar="FILE",
             help="Make the calls of a file, in place of one: a JSON object a line, with `capability`, "
             "`arguments`, `id`, `device`",
-            show_default=False,
         ),
     ] = None,
     commands: Annotated[
@@ -109,7 +96,6 @@ def _call(  # noqa: PLR0913
             metavar="FILE",
             help="Run a list of MobileAgent's commands on the phone's screen, in place of one call: JSON, or "
             "one command a line",
-            show_default=False,
         ),
     ] = None,
     keep_going: Annotated[
@@ -121,7 +107,6 @@ def _call(  # noqa: PLR0913
             "--results",
             metavar="FILE",
             help="Where the results of a batch go; next to its file by default. A second run goes on with it",
-            show_default=False,
         ),
     ] = None,
     parallel: Annotated[

@@ -25,7 +25,6 @@ def _serve(  # noqa: PLR0913
         typer.Option(
             "--serial",
             help="A phone; may be repeated. The only one by default",
-            show_default=False,
             autocompletion=complete_serials,
         ),
     ] = None,
@@ -35,7 +34,6 @@ def _serve(  # noqa: PLR0913
             "--http",
             metavar="[HOST:]PORT",
             help="Serve over Streamable HTTP on this address of loopback, not on standard input and output",
-            show_default=False,
         ),
     ] = None,
     no_token: Annotated[
@@ -44,10 +42,7 @@ def _serve(  # noqa: PLR0913
     select: Annotated[
         list[str] | None,
         typer.Option(
-            "--select",
-            metavar="APP",
-            help="Serve this app only: its package, or a pattern; may be repeated",
-            show_default=False,
+            "--select", metavar="APP", help="Serve this app only: its package, or a pattern; may be repeated"
         ),
     ] = None,
     search: Annotated[
@@ -56,7 +51,6 @@ def _serve(  # noqa: PLR0913
             "--search/--all",
             help="Serve three tools that find, describe and call the others, or serve every tool by itself. "
             "By default above 40 tools the three",
-            show_default=False,
         ),
     ] = None,
     screens: Annotated[
@@ -71,7 +65,6 @@ def _serve(  # noqa: PLR0913
             "--allow",
             metavar="PATTERN",
             help="Ask for no approval of these: CAPABILITY or PACKAGE/CAPABILITY; may be repeated",
-            show_default=False,
         ),
     ] = None,
     files: Annotated[
@@ -80,7 +73,6 @@ def _serve(  # noqa: PLR0913
             "--files",
             metavar="FOLDER",
             help="Let clients send the files in this folder to apps; may be repeated",
-            show_default=False,
         ),
     ] = None,
     trace: Annotated[
