@@ -16,7 +16,7 @@ from pathlib import Path
 
 from _results import Results, parser
 
-from droidgate.coverage.document import MOST_APPS
+from droidgate.coverage.document_details import MOST_APPS
 from droidgate.coverage.html.page import render_page
 
 sys.path.insert(0, str(Path(__file__).resolve().parent.parent / "tests"))

@@ -58,15 +58,6 @@ class FileSpace:
             loaded = node.content = bytearray(loaded)
         return loaded
 
-    def resize(self, node: FileNode, size: int, path: str) -> None:
-        """Cut or lengthen an open file."""
-        content = self._changeable(node, size, path)
-        if size < len(content):
-            del content[size:]
-            self.charge(node, size, path)
-        else:
-            content.extend(bytes(size - len(content)))
-
     def write(
         self, node: FileNode, offset: int | None, data: bytes | bytearray | memoryview, path: str
     ) -> int:
@@ -167,9 +158,3 @@ class FileWriter(_OpenFile):
             self.position = self._space.write(
                 self._node, None if self._append else self.position, data, self.path
             )
-
-    def truncate(self) -> None:
-        """Cut the file behind the position, or lengthen it up to there."""
-        if self._node.device is None:
-            with self._space.lock:
-                self._space.resize(self._node, self.position, self.path)

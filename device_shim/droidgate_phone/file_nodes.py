@@ -27,7 +27,6 @@ _MESSAGES: Final = {
     errno.ENOENT: "No such file or directory",
     errno.ENOSPC: "No space left on device",
     errno.ENOTDIR: "Not a directory",
-    errno.ENOTEMPTY: "Directory not empty",
     errno.EPERM: "Operation not permitted",
     errno.EROFS: "Read-only file system",
 }

@@ -131,24 +131,14 @@ class VirtualFiles:
                 raise VirtualFileError(errno.EINVAL, path)
             return node.target
 
-    def real_path(self, path: str, *, uid: int = ROOT_UID, missing_last: bool = False) -> str:
+    def real_path(self, path: str, *, uid: int = ROOT_UID) -> str:
         """Return the path without links, `.` and `..`.
 
-        Args:
-            path: What to follow.
-            uid: Who asks.
-            missing_last: Whether the last name may be absent.
-
         Raises:
-            VirtualFileError: something on the way is not there or may not be searched.
+            VirtualFileError: it is not there, or something on the way may not be searched.
         """
         with self.lock:
-            found = self._find(path, uid)
-            if found.node is None and not missing_last:
-                raise VirtualFileError(errno.ENOENT, path)
-            if found.node is not None:
-                return found.node.path()
-            return found.parent.path().rstrip("/") + "/" + found.name
+            return self._existing(path, uid).path()
 
     def read(self, path: str, offset: int = 0, length: int = -1, *, uid: int = ROOT_UID) -> bytes:
         """Return `length` bytes from `offset`, fewer at the end; -1 for all the rest.
@@ -231,20 +221,6 @@ class VirtualFiles:
             node = self._create(self._find(path, ROOT_UID), stat.S_IFCHR | mode, ROOT_UID, None, path)
             node.device = read
 
-    def truncate(self, path: str, size: int, *, uid: int = ROOT_UID) -> None:
-        """Cut the file, or lengthen it with zero bytes.
-
-        Raises:
-            VirtualFileError: it is not there, is a directory or may not be written.
-        """
-        with self.lock:
-            node = self._existing(path, uid)
-            self._require_access(node, WRITE, uid, path)
-            if node.is_directory:
-                raise VirtualFileError(errno.EISDIR, path)
-            self.space.resize(node, size, path)
-            node.modified = self._clock()
-
     def make_directory(
         self,
         path: str,
@@ -309,49 +285,6 @@ class VirtualFiles:
             if found.node.is_directory and not recursive:
                 raise VirtualFileError(errno.EISDIR, path)
             self._remove_tree(found.node, uid, path)
-
-    def remove_directory(self, path: str, *, uid: int = ROOT_UID) -> None:
-        """Remove an empty directory.
-
-        Raises:
-            VirtualFileError: ENOTEMPTY, ENOTDIR, it is not there, or its directory may not be written.
-        """
-        with self.lock:
-            found = self._find(path, uid, follow=False)
-            if found.node is None:
-                raise VirtualFileError(errno.ENOENT, path)
-            if not found.node.is_directory:
-                raise VirtualFileError(errno.ENOTDIR, path)
-            if found.node.children:
-                raise VirtualFileError(errno.ENOTEMPTY, path)
-            self._remove_tree(found.node, uid, path)
-
-    def rename(self, old: str, new: str, *, uid: int = ROOT_UID) -> None:
-        """Move a file or directory; a file that has the new name is replaced.
-
-        Raises:
-            VirtualFileError: it is not there, the new place is taken or below the old one, or one of the
-                two directories may not be written.
-        """
-        with self.lock:
-            source = self._find(old, uid, follow=False)
-            target = self._find(new, uid, follow=False)
-            node = source.node
-            if node is None:
-                raise VirtualFileError(errno.ENOENT, old)
-            self._require_access(source.parent, WRITE | SEARCH, uid, old)
-            self._require_access(target.parent, WRITE | SEARCH, uid, new)
-            if node is self._root or node in target.parent.ancestors():
-                raise VirtualFileError(errno.EINVAL, old)
-            if target.node is node:
-                return
-            if target.node is not None:
-                self._require_replaceable(node, target.node, new)
-                self.space.release(target.node)
-            del source.parent.children[source.name]
-            node.parent, node.name = target.parent, target.name
-            target.parent.children[target.name] = node
-            source.parent.modified = target.parent.modified = self._clock()
 
     def chmod(self, path: str, mode: int, *, uid: int = ROOT_UID) -> None:
         """Set the permission bits.
@@ -480,14 +413,6 @@ class VirtualFiles:
                 raise VirtualFileError(errno.EROFS, path)
         if not node.permits(access, uid):
             raise VirtualFileError(errno.EACCES, path)
-
-    def _require_replaceable(self, node: FileNode, target: FileNode, path: str) -> None:
-        if target.is_directory and not node.is_directory:
-            raise VirtualFileError(errno.EISDIR, path)
-        if node.is_directory and not target.is_directory:
-            raise VirtualFileError(errno.ENOTDIR, path)
-        if target.children:
-            raise VirtualFileError(errno.ENOTEMPTY, path)
 
     def _require_removable(self, parent: FileNode, node: FileNode, uid: int, path: str) -> None:
         self._require_access(parent, WRITE | SEARCH, uid, path)

@@ -18,6 +18,7 @@ from droidgate.model.errors import DroidgateError
 from droidgate_phone.faults import Faults
 from droidgate_shim.host.client import HostClient
 from droidgate_shim.host.errors import ShimRefusalError
+from waiting import wait_until
 
 SHIM_OF = "dev.droidgate.shim.of."
 LONG_PATH = "/sdcard/" + "x" * 40_000
@@ -46,12 +47,6 @@ def shim_of(reached: ReachedPhone, package: str) -> HostClient:
     return HostClient(reached.device, f"{SHIM_OF}{package}")
 
 
-def wait_for(is_so: Callable[[], bool]) -> None:
-    """Wait until something is so; the run's own time limit ends a wait for what never is."""
-    while not is_so():
-        threading.Event().wait(0.02)
-
-
 def ended_by(
     reached: ReachedPhone, kind: str, end: Callable[[threading.Event], None]
 ) -> DroidgateError | CallResult:
@@ -68,7 +63,7 @@ def ended_by(
 
     thread = threading.Thread(target=call)
     thread.start()
-    wait_for(lambda: shim_of(reached, package).status().open == 1)
+    wait_until(lambda: shim_of(reached, package).status().open == 1)
     end(cancel)
     thread.join(60)
     (outcome,) = outcomes
@@ -133,7 +128,7 @@ def test_ctrl_c_ends_the_call_in_the_shim(reached: ReachedPhone) -> None:
     arguments = ["call", "query_clock_in", "--arg", "date=2026-02-03", "--yes", "--deadline", "100"]
     command = [sys.executable, "-m", "droidgate", *arguments, "--serial", reached.phone.serial]
     with subprocess.Popen(command, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True) as process:
-        wait_for(lambda: shim_of(reached, CLOCK_IN).status().open == 1)
+        wait_until(lambda: shim_of(reached, CLOCK_IN).status().open == 1)
         os.kill(process.pid, signal.SIGINT)
         out, err = process.communicate(timeout=60)
     assert (process.returncode, out, err) == (130, "", "")

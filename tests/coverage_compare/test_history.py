@@ -8,7 +8,7 @@ import pytest
 
 from coverage_compare.made_catalogs import App, Tool, make_catalog, mmcp, mobile_mcp, tool_list
 from droidgate.coverage import history as history_module
-from droidgate.coverage.document import History
+from droidgate.coverage.document_summary import History
 from droidgate.coverage.history import Snapshot, history_of
 
 NOTE = Tool("create_note", parameters={"text": "string"})

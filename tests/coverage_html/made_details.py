@@ -5,7 +5,8 @@ from collections import Counter
 from collections.abc import Sequence
 from itertools import pairwise
 
-from droidgate.coverage import document as d
+from droidgate.coverage import document_details as d
+from droidgate.coverage import document_summary as s
 from droidgate.coverage.reach import Reaching, Standing, agents, reach_of_app
 from droidgate.model.json_values import one_line_json
 from droidgate_mappings.taxonomy import load_taxonomy
@@ -30,16 +31,10 @@ _INTERFACES = {
     "mcp": "mcp",
 }
 _SETS: tuple[tuple[tuple[str, ...], int], ...] = (
-    ((), 34),
-    (("appfunctions",), 26),
-    (("mobile-mcp",), 12),
-    (("mmcp",), 9),
-    (("appfunctions", "mobile-mcp"), 7),
-    (("mmcp", "mobile-mcp"), 4),
-    (("observed",), 4),
-    (("mcp",), 2),
+    ((), 34), (("appfunctions",), 26), (("mobile-mcp",), 12), (("mmcp",), 9),
+    (("appfunctions", "mobile-mcp"), 7), (("mmcp", "mobile-mcp"), 4), (("observed",), 4), (("mcp",), 2),
     (("appfunctions", "mmcp", "mobile-mcp"), 2),
-)
+)  # fmt: skip
 _CODES = (
     ("lint", "description-missing", "warning", "A capability or parameter has no description"),
     ("lint", "isappfunction-type", "error", "A parameter's type is none of the format's types"),
@@ -115,7 +110,7 @@ class DetailsMaker:
         undescribed = sum(one.description is None for one in capabilities)
         findings = self._findings[first_finding:]
         levels = Counter(one.level for one in findings if one.origin == "lint")
-        figures = d.QualityFigures(
+        figures = s.QualityFigures(
             capabilities=len(capabilities),
             undescribed_capabilities=undescribed,
             parameters=3 * len(capabilities),
@@ -148,7 +143,7 @@ class DetailsMaker:
                 protocols=protocols,
                 is_silent=False,
                 capabilities=len(capabilities),
-                best=tuple(next(each for each in d.REACHES if one[each]) for one in reach),
+                best=tuple(next(each for each in s.REACHES if one[each]) for one in reach),
                 reach=tuple(counts_by_reach(one if capabilities else Counter()) for one in reach),
                 quality=figures,
                 use_cases=tuple(served),
@@ -332,6 +327,6 @@ class DetailsMaker:
         )
 
 
-def counts_by_reach(counted: Counter[d.Reach]) -> tuple[int, int, int, int]:
-    native, gateway, screens, none = (counted[one] for one in d.REACHES)
+def counts_by_reach(counted: Counter[s.Reach]) -> tuple[int, int, int, int]:
+    native, gateway, screens, none = (counted[one] for one in s.REACHES)
     return native, gateway, screens, none

@@ -11,48 +11,50 @@ from typing import Any
 
 from coverage_html.made_details import LEVELS, PROTOCOLS, TARGETS, DetailsMaker, counts_by_reach
 from droidgate.compare import Change
-from droidgate.coverage import document as d
+from droidgate.coverage import document_details as d
+from droidgate.coverage import document_summary as s
+from droidgate.coverage.document import Report
 from droidgate.coverage.reach import agents
 from droidgate_mappings.reach import load_shim_table
 from droidgate_mappings.taxonomy import load_taxonomy
 
 
-def make_report(apps: int, *, per_app: int = 8, seed: int = 3, name: str = "ecosystem-2026-11") -> d.Report:
+def make_report(apps: int, *, per_app: int = 8, seed: int = 3, name: str = "ecosystem-2026-11") -> Report:
     """Return a made-up report of so many apps; the same arguments make the same."""
     return _summary(name, DetailsMaker(apps, per_app=per_app, seed=seed).details())
 
 
-def _unread(count: int) -> d.Unread:
+def _unread(count: int) -> s.Unread:
     reason = "it is not a ZIP archive"
     inputs = (
-        d.UnreadInput(source=f"a{at}.apk", place=None, outcome="unreadable", reason=reason)
+        s.UnreadInput(source=f"a{at}.apk", place=None, outcome="unreadable", reason=reason)
         for at in range(count)
     )
-    return d.Unread(
+    return s.Unread(
         sources=count,
         parts=0,
-        reasons=(d.Counted(name=reason, count=count),) if count else (),
+        reasons=(s.Counted(name=reason, count=count),) if count else (),
         inputs=tuple(inputs),
         left_out=0,
     )
 
 
-def _summary(name: str, details: d.Details) -> d.Report:
+def _summary(name: str, details: d.Details) -> Report:
     apps, capabilities = details.apps, details.capabilities
     declaring = [one for one in apps if one.protocols]
     all_figures = _sum_of([one.quality for one in apps])
-    return d.Report(
-        catalog=d.CatalogFacts(
+    return Report(
+        catalog=s.CatalogFacts(
             name=name,
             droidgate="0.1.0",
             outcomes=(
-                d.Counted(name="read", count=len(apps)),
-                d.Counted(name="unreadable", count=len(apps) // 50),
+                s.Counted(name="read", count=len(apps)),
+                s.Counted(name="unreadable", count=len(apps) // 50),
             ),
             rows={"apps": len(apps)},
         ),
         unread=_unread(len(apps) // 50),
-        totals=d.Totals(
+        totals=s.Totals(
             apps=len(apps),
             descriptors=0,
             declaring_apps=len(declaring),
@@ -74,10 +76,10 @@ def _summary(name: str, details: d.Details) -> d.Report:
         fidelity=_fidelity(details),
         use_cases=_use_case_coverage(details),
         matching=_matching(details),
-        quality=d.Quality(
+        quality=s.Quality(
             all=all_figures,
             worst=tuple(
-                d.AppQuality(
+                s.AppQuality(
                     key=one.key,
                     package=one.package,
                     label=one.label,
@@ -88,7 +90,7 @@ def _summary(name: str, details: d.Details) -> d.Report:
             ),
             findings=_finding_counts(details.findings),
             releases=tuple(
-                d.ReleaseCount(
+                s.ReleaseCount(
                     release=release,
                     protocol="appfunctions",
                     errors=12 + at,
@@ -105,14 +107,14 @@ def _summary(name: str, details: d.Details) -> d.Report:
     )
 
 
-def _protocols(details: d.Details) -> tuple[d.ProtocolCount, ...]:
+def _protocols(details: d.Details) -> tuple[s.ProtocolCount, ...]:
     counted = Counter(details.providers[one.provider].protocol for one in details.capabilities)
     made = []
     for protocol, (title, dialect) in sorted(PROTOCOLS.items()):
         of_it = [one for one in details.providers if one.protocol == protocol]
         if of_it:
             made.append(
-                d.ProtocolCount(
+                s.ProtocolCount(
                     protocol=protocol,
                     title=title,
                     dialect=dialect,
@@ -124,7 +126,7 @@ def _protocols(details: d.Details) -> tuple[d.ProtocolCount, ...]:
     return tuple(made)
 
 
-def _reach(details: d.Details) -> tuple[d.AgentReach, ...]:
+def _reach(details: d.Details) -> tuple[s.AgentReach, ...]:
     made = []
     for at, agent in enumerate(agents()):
         cells = [details.reach_profiles[one.reach].cells[at] for one in details.capabilities]
@@ -132,14 +134,14 @@ def _reach(details: d.Details) -> tuple[d.AgentReach, ...]:
         levels = Counter(one.level for one in cells if one.reach == "gateway" and one.level)
         best = Counter(one.best[at] for one in details.apps)
         made.append(
-            d.AgentReach(
+            s.AgentReach(
                 agent=agent.id,
                 apps=counts_by_reach(best),
                 capabilities=counts_by_reach(reach),
-                levels=tuple(d.Counted(name=one, count=levels[one]) for one in LEVELS if levels[one]),
+                levels=tuple(s.Counted(name=one, count=levels[one]) for one in LEVELS if levels[one]),
                 version_alone=levels["dropped"] // 2,
                 reasons=tuple(
-                    d.Counted(name=name, count=count)
+                    s.Counted(name=name, count=count)
                     for name, count in Counter(one.reason for one in cells).most_common(12)
                 ),
             )
@@ -147,14 +149,14 @@ def _reach(details: d.Details) -> tuple[d.AgentReach, ...]:
     return tuple(made)
 
 
-def _fidelity(details: d.Details) -> tuple[d.FidelityCell, ...]:
+def _fidelity(details: d.Details) -> tuple[s.FidelityCell, ...]:
     counts: dict[tuple[str, str], Counter[str]] = {}
     for one in details.capabilities:
         protocol = details.providers[one.provider].protocol
         for target, level in zip(TARGETS, details.level_profiles[one.levels].levels, strict=True):
             counts.setdefault((protocol, target), Counter())[level or "exact"] += 1
     return tuple(
-        d.FidelityCell(
+        s.FidelityCell(
             protocol=protocol,
             dialect=PROTOCOLS[protocol][1],
             target=target,
@@ -165,17 +167,17 @@ def _fidelity(details: d.Details) -> tuple[d.FidelityCell, ...]:
     )
 
 
-def _use_case_coverage(details: d.Details) -> tuple[d.AppTypeCoverage, ...]:
+def _use_case_coverage(details: d.Details) -> tuple[s.AppTypeCoverage, ...]:
     apps = Counter(one for app in details.apps for one in app.use_cases)
     capabilities = Counter(one for each in details.capabilities for one in each.use_cases)
     return tuple(
-        d.AppTypeCoverage(
+        s.AppTypeCoverage(
             id=kind.id,
             title=kind.title,
             apps=sum(any(one.id in app.use_cases for one in kind.use_cases) for app in details.apps),
             covered=sum(bool(apps[one.id]) for one in kind.use_cases),
             use_cases=tuple(
-                d.UseCaseCount(
+                s.UseCaseCount(
                     id=one.id,
                     title=one.title,
                     apps=apps[one.id],
@@ -189,17 +191,17 @@ def _use_case_coverage(details: d.Details) -> tuple[d.AppTypeCoverage, ...]:
     )
 
 
-def _matching(details: d.Details) -> d.MatchingSummary:
-    def summary(group: d.Group) -> d.MatchedGroup:
+def _matching(details: d.Details) -> s.MatchingSummary:
+    def summary(group: d.Group) -> s.MatchedGroup:
         members = [details.capabilities[one] for one in group.members]
         providers = [details.providers[one.provider] for one in members]
         protocols = Counter(one.protocol for one in providers)
-        return d.MatchedGroup(
+        return s.MatchedGroup(
             name=members[0].id,
             capabilities=len(members),
             apps=len({one.app for one in providers}),
-            protocols=tuple(d.Counted(name=name, count=count) for name, count in protocols.most_common()),
-            kinds=(d.Counted(name="same-use-case", count=len(group.links)),),
+            protocols=tuple(s.Counted(name=name, count=count) for name, count in protocols.most_common()),
+            kinds=(s.Counted(name="same-use-case", count=len(group.links)),),
             examples=tuple(
                 f"{details.apps[provider.app].package} {one.id}"
                 for provider, one in zip(providers[:5], members, strict=False)
@@ -207,27 +209,27 @@ def _matching(details: d.Details) -> d.MatchingSummary:
         )
 
     made = sorted(map(summary, details.groups), key=lambda one: (-one.apps, one.name))
-    return d.MatchingSummary(
+    return s.MatchingSummary(
         groups=len(made),
         capabilities=sum(one.capabilities for one in made),
-        kinds=(d.Counted(name="same-use-case", count=sum(len(one.links) for one in details.groups)),),
+        kinds=(s.Counted(name="same-use-case", count=sum(len(one.links) for one in details.groups)),),
         full_blocks=0,
         largest=tuple(made[:20]),
     )
 
 
-def _history(details: d.Details) -> d.History:
+def _history(details: d.Details) -> s.History:
     draw = random.Random(5)
     apps, capabilities = len(details.apps), len(details.capabilities)
     shares = (0.42, 0.47, 0.55, 0.61, 0.74, 0.9, 1.0)
     protocols = _protocols(details)
 
-    def point(at: int, share: float) -> d.TrendPoint:
+    def point(at: int, share: float) -> s.TrendPoint:
         grown = tuple(
-            d.Counted(name=one.protocol, count=round(one.capabilities * share ** (1 + 0.3 * number)))
+            s.Counted(name=one.protocol, count=round(one.capabilities * share ** (1 + 0.3 * number)))
             for number, one in enumerate(protocols)
         )
-        return d.TrendPoint(
+        return s.TrendPoint(
             name=f"ecosystem-2026-{at + 5:02}",
             apps=round(apps * (0.8 + 0.2 * share)),
             declaring_apps=round(apps * 0.66 * share),
@@ -238,9 +240,9 @@ def _history(details: d.Details) -> d.History:
         )
 
     changed = [_changed(draw, one) for one in draw.sample(details.apps, min(12, apps))] if apps else []
-    return d.History(
+    return s.History(
         since="ecosystem-2026-10",
-        counts=d.ChangeCounts(
+        counts=s.ChangeCounts(
             apps_added=apps // 25,
             apps_removed=apps // 90,
             apps_changed=apps // 14,
@@ -260,17 +262,17 @@ def _history(details: d.Details) -> d.History:
     )
 
 
-def _changed(draw: random.Random, app: d.AppDetail) -> d.ChangedApp:
+def _changed(draw: random.Random, app: d.AppDetail) -> s.ChangedApp:
     status: Any = draw.choice(("added", "changed", "changed", "removed"))
     weight: Any = draw.choice(("breaking", "compatible", "text-only"))
-    provider = d.ChangedProvider(
+    provider = s.ChangedProvider(
         protocol="mobile-mcp",
         component=f"{app.package}.AgentService",
         status="changed",
         weight=weight,
         changes=(),
         capabilities=(
-            d.ChangedCapability(
+            s.ChangedCapability(
                 id="create_note",
                 status="changed",
                 weight=weight,
@@ -280,7 +282,7 @@ def _changed(draw: random.Random, app: d.AppDetail) -> d.ChangedApp:
             ),
         ),
     )
-    return d.ChangedApp(
+    return s.ChangedApp(
         package=app.package or "",
         label=app.label,
         status=status,
@@ -295,30 +297,30 @@ def _changed(draw: random.Random, app: d.AppDetail) -> d.ChangedApp:
     )
 
 
-def _sum_of(figures: Sequence[d.QualityFigures]) -> d.QualityFigures:
+def _sum_of(figures: Sequence[s.QualityFigures]) -> s.QualityFigures:
     sums = {
         name: sum(getattr(one, name) or 0 for one in figures)
-        for name in d.QualityFigures.model_fields
+        for name in s.QualityFigures.model_fields
         if name != "score"
     }
-    return d.QualityFigures(**sums, score=78)
+    return s.QualityFigures(**sums, score=78)
 
 
-def _overlap(apps: Sequence[d.AppDetail]) -> tuple[d.Overlap, ...]:
+def _overlap(apps: Sequence[d.AppDetail]) -> tuple[s.Overlap, ...]:
     counted = Counter(one.protocols for one in apps)
     capabilities: Counter[tuple[str, ...]] = Counter()
     for one in apps:
         capabilities[one.protocols] += one.capabilities
     return tuple(
-        d.Overlap(protocols=protocols, apps=count, capabilities=capabilities[protocols])
+        s.Overlap(protocols=protocols, apps=count, capabilities=capabilities[protocols])
         for protocols, count in counted.most_common(40)
     )
 
 
-def _finding_counts(findings: Sequence[d.FindingDetail]) -> tuple[d.FindingCount, ...]:
+def _finding_counts(findings: Sequence[d.FindingDetail]) -> tuple[s.FindingCount, ...]:
     counted = Counter((one.origin, one.code, one.level, one.message) for one in findings)
     return tuple(
-        d.FindingCount(
+        s.FindingCount(
             origin=origin,
             protocol="mobile-mcp",
             code=code,

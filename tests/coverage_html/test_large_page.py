@@ -6,7 +6,8 @@ import pytest
 
 from coverage_html.conftest import OpenPage
 from coverage_html.made_reports import make_report
-from droidgate.coverage.document import MOST_APPS, MOST_CAPABILITIES, Report
+from droidgate.coverage.document import Report
+from droidgate.coverage.document_details import MOST_APPS, MOST_CAPABILITIES
 from droidgate.coverage.html.page import MOST_BYTES, render_page
 
 pytestmark = pytest.mark.slow

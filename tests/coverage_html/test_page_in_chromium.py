@@ -9,7 +9,8 @@ import pytest
 
 from coverage_html.browser import Page
 from coverage_html.conftest import OpenPage
-from droidgate.coverage.document import Details, Report
+from droidgate.coverage.document import Report
+from droidgate.coverage.document_details import Details
 from droidgate.coverage.html.page import render_page
 
 MATRIX = "document.querySelector('#matrix')"

@@ -9,7 +9,7 @@ from typing import Any
 import pytest
 
 from coverage_html.made_reports import make_report
-from droidgate.coverage.document import Counted
+from droidgate.coverage.document_summary import Counted
 from droidgate.coverage.html.page import render_page
 from droidgate.coverage.html.safe import marked
 from droidgate.coverage.html.views import counted, percent, segments, shade, signed

@@ -133,11 +133,7 @@ def test_shared_storage_gives_its_own_modes(files: VirtualFiles) -> None:
         (lambda files: files.read("/f/x"), errno.ENOTDIR, "Not a directory"),
         (lambda files: files.list("/f"), errno.ENOTDIR, "Not a directory"),
         (lambda files: files.make_directory("/f"), errno.EEXIST, "File exists"),
-        (lambda files: files.remove_directory("/data"), errno.ENOTEMPTY, "Directory not empty"),
         (lambda files: files.remove("/data"), errno.EISDIR, "Is a directory"),
-        (lambda files: files.rename("/data", "/data/local/x"), errno.EINVAL, "Invalid argument"),
-        (lambda files: files.rename("/f", "/data"), errno.EISDIR, "Is a directory"),
-        (lambda files: files.rename("/data", "/f"), errno.ENOTDIR, "Not a directory"),
         (lambda files: files.read("/loop"), errno.ELOOP, "Too many symbolic links encountered"),
         (lambda files: files.write("/" + "n" * 256, b""), errno.ENAMETOOLONG, "File name too long"),
         (lambda files: files.chmod("/f", 0, uid=SHELL), errno.EPERM, "Operation not permitted"),
@@ -157,16 +153,12 @@ def test_errors_have_androids_numbers_and_texts(
     assert (caught.value.errno, caught.value.strerror) == (number, text)
 
 
-def test_an_open_file_outlives_its_name_and_a_move(files: VirtualFiles) -> None:
-    files.write("/f", b"abc")
-    with files.open_reader("/f") as reader, files.open_writer("/g") as writer:
-        files.rename("/f", "/f2")
-        assert reader.read(2) == b"ab"
+def test_an_open_file_outlives_its_name(files: VirtualFiles) -> None:
+    with files.open_writer("/g") as writer:
         files.remove("/g")
         writer.write(b"lost")
-    assert files.list("/") == sorted(files.list("/"))
     assert not files.exists("/g")
-    assert files.used == 3
+    assert files.used == 0
 
 
 def test_links_and_dots_lead_where_they_lead_on_linux(files: VirtualFiles) -> None:
@@ -177,7 +169,6 @@ def test_links_and_dots_lead_where_they_lead_on_linux(files: VirtualFiles) -> No
     assert files.read(f"{SCRATCH}/a/f") == b"x"
     assert files.real_path("/../..//sdcard/./") == SHARED_STORAGE
     assert files.lstat("/sdcard").is_link
-    assert files.real_path(f"{SCRATCH}/new", missing_last=True) == f"{SCRATCH}/new"
 
 
 @given(st.text(alphabet="/.ab\0é", max_size=20))
@@ -186,7 +177,7 @@ def test_any_path_gives_an_answer_or_an_error_of_files(path: str) -> None:
     files = VirtualFiles()
     files.make_directory("/a")
     files.symlink("../a/.", "/b")
-    for work in (files.stat, files.list, files.read, files.real_path, files.remove_directory):
+    for work in (files.stat, files.list, files.read, files.real_path, files.read_link):
         with contextlib.suppress(VirtualFileError):
             work(path)
 

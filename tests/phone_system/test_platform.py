@@ -2,8 +2,7 @@
 
 from __future__ import annotations
 
-import time
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 
 import pytest
 
@@ -17,6 +16,7 @@ from droidgate_phone.shell import run_shell
 from droidgate_phone.system import AndroidSystem
 from droidgate_phone.system.timers import Timers
 from phone_system.phone_system_apps import MemoryStreams, ToolApp, make_apk, run
+from waiting import wait_until
 
 TOOL = "com.example.tool"
 NOISY = "com.example.noisy"
@@ -101,19 +101,12 @@ def test_a_service_without_a_binder_and_a_dead_one_are_reported(system: AndroidS
     )
     component = ComponentName(TOOL, f"{TOOL}.Echo")
     assert platform.bind(Intent("com.example.NO_BINDER", component), connection) is not None
-    _wait_for(lambda: events == ["null"])
+    wait_until(lambda: events == ["null"])
     assert platform.bind(Intent(component=component), connection) is not None
-    _wait_for(lambda: events == ["null", "connected"])
+    wait_until(lambda: events == ["null", "connected"])
     system.end_processes(TOOL, "test")
-    _wait_for(lambda: events[2:] == ["gone", "gone"])
+    wait_until(lambda: events[2:] == ["gone", "gone"])
     assert platform.bind(Intent(component=ComponentName(TOOL, "not.There")), connection) is None
-
-
-def _wait_for(is_so: Callable[[], object]) -> None:
-    end = time.monotonic() + 10
-    while not is_so():
-        assert time.monotonic() < end
-        time.sleep(0.01)
 
 
 def test_nobody_borrows_the_shells_permissions_without_an_instrumentation(system: AndroidSystem) -> None:
@@ -126,7 +119,7 @@ def test_a_command_with_streams_of_its_own_goes_on_in_the_background(system: And
     script = "echo made >/sdcard/made.txt </dev/null 2>/dev/null & echo after"
     assert run_shell(system, script, streams) == 0
     assert bytes(streams.output.data) == b"after\n"
-    _wait_for(lambda: system.files.exists("/sdcard/made.txt") and system.files.read("/sdcard/made.txt"))
+    wait_until(lambda: system.files.exists("/sdcard/made.txt") and system.files.read("/sdcard/made.txt"))
     refused = MemoryStreams()
     assert run_shell(system, "sleep 5 &", refused) == 69
     assert b"not modelled" in bytes(refused.error.data)

@@ -9,7 +9,6 @@ import base64
 import functools
 import socket
 import struct
-import time
 from collections.abc import Iterable
 from dataclasses import dataclass
 from pathlib import Path
@@ -223,12 +222,3 @@ def shell_result(content: bytes) -> tuple[bytes, bytes, int]:
 
 def _joined(packets: Iterable[tuple[int, bytes]], stream: int) -> bytes:
     return b"".join(data for kind, data in packets if kind == stream)
-
-
-def wait_until(condition: object, seconds: float = 20) -> None:
-    """Wait until a function returns something true."""
-    assert callable(condition)
-    end = time.monotonic() + seconds
-    while not condition():
-        assert time.monotonic() < end, "it does not come true"
-        time.sleep(0.005)

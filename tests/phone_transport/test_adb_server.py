@@ -14,9 +14,10 @@ from droidgate_phone.event_log import EventLog
 from droidgate_phone.faults import Faults
 from droidgate_phone.transport.adb_keys import AuthorizedKeys
 from droidgate_phone.transport.phone_wire import PhoneWire
-from phone_transport.adb_host import ServerClient, shell_result, wait_until
+from phone_transport.adb_host import ServerClient, shell_result
 from phone_transport.conftest import StartPhone, WiredPhone
 from phone_transport.small_userland import SmallUserland
+from waiting import wait_until
 
 
 def ask(phone: WiredPhone, text: bytes) -> str:

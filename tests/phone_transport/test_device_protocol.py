@@ -19,9 +19,9 @@ from phone_transport.adb_host import (
     ServerClient,
     message_bytes,
     shell_result,
-    wait_until,
 )
 from phone_transport.conftest import StartPhone, WiredPhone
+from waiting import wait_until
 
 
 def test_the_banner_tells_properties_and_features(phone: WiredPhone) -> None:

@@ -8,8 +8,9 @@ from collections.abc import Iterator
 
 import pytest
 
-from phone_transport.adb_host import ServerClient, wait_until
+from phone_transport.adb_host import ServerClient
 from phone_transport.conftest import StartPhone, WiredPhone
+from waiting import wait_until
 
 FOLDER = "/data/local/tmp"
 # file_sync_service.cpp, send_impl: the owner's bits are copied to group and others: 0644 becomes 0666.

@@ -19,8 +19,9 @@ from cli.program_runs import Runner
 from devices.fake_adb_server import FakeAdbServer
 from droidgate.cli.exit_codes import ExitCode
 from droidgate_phone.sample_packages import sample_packages
-from phone_transport.adb_host import DeviceHost, ServerClient, host_key, public_key_line, wait_until
+from phone_transport.adb_host import DeviceHost, ServerClient, host_key, public_key_line
 from phone_transport.conftest import StockAdb, free_port
+from waiting import wait_until
 
 
 @pytest.fixture

@@ -17,8 +17,9 @@ import adbutils  # type: ignore[import-untyped]
 import pytest
 
 from droidgate_phone.phone import VirtualPhone, start_phone
-from phone_transport.adb_host import DeviceHost, ServerClient, wait_until
+from phone_transport.adb_host import DeviceHost, ServerClient
 from phone_transport.conftest import StockAdb
+from waiting import wait_until
 
 LARGE = 50_000_000
 

@@ -22,11 +22,13 @@ from calling.phones_with_shims import CLOCK_IN, NOTES, PDF_TOOL, WEATHER, Reache
 from devices.conftest import unused_port
 from droidgate.calling.approvals import refuse
 from droidgate.calling.audit_log import AuditLog
+from droidgate.calling.audit_reading import read_calls
 from droidgate.calling.caller import Caller
 from droidgate.calling.files import read_files
 from droidgate.calling.pins import PinStore
 from droidgate.calling.policy import Policy
 from droidgate.calling.subjects import NamePattern
+from droidgate.calling.traces import NO_TRACE, Trace, open_trace
 from droidgate.devices.device import Device
 from droidgate.devices.server import AdbServer, ServerAddress
 from droidgate.model.errors import DeviceError
@@ -44,7 +46,7 @@ from droidgate_shim.host.place import place_of
 from phone_apps.pdf_files import pdf_with
 from requirements_of_tests import node, require
 from serving.clients_of_tests import REVISIONS, Ask, client_options, http_client
-from serving.running_servers import TOKEN, running_server
+from serving.running_servers import TOKEN, RunningServer, running_server
 
 
 @pytest.fixture(scope="module", autouse=True)
@@ -60,10 +62,16 @@ def phone(tmp_path_factory: pytest.TempPathFactory) -> Iterator[ReachedPhone]:
         yield reached
 
 
-def tools_of(phone: ReachedPhone, *, allow: str | None = "*", select: tuple[str, ...] = ()) -> PhoneTools:
+def tools_of(
+    phone: ReachedPhone,
+    *,
+    allow: str | None = "*",
+    select: tuple[str, ...] = (),
+    trace: Trace = NO_TRACE,
+) -> PhoneTools:
     allowed = [] if allow is None else [NamePattern.parse(allow)]
     served = ServedPhone(None, lambda: phone.caller(approver=refuse))
-    return PhoneTools([served], allow=allowed, select=select, poll_seconds=0.2)
+    return PhoneTools([served], allow=allowed, select=select, poll_seconds=0.2, trace=trace)
 
 
 @asynccontextmanager
@@ -158,6 +166,39 @@ def test_a_long_call_reports_what_it_waits_for_and_a_cancel_ends_it_on_the_phone
     moments = [progress for progress, _, _ in reports]
     assert moments == sorted(set(moments))
     assert {total for _, total, _ in reports} == {None}
+
+
+def test_the_end_of_the_server_ends_a_call_in_one_line_and_records_it(
+    phone: ReachedPhone,
+    tmp_path: Path,
+    monkeypatch: pytest.MonkeyPatch,
+    caplog: pytest.LogCaptureFixture,
+) -> None:
+    own = ReachedPhone(phone.phone, phone.device, tmp_path)
+    monkeypatch.setattr("droidgate.serving.http._GRACE_SECONDS", 0.2)
+    monkeypatch.setattr(phone.phone.system, "faults", Faults(silent=frozenset({NOTES})))
+
+    async def main() -> None:
+        async with anyio.create_task_group() as tasks:
+            with running_server(tools_of(own)) as server:
+                tasks.start_soon(call_until_the_end, server)
+                await anyio.to_thread.run_sync(wait_for_start)
+
+    def wait_for_start() -> None:
+        while not list(read_calls(tmp_path / "audit")):
+            threading.Event().wait(0.02)
+
+    async def call_until_the_end(server: RunningServer) -> None:
+        async with http_client(server, "2026-07-28") as client:
+            with pytest.raises(MCPError):
+                await client.call_tool("notes_createNote", {"title": "a"})
+
+    anyio.run(main)
+    [logged] = read_calls(tmp_path / "audit")
+    assert logged.end is not None
+    assert logged.end["result"] == "canceled"
+    lines = [record.getMessage() for record in caplog.records]
+    assert lines == ["requests canceled that did not end in 0.2 s: 1"]
 
 
 def test_texts_of_apps_are_labelled_and_names_are_safe(phone: ReachedPhone) -> None:
@@ -312,6 +353,31 @@ def test_each_client_has_audit_entries_of_its_own(
     log = "".join(path.read_text() for path in (own.folder / "audit").glob("*.jsonl"))
     assert '"mcp:test-client"' in log
     assert "Ada" not in log
+
+
+def test_the_trace_of_a_server_keeps_calls_that_run_at_once_apart(
+    phone: ReachedPhone, tmp_path: Path
+) -> None:
+    path = tmp_path / "calls.jsonl"
+
+    async def main(trace: Trace) -> None:
+        tools = tools_of(phone, trace=trace)
+        async with connected(tools, "2026-07-28") as client, anyio.create_task_group() as tasks:
+            for player in ("Ada", "Bob"):
+                tasks.start_soon(client.call_tool, "tally_read_total", {"player": player})
+
+    with open_trace(path) as trace:
+        anyio.run(main, trace)
+    events: dict[int, list[dict[str, Any]]] = {}
+    for line in map(json.loads, path.read_text().splitlines()):
+        events.setdefault(line["call"], []).append(line["event"])
+    assert sorted(events) == [1, 2]
+    assert {steps[0]["arguments"]["player"] for steps in events.values()} == {"Ada", "Bob"}
+    for request, *_, result in events.values():
+        player = request["arguments"]["player"]
+        [delivery] = [event for event in events[1] + events[2] if player in str(event.get("request"))]
+        assert delivery["kind"] == "delivery"
+        assert result["kind"] == "result"
 
 
 def test_an_installed_app_is_announced_and_a_removed_one_leaves(phone: ReachedPhone) -> None:

@@ -6,14 +6,12 @@ drawn: types, values, forms of requests, odd texts, answers of backends.
 
 import json
 from collections.abc import Callable, Iterator, Mapping
-from dataclasses import dataclass, field
 from decimal import Decimal
-from random import Random
 from typing import Any
 
 from droidgate.model.json_values import Json, canonical_json
 from droidgate_mappings.failure_tokens import load_failure_tokens
-from shim_engine.generated_types import TypeMaker, ValueMaker
+from shim_engine.generated_types import Maker
 
 APPROVED = {"signer": "sha256:01", "version_code": 3, "digest": "sha256:02"}
 TOKENS = tuple(load_failure_tokens())
@@ -62,23 +60,8 @@ _TEXTS = (
 )  # fmt: skip
 
 
-@dataclass
-class CallMaker:
-    """Makes calls.
-
-    Attributes:
-        seed: The same seed makes the same calls.
-    """
-
-    seed: int
-    random: Random = field(init=False)
-    types: TypeMaker = field(init=False)
-    values: ValueMaker = field(init=False)
-
-    def __post_init__(self) -> None:
-        self.random = Random(self.seed)
-        self.types = TypeMaker(self.random)
-        self.values = ValueMaker(self.random, self.types.definitions)
+class CallMaker(Maker):
+    """Makes calls."""
 
     def calls(self, count: int) -> Iterator[dict[str, Json]]:
         """Yield so many vectors' inputs."""

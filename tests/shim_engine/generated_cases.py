@@ -2,11 +2,9 @@
 
 import json
 from collections.abc import Iterator
-from dataclasses import dataclass, field
-from random import Random
 
 from droidgate.model.json_values import Json, canonical_json
-from shim_engine.generated_types import TypeMaker, ValueMaker
+from shim_engine.generated_types import Maker
 
 _PIECES = (
     *'{}[]",:\\/ \t\n',
@@ -30,23 +28,8 @@ _PATTERN_PIECES = (
 _TEXT_PIECES = ("a", "b", "z", "0", "9", " ", "\n", "\u00e9", "\U0001f600", "A", "-", "_", "\u2028", "\u00a0")
 
 
-@dataclass
-class CaseMaker:
-    """Makes cases.
-
-    Attributes:
-        seed: The same seed makes the same cases.
-    """
-
-    seed: int
-    random: Random = field(init=False)
-    types: TypeMaker = field(init=False)
-    values: ValueMaker = field(init=False)
-
-    def __post_init__(self) -> None:
-        self.random = Random(self.seed)
-        self.types = TypeMaker(self.random)
-        self.values = ValueMaker(self.random, self.types.definitions)
+class CaseMaker(Maker):
+    """Makes cases."""
 
     def cases(self, count: int) -> Iterator[dict[str, Json]]:
         """Yield so many vectors' inputs."""

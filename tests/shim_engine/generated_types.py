@@ -271,3 +271,12 @@ def _is_of(value: Json, kind: str) -> bool:
     if isinstance(value, bool):
         return False
     return isinstance(value, int) if kind == "long" else isinstance(value, int | Decimal)
+
+
+class Maker:
+    """Makes cases; the same seed makes the same."""
+
+    def __init__(self, seed: int) -> None:
+        self.random = Random(seed)
+        self.types = TypeMaker(self.random)
+        self.values = ValueMaker(self.random, self.types.definitions)

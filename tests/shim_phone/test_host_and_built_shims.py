@@ -32,6 +32,7 @@ from shim_phone.world import (
     sample_files,
     token_of,
 )
+from waiting import wait_until
 
 OF = "dev.droidgate.shim.of."
 
@@ -116,7 +117,7 @@ def test_a_call_that_the_host_cancels_ends_once_and_a_late_answer_is_dropped(wor
 
     thread = threading.Thread(target=call)
     thread.start()
-    world.wait_until(lambda: world.host("progress", id=name) == {"stage": "app"})
+    wait_until(lambda: world.host("progress", id=name) == {"stage": "app"})
     assert world.host("call", request="{}", id=name)["error"]["token"] == "busy"
     assert world.host("cancel", id=name) == {"canceled": True}
     thread.join()
@@ -147,7 +148,7 @@ def test_a_trace_that_is_too_long_is_left_out(world: World, monkeypatch: pytest.
 def test_the_host_is_answered_while_other_calls_wait(world: World) -> None:
     thread = threading.Thread(target=lambda: world.ask_host("desk", {"how": "silent"}))
     thread.start()
-    world.wait_until(lambda: world.host("status")["open"] == 1)
+    wait_until(lambda: world.host("status")["open"] == 1)
     assert outputs_of(world.ask_host("desk", {"how": "well"})) == {"result": "did well"}
     world.system.end_processes(TOOL, "test")
     thread.join(60)

@@ -18,6 +18,7 @@ from droidgate_shim.builder.shims import ShimOptions, build_shims
 from droidgate_shim.builder.source_apps import read_source_apps
 from shim_phone.tool_apps import agent_apk
 from shim_phone.world import AGENT, World, key, outputs_of, sample_files, token_of
+from waiting import wait_until
 
 TALLY = "dev.droidgate.sample.tally"
 SHIM = f"dev.droidgate.shim.of.{TALLY}"
@@ -113,10 +114,10 @@ def _let_all_go(world: World, clock: _ClockThatSkips) -> None:
         # Time may pass before the shim has seen to it that its calls are over: then a minute begins anew.
         clock.skip(61)
         with contextlib.suppress(AssertionError):
-            world.wait_until(lambda: _bindings(world) == 0, seconds=1)
+            wait_until(lambda: _bindings(world) == 0, seconds=1)
         return _bindings(world) == 0
 
-    world.wait_until(all_are_gone)
+    wait_until(all_are_gone)
 
 
 def _identifiers(world: World) -> set[str | None]:
@@ -166,7 +167,7 @@ def test_whoever_android_does_not_name_has_a_binding_for_one_call(world: World) 
         return json.loads(told.data or "")["total"]
 
     assert (total_after(5), total_after(70)) == (5, 70)
-    world.wait_until(lambda: _bindings(world) == 0)
+    wait_until(lambda: _bindings(world) == 0)
 
 
 def test_it_is_gone_when_the_agent_was_idle_for_a_minute_and_not_before(
@@ -177,7 +178,7 @@ def test_it_is_gone_when_the_agent_was_idle_for_a_minute_and_not_before(
     for _ in range(3):
         clock.skip(30)
         assert _total(world) == 5
-    world.wait_until(lambda: _bindings(world) == 1)
+    wait_until(lambda: _bindings(world) == 1)
     assert (_total(world), _total(world, OTHER_AGENT)) == (5, 0)
     assert _add(world, 1, OTHER_AGENT) == 1
 
@@ -192,7 +193,7 @@ def test_the_death_of_the_tool_fails_each_open_call_once_and_takes_what_it_kept(
     asked = [threading.Thread(target=_note_token, args=(world, tokens.append)) for _ in range(3)]
     for one in asked:
         one.start()
-    world.wait_until(lambda: len(world.system.log.of_kind("app-silent")) == len(asked))
+    wait_until(lambda: len(world.system.log.of_kind("app-silent")) == len(asked))
     assert world.host("status", shim=SHIM)["open"] == len(asked)
     world.system.end_processes(TALLY, "test")
     for one in asked:

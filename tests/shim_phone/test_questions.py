@@ -16,6 +16,7 @@ from phone_system.phone_system_apps import make_apk
 from shim_phone.hand_made_shim import make_shim
 from shim_phone.tool_apps import TOOL, ToolApp, agent_apk, tool_apk, tool_routes
 from shim_phone.world import AGENT, SHIM, World, key, outputs_of, token_of
+from waiting import wait_until
 
 OTHER = "com.example.other"
 PATIENT_MS = 30_000
@@ -83,7 +84,7 @@ class Asked:
 def ask(world: World, capability: str = "desk", **more: Any) -> Asked:
     """Begin a call, and wait until its question is shown."""
     asked = Asked(world, capability, more)
-    world.wait_until(lambda: is_asking(world))
+    wait_until(lambda: is_asking(world))
     return asked
 
 
@@ -93,9 +94,9 @@ def is_asking(world: World) -> bool:
 
 def answer(world: World, button: str) -> None:
     """Tap a button of the question when answers count: half a second after it is there."""
-    world.wait_until(lambda: is_asking(world))
+    wait_until(lambda: is_asking(world))
     begun = world.system.clock.now()
-    world.wait_until(lambda: world.system.clock.now() - begun > 0.6)
+    wait_until(lambda: world.system.clock.now() - begun > 0.6)
     world.tap_text(button)
 
 
@@ -112,7 +113,7 @@ def test_the_answer_of_the_user_counts(world: World, button: str, first: str, se
     answer(world, button)
     response = asked.answer()
     assert (token_of(response) if first else outputs_of(response)) == (first or {"result": "did well"})
-    world.wait_until(lambda: not is_asking(world))
+    wait_until(lambda: not is_asking(world))
     world.host("ask", on=False)
     response = world.ask("desk", {"how": "well"})
     assert response["status"] == ("success" if second == "" else "failure")
@@ -125,7 +126,7 @@ def test_the_whole_certificate_is_shown_on_demand(world: World) -> None:
     signer = found.signers[0]
     assert not any(signer in text for text in world.texts())
     world.tap_text("Show the whole certificate")
-    world.wait_until(lambda: any(signer in text for text in world.texts()))
+    wait_until(lambda: any(signer in text for text in world.texts()))
     answer(world, "Deny")
     assert token_of(asked.answer()) == "denied"
 
@@ -142,7 +143,7 @@ def test_under_an_overlay_the_users_screen_changes_nothing(world: World) -> None
         world.system.window.hide_overlays()
     assert world.host("status")["grants"]
     world.tap_text("Revoke")
-    world.wait_until(lambda: not world.host("status")["grants"])
+    wait_until(lambda: not world.host("status")["grants"])
 
 
 def test_an_answer_counts_only_after_anybody_can_have_read_the_question() -> None:
@@ -321,7 +322,7 @@ def test_characters_that_turn_text_around_are_shown_by_their_number(world: World
     text = "pay\N{RIGHT-TO-LEFT OVERRIDE}\N{ZERO WIDTH SPACE}\N{NO-BREAK SPACE}\u2800 e\u00e9"
     thread = threading.Thread(target=lambda: world.ask("desk", {"how": text}), daemon=True)
     thread.start()
-    world.wait_until(lambda: is_asking(world))
+    wait_until(lambda: is_asking(world))
     assert '{"how":"pay\\u{202e}\\u{200b}\\u{a0}\\u{2800} e\u00e9"}' in world.texts()
     answer(world, "Deny")
     thread.join(60)
@@ -378,11 +379,11 @@ def test_four_questions_wait_and_the_fifth_caller_is_denied(shim_runtime: ShimRu
     waiting = []
     for number, caller in enumerate(callers[:4], 1):
         waiting.append(Asked(world, "desk", {"caller": caller}))
-        world.wait_until(functools.partial(_is_open, world, number))
+        wait_until(functools.partial(_is_open, world, number))
     message = world.ask("desk", {"how": "well"}, caller=callers[4])["message"]
     assert message.startswith("denied: the user is being asked about too many calls; retry ")
     for caller in callers[:4]:
-        world.wait_until(functools.partial(_is_shown, world, caller))
+        wait_until(functools.partial(_is_shown, world, caller))
         answer(world, "Deny")
     assert [token_of(asked.answer()) for asked in waiting] == ["denied"] * 4
     world.close()
@@ -427,7 +428,7 @@ def hidden_shortly(shim_runtime: ShimRuntime) -> Iterator[World]:
 def test_a_question_that_no_window_may_show_waits_in_a_notification(hidden: World) -> None:
     hidden.run("pm", "grant", SHIM, NOTIFICATIONS)
     asked = Asked(hidden, "desk", {})
-    hidden.wait_until(hidden.system.notifications.all)
+    wait_until(hidden.system.notifications.all)
     (posted,) = hidden.system.notifications.all()
     assert posted.package == SHIM
     hidden.system.notifications.tap(posted)
@@ -441,9 +442,9 @@ def test_a_notification_that_nobody_taps_goes_at_the_deadline(hidden_shortly: Wo
     hidden = hidden_shortly
     hidden.run("pm", "grant", SHIM, NOTIFICATIONS)
     asked = Asked(hidden, "desk", {})
-    hidden.wait_until(hidden.system.notifications.all)
+    wait_until(hidden.system.notifications.all)
     assert asked.answer()["message"].startswith("needs_user: nobody answered the question about this call")
-    hidden.wait_until(lambda: not hidden.system.notifications.all())
+    wait_until(lambda: not hidden.system.notifications.all())
     assert hidden.files_of(TOOL) == b""
 
 
@@ -457,9 +458,9 @@ def test_what_the_user_has_to_allow_is_named_where_nothing_can_be_shown(hidden: 
 def test_the_death_of_the_agent_takes_its_question_away(world: World) -> None:
     world.install(agent_apk(OTHER))
     Asked(world, "desk", {"caller": OTHER})
-    world.wait_until(lambda: is_asking(world))
+    wait_until(lambda: is_asking(world))
     world.system.end_processes(OTHER, "test")
-    world.wait_until(lambda: not is_asking(world))
+    wait_until(lambda: not is_asking(world))
     assert world.host("status")["open"] == 0
     (call,) = world.host("history")["calls"]
     assert (call["caller"], call["token"]) == (OTHER, "canceled")
@@ -469,10 +470,10 @@ def test_the_death_of_the_agent_takes_its_question_away(world: World) -> None:
 def test_a_callers_death_is_a_no_for_its_own_question_only(world: World) -> None:
     world.install(agent_apk(OTHER))
     Asked(world, "desk", {"caller": OTHER})
-    world.wait_until(lambda: is_asking(world))
+    wait_until(lambda: is_asking(world))
     waiting = Asked(world, "desk", {})
-    world.wait_until(lambda: world.host("status")["open"] == 2)
+    wait_until(lambda: world.host("status")["open"] == 2)
     world.system.end_processes(OTHER, "test")
-    world.wait_until(lambda: _is_shown(world, AGENT))
+    wait_until(lambda: _is_shown(world, AGENT))
     answer(world, "Once")
     assert outputs_of(waiting.answer()) == {"result": "did well"}

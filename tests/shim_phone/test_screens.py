@@ -26,6 +26,7 @@ from shim_phone.world import (
     sample_files,
     token_of,
 )
+from waiting import wait_until
 
 
 def _world(*, deadline_ms: int = 10_000, **more: Any) -> World:
@@ -83,7 +84,7 @@ def test_a_tap_on_the_notification_opens_the_tool(world: World) -> None:
     answers: list[dict[str, Any]] = []
     thread = threading.Thread(target=lambda: answers.append(world.ask("screen", {"how": "well"})))
     thread.start()
-    world.wait_until(world.system.notifications.all)
+    wait_until(world.system.notifications.all)
     (posted,) = world.system.notifications.all()
     world.system.notifications.tap(posted)
     thread.join(60)
@@ -96,7 +97,7 @@ def test_a_notification_that_nobody_taps_goes_with_the_call(unwatched: World) ->
     unwatched.run("pm", "grant", SHIM, "android.permission.POST_NOTIFICATIONS")
     message = unwatched.ask("screen", {"how": "well"})["message"]
     assert message == "needs_user: nobody tapped the notification that opens the app"
-    unwatched.wait_until(lambda: not unwatched.system.notifications.all())
+    wait_until(lambda: not unwatched.system.notifications.all())
 
 
 @pytest.mark.slow
@@ -112,7 +113,7 @@ def test_an_app_that_takes_the_tools_name_before_the_tap_is_not_started(world: W
     answers: list[dict[str, Any]] = []
     thread = threading.Thread(target=lambda: answers.append(world.ask("screen", {"how": "well"})))
     thread.start()
-    world.wait_until(world.system.notifications.all)
+    wait_until(world.system.notifications.all)
     (posted,) = world.system.notifications.all()
     world.system.packages.uninstall(TOOL)
     world.install(tool_apk(signer="second"))

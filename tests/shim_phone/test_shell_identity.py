@@ -19,6 +19,7 @@ from droidgate_shim.engine.strict_json import write_strict
 from phone_system.phone_system_apps import key as other_key
 from phone_system.phone_system_apps import make_apk
 from shim_phone.world import AGENT, PLAIN_NOTES, SHELL_SHIM, World, key, outputs_of, sample_files, token_of
+from waiting import wait_until
 
 SHIM = f"dev.droidgate.shim.of.{PLAIN_NOTES}"
 SERVICE = ComponentName(SHELL_SHIM, "dev.droidgate.shim.backends.ShellIdentityService")
@@ -67,7 +68,7 @@ def test_a_shim_calls_through_the_app_that_borrows_the_right(world: World) -> No
         # It is kept for 5 s, for the next call.
         assert holds(world, SHELL_SHIM)
         assert outputs_of(create_note(world))
-        world.wait_until(lambda: not holds(world, SHELL_SHIM), seconds=10)
+        wait_until(lambda: not holds(world, SHELL_SHIM), seconds=10)
         assert outputs_of(create_note(world))
     (called, *_) = world.system.log.of_kind("app-function")
     lender = world.system.packages.find(SHELL_SHIM)
@@ -161,7 +162,7 @@ def test_only_single_shims_with_the_same_certificate_may_ask(
         assert binding is not None
         texts = {"package": PLAIN_NOTES, "function": "nothing", "document": DOCUMENT}
         binding.send(Message(3, Bundle.of_strings(texts)))
-        world.wait_until(lambda: answers)
+        wait_until(lambda: answers)
         binding.unbind()
     assert answers[0].what == 4
     if neighbour is None and (package, signer) == ("dev.droidgate.shim.of.mine", "first"):
@@ -185,8 +186,8 @@ def test_a_canceled_call_is_not_answered_and_the_right_is_given_back(world: Worl
         document = document_of({"title": ["x"], "content": ["y"]})
         texts = {"package": PLAIN_NOTES, "function": "createNote", "document": write_strict(document)}
         binding.send(Message(3, Bundle.of_strings(texts)))
-        world.wait_until(lambda: holds(world, SHELL_SHIM))
+        wait_until(lambda: holds(world, SHELL_SHIM))
         binding.send(Message(5))
-        world.wait_until(lambda: not holds(world, SHELL_SHIM), seconds=10)
+        wait_until(lambda: not holds(world, SHELL_SHIM), seconds=10)
         binding.unbind()
     assert answers == []

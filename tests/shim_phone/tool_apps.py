@@ -15,38 +15,20 @@ from shim_phone.hand_made_shim import route
 
 TOOL = "com.example.tool"
 MANIFEST_TEXT = '{"tools":[]}'
-_APPLICATION = """
-<activity android:name=".Tool" android:exported="true">
-  <meta-data android:name="mMCP_manifest" android:value='{descriptor}'/>
-  <intent-filter>
-    <action android:name="com.example.mMCP.ACTION_TOOL_CALL"/>
-    <category android:name="android.intent.category.DEFAULT"/>
-  </intent-filter>
-</activity>
-<activity android:name=".Loner" android:exported="true" android:launchMode="singleInstancePerTask">
-  <meta-data android:name="mMCP_manifest" android:value='{descriptor}'/>
-  <intent-filter>
-    <action android:name="com.example.mMCP.ACTION_TOOL_CALL"/>
-    <category android:name="android.intent.category.DEFAULT"/>
-  </intent-filter>
-</activity>
-<receiver android:name=".Radio" android:exported="true">
-  <meta-data android:name="mMCP_manifest" android:value='{descriptor}'/>
-  <intent-filter><action android:name="com.example.ACTION_MMCP_INVOKE"/></intent-filter>
-</receiver>
-<service android:name=".Desk" android:exported="true">
-  <meta-data android:name="mMCP_manifest" android:value='{descriptor}'/>
-  <intent-filter><action android:name="mobile.mcp.SERVICE"/></intent-filter>
-</service>
-<service android:name=".Starter" android:exported="true" android:foregroundServiceType="shortService">
-  <meta-data android:name="mMCP_manifest" android:value='{descriptor}'/>
-  <intent-filter><action android:name="mobile.mcp.SERVICE"/></intent-filter>
-</service>
-<service android:name=".Plain" android:exported="true">
-  <meta-data android:name="mMCP_manifest" android:value='{descriptor}'/>
-  <intent-filter><action android:name="mobile.mcp.SERVICE"/></intent-filter>
-</service>
-"""
+_OPENED = (
+    '<action android:name="com.example.mMCP.ACTION_TOOL_CALL"/>'
+    '<category android:name="android.intent.category.DEFAULT"/>'
+)
+_BOUND = '<action android:name="mobile.mcp.SERVICE"/>'
+_COMPONENTS = (
+    ("activity", "Tool", "", _OPENED),
+    ("activity", "Loner", 'android:launchMode="singleInstancePerTask"', _OPENED),
+    ("receiver", "Radio", "", '<action android:name="com.example.ACTION_MMCP_INVOKE"/>'),
+    ("service", "Desk", "", _BOUND),
+    ("service", "Starter", 'android:foregroundServiceType="shortService"', _BOUND),
+    ("service", "Plain", "", _BOUND),
+)
+"""Tag, class, more attributes, and what the intent filter has."""
 
 _OUTPUT = {"kind": "object", "properties": {"result": {"type": {"kind": "string"}, "required": True}}}
 
@@ -54,9 +36,15 @@ _OUTPUT = {"kind": "object", "properties": {"result": {"type": {"kind": "string"
 def tool_apk(*, descriptor: str = MANIFEST_TEXT, signer: str = "first", version: int = 1) -> bytes:
     """Return the APK of the tool app."""
     escaped = descriptor.replace('"', "&quot;")
+    application = "".join(
+        f'<{tag} android:name=".{name}" android:exported="true" {attributes}>'
+        f'<meta-data android:name="mMCP_manifest" android:value="{escaped}"/>'
+        f"<intent-filter>{filter_}</intent-filter></{tag}>"
+        for tag, name, attributes, filter_ in _COMPONENTS
+    )
     return make_apk(
         TOOL,
-        _APPLICATION.format(descriptor=escaped),
+        application,
         before='<uses-permission android:name="android.permission.FOREGROUND_SERVICE"/>',
         signer=signer,
         version=version,

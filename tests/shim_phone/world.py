@@ -6,7 +6,6 @@ import base64
 import json
 import stat
 import threading
-import time
 from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager
 from pathlib import Path
@@ -28,6 +27,7 @@ from droidgate_phone.intents import ComponentName
 from droidgate_phone.sample_packages import sample_package, signing_key
 from droidgate_shim.builder.shims import build_bare_shim
 from phone_system.phone_system_apps import MemoryStreams, Ran, run
+from waiting import wait_until
 
 AGENT = "dev.droidgate.sample.agent"
 CLOCK_IN = "dev.droidgate.sample.clockin"
@@ -181,7 +181,7 @@ class World:
         words = ("am", "instrument", "-w", f"{SHELL_SHIM}/{SHELL_SHIM}.backends.ShellIdentityInstrumentation")
         thread = threading.Thread(target=self.run, args=words, daemon=True)
         thread.start()
-        self.wait_until(self._may_borrow)
+        wait_until(self._may_borrow)
         yield
         self.system.force_stop(SHELL_SHIM)
         thread.join(5)
@@ -212,13 +212,6 @@ class World:
                 yield from self._below(path)
             else:
                 yield bytes(files.read(path))
-
-    def wait_until(self, is_so: Callable[[], Any], seconds: float = 60) -> None:
-        """Wait until something is so."""
-        end = time.monotonic() + seconds
-        while not is_so():
-            assert time.monotonic() < end, "it never came to be"
-            time.sleep(0.01)
 
     def shown(self) -> dict[str, str]:
         """Return id and text of what `uiautomator dump` shows; without ids by text."""

@@ -40,7 +40,6 @@ class InstalledPackage:
         enabled: State of the package.
         component_states: Class -> state that was set.
         stopped: It has never run since it was installed or force-stopped.
-        suspended: The shell has suspended it.
         system: Part of the system image.
         first_installed: Seconds since 1970.
         last_updated: Seconds since 1970.
@@ -64,7 +63,6 @@ class InstalledPackage:
     enabled: EnabledState = "default"
     component_states: dict[str, EnabledState] = field(default_factory=dict)
     stopped: bool = True
-    suspended: bool = False
     system: bool = False
     first_installed: float = 0.0
     last_updated: float = 0.0

@@ -50,10 +50,6 @@ class Resolver:
         if caller_uid >= FIRST_APP_UID:
             self._interacted.add((target_uid, caller_uid))
 
-    def forget(self, uid: int) -> None:
-        """Forget the interactions of a uid whose app is gone."""
-        self._interacted = {pair for pair in self._interacted if uid not in pair}
-
     def can_see(self, caller_uid: int, target: InstalledPackage) -> bool:
         """Return whether a caller may know of a package (AppsFilter)."""
         if caller_uid < FIRST_APP_UID or caller_uid == target.uid:

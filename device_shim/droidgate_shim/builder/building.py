@@ -26,26 +26,18 @@ def ignore(line: str) -> None:
     del line
 
 
-@dataclass(frozen=True, slots=True)
-class BuildRequest:
-    """Shims to build.
+@dataclass(frozen=True, slots=True, kw_only=True)
+class BuildRequest(ShimOptions):
+    """Shims to build, and how they are made.
 
     Attributes:
         sources: Apps: APKs, containers or folders of APKs, projects, phones.
-        only: Ids of the capabilities to offer; every one where it is empty.
-        aggregate: One shim for all apps, in place of one for each.
-        advertise: Protocols other than Mobile-MCP by which agents reach the shim.
-        deadline_ms: How long a call may take, in milliseconds.
         signer: SHA-256 of the certificate that will sign the app of a project.
         key: PEM file of the key that signs; the user's own by default.
         protocols: Protocols whose apps get a shim, as `chosen_protocols` takes them.
     """
 
     sources: tuple[str, ...]
-    only: tuple[str, ...] = ()
-    aggregate: bool = False
-    advertise: tuple[str, ...] = ()
-    deadline_ms: int | None = None
     signer: str | None = None
     key: Path | None = None
     protocols: tuple[str, ...] = ()
@@ -58,16 +50,6 @@ class BuildRequest:
             UsageError: a name is not that of a format that a shim can call.
         """
         return chosen_protocols(self.protocols, only=self.only, advertise=self.advertise)
-
-    @property
-    def options(self) -> ShimOptions:
-        """The builder's options."""
-        return ShimOptions(
-            only=self.only,
-            aggregate=self.aggregate,
-            advertise=frozenset(self.advertise),
-            deadline_ms=self.deadline_ms,
-        )
 
 
 @dataclass(frozen=True, slots=True)
@@ -131,10 +113,10 @@ def build_shim(
         WriteError: a new key cannot be kept.
     """
     request = BuildRequest(
-        tuple(fspath(source) for source in sources),
+        sources=tuple(fspath(source) for source in sources),
         only=tuple(only),
         aggregate=aggregate,
-        advertise=tuple(advertise),
+        advertise=frozenset(advertise),
         deadline_ms=deadline_ms,
         signer=signer,
         key=None if key is None else Path(key),
@@ -152,7 +134,7 @@ def build_from(request: BuildRequest, key: Key) -> ShimBuild:
     protocols = request.chosen_protocols
     apps, left_out = choose_protocols(read_source_apps(request.sources, signer=request.signer), protocols)
     check_something_is_left(apps, left_out)
-    built = build_shims(apps, request.options, key.signing)
+    built = build_shims(apps, request, key.signing)
     return ShimBuild(built, unused_apps(apps, built, request.only), key, left_out)
 
 

@@ -237,7 +237,7 @@ def _build(request: BuildRequest, place: ShimPlace, report: Report) -> Prepared:
     apps, left_out = choose_protocols(read, protocols)
     check_something_is_left(apps, left_out)
     asked = ask_broadcast_apps(place, apps, key.signing)
-    built = build_shims(asked.apps, request.options, key.signing)
+    built = build_shims(asked.apps, request, key.signing)
     unused = unused_apps(asked.apps, built, request.only)
     signer = key.signing.digest
     ready = tuple(Ready(facts_of(item, signer), item.file_name, item.apk, item.findings) for item in built)
@@ -285,7 +285,7 @@ def _keep_scope(place: ShimPlace, request: BuildRequest, prepared: Prepared, rep
     packages = {package for item in prepared.ready for package in item.facts.packages}
     packages |= {item.package for item in prepared.unused}
     key = None if request.key is None else str(request.key.resolve())
-    asked = scope_of(None if whole else packages, request.options, key, request.chosen_protocols)
+    asked = scope_of(None if whole else packages, request, key, request.chosen_protocols)
     earlier = load_scope(place.device)
     if earlier is not None and not earlier.is_alike(asked):
         report("other options than before: from now on `droidgate shim sync` looks after these apps only")

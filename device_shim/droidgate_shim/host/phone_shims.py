@@ -75,10 +75,10 @@ class PhoneShims:
             UsageError: sources and APKs are named at once.
         """
         build = BuildRequest(
-            tuple(fspath(source) for source in sources),
+            sources=tuple(fspath(source) for source in sources),
             only=tuple(only),
             aggregate=aggregate,
-            advertise=tuple(advertise),
+            advertise=frozenset(advertise),
             deadline_ms=deadline_ms,
             key=None if key is None else Path(key),
             protocols=tuple(protocols),

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import threading
 from collections.abc import Mapping
-from contextlib import nullcontext
 from dataclasses import dataclass
 from functools import cached_property
 from os import PathLike
@@ -14,7 +13,7 @@ from droidgate.calling.caller import Caller, CallPlan
 from droidgate.calling.progress import ProgressSink
 from droidgate.calling.requests import DEFAULT_SECONDS, CallRequest, CallResult
 from droidgate.calling.subjects import EVERY_CAPABILITY
-from droidgate.calling.traces import NO_TRACE, open_trace
+from droidgate.calling.traces import open_trace
 from droidgate.devices.device import open_device as connect
 from droidgate.model.json_values import Json
 from droidgate.sources.phones import Phone as ReadPhone
@@ -68,7 +67,7 @@ class Phone(ReadPhone):
         sent = {name: Path(path) for name, path in (files or {}).items()}
         given = {} if arguments is None else arguments
         request = CallRequest(capability, given, app, protocol, deadline, files=sent)
-        with nullcontext(NO_TRACE) if trace is None else open_trace(trace) as steps:
+        with open_trace(trace) as steps:
             return self.caller.call(
                 request,
                 cancel=cancel,

@@ -1,4 +1,4 @@
-"""The trace of one call: each step with its values, as lines of JSON in a file of the user.
+"""The trace of calls: each step with its values, as lines of JSON in a file of the user.
 
 Unlike the audit log, a trace has the values of arguments and results. Lines are written as things happen, so
 that the trace of a call that hangs, or of a process that is ended, has everything up to then.
@@ -6,6 +6,7 @@ that the trace of a call that hangs, or of a process that is ended, has everythi
 
 from __future__ import annotations
 
+import itertools
 import os
 import threading
 import time
@@ -225,16 +226,29 @@ TracedEvent: TypeAlias = Annotated[
 
 
 class Trace:
-    """A trace that is being written. May be shared by threads.
+    """The trace of one call that is being written. May be shared by threads.
 
     Args:
         file: Takes the lines; None writes nothing.
+        calls: Numbers the calls of the file.
+        lock: Of all that write to the file.
     """
 
-    def __init__(self, file: BinaryIO | None = None) -> None:
+    def __init__(
+        self,
+        file: BinaryIO | None = None,
+        calls: Iterator[int] | None = None,
+        lock: threading.Lock | None = None,
+    ) -> None:
         self._file = file
         self._began = time.perf_counter()
-        self._lock = threading.Lock()
+        self._calls = itertools.count(1) if calls is None else calls
+        self._lock = lock or threading.Lock()
+        self._number: int | None = None
+
+    def of_next_call(self) -> Trace:
+        """Return the trace of one more call, which may run at the same time as others, in the same file."""
+        return self if self._file is None else Trace(self._file, self._calls, self._lock)
 
     @property
     def is_on(self) -> bool:
@@ -249,8 +263,11 @@ class Trace:
         """
         if self._file is None:
             return
+        if self._number is None:
+            self._number = next(self._calls)
         line = {
             "schema": SCHEMA_ID,
+            "call": self._number,
             "milliseconds": _milliseconds(time.perf_counter() - self._began),
             "event": event.model_dump(),
         }
@@ -372,16 +389,19 @@ NO_TRACE: Final = Trace()
 
 
 @contextmanager
-def open_trace(path: str | os.PathLike[str], *, force: bool = False) -> Iterator[Trace]:
+def open_trace(path: str | os.PathLike[str] | None, *, force: bool = False) -> Iterator[Trace]:
     """Make the file of a trace, which only the user may read, and write it until the context ends.
 
     Args:
-        path: The file.
+        path: The file; None for a trace that nothing is written of.
         force: Replace a file of that name.
 
     Raises:
         WriteError: there is a file of that name, or it cannot be written.
     """
+    if path is None:
+        yield NO_TRACE
+        return
     file = Path(path)
     try:
         if force:

@@ -47,7 +47,7 @@ SOURCE_HELP = (
 )
 PATTERN_HELP = "CAPABILITY, PACKAGE/CAPABILITY or PACKAGE/COMPONENT/CAPABILITY; * and ? are wildcards"
 
-Sources: TypeAlias = Annotated[list[str], typer.Argument(metavar="SRC", help=SOURCE_HELP, show_default=False)]
+Sources: TypeAlias = Annotated[list[str], typer.Argument(metavar="SRC", help=SOURCE_HELP)]
 Strict: TypeAlias = Annotated[
     bool, typer.Option("--strict", help="Read by the specification: every leniency is an error")
 ]
@@ -57,7 +57,6 @@ OnlyFormats: TypeAlias = Annotated[
         "--from",
         metavar="FORMAT",
         help="Read as this format only; may be repeated",
-        show_default=False,
         autocompletion=complete_formats,
     ),
 ]
@@ -67,18 +66,12 @@ Target: TypeAlias = Annotated[
         "--to",
         metavar="FORMAT[+DIALECT]",
         help="What to write; see `droidgate formats`",
-        show_default=False,
         autocompletion=complete_targets,
     ),
 ]
 Serial: TypeAlias = Annotated[
     str | None,
-    typer.Option(
-        "--serial",
-        help="The phone, where several are attached",
-        show_default=False,
-        autocompletion=complete_serials,
-    ),
+    typer.Option("--serial", help="The phone, where several are attached", autocompletion=complete_serials),
 ]
 ChosenProviders: TypeAlias = Annotated[
     list[str] | None,
@@ -86,21 +79,14 @@ ChosenProviders: TypeAlias = Annotated[
         "--provider",
         metavar="COMPONENT",
         help="Use this provider only, by its component or file; may be repeated. The whole source is read",
-        show_default=False,
     ),
 ]
 ProviderName: TypeAlias = Annotated[
-    str | None,
-    typer.Option("--name", metavar="TEXT", help="Name of the provider that is written", show_default=False),
+    str | None, typer.Option("--name", metavar="TEXT", help="Name of the provider that is written")
 ]
 ProviderDescription: TypeAlias = Annotated[
     str | None,
-    typer.Option(
-        "--description",
-        metavar="TEXT",
-        help="Description of the provider that is written",
-        show_default=False,
-    ),
+    typer.Option("--description", metavar="TEXT", help="Description of the provider that is written"),
 ]
 IncludeShims: TypeAlias = Annotated[
     bool, typer.Option("--include-shims", help="Include shims and droidgate's agent app")

@@ -127,8 +127,7 @@ def _add_common_options(group: typer.Typer) -> None:
 def _print_help(
     context: typer.Context,
     command: Annotated[
-        list[str] | None,
-        typer.Argument(metavar="[COMMAND]...", help="Such as `shim install`", show_default=False),
+        list[str] | None, typer.Argument(metavar="[COMMAND]...", help="Such as `shim install`")
     ] = None,
 ) -> None:
     """Show the help of droidgate or of a command."""

@@ -6,10 +6,9 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any, Final
 
-from droidgate.coverage.document import (
+from droidgate.coverage.document_details import (
     MOST_APPS,
     MOST_CAPABILITIES,
-    REACHES,
     AppDetail,
     CapabilityDetail,
     Details,
@@ -18,9 +17,9 @@ from droidgate.coverage.document import (
     GroupLink,
     LevelProfile,
     ProviderDetail,
-    Reach,
     Translation,
 )
+from droidgate.coverage.document_summary import REACHES, Reach
 from droidgate.coverage.figures import Figures
 from droidgate.coverage.overlaps import Overlaps, key_of
 from droidgate.coverage.quality import figures_of

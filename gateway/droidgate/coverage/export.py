@@ -12,7 +12,8 @@ from collections.abc import Iterable, Iterator, Mapping
 from pathlib import Path
 from typing import Any, Final, Literal
 
-from droidgate.coverage.document import REACHES, History, Report
+from droidgate.coverage.document import Report
+from droidgate.coverage.document_summary import REACHES, History
 from droidgate.coverage.figures import Figures
 from droidgate.coverage.match.grouping import Link
 from droidgate.coverage.overlaps import Overlaps

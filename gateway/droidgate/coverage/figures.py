@@ -19,14 +19,14 @@ from typing import Any, Final, Self
 from droidgate.callability import ComponentFacts, Protection
 from droidgate.coverage.conversions import LEVELS
 from droidgate.coverage.conversions import targets as written_targets
-from droidgate.coverage.document import (
+from droidgate.coverage.document_details import ReachProfile
+from droidgate.coverage.document_summary import (
     REACHES,
     AgentReach,
     Counted,
     FidelityCell,
     Overlap,
     ProtocolCount,
-    ReachProfile,
     Totals,
 )
 from droidgate.coverage.reach import Reaching, Standing, reach_of_app

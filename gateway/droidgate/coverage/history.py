@@ -23,7 +23,7 @@ from droidgate.compare import (
     Weight,
     compare_sets,
 )
-from droidgate.coverage.document import (
+from droidgate.coverage.document_summary import (
     ChangeCounts,
     ChangedApp,
     ChangedCapability,

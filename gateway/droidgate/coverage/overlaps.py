@@ -10,7 +10,7 @@ from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass
 from typing import Final
 
-from droidgate.coverage.document import (
+from droidgate.coverage.document_summary import (
     AppTypeCoverage,
     Counted,
     MatchedGroup,

@@ -15,7 +15,7 @@ from collections.abc import Iterator, Sequence
 from typing import Any, Final
 
 import droidgate.coverage.marks  # noqa: F401 - declares the codes of security marks, whose meanings are listed
-from droidgate.coverage.document import (
+from droidgate.coverage.document_summary import (
     AppQuality,
     FindingCount,
     Quality,

@@ -12,7 +12,9 @@ from typing import Self
 
 from droidgate.coverage.conversions import LEVELS
 from droidgate.coverage.details import details_of, is_too_large
-from droidgate.coverage.document import MOST_APPS, MOST_CAPABILITIES, CatalogFacts, Counted, Details, Report
+from droidgate.coverage.document import Report
+from droidgate.coverage.document_details import MOST_APPS, MOST_CAPABILITIES, Details
+from droidgate.coverage.document_summary import CatalogFacts, Counted
 from droidgate.coverage.export import Form, write_tables
 from droidgate.coverage.figures import Figures
 from droidgate.coverage.history import Snapshot, history_of

@@ -7,7 +7,7 @@ from fnmatch import fnmatchcase
 from typing import Final
 
 from droidgate.coverage.conversions import targets
-from droidgate.coverage.document import Translation, TranslationFinding, WrittenFile
+from droidgate.coverage.document_details import Translation, TranslationFinding, WrittenFile
 from droidgate.coverage.figures import Figures
 from droidgate.model.capability import Provider
 from droidgate.model.errors import DroidgateError

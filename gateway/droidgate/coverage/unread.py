@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Final
 
-from droidgate.coverage.document import Counted, Unread, UnreadInput
+from droidgate.coverage.document_summary import Counted, Unread, UnreadInput
 from droidgate.coverage.figures import Figures
 
 MOST_REASONS: Final = 20

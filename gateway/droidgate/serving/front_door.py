@@ -80,7 +80,12 @@ class FrontDoor:
         async def replay() -> Message:
             return messages.pop(0) if messages else await receive()
 
-        await self._application(scope, replay, send)
+        response = _Response(send)
+        try:
+            await self._application(scope, replay, response.send)
+        except asyncio.CancelledError:
+            # Only the end of the server cancels a request (`droidgate.serving.http`).
+            await response.end()
 
     def _refusal(self, headers: Iterable[tuple[bytes, bytes]]) -> tuple[int, str] | None:
         values: dict[bytes, list[bytes]] = {}
@@ -106,6 +111,28 @@ class FrontDoor:
     def _is_own_origin(self, origin: bytes) -> bool:
         scheme, separator, authority = origin.partition(b"://")
         return scheme.lower() == b"http" and bool(separator) and self._is_this_server(authority)
+
+
+class _Response:
+    """A response on its way, which may have to end early."""
+
+    def __init__(self, send: Send) -> None:
+        self._send = send
+        self._has_begun = False
+        self._is_complete = False
+
+    async def send(self, message: Message) -> None:
+        """Send a part of it."""
+        await self._send(message)
+        self._has_begun = True
+        self._is_complete = message["type"] == "http.response.body" and not message.get("more_body", False)
+
+    async def end(self) -> None:
+        """Complete it."""
+        if not self._has_begun:
+            await _respond(self._send, 503, "the server has ended; what the call did is not known")
+        elif not self._is_complete:
+            await self._send({"type": "http.response.body", "body": b""})
 
 
 class _TooLargeError(Exception):

@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+import asyncio
 import contextlib
 import ipaddress
+import logging
 import os
 import re
 import socket
@@ -26,6 +28,8 @@ _ADDRESS: Final = re.compile(r"(?:(\[[0-9a-fA-F:]+\]|[A-Za-z0-9.-]+):)?([0-9]{1,
 _BACKLOG: Final = 128
 _MAX_PORT: Final = 65_535
 _GRACE_SECONDS: Final = 3
+
+_log = logging.getLogger(__name__)
 
 
 class Served(Protocol):
@@ -125,7 +129,26 @@ def http_application(
     return FrontDoor(inner, hosts=names, port=address.port, token=token)
 
 
-class _ServerWithoutSignals(uvicorn.Server):
+class _Server(uvicorn.Server):
+    """A server that ends requests which do not end by themselves."""
+
+    async def shutdown(self, sockets: list[socket.socket] | None = None) -> None:
+        """Stop listening, and wait for the requests that are being answered, but not for long."""
+        timer = asyncio.get_running_loop().call_later(_GRACE_SECONDS, self._cancel_requests)
+        try:
+            await super().shutdown(sockets)
+        finally:
+            timer.cancel()
+
+    def _cancel_requests(self) -> None:
+        running = self.server_state.tasks
+        if running:
+            _log.warning("requests canceled that did not end in %g s: %d", _GRACE_SECONDS, len(running))
+        for task in running:
+            task.cancel()
+
+
+class _ServerWithoutSignals(_Server):
     """A server that leaves signals alone."""
 
     @contextlib.contextmanager
@@ -141,7 +164,7 @@ def http_server(door: FrontDoor, *, takes_signals: bool = True) -> uvicorn.Serve
         takes_signals: Ctrl-C and SIGTERM end it; where several run in one program, each would take them from
             the others.
     """
-    return (uvicorn.Server if takes_signals else _ServerWithoutSignals)(
+    return (_Server if takes_signals else _ServerWithoutSignals)(
         uvicorn.Config(
             door,
             http=GuardedConnection,
@@ -151,6 +174,6 @@ def http_server(door: FrontDoor, *, takes_signals: bool = True) -> uvicorn.Serve
             access_log=False,
             server_header=False,
             timeout_keep_alive=5,
-            timeout_graceful_shutdown=_GRACE_SECONDS,
+            timeout_graceful_shutdown=2 * _GRACE_SECONDS,
         )
     )

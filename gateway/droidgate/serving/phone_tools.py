@@ -26,6 +26,7 @@ from droidgate.calling.progress import CallProgress, ProgressSink
 from droidgate.calling.requests import CallRequest
 from droidgate.calling.subjects import NamePattern, component_name, glob_matches
 from droidgate.calling.targets import SCREENS, ScreenTarget, Target
+from droidgate.calling.traces import NO_TRACE, Trace
 from droidgate.calls.failures import CallError
 from droidgate.devices.packages import InstalledPackage, list_packages
 from droidgate.model.capability import Provider
@@ -57,6 +58,8 @@ from droidgate.sources.device import listings_changed
 from droidgate_mcp.wire import DeclaredOutput, McpToolFailure, McpToolResult
 
 POLL_SECONDS: Final = 5.0
+_END_SECONDS: Final = 3.0
+"""How long the end of the server waits until canceled calls are in the audit log."""
 MAX_CALLS: Final = 64
 """Calls that run at once; more of them wait."""
 _SEVERAL: Final = "several phones"
@@ -132,6 +135,28 @@ class _Served:
     app_texts: dict[str, str] = field(default_factory=dict)
 
 
+class _RunningCalls:
+    """How many calls run, each on its own thread."""
+
+    def __init__(self) -> None:
+        self._changed = threading.Condition()
+        self._number = 0
+
+    def __enter__(self) -> None:
+        with self._changed:
+            self._number += 1
+
+    def __exit__(self, *_error: object) -> None:
+        with self._changed:
+            self._number -= 1
+            self._changed.notify_all()
+
+    def wait_for_end(self) -> None:
+        """Wait until none runs."""
+        with self._changed:
+            self._changed.wait_for(lambda: not self._number)
+
+
 class PhoneTools:
     """The tools of one or more phones.
 
@@ -142,6 +167,7 @@ class PhoneTools:
         poll_seconds: How often phones are asked whether anything was installed, changed or removed.
         names: The names that were given to tools; the user's by default.
         shared: Folders of this computer whose files a client may send to apps; none by default.
+        trace: Gets each step of each call with its values.
     """
 
     def __init__(
@@ -153,6 +179,7 @@ class PhoneTools:
         poll_seconds: float = POLL_SECONDS,
         names: ToolNames | None = None,
         shared: SharedFolders | None = None,
+        trace: Trace = NO_TRACE,
     ) -> None:
         self._phones = phones
         self._select = select
@@ -160,10 +187,12 @@ class PhoneTools:
         self._poll_seconds = poll_seconds
         self._names = ToolNames() if names is None else names
         self._shared = SharedFolders() if shared is None else shared
+        self._trace = trace
         self._mark = secrets.token_hex(8)
         self._served = _Served()
         self._limiter = anyio.CapacityLimiter(MAX_CALLS)
         self._problems: dict[int, str] = {}
+        self._running = _RunningCalls()
 
     @property
     def instructions(self) -> str:
@@ -234,6 +263,8 @@ class PhoneTools:
             tasks.start_soon(poll)
             yield
             tasks.cancel_scope.cancel()
+            with anyio.move_on_after(_END_SECONDS, shield=True):
+                await anyio.to_thread.run_sync(self._running.wait_for_end, abandon_on_cancel=True)
 
     async def call(self, call: ToolCall) -> ToolOutcome:
         """Call a capability."""
@@ -246,10 +277,16 @@ class PhoneTools:
         sink = None if call.report_progress is None else _progress_sink(call.report_progress)
         try:
             return await anyio.to_thread.run_sync(
-                self._call, call, called, cancel, sink, abandon_on_cancel=True, limiter=self._limiter
+                self._run_call, call, called, cancel, sink, abandon_on_cancel=True, limiter=self._limiter
             )
         finally:
             cancel.set()
+
+    def _run_call(
+        self, call: ToolCall, called: _ToolTarget, cancel: threading.Event, progress: ProgressSink | None
+    ) -> ToolOutcome:
+        with self._running:
+            return self._call(call, called, cancel, progress)
 
     def _call(
         self, call: ToolCall, called: _ToolTarget, cancel: threading.Event, progress: ProgressSink | None
@@ -266,6 +303,7 @@ class PhoneTools:
                     approver=ClientApprover(call),
                     allowed=self._allow,
                     progress=progress,
+                    trace=self._trace.of_next_call(),
                 )
         except CallError as error:
             return _failed(error.failure.token, _explained(error))

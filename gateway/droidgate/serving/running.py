@@ -12,6 +12,7 @@ import anyio
 
 from droidgate.calling.caller import Caller
 from droidgate.calling.subjects import NamePattern
+from droidgate.calling.traces import NO_TRACE, Trace, open_trace
 from droidgate.devices.device import open_device
 from droidgate.serving.application import Application
 from droidgate.serving.files import SharedFolders
@@ -43,6 +44,7 @@ def phone_tools(
     allow: Sequence[str] = (),
     screens: bool = False,
     files: Sequence[str | PathLike[str]] = (),
+    trace: Trace = NO_TRACE,
 ) -> PhoneTools:
     """Return the tools of phones; the phones are asked when it is first looked at.
 
@@ -52,6 +54,7 @@ def phone_tools(
         allow: Capabilities that need no approval: glob patterns, `CAPABILITY` or `PACKAGE/CAPABILITY`.
         screens: Serve MobileAgent's commands too, which work on the screens of every app.
         files: Folders of this computer whose files a client may send to apps.
+        trace: Gets each step of each call with its values.
 
     Raises:
         UsageError: a folder is not there.
@@ -61,14 +64,14 @@ def phone_tools(
         for serial in serials or (None,)
     ]
     allowed = [NamePattern.parse(text) for text in allow]
-    return PhoneTools(phones, select=select, allow=allowed, shared=SharedFolders.of(files))
+    return PhoneTools(phones, select=select, allow=allowed, shared=SharedFolders.of(files), trace=trace)
 
 
 def _connect(serial: str | None) -> Caller:
     return Caller(open_device(serial))
 
 
-def serve(
+def serve(  # noqa: PLR0913
     *serials: str,
     http: str | None = None,
     select: Sequence[str] = (),
@@ -76,6 +79,7 @@ def serve(
     screens: bool = False,
     allow: Sequence[str] = (),
     files: Sequence[str | PathLike[str]] = (),
+    trace: str | PathLike[str] | None = None,
     needs_token: bool = True,
     on_listening: Callable[[Listening], None] | None = None,
 ) -> None:
@@ -90,17 +94,20 @@ def serve(
         screens: Serve MobileAgent's commands too, which work on the screens of every app.
         allow: Capabilities that need no approval: glob patterns, `CAPABILITY` or `PACKAGE/CAPABILITY`.
         files: Folders of this computer whose files a client may send to apps.
+        trace: A new file for each step of each call with its values.
         needs_token: Over HTTP, serve only whoever sends the token of this user.
         on_listening: Called when an HTTP server accepts connections.
 
     Raises:
         UsageError: a folder is not there, or the address is not one of loopback, or is in use.
         InputError: the token's file or the user's policy cannot be used.
+        WriteError: the trace cannot be written, or there is a file of its name.
     """
     address = None if http is None else parse_address(http)
-    phones = phone_tools(serials, select=select, allow=allow, screens=screens, files=files)
-    tools = SearchTools(phones, always=search)
-    serve_tools(tools, address=address, needs_token=needs_token, on_listening=on_listening)
+    with open_trace(trace) as steps:
+        phones = phone_tools(serials, select=select, allow=allow, screens=screens, files=files, trace=steps)
+        tools = SearchTools(phones, always=search)
+        serve_tools(tools, address=address, needs_token=needs_token, on_listening=on_listening)
 
 
 def serve_tools(

@@ -16,6 +16,7 @@ from phone_system.phone_system_apps import run
 from shim_phone.hand_made_shim import MMCP_ACTIVITY, MMCP_RECEIVER, make_shim
 from shim_phone.tool_apps import TOOL, ToolApp, agent_apk, tool_apk, tool_routes
 from shim_phone.world import AGENT, SHIM, World, key, outputs_of, token_of
+from waiting import wait_until
 
 GRANTED = "com.example.granted"
 OTHER = "com.example.other"
@@ -233,7 +234,7 @@ def test_a_start_is_answered_interrupted_after_the_shim_died_where_android_bring
 
     thread = threading.Thread(target=ask)
     thread.start()
-    world.wait_until(lambda: world.host("status")["open"] == 1)
+    wait_until(lambda: world.host("status")["open"] == 1)
     world.system.end_processes(SHIM, "test")
     thread.join(60)
     if token is None:
@@ -253,7 +254,7 @@ def test_a_callback_that_opens_an_activity_is_not_sent(world: World) -> None:
     extras = Bundle.of_strings({"mobile-mcp-request": request_text("desk", {"how": "well"}, dialect="S0")})
     extras = extras.with_extra("mcp_callback", Extra("pending-intent", token))
     context.start_service(Intent(component=SERVICE, extras=extras), foreground=True)
-    world.wait_until(lambda: not [o for o in world.system.services.running() if o.name == SERVICE])
+    wait_until(lambda: not [o for o in world.system.services.running() if o.name == SERVICE])
     assert not world.system.log.of_kind("pending-intent-sent")
     assert world.host("history")["calls"] == []
 
@@ -286,11 +287,11 @@ def test_the_users_screen_revokes_switches_and_clears(world: World) -> None:
 
 def test_the_users_screen_asks_for_notifications(world: World) -> None:
     world.run("am", "start", "-W", "-n", f"{SHIM}/dev.droidgate.shim.consent.ManageActivity")
-    world.wait_until(lambda: "Allow" in world.texts())
+    wait_until(lambda: "Allow" in world.texts())
     world.tap_text("Don\N{RIGHT SINGLE QUOTATION MARK}t allow")
-    world.wait_until(lambda: "Allow notifications" in world.texts())
+    wait_until(lambda: "Allow notifications" in world.texts())
     world.tap_text("Allow notifications")
-    world.wait_until(lambda: "Allow" in world.texts())
+    wait_until(lambda: "Allow" in world.texts())
     world.tap_text("Allow")
     assert world.host("status")["access"]["notifications"] is True
     # Shown anew, the screen has nothing to ask.
@@ -318,6 +319,6 @@ def test_a_start_without_a_callback_does_nothing(world: World) -> None:
     extras = Bundle.of_strings({"mobile-mcp-request": text})
     context = world.system.app_context(AGENT)
     context.start_service(Intent(component=SERVICE, extras=extras), foreground=True)
-    world.wait_until(lambda: not [o for o in world.system.services.running() if o.name == SERVICE])
+    wait_until(lambda: not [o for o in world.system.services.running() if o.name == SERVICE])
     assert world.host("history")["calls"] == []
     assert world.files_of(TOOL) == b""

@@ -17,6 +17,7 @@ from droidgate_phone.intents import Bundle, ComponentName, Extra, Intent
 from shim_phone.hand_made_shim import MMCP_RECEIVER, make_shim
 from shim_phone.tool_apps import TOOL, ToolApp, agent_apk, tool_apk, tool_routes
 from shim_phone.world import AGENT, SHIM, World, key, outputs_of, token_of
+from waiting import wait_until
 
 SERVICE = ComponentName(SHIM, "dev.droidgate.shim.frontends.ToolService")
 OTHER = "com.example.other"
@@ -74,7 +75,7 @@ def begin(world: World, capability: str, how: str, caller: str = OTHER) -> None:
             world.ask(capability, {"how": how}, caller=caller)
 
     threading.Thread(target=run, daemon=True).start()
-    world.wait_until(lambda: world.host("status")["open"] == 1)
+    wait_until(lambda: world.host("status")["open"] == 1)
 
 
 @pytest.mark.parametrize("capability", ["desk", "screen"])
@@ -83,7 +84,7 @@ def test_the_death_of_an_agent_ends_its_calls(world: World, capability: str) -> 
     world.show_agent()
     begin(world, capability, "silent")
     world.system.end_processes(OTHER, "test")
-    world.wait_until(lambda: world.host("status")["open"] == 0)
+    wait_until(lambda: world.host("status")["open"] == 0)
     (call,) = world.host("history")["calls"]
     assert (call["caller"], call["capability"], call["token"]) == (OTHER, capability, "canceled")
     # What waited behind it goes on: the screen is free, and the binding is of nobody else.
@@ -95,23 +96,23 @@ def test_the_window_of_a_call_closes_with_its_agent(world: World) -> None:
     world.show_agent()
     begin(world, "screen", "silent")
     tool = f"{TOOL}/.Tool"
-    world.wait_until(lambda: tool in world.run("dumpsys", "activity", "activities").stdout)
+    wait_until(lambda: tool in world.run("dumpsys", "activity", "activities").stdout)
     world.system.end_processes(OTHER, "test")
     trampoline = "dev.droidgate.shim.backends.TrampolineActivity"
-    world.wait_until(lambda: trampoline not in world.run("dumpsys", "activity", "activities").stdout)
+    wait_until(lambda: trampoline not in world.run("dumpsys", "activity", "activities").stdout)
 
 
 def test_the_death_of_an_agent_ends_no_call_of_another(world: World) -> None:
     binding, answers = bound(world)
     send(binding, request_text("desk", {"how": "silent"}, dialect="S0", request_id="mine"))
-    world.wait_until(lambda: world.host("status")["open"] == 1)
+    wait_until(lambda: world.host("status")["open"] == 1)
     other, _ = bound(world, OTHER)
     send(other, request_text("desk", {"how": "silent"}, dialect="S0", request_id="mine"))
-    world.wait_until(lambda: world.host("status")["open"] == 2)
+    wait_until(lambda: world.host("status")["open"] == 2)
     world.system.end_processes(OTHER, "test")
-    world.wait_until(lambda: world.host("status")["open"] == 1)
+    wait_until(lambda: world.host("status")["open"] == 1)
     world.system.end_processes(TOOL, "test")
-    world.wait_until(lambda: answers)
+    wait_until(lambda: answers)
     assert token_of(answers[0]) == "interrupted"
 
 
@@ -119,7 +120,7 @@ def test_a_start_and_a_message_of_one_app_may_have_one_id(world: World) -> None:
     world.show_agent()
     binding, _ = bound(world)
     send(binding, request_text("desk", {"how": "silent"}, dialect="S0", request_id="u-1"))
-    world.wait_until(lambda: world.host("status")["open"] == 1)
+    wait_until(lambda: world.host("status")["open"] == 1)
     started = world.ask("desk", {"how": "well"}, carrier="start", request_id="u-1")
     assert outputs_of(started) == {"result": "did well"}
     assert token_of(world.ask("desk", {"how": "well"}, request_id="u-1")) == "busy"
@@ -135,12 +136,12 @@ def test_an_immutable_callback_is_sent_as_it_is_and_the_tool_does_not_run(world:
     extras = Bundle.of_strings({"mobile-mcp-request": request_text("desk", {"how": "well"}, dialect="S0")})
     extras = extras.with_extra("mcp_callback", Extra("pending-intent", callback))
     context.start_service(Intent(component=SERVICE, extras=extras), foreground=True)
-    world.wait_until(lambda: sent)
+    wait_until(lambda: sent)
     assert sent[0].extras.values == base.extras.values
     (call,) = world.host("history")["calls"]
     assert (call["caller"], call["capability"], call["token"]) == (None, "desk", "invalid_argument")
     assert not world.system.log.of_kind("service-bound")
-    world.wait_until(lambda: not [one for one in world.system.services.running() if one.name == SERVICE])
+    wait_until(lambda: not [one for one in world.system.services.running() if one.name == SERVICE])
 
 
 def test_before_android_12_nobody_knows_that_a_callback_is_immutable() -> None:
@@ -152,7 +153,7 @@ def test_before_android_12_nobody_knows_that_a_callback_is_immutable() -> None:
     extras = Bundle.of_strings({"mobile-mcp-request": request_text("desk", {"how": "well"}, dialect="S0")})
     extras = extras.with_extra("mcp_callback", Extra("pending-intent", callback))
     context.start_service(Intent(component=SERVICE, extras=extras), foreground=True)
-    world.wait_until(lambda: sent)
+    wait_until(lambda: sent)
     assert [call["token"] for call in world.host("history")["calls"]] == [None]
     world.close()
 
@@ -161,7 +162,7 @@ def test_every_request_counts_in_its_callers_rate(world: World) -> None:
     binding, answers = bound(world)
     for text in ("{", "[]", '{"mobile-mcp-request":{"version":"2.0","request":{}}}') * 10:
         send(binding, text)
-    world.wait_until(lambda: len(answers) == BURST)
+    wait_until(lambda: len(answers) == BURST)
     assert {token_of(one) for one in answers} == {"invalid_argument", "unsupported_version"}
     tokens = [token_of(world.ask("nothing", {})) for _ in range(4)]
     assert "busy" in tokens
@@ -182,7 +183,7 @@ def test_a_long_request_that_is_too_much_is_answered_with_its_ids(world: World) 
     binding, answers = bound(world)
     for number in range(BURST + 20):
         send(binding, request_text("nothing", {"a": "x" * 10_000}, dialect="S0", request_id=f"u-{number}"))
-    world.wait_until(lambda: len(answers) == BURST + 20)
+    wait_until(lambda: len(answers) == BURST + 20)
     busy = [one for one in answers if token_of(one) == "busy"]
     assert busy
     assert all(one["id"].startswith("u-") and one["capability"]["id"] == "nothing" for one in busy)
@@ -244,11 +245,9 @@ def test_the_journal_is_not_written_where_nothing_stays_open(short_world: World)
     world.grant("any-app")
     world.system.uid_states.idle_whitelist.add(OTHER)
     asked.start()
-    world.wait_until(
-        lambda: world.system.files.exists(journal) and b"desk" in world.system.files.read(journal)
-    )
+    wait_until(lambda: world.system.files.exists(journal) and b"desk" in world.system.files.read(journal))
     asked.join(60)
-    world.wait_until(lambda: b"desk" not in world.system.files.read(journal))
+    wait_until(lambda: b"desk" not in world.system.files.read(journal))
 
 
 def test_a_broadcast_is_answered_before_its_sender_gives_up() -> None:

@@ -18,6 +18,7 @@ from droidgate_shim.engine.carried import MAX_CARRIED_UNITS
 from shim_phone.hand_made_shim import make_shim
 from shim_phone.tool_apps import TOOL, ToolApp, agent_apk, tool_apk, tool_routes
 from shim_phone.world import AGENT, SHIM, World, key, outputs_of, token_of
+from waiting import wait_until
 
 OTHER_AGENT = "com.example.other"
 
@@ -91,7 +92,7 @@ def test_a_tool_that_answers_one_agent_to_another_gives_neither_anything(short_w
     first: list[dict[str, Any]] = []
     thread = threading.Thread(target=lambda: first.append(world.ask("desk", {"how": "crossed"})))
     thread.start()
-    world.wait_until(lambda: world.host("status")["open"] == 1)
+    wait_until(lambda: world.host("status")["open"] == 1)
     second = world.ask("desk", {"how": "crossed"}, caller=OTHER_AGENT)
     thread.join(60)
     assert token_of(second) == token_of(first[0]) == "timeout"
@@ -143,7 +144,7 @@ def test_an_app_that_answers_thrice_is_told_that_the_call_is_over(world: World) 
     assert binding is not None
     text = request_text("desk", {"how": "thrice"}, dialect="S0")
     binding.send(Message(1, Bundle.of_strings({"mobile-mcp-request": text})))
-    world.wait_until(lambda: answers)
+    wait_until(lambda: answers)
     assert outputs_of(world.ask("desk", {"how": "well"})) == {"result": "did well"}
     assert len(answers) == 1
     binding.unbind()
@@ -172,7 +173,7 @@ def test_a_ninth_waiting_screen_call_is_told_to_come_later(short_world: World) -
     ]
     for one in threads:
         one.start()
-    world.wait_until(lambda: world.host("status")["open"] == 8)
+    wait_until(lambda: world.host("status")["open"] == 8)
     assert token_of(world.ask("screen", {"how": "well"})) == "busy"
     for one in threads:
         one.join(60)
@@ -184,7 +185,7 @@ def test_a_flood_is_refused_and_the_app_behind_sees_only_what_passes(world: Worl
     for number in range(50):
         text = request_text("desk", {"how": "well"}, dialect="S0", request_id=f"u-{number}")
         binding.send(Message(1, Bundle.of_strings({"mobile-mcp-request": text})))
-    world.wait_until(lambda: len(answers) == 50)
+    wait_until(lambda: len(answers) == 50)
     tokens = ["" if one["status"] == "success" else token_of(one) for one in answers]
     assert set(tokens) == {"", "busy"}
     assert sorted(one["id"] for one in answers) == sorted(f"u-{number}" for number in range(50))

@@ -25,9 +25,9 @@ from phone_transport.adb_host import (
     private_key,
     public_key_line,
     sign,
-    wait_until,
 )
 from phone_transport.conftest import StockAdb, adb_home, adb_keys, free_port, stock_adb
+from waiting import wait_until
 
 __all__ = ["adb_home", "adb_keys", "stock_adb"]
 

@@ -10,7 +10,8 @@ import pytest
 
 from droidgate_phone.phone import VirtualPhone, start_phone
 from droidgate_phone.transport import local_users
-from phone_transport.adb_host import ServerClient, wait_until
+from phone_transport.adb_host import ServerClient
+from waiting import wait_until
 
 IS_ROOT = os.geteuid() == 0
 STRANGER = 54321

@@ -14,6 +14,7 @@ from droidgate_phone.intents import Bundle, ComponentName, Extra, Intent
 from shim_phone.hand_made_shim import make_shim
 from shim_phone.tool_apps import TOOL, ToolApp, agent_apk, tool_apk, tool_routes
 from shim_phone.world import SHIM, World, key, outputs_of, token_of
+from waiting import wait_until
 
 ATTACKER = "com.example.attacker"
 VICTIM = "com.example.victim"
@@ -57,7 +58,7 @@ def world(shim_runtime: ShimRuntime) -> Iterator[World]:
     # The shim sees an app, and so its certificate, once the app has called it.
     assert outputs_of(world.ask("radio", {"how": "well"}, caller=VICTIM))
     # The history has the call only after the caller has its answer.
-    world.wait_until(lambda: world.host("history")["calls"])
+    wait_until(lambda: world.host("history")["calls"])
     world.host("clear-history")
     KeptCallbacks.KEPT.clear()
     yield world
@@ -99,10 +100,10 @@ def test_the_grant_of_a_callbacks_creator_does_not_let_a_sender_change_anything(
     sent: list[Intent] = []
     before = runs_of_tools(world)
     start(world, victims_callback(world, sent), "desk")
-    world.wait_until(lambda: sent)
+    wait_until(lambda: sent)
     assert token_of(response_in(sent[0])) == "denied"
     assert runs_of_tools(world) == before
-    world.wait_until(lambda: world.host("history")["calls"])
+    wait_until(lambda: world.host("history")["calls"])
     (call,) = world.host("history")["calls"]
     assert (call["caller"], call["token"]) == (None, "denied")
 
@@ -110,7 +111,7 @@ def test_the_grant_of_a_callbacks_creator_does_not_let_a_sender_change_anything(
 def test_what_a_sender_may_have_read_reaches_the_callbacks_creator_alone(world: World) -> None:
     sent: list[Intent] = []
     start(world, victims_callback(world, sent), "radio")
-    world.wait_until(lambda: sent)
+    wait_until(lambda: sent)
     assert outputs_of(response_in(sent[0])) == {"result": "did well"}
     packages = {one["package"] for one in world.system.log.of_kind("pending-intent-sent")}
     assert packages == {VICTIM}
@@ -119,7 +120,7 @@ def test_what_a_sender_may_have_read_reaches_the_callbacks_creator_alone(world: 
 def test_a_sender_puts_nothing_of_its_own_into_another_apps_intent(world: World) -> None:
     sent: list[Intent] = []
     start(world, victims_callback(world, sent), "radio", more={"own": "forged", "amount": "1000", "new": "x"})
-    world.wait_until(lambda: sent)
+    wait_until(lambda: sent)
     values = {name: one.value for name, one in sent[0].extras.values.items()}
     assert {name: values[name] for name in OWN} == OWN
     assert values.keys() - OWN.keys() <= ANSWER
@@ -131,7 +132,7 @@ def test_a_callback_that_the_system_does_not_know_runs_nothing(world: World, cal
     before = runs_of_tools(world)
     for capability in ("desk", "radio"):
         start(world, callback, capability)
-    world.wait_until(lambda: not [one for one in world.system.services.running() if one.name == SERVICE])
+    wait_until(lambda: not [one for one in world.system.services.running() if one.name == SERVICE])
     assert runs_of_tools(world) == before
     assert world.host("history")["calls"] == []
 
@@ -143,10 +144,10 @@ def test_the_shims_own_callback_gives_a_tool_no_rights_of_the_shim(world: World)
         target=lambda: answers.append(world.ask("starter", {"how": "well"}, caller=VICTIM))
     )
     outer.start()
-    world.wait_until(lambda: KeptCallbacks.KEPT)
+    wait_until(lambda: KeptCallbacks.KEPT)
     before = runs_of_tools(world)
     start(world, KeptCallbacks.KEPT[0], "desk", sender=ATTACKER)
-    world.wait_until(lambda: world.host("history")["calls"])
+    wait_until(lambda: world.host("history")["calls"])
     outer.join(20)
     assert answers[0]["status"] == "failure"
     assert {call["token"] for call in world.host("history")["calls"] if call["capability"] == "desk"} == {
@@ -160,6 +161,6 @@ def test_starts_in_somebodys_name_cost_their_bound_calls_nothing(world: World) -
     callback = victims_callback(world, sent)
     for _ in range(60):
         start(world, callback, "desk")
-    world.wait_until(lambda: len(sent) == 60)
+    wait_until(lambda: len(sent) == 60)
     assert {token_of(response_in(one)) for one in sent} <= {"denied", "busy"}
     assert outputs_of(world.ask("desk", {"how": "well"}, caller=VICTIM)) == {"result": "did well"}

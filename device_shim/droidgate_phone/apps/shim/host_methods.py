@@ -20,7 +20,6 @@ from droidgate_shim.engine.authority import ANY_APP
 from droidgate_shim.engine.strict_json import write_strict
 
 REQUEST_EXTRA: Final = "mobile-mcp-request"
-RESPONSE_EXTRA: Final = "mobile-mcp-response"
 _HOST_UID: Final = 2000
 _HOST_PACKAGE: Final = "com.android.shell"
 _EVERYTHING: Final = "*"

@@ -11,12 +11,7 @@ from droidgate.cli.options import PATTERN_HELP, AsJson
 
 Folder = Annotated[
     Path | None,
-    typer.Option(
-        "--folder",
-        metavar="DIR",
-        help="A copy of a log; the one of this computer by default",
-        show_default=False,
-    ),
+    typer.Option("--folder", metavar="DIR", help="A copy of a log; the one of this computer by default"),
 ]
 
 
@@ -29,9 +24,7 @@ def register(app: typer.Typer) -> None:
 
 
 def _show(
-    patterns: Annotated[
-        list[str] | None, typer.Argument(metavar="[PATTERN]...", help=PATTERN_HELP, show_default=False)
-    ] = None,
+    patterns: Annotated[list[str] | None, typer.Argument(metavar="[PATTERN]...", help=PATTERN_HELP)] = None,
     *,
     last: Annotated[
         int, typer.Option("--last", "-n", min=1, metavar="N", help="At most this many, the newest")
@@ -42,7 +35,6 @@ def _show(
             "--args",
             metavar="JSON",
             help="Only calls with exactly these arguments, as they were sent, found by their digest",
-            show_default=False,
         ),
     ] = None,
     folder: Folder = None,
@@ -67,7 +59,6 @@ def _verify(
             "--expect",
             metavar="DIGEST",
             help="A digest that an earlier check printed: its record must still be there",
-            show_default=False,
         ),
     ] = None,
     folder: Folder = None,

@@ -12,7 +12,7 @@ from pydantic import ValidationError
 from droidgate.calling.audit_log import AuditLog
 from droidgate.calling.audit_reading import LoggedCall, Verification, read_calls, verify
 from droidgate.calling.subjects import CapabilityKey, NamePattern
-from droidgate.cli.audit.documents import AuditedCall, AuditShowDocument, AuditVerifyDocument, BreakRecord
+from droidgate.cli.audit.documents import AuditedCall, AuditShowDocument, AuditVerifyDocument
 from droidgate.cli.exit_codes import ExitCode
 from droidgate.cli.output.json_output import print_json
 from droidgate.cli.output.pages import Block, Line, Table, amount, show
@@ -88,23 +88,7 @@ def verify_and_report(expected: str | None, folder: Path | None, *, as_json: boo
     verification = verify(folder, expected=expected)
     broken = verification.broken
     if as_json:
-        record = (
-            None
-            if broken is None
-            else BreakRecord(kind=broken.kind, place=broken.place, message=broken.message)
-        )
-        print_json(
-            AuditVerifyDocument(
-                folder=str(folder),
-                files=verification.files,
-                records=verification.records,
-                first=verification.first,
-                last=verification.last,
-                digest=verification.digest,
-                broken=record,
-                notes=verification.notes,
-            )
-        )
+        print_json(AuditVerifyDocument.of(verification, folder=str(folder)))
     else:
         show(verification_page(verification))
     return ExitCode.OK if broken is None else ExitCode.FINDINGS

@@ -7,7 +7,7 @@ from typing import Annotated
 
 import typer
 
-from droidgate.cli.options import AsJson
+from droidgate.cli.options import AsJson, Serial
 from droidgate.model.errors import UsageError
 
 
@@ -18,10 +18,7 @@ def register(app: typer.Typer) -> None:
 
 def _call(  # noqa: PLR0913
     capability: Annotated[
-        str | None,
-        typer.Argument(
-            metavar="[CAPABILITY]", help="Its id, the end of its id, or PACKAGE/ID", show_default=False
-        ),
+        str | None, typer.Argument(metavar="[CAPABILITY]", help="Its id, the end of its id, or PACKAGE/ID")
     ] = None,
     *,
     arguments: Annotated[
@@ -31,8 +28,7 @@ def _call(  # noqa: PLR0913
         ),
     ] = "{}",
     pairs: Annotated[
-        list[str] | None,
-        typer.Option("--arg", metavar="NAME=VALUE", help="One argument; may be repeated", show_default=False),
+        list[str] | None, typer.Option("--arg", metavar="NAME=VALUE", help="One argument; may be repeated")
     ] = None,
     files: Annotated[
         list[str] | None,
@@ -40,27 +36,17 @@ def _call(  # noqa: PLR0913
             "--file",
             metavar="NAME=@FILE",
             help="Put a file where the app can read it; the argument is its path. May be repeated",
-            show_default=False,
         ),
     ] = None,
     pull: Annotated[
-        Path | None,
-        typer.Option(
-            "--pull", metavar="DIR", help="Fetch the files that the result names", show_default=False
-        ),
+        Path | None, typer.Option("--pull", metavar="DIR", help="Fetch the files that the result names")
     ] = None,
-    serial: Annotated[
-        str | None, typer.Option("--serial", help="The phone, where several are attached", show_default=False)
-    ] = None,
+    serial: Serial = None,
     package: Annotated[
-        str | None,
-        typer.Option("--app", metavar="PACKAGE", help="Only capabilities of this app", show_default=False),
+        str | None, typer.Option("--app", metavar="PACKAGE", help="Only capabilities of this app")
     ] = None,
     protocol: Annotated[
-        str | None,
-        typer.Option(
-            "--protocol", metavar="FORMAT", help="Only capabilities of this format", show_default=False
-        ),
+        str | None, typer.Option("--protocol", metavar="FORMAT", help="Only capabilities of this format")
     ] = None,
     deadline: Annotated[
         float, typer.Option("--deadline", metavar="SECONDS", min=1, max=150, help="How long it may take")
@@ -77,7 +63,6 @@ def _call(  # noqa: PLR0913
             "--trace",
             metavar="FILE",
             help="Write each step with its values into a new file, a JSON object a line",
-            show_default=False,
         ),
     ] = None,
     force: Annotated[bool, typer.Option("--force", help="Replace the file of --trace")] = False,
@@ -87,7 +72,6 @@ def _call(  # noqa: PLR0913
             "--signed-by",
             metavar="SHA256",
             help="Trust a shim that another key than yours signed: its certificate's digest",
-            show_default=False,
         ),
     ] = None,
     batch: Annotated[
@@ -97,7 +81,6 @@ def _call(  # noqa: PLR0913
             metavar="FILE",
             help="Make the calls of a file, in place of one: a JSON object a line, with `capability`, "
             "`arguments`, `id`, `device`",
-            show_default=False,
         ),
     ] = None,
     commands: Annotated[
@@ -107,7 +90,6 @@ def _call(  # noqa: PLR0913
             metavar="FILE",
             help="Run a list of MobileAgent's commands on the phone's screen, in place of one call: JSON, or "
             "one command a line",
-            show_default=False,
         ),
     ] = None,
     keep_going: Annotated[
@@ -119,7 +101,6 @@ def _call(  # noqa: PLR0913
             "--results",
             metavar="FILE",
             help="Where the results of a batch go; next to its file by default. A second run goes on with it",
-            show_default=False,
         ),
     ] = None,
     parallel: Annotated[

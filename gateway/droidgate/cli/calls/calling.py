@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from contextlib import nullcontext
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -11,7 +10,7 @@ from droidgate.calling.caller import Caller, CallPlan
 from droidgate.calling.files import fetch_files
 from droidgate.calling.requests import CallRequest
 from droidgate.calling.subjects import EVERY_CAPABILITY
-from droidgate.calling.traces import NO_TRACE, open_trace
+from droidgate.calling.traces import open_trace
 from droidgate.cli.calls.asking import ask_on_terminal
 from droidgate.cli.calls.documents import call_document, plan_document
 from droidgate.cli.calls.outputs import show_outputs
@@ -49,8 +48,7 @@ def call_and_report(request: CallRequest, options: CallOptions) -> int:
         WriteError: the trace cannot be written, or there is a file of its name.
     """
     caller = _caller(options)
-    trace = nullcontext(NO_TRACE) if options.trace is None else open_trace(options.trace, force=options.force)
-    with trace as steps, WaitingLine() as line:
+    with open_trace(options.trace, force=options.force) as steps, WaitingLine() as line:
 
         def ask(asked: ApprovalRequest) -> Approval:
             line.clear()

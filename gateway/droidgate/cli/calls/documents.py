@@ -35,18 +35,6 @@ class CalledCapability(Document):
     protocol: str
     id: str
 
-    @classmethod
-    def of(cls, key: CapabilityKey, serial: str) -> CalledCapability:
-        """Return the part of a document for a capability."""
-        return cls(
-            serial=serial,
-            user=key.user,
-            package=key.package,
-            component=key.component,
-            protocol=key.protocol,
-            id=key.capability,
-        )
-
 
 class CallHop(Document):
     """One step of a call, with the device commands that it ran, each as its arguments before quoting."""
@@ -79,14 +67,16 @@ class CallDocument(PublishedDocument, schema="droidgate.call/1"):
 
 
 class CallTraceDocument(Document):
-    """A line of the file that `call --trace` writes.
+    """A line of the file that `call --trace` and `serve --trace` write.
 
     Attributes:
+        call: Number of the call in the file, from 1.
         milliseconds: Since the call began.
         event: What happened; commands and steps are written when they end.
     """
 
     schema_id: Literal["droidgate.call-trace/1"] = Field(default=SCHEMA_ID, alias="schema")
+    call: int
     milliseconds: float
     event: TracedEvent
 
@@ -133,25 +123,19 @@ class CallPlanDocument(PublishedDocument, schema="droidgate.call-plan/1"):
 
 def call_document(result: CallResult) -> CallDocument:
     """Return the document of a result."""
-    return CallDocument(
-        capability=CalledCapability.of(result.key, result.serial),
-        route=result.route,
-        value=result.value,
-        outputs=result.outputs,
-        findings=result.findings,
+    return CallDocument.of(
+        result,
+        capability=_called(result.key, result.serial),
         milliseconds=round(result.milliseconds, 3),
-        hops=tuple(
-            CallHop(name=hop.name, milliseconds=round(hop.milliseconds, 3), commands=hop.commands)
-            for hop in result.hops
-        ),
+        hops=tuple(CallHop.of(hop, milliseconds=round(hop.milliseconds, 3)) for hop in result.hops),
     )
 
 
 def plan_document(plan: CallPlan) -> CallPlanDocument:
     """Return the document of a plan."""
-    return CallPlanDocument(
-        capability=CalledCapability.of(plan.subject.key, plan.subject.serial),
-        arguments=plan.arguments,
+    return CallPlanDocument.of(
+        plan,
+        capability=_called(plan.subject.key, plan.subject.serial),
         effect=plan.subject.effect.value,
         decision=plan.decision.kind,
         rule=plan.decision.rule,
@@ -159,9 +143,9 @@ def plan_document(plan: CallPlan) -> CallPlanDocument:
         route=plan.route.route,
         title=plan.route.title,
         commands=plan.route.commands,
-        passed_over=plan.passed_over,
-        findings=plan.findings,
-        files=tuple(
-            CallFile(argument=file.argument, source=str(file.source), path=file.path) for file in plan.files
-        ),
+        files=tuple(CallFile.of(file, source=str(file.source)) for file in plan.files),
     )
+
+
+def _called(key: CapabilityKey, serial: str) -> CalledCapability:
+    return CalledCapability.of(key, serial=serial, id=key.capability)

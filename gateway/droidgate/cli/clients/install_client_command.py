@@ -23,7 +23,6 @@ Serials = Annotated[
     typer.Option(
         "--serial",
         help="A phone to serve; may be repeated. The only one by default",
-        show_default=False,
         autocompletion=complete_serials,
     ),
 ]
@@ -31,15 +30,10 @@ Name = Annotated[str, typer.Option("--name", help="Name of the server in the cli
 Project = Annotated[
     Path | None,
     typer.Option(
-        "--project",
-        metavar="FOLDER",
-        help="Change the settings of the project in FOLDER, not the user's",
-        show_default=False,
+        "--project", metavar="FOLDER", help="Change the settings of the project in FOLDER, not the user's"
     ),
 ]
-Url = Annotated[
-    str | None, typer.Option("--url", help="Use the running server at this address", show_default=False)
-]
+Url = Annotated[str | None, typer.Option("--url", help="Use the running server at this address")]
 Variable = Annotated[
     str, typer.Option("--variable", metavar="NAME", help="Environment variable with the server's token")
 ]

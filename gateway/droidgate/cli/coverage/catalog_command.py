@@ -10,12 +10,8 @@ import typer
 from droidgate.cli.budgets import Deadline, Memory, RunBudget, run_within
 from droidgate.cli.options import AsJson
 
-Query = Annotated[
-    str, typer.Argument(metavar="SELECT", help="The query, as DuckDB understands it", show_default=False)
-]
-CatalogFolder = Annotated[
-    Path, typer.Option("--catalog", metavar="DIR", help="Folder of the catalog", show_default=False)
-]
+Query = Annotated[str, typer.Argument(metavar="SELECT", help="The query, as DuckDB understands it")]
+CatalogFolder = Annotated[Path, typer.Option("--catalog", metavar="DIR", help="Folder of the catalog")]
 _MARGIN = 5.0
 """Seconds for the program to end after its query was interrupted."""
 

@@ -9,9 +9,7 @@ import typer
 
 from droidgate.cli.options import AsJson, IncludeShims
 
-CatalogFolder = Annotated[
-    Path, typer.Argument(metavar="CATALOG", help="Folder that `scan` has filled", show_default=False)
-]
+CatalogFolder = Annotated[Path, typer.Argument(metavar="CATALOG", help="Folder that `scan` has filled")]
 Since = Annotated[
     list[Path] | None,
     typer.Option(
@@ -19,7 +17,6 @@ Since = Annotated[
         metavar="OLD",
         help="An earlier catalog: report what changed; may be repeated, the oldest first: catalogs have no "
         "time, so the order is taken as it is given",
-        show_default=False,
     ),
 ]
 NoMatch = Annotated[
@@ -35,28 +32,20 @@ Translate = Annotated[
         "--translate",
         metavar="PACKAGE",
         help="Show the translations of these apps in page and details; `*` matches anything; may be repeated",
-        show_default=False,
     ),
 ]
 HtmlFile = Annotated[
-    Path | None,
-    typer.Option("--html", metavar="FILE", help="Write the report as one HTML page", show_default=False),
+    Path | None, typer.Option("--html", metavar="FILE", help="Write the report as one HTML page")
 ]
 CsvFolder = Annotated[
-    Path | None,
-    typer.Option("--csv", metavar="DIR", help="Write the tables behind it as CSV", show_default=False),
+    Path | None, typer.Option("--csv", metavar="DIR", help="Write the tables behind it as CSV")
 ]
 ParquetFolder = Annotated[
-    Path | None,
-    typer.Option(
-        "--parquet", metavar="DIR", help="Write the tables behind it as Parquet", show_default=False
-    ),
+    Path | None, typer.Option("--parquet", metavar="DIR", help="Write the tables behind it as Parquet")
 ]
 SarifFile = Annotated[
     Path | None,
-    typer.Option(
-        "--sarif", metavar="FILE", help="Write what could be better as a SARIF 2.1.0 log", show_default=False
-    ),
+    typer.Option("--sarif", metavar="FILE", help="Write what could be better as a SARIF 2.1.0 log"),
 ]
 Force = Annotated[bool, typer.Option("--force", help="Overwrite files that are there and differ")]
 

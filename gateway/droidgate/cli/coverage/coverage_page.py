@@ -8,7 +8,8 @@ from typing import Final
 from droidgate.cli.output.pages import Block, Heading, Line, Table, amount, noun
 from droidgate.cli.output.safe_text import one_line
 from droidgate.cli.output.summaries import left_out_line
-from droidgate.coverage.document import (
+from droidgate.coverage.document import Report
+from droidgate.coverage.document_summary import (
     REACHES,
     AgentFacts,
     AgentReach,
@@ -20,7 +21,6 @@ from droidgate.coverage.document import (
     MatchingSummary,
     Quality,
     QualityFigures,
-    Report,
     Totals,
     Unread,
 )

@@ -16,14 +16,10 @@ ScanSources = Annotated[
         metavar="SRC",
         help="An APK, container of splits, descriptor, project, folder of any of these, @LIST of paths, URL, "
         "adb:[SERIAL] or another catalog",
-        show_default=False,
     ),
 ]
 CatalogFolder = Annotated[
-    Path,
-    typer.Option(
-        "--catalog", "--output", "-o", metavar="DIR", help="Folder of the catalog", show_default=False
-    ),
+    Path, typer.Option("--catalog", "--output", "-o", metavar="DIR", help="Folder of the catalog")
 ]
 Earlier = Annotated[
     list[str] | None,
@@ -31,12 +27,10 @@ Earlier = Annotated[
         "--known",
         metavar="DIR",
         help="An earlier catalog: content that it has is not read again; may be repeated",
-        show_default=False,
     ),
 ]
 Workers = Annotated[
-    int | None,
-    typer.Option("--workers", min=1, help="Processes; as many as there are cores", show_default=False),
+    int | None, typer.Option("--workers", min=1, help="Processes; as many as there are cores")
 ]
 Memory = Annotated[
     int,
@@ -52,7 +46,6 @@ ClusterAddress = Annotated[
         "--cluster",
         metavar="ADDRESS",
         help="Scan on the Dask cluster with this scheduler, such as tls://HOST:8786; it can run code here",
-        show_default=False,
     ),
 ]
 TrustScheduler = Annotated[

@@ -187,11 +187,9 @@ def _print_document(result: Result) -> None:
     from droidgate.cli.output.json_output import print_json
 
     print_json(
-        ScanDocument(
+        ScanDocument.of(
+            result,
             catalog=str(result.catalog.folder),
-            outcomes=dict(result.outcomes),
-            resumed=result.resumed,
-            known=result.known,
             rows=result.catalog.rows,
             targets=result.catalog.targets,
         )

@@ -8,8 +8,7 @@ from typing import Annotated
 import typer
 
 Keep = Annotated[
-    Path | None,
-    typer.Option("--keep", metavar="FOLDER", help="Keep what it writes in this folder", show_default=False),
+    Path | None, typer.Option("--keep", metavar="FOLDER", help="Keep what it writes in this folder")
 ]
 
 Details = Annotated[

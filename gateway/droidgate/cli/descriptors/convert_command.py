@@ -28,26 +28,16 @@ Out = Annotated[
         "-o",
         metavar="OUT",
         help="Folder to write into, file for a single artifact, or - for standard output",
-        show_default=False,
     ),
 ]
 Package = Annotated[
     str | None,
-    typer.Option(
-        "--package",
-        metavar="PACKAGE",
-        help="Application id of the provider that is written",
-        show_default=False,
-    ),
+    typer.Option("--package", metavar="PACKAGE", help="Application id of the provider that is written"),
 ]
 Force = Annotated[bool, typer.Option("--force", help="Overwrite files that are there and differ")]
 FailOn = Annotated[
     ConversionThreshold | None,
-    typer.Option(
-        "--fail-on",
-        help="Exit with 1 from this level on; everything is written all the same",
-        show_default=False,
-    ),
+    typer.Option("--fail-on", help="Exit with 1 from this level on; everything is written all the same"),
 ]
 
 

@@ -255,11 +255,8 @@ def _conversion(translation: Translation, files: Sequence[tuple[str, Artifact]])
 
 
 def _origin(provider: Provider) -> Origin:
-    return Origin(
-        protocol=provider.protocol,
-        dialect=provider.dialect,
-        package=provider.package,
-        component=provider.component,
+    return Origin.of(
+        provider,
         place=str(provider.source) if provider.source is not None else None,
         digest=provider.content_digest(),
     )

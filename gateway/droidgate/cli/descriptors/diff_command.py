@@ -9,12 +9,9 @@ import typer
 from droidgate.cli.options import SOURCE_HELP, AsJson, DiffThreshold, OnlyFormats, Strict
 from droidgate.cli.output.page_length import with_details
 
-Old = Annotated[str, typer.Argument(metavar="OLD", help=SOURCE_HELP, show_default=False)]
-New = Annotated[str, typer.Argument(metavar="NEW", help="What it became", show_default=False)]
-FailOn = Annotated[
-    DiffThreshold | None,
-    typer.Option("--fail-on", help="Exit with 1 from this weight on", show_default=False),
-]
+Old = Annotated[str, typer.Argument(metavar="OLD", help=SOURCE_HELP)]
+New = Annotated[str, typer.Argument(metavar="NEW", help="What it became")]
+FailOn = Annotated[DiffThreshold | None, typer.Option("--fail-on", help="Exit with 1 from this weight on")]
 
 
 def register(app: typer.Typer) -> None:

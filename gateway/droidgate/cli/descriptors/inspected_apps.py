@@ -42,24 +42,12 @@ def app_records(applications: Sequence[Application], read: Providers) -> tuple[I
     protocols = _protocols_by_action()
     declaring = _declaring_packages(read)
     return tuple(
-        InspectedApp(
-            package=app.package,
-            label=app.label,
-            version_code=app.version_code,
-            version_name=app.version_name,
-            minimum_sdk=app.minimum_sdk,
-            target_sdk=app.target_sdk,
+        InspectedApp.of(
+            app,
             place=str(app.place),
             declares=app.package in declaring,
             queries=tuple(
-                AppQuery(
-                    kind=query.kind,
-                    names=query.names,
-                    categories=query.categories,
-                    data=query.data,
-                    protocols=_protocols_of(query, protocols),
-                )
-                for query in app.queries
+                AppQuery.of(query, protocols=_protocols_of(query, protocols)) for query in app.queries
             ),
         )
         for app in applications

@@ -23,17 +23,17 @@ def inspect_sources(
     read = read_all(sources, only=only, strict=strict)
     applications = applications_of(read)
     if as_json:
-        from droidgate.cli.output.documents import AppSigners, InspectDocument, Problem
+        from droidgate.cli.output.documents import AppSigners, InspectDocument
         from droidgate.cli.output.json_output import print_json
 
         print_json(
-            InspectDocument(
+            InspectDocument.of(
+                read,
                 digest=CapabilitySet(providers=read.providers).content_digest(),
-                providers=read.providers,
                 applications=app_records(applications, read),
                 signers=tuple(
-                    AppSigners(
-                        package=application.package,
+                    AppSigners.of(
+                        application,
                         place=str(application.place),
                         digests=application.signers,
                         verified=application.signers_verified,
@@ -43,8 +43,6 @@ def inspect_sources(
                     if is_signed(application)
                 ),
                 marks=marks_of_all(read.providers),
-                findings=read.findings,
-                problems=Problem.all_of(read.problems),
             )
         )
     else:

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
-from dataclasses import asdict
 
 from droidgate.cli.exit_codes import ExitCode
 from droidgate.cli.output.documents import DialectRecord, FormatRecord, FormatsDocument, Matrix
@@ -18,11 +17,7 @@ def list_formats(*, with_matrix: bool, as_json: bool) -> int:
     formats = list(load_formats().values())
     matrix = make_matrix(formats)
     if as_json:
-        print_json(
-            FormatsDocument(
-                formats=tuple(map(_record, formats)), matrix=Matrix.model_validate(asdict(matrix))
-            )
-        )
+        print_json(FormatsDocument(formats=tuple(map(_record, formats)), matrix=Matrix.of(matrix)))
     else:
         show(matrix_page(matrix) if with_matrix else formats_page(formats))
     return ExitCode.OK
@@ -81,20 +76,10 @@ def can_write(format_: Format, dialect_id: str) -> bool:
 
 
 def _record(format_: Format) -> FormatRecord:
-    return FormatRecord(
-        id=format_.id,
-        title=format_.title,
+    return FormatRecord.of(
+        format_,
         dialects=tuple(
-            DialectRecord(
-                id=dialect.id,
-                summary=dialect.summary,
-                wire=dialect.wire,
-                read=dialect.readable,
-                written=can_write(format_, dialect.id),
-                not_read_because=dialect.not_read_because,
-                not_written_because=dialect.not_written_because,
-                capacity=dialect.capacity,
-            )
+            DialectRecord.of(dialect, read=dialect.readable, written=can_write(format_, dialect.id))
             for dialect in format_.dialects
         ),
     )

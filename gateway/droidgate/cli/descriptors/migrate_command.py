@@ -31,15 +31,9 @@ class Language(StrEnum):
     NONE = "none"
 
 
-Source = Annotated[str, typer.Argument(metavar="SRC", help=SOURCE_HELP, show_default=False)]
+Source = Annotated[str, typer.Argument(metavar="SRC", help=SOURCE_HELP)]
 Into = Annotated[
-    Path,
-    typer.Option(
-        "--into",
-        metavar="PROJECT",
-        help="Folder of the Android project, or of its module",
-        show_default=False,
-    ),
+    Path, typer.Option("--into", metavar="PROJECT", help="Folder of the Android project, or of its module")
 ]
 Package = Annotated[
     str | None,
@@ -47,7 +41,6 @@ Package = Annotated[
         "--package",
         metavar="PACKAGE",
         help="Java package of the app, where neither build.gradle nor the manifest names it; also written",
-        show_default=False,
     ),
 ]
 LanguageOption = Annotated[
@@ -55,13 +48,12 @@ LanguageOption = Annotated[
     typer.Option(
         "--language",
         help="Language of the handler to fill in; the one that most of the app is written in by default",
-        show_default=False,
     ),
 ]
 Write = Annotated[bool, typer.Option("--write", help="Apply the changes; without it they are only shown")]
 FailOn = Annotated[
     ConversionThreshold | None,
-    typer.Option("--fail-on", help="Exit with 1, and write nothing, from this level on", show_default=False),
+    typer.Option("--fail-on", help="Exit with 1, and write nothing, from this level on"),
 ]
 
 

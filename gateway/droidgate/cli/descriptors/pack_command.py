@@ -22,19 +22,13 @@ class KeyTypeOption(StrEnum):
 Project = Annotated[
     Path,
     typer.Argument(
-        metavar="PROJECT",
-        help="Folder of an Android project, of its module, or with an AndroidManifest.xml",
-        show_default=False,
+        metavar="PROJECT", help="Folder of an Android project, of its module, or with an AndroidManifest.xml"
     ),
 ]
-Out = Annotated[
-    Path, typer.Option("--output", "-o", metavar="APK", help="The file to write", show_default=False)
-]
+Out = Annotated[Path, typer.Option("--output", "-o", metavar="APK", help="The file to write")]
 Dex = Annotated[
     list[Path] | None,
-    typer.Option(
-        "--dex", metavar="FILE", help="Compiled code; may be repeated, classes.dex first", show_default=False
-    ),
+    typer.Option("--dex", metavar="FILE", help="Compiled code; may be repeated, classes.dex first"),
 ]
 KeyTypeChoice = Annotated[
     KeyTypeOption, typer.Option("--key-type", help="Kind of the key that is made and kept at the first run")
@@ -45,29 +39,20 @@ KeyFile = Annotated[
         "--key",
         metavar="FILE",
         help="Sign with this key: PEM, the PKCS#8 key without a password and its certificate",
-        show_default=False,
     ),
 ]
 Package = Annotated[
     str | None,
-    typer.Option(
-        "--package",
-        metavar="ID",
-        help="Application id, in place of what the project says",
-        show_default=False,
-    ),
+    typer.Option("--package", metavar="ID", help="Application id, in place of what the project says"),
 ]
 VersionCode = Annotated[
-    int | None,
-    typer.Option("--version-code", metavar="N", help="In place of what the project says", show_default=False),
+    int | None, typer.Option("--version-code", metavar="N", help="In place of what the project says")
 ]
 MinimumSdk = Annotated[
-    int | None,
-    typer.Option("--min-sdk", metavar="N", help="In place of what the project says", show_default=False),
+    int | None, typer.Option("--min-sdk", metavar="N", help="In place of what the project says")
 ]
 TargetSdk = Annotated[
-    int | None,
-    typer.Option("--target-sdk", metavar="N", help="In place of what the project says", show_default=False),
+    int | None, typer.Option("--target-sdk", metavar="N", help="In place of what the project says")
 ]
 Generate = Annotated[
     bool, typer.Option("--generate", help="Write the descriptors of functions that Kotlin sources declare")

@@ -7,7 +7,7 @@ from pathlib import Path
 
 from droidgate.android_names import android_name
 from droidgate.cli.exit_codes import ExitCode
-from droidgate.cli.output.documents import PackDocument, PackedFile, Problem, SignerRecord
+from droidgate.cli.output.documents import PackDocument, PackedFile, SignerRecord
 from droidgate.cli.output.json_output import print_json
 from droidgate.cli.output.pages import Block, Heading, Line, Table, file_lines, print_file_notes, show
 from droidgate.cli.reading import print_problem
@@ -34,21 +34,16 @@ def report_packing(
 
 
 def _document(project: Path, packed: PackedApp, out: Path) -> PackDocument:
-    facts = packed.facts
-    return PackDocument(
+    return PackDocument.of(
+        packed.facts,
         project=str(project),
         apk=str(out),
         size=len(packed.apk),
         sha256=hashlib.sha256(packed.apk).hexdigest(),
-        package=facts.package,
-        version_code=facts.version_code,
-        version_name=facts.version_name,
-        minimum_sdk=facts.minimum_sdk,
-        target_sdk=facts.target_sdk,
         signer=SignerRecord(key_type=packed.key.type, digest=packed.key.digest),
         files=tuple(PackedFile(path=path, size=size) for path, size in packed.files.items()),
         findings=packed.findings,
-        problems=Problem.all_of(packed.problems),
+        problems=packed.problems,
     )
 
 

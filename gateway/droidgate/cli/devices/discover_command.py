@@ -26,7 +26,6 @@ def _discover(
             "--only",
             metavar="FORMAT",
             help="Look for this format only; may be repeated",
-            show_default=False,
             autocompletion=complete_formats,
         ),
     ] = None,

@@ -197,21 +197,15 @@ def _print_document(phone: PhoneReading, problems: Sequence[InputError]) -> None
         DiscoverDocument,
         DiscoveredApp,
         DiscoveredProvider,
-        Problem,
-        RouteRecord,
     )
     from droidgate.cli.output.json_output import print_json
 
     def provider_record(provider: Provider, app: InstalledApp) -> DiscoveredProvider:
         callability = callability_of(provider, app, phone)
-        routes = tuple(
-            RouteRecord(id=route.id, title=route.title, ready=route.ready, needs=route.needs)
-            for route in callability.routes
-        )
-        return DiscoveredProvider(
+        return DiscoveredProvider.of(
+            callability,
             provider=provider,
             digest=provider.content_digest(),
-            routes=routes,
             not_callable_because=callability.verdict.closed_because,
             conditions=callability.verdict.conditions,
             closed_capabilities=tuple(
@@ -222,26 +216,22 @@ def _print_document(phone: PhoneReading, problems: Sequence[InputError]) -> None
         )
 
     apps = tuple(
-        DiscoveredApp(
-            package=app.package,
-            version_code=app.version_code,
+        DiscoveredApp.of(
+            app,
             own=own_app(app.package),
             providers=tuple(provider_record(other, app) for other in app.providers),
-            findings=app.findings,
         )
         for app in phone.apps
         if app.providers or app.findings
     )
     print_json(
-        DiscoverDocument(
-            serial=phone.serial,
+        DiscoverDocument.of(
+            phone,
             release=phone.facts.release,
             user=phone.facts.user,
-            installed=phone.installed,
             looked_at=len(phone.apps),
             apps=apps,
-            problems=Problem.all_of(problems),
+            problems=problems,
             not_asked=tuple(f"{item.kind} {item.action or item.mark}" for item in phone.not_asked),
-            left_out=phone.left_out,
         )
     )

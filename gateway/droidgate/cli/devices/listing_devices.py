@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Iterable
-from dataclasses import asdict
 from typing import Final
 
 from droidgate.android_names import android_name
@@ -28,7 +27,7 @@ def report_devices(*, as_json: bool) -> int:
         DeviceError: no adb server runs and none can be started.
     """
     server = AdbServer()
-    records = tuple(DeviceRecord(**asdict(description)) for description in list_devices(server))
+    records = tuple(DeviceRecord.of(description) for description in list_devices(server))
     if as_json:
         print_json(DevicesDocument(server=str(server.address), devices=records))
     else:

@@ -11,7 +11,7 @@ from enum import Enum
 from functools import cache
 from importlib.metadata import version
 from json.encoder import encode_basestring
-from typing import Any, Final, Literal, Unpack
+from typing import Any, Final, Literal, Self, Unpack
 
 from pydantic import ConfigDict, Field
 
@@ -27,6 +27,22 @@ _PLAIN: Final = frozenset({str, int, float, bool})
 
 class Document(Frozen):
     """Base of what a `--json` option prints; every field of a document itself is always there."""
+
+    @classmethod
+    def of(cls, source: object, /, **values: Any) -> Self:
+        """Return a document, or a part of one, about an object.
+
+        Args:
+            source: Has fields as attributes of the same name; where a field is a part of the document, its
+                attribute has the fields of that part.
+            values: The other fields.
+
+        Raises:
+            ValueError: a field is missing, or has another type.
+        """
+        names = [name for name in cls.model_fields if name not in values and hasattr(source, name)]
+        taken = {name: getattr(source, name) for name in names}
+        return cls.model_validate({**taken, **values}, from_attributes=True)
 
 
 class PublishedDocument(Document):

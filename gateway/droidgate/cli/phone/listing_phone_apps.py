@@ -30,15 +30,11 @@ def list_phone_apps(port: int | None, *, as_json: bool) -> int:
     for problem in (*reading.problems, *(problem for app in reading.apps for problem in app.problems)):
         print_problem(problem)
     apps = tuple(
-        PhoneApp(
-            package=app.package,
-            version_code=app.version_code,
-            protocols=tuple(sorted(set(map(dialect_name, app.providers)))),
-        )
+        PhoneApp.of(app, protocols=tuple(sorted(set(map(dialect_name, app.providers)))))
         for app in reading.apps
     )
     if as_json:
-        print_json(PhoneAppsDocument(serial=running.serial, sdk=running.sdk, apps=apps))
+        print_json(PhoneAppsDocument.of(running, apps=apps))
     else:
         show([Table(("PROTOCOL", "PACKAGE", "VERSION"), list(_rows(apps))), Line()])
     return ExitCode.OK

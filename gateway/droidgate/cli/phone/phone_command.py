@@ -34,16 +34,12 @@ FaultOptions = Annotated[
         "--fault",
         metavar="FAULT",
         help="Show a fault, such as drop-after=BYTES or unauthorized; may be repeated; `list` names them",
-        show_default=False,
     ),
 ]
 LogFile = Annotated[
     Path | None,
     typer.Option(
-        "--log",
-        metavar="FILE",
-        help="Write every adb service, Intent and result as a line of JSON",
-        show_default=False,
+        "--log", metavar="FILE", help="Write every adb service, Intent and result as a line of JSON"
     ),
 ]
 ShimRuntimeName = Annotated[
@@ -57,19 +53,13 @@ ShimRuntimeName = Annotated[
 Foreground = Annotated[bool, typer.Option("--foreground", help="Stay until Ctrl-C")]
 Handover = Annotated[bool, typer.Option("--handover", hidden=True)]
 RunningPort = Annotated[
-    int | None,
-    typer.Option(
-        "--port", min=1, max=65535, help="Port of the phone; not needed where one runs", show_default=False
-    ),
+    int | None, typer.Option("--port", min=1, max=65535, help="Port of the phone; not needed where one runs")
 ]
 
 ApkFiles = Annotated[
-    list[Path],
-    typer.Argument(
-        metavar="APK...", help="APKs, and containers with the splits of one app", show_default=False
-    ),
+    list[Path], typer.Argument(metavar="APK...", help="APKs, and containers with the splits of one app")
 ]
-LocalFile = Annotated[Path, typer.Argument(metavar="FILE", help="The file to copy", show_default=False)]
+LocalFile = Annotated[Path, typer.Argument(metavar="FILE", help="The file to copy")]
 RemotePath = Annotated[
     str,
     typer.Argument(metavar="[TARGET]", help="File or folder on the phone", show_default="/sdcard/Download/"),

@@ -33,7 +33,7 @@ def stop_virtual_phone(port: int | None, *, as_json: bool) -> int:
         time.sleep(_SECONDS_BETWEEN)
     forget_phone(phone)
     if as_json:
-        print_json(PhoneStopDocument(serial=phone.serial, port=phone.port))
+        print_json(PhoneStopDocument.of(phone))
     else:
         show([Line(f"{phone.serial} is stopped")])
     return ExitCode.OK

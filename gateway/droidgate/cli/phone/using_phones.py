@@ -81,17 +81,7 @@ def print_phone_status(*, as_json: bool) -> int:
     """Print which virtual phones are running, and how to reach them."""
     phones = running_phones()
     if as_json:
-        records = [
-            PhoneStatus(
-                serial=phone.serial,
-                sdk=phone.sdk,
-                port=phone.port,
-                server_port=phone.server_port,
-                pid=phone.pid,
-            )
-            for phone in phones
-        ]
-        print_json(PhoneStatusDocument(phones=tuple(records)))
+        print_json(PhoneStatusDocument(phones=tuple(map(PhoneStatus.of, phones))))
     elif phones:
         columns = ("SERIAL", "ANDROID", "PROCESS", "WITHOUT ADB")
         rows = [

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from typing import Literal
 
-from droidgate.calling.pins import PinRecord
 from droidgate.cli.output.json_output import Document, PublishedDocument
 from droidgate.compare import Comparison
 
@@ -33,11 +32,6 @@ class PinEntry(Document):
     digest: str
     client: str
     approved_at: str
-
-    @classmethod
-    def of(cls, record: PinRecord) -> PinEntry:
-        """Return an approval as a part of a document."""
-        return cls(**{name: getattr(record, name) for name in cls.model_fields})
 
 
 class PinsListDocument(PublishedDocument, schema="droidgate.pins-list/1"):

@@ -6,12 +6,7 @@ import re
 from collections.abc import Iterable, Sequence
 from typing import Final
 
-from droidgate.calling.declared import (
-    PinDifference,
-    compare_pin,
-    declared_capabilities,
-    screen_capabilities,
-)
+from droidgate.calling.declared import PinDifference, compare_pin, declared_capabilities, screen_capabilities
 from droidgate.calling.phones import open_device
 from droidgate.calling.pins import PinRecord, PinStore
 from droidgate.calling.subjects import NamePattern
@@ -92,10 +87,7 @@ def diff_pins(patterns: Sequence[str], serial: str | None, *, as_json: bool) -> 
     declared = (*declared_capabilities(targets), *commands)
     differences = [compare_pin(record, declared) for record in records]
     if as_json:
-        pins = tuple(
-            PinDifferenceRecord(pin=PinEntry.of(item.record), state=item.state, comparison=item.comparison)
-            for item in differences
-        )
+        pins = tuple(PinDifferenceRecord.of(item, pin=item.record) for item in differences)
         print_json(PinsDiffDocument(serial=phone.serial, pins=pins))
     else:
         show(differences_page(differences))

@@ -6,15 +6,11 @@ from typing import Annotated
 
 import typer
 
-from droidgate.cli.options import PATTERN_HELP, AsJson
+from droidgate.cli.options import PATTERN_HELP, AsJson, Serial
 
-Patterns = Annotated[list[str], typer.Argument(metavar="PATTERN...", help=PATTERN_HELP, show_default=False)]
+Patterns = Annotated[list[str], typer.Argument(metavar="PATTERN...", help=PATTERN_HELP)]
 PatternsOrAll = Annotated[
-    list[str] | None,
-    typer.Argument(metavar="[PATTERN]...", help=f"{PATTERN_HELP}; all by default", show_default=False),
-]
-Serial = Annotated[
-    str | None, typer.Option("--serial", help="The phone, where several are attached", show_default=False)
+    list[str] | None, typer.Argument(metavar="[PATTERN]...", help=f"{PATTERN_HELP}; all by default")
 ]
 
 

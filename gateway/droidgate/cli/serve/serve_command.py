@@ -18,10 +18,7 @@ def register(app: typer.Typer) -> None:
 def _serve(  # noqa: PLR0913
     *,
     serial: Annotated[
-        list[str] | None,
-        typer.Option(
-            "--serial", help="A phone; may be repeated. The only one by default", show_default=False
-        ),
+        list[str] | None, typer.Option("--serial", help="A phone; may be repeated. The only one by default")
     ] = None,
     http: Annotated[
         str | None,
@@ -29,7 +26,6 @@ def _serve(  # noqa: PLR0913
             "--http",
             metavar="[HOST:]PORT",
             help="Serve over Streamable HTTP on this address of loopback, not on standard input and output",
-            show_default=False,
         ),
     ] = None,
     no_token: Annotated[
@@ -38,10 +34,7 @@ def _serve(  # noqa: PLR0913
     select: Annotated[
         list[str] | None,
         typer.Option(
-            "--select",
-            metavar="APP",
-            help="Serve this app only: its package, or a pattern; may be repeated",
-            show_default=False,
+            "--select", metavar="APP", help="Serve this app only: its package, or a pattern; may be repeated"
         ),
     ] = None,
     search: Annotated[
@@ -50,7 +43,6 @@ def _serve(  # noqa: PLR0913
             "--search/--all",
             help="Serve three tools that find, describe and call the others, or serve every tool by itself. "
             "By default above 40 tools the three",
-            show_default=False,
         ),
     ] = None,
     screens: Annotated[
@@ -65,7 +57,6 @@ def _serve(  # noqa: PLR0913
             "--allow",
             metavar="PATTERN",
             help="Ask for no approval of these: CAPABILITY or PACKAGE/CAPABILITY; may be repeated",
-            show_default=False,
         ),
     ] = None,
     files: Annotated[
@@ -74,6 +65,14 @@ def _serve(  # noqa: PLR0913
             "--files",
             metavar="FOLDER",
             help="Let clients send the files in this folder to apps; may be repeated",
+        ),
+    ] = None,
+    trace: Annotated[
+        Path | None,
+        typer.Option(
+            "--trace",
+            metavar="FILE",
+            help="Write each step of each call with its values into a new file, a JSON object a line",
             show_default=False,
         ),
     ] = None,
@@ -105,5 +104,6 @@ def _serve(  # noqa: PLR0913
         screens=screens,
         allow=allow or (),
         files=files or (),
+        trace=trace,
         needs_token=not no_token,
     )

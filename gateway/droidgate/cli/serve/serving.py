@@ -58,7 +58,7 @@ def plan_and_print(
     return ExitCode.OK
 
 
-def serve_and_report(
+def serve_and_report(  # noqa: PLR0913
     serials: Sequence[str],
     *,
     http: str | None,
@@ -67,6 +67,7 @@ def serve_and_report(
     screens: bool,
     allow: Sequence[str],
     files: Sequence[Path],
+    trace: Path | None,
     needs_token: bool,
 ) -> int:
     """Serve until the client leaves or a signal ends it.
@@ -74,20 +75,23 @@ def serve_and_report(
     Raises:
         UsageError: the address cannot be used, or the MCP SDK is not installed.
         InputError: the token's file or the user's policy cannot be used.
+        WriteError: the trace cannot be written, or there is a file of its name.
     """
     need("mcp", "serve")
+    from droidgate.calling.traces import open_trace
     from droidgate.serving.http import parse_address
     from droidgate.serving.running import phone_tools, serve_tools
     from droidgate.serving.search import SearchTools
 
     address = None if http is None else parse_address(http)
-    tools = phone_tools(serials, select=select, allow=allow, screens=screens, files=files)
-    # A phone may come later: a client that starts with the computer would otherwise have to be restarted.
-    tools.look()
-    provider = SearchTools(tools, always=search)
-    print_note(f"serving {amount(len(tools.snapshot().tools), 'tool')}")
-    _print_mode(provider, search=search)
-    serve_tools(provider, address=address, needs_token=needs_token, on_listening=_print_address)
+    with open_trace(trace) as steps:
+        tools = phone_tools(serials, select=select, allow=allow, screens=screens, files=files, trace=steps)
+        # A phone may come later: a client that starts with the computer would otherwise have to be restarted.
+        tools.look()
+        provider = SearchTools(tools, always=search)
+        print_note(f"serving {amount(len(tools.snapshot().tools), 'tool')}")
+        _print_mode(provider, search=search)
+        serve_tools(provider, address=address, needs_token=needs_token, on_listening=_print_address)
     return ExitCode.OK
 
 

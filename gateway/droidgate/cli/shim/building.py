@@ -21,13 +21,7 @@ from droidgate.cli.output.json_output import print_json
 from droidgate.cli.output.marking import marks_page
 from droidgate.cli.output.pages import Block, Heading, Line, file_lines, print_file_notes, print_note, show
 from droidgate.cli.output.safe_text import one_line
-from droidgate.cli.shim.documents import (
-    BuiltShimRecord,
-    ShimBuildDocument,
-    ShimKey,
-    ShimPermission,
-    UnusedApp,
-)
+from droidgate.cli.shim.documents import BuiltShimRecord, ShimBuildDocument, ShimKey
 from droidgate.model.findings import Finding
 from droidgate.output_folder import Status, path_below, write_files
 from droidgate_shim.builder.building import BuildRequest, Key, ShimBuild, build_from, chosen_key
@@ -47,11 +41,6 @@ def key_record(key: Key) -> ShimKey:
     return ShimKey(path=str(key.path), signer=key.signing.digest)
 
 
-def unused_records(apps: Sequence[SourceApp]) -> tuple[UnusedApp, ...]:
-    """Return apps without a shim as documents have them."""
-    return tuple(UnusedApp(package=app.package, findings=app.findings) for app in apps)
-
-
 def build_and_report(
     request: BuildRequest, out: Path, *, force: bool, fail_on: ConversionThreshold | None, as_json: bool
 ) -> int:
@@ -69,12 +58,7 @@ def build_and_report(
     if as_json:
         records = tuple(built_record(item, paths[item.application_id]) for item in built)
         print_json(
-            ShimBuildDocument(
-                key=key_record(key),
-                shims=records,
-                unused=unused_records(made.unused),
-                left_out=made.left_out.packages,
-            )
+            ShimBuildDocument.of(made, key=key_record(key), shims=records, left_out=made.left_out.packages)
         )
         print_file_notes(statuses)
     else:
@@ -85,22 +69,12 @@ def build_and_report(
 
 def built_record(shim: BuiltShim, path: Path | None) -> BuiltShimRecord:
     """Return the published record of a shim that was built."""
-    return BuiltShimRecord(
-        application_id=shim.application_id,
-        label=shim.label,
+    return BuiltShimRecord.of(
+        shim,
         apk=None if path is None else str(path),
         size=len(shim.apk),
         sha256=hashlib.sha256(shim.apk).hexdigest(),
-        build=shim.build,
-        packages=tuple(shim.packages),
-        capabilities=tuple(shim.capabilities),
-        permissions=tuple(
-            ShimPermission(permission=use.permission, why=use.why, capabilities=use.capabilities)
-            for use in shim.permissions
-        ),
         counts=count_levels(shim.findings),
-        findings=shim.findings,
-        marks=shim.marks,
     )
 
 

@@ -42,17 +42,8 @@ def revoke_and_report(
 
 def _report(place: ShimPlace, changes: Sequence[GrantChange], *, as_json: bool) -> int:
     if as_json:
-        records = [
-            GrantRecord(
-                application_id=change.application_id,
-                agent=change.agent,
-                signer=change.signer,
-                capability=change.capability,
-                revoked=change.revoked,
-            )
-            for change in changes
-        ]
-        print_json(ShimGrantDocument(serial=place.device.serial, user=place.user, grants=tuple(records)))
+        grants = tuple(map(GrantRecord.of, changes))
+        print_json(ShimGrantDocument(serial=place.device.serial, user=place.user, grants=grants))
     else:
         show([Line(one_line(_describe(change))) for change in changes])
     return ExitCode.OK

@@ -23,17 +23,10 @@ from droidgate.cli.output.pages import (
     show,
 )
 from droidgate.cli.output.safe_text import one_line
-from droidgate.cli.shim.building import (
-    findings_blocks,
-    key_record,
-    left_out_lines,
-    unused_blocks,
-    unused_records,
-)
+from droidgate.cli.shim.building import findings_blocks, key_record, left_out_lines, unused_blocks
 from droidgate.cli.shim.documents import (
     InstalledShimRecord,
     RemovedShim,
-    ShimIdentityRecord,
     ShimInstallDocument,
     ShimStep,
     ShimUninstallDocument,
@@ -106,12 +99,9 @@ def uninstall_and_report(
     done = uninstall_shims(place, named, every_shim=every_shim, report=print_note)
     removed, released = done.removed, done.released
     if as_json:
-        records = tuple(RemovedShim(application_id=item, step=step_record(step)) for item, step in removed)
-        released_record = None if released is None else step_record(released)
+        records = tuple(RemovedShim(application_id=item, step=ShimStep.of(step)) for item, step in removed)
         print_json(
-            ShimUninstallDocument(
-                serial=place.device.serial, user=place.user, shims=records, identity=released_record
-            )
+            ShimUninstallDocument.of(place, serial=place.device.serial, shims=records, identity=released)
         )
     elif removed:
         rows = [(app_name(item, ()), step.outcome, step.why or "-") for item, step in removed]
@@ -121,11 +111,6 @@ def uninstall_and_report(
     else:
         show([Line(f"no shim is installed on {place.device.serial} for user {place.user}")])
     return ExitCode.OK if done.is_done else ExitCode.DEVICE
-
-
-def step_record(step: Step) -> ShimStep:
-    """Return the published record of a step."""
-    return ShimStep(what=step.what, outcome=step.outcome, command=step.command, why=step.why)
 
 
 def steps_table(steps: Iterable[Step]) -> Table:
@@ -180,39 +165,28 @@ def _whole_steps(installed: InstalledShims) -> list[Block]:
             blocks += findings_blocks(ready.findings, ready.facts.capabilities)
         blocks.append(Line())
     if identity is not None:
-        blocks += [
-            Heading(f"{identity.application_id}, for all shims"),
-            steps_table(identity.steps),
-            Line(),
-        ]
+        blocks += [Heading(f"{identity.application_id}, for all shims"), steps_table(identity.steps), Line()]
     return blocks
 
 
 def _document(installed: InstalledShims) -> ShimInstallDocument:
-    place, prepared, identity = installed.place, installed.prepared, installed.identity
-    record = None
-    if identity is not None:
-        steps = tuple(map(step_record, identity.steps))
-        record = ShimIdentityRecord(application_id=identity.application_id, works=identity.works, steps=steps)
+    place, prepared = installed.place, installed.prepared
     shims = tuple(
-        InstalledShimRecord(
-            application_id=installation.application_id,
-            works=installation.works,
+        InstalledShimRecord.of(
+            installation,
             build=ready.facts.build,
             capabilities=ready.facts.capabilities,
-            steps=tuple(map(step_record, installation.steps)),
             findings=ready.findings,
         )
         for ready, installation in zip(prepared.ready, installed.installations, strict=True)
     )
-    return ShimInstallDocument(
+    return ShimInstallDocument.of(
+        prepared,
         serial=place.device.serial,
         user=place.user,
         sdk=place.sdk,
         key=None if prepared.key is None else key_record(prepared.key),
-        asked=tuple(map(step_record, prepared.asked)),
         shims=shims,
-        identity=record,
-        unused=unused_records(prepared.unused),
+        identity=installed.identity,
         left_out=prepared.left_out.packages,
     )

@@ -7,7 +7,6 @@ from typing import Final
 
 from droidgate.android_names import android_name
 from droidgate.cli.exit_codes import ExitCode
-from droidgate.cli.output.documents import Problem
 from droidgate.cli.output.json_output import print_json
 from droidgate.cli.output.page_length import shows_details
 from droidgate.cli.output.pages import Block, Heading, Line, Table, amount, show
@@ -45,9 +44,7 @@ def report_status(serial: str | None, *, as_json: bool) -> int:
     shims = installed_shims(place)
     records = tuple(_status_record(place, shim) for shim in shims)
     if as_json:
-        print_json(
-            ShimStatusDocument(serial=place.device.serial, user=place.user, sdk=place.sdk, shims=records)
-        )
+        print_json(ShimStatusDocument.of(place, serial=place.device.serial, shims=records))
     else:
         whole = _whole_status(place, shims) if shows_details() else _short_status(records, place, shims)
         show([*whole, _status_line(place, shims)])
@@ -65,12 +62,8 @@ def report_checks(serial: str | None, *, as_json: bool) -> int:
     problems = sum(check.state == "problem" for check in checks)
     if as_json:
         print_json(
-            ShimDoctorDocument(
-                serial=place.device.serial,
-                user=place.user,
-                sdk=place.sdk,
-                problems=problems,
-                checks=tuple(map(_check_record, checks)),
+            ShimDoctorDocument.of(
+                place, serial=place.device.serial, problems=problems, checks=tuple(map(_check_record, checks))
             )
         )
     else:
@@ -86,15 +79,7 @@ def _calls_for_others(place: ShimPlace, shim: InstalledShim) -> bool:
 
 
 def _status_record(place: ShimPlace, shim: InstalledShim) -> ShimStatusRecord:
-    error = shim.problem
-    problem = None if error is None else Problem(message=error.message, place=error.place, hint=error.hint)
-    return ShimStatusRecord(
-        application_id=shim.application_id,
-        works=shim.works,
-        calls_functions_for_others=_calls_for_others(place, shim),
-        status=shim.status,
-        problem=problem,
-    )
+    return ShimStatusRecord.of(shim, calls_functions_for_others=_calls_for_others(place, shim))
 
 
 def _short_status(
@@ -180,15 +165,7 @@ def _allowed(access: Access) -> str:
 
 
 def _check_record(check: Check) -> ShimCheck:
-    return ShimCheck(
-        id=check.kind.id,
-        step=check.kind.step,
-        title=check.kind.title,
-        application_id=check.application_id,
-        state=check.state,
-        found=check.found,
-        fix=check.fix,
-    )
+    return ShimCheck.of(check, id=check.kind.id, step=check.kind.step, title=check.kind.title)
 
 
 def _doctor_page(place: ShimPlace, checks: Sequence[Check], problems: int) -> list[Block]:

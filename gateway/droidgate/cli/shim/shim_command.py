@@ -24,39 +24,25 @@ class Advertised(StrEnum):
 
 _APP_HELP = "An APK, a container or folder of APKs, a project's folder, or a phone as adb:[SERIAL[/PACKAGE]]"
 
-From = Annotated[
-    list[str],
-    typer.Option(
-        "--from",
-        metavar="SRC",
-        help=f"{_APP_HELP}; may be repeated",
-        show_default=False,
-        rich_help_panel=None,
-    ),
-]
+From = Annotated[list[str], typer.Option("--from", metavar="SRC", help=f"{_APP_HELP}; may be repeated")]
 FromOrNothing = Annotated[
     list[str] | None,
     typer.Option(
         "--from",
         metavar="SRC",
         help=f"Build the shims of these apps first: {_APP_HELP[0].lower()}{_APP_HELP[1:]}; may be repeated",
-        show_default=False,
     ),
 ]
 Only = Annotated[
     list[str] | None,
-    typer.Option(
-        "--only", metavar="CAPABILITY", help="Offer this capability only; may be repeated", show_default=False
-    ),
+    typer.Option("--only", metavar="CAPABILITY", help="Offer this capability only; may be repeated"),
 ]
 Aggregate = Annotated[
     bool, typer.Option("--aggregate", help="One shim for all apps, in place of one for each")
 ]
 Advertise = Annotated[
     list[Advertised] | None,
-    typer.Option(
-        "--advertise", help="Let agents of this protocol call it too; may be repeated", show_default=False
-    ),
+    typer.Option("--advertise", help="Let agents of this protocol call it too; may be repeated"),
 ]
 Protocols = Annotated[
     list[str] | None,
@@ -65,14 +51,11 @@ Protocols = Annotated[
         metavar="FORMAT",
         help="Make shims for apps of this protocol: appfunctions, mmcp, mobile-mcp or all; may be repeated. "
         "By default all but mobile-mcp, whose apps agents reach directly; all with --only or --advertise",
-        show_default=False,
     ),
 ]
 DeadlineMs = Annotated[
     int | None,
-    typer.Option(
-        "--deadline-ms", min=1, max=150_000, metavar="MS", help="How long a call may take", show_default=False
-    ),
+    typer.Option("--deadline-ms", min=1, max=150_000, metavar="MS", help="How long a call may take"),
 ]
 Signer = Annotated[
     str | None,
@@ -80,7 +63,6 @@ Signer = Annotated[
         "--signer",
         metavar="SHA256",
         help="Certificate that will sign the app of a project, which has none yet",
-        show_default=False,
     ),
 ]
 KeyFile = Annotated[
@@ -89,7 +71,6 @@ KeyFile = Annotated[
         "--key",
         metavar="FILE",
         help="Sign with this key, PEM; else with one that is made at the first run and kept",
-        show_default=False,
     ),
 ]
 OutFolder = Annotated[Path, typer.Option("--output", "-o", metavar="DIR", help="Folder for the APKs")]
@@ -97,9 +78,7 @@ Force = Annotated[bool, typer.Option("--force", help="Replace files that are the
 FailOn = Annotated[
     ConversionThreshold | None,
     typer.Option(
-        "--fail-on",
-        help="Exit with 1 from this level of a finding on; everything is done all the same",
-        show_default=False,
+        "--fail-on", help="Exit with 1 from this level of a finding on; everything is done all the same"
     ),
 ]
 AnyApp = Annotated[
@@ -108,7 +87,6 @@ AnyApp = Annotated[
         "--allow-any-app/--no-allow-any-app",
         help="Let every app on the phone use the shims, or take that back; else a terminal asks, and without "
         "one it stays as it is: nobody, until somebody says yes",
-        show_default=False,
     ),
 ]
 ShimName = Annotated[
@@ -117,16 +95,12 @@ ShimName = Annotated[
         "--shim",
         metavar="ID",
         help="Only this shim: its application id, or the package of its app",
-        show_default=False,
         autocompletion=complete_shims,
     ),
 ]
 
 Agent = Annotated[
-    str,
-    typer.Option(
-        "--agent", metavar="PACKAGE", help="The agent's package, or any-app for every app", show_default=False
-    ),
+    str, typer.Option("--agent", metavar="PACKAGE", help="The agent's package, or any-app for every app")
 ]
 CapabilityIds = Annotated[
     list[str] | None,
@@ -134,7 +108,6 @@ CapabilityIds = Annotated[
         "--capability",
         metavar="ID",
         help="A capability, or '*' for all; may be repeated",
-        show_default=False,
         autocompletion=complete_capabilities,
     ),
 ]
@@ -191,7 +164,7 @@ def _build(  # noqa: PLR0913
         sources=tuple(sources),
         only=tuple(only or ()),
         aggregate=aggregate,
-        advertise=tuple(item.value for item in advertise or ()),
+        advertise=frozenset(item.value for item in advertise or ()),
         deadline_ms=deadline_ms,
         signer=signer,
         key=key,
@@ -206,10 +179,7 @@ def _build(  # noqa: PLR0913
 @with_details_of_report
 def _install(  # noqa: PLR0913
     apks: Annotated[
-        list[Path] | None,
-        typer.Argument(
-            metavar="APK", help="Shims that `shim build` made, or their folder", show_default=False
-        ),
+        list[Path] | None, typer.Argument(metavar="APK", help="Shims that `shim build` made, or their folder")
     ] = None,
     *,
     sources: FromOrNothing = None,
@@ -240,7 +210,7 @@ def _install(  # noqa: PLR0913
         sources=tuple(sources or ()),
         only=tuple(only or ()),
         aggregate=aggregate,
-        advertise=tuple(item.value for item in advertise or ()),
+        advertise=frozenset(item.value for item in advertise or ()),
         deadline_ms=deadline_ms,
         signer=signer,
         key=key,
@@ -292,10 +262,7 @@ def _doctor(*, serial: Serial = None, as_json: AsJson = False) -> int:
 
 def _call(
     capability: Annotated[
-        str,
-        typer.Argument(
-            metavar="CAPABILITY", help="Its id", show_default=False, autocompletion=complete_capabilities
-        ),
+        str, typer.Argument(metavar="CAPABILITY", help="Its id", autocompletion=complete_capabilities)
     ],
     *,
     arguments: Annotated[
@@ -311,7 +278,6 @@ def _call(
             "--signed-by",
             metavar="SHA256",
             help="Trust a shim that another key than yours signed: its certificate's digest",
-            show_default=False,
         ),
     ] = None,
     serial: Serial = None,
@@ -365,10 +331,7 @@ def _uninstall(
     shims: Annotated[
         list[str] | None,
         typer.Argument(
-            metavar="SHIM",
-            help="Application ids, or packages of their apps",
-            show_default=False,
-            autocompletion=complete_shims,
+            metavar="SHIM", help="Application ids, or packages of their apps", autocompletion=complete_shims
         ),
     ] = None,
     *,

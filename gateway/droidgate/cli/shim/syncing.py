@@ -12,15 +12,9 @@ from droidgate.cli.output.json_output import print_json
 from droidgate.cli.output.page_length import shows_details
 from droidgate.cli.output.pages import Block, Heading, Line, Table, amount, noun, print_note, show
 from droidgate.cli.output.safe_text import one_line
-from droidgate.cli.shim.building import (
-    findings_blocks,
-    key_record,
-    left_out_lines,
-    unused_blocks,
-    unused_records,
-)
+from droidgate.cli.shim.building import findings_blocks, key_record, left_out_lines, unused_blocks
 from droidgate.cli.shim.documents import ShimChange, ShimSyncDocument
-from droidgate.cli.shim.installing import step_record, steps_table
+from droidgate.cli.shim.installing import steps_table
 from droidgate.cli.shim.summaries import ASKING, app_name, refused_blocks
 from droidgate.devices.device import open_device
 from droidgate_shim.host.place import place_of
@@ -100,24 +94,21 @@ def _short_steps(plan: SyncPlan, synced: Sequence[Synced]) -> Iterator[Block]:
 
 def _document(plan: SyncPlan, synced: Sequence[Synced], *, done: bool) -> ShimSyncDocument:
     changes = tuple(
-        ShimChange(
-            kind=item.change.kind,
-            application_id=item.change.application_id,
-            why=item.change.why,
+        ShimChange.of(
+            item.change,
             works=item.works,
-            steps=tuple(map(step_record, item.steps)),
+            steps=item.steps,
             findings=() if item.change.built is None else item.change.built.findings,
         )
         for item in synced
     )
-    return ShimSyncDocument(
+    return ShimSyncDocument.of(
+        plan,
         serial=plan.place.device.serial,
         user=plan.place.user,
         sdk=plan.place.sdk,
         key=key_record(plan.key),
         done=done,
-        asked=tuple(map(step_record, plan.asked)),
         changes=changes,
-        unused=unused_records(plan.unused),
         left_out=plan.left_out.packages,
     )

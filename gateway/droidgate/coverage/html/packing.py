@@ -14,16 +14,16 @@ from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass, field
 from typing import Final, TypeVar
 
-from droidgate.coverage.document import (
-    REACHES,
+from droidgate.coverage.document import Report
+from droidgate.coverage.document_details import (
     AppDetail,
     CapabilityDetail,
     Details,
     FindingDetail,
     ProviderDetail,
-    Report,
     Translation,
 )
+from droidgate.coverage.document_summary import REACHES
 from droidgate.coverage.html.safe import shell_word, shortened, shortened_name, shown, shown_json
 from droidgate.model.json_values import Json, one_line_json
 

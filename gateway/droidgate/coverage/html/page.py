@@ -8,7 +8,8 @@ from functools import cache
 from importlib.resources import files
 from typing import TYPE_CHECKING, Any, Final
 
-from droidgate.coverage.document import REACHES, Report
+from droidgate.coverage.document import Report
+from droidgate.coverage.document_summary import REACHES
 from droidgate.coverage.html import views
 from droidgate.coverage.html.packing import pack
 from droidgate.coverage.html.safe import ends_tell, finalized, marked, script_json

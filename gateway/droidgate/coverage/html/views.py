@@ -7,14 +7,8 @@ from dataclasses import dataclass
 from itertools import accumulate
 from typing import Final
 
-from droidgate.coverage.document import (
-    ChangedApp,
-    FidelityCell,
-    Overlap,
-    ProtocolCount,
-    Report,
-    TrendPoint,
-)
+from droidgate.coverage.document import Report
+from droidgate.coverage.document_summary import ChangedApp, FidelityCell, Overlap, ProtocolCount, TrendPoint
 
 SHADES: Final = 10
 """Steps of the heat map's scale beyond none."""
