@@ -54,3 +54,9 @@ def one_of(*alternatives: Type, **facts: Any) -> OneOfType:
 
 def any_of(*alternatives: Type, **facts: Any) -> OneOfType:
     return OneOfType(alternatives=alternatives, exclusive=False, **facts)
+
+
+def properties_of(type: Type | None) -> dict[str, Property]:
+    """Return the properties of an object; any other type fails the test."""
+    assert isinstance(type, ObjectType), type
+    return type.properties

@@ -62,68 +62,21 @@ INVENTED_FORMAT = "invented-format"
 PERMISSIONS = ("com.example.permission.CALL", "android.permission.EXECUTE_APP_FUNCTIONS")
 
 TEXTS = (
-    "Plain words",
-    "",
-    " leading and trailing ",
-    "\ttab first",
-    "two\nlines",
-    "return\rand\r\nboth",
-    "double \"quotes\" and 'single' ones",
-    "back\\slash \\n \\u0041 \\' \\\"",
-    "<b>markup</b> &amp; &#10; ]]> <!-- -->",
-    "@string/looks_like_a_reference",
-    "?attr/looksLikeAnAttribute",
-    "#ff0000",
-    "\\@escaped",
-    "control \x00\x01\x08\x0b\x1f\x7f\x85 characters",
-    "no character: \ufffe\uffff",
+    "Plain words", "", " leading and trailing ", "\ttab first", "two\nlines", "return\rand\r\nboth",
+    "double \"quotes\" and 'single' ones", "back\\slash \\n \\u0041 \\' \\\"",
+    "<b>markup</b> &amp; &#10; ]]> <!-- -->", "@string/looks_like_a_reference", "?attr/looksLikeAnAttribute",
+    "#ff0000", "\\@escaped", "control \x00\x01\x08\x0b\x1f\x7f\x85 characters", "no character: \ufffe\uffff",
     "emoji \U0001f600\u200d\U0001f525 and \u202ebidi\u202c",
     "\u00c5ngstr\u00f6m \u65e5\u672c\u8a9e \u0627\u0644\u0639\u0631\u0628\u064a\u0629",
-    "%1$s {braces} ${dollar} {{double}}",
-    '[One of: "a"] looks like a note',
-    "true",
-    "null",
-    "-12",
-    "1e3",
-    "0x1F",
-    "  ",
-    "a" * 300,
-    "\u2028line separator\u2029 no\u00a0break\u3000wide ",
-    '{"json": [1, 2]}',
-)
+    "%1$s {braces} ${dollar} {{double}}", '[One of: "a"] looks like a note', "true", "null", "-12", "1e3",
+    "0x1F", "  ", "a" * 300, "\u2028line separator\u2029 no\u00a0break\u3000wide ", '{"json": [1, 2]}',
+)  # fmt: skip
 NAMES = (
-    "query",
-    "note_id",
-    "createNote",
-    "com.example.Notes#createNote",
-    "with space",
-    "with/slash",
-    "tilde~0~1",
-    "$ref",
-    "x-droidgate",
-    "result",
-    "type",
-    "properties",
-    "caf\u00e9",
-    "\u65e5\u672c",
-    "1starts_with_digit",
-    "UPPER",
-    "upper",
-    "a.b-c_d",
-    "percent%20",
-    "hash#and?query",
-    "quote\"'<&>",
-    "new\nline",
-    "null",
-    "nul\x00",
-    "n" * 140,
-    "\U0001f600",
-    "$defs",
-    "-",
-    "_",
-    "a:b",
-    "a,b[c]{d}",
-)
+    "query", "note_id", "createNote", "com.example.Notes#createNote", "with space", "with/slash", "tilde~0~1",
+    "$ref", "x-droidgate", "result", "type", "properties", "caf\u00e9", "\u65e5\u672c", "1starts_with_digit",
+    "UPPER", "upper", "a.b-c_d", "percent%20", "hash#and?query", "quote\"'<&>", "new\nline", "null",
+    "nul\x00", "n" * 140, "\U0001f600", "$defs", "-", "_", "a:b", "a,b[c]{d}",
+)  # fmt: skip
 FORMATS = ("date-time", "uri", "email", "int64", "uuid", "my own", "")
 PATTERNS = ("^[a-z]+$", "\\d{1,3}", '^(?:a|b)\\/\\"$', "[\u00e0-\u00ff]", ".*", "^\\s*$", "(?<year>\\d{4})")
 CLASS_NAMES = (
@@ -136,17 +89,8 @@ PACKAGES = ("com.example.notes", "dev.droidgate.sample", "a.b", "org.example.Som
 COMPONENTS = (".NotesService", "com.example.notes.NotesService", "com.example.Outer$Inner", "Service")
 
 _JSON_NUMBERS: tuple[Json, ...] = (
-    0,
-    1,
-    -1,
-    2**31,
-    -(2**63),
-    10**30,
-    0.5,
-    -2.75,
-    1e300,
-    Decimal("0.10000000000000000001"),
-)
+    0, 1, -1, 2**31, -(2**63), 10**30, 0.5, -2.75, 1e300, Decimal("0.10000000000000000001"),
+)  # fmt: skip
 
 
 def _json_leaf(random: Random) -> Json:

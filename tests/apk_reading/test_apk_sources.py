@@ -11,6 +11,7 @@ from cli.program_runs import Runner
 from droidgate.model.errors import InputError
 from droidgate.sources import read_source
 from hand_made_apks import DESCRIPTOR, MANIFEST, axml, whole_app, zip_of
+from model_types import properties_of
 
 
 @pytest.fixture
@@ -92,7 +93,7 @@ def test_compiled_xml_alone_is_read_as_its_source_would_be(tmp_path: Path) -> No
     (provider,) = read_source(str(path)).providers
     (capability,) = provider.capabilities
     assert capability.description == "@0x7f010002"
-    assert capability.input.properties["text"].type.description == 'a < b & "c"\n'  # type: ignore[union-attr]
+    assert properties_of(capability.input)["text"].type.description == 'a < b & "c"\n'
 
 
 def test_a_compiled_manifest_alone_is_an_error_with_a_way_out(tmp_path: Path) -> None:

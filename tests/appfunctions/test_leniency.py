@@ -34,6 +34,7 @@ from droidgate.model.types import ArrayType, OneOfType, OpaqueType
 from droidgate.sources.android_project import application_from_tree
 from droidgate_appfunctions.format import FORMAT
 from droidgate_mappings.tables import load_divergences
+from model_types import properties_of
 from properties.matching import assert_same_declaration
 
 FILE = file_of(function_of())
@@ -136,7 +137,7 @@ def test_a_function_without_function_id_is_called_by_its_id() -> None:
 @pytest.mark.parametrize("number", [9, 15, -1, 2**40])
 def test_an_unknown_type_number_is_kept_with_its_elements(number: int) -> None:
     text = file_of(function_of(parameter_of(typed("<itemType><id>x</id></itemType>", number))))
-    one = only(lenient(text, "A08")).capabilities[0].input.properties["p"].type  # type: ignore[union-attr]
+    one = properties_of(only(lenient(text, "A08")).capabilities[0].input)["p"].type
     facts = {"type": number, "typeElements": [["itemType", [["id", "x"]]]]}
     assert one == OpaqueType(extensions={"appfunctions": facts})
 
@@ -150,14 +151,14 @@ def test_a_function_without_a_response_declares_no_output() -> None:
 @pytest.mark.row("A10")
 def test_a_list_without_items_is_a_list_of_anything() -> None:
     text = file_of(function_of(parameter_of(typed("", 10))))
-    one = only(lenient(text, "A10")).capabilities[0].input.properties["p"].type  # type: ignore[union-attr]
+    one = properties_of(only(lenient(text, "A10")).capabilities[0].input)["p"].type
     assert one == ArrayType()
 
 
 @pytest.mark.row("A11")
 def test_a_one_of_without_a_class_name_is_read() -> None:
     text = file_of(function_of(parameter_of(typed(f"<oneOf>{typed('', 7)}</oneOf>", 14))))
-    one = only(lenient(text, "A11")).capabilities[0].input.properties["p"].type  # type: ignore[union-attr]
+    one = properties_of(only(lenient(text, "A11")).capabilities[0].input)["p"].type
     assert isinstance(one, OneOfType)
     assert one.qualified_name is None
 
@@ -178,7 +179,7 @@ def test_a_one_of_without_a_class_name_is_read() -> None:
 )
 def test_the_last_of_two_names_counts(text: str) -> None:
     provider = only(lenient(text, "A12"))
-    held = provider.definitions.get("p") or provider.capabilities[0].input.properties["p"].type  # type: ignore[union-attr]
+    held = provider.definitions.get("p") or properties_of(provider.capabilities[0].input)["p"].type
     assert held.kind == "string"
 
 
@@ -217,7 +218,7 @@ def test_parallel_lists_of_different_length_are_read_by_position() -> None:
         "<paramNames>b</paramNames><paramRequired>true</paramRequired>"
         "</AppFunctionStaticMetadata></appfunctions>"
     )
-    held = only(lenient(text, "A17")).capabilities[0].input.properties  # type: ignore[union-attr]
+    held = properties_of(only(lenient(text, "A17")).capabilities[0].input)
     assert [(name, one.type.kind, one.required) for name, one in held.items()] == [
         ("a", "int32", True),
         ("b", "string", False),
@@ -266,7 +267,7 @@ def test_of_several_files_at_a_service_the_first_is_read() -> None:
 @pytest.mark.parametrize("word", ["one", "1.0", "01", str(2**31)])
 def test_enum_values_of_an_int_that_are_none_are_kept(word: str) -> None:
     text = file_of(function_of(parameter_of(typed(f"<enumValues>{word}</enumValues>", 7))))
-    one = only(lenient(text, "A23")).capabilities[0].input.properties["p"].type  # type: ignore[union-attr]
+    one = properties_of(only(lenient(text, "A23")).capabilities[0].input)["p"].type
     assert one.enum is None
     assert facts_of(one) == {"typeElements": [["enumValues", word]]}
 
@@ -289,7 +290,7 @@ def test_a_service_without_the_action_is_read() -> None:
 )
 def test_a_type_that_says_nothing_is_kept_as_it_is(held: str, facts: dict[str, object] | None) -> None:
     provider = only(lenient(file_of(function_of(parameter_of(held))), "A31"))
-    one = provider.capabilities[0].input.properties["p"].type  # type: ignore[union-attr]
+    one = properties_of(provider.capabilities[0].input)["p"].type
     assert isinstance(one, OpaqueType)
     assert facts is None or facts_of(one) == facts
     assert_written_again(provider, "A31")
@@ -318,7 +319,7 @@ def test_a_type_that_says_nothing_is_kept_as_it_is(held: str, facts: dict[str, o
 )
 def test_an_entry_without_name_or_type_is_no_part_of_the_signature_and_kept(text: str) -> None:
     provider = only(lenient(text, "A32"))
-    assert set(provider.capabilities[0].input.properties) == {"p"}  # type: ignore[union-attr]
+    assert set(properties_of(provider.capabilities[0].input)) == {"p"}
     assert provider.definitions == {}
     assert_written_again(provider, "A32")
 
@@ -373,7 +374,7 @@ def test_of_two_styles_in_a_file_the_parallel_lists_count() -> None:
     listed = "<paramNames>a</paramNames><paramTypes>int</paramTypes><paramRequired>true</paramRequired>"
     text = file_of(function_of(listed, response=""), function_of(parameter_of(typed("", 7)), name="z"))
     first, second = only(lenient(text, "A34")).capabilities
-    assert list(first.input.properties) == ["a"]  # type: ignore[union-attr]
+    assert list(properties_of(first.input)) == ["a"]
     assert [tag for tag, _ in facts_of(second)["elements"]] == ["parameters", "response"]
 
 

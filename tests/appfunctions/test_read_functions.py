@@ -20,7 +20,7 @@ from droidgate.model.errors import InputError
 from droidgate.model.types import ObjectType
 from droidgate.parsing.java_text import to_lower_camel_case
 from droidgate_appfunctions.format import FORMAT
-from model_types import int32, null, optional, record, required, string
+from model_types import int32, null, optional, properties_of, record, required, string
 
 V1 = """<appfunctions>
     <appfunction>
@@ -101,7 +101,7 @@ def test_a_parameters_own_description_wins_over_its_types(
     held = typed(f"<description>{inside}</description>" if inside else "", 7)
     after = f"<description>{outside}</description>" if outside else ""
     capability = only_function(file_of(function_of(parameter_of(held, after=after))))
-    one = capability.input.properties["p"].type  # type: ignore[union-attr]
+    one = properties_of(capability.input)["p"].type
     assert (one.description, facts_of(one)) == (description, facts)
 
 

@@ -30,6 +30,7 @@ from model_types import (
     int64,
     null,
     one_of,
+    properties_of,
     ref,
     required,
     string,
@@ -150,7 +151,7 @@ def test_a_member_is_never_nullable_and_its_stated_flag_comes_back(tag: str, num
     name = "<objectQualifiedName>a.B</objectQualifiedName>"
     text = file_of(function_of(parameter_of(typed(members + name, number, nullable=True))))
     (capability,) = only(read_text(text)).capabilities
-    held = capability.input.properties["p"].type  # type: ignore[union-attr]
+    held = properties_of(capability.input)["p"].type
     assert isinstance(held, AllOfType | OneOfType)
     parts = held.members if isinstance(held, AllOfType) else held.alternatives
     assert held.nullable
@@ -202,7 +203,7 @@ def test_document_ids_and_unknown_elements_are_kept_where_they_stand() -> None:
     held = "<id>seven</id><isNullable>false</isNullable><type>7</type><minimum>1</minimum>"
     text = file_of(function_of(parameter_of(held, after="<unit><name>m</name></unit>")))
     (capability,) = only(read_text(text, strict=False)).capabilities
-    part = capability.input.properties["p"]  # type: ignore[union-attr]
+    part = properties_of(capability.input)["p"]
     assert part.extensions == {"appfunctions": {"partElements": [["unit", [["name", "m"]]]]}}
     assert facts_of(part.type) == {"id": "seven", "typeElements": [["minimum", "1"]]}
 

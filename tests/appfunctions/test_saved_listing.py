@@ -8,8 +8,9 @@ import pytest
 from droidgate.formats import Reading, SourceFile, detect_format
 from droidgate.leniency import ReadingContext
 from droidgate.model.errors import InputError
-from droidgate.model.types import ArrayType, ObjectType, RefType
+from droidgate.model.types import ArrayType, RefType
 from droidgate_appfunctions.format import FORMAT
+from model_types import properties_of
 from requirements_of_tests import require
 
 PACKAGE = "com.example.notes"
@@ -72,12 +73,10 @@ def test_functions_have_their_signature_their_data_types_and_their_state() -> No
     assert (function.id, function.description) == ("a.Notes#list", "Lists the notes")
     assert function.state is not None
     assert function.state.enabled is False
-    assert isinstance(function.input, ObjectType)
-    assert function.input.properties["text"].required
+    assert properties_of(function.input)["text"].required
     assert function.output == ArrayType(items=RefType(name="a.Note"))
     note = provider.definitions["a.Note"]
-    assert isinstance(note, ObjectType)
-    assert list(note.properties) == ["title"]
+    assert list(properties_of(note)) == ["title"]
     assert (reading.findings, reading.problems) == ((), ())
 
 
@@ -152,8 +151,7 @@ def test_parallel_lists_of_parameters_are_read_on_every_release(service: dict[st
     (provider,) = read(listing(element({**OF_A_LIST, **service}))).providers
     assert (provider.dialect, provider.component) == ("platform", service.get("serviceName", [None])[0])
     (function,) = provider.capabilities
-    assert isinstance(function.input, ObjectType)
-    assert [(name, one.required) for name, one in function.input.properties.items()] == [
+    assert [(name, one.required) for name, one in properties_of(function.input).items()] == [
         ("title", True),
         ("priority", False),
     ]

@@ -99,101 +99,91 @@ DIFFERENCES: Final[Mapping[str, tuple[tuple[Change, ...], tuple[Change, ...]]]] 
     ),
 }
 
-REASONS: Final[Mapping[str, tuple[int, str]]] = {
-    # input: (line, what our message has to say of the compiler's own)
-    "EntityWithInvalidParameterType": (
-        22,
-        "properties .* must be of a supported type; badParam is kotlin.Any",
-    ),
-    "SerializableProxyMissingFromMethod": (16, "companion object must have exactly one .* fromLocalDateTime"),
-    "SubClassRenamedPropertySerializable": (8, "@AppFunctionSerializable supertypes must be present .* name"),
-    "entrypoints__invalid__EmptyAppFunctionEntryPoint": (7, "must have at least one app function"),
-    "entrypoints__invalid__HiltNonAppFunctionServiceEntryPoint": (
-        11,
-        "must extend androidx.appfunctions.AppFunctionService or .*ExtensionsAppFunctionService",
-    ),
-    "entrypoints__invalid__ImplementedExecuteFunctionEntryPoint": (15, "cannot implement onExecuteFunction"),
-    "entrypoints__invalid__InvalidAccessLevelEntryPoint": (11, "unsupported access level: 999"),
-    "entrypoints__invalid__InvalidStringValueConstraintPattern": (
-        12,
-        r'invalid pattern regex "\[invalid_regex" in @AppFunctionStringValueConstraint',
-    ),
-    "entrypoints__invalid__InvalidUriConstraintTarget": (12, "can only be applied to android.net.Uri"),
-    "entrypoints__invalid__InvalidUriConstraintTargetInSerializable": (
-        19,
-        "@AppFunctionUriValueConstraint can only be applied to android.net.Uri",
-    ),
-    "entrypoints__invalid__KotlinSyntaxErrorEntryPoint": (18, "unresolved reference '.*NotExistClass'"),
-    "entrypoints__invalid__MissingSuperClassEntryPoint": (
-        7,
-        "must extend androidx.appfunctions.AppFunctionSer",
-    ),
-    "entrypoints__invalid__NotAbstractEntryPoint": (10, "must be an abstract class"),
-    "functions__invalid__AnyTypedInputFunction": (8, "parameters must be a supported type.* kotlin.Any"),
-    "functions__invalid__AppFunctionWithOptionalNonNullSerializable": (
-        14,
-        "type com.testdata.SerializableData cannot be optional",
-    ),
-    "functions__invalid__ArrayNonPrimitiveInputFunction": (
-        8,
-        "parameters must be a supported type.* kotlin.Arr",
-    ),
-    "functions__invalid__FunctionWithInvalidGenericSerializable": (8, "supported type; value is kotlin.Byte"),
-    "functions__invalid__FunctionWithInvalidGenericSerializableInterface": (
-        9,
-        "supported type; value is .*Note",
-    ),
-    "functions__invalid__FunctionWithInvalidSerializableInterface": (15, "supported type; content is .*Note"),
-    "functions__invalid__IncorrectFirstParameter": (
-        7,
-        "first parameter .* androidx.appfunctions.AppFunctionCon",
-    ),
-    "functions__invalid__InvalidBaseParcelable": (27, "use an implementation of Parcelable"),
-    "functions__invalid__ListPrimitiveArrayInputFunction": (
-        8,
-        "parameters must be a supported type.*IntArray",
-    ),
-    "functions__invalid__MissingFirstParameter": (
-        7,
-        "first parameter .* androidx.appfunctions.AppFunctionContext",
-    ),
-    "oneofserializable__NonSerializableSubclasses": (
-        23,
-        r"OneOfSealedInterface\$ASubclass cannot be represented as an app function serializable",
-    ),
-    "serializable__invalid__EntityWithInvalidListParameterType": (
-        22,
-        "supported type; badParam is .*List<.*Any>",
-    ),
-    "serializable__invalid__EntityWithNonPropertyParameter": (23, "must have getters: nonPropertyParameter"),
-    "serializable__invalid__SerializableProxyMissingToMethod": (
-        16,
-        "exactly one member function: toLocalDateTime",
-    ),
-    "serializable__invalid__SerializableWithOptionalNonNullSerializable": (
-        10,
-        "type com.testdata.NestedSerializable cannot be optional",
-    ),
-    "serializable__valid__SubClassRenamedCapabilityProperty": (
-        12,
-        "@AppFunctionSchemaCapability supertypes must be present .* stringToOpen",
-    ),
-    "signatures__invalid__EmptyAppFunctionXmlFileNameSignature": (
-        6,
-        "appFunctionXmlFileName cannot be empty",
-    ),
-    "signatures__invalid__InvalidClassSignature": (
-        10,
-        "only a functional interface can have @AppFunctionSignature",
-    ),
-    "signatures__invalid__InvalidScopeSignature": (
-        5,
-        'invalid scope: "invalid_scope".* "global" and "activity"',
-    ),
-    "signatures__invalid__MultiMethodsInterface": (10, "only a functional interface"),
-    "signatures__invalid__NoMethodsInterface": (10, "only a functional interface"),
-    "signatures__invalid__NotFunctionalInterface": (10, "only a functional interface"),
-    "signatures__invalid__WrongCaseScopeSignature": (5, 'invalid scope: "Global".* "global" and "activity"'),
+_REASONS: Final[Mapping[str, Mapping[str, tuple[int, str]]]] = {
+    # folder: input: (line, what our message has to say of the compiler's own)
+    "": {
+        "EntityWithInvalidParameterType": (
+            22,
+            "properties .* must be of a supported type; badParam is kotlin.Any",
+        ),
+        "SerializableProxyMissingFromMethod": (
+            16,
+            "companion object must have exactly one .* fromLocalDateTime",
+        ),
+        "SubClassRenamedPropertySerializable": (
+            8,
+            "@AppFunctionSerializable supertypes must be present .* name",
+        ),
+    },
+    "entrypoints__invalid__": {
+        "EmptyAppFunctionEntryPoint": (7, "must have at least one app function"),
+        "HiltNonAppFunctionServiceEntryPoint": (
+            11,
+            "must extend androidx.appfunctions.AppFunctionService or .*ExtensionsAppFunctionService",
+        ),
+        "ImplementedExecuteFunctionEntryPoint": (15, "cannot implement onExecuteFunction"),
+        "InvalidAccessLevelEntryPoint": (11, "unsupported access level: 999"),
+        "InvalidStringValueConstraintPattern": (
+            12,
+            r'invalid pattern regex "\[invalid_regex" in @AppFunctionStringValueConstraint',
+        ),
+        "InvalidUriConstraintTarget": (12, "can only be applied to android.net.Uri"),
+        "InvalidUriConstraintTargetInSerializable": (
+            19,
+            "@AppFunctionUriValueConstraint can only be applied to android.net.Uri",
+        ),
+        "KotlinSyntaxErrorEntryPoint": (18, "unresolved reference '.*NotExistClass'"),
+        "MissingSuperClassEntryPoint": (7, "must extend androidx.appfunctions.AppFunctionSer"),
+        "NotAbstractEntryPoint": (10, "must be an abstract class"),
+    },
+    "functions__invalid__": {
+        "AnyTypedInputFunction": (8, "parameters must be a supported type.* kotlin.Any"),
+        "AppFunctionWithOptionalNonNullSerializable": (
+            14,
+            "type com.testdata.SerializableData cannot be optional",
+        ),
+        "ArrayNonPrimitiveInputFunction": (8, "parameters must be a supported type.* kotlin.Arr"),
+        "FunctionWithInvalidGenericSerializable": (8, "supported type; value is kotlin.Byte"),
+        "FunctionWithInvalidGenericSerializableInterface": (9, "supported type; value is .*Note"),
+        "FunctionWithInvalidSerializableInterface": (15, "supported type; content is .*Note"),
+        "IncorrectFirstParameter": (7, "first parameter .* androidx.appfunctions.AppFunctionCon"),
+        "InvalidBaseParcelable": (27, "use an implementation of Parcelable"),
+        "ListPrimitiveArrayInputFunction": (8, "parameters must be a supported type.*IntArray"),
+        "MissingFirstParameter": (7, "first parameter .* androidx.appfunctions.AppFunctionContext"),
+    },
+    "oneofserializable__": {
+        "NonSerializableSubclasses": (
+            23,
+            r"OneOfSealedInterface\$ASubclass cannot be represented as an app function serializable",
+        )
+    },
+    "serializable__invalid__": {
+        "EntityWithInvalidListParameterType": (22, "supported type; badParam is .*List<.*Any>"),
+        "EntityWithNonPropertyParameter": (23, "must have getters: nonPropertyParameter"),
+        "SerializableProxyMissingToMethod": (16, "exactly one member function: toLocalDateTime"),
+        "SerializableWithOptionalNonNullSerializable": (
+            10,
+            "type com.testdata.NestedSerializable cannot be optional",
+        ),
+    },
+    "serializable__valid__": {
+        "SubClassRenamedCapabilityProperty": (
+            12,
+            "@AppFunctionSchemaCapability supertypes must be present .* stringToOpen",
+        )
+    },
+    "signatures__invalid__": {
+        "EmptyAppFunctionXmlFileNameSignature": (6, "appFunctionXmlFileName cannot be empty"),
+        "InvalidClassSignature": (10, "only a functional interface can have @AppFunctionSignature"),
+        "InvalidScopeSignature": (5, 'invalid scope: "invalid_scope".* "global" and "activity"'),
+        "MultiMethodsInterface": (10, "only a functional interface"),
+        "NoMethodsInterface": (10, "only a functional interface"),
+        "NotFunctionalInterface": (10, "only a functional interface"),
+        "WrongCaseScopeSignature": (5, 'invalid scope: "Global".* "global" and "activity"'),
+    },
+}
+REASONS: Final = {
+    f"{folder}{name}": reason for folder, reasons in _REASONS.items() for name, reason in reasons.items()
 }
 
 

@@ -20,7 +20,7 @@ from droidgate.model.types import (
 )
 from droidgate_appfunctions.format import FORMAT
 from droidgate_appfunctions.kotlin import may_declare, read_sources
-from model_types import array, int32, int64, null, ref, string
+from model_types import array, int32, int64, null, properties_of, ref, string
 
 HEADER = """\
 package com.example
@@ -47,8 +47,7 @@ def parameter(declared: str, *others: str, header: str = HEADER) -> Type:
     reading = functions(f"@AppFunction fun f(c: AppFunctionContext, {declared}) {{}}", *others, header=header)
     assert not reading.findings
     capability = only(reading)
-    assert isinstance(capability.input, ObjectType)
-    [result] = capability.input.properties.values()
+    [result] = properties_of(capability.input).values()
     return result.type
 
 
@@ -102,8 +101,7 @@ def test_platform_classes_travel_by_reference_and_values_of_time_as_objects() ->
     reading = functions("@AppFunction fun f(c: AppFunctionContext): Instant {}", header=header)
     assert only(reading).output == ref("java.time.Instant")
     result = reading.providers[0].definitions["java.time.Instant"]
-    assert isinstance(result, ObjectType)
-    assert {name: one.type for name, one in result.properties.items()} == {
+    assert {name: one.type for name, one in properties_of(result).items()} == {
         "epochSecond": int64(),
         "nanoAdjustment": int32(),
     }
@@ -185,8 +183,7 @@ def test_constants_are_followed_through_companions_imports_and_sums() -> None:
     '''
     capability = only(functions(body, other, header=header))
     assert capability.description == 'on/off ! "x" $ 3'
-    assert isinstance(capability.input, ObjectType)
-    assert capability.input.properties["x"].type.enum == ("on", "off", "r\\n")
+    assert properties_of(capability.input)["x"].type.enum == ("on", "off", "r\\n")
 
 
 def test_a_value_that_is_not_a_constant_is_a_finding_at_its_line_and_left_out() -> None:
@@ -213,8 +210,7 @@ def test_whether_a_function_is_enabled_is_never_guessed() -> None:
 def test_a_default_value_makes_a_parameter_optional() -> None:
     reading = functions("@AppFunction fun f(c: AppFunctionContext, x: Int = 3, y: String? = null, z: Int) {}")
     result = only(reading).input
-    assert isinstance(result, ObjectType)
-    assert {name: one.required for name, one in result.properties.items()} == {
+    assert {name: one.required for name, one in properties_of(result).items()} == {
         "x": False,
         "y": False,
         "z": True,
@@ -242,8 +238,7 @@ def test_kdoc_gives_texts_only_where_the_annotation_says_so() -> None:
     """
     told = only(functions(body % "isDescribedByKDoc = true"))
     assert told.description == "Adds.\n   More."
-    assert isinstance(told.input, ObjectType)
-    assert told.input.properties["x"].type.description == "The number."
+    assert properties_of(told.input)["x"].type.description == "The number."
     assert told.output == int32(description="It.")
     silent = only(functions(body % ""))
     assert silent.description is None
@@ -301,8 +296,7 @@ def test_a_schema_and_default_values_come_from_the_function_that_is_overridden()
         "schemaName": "add",
         "schemaVersion": 2,
     }
-    assert isinstance(capability.input, ObjectType)
-    assert not capability.input.properties["x"].required
+    assert not properties_of(capability.input)["x"].required
 
 
 def test_a_supertype_outside_of_the_sources_is_a_finding_of_the_function_that_overrides_it() -> None:

@@ -12,21 +12,9 @@ _STEPS: Final = re.compile(
     r"(?:/properties/[^/]*/type|/items|/members/\d+|/alternatives/\d+)*"
 )
 _SUFFIX: Final = re.compile(r"^(/definitions/[^/@]*)@[^/]*")
-SCHEMA_WORDS: Final = frozenset(
-    f"keywords/{word}"
-    for word in (
-        "type",
-        "anyOf",
-        "oneOf",
-        "allOf",
-        "$ref",
-        "items",
-        "prefixItems",
-        "properties",
-        "if",
-        "then",
-    )
-)
+SCHEMA_WORDS: Final = frozenset(f"keywords/{word}" for word in (
+    "type", "anyOf", "oneOf", "allOf", "$ref", "items", "prefixItems", "properties", "if", "then",
+))  # fmt: skip
 """Keywords that say what kind of value a type has, or that hold inner types as they are written."""
 
 _KIND_WORDS: Final = frozenset({"kind", "name", "implicit", "boolean", "exclusive", *SCHEMA_WORDS})

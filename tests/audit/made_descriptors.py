@@ -14,15 +14,8 @@ FORMATS: Final = ("mcp", "mmcp", "mobile-mcp", "appfunctions")
 _VERBS: Final = ("create", "get", "list", "delete", "search", "update", "send", "play")
 _THINGS: Final = ("note", "event", "message", "alarm", "song", "contact", "order", "file")
 _ODD_IDS: Final = (
-    "a.b",
-    "with space",
-    "äöü",
-    "x" * 130,
-    "slash/ed",
-    "UPPER-case",
-    "1st",
-    "com.example.Foo#bar",
-)
+    "a.b", "with space", "äöü", "x" * 130, "slash/ed", "UPPER-case", "1st", "com.example.Foo#bar",
+)  # fmt: skip
 _PERMISSION: Final = "com.example.permission.CALL_TOOLS"
 
 

@@ -166,11 +166,11 @@ def test_a_text_that_spells_the_declared_kind_is_read_as_it_and_noted(
         (OpaqueType(class_name="android.app.PendingIntent"), {}),
         (AnyType(boolean=False), 1),
         (ref("nowhere"), 1),
-        (string().changed({"enum": ("a", "b")}), "c"),
+        (string(enum=("a", "b")), "c"),
         (int32(keywords={"minimum": 1}), 0),
         (string(pattern="^[a-z]+$"), "A"),
         (string(keywords={"maxLength": 1}), "😀😀"),
-        (one_of(int32(), string().changed({"pattern": "^a"})), "b"),
+        (one_of(int32(), string(pattern="^a")), "b"),
         (one_of(int32(), int64()), 1),
         (all_of(int32(), int32(keywords={"maximum": 3})), 4),
     ],
@@ -253,7 +253,7 @@ def test_an_input_that_is_not_an_object_lists_no_names() -> None:
 def test_a_missing_required_value_is_refused_unless_it_may_be_null() -> None:
     with pytest.raises(CallError, match="'x' is required and missing"):
         fit_arguments({}, capability(x=required(string())), {})
-    nullable = required(string().changed({"nullable": True}))
+    nullable = required(string(nullable=True))
     assert fit_arguments({}, capability(x=nullable), {}).bends
     with pytest.raises(CallError):
         fit_arguments({}, capability(x=nullable), {}, exact=True)
@@ -261,7 +261,7 @@ def test_a_missing_required_value_is_refused_unless_it_may_be_null() -> None:
 
 def test_null_is_no_value_for_an_optional_parameter_and_a_value_for_a_nullable_one() -> None:
     nonnull = optional(string())
-    nullable = optional(string().changed({"nullable": True}))
+    nullable = optional(string(nullable=True))
     fitted = fit_arguments({"x": None, "y": None}, capability(x=nonnull, y=nullable), {})
     assert fitted.values == {"y": None}
 

@@ -14,10 +14,14 @@ import threading
 import time
 from dataclasses import dataclass
 from pathlib import Path
+from typing import Any
 
+import jsonschema
 import pytest
 
 from droidgate.cli import run
+from droidgate.cli.output.json_output import schema_of
+from droidgate.cli.published import PUBLISHED
 
 SECONDS = 60
 WHOLE_PROGRAM = [sys.executable, "-m", "droidgate"]
@@ -30,6 +34,12 @@ class Run:
     code: int
     out: str
     err: str
+
+    def document(self, name: str) -> Any:
+        """Return the JSON that was printed, which has to fit a published schema."""
+        printed = json.loads(self.out)
+        jsonschema.validate(printed, schema_of(PUBLISHED[name]))
+        return printed
 
 
 class Runner:
@@ -46,6 +56,13 @@ class Runner:
         code = run([str(one) for one in arguments])
         captured = self._capsys.readouterr()
         return Run(code, captured.out, captured.err)
+
+    def document(self, *arguments: str | Path, code: int = 0) -> Any:
+        """Return the document of a run that has to end with a code."""
+        run = self(*arguments, "--json")
+        assert run.code == code, run.err
+        words = [str(one) for one in arguments[:2]]
+        return run.document("-".join(words) if "-".join(words) in PUBLISHED else words[0])
 
 
 def run_process(

@@ -6,16 +6,16 @@ import socket
 import subprocess
 import sys
 from pathlib import Path
-from typing import Any
 
-import jsonschema
 import pytest
 
-from cli.program_runs import Run, Runner, run_on_terminal, run_process
+from cli.program_runs import Runner, run_on_terminal, run_process
 from cli.samples import TIMER, TIMER_MANIFEST, TOOLS, hostile_tools, write_project, write_tools
 from cli.test_sarif import check_log
 from conftest import Golden
 from droidgate.cli.demo import demonstration_calls
+from droidgate.cli.output.json_output import schema_of
+from droidgate.cli.published import PUBLISHED
 from droidgate.extras import install_command
 
 
@@ -27,17 +27,15 @@ def _in_a_folder_of_its_own(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> 
     write_tools(Path("tools.json"))
 
 
-def document_of(droidgate: Runner, command: str, run: Run) -> Any:
-    """Return the document a command printed, held against the schema it publishes."""
-    printed = droidgate(command, "--json-schema")
-    assert (printed.code, printed.err) == (0, "")
-    document = json.loads(run.out)
-    jsonschema.Draft202012Validator(json.loads(printed.out)).validate(document)
-    return document
-
-
 def _files(folder: str) -> list[str]:
     return sorted(str(path.relative_to(folder)) for path in Path(folder).rglob("*") if path.is_file())
+
+
+@pytest.mark.parametrize("command", ["inspect", "convert", "lint", "diff", "formats", "migrate", "pack"])
+def test_a_command_prints_its_schema(droidgate: Runner, command: str) -> None:
+    run = droidgate(command, "--json-schema")
+    assert (run.code, run.err) == (0, "")
+    assert json.loads(run.out) == schema_of(PUBLISHED[command])
 
 
 # inspect
@@ -51,7 +49,7 @@ def test_inspect_shows_a_project(droidgate: Runner, golden: Golden) -> None:
 
 def test_inspect_prints_the_model_as_json(droidgate: Runner, golden: Golden) -> None:
     run = droidgate("inspect", "timer", "--json")
-    document = document_of(droidgate, "inspect", run)
+    document = run.document("inspect")
     assert (run.code, run.err) == (0, "")
     assert document["schema"] == "droidgate.inspect/1"
     golden("cli/inspect.json", run.out)
@@ -59,7 +57,7 @@ def test_inspect_prints_the_model_as_json(droidgate: Runner, golden: Golden) -> 
 
 def test_inspect_reads_standard_input(droidgate: Runner) -> None:
     run = droidgate("inspect", "-", "--json", stdin=TIMER.encode())
-    (provider,) = document_of(droidgate, "inspect", run)["providers"]
+    (provider,) = run.document("inspect")["providers"]
     assert [one["id"] for one in provider["capabilities"]] == ["start_timer", "stop_timer"]
     assert provider["source"]["path"] == "-"
 
@@ -76,7 +74,7 @@ def test_a_leniency_is_told_and_refused_by_strict(droidgate: Runner, golden: Gol
     run = droidgate("inspect", "lenient.xml")
     assert run.code == 0
     golden("cli/inspect-lenient.txt", run.out)
-    (finding,) = document_of(droidgate, "inspect", droidgate("inspect", "lenient.xml", "--json"))["findings"]
+    (finding,) = droidgate("inspect", "lenient.xml", "--json").document("inspect")["findings"]
     assert (finding["level"], finding["source"]["line"]) == ("read", 6)
     refused = droidgate("inspect", "lenient.xml", "--strict")
     assert (refused.code, refused.out) == (3, "")
@@ -88,7 +86,7 @@ def test_what_cannot_be_read_in_a_folder_is_told_and_the_rest_is_read(droidgate:
     Path("timer/app/src/main/res/xml/timer.xml").write_text(TIMER.replace("</mobile", "<mobile"))
     Path("timer/more.json").write_text(json.dumps(TOOLS))
     run = droidgate("inspect", "timer", "--json")
-    document = document_of(droidgate, "inspect", run)
+    document = run.document("inspect")
     assert run.code == 0
     assert [one["protocol"] for one in document["providers"]] == ["mcp"]
     assert document["problems"][0]["place"].startswith("timer/app/src/main/res/xml/timer.xml")
@@ -114,13 +112,13 @@ def test_convert_writes_artifacts_report_and_names(droidgate: Runner, golden: Go
     golden("cli/convert-fidelity.json", Path("out/fidelity.json").read_text())
     golden("cli/convert-names.json", Path("out/names.json").read_text())
     assert {"AndroidManifest.xml", "fidelity.json", "names.json"} <= set(_files("out"))
-    back = document_of(droidgate, "inspect", droidgate("inspect", "out/AndroidManifest.xml", "--json"))
+    back = droidgate("inspect", "out/AndroidManifest.xml", "--json").document("inspect")
     assert back["providers"][0]["capabilities"][0]["id"] == "start_timer"
 
 
 def test_the_files_are_what_their_schemas_and_digests_say(droidgate: Runner) -> None:
     run = droidgate("convert", "timer", "tools.json", "--to", "appfunctions", "-o", "out", "--json")
-    fidelity = document_of(droidgate, "convert", run)
+    fidelity = run.document("convert")
     assert fidelity == json.loads(Path("out/fidelity.json").read_text())
     written = {file["path"] for conversion in fidelity["conversions"] for file in conversion["files"]}
     assert {*written, "fidelity.json", "names.json"} == set(_files("out"))
@@ -244,7 +242,7 @@ def test_lint_names_rule_place_and_way_out(droidgate: Runner, golden: Golden) ->
     run = droidgate("lint", "broken.xml")
     assert (run.code, run.err) == (1, "")
     golden("cli/lint.txt", run.out)
-    document = document_of(droidgate, "lint", droidgate("lint", "broken.xml", "--json"))
+    document = droidgate("lint", "broken.xml", "--json").document("lint")
     assert all(one["rule"] and one["source"]["path"] == "broken.xml" for one in document["findings"])
     assert document["counts"]["error"] == sum(one["level"] == "error" for one in document["findings"])
     log = json.loads(droidgate("lint", "broken.xml", "--sarif").out)
@@ -305,7 +303,7 @@ def test_diff_tells_what_breaks(droidgate: Runner, golden: Golden) -> None:
     assert (run.code, run.err) == (0, "")
     golden("cli/diff.txt", run.out)
     printed = droidgate("diff", "timer.xml", "new.xml", "--json")
-    document = document_of(droidgate, "diff", printed)
+    document = printed.document("diff")
     assert (document["weight"], document["counts"]) == (
         "breaking",
         {"breaking": 2, "compatible": 1, "text-only": 1},
@@ -335,7 +333,7 @@ def test_diff_takes_one_side_from_standard_input(droidgate: Runner) -> None:
 
 def test_formats_list_every_dialect(droidgate: Runner) -> None:
     run = droidgate("formats")
-    document = document_of(droidgate, "formats", droidgate("formats", "--json"))
+    document = droidgate("formats", "--json").document("formats")
     for one in document["formats"]:
         assert f"{one['id']}  {one['title']}" in run.out
         assert all(dialect["summary"] in run.out for dialect in one["dialects"])

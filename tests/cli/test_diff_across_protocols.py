@@ -3,11 +3,7 @@
 import json
 from pathlib import Path
 
-from jsonschema import validate
-
 from cli.program_runs import Runner
-from droidgate.cli.output.json_output import schema_of
-from droidgate.cli.published import PUBLISHED
 from droidgate_phone.sample_apps import sample_apps_directory
 
 
@@ -18,9 +14,7 @@ def test_the_page_and_the_document_show_what_the_protocol_changes(droidgate: Run
     assert page.code == 0
     assert "mobile-mcp -> mmcp: because of the protocol" in page.out
     assert page.out.endswith("1 breaking; 3 capabilities are as they were\n")
-    document = json.loads(droidgate("diff", old, tmp_path, "--json").out)
-    validate(document, schema_of(PUBLISHED["diff"]))
-    (change,) = document["comparison"]["protocol_changes"]
+    (change,) = droidgate.document("diff", old, tmp_path)["comparison"]["protocol_changes"]
     fidelity = json.loads((tmp_path / "fidelity.json").read_text())
     assert len(change["findings"]) == len(fidelity["conversions"][0]["findings"])
     assert droidgate("diff", old, tmp_path, "--fail-on", "breaking").code == 1

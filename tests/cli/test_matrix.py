@@ -39,22 +39,11 @@ def _with_parameter(one: Type, *, required: bool = True) -> Capability:
 
 
 TYPES: dict[str, Type] = {
-    "boolean": boolean(),
-    "int32": int32(),
-    "int64": int64(),
-    "float": float32(),
-    "double": float64(),
-    "string": string(),
-    "bytes": binary(),
-    "null": null(),
-    "array": ArrayType(),
-    "object": ObjectType(),
-    "ref": ref("D"),
-    "all-of": AllOfType(),
-    "one-of": one_of(string(), boolean()),
-    "opaque": OpaqueType(class_name="android.app.PendingIntent"),
-    "any": AnyType(),
-}
+    "boolean": boolean(), "int32": int32(), "int64": int64(), "float": float32(), "double": float64(),
+    "string": string(), "bytes": binary(), "null": null(), "array": ArrayType(), "object": ObjectType(),
+    "ref": ref("D"), "all-of": AllOfType(), "one-of": one_of(string(), boolean()),
+    "opaque": OpaqueType(class_name="android.app.PendingIntent"), "any": AnyType(),
+}  # fmt: skip
 RECORD = record({"a": optional(string())})
 RECORDS: dict[str, Type] = {
     "object": RECORD,
@@ -77,24 +66,12 @@ CASES: dict[str, tuple[Capability, str]] = {
         Capability(id="do", output=record({"r": optional(string())})),
         "/output/properties/r/required",
     ),
-    "constraint: pattern": (
-        _with_parameter(string().model_copy(update={"pattern": "^a"})),
-        "/input/properties/p/type/pattern",
-    ),
-    "constraint: format": (
-        _with_parameter(string().model_copy(update={"format": "date"})),
-        "/input/properties/p/type/format",
-    ),
-    "constraint: enum": (
-        _with_parameter(string().model_copy(update={"enum": ("a", "b")})),
-        "/input/properties/p/type/enum",
-    ),
-    "constraint: null allowed": (
-        _with_parameter(string().model_copy(update={"nullable": True})),
-        "/input/properties/p/type/nullable",
-    ),
+    "constraint: pattern": (_with_parameter(string(pattern="^a")), "/input/properties/p/type/pattern"),
+    "constraint: format": (_with_parameter(string(format="date")), "/input/properties/p/type/format"),
+    "constraint: enum": (_with_parameter(string(enum=("a", "b"))), "/input/properties/p/type/enum"),
+    "constraint: null allowed": (_with_parameter(string(nullable=True)), "/input/properties/p/type/nullable"),
     "constraint: other JSON Schema keywords": (
-        _with_parameter(string().model_copy(update={"keywords": {"minLength": 1}})),
+        _with_parameter(string(keywords={"minLength": 1})),
         "/input/properties/p/type/keywords/minLength",
     ),
     "schema: facts of other formats": (
@@ -102,7 +79,7 @@ CASES: dict[str, tuple[Capability, str]] = {
         "/extensions/elsewhere/f",
     ),
     "type: a type without a name": (
-        _with_parameter(string().model_copy(update={"implicit": True})),
+        _with_parameter(string(implicit=True)),
         "/input/properties/p/type/implicit",
     ),
     "access: enabled by default": (

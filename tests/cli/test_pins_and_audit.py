@@ -2,14 +2,11 @@
 
 from __future__ import annotations
 
-import json
 import secrets
 from collections.abc import Iterator
 from datetime import datetime, tzinfo
 from pathlib import Path
-from typing import Any
 
-import jsonschema
 import pytest
 
 from calling.log_writers import ALLOWED, SUBJECT, write_calls
@@ -23,8 +20,6 @@ from droidgate.calling.phones import open_device
 from droidgate.calling.pins import PinStore
 from droidgate.calling.policy import Decision
 from droidgate.calling.subjects import find_capability, pin_of
-from droidgate.cli.output.json_output import schema_of
-from droidgate.cli.published import PUBLISHED
 from droidgate_phone.phone import VirtualPhone, start_phone
 
 NOTES = "dev.droidgate.sample.notes"
@@ -45,15 +40,6 @@ def home(tmp_path: Path, phone: VirtualPhone, monkeypatch: pytest.MonkeyPatch) -
     return tmp_path
 
 
-def document(droidgate: Runner, *arguments: str, code: int = 0) -> Any:
-    """Return what a command prints as JSON, held to its published schema."""
-    run = droidgate(*arguments, "--json")
-    assert run.code == code, run.err
-    printed = json.loads(run.out)
-    jsonschema.validate(printed, schema_of(PUBLISHED["-".join(arguments[:2])]))
-    return printed
-
-
 def keep_changed_approval(capability: str) -> None:
     """Approve a capability of the notes app as if it had been declared otherwise."""
     declared = declared_capabilities(open_device().caller.targets)
@@ -71,29 +57,29 @@ def keep_changed_approval(capability: str) -> None:
 
 
 def test_an_approval_is_made_listed_compared_and_removed(droidgate: Runner) -> None:
-    assert document(droidgate, "pins", "list")["pins"] == []
-    made = document(droidgate, "pins", "approve", CREATE, "--yes")
+    assert droidgate.document("pins", "list")["pins"] == []
+    made = droidgate.document("pins", "approve", CREATE, "--yes")
     assert [entry["capability"] for entry in made["approved"]] == [f"{NOTES}.NotesService#createNote"]
     assert made["refused"] == made["unchanged"] == []
-    again = document(droidgate, "pins", "approve", CREATE)
+    again = droidgate.document("pins", "approve", CREATE)
     assert (again["approved"], again["unchanged"]) == ([], made["approved"])
-    assert document(droidgate, "pins", "list")["pins"] == made["approved"]
-    [difference] = document(droidgate, "pins", "diff")["pins"]
+    assert droidgate.document("pins", "list")["pins"] == made["approved"]
+    [difference] = droidgate.document("pins", "diff")["pins"]
     assert difference["state"] == "unchanged"
-    assert document(droidgate, "pins", "remove", f"{NOTES}/*")["removed"] == made["approved"]
-    assert document(droidgate, "pins", "list")["pins"] == []
+    assert droidgate.document("pins", "remove", f"{NOTES}/*")["removed"] == made["approved"]
+    assert droidgate.document("pins", "list")["pins"] == []
 
 
 def test_a_changed_declaration_is_shown_before_it_is_approved_again(droidgate: Runner) -> None:
     keep_changed_approval(f"{NOTES}.NotesService#createNote")
-    [difference] = document(droidgate, "pins", "diff")["pins"]
+    [difference] = droidgate.document("pins", "diff")["pins"]
     assert difference["state"] == "changed"
     shown = droidgate("pins", "diff").out
     assert "text-only: text-changed: the description changed\n    was: Harmless\n    is: Write a new" in shown
     run = droidgate("pins", "approve", CREATE, "--yes")
     assert f"{CREATE}  appfunctions: changed since it was approved" in run.out
     assert "the description changed" in run.out
-    assert document(droidgate, "pins", "diff")["pins"][0]["state"] == "unchanged"
+    assert droidgate.document("pins", "diff")["pins"][0]["state"] == "unchanged"
 
 
 def test_nothing_is_approved_where_nobody_can_be_asked(droidgate: Runner) -> None:
@@ -143,11 +129,11 @@ def test_calls_are_shown_and_the_chain_is_verified(droidgate: Runner) -> None:
     log = AuditLog()
     write_calls(log, 3)
     log.start(SUBJECT, pin=None, arguments={}, decision=Decision("deny", "rule 1", "no"))
-    calls = document(droidgate, "audit", "show")["calls"]
+    calls = droidgate.document("audit", "show")["calls"]
     assert [(call["decision"], call["result"]) for call in calls] == [*[("allow", "ok")] * 3, ("deny", None)]
-    assert len(document(droidgate, "audit", "show", "--last", "2")["calls"]) == 2
-    assert document(droidgate, "audit", "show", "com.other/*")["calls"] == []
-    verified = document(droidgate, "audit", "verify")
+    assert len(droidgate.document("audit", "show", "--last", "2")["calls"]) == 2
+    assert droidgate.document("audit", "show", "com.other/*")["calls"] == []
+    verified = droidgate.document("audit", "verify")
     assert (verified["records"], verified["broken"]) == (7, None)
     assert droidgate("audit", "verify", "--expect", str(verified["digest"])).code == 0
     assert droidgate("audit", "verify", "--expect", "0" * 63).code == 1
@@ -158,10 +144,10 @@ def test_calls_are_found_by_their_arguments_which_are_in_no_file(droidgate: Runn
     for number in (1, 2, 1):
         log.start(SUBJECT, pin=None, arguments={"title": "canary", "number": number}, decision=ALLOWED)
     text = '{"number": 1, "title": "canary"}'
-    calls = document(droidgate, "audit", "show", "--args", text)["calls"]
+    calls = droidgate.document("audit", "show", "--args", text)["calls"]
     assert len(calls) == 2
     assert len({call["arguments"] for call in calls}) == 2
-    assert document(droidgate, "audit", "show", "--args", text, "--last", "1")["calls"] == calls[1:]
+    assert droidgate.document("audit", "show", "--args", text, "--last", "1")["calls"] == calls[1:]
     assert droidgate("audit", "show", "--args", '{"title": "canary"}').out == "no such call is in the log\n"
     assert (droidgate("audit", "show", "--args", "[]").code) == 2
     assert not [path for path in home.rglob("*") if path.is_file() and b"canary" in path.read_bytes()]
@@ -176,7 +162,7 @@ def test_a_broken_chain_ends_with_code_one_and_its_place(droidgate: Runner, tmp_
     run = droidgate("audit", "verify")
     assert run.code == 1
     assert run.out.startswith(f"{path}:3: removed: record 3 is missing before record 4\n")
-    assert document(droidgate, "audit", "verify", code=1)["broken"] == {
+    assert droidgate.document("audit", "verify", code=1)["broken"] == {
         "kind": "removed",
         "place": f"{path}:3",
         "message": "record 3 is missing before record 4",

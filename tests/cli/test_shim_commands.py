@@ -5,7 +5,6 @@ from collections.abc import Iterator, Mapping
 from pathlib import Path
 from typing import Any
 
-import jsonschema
 import pytest
 from cryptography.hazmat.primitives.serialization import Encoding, NoEncryption, PrivateFormat
 
@@ -43,11 +42,26 @@ def phone(monkeypatch: pytest.MonkeyPatch) -> Iterator[VirtualPhone]:
         yield started
 
 
-def document(run: Run, name: str) -> Any:
-    """Return what a run printed, which has to fit the published schema."""
-    printed = json.loads(run.out)
-    jsonschema.validate(printed, schema_of(PUBLISHED[name]))
-    return printed
+class Shim:
+    """Runs `droidgate shim` inside this process."""
+
+    def __init__(self, droidgate: Runner) -> None:
+        self._droidgate = droidgate
+
+    def __call__(self, command: str, *arguments: str | Path) -> Run:
+        return self._droidgate("shim", command, *arguments)
+
+    def document(self, command: str, *arguments: str | Path) -> Any:
+        return self(command, *arguments, "--json").document(f"shim-{command}")
+
+    def install(self, source: str | Path, *options: str) -> None:
+        """Install shims for apps of all protocols, which has to work."""
+        assert self("install", *ALL, "--from", source, *options).code == 0
+
+
+@pytest.fixture
+def shim(droidgate: Runner) -> Shim:
+    return Shim(droidgate)
 
 
 def shims_on(phone: VirtualPhone) -> set[str]:
@@ -82,8 +96,8 @@ def folder_with(tmp_path: Path, *names: str) -> Path:
     return tmp_path
 
 
-def test_build_install_status_call_sync_doctor_uninstall(droidgate: Runner, phone: VirtualPhone) -> None:
-    installed = document(droidgate("shim", "install", *ALL, "--from", "adb:", "--json"), "shim-install")
+def test_build_install_status_call_sync_doctor_uninstall(shim: Shim, phone: VirtualPhone) -> None:
+    installed = shim.document("install", *ALL, "--from", "adb:")
     assert all(one["works"] for one in installed["shims"])
     assert shims_on(phone) == {CLOCK_IN, PDF_TOOL, TALLY, WEATHER, NOTES, f"{NOTES}.legacy", HOLDER}
     assert [one["package"] for one in installed["unused"]] == []
@@ -93,28 +107,26 @@ def test_build_install_status_call_sync_doctor_uninstall(droidgate: Runner, phon
         f"{HOLDER}/.backends.ShellIdentityInstrumentation"
     ]
 
-    status = document(droidgate("shim", "status", "--json"), "shim-status")
+    status = shim.document("status")
     assert {one["application_id"].removeprefix(SHIM_OF) for one in status["shims"]} == shims_on(phone)
     assert all(one["status"]["grants"] == [] for one in status["shims"])
     for_others = [one["application_id"] for one in status["shims"] if one["calls_functions_for_others"]]
     assert for_others == [HOLDER]
-    assert "calls app functions for the other shims" in droidgate("shim", "status").out
+    assert "calls app functions for the other shims" in shim("status").out
 
-    assert droidgate("shim", "call", "make_up_clock_in", "--args", '{"date": "2026-03-02"}').code == 0
+    assert shim("call", "make_up_clock_in", "--args", '{"date": "2026-03-02"}').code == 0
     assert b"2026-03-02" in b"".join(held for _, held in files_of(phone, CLOCK_IN).items())
-    told = document(
-        droidgate("shim", "call", "query_clock_in", "--args", '{"date": "2026-03-02"}', "--json"), "shim-call"
-    )
+    told = shim.document("call", "query_clock_in", "--args", '{"date": "2026-03-02"}')
     assert told["outputs"] == {"date": "2026-03-02", "has_clocked_in": True}
 
     phone.install(changed_clock_in(2))
-    refused = droidgate("shim", "call", "query_clock_in", "--args", '{"date": "2026-03-02"}')
+    refused = shim("call", "query_clock_in", "--args", '{"date": "2026-03-02"}')
     assert refused.code == 6
     assert "needs_approval" in refused.err
     phone.system.packages.uninstall(WEATHER)
-    planned = document(droidgate("shim", "sync", "--dry-run", "--json"), "shim-sync")
+    planned = shim.document("sync", "--dry-run")
     assert shims_on(phone) >= {WEATHER}
-    synced = document(droidgate("shim", "sync", "--json"), "shim-sync")
+    synced = shim.document("sync")
     kinds = {one["application_id"].removeprefix(SHIM_OF): one["kind"] for one in synced["changes"]}
     assert kinds == {
         CLOCK_IN: "changed",
@@ -130,37 +142,35 @@ def test_build_install_status_call_sync_doctor_uninstall(droidgate: Runner, phon
     ]
     assert (planned["done"], synced["done"]) == (False, True)
     assert shims_on(phone) == {CLOCK_IN, PDF_TOOL, TALLY, NOTES, f"{NOTES}.legacy", HOLDER}
-    again = droidgate("shim", "call", "query_clock_in", "--args", '{"date": "2026-03-02"}')
+    again = shim("call", "query_clock_in", "--args", '{"date": "2026-03-02"}')
     assert (again.code, "has_clocked_in: true" in again.out) == (0, True)
 
     phone.install(sample_package("weather").apk)
-    came = document(droidgate("shim", "sync", "--json"), "shim-sync")
+    came = shim.document("sync")
     assert [one["application_id"] for one in came["changes"] if one["kind"] == "came"] == [SHIM_OF + WEATHER]
-    nothing = droidgate("shim", "sync")
+    nothing = shim("sync")
     assert (nothing.code, "nothing is to be done" in nothing.out) == (0, True)
 
-    checked = document(droidgate("shim", "doctor", "--json"), "shim-doctor")
+    checked = shim.document("doctor")
     assert [one for one in checked["checks"] if one["state"] == "problem"] == []
-    made = droidgate("shim", "call", "createNote", "--args", '{"title": "Oats", "content": "two bags"}')
+    made = shim("call", "createNote", "--args", '{"title": "Oats", "content": "two bags"}')
     assert made.code == 0
     assert any(b"two bags" in held for held in files_of(phone, f"{NOTES}.legacy").values())
 
-    removed = document(droidgate("shim", "uninstall", "--all", "--json"), "shim-uninstall")
+    removed = shim.document("uninstall", "--all")
     assert len(removed["shims"]) == 7
     assert removed["identity"] is None
     assert shims_on(phone) == set()
 
 
-def test_one_call_finds_what_the_call_before_it_left_with_the_tool(
-    droidgate: Runner, phone: VirtualPhone
-) -> None:
-    assert droidgate("shim", "install", *ALL, "--from", f"adb:/{TALLY}").code == 0
+def test_one_call_finds_what_the_call_before_it_left_with_the_tool(shim: Shim, phone: VirtualPhone) -> None:
+    shim.install(f"adb:/{TALLY}")
     for points, total in ((5, 5), (-2, 3)):
         arguments = json.dumps({"player": "Ada", "points": points})
-        told = document(droidgate("shim", "call", "add_points", "--args", arguments, "--json"), "shim-call")
+        told = shim.document("call", "add_points", "--args", arguments)
         assert told["outputs"] == {"player": "Ada", "total": total}
     phone.system.end_processes(TALLY, "test")
-    shown = droidgate("shim", "call", "read_total", "--args", '{"player": "Ada"}')
+    shown = shim("call", "read_total", "--args", '{"player": "Ada"}')
     assert (shown.code, "total: 0" in shown.out) == (0, True)
 
 
@@ -171,21 +181,19 @@ def files_of(phone: VirtualPhone, package: str) -> dict[str, bytes]:
     return {name: files.read(f"{root}/{name}") for name in files.list(root)}
 
 
-def test_what_adb_may_is_set_up_and_nothing_more(
-    droidgate: Runner, phone: VirtualPhone, tmp_path: Path
-) -> None:
+def test_what_adb_may_is_set_up_and_nothing_more(shim: Shim, phone: VirtualPhone, tmp_path: Path) -> None:
     folder = folder_with(tmp_path, "pdf-tool")
-    run = document(droidgate("shim", "install", *ALL, "--from", folder, "--json"), "shim-install")
+    run = shim.document("install", *ALL, "--from", folder)
     (record,) = run["shims"]
     assert set(outcomes(record).values()) == {"done", "not-needed", "left-out"}
-    shim = phone.system.packages.find(SHIM_OF + PDF_TOOL)
-    assert shim is not None
-    assert NOTIFICATIONS in shim.granted
+    package = phone.system.packages.find(SHIM_OF + PDF_TOOL)
+    assert package is not None
+    assert NOTIFICATIONS in package.granted
     assert SHIM_OF + PDF_TOOL in phone.system.uid_states.idle_whitelist
     assert phone.system.app_ops.of_package(SHIM_OF + PDF_TOOL) == {"SYSTEM_ALERT_WINDOW": "allow"}
     for step in record["steps"]:
         assert step["command"] or step["why"], step
-    status = document(droidgate("shim", "status", "--json"), "shim-status")
+    status = shim.document("status")
     assert status["shims"][0]["status"]["grants"] == []
     assert status["shims"][0]["status"]["access"] == {
         "notifications": True,
@@ -197,13 +205,13 @@ def test_what_adb_may_is_set_up_and_nothing_more(
 
 @pytest.mark.parametrize(("sdk", "needed"), [("26", {"done"}), ("30", {"done"}), ("33", {"done"})])
 def test_older_releases_need_less(
-    droidgate: Runner, monkeypatch: pytest.MonkeyPatch, tmp_path: Path, sdk: str, needed: set[str]
+    shim: Shim, monkeypatch: pytest.MonkeyPatch, tmp_path: Path, sdk: str, needed: set[str]
 ) -> None:
     folder = folder_with(tmp_path, "pdf-tool")
     with start_phone(server_port=0, sdk=sdk, apps=False) as phone:
         monkeypatch.setenv("ANDROID_ADB_SERVER_PORT", str(phone.server_port))
         phone.install(sample_package("pdf-tool").apk)
-        run = document(droidgate("shim", "install", *ALL, "--from", folder, "--json"), "shim-install")
+        run = shim.document("install", *ALL, "--from", folder)
         steps = {what.partition(",")[0]: outcome for what, outcome in outcomes(run["shims"][0]).items()}
     assert steps["be started by agents while it does not run"] in needed
     assert steps["open the windows of mMCP tools while no agent is in front"] == (
@@ -213,90 +221,92 @@ def test_older_releases_need_less(
 
 
 def test_any_app_is_granted_only_where_it_was_said_and_taken_back_too(
-    droidgate: Runner, phone: VirtualPhone, tmp_path: Path
+    shim: Shim, phone: VirtualPhone, tmp_path: Path
 ) -> None:
     del phone
     folder = folder_with(tmp_path, "clock-in")
 
     def grants() -> list[Any]:
-        status = document(droidgate("shim", "status", "--json"), "shim-status")
+        status = shim.document("status")
         return [
-            (one["caller"], one["capability"]) for shim in status["shims"] for one in shim["status"]["grants"]
+            (one["caller"], one["capability"])
+            for record in status["shims"]
+            for one in record["status"]["grants"]
         ]
 
-    droidgate("shim", "install", *ALL, "--from", folder)
+    shim("install", *ALL, "--from", folder)
     assert grants() == []
-    droidgate("shim", "install", *ALL, "--from", folder, "--allow-any-app")
+    shim("install", *ALL, "--from", folder, "--allow-any-app")
     assert grants() == [("any-app", "*")]
-    checked = droidgate("shim", "doctor")
+    checked = shim("doctor")
     assert (checked.code, "no problem was found, 1 risk;" in checked.out) == (0, True)
-    droidgate("shim", "install")
+    shim("install")
     assert grants() == [("any-app", "*")]
-    droidgate("shim", "install", "--no-allow-any-app")
+    shim("install", "--no-allow-any-app")
     assert grants() == []
 
 
 def test_a_tool_with_a_window_is_called_through_the_shim(
-    droidgate: Runner, phone: VirtualPhone, tmp_path: Path
+    shim: Shim, phone: VirtualPhone, tmp_path: Path
 ) -> None:
     path = f"/sdcard/Android/data/{PDF_TOOL}/files"
     phone.system.files.make_directory(path, parents=True, uid=SHELL_UID)
     phone.system.files.write(f"{path}/a.pdf", pdf_with(["one"], ["two"], ["three"]), uid=SHELL_UID)
-    assert droidgate("shim", "install", *ALL, "--from", folder_with(tmp_path, "pdf-tool")).code == 0
+    shim.install(folder_with(tmp_path, "pdf-tool"))
     arguments = json.dumps({"path": f"{path}/a.pdf"})
-    run = document(droidgate("shim", "call", "page_count", "--args", arguments, "--json"), "shim-call")
+    run = shim.document("call", "page_count", "--args", arguments)
     assert "3" in run["outputs"]["result"]
 
 
 def test_a_failed_call_has_the_exit_code_of_its_token(
-    droidgate: Runner, phone: VirtualPhone, tmp_path: Path
+    shim: Shim, phone: VirtualPhone, tmp_path: Path
 ) -> None:
-    assert droidgate("shim", "install", *ALL, "--from", folder_with(tmp_path, "clock-in")).code == 0
-    missing = droidgate("shim", "call", "make_up_clock_in")
+    shim.install(folder_with(tmp_path, "clock-in"))
+    missing = shim("call", "make_up_clock_in")
     assert (missing.code, missing.out) == (5, "")
     assert "make_up_clock_in: invalid_argument" in missing.err
     phone.system.packages.uninstall(CLOCK_IN)
-    gone = droidgate("shim", "call", "query_clock_in")
+    gone = shim("call", "query_clock_in")
     assert (gone.code, "unavailable" in gone.err) == (5, True)
-    unknown = droidgate("shim", "call", "no_such")
+    unknown = shim("call", "no_such")
     assert unknown.code == 2
     assert "query_clock_in" in unknown.err
-    assert droidgate("shim", "call", "query_clock_in", "--args", "[]").code == 2
-    assert droidgate("shim", "call", "query_clock_in", "--args", "{").code == 2
+    assert shim("call", "query_clock_in", "--args", "[]").code == 2
+    assert shim("call", "query_clock_in", "--args", "{").code == 2
 
 
 def test_apks_that_were_built_are_installed_and_others_are_refused(
-    droidgate: Runner, phone: VirtualPhone, tmp_path: Path
+    shim: Shim, phone: VirtualPhone, tmp_path: Path
 ) -> None:
     (tmp_path / "apps").mkdir()
     folder, out = folder_with(tmp_path / "apps", "clock-in", "pdf-tool"), tmp_path / "out"
-    built = document(droidgate("shim", "build", *ALL, "--from", folder, "-o", out, "--json"), "shim-build")
+    built = shim.document("build", *ALL, "--from", folder, "-o", out)
     assert {Path(one["apk"]).name for one in built["shims"]} == {one.name for one in out.glob("*.apk")}
-    assert droidgate("shim", "install", out).code == 0
+    assert shim("install", out).code == 0
     assert shims_on(phone) == {CLOCK_IN, PDF_TOOL}
-    status = document(droidgate("shim", "status", "--json"), "shim-status")
+    status = shim.document("status")
     assert {one["status"]["build"] for one in status["shims"]} == {one["build"] for one in built["shims"]}
-    other = droidgate("shim", "install", folder / f"{CLOCK_IN}.apk")
+    other = shim("install", folder / f"{CLOCK_IN}.apk")
     assert (other.code, "it is not a shim" in other.err) == (3, True)
-    both = droidgate("shim", "install", out, "--from", folder)
+    both = shim("install", out, "--from", folder)
     assert both.code == 2
 
 
 def test_the_same_key_signs_again_and_another_key_is_told(
-    droidgate: Runner, phone: VirtualPhone, tmp_path: Path
+    shim: Shim, phone: VirtualPhone, tmp_path: Path
 ) -> None:
     folder = folder_with(tmp_path, "clock-in")
-    first = droidgate("shim", "build", *ALL, "--from", folder, "-o", tmp_path / "a", "--json")
+    first = shim("build", *ALL, "--from", folder, "-o", tmp_path / "a", "--json")
     assert "made a signing key" in first.err
-    second = droidgate("shim", "build", *ALL, "--from", folder, "-o", tmp_path / "b", "--json")
+    second = shim("build", *ALL, "--from", folder, "-o", tmp_path / "b", "--json")
     assert "made a signing key" not in second.err
-    one, two = (document(run, "shim-build") for run in (first, second))
+    one, two = (run.document("shim-build") for run in (first, second))
     assert one["key"] == two["key"]
     assert one["shims"][0]["build"] == two["shims"][0]["build"]
-    assert droidgate("shim", "install", tmp_path / "a").code == 0
+    assert shim("install", tmp_path / "a").code == 0
     other = tmp_path / "other.pem"
     write_key(other)
-    refused = droidgate("shim", "install", *ALL, "--from", folder, "--key", other)
+    refused = shim("install", *ALL, "--from", folder, "--key", other)
     assert refused.code == 4
     assert "INSTALL_FAILED_UPDATE_INCOMPATIBLE" in refused.out
     assert "uninstall it first" in refused.out
@@ -310,25 +320,22 @@ def write_key(path: Path) -> None:
     path.write_bytes(private + key.certificate.public_bytes(Encoding.PEM))
 
 
-def test_findings_of_the_builder_decide_the_exit_code(droidgate: Runner, tmp_path: Path) -> None:
+def test_findings_of_the_builder_decide_the_exit_code(shim: Shim, tmp_path: Path) -> None:
     folder = folder_with(tmp_path, "notes-legacy")
-    assert (
-        droidgate("shim", "build", *ALL, "--from", folder, "-o", tmp_path / "o", "--fail-on", "dropped").code
-        == 1
-    )
-    run = droidgate("shim", "build", *ALL, "--from", folder, "-o", tmp_path / "o", "--fail-on", "impossible")
+    assert shim("build", *ALL, "--from", folder, "-o", tmp_path / "o", "--fail-on", "dropped").code == 1
+    run = shim("build", *ALL, "--from", folder, "-o", tmp_path / "o", "--fail-on", "impossible")
     assert run.code == 0
     assert "extension-dropped" in run.out
     assert "unchanged: " in run.out
 
 
 def test_only_some_capabilities_and_several_apps_in_one(
-    droidgate: Runner, phone: VirtualPhone, tmp_path: Path
+    shim: Shim, phone: VirtualPhone, tmp_path: Path
 ) -> None:
     folder = folder_with(tmp_path, "clock-in", "pdf-tool")
     chosen = ["--only", "page_count", "--only", "query_clock_in"]
-    asked = droidgate("shim", "install", *ALL, "--from", folder, "--aggregate", *chosen, "--json")
-    run = document(asked, "shim-install")
+    asked = shim("install", *ALL, "--from", folder, "--aggregate", *chosen, "--json")
+    run = asked.document("shim-install")
     (one,) = run["shims"]
     assert (one["application_id"], sorted(one["capabilities"])) == (
         "dev.droidgate.shim",
@@ -336,78 +343,76 @@ def test_only_some_capabilities_and_several_apps_in_one(
     )
     assert shims_on(phone) == {"dev.droidgate.shim"}
     phone.system.packages.uninstall(PDF_TOOL)
-    synced = document(droidgate("shim", "sync", "--json"), "shim-sync")
+    synced = shim.document("sync")
     assert [(one["kind"], one["application_id"]) for one in synced["changes"]] == [
         ("changed", "dev.droidgate.shim")
     ]
-    assert droidgate("shim", "call", "page_count").code == 2
+    assert shim("call", "page_count").code == 2
     phone.system.packages.uninstall(CLOCK_IN)
-    assert droidgate("shim", "sync").code == 0
+    assert shim("sync").code == 0
     assert shims_on(phone) == set()
 
 
 def test_sync_without_a_record_keeps_the_apps_whose_shims_are_there(
-    droidgate: Runner, phone: VirtualPhone, tmp_path: Path
+    shim: Shim, phone: VirtualPhone, tmp_path: Path
 ) -> None:
     del phone
     folder, out = folder_with(tmp_path, "clock-in"), tmp_path / "out"
-    droidgate("shim", "build", *ALL, "--from", folder, "-o", out)
-    assert droidgate("shim", "install", out).code == 0
-    synced = document(droidgate("shim", "sync", "--json"), "shim-sync")
+    shim("build", *ALL, "--from", folder, "-o", out)
+    assert shim("install", out).code == 0
+    synced = shim.document("sync")
     assert [(one["kind"], one["application_id"]) for one in synced["changes"]] == [
         ("same", SHIM_OF + CLOCK_IN)
     ]
 
 
 def test_sync_looks_after_what_was_installed_and_not_what_was_uninstalled(
-    droidgate: Runner, phone: VirtualPhone
+    shim: Shim, phone: VirtualPhone
 ) -> None:
     for package in (CLOCK_IN, PDF_TOOL):
-        assert droidgate("shim", "install", *ALL, "--from", f"adb:/{package}").code == 0
+        shim.install(f"adb:/{package}")
     phone.system.packages.uninstall(CLOCK_IN)
-    assert droidgate("shim", "sync").code == 0
+    assert shim("sync").code == 0
     assert shims_on(phone) == {PDF_TOOL}
     phone.install(sample_package("clock-in").apk)
-    assert droidgate("shim", "sync").code == 0
+    assert shim("sync").code == 0
     assert shims_on(phone) == {PDF_TOOL, CLOCK_IN}
-    assert droidgate("shim", "uninstall", CLOCK_IN).code == 0
-    assert droidgate("shim", "sync").code == 0
+    assert shim("uninstall", CLOCK_IN).code == 0
+    assert shim("sync").code == 0
     assert shims_on(phone) == {PDF_TOOL}
-    other = droidgate("shim", "install", *ALL, "--from", f"adb:/{CLOCK_IN}", "--deadline-ms", "5000")
+    other = shim("install", *ALL, "--from", f"adb:/{CLOCK_IN}", "--deadline-ms", "5000")
     assert "looks after these apps only" in other.err
 
 
 def test_sync_after_an_uninstallation_of_one_of_all_apps_looks_after_the_others_and_says_so(
-    droidgate: Runner, phone: VirtualPhone
+    shim: Shim, phone: VirtualPhone
 ) -> None:
-    assert droidgate("shim", "install", *ALL, "--from", "adb:").code == 0
-    run = droidgate("shim", "uninstall", CLOCK_IN, PDF_TOOL)
+    shim.install("adb:")
+    run = shim("uninstall", CLOCK_IN, PDF_TOOL)
     assert run.code == 0
     assert "looks after the apps whose shims are left only" in run.err
     assert not shims_on(phone) & {CLOCK_IN, PDF_TOOL}
-    assert "nothing is to be done: 5 shims" in droidgate("shim", "sync").out
+    assert "nothing is to be done: 5 shims" in shim("sync").out
 
 
-def test_all_apps_of_another_phone_are_not_all_apps_of_this_one(
-    droidgate: Runner, phone: VirtualPhone
-) -> None:
+def test_all_apps_of_another_phone_are_not_all_apps_of_this_one(shim: Shim, phone: VirtualPhone) -> None:
     with start_phone(server=phone.server, apps=False) as other:
         other.install(sample_package("clock-in").apk)
         phone.system.packages.uninstall(CLOCK_IN)
         asked = (*ALL, "--from", f"adb:{other.serial}", "--serial", phone.serial)
-        assert droidgate("shim", "install", *asked).code == 0
-        synced = document(droidgate("shim", "sync", "--serial", phone.serial, "--json"), "shim-sync")
+        assert shim("install", *asked).code == 0
+        synced = shim.document("sync", "--serial", phone.serial)
     assert {one["application_id"] for one in synced["changes"]} == {SHIM_OF + CLOCK_IN}
 
 
 def test_the_shim_of_an_app_that_declares_nothing_any_more_is_removed(
-    droidgate: Runner, phone: VirtualPhone
+    shim: Shim, phone: VirtualPhone
 ) -> None:
     for package in (CLOCK_IN, PDF_TOOL):
-        assert droidgate("shim", "install", *ALL, "--from", f"adb:/{package}").code == 0
+        shim.install(f"adb:/{package}")
     phone.system.packages.uninstall(CLOCK_IN)
     phone.install(empty_app(CLOCK_IN))
-    run = droidgate("shim", "sync")
+    run = shim("sync")
     assert run.code == 0
     assert "went" in run.out
     assert shims_on(phone) == {PDF_TOOL}
@@ -421,28 +426,28 @@ def empty_app(package: str) -> bytes:
     return pack_project({"AndroidManifest.xml": manifest.encode()}, key=make_key())
 
 
-def test_what_nobody_chose_is_not_told_as_an_app_without_a_shim(droidgate: Runner, tmp_path: Path) -> None:
+def test_what_nobody_chose_is_not_told_as_an_app_without_a_shim(shim: Shim, tmp_path: Path) -> None:
     folder = folder_with(tmp_path, "clock-in", "pdf-tool", "weather")
-    asked = ("shim", "build", *ALL, "--from", folder, "-o", tmp_path / "out", "--only", "merge", "--json")
-    built = document(droidgate(*asked), "shim-build")
+    asked = ("build", *ALL, "--from", folder, "-o", tmp_path / "out", "--only", "merge", "--json")
+    built = shim(*asked).document("shim-build")
     assert [one["package"] for one in built["unused"]] == ["dev.droidgate.sample.weather"]
-    (shim,) = built["shims"]
-    assert shim["capabilities"] == ["merge"]
-    pointers = {one["pointer"] for one in shim["findings"] if one["pointer"].startswith("/capabilities")}
+    (made,) = built["shims"]
+    assert made["capabilities"] == ["merge"]
+    pointers = {one["pointer"] for one in made["findings"] if one["pointer"].startswith("/capabilities")}
     assert all(one.startswith("/capabilities/0/") for one in pointers)
 
 
-def test_a_call_tells_what_is_wrong_with_it(droidgate: Runner, phone: VirtualPhone) -> None:
+def test_a_call_tells_what_is_wrong_with_it(shim: Shim, phone: VirtualPhone) -> None:
     del phone
-    assert "Install some with" in droidgate("shim", "call", "x").err
-    assert droidgate("shim", "install", *ALL, "--from", f"adb:/{CLOCK_IN}").code == 0
+    assert "Install some with" in shim("call", "x").err
+    shim.install(f"adb:/{CLOCK_IN}")
     for arguments, told in (
         (("x",), "no shim on the phone offers 'x'"),
         (("clock_in_today", "--shim", "com.example"), "'com.example' is not a shim of the phone"),
         (("clock_in_today", "--args", "{"), "--args:1:2: not JSON: expecting"),
         (("clock_in_today", "--args", "[]"), "--args is not a JSON object"),
     ):
-        run = droidgate("shim", "call", *arguments)
+        run = shim("call", *arguments)
         assert (run.code, run.out) == (2, ""), arguments
         assert f"error: {told}" in run.err
 
@@ -468,46 +473,46 @@ def test_long_arguments_come_by_standard_input(phone: VirtualPhone, tmp_path: Pa
 
 
 def test_a_text_of_several_lines_is_shown_in_lines(
-    droidgate: Runner, phone: VirtualPhone, monkeypatch: pytest.MonkeyPatch
+    shim: Shim, phone: VirtualPhone, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     del phone
-    assert droidgate("shim", "install", *ALL, "--from", f"adb:/{CLOCK_IN}").code == 0
+    shim.install(f"adb:/{CLOCK_IN}")
     outputs = {"text": "one\ntwo \x1b[31m\u202e\n", "count": 2, "empty": ""}
     monkeypatch.setattr("droidgate_shim.host.calling.call_capability", lambda *_, **__: outputs)
-    shown = droidgate("shim", "call", "clock_in_today").out
+    shown = shim("call", "clock_in_today").out
     assert shown == "text:\n  one\n  two \\x1b[31m\\u202e\ncount: 2\nempty:\n"
 
 
-def test_a_phone_without_shims_is_told_so(droidgate: Runner, phone: VirtualPhone) -> None:
+def test_a_phone_without_shims_is_told_so(shim: Shim, phone: VirtualPhone) -> None:
     del phone
-    assert droidgate("shim", "status").code == 0
-    assert droidgate("shim", "doctor").code == 4
+    assert shim("status").code == 0
+    assert shim("doctor").code == 4
     for command in ("install", "sync"):
-        run = droidgate("shim", command)
+        run = shim(command)
         assert (run.code, run.out) == (4, ""), command
         assert "shim install --from adb:" in run.err
-    assert droidgate("shim", "uninstall", "--all").code == 0
-    assert droidgate("shim", "uninstall").code == 2
-    assert droidgate("shim", "uninstall", "com.example.absent").code == 2
+    assert shim("uninstall", "--all").code == 0
+    assert shim("uninstall").code == 2
+    assert shim("uninstall", "com.example.absent").code == 2
 
 
 def test_doctor_finds_what_was_taken_away_and_says_the_fix(
-    droidgate: Runner, phone: VirtualPhone, tmp_path: Path
+    shim: Shim, phone: VirtualPhone, tmp_path: Path
 ) -> None:
-    droidgate("shim", "install", *ALL, "--from", folder_with(tmp_path, "pdf-tool", "clock-in"))
-    well = document(droidgate("shim", "doctor", "--json"), "shim-doctor")
+    shim("install", *ALL, "--from", folder_with(tmp_path, "pdf-tool", "clock-in"))
+    well = shim.document("doctor")
     assert well["problems"] == 0
     (start,) = [one for one in well["checks"] if one["id"] == "tool-start" and one["state"] == "ok"]
     assert "ClockInService declares a foregroundServiceType" in start["found"]
     name = SHIM_OF + PDF_TOOL
-    shim = phone.system.packages.find(name)
-    assert shim is not None
-    shim.granted.discard(NOTIFICATIONS)
+    package = phone.system.packages.find(name)
+    assert package is not None
+    package.granted.discard(NOTIFICATIONS)
     phone.system.uid_states.idle_whitelist.discard(name)
     phone.system.app_ops.set_mode(name, "SYSTEM_ALERT_WINDOW", "deny")
     phone.system.packages.uninstall(CLOCK_IN)
-    run = droidgate("shim", "doctor", "--json")
-    found = document(run, "shim-doctor")
+    run = shim("doctor", "--json")
+    found = run.document("shim-doctor")
     problems = {one["id"]: one for one in found["checks"] if one["state"] == "problem"}
     assert problems.keys() == {
         *("notifications", "battery-exemption", "activity-start-route", "targets", "consent")
@@ -518,8 +523,8 @@ def test_doctor_finds_what_was_taken_away_and_says_the_fix(
         one["found"] for one in found["checks"] if one["id"] == "tool-start" and one["state"] == "unknown"
     ]
     assert started == [f"{CLOCK_IN}/{CLOCK_IN}.ClockInService is not installed"]
-    assert droidgate("shim", "install").code == 0
-    found = document(droidgate("shim", "doctor", "--json"), "shim-doctor")
+    assert shim("install").code == 0
+    found = shim.document("doctor")
     assert {one["id"] for one in found["checks"] if one["state"] == "problem"} == {"targets"}
 
 
@@ -528,121 +533,102 @@ def instrumentations(phone: VirtualPhone) -> list[Any]:
 
 
 def test_only_shims_with_app_functions_bring_the_one_that_calls_them_and_it_goes_with_the_last(
-    droidgate: Runner, phone: VirtualPhone
+    shim: Shim, phone: VirtualPhone
 ) -> None:
-    first = document(
-        droidgate("shim", "install", *ALL, "--from", f"adb:/{CLOCK_IN}", "--json"), "shim-install"
-    )
+    first = shim.document("install", *ALL, "--from", f"adb:/{CLOCK_IN}")
     assert first["identity"] is None
     assert shims_on(phone) == {CLOCK_IN}
     for package in (NOTES, f"{NOTES}.legacy"):
-        assert droidgate("shim", "install", *ALL, "--from", f"adb:/{package}").code == 0
+        shim.install(f"adb:/{package}")
     assert shims_on(phone) == {CLOCK_IN, NOTES, f"{NOTES}.legacy", HOLDER}
     assert len(instrumentations(phone)) == 1
-    one = document(droidgate("shim", "uninstall", NOTES, "--json"), "shim-uninstall")
+    one = shim.document("uninstall", NOTES)
     assert (one["identity"], shims_on(phone)) == (None, {CLOCK_IN, f"{NOTES}.legacy", HOLDER})
     phone.system.packages.uninstall(f"{NOTES}.legacy")
-    planned = document(droidgate("shim", "sync", "--dry-run", "--json"), "shim-sync")
+    planned = shim.document("sync", "--dry-run")
     kinds = {one["application_id"]: one["kind"] for one in planned["changes"]}
     assert kinds == {SHIM_OF + CLOCK_IN: "same", f"{SHIM_OF}{NOTES}.legacy": "went", HOLDER: "went"}
-    assert droidgate("shim", "sync").code == 0
+    assert shim("sync").code == 0
     assert shims_on(phone) == {CLOCK_IN}
     phone.install(sample_package("notes").apk)
-    assert droidgate("shim", "install", *ALL, "--from", f"adb:/{NOTES}").code == 0
-    last = document(droidgate("shim", "uninstall", NOTES, "--json"), "shim-uninstall")
+    shim.install(f"adb:/{NOTES}")
+    last = shim.document("uninstall", NOTES)
     assert last["identity"]["outcome"] == "done"
     assert shims_on(phone) == {CLOCK_IN}
 
 
 def test_an_instrumentation_that_ended_is_started_again_by_install_and_by_sync(
-    droidgate: Runner, phone: VirtualPhone
+    shim: Shim, phone: VirtualPhone
 ) -> None:
-    assert droidgate("shim", "install", *ALL, "--from", f"adb:/{NOTES}").code == 0
+    shim.install(f"adb:/{NOTES}")
     for command in ("install", "sync"):
         phone.system.force_stop(HOLDER)
-        problems = [
-            one["found"]
-            for one in document(droidgate("shim", "doctor", "--json"), "shim-doctor")["checks"]
-            if one["state"] == "problem"
-        ]
+        problems = [one["found"] for one in shim.document("doctor")["checks"] if one["state"] == "problem"]
         assert len(problems) == 2
         assert all("does not run" in one for one in problems)
-        assert "its instrumentation does not run" in droidgate("shim", "status").out
-        assert droidgate("shim", command).code == 0
-        assert droidgate("shim", "doctor").code == 0
+        assert "its instrumentation does not run" in shim("status").out
+        assert shim(command).code == 0
+        assert shim("doctor").code == 0
     assert len(instrumentations(phone)) == 3
 
 
 def test_the_shim_of_several_apps_takes_over_and_what_its_removal_means_is_told(
-    droidgate: Runner, phone: VirtualPhone, tmp_path: Path
+    shim: Shim, phone: VirtualPhone, tmp_path: Path
 ) -> None:
-    assert droidgate("shim", "install", *ALL, "--from", f"adb:/{NOTES}").code == 0
+    shim.install(f"adb:/{NOTES}")
     folder = folder_with(tmp_path, "clock-in", "pdf-tool")
-    run = document(
-        droidgate("shim", "install", *ALL, "--from", folder, "--aggregate", "--json"), "shim-install"
-    )
+    run = shim.document("install", *ALL, "--from", folder, "--aggregate")
     assert [one["outcome"] for one in run["identity"]["steps"]] == ["not-needed", "done"]
     assert shims_on(phone) == {NOTES, HOLDER}
-    assert droidgate("shim", "doctor").code == 0
-    removed = droidgate("shim", "uninstall", HOLDER)
+    assert shim("doctor").code == 0
+    removed = shim("uninstall", HOLDER)
     assert removed.code == 0
     assert f"app functions of {SHIM_OF}{NOTES} are called again after" in removed.err
-    assert droidgate("shim", "install").code == 0
+    assert shim("install").code == 0
     assert shims_on(phone) == {NOTES, HOLDER}
 
 
 def test_where_another_key_signed_the_one_that_calls_app_functions_the_fix_is_told(
-    droidgate: Runner, phone: VirtualPhone, tmp_path: Path
+    shim: Shim, phone: VirtualPhone, tmp_path: Path
 ) -> None:
     phone.install(build_bare_shim(make_key()).apk)
-    run = droidgate("shim", "install", *ALL, "--from", f"adb:/{NOTES}")
+    run = shim("install", *ALL, "--from", f"adb:/{NOTES}")
     assert run.code == 4
     assert "signed with another key than the shims" in " ".join(run.out.split())
     assert "droidgate shim uninstall dev.droidgate.shim" in " ".join(run.out.split())
     assert instrumentations(phone) == []
-    assert droidgate("shim", "uninstall", HOLDER).code == 0
-    assert droidgate("shim", "install").code == 0
-    assert droidgate("shim", "doctor").code == 0
-    assert droidgate("shim", "uninstall", HOLDER).code == 0
+    assert shim("uninstall", HOLDER).code == 0
+    assert shim("install").code == 0
+    assert shim("doctor").code == 0
+    assert shim("uninstall", HOLDER).code == 0
     out = tmp_path / "out"
     key = tmp_path / "other.pem"
     write_key(key)
     apk = folder_with(tmp_path, "notes") / f"{NOTES}.apk"
-    built = ("shim", "build", *ALL, "--from", apk, "-o", out, "--key", key)
-    assert droidgate(*built).code == 0
-    assert droidgate("shim", "uninstall", NOTES).code == 0
-    without = droidgate("shim", "install", out)
+    built = ("build", *ALL, "--from", apk, "-o", out, "--key", key)
+    assert shim(*built).code == 0
+    assert shim("uninstall", NOTES).code == 0
+    without = shim("install", out)
     assert (without.code, "--key" in without.out) == (4, True)
-    assert droidgate("shim", "install", out, "--key", key).code == 0
+    assert shim("install", out, "--key", key).code == 0
 
 
 def test_build_tells_each_permission_and_for_which_capabilities_it_is_there(
-    droidgate: Runner, tmp_path: Path
+    shim: Shim, tmp_path: Path
 ) -> None:
     folder = folder_with(tmp_path, "pdf-tool", "notes", "clock-in")
-    made = ("shim", "build", *ALL, "--from", folder, "-o", tmp_path / "out")
-    shown = droidgate(*made).out
+    made = ("build", *ALL, "--from", folder, "-o", tmp_path / "out")
+    shown = shim(*made).out
     assert "asks for FOREGROUND_SERVICE, to run a call that an agent starts: every capability" in shown
     assert (
         "asks for SYSTEM_ALERT_WINDOW, to open the tool's window while no agent is in front: every" in shown
     )
-    both = (
-        "shim",
-        "build",
-        *ALL,
-        "--from",
-        folder,
-        "-o",
-        tmp_path / "one",
-        "--aggregate",
-        "--deadline-ms",
-        "9000",
-    )
-    together = droidgate(*both).out
+    both = ("build", *ALL, "--from", folder, "-o", tmp_path / "one", "--aggregate", "--deadline-ms", "9000")
+    together = shim(*both).out
     assert "call app functions and call app functions for the other shims: " in together
     assert "while no agent is in front: " in together
     assert " and " in together.partition("EXECUTE_APP_FUNCTIONS")[2].partition("\n")[0]
-    built = document(droidgate(*made, "--json"), "shim-build")
+    built = shim(*made, "--json").document("shim-build")
     asked = {
         one["packages"][0]: {
             use["permission"].rpartition(".")[2]: use["capabilities"] for use in one["permissions"]
@@ -657,10 +643,10 @@ def test_build_tells_each_permission_and_for_which_capabilities_it_is_there(
 
 
 @pytest.mark.parametrize("name", [one for one in PUBLISHED if one.startswith("shim-")])
-def test_each_command_prints_its_schema(droidgate: Runner, name: str) -> None:
+def test_each_command_prints_its_schema(shim: Shim, name: str) -> None:
     command = name.removeprefix("shim-")
     given = {"build": ["--from", "x"], "call": ["x"]}.get(command, [])
-    run = droidgate("shim", command, *given, "--json-schema")
+    run = shim(command, *given, "--json-schema")
     assert json.loads(run.out) == schema_of(PUBLISHED[name])
 
 
@@ -678,7 +664,7 @@ def test_nothing_is_asked_where_there_is_no_terminal(phone: VirtualPhone, tmp_pa
 @pytest.mark.slow
 @pytest.mark.parametrize(("typed", "granted"), [(b"y\n", True), (b"n\n", False), (b"\n", False)])
 def test_a_terminal_is_asked_and_the_answer_is_no_unless_it_is_yes(
-    droidgate: Runner, phone: VirtualPhone, tmp_path: Path, typed: bytes, *, granted: bool
+    shim: Shim, phone: VirtualPhone, tmp_path: Path, typed: bytes, *, granted: bool
 ) -> None:
     folder = folder_with(tmp_path, "clock-in")
     arguments = ("shim", "install", *ALL, "--from", folder)
@@ -687,27 +673,27 @@ def test_a_terminal_is_asked_and_the_answer_is_no_unless_it_is_yes(
     assert "query_clock_in" in shown
     assert "\\n" not in shown
     assert shims_on(phone) == {CLOCK_IN}
-    status = document(droidgate("shim", "status", "--json"), "shim-status")
+    status = shim.document("status")
     assert bool(status["shims"][0]["status"]["grants"]) is granted
 
 
 def test_a_shim_that_another_key_signed_gets_no_arguments(
-    tmp_path: Path, droidgate: Runner, phone: VirtualPhone
+    tmp_path: Path, shim: Shim, phone: VirtualPhone
 ) -> None:
     key = tmp_path / "other.pem"
     write_key(key)
     source = folder_with(tmp_path, "clock-in") / f"{CLOCK_IN}.apk"
-    made = ("shim", "build", *ALL, "--from", str(source), "-o", str(tmp_path / "shims"), "--json")
-    signer = document(droidgate(*made, "--key", str(key)), "shim-build")["key"]["signer"]
+    made = ("build", *ALL, "--from", str(source), "-o", str(tmp_path / "shims"), "--json")
+    signer = shim(*made, "--key", str(key)).document("shim-build")["key"]["signer"]
     phone.install((tmp_path / "shims" / f"{SHIM_OF}{CLOCK_IN}.apk").read_bytes())
-    call = ("shim", "call", "make_up_clock_in", "--args", '{"date": "2026-03-02"}')
+    call = ("call", "make_up_clock_in", "--args", '{"date": "2026-03-02"}')
     files = f"/data/data/{CLOCK_IN}/files"
-    refused = droidgate(*call)
+    refused = shim(*call)
     assert refused.code == 3
     assert f"--signed-by {signer}" in refused.err
     assert not phone.system.files.exists(files)
-    assert droidgate(*call, "--signed-by", "0" * 64).code == 3
-    assert droidgate(*call, "--signed-by", signer).code == 0
+    assert shim(*call, "--signed-by", "0" * 64).code == 3
+    assert shim(*call, "--signed-by", signer).code == 0
     assert phone.system.files.exists(files)
 
 
@@ -721,18 +707,16 @@ def ask_clock_in(phone: VirtualPhone) -> str:
     return agent.call_bound(shim, request_text("clock_in_today", {}, dialect="S0"))
 
 
-def grants_on_the_phone(droidgate: Runner) -> list[Any]:
-    status = document(droidgate("shim", "status", "--json"), "shim-status")
-    return [grant["capability"] for shim in status["shims"] for grant in shim["status"]["grants"]]
+def grants_on_the_phone(shim: Shim) -> list[Any]:
+    status = shim.document("status")
+    return [grant["capability"] for record in status["shims"] for grant in record["status"]["grants"]]
 
 
 def test_an_agent_calls_what_was_granted_to_it_until_the_grant_is_revoked(
-    droidgate: Runner, phone: VirtualPhone
+    shim: Shim, phone: VirtualPhone
 ) -> None:
-    assert droidgate("shim", "install", *ALL, "--from", f"adb:/{CLOCK_IN}").code == 0
-    granted = document(
-        droidgate("shim", "grant", "--agent", AGENT, "--capability", "clock_in_today", "--json"), "shim-grant"
-    )
+    shim.install(f"adb:/{CLOCK_IN}")
+    granted = shim.document("grant", "--agent", AGENT, "--capability", "clock_in_today")
     (record,) = granted["grants"]
     agent = phone.system.packages.find(AGENT)
     assert agent is not None
@@ -740,69 +724,65 @@ def test_an_agent_calls_what_was_granted_to_it_until_the_grant_is_revoked(
     response = json.loads(ask_clock_in(phone))["mobile-mcp-response"]["response"]
     assert "denied" not in json.dumps(response)
     assert b"20" in b"".join(files_of(phone, CLOCK_IN).values())
-    assert grants_on_the_phone(droidgate) == ["clock_in_today"]
-    revoked = droidgate("shim", "revoke", "--agent", AGENT)
+    assert grants_on_the_phone(shim) == ["clock_in_today"]
+    revoked = shim("revoke", "--agent", AGENT)
     assert revoked.out == f"revoked: 1 grant of {AGENT} for all capabilities of {SHIM_OF}{CLOCK_IN}\n"
-    assert grants_on_the_phone(droidgate) == []
+    assert grants_on_the_phone(shim) == []
 
 
 def test_apps_that_agents_reach_by_themselves_get_a_shim_only_on_request(
-    droidgate: Runner, phone: VirtualPhone
+    shim: Shim, phone: VirtualPhone
 ) -> None:
-    installed = droidgate("shim", "install", "--from", "adb:")
+    installed = shim("install", "--from", "adb:")
     assert installed.code == 0
     line = "left out: 2 apps (mobile-mcp), which Mobile-MCP agents reach by themselves; --protocol all"
     assert line in installed.out
     assert shims_on(phone) == {PDF_TOOL, WEATHER, NOTES, f"{NOTES}.legacy", HOLDER}
-    assert document(droidgate("shim", "sync", "--json"), "shim-sync")["left_out"] == [CLOCK_IN, TALLY]
+    assert shim.document("sync")["left_out"] == [CLOCK_IN, TALLY]
     assert shims_on(phone) == {PDF_TOOL, WEATHER, NOTES, f"{NOTES}.legacy", HOLDER}, "sync keeps the choice"
 
-    refused = droidgate("shim", "install", "--from", f"adb:/{CLOCK_IN}")
+    refused = shim("install", "--from", f"adb:/{CLOCK_IN}")
     assert refused.code == 3
     assert "Mobile-MCP agents reach these apps by themselves" in refused.err
     assert "hint: Make shims for them with --protocol mobile-mcp" in refused.err
 
-    everything = document(droidgate("shim", "install", "--from", "adb:", *ALL, "--json"), "shim-install")
+    everything = shim.document("install", "--from", "adb:", *ALL)
     assert everything["left_out"] == []
     assert {CLOCK_IN, TALLY} < shims_on(phone)
-    assert {one["kind"] for one in document(droidgate("shim", "sync", "--json"), "shim-sync")["changes"]} == {
-        "same"
-    }
+    assert {one["kind"] for one in shim.document("sync")["changes"]} == {"same"}
 
 
-def test_a_shim_whose_app_is_gone_is_broken_and_sync_removes_it(
-    droidgate: Runner, phone: VirtualPhone
-) -> None:
-    assert droidgate("shim", "install", "--from", f"adb:/{PDF_TOOL}", "--from", f"adb:/{WEATHER}").code == 0
-    assert droidgate("shim", "status").code == 0
+def test_a_shim_whose_app_is_gone_is_broken_and_sync_removes_it(shim: Shim, phone: VirtualPhone) -> None:
+    assert shim("install", "--from", f"adb:/{PDF_TOOL}", "--from", f"adb:/{WEATHER}").code == 0
+    assert shim("status").code == 0
     phone.system.packages.uninstall(WEATHER)
 
-    status = droidgate("shim", "status")
+    status = shim("status")
     assert status.code == 4
     assert (
         f"broken: {WEATHER} is not installed, or the shim cannot see it; fix: Install the app" in status.out
     )
     assert "2 shims, 1 broken, on" in status.out
-    records = document(droidgate("shim", "status", "--json"), "shim-status")["shims"]
+    records = shim.document("status")["shims"]
     assert {one["application_id"]: one["works"] for one in records} == {
         f"{SHIM_OF}{PDF_TOOL}": True,
         f"{SHIM_OF}{WEATHER}": False,
     }
-    doctor = droidgate("shim", "doctor", "--json")
+    doctor = shim("doctor", "--json")
     assert doctor.code == 4
-    problems = [one for one in document(doctor, "shim-doctor")["checks"] if one["state"] == "problem"]
+    problems = [one for one in doctor.document("shim-doctor")["checks"] if one["state"] == "problem"]
     assert [(one["id"], one["application_id"]) for one in problems] == [("targets", f"{SHIM_OF}{WEATHER}")]
 
-    assert droidgate("shim", "sync").code == 0
+    assert shim("sync").code == 0
     assert shims_on(phone) == {PDF_TOOL}
-    assert droidgate("shim", "status").code == 0
+    assert shim("status").code == 0
 
 
-def test_sync_names_a_broken_shim_that_it_does_not_look_after(droidgate: Runner, phone: VirtualPhone) -> None:
-    assert droidgate("shim", "install", "--from", f"adb:/{WEATHER}").code == 0
-    assert droidgate("shim", "install", "--from", f"adb:/{PDF_TOOL}", "--deadline-ms", "9000").code == 0
+def test_sync_names_a_broken_shim_that_it_does_not_look_after(shim: Shim, phone: VirtualPhone) -> None:
+    assert shim("install", "--from", f"adb:/{WEATHER}").code == 0
+    assert shim("install", "--from", f"adb:/{PDF_TOOL}", "--deadline-ms", "9000").code == 0
     phone.system.packages.uninstall(WEATHER)
-    synced = droidgate("shim", "sync")
+    synced = shim("sync")
     assert (
         f"{WEATHER} is not installed; remove it with: droidgate shim uninstall {SHIM_OF}{WEATHER}"
         in synced.err
@@ -810,64 +790,54 @@ def test_sync_names_a_broken_shim_that_it_does_not_look_after(droidgate: Runner,
     assert shims_on(phone) == {PDF_TOOL, WEATHER}
 
 
-def test_a_capability_or_shim_that_is_not_known_has_the_nearest_name(
-    droidgate: Runner, phone: VirtualPhone
-) -> None:
+def test_a_capability_or_shim_that_is_not_known_has_the_nearest_name(shim: Shim, phone: VirtualPhone) -> None:
     del phone
-    assert droidgate("shim", "install", "--from", f"adb:/{NOTES}").code == 0
+    assert shim("install", "--from", f"adb:/{NOTES}").code == 0
     agent = ("--agent", "dev.droidgate.sample.agent", "--capability", "createnote")
     for arguments in (("call", "createnote"), ("grant", *agent), ("revoke", *agent)):
-        run = droidgate("shim", *arguments)
+        run = shim(*arguments)
         assert run.code == 2
         assert "no shim on the phone offers 'createnote'" in run.err
         assert f"did you mean '{NOTES}.NotesService#createNote'? known: {NOTES}." in run.err
-    built = droidgate("shim", "install", "--from", f"adb:/{NOTES}", "--only", "createnote")
+    built = shim("install", "--from", f"adb:/{NOTES}", "--only", "createnote")
     assert (built.code, f"did you mean '{NOTES}.NotesService#createNote'?" in built.err) == (2, True)
     for unknown in (["uninstall", f"{NOTES}z"], ["call", "a", "--shim", f"{NOTES}z"]):
-        run = droidgate("shim", *unknown)
+        run = shim(*unknown)
         assert (run.code, f"did you mean '{NOTES}'? known: " in run.err) == (2, True)
-    choice = droidgate("shim", "install", "--from", f"adb:/{NOTES}", "--advertise", "mmpc")
+    choice = shim("install", "--from", f"adb:/{NOTES}", "--advertise", "mmpc")
     assert (choice.code, "hint: did you mean 'mmcp'? See `droidgate shim install --help`" in choice.err) == (
         2,
         True,
     )
 
 
-def test_protocols_are_chosen_by_name_and_a_wrong_name_has_the_nearest(
-    droidgate: Runner, tmp_path: Path
-) -> None:
+def test_protocols_are_chosen_by_name_and_a_wrong_name_has_the_nearest(shim: Shim, tmp_path: Path) -> None:
     folder = folder_with(tmp_path, "pdf-tool", "clock-in", "notes-legacy")
     out = tmp_path / "out"
     both = ("--protocol", "mobile-mcp", "--protocol", "appfunctions")
-    built = document(droidgate("shim", "build", "--from", folder, "-o", out, *both, "--json"), "shim-build")
+    built = shim.document("build", "--from", folder, "-o", out, *both)
     assert {one["packages"][0] for one in built["shims"]} == {CLOCK_IN, f"{NOTES}.legacy"}
     assert built["left_out"] == [PDF_TOOL]
-    named = droidgate(
-        "shim", "build", "--from", folder, "-o", out, "--only", "query_clock_in", "--force", "--json"
-    )
-    assert [one["packages"] for one in document(named, "shim-build")["shims"]] == [[CLOCK_IN]]
-    other_agents = droidgate(
-        "shim", "build", "--from", folder, "-o", out, "--advertise", "mmcp", "--force", "--json"
-    )
-    assert len(document(other_agents, "shim-build")["shims"]) == 3
-    wrong = droidgate("shim", "build", "--from", folder, "-o", out, "--protocol", "mobile_mcp")
+    named = shim("build", "--from", folder, "-o", out, "--only", "query_clock_in", "--force", "--json")
+    assert [one["packages"] for one in named.document("shim-build")["shims"]] == [[CLOCK_IN]]
+    other_agents = shim("build", "--from", folder, "-o", out, "--advertise", "mmcp", "--force", "--json")
+    assert len(other_agents.document("shim-build")["shims"]) == 3
+    wrong = shim("build", "--from", folder, "-o", out, "--protocol", "mobile_mcp")
     assert wrong.code == 2
     assert "a shim cannot call 'mobile_mcp'" in wrong.err
     assert "did you mean 'mobile-mcp'? known: appfunctions, mmcp, mobile-mcp, all" in wrong.err
 
 
 def test_a_grant_to_nobody_or_of_nothing_is_refused_with_the_nearest_name(
-    droidgate: Runner, phone: VirtualPhone
+    shim: Shim, phone: VirtualPhone
 ) -> None:
     del phone
-    assert droidgate("shim", "install", *ALL, "--from", f"adb:/{CLOCK_IN}").code == 0
-    nobody = droidgate("shim", "grant", "--agent", f"{AGENT}s", "--capability", "clock_in_today")
+    shim.install(f"adb:/{CLOCK_IN}")
+    nobody = shim("grant", "--agent", f"{AGENT}s", "--capability", "clock_in_today")
     assert (nobody.code, f"did you mean '{AGENT}'?" in nobody.err) == (2, True)
-    nothing = droidgate("shim", "grant", "--agent", AGENT, "--capability", "clock_in_todya")
+    nothing = shim("grant", "--agent", AGENT, "--capability", "clock_in_todya")
     assert (nothing.code, "clock_in_today" in nothing.err) == (2, True)
-    unnamed = droidgate("shim", "grant", "--agent", AGENT)
+    unnamed = shim("grant", "--agent", AGENT)
     assert (unnamed.code, "--capability ID" in unnamed.err) == (2, True)
-    every = document(
-        droidgate("shim", "grant", "--agent", AGENT, "--capability", "*", "--json"), "shim-grant"
-    )
+    every = shim.document("grant", "--agent", AGENT, "--capability", "*")
     assert [record["capability"] for record in every["grants"]] == ["*"]

@@ -22,12 +22,10 @@ class Writing:
     Attributes:
         arguments: What is typed; CLOCK is an app's source, PROJECT another app's, HERE an empty folder.
         again: What a second run says of the files.
-        has_json: It takes `--json`.
     """
 
     arguments: tuple[str, ...]
     again: str = "unchanged"
-    has_json: bool = True
 
 
 WRITING = {

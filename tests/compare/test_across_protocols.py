@@ -10,6 +10,7 @@ from droidgate.formats import find_format
 from droidgate.model.capability import Provider
 from droidgate.model.types import ObjectType, ScalarType
 from droidgate_phone.sample_apps import sample_apps_directory
+from model_types import properties_of
 
 APPS = ("clock-in", "notes", "pdf-tool", "tally")
 TARGETS = ("mobile-mcp", "mmcp", "mmcp+draft", "appfunctions", "mcp")
@@ -49,8 +50,7 @@ def test_what_the_app_changed_as_well_is_a_change_beyond_the_protocol(tmp_path: 
     others = list(new.capabilities)
     first = next(item for item in others if isinstance(item.input, ObjectType) and item.input.properties)
     others.remove(first)
-    assert isinstance(first.input, ObjectType)
-    parameters = dict(first.input.properties)
+    parameters = dict(properties_of(first.input))
     name, parameter = next(iter(parameters.items()))
     parameters[name] = parameter.model_copy(update={"type": ScalarType(kind="boolean")})
     changed = first.model_copy(update={"input": first.input.model_copy(update={"properties": parameters})})

@@ -147,18 +147,10 @@ def _rows_of(unit: str, app: App) -> Iterable[Row]:
             yield from (_conversion_row(unit, (number, at), one, tool) for one in TARGETS)
     for number, finding in enumerate(app.findings):
         told = {
-            "provider": None,
-            "capability": None,
-            "origin": "lint",
-            "level": "warning",
-            "code": "made-up",
-            "pointer": "",
-            "message": "m",
-            "hint": None,
-            "rule": None,
-            "releases": (),
+            "provider": None, "capability": None, "origin": "lint", "level": "warning", "code": "made-up",
+            "pointer": "", "message": "m", "hint": None, "rule": None, "releases": (),
             "place": "AndroidManifest.xml:3",
-        }
+        }  # fmt: skip
         yield FindingRow(unit=unit, finding=number, **{**told, **finding})
 
 
@@ -230,23 +222,11 @@ def _capability_row(
     unit: str, key: tuple[int, int], app: App, declared: Declares, tool: Tool
 ) -> CapabilityRow:
     facts: dict[str, Any] = {
-        "title": None,
-        "version": None,
-        "output": None,
-        "parameter_count": len(tool.parameters),
-        "required_count": len(tool.parameters),
-        "undescribed_count": 0,
-        "untyped_count": 0,
-        "read_only": None,
-        "destructive": None,
-        "idempotent": None,
-        "open_world": None,
-        "enabled": None,
-        "tool_bytes": 40,
-        "token_estimate": 10,
-        "pin": None,
-        "place": "AndroidManifest.xml:5",
-    }
+        "title": None, "version": None, "output": None, "parameter_count": len(tool.parameters),
+        "required_count": len(tool.parameters), "undescribed_count": 0, "untyped_count": 0, "read_only": None,
+        "destructive": None, "idempotent": None, "open_world": None, "enabled": None, "tool_bytes": 40,
+        "token_estimate": 10, "pin": None, "place": "AndroidManifest.xml:5",
+    }  # fmt: skip
     return CapabilityRow(
         unit=unit,
         provider=key[0],

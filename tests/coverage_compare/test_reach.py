@@ -1,10 +1,11 @@
 """Who reaches what is said by the tables: which dialect has which interface, and what the shim carries."""
 
 import re
+from dataclasses import replace
 from typing import Any
 
 import pytest
-from hypothesis import given
+from hypothesis import example, given
 from hypothesis import strategies as st
 
 from droidgate.callability import ComponentFacts, Protection, enabled_configurations
@@ -288,35 +289,47 @@ def test_no_code_of_reach_names_a_protocol() -> None:
         assert not [one for one in load_formats() if re.search(rf"['\"]{re.escape(one)}['\"+]", code)]
 
 
-@given(
-    st.builds(
-        Standing,
-        interface=st.sampled_from([None, *INTERFACES]),
-        has_launcher=st.booleans(),
-        component=st.builds(
-            ComponentFacts,
-            kind=st.sampled_from([None, "activity", "service", "receiver", "provider", "application"]),
-            is_app_enabled=st.booleans(),
-            is_enabled=st.booleans(),
-            enabled_in=st.sampled_from([None, "v36"]),
-            is_exported=st.booleans(),
-            has_action=st.booleans(),
-            permission=st.sampled_from([None, "", BIND, EXECUTE]),
-            protection=st.sampled_from(Protection),
-        ),
-        access=st.builds(
-            CapabilityAccess,
-            enabled_by_default=st.booleans(),
-            scope=st.sampled_from([None, "activity"]),
-            access_level=st.sampled_from([None, "self", "system", "androidTrusted"]),
-        ),
-        is_enabled=st.sampled_from([None, True, False]),
-        levels=st.dictionaries(
-            st.sampled_from([one.target for one in load_reach().agents if one.target]),
-            st.sampled_from(LEVELS),
-        ),
+CLOSING = {
+    "kind": st.sampled_from([None, "activity", "service", "receiver", "provider", "application"]),
+    "is_app_enabled": st.just(False),
+    "is_enabled": st.just(False),
+    "enabled_in": st.just("v36"),
+    "is_exported": st.just(False),
+    "has_action": st.just(False),
+    "permission": st.sampled_from([None, "", BIND, EXECUTE]),
+    "protection": st.sampled_from(Protection),
+    "access": st.fixed_dictionaries(
+        {},
+        optional={
+            "enabled_by_default": st.booleans(),
+            "scope": st.just("activity"),
+            "access_level": st.sampled_from(["self", "system", "androidTrusted"]),
+        },
+    ),
+    "state": st.booleans(),
+}
+"""Facts that may close what is open, each by itself; all at once, next to nothing would be open."""
+
+
+@st.composite
+def _standings(draw: st.DrawFn) -> Standing:
+    """Draw what an agent finds: an open app of an interface, with up to three facts changed."""
+    interface = draw(st.sampled_from([None, *INTERFACES]))
+    declared = load_reach().interface(interface)
+    facts: dict[str, Any] = (
+        {"kind": declared.components[0]} if declared is not None and declared.components else {}
     )
-)
+    facts |= SERVICE_OF_ANDROID if interface == "app-function" else {}
+    for name in draw(st.sets(st.sampled_from(sorted(CLOSING)), max_size=3)):
+        facts[name] = draw(CLOSING[name])
+    targets = [one.target for one in load_reach().agents if one.target]
+    levels = draw(st.dictionaries(st.sampled_from(targets), st.sampled_from(LEVELS)))
+    return replace(_standing(interface, has_launcher=draw(st.booleans()), **facts), levels=levels)
+
+
+@given(_standings())
+@example(_standing("mobile-mcp", kind="service"))
+@example(_standing("mmcp-activity", kind="activity"))
 def test_native_is_what_is_declared_and_gateway_what_the_table_carries(standing: Standing) -> None:
     reach, shim = load_reach(), load_shim_table()
     interface = reach.interface(standing.interface)

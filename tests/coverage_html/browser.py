@@ -18,15 +18,9 @@ from pathlib import Path
 from typing import Any
 
 KEYS = {
-    "Tab": (9, ""),
-    "Enter": (13, "\r"),
-    "Escape": (27, ""),
-    " ": (32, " "),
-    "ArrowLeft": (37, ""),
-    "ArrowUp": (38, ""),
-    "ArrowRight": (39, ""),
-    "ArrowDown": (40, ""),
-}
+    "Tab": (9, ""), "Enter": (13, "\r"), "Escape": (27, ""), " ": (32, " "), "ArrowLeft": (37, ""),
+    "ArrowUp": (38, ""), "ArrowRight": (39, ""), "ArrowDown": (40, ""),
+}  # fmt: skip
 _FLAGS = (
     "--headless=new", "--no-sandbox", "--disable-gpu", "--disable-dev-shm-usage", "--disable-extensions",
     "--disable-component-update", "--disable-background-networking", "--disable-sync",

@@ -31,16 +31,10 @@ _INTERFACES = {
     "mcp": "mcp",
 }
 _SETS: tuple[tuple[tuple[str, ...], int], ...] = (
-    ((), 34),
-    (("appfunctions",), 26),
-    (("mobile-mcp",), 12),
-    (("mmcp",), 9),
-    (("appfunctions", "mobile-mcp"), 7),
-    (("mmcp", "mobile-mcp"), 4),
-    (("observed",), 4),
-    (("mcp",), 2),
+    ((), 34), (("appfunctions",), 26), (("mobile-mcp",), 12), (("mmcp",), 9),
+    (("appfunctions", "mobile-mcp"), 7), (("mmcp", "mobile-mcp"), 4), (("observed",), 4), (("mcp",), 2),
     (("appfunctions", "mmcp", "mobile-mcp"), 2),
-)
+)  # fmt: skip
 _CODES = (
     ("lint", "description-missing", "warning", "A capability or parameter has no description"),
     ("lint", "isappfunction-type", "error", "A parameter's type is none of the format's types"),

@@ -5,18 +5,9 @@ from droidgate_mappings.taxonomy import load_taxonomy, load_words
 
 # The guideline's table (reference style-and-peers 2.6), row by row.
 APP_TYPES = (
-    ("messaging", 3),
-    ("notes", 4),
-    ("calendar", 3),
-    ("tasks", 3),
-    ("fitness", 6),
-    ("shopping", 3),
-    ("travel", 4),
-    ("food", 3),
-    ("creativity", 3),
-    ("media", 4),
-    ("tools", 2),
-)
+    ("messaging", 3), ("notes", 4), ("calendar", 3), ("tasks", 3), ("fitness", 6), ("shopping", 3),
+    ("travel", 4), ("food", 3), ("creativity", 3), ("media", 4), ("tools", 2),
+)  # fmt: skip
 
 
 def test_the_taxonomy_has_the_guidelines_app_types_and_use_cases() -> None:

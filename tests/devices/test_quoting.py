@@ -32,39 +32,12 @@ from requirements_of_tests import require
 
 SHELLS = {"mksh": ("mksh",), "dash": ("dash",), "busybox": ("busybox", "ash")}
 HOSTILE = (
-    "$(touch CANARY)",
-    "`touch CANARY`",
-    "; touch CANARY",
-    "&& touch CANARY",
-    "| touch CANARY",
-    "\ntouch CANARY\n",
-    "' ; touch CANARY ; '",
-    '" ; touch CANARY ; "',
-    "'\"'\"'$(touch CANARY)",
-    "\\'; touch CANARY; \\'",
-    "> CANARY",
-    "a=b touch CANARY",
-    "~",
-    "~root",
-    "*",
-    "#comment",
-    "!!",
-    "$HOME ${PATH} $((1+1)) $'\\n'",
-    "{a,b}",
-    "-n",
-    "--",
-    "\\",
-    "\\\\n",
-    "",
-    " ",
-    "\t",
-    "\r\n",
-    "\x7f\x1b[2J",
-    "é 語 😀 \u202e \ufeff",
-    '{"a": "it\'s $(x)"}',
-    "%s%n%%",
-    "\ufffd\uffff",
-)
+    "$(touch CANARY)", "`touch CANARY`", "; touch CANARY", "&& touch CANARY", "| touch CANARY",
+    "\ntouch CANARY\n", "' ; touch CANARY ; '", '" ; touch CANARY ; "', "'\"'\"'$(touch CANARY)",
+    "\\'; touch CANARY; \\'", "> CANARY", "a=b touch CANARY", "~", "~root", "*", "#comment", "!!",
+    "$HOME ${PATH} $((1+1)) $'\\n'", "{a,b}", "-n", "--", "\\", "\\\\n", "", " ", "\t", "\r\n", "\x7f\x1b[2J",
+    "é 語 😀 \u202e \ufeff", '{"a": "it\'s $(x)"}', "%s%n%%", "\ufffd\uffff",
+)  # fmt: skip
 PIECES = (*HOSTILE, "'", '"', "$", "(", ")", "`", ";", "&", "\n", "\\", "a", "語", "\x01")
 BATCH = 100
 

@@ -11,8 +11,9 @@ from droidgate.installed import DeviceFacts, InstalledState, ListedFunction
 from droidgate.leniency import ReadingContext
 from droidgate.model.capability import State
 from droidgate.model.errors import InputError
-from droidgate.model.types import ArrayType, ObjectType, ScalarType
+from droidgate.model.types import ArrayType, ScalarType
 from droidgate.sources import application_from_tree
+from model_types import properties_of
 from requirements_of_tests import CHECKOUT
 
 APPS = CHECKOUT / "device_shim/apps"
@@ -159,8 +160,7 @@ def test_a_function_that_only_the_system_lists_has_its_signature_from_there() ->
     assert (capability.id, capability.description) == ("org.example.Radio#play", "Plays a station.")
     assert capability.state is not None
     assert capability.state.enabled is True
-    assert isinstance(capability.input, ObjectType)
-    station, volumes = (capability.input.properties[name] for name in ("station", "volumes"))
+    station, volumes = (properties_of(capability.input)[name] for name in ("station", "volumes"))
     assert (station.type.kind, station.required) == ("string", True)
     assert isinstance(volumes.type, ArrayType)
     assert volumes.type.items is not None

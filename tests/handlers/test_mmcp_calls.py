@@ -23,12 +23,8 @@ TOOLS = Provider(
             description="Read",
             input=record(
                 {
-                    "path": required(
-                        string().model_copy(update={"keywords": {"minLength": 1, "maxLength": 20}})
-                    ),
-                    "page": optional(
-                        int64().model_copy(update={"keywords": {"minimum": 1, "exclusiveMaximum": 10}})
-                    ),
+                    "path": required(string(keywords={"minLength": 1, "maxLength": 20})),
+                    "page": optional(int64(keywords={"minimum": 1, "exclusiveMaximum": 10})),
                     "mode": optional(string(enum=("fast", 'sl"ow'))),
                     "paths": optional(array(string(), keywords={"minItems": 2})),
                     "meta": optional(
@@ -179,19 +175,11 @@ def test_length_is_counted_in_characters(activity: Ask) -> None:
 
 def test_hostile_calls_are_answered(activity: Ask) -> None:
     calls: list[Call] = [
-        (None, None),
-        ("", "{}"),
-        (None, "{}"),
-        ("ping", "{" * 100_000),
-        ("ping", "[]"),
-        ("ping", "5"),
-        ("ping", "null"),
-        ("extract_text", '{"path":"a","maybe":null,"path":"b"}'),
-        ("ping", "{'a':1}"),
-        ("ping", " " * 200_001),
-        ("ping", '{"\ud800":1}'),
+        (None, None), ("", "{}"), (None, "{}"), ("ping", "{" * 100_000), ("ping", "[]"), ("ping", "5"),
+        ("ping", "null"), ("extract_text", '{"path":"a","maybe":null,"path":"b"}'), ("ping", "{'a':1}"),
+        ("ping", " " * 200_001), ("ping", '{"\ud800":1}'),
         ("extract_text", json.dumps({"tree": {"value": 1}})[:-1] + ',"next":{"value":1' + "}" * 9),
-    ]
+    ]  # fmt: skip
     for answer in activity(calls, {"ping": {}}):
         assert answer["error"].startswith("invalid_argument: ")
         assert answer["calls"] == []

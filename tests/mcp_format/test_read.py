@@ -14,10 +14,10 @@ from droidgate.leniency import ReadingContext
 from droidgate.model.capability import Effects
 from droidgate.model.errors import InputError
 from droidgate.model.json_values import Json, canonical_json
-from droidgate.model.types import AnyType, ObjectType
+from droidgate.model.types import AnyType
 from droidgate_mcp.format import FORMAT
 from mcp_format.tool_lists import RICH, TREE, WEATHER, read, read_one, result, source, write, written
-from model_types import array, float64, ref, string
+from model_types import array, float64, properties_of, ref, string
 from properties.matching import assert_same_declaration
 
 
@@ -26,14 +26,12 @@ def test_a_tool_says_everything_in_the_model() -> None:
     assert (capability.id, capability.title) == ("get_weather", "Weather")
     assert capability.description == "Tells the weather of a city."
     assert capability.effects == Effects(read_only=True, open_world=True)
-    assert isinstance(capability.input, ObjectType)
-    assert capability.input.properties["city"].required
-    assert capability.input.properties["unit"].type == string(
+    assert properties_of(capability.input)["city"].required
+    assert properties_of(capability.input)["unit"].type == string(
         enum=("celsius", "fahrenheit"), keywords={"default": "celsius"}
     )
     assert capability.input.keywords == {"additionalProperties": False}
-    assert isinstance(capability.output, ObjectType)
-    assert capability.output.properties["temperature"].type == float64()
+    assert properties_of(capability.output)["temperature"].type == float64()
     assert capability.extensions == {}
 
 
@@ -55,8 +53,7 @@ def test_members_without_a_field_are_kept_one_by_one() -> None:
 def test_recursive_definitions_belong_to_the_provider() -> None:
     provider = read_one(result(TREE))
     node = provider.definitions["Node"]
-    assert isinstance(node, ObjectType)
-    assert node.properties["children"].type == array(ref("Node"))
+    assert properties_of(node)["children"].type == array(ref("Node"))
 
 
 def test_a_title_that_stands_twice_is_read_in_the_order_of_the_specification() -> None:
@@ -168,63 +165,42 @@ def test_the_revision_is_read_from_the_document() -> None:
     assert read_one(SHAPES["array"]).dialect == "2025-11-25"
 
 
+def case(mark: pytest.MarkDecorator, tool: Json, expected: Json) -> Any:
+    """Return the case of a list with one tool that only the row of a mark lets in, and how it is written."""
+    return pytest.param(mark.args[0], [{"name": "a", **tool}], [{"name": "a", **expected}], marks=mark)
+
+
+EMPTY = {"inputSchema": {"type": "object"}}
+
+
 @pytest.mark.parametrize(
     ("row", "document", "expected"),
     [
-        pytest.param(
-            "P01",
-            [{"name": "a"}],
-            [{"name": "a", "inputSchema": {"type": "object"}}],
-            marks=pytest.mark.row("P01"),
+        case(pytest.mark.row("P01"), {}, EMPTY),
+        case(
+            pytest.mark.row("P02"),
+            {"inputSchema": {"properties": {"x": {}}}},
+            {"inputSchema": {"type": "object", "properties": {"x": {}}}},
         ),
-        pytest.param(
-            "P02",
-            [{"name": "a", "inputSchema": {"properties": {"x": {}}}}],
-            [{"name": "a", "inputSchema": {"type": "object", "properties": {"x": {}}}}],
-            marks=pytest.mark.row("P02"),
+        case(pytest.mark.row("P02"), {"inputSchema": True}, EMPTY),
+        case(
+            pytest.mark.row("P03"),
+            {**EMPTY, "outputSchema": {"type": "array"}},
+            {**EMPTY, "outputSchema": {"type": "array"}},
         ),
-        pytest.param(
-            "P02",
-            [{"name": "a", "inputSchema": True}],
-            [{"name": "a", "inputSchema": {"type": "object"}}],
-            marks=pytest.mark.row("P02"),
+        case(
+            pytest.mark.row("P03"), {**EMPTY, "outputSchema": False}, {**EMPTY, "outputSchema": {"not": {}}}
         ),
-        pytest.param(
-            "P03",
-            [{"name": "a", "inputSchema": {"type": "object"}, "outputSchema": {"type": "array"}}],
-            [{"name": "a", "inputSchema": {"type": "object"}, "outputSchema": {"type": "array"}}],
-            marks=pytest.mark.row("P03"),
+        case(
+            pytest.mark.row("P05"),
+            {"title": None, "inputSchema": {"type": "object"}, "annotations": {"readOnlyHint": None, "x": 1}},
+            {**EMPTY, "annotations": {"x": 1}},
         ),
-        pytest.param(
-            "P03",
-            [{"name": "a", "inputSchema": {"type": "object"}, "outputSchema": False}],
-            [{"name": "a", "inputSchema": {"type": "object"}, "outputSchema": {"not": {}}}],
-            marks=pytest.mark.row("P03"),
-        ),
-        pytest.param(
-            "P05",
-            [
-                {
-                    "name": "a",
-                    "title": None,
-                    "inputSchema": {"type": "object"},
-                    "annotations": {"readOnlyHint": None, "x": 1},
-                }
-            ],
-            [{"name": "a", "inputSchema": {"type": "object"}, "annotations": {"x": 1}}],
-            marks=pytest.mark.row("P05"),
-        ),
-        pytest.param(
-            "P06",
-            [{"name": "a", "input_schema": {"type": "object"}}],
-            [{"name": "a", "inputSchema": {"type": "object"}}],
-            marks=pytest.mark.row("P06"),
-        ),
-        pytest.param(
-            "P06",
-            [{"name": "a", "inputSchema": {"type": "object"}, "annotations": {"read_only_hint": True}}],
-            [{"name": "a", "inputSchema": {"type": "object"}, "annotations": {"readOnlyHint": True}}],
-            marks=pytest.mark.row("P06"),
+        case(pytest.mark.row("P06"), {"input_schema": {"type": "object"}}, EMPTY),
+        case(
+            pytest.mark.row("P06"),
+            {**EMPTY, "annotations": {"read_only_hint": True}},
+            {**EMPTY, "annotations": {"readOnlyHint": True}},
         ),
     ],
 )

@@ -15,7 +15,7 @@ from droidgate.model.json_values import Json
 from droidgate.model.types import AnyType, ObjectType
 from droidgate_mmcp.format import FORMAT
 from mmcp.mmcp_apps import GREET, manifest_of, only, read_json, rows_of
-from model_types import int32, record, required, string
+from model_types import int32, properties_of, record, required, string
 
 # Keys and nesting as in the manifest sample of the specification, section 2; the words are our own.
 SECTION_2 = """
@@ -176,15 +176,14 @@ def test_a_flat_map_is_required_parameters_of_its_words() -> None:
     reading = read_json(manifest_of({**GREET, "parameters": flat}))
     assert rows_of(reading) == ["M37"]
     (tool,) = only(reading).capabilities
-    assert isinstance(tool.input, ObjectType)
-    assert [(name, held.type.kind, held.required) for name, held in tool.input.properties.items()] == [
+    assert [(name, held.type.kind, held.required) for name, held in properties_of(tool.input).items()] == [
         ("location", "string", True),
         ("days", "int32", True),
         ("raw", "any", True),
         ("tags", "array", True),
     ]
-    assert tool.input.properties["days"].extensions == {"mmcp": {"spelled-word": "Int"}}
-    assert tool.input.properties["location"].extensions == {}
+    assert properties_of(tool.input)["days"].extensions == {"mmcp": {"spelled-word": "Int"}}
+    assert properties_of(tool.input)["location"].extensions == {}
 
 
 @pytest.mark.parametrize(
@@ -272,29 +271,10 @@ def test_text_that_is_no_json_is_refused_at_its_line() -> None:
     assert caught.value.place == "tools.json:2:12"
 
 
-_KEYS = st.sampled_from(
-    [
-        "name",
-        "description",
-        "parameters",
-        "return",
-        "type",
-        "properties",
-        "required",
-        "$defs",
-        "$ref",
-        "items",
-        "object",
-        "string",
-        "anyOf",
-        "enum",
-        "x-droidgate",
-        "kind",
-        "format",
-        "appDescription",
-        "tools",
-    ]
-)
+_KEYS = st.sampled_from([
+    "name", "description", "parameters", "return", "type", "properties", "required", "$defs", "$ref", "items",
+    "object", "string", "anyOf", "enum", "x-droidgate", "kind", "format", "appDescription", "tools",
+])  # fmt: skip
 _WILD = st.recursive(
     st.none() | st.booleans() | st.integers() | st.floats(allow_nan=False) | st.text(max_size=6),
     lambda inner: st.lists(inner, max_size=3) | st.dictionaries(_KEYS, inner, max_size=4),

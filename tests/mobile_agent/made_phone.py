@@ -39,6 +39,8 @@ class FormFacts:
     name: str = ""
     note: str = ""
     clicks: list[str] = field(default_factory=list)
+    long_clicks: list[str] = field(default_factory=list)
+    drops: list[tuple[str, str]] = field(default_factory=list)
     rows: list[str] = field(default_factory=lambda: [f"Row {number}" for number in range(ROWS)])
 
 
@@ -53,7 +55,13 @@ class FormActivity(Activity):
 
     def view(self) -> View:
         rows = tuple(
-            View("row", children=(View("text", text=row), View("button", f"delete_{row}", f"Delete {row}")))
+            View(
+                "row",
+                children=(
+                    View("text", text=row),
+                    View("button", f"delete_{row}", f"Delete {row}", long_clickable=True),
+                ),
+            )
             for row in self.facts.rows
         )
         children = (
@@ -70,6 +78,12 @@ class FormActivity(Activity):
         row = view_id.removeprefix("delete_")
         if row in self.facts.rows:
             self.facts.rows.remove(row)
+
+    def on_long_click(self, view_id: str) -> None:
+        self.facts.long_clicks.append(view_id)
+
+    def on_drop(self, view_id: str, target_id: str) -> None:
+        self.facts.drops.append((view_id, target_id))
 
     def on_text(self, view_id: str, text: str) -> None:
         setattr(self.facts, view_id, text)
@@ -184,19 +198,20 @@ def device_on(phone: VirtualPhone) -> Device:
 
 
 @contextmanager
-def made_phone(*, keyboard: bool = False, clock: Any = None) -> Iterator[MadePhone]:
+def made_phone(*, keyboard: bool = False, clock: Any = None, keeps_ids: bool = False) -> Iterator[MadePhone]:
     """Start a phone with the form and the shop.
 
     Args:
         keyboard: Whether the keyboard for every text is installed, too.
         clock: The clock of the tools' caches.
+        keeps_ids: Whether controls keep their ids.
     """
     apps = {FORM: FormApp, SHOP: ShopApp, KEYBOARD: KeyboardApp}
     with patch.dict(BEHAVIOURS, apps), start_phone(server_port=0, apps=False, adb_keys=()) as phone:
         for apk in (form_apk(), shop_apk(), *([keyboard_apk()] if keyboard else [])):
             phone.install(apk)
         options = {} if clock is None else {"clock": clock}
-        made = MadePhone(phone, MobileAgentTools(lambda: device_on(phone), **options))
+        made = MadePhone(phone, MobileAgentTools(lambda: device_on(phone), keeps_ids=keeps_ids, **options))
         made.run("get_device_info")
         made.run("tap", x=0, y=0)
         yield made

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import threading
-from collections.abc import Iterator
+from collections.abc import Collection, Iterator
 from contextlib import ExitStack, contextmanager
 from dataclasses import dataclass
 from typing import Any
@@ -15,10 +15,11 @@ import mcp_types
 from mcp import Client
 from mcp.client.streamable_http import streamable_http_client
 
+from droidgate.mobile_agent.tools import MobileAgentTools
 from droidgate.serving.http import HttpAddress, http_application, http_server, listen
-from droidgate.serving.mobile_agent.server import MobileAgentServer, Role
+from droidgate.serving.mobile_agent.server import Extension, MobileAgentServer, Role
 from droidgate.serving.tokens import TokenCheck
-from droidgate_mappings.mobile_agent import mobile_agent_commands
+from droidgate_mappings.mobile_agent import mobile_agent_commands, more_tools
 from mobile_agent.made_phone import MadePhone, made_phone
 
 ROLES: tuple[Role, Role] = ("data_collection", "action")
@@ -37,7 +38,7 @@ class ServedPhone:
         self, tool: str, /, mode: str = "legacy", role: Role | None = None, **arguments: Any
     ) -> mcp_types.CallToolResult:
         """Call a tool with the official client, in a session of its own, as UFO does."""
-        commands = mobile_agent_commands()
+        commands = {command.id: command for command in (*mobile_agent_commands().values(), *more_tools())}
         url = self.url(role or commands[tool].server)
 
         async def run() -> Any:
@@ -59,13 +60,19 @@ class ServedPhone:
 
 
 @contextmanager
-def served(made: MadePhone, tokens: dict[Role, str] | None = None) -> Iterator[ServedPhone]:
+def served(
+    made: MadePhone,
+    tokens: dict[Role, str] | None = None,
+    *,
+    extensions: Collection[Extension] = (),
+    phones: dict[str, MobileAgentTools] | None = None,
+) -> Iterator[ServedPhone]:
     with ExitStack() as stack:
         ports: dict[Role, int] = {}
         for role in ROLES:
             listener, address = stack.enter_context(listen(HttpAddress("127.0.0.1", 0)))
             check = None if tokens is None else TokenCheck(tokens[role])
-            application = MobileAgentServer(role, made.tools)
+            application = MobileAgentServer(role, phones or {"": made.tools}, frozenset(extensions))
             server = http_server(http_application(application, address, check, stateless=True))
             thread = threading.Thread(target=asyncio.run, args=(server.serve(sockets=[listener]),))
             thread.start()
@@ -76,6 +83,6 @@ def served(made: MadePhone, tokens: dict[Role, str] | None = None) -> Iterator[S
 
 
 @contextmanager
-def served_phone(**options: Any) -> Iterator[ServedPhone]:
-    with made_phone(**options) as made, served(made) as phone:
+def served_phone(*, extensions: Collection[Extension] = (), **options: Any) -> Iterator[ServedPhone]:
+    with made_phone(**options) as made, served(made, extensions=extensions) as phone:
         yield phone

@@ -103,6 +103,19 @@ def _is_open(url: str) -> bool:
     return True
 
 
+def test_extensions_and_several_phones_are_asked_for_by_options(made: MadePhone, tmp_path: Path) -> None:
+    options = ("--extend", "find", "--extend", "gestures", "--serial", "one", "--serial", "two")
+    with running(environment_of(made, tmp_path), *options) as (process, lines):
+        data, action = urls_in(lines)
+        # No tool is called: these phones are not attached.
+        unknown = post(data, "find_element", {"text": "a", "device": "three"})["result"]
+        assert "is not one of ['one', 'two']" in unknown["content"][0]["text"]
+        assert post(action, "long_press", {"duration": 0})["result"]["isError"] is True
+        assert post(data, "take_screenshot", {})["result"]["content"][0]["text"].startswith("Unknown tool")
+        process.send_signal(signal.SIGTERM)
+        assert process.wait(30) == 0
+
+
 @pytest.mark.slow
 def test_with_tokens_each_server_names_the_file_of_its_own(made: MadePhone, tmp_path: Path) -> None:
     with running(environment_of(made, tmp_path), "--token", lines=4) as (process, lines):
@@ -149,6 +162,7 @@ def test_the_data_server_alone_asks_the_phone_each_time_until_sigterm(
         ({"host": "0.0.0.0"}, "is not an address to listen on"),
         ({"host": "::"}, "is not an address to listen on"),
         ({"host": "example.org"}, "is not an address to listen on"),
+        ({"extensions": ["finding"]}, "unknown extension 'finding'"),
         ({"seconds": 0}, "is not from 1 to 600 seconds"),
         ({"seconds": float("nan")}, "is not from 1 to 600 seconds"),
         ({"token": "a b"}, "the token is too short, or has characters"),

@@ -117,10 +117,10 @@ JSON_VALUES = st.recursive(
     max_leaves=12,
 )
 NEARLY = st.fixed_dictionaries(
-    {},
+    {"tool_name": st.sampled_from(["tap", "wait", "Tap"]) | JSON_VALUES},
     optional={
-        "tool_name": st.sampled_from(["tap", "wait", "Tap", ""]) | JSON_VALUES,
-        "parameters": JSON_VALUES,
+        "parameters": st.dictionaries(st.sampled_from(["x", "y", "seconds"]), st.integers(0, 9))
+        | JSON_VALUES,
         "tool_type": st.sampled_from(["action", "data_collection"]) | JSON_VALUES,
         "call_id": JSON_VALUES,
         "action": st.fixed_dictionaries({}, optional={"function": JSON_VALUES, "arguments": JSON_VALUES}),

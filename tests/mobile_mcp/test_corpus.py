@@ -22,6 +22,7 @@ from droidgate_mobile_mcp.wire import (
     read_response,
 )
 from mobile_mcp.tools import round_trip
+from model_types import properties_of
 from properties.matching import assert_same_declaration
 from requirements_of_tests import find
 
@@ -57,71 +58,32 @@ REFUSED = {
     f"{SPEC}sample-meta-name@42b1e2d.xml": "Namespace prefix android",  # 8
 }
 
+
+App = tuple[dict[str, str], str, str | None, list[str]]
+
+
+def app(
+    folder: str, capabilities: str, strings: str, label: str, description: str | None, rows: list[str]
+) -> App:
+    """Return a manifest's row, of the commits that its two files are of."""
+    files = {
+        f"res/{folder}/mcp_capabilities.xml": f"{folder}__mcp_capabilities@{capabilities}.xml",
+        "res/values/strings.xml": f"values__strings@{strings}.xml",
+    }
+    return files, label, description, rows
+
+
+CLOCKING = "An application for daily clocking in"
+
 # Manifest -> files beside it, provider's name, description's head, rows (reference 2.2).
-APPS: dict[str, tuple[dict[str, str], str, str | None, list[str]]] = {
-    "AndroidManifest@f2efe26.xml": (
-        {
-            "res/xml/mcp_capabilities.xml": "xml__mcp_capabilities@a675b63.xml",
-            "res/values/strings.xml": "values__strings@a675b63.xml",
-        },
-        "Daily Clock-in",
-        "An application for daily clocking in",
-        [],
-    ),
-    "AndroidManifest@f15436a.xml": (
-        {
-            "res/xml/mcp_capabilities.xml": "xml__mcp_capabilities@f15436a.xml",
-            "res/values/strings.xml": "values__strings@97f6173.xml",
-        },
-        "Daily Clock-in",
-        "An application for daily clocking in",
-        [],
-    ),
-    "AndroidManifest@b42d94e.xml": (
-        {
-            "res/xml/mcp_capabilities.xml": "xml__mcp_capabilities@8c3a269.xml",
-            "res/values/strings.xml": "values__strings@b42d94e.xml",
-        },
-        "Daily Check-in",
-        "An application for daily clocking in",
-        [],
-    ),
-    "AndroidManifest@b468c99.xml": (
-        {
-            "res/raw/mcp_capabilities.xml": "raw__mcp_capabilities@b42d94e.xml",
-            "res/values/strings.xml": "values__strings@794a9df.xml",
-        },
-        "MCP Demo",
-        None,
-        ["M12", "M66"],
-    ),
-    "AndroidManifest@8205641.xml": (
-        {
-            "res/xml/mcp_capabilities.xml": "xml__mcp_capabilities@8c3a269.xml",
-            "res/values/strings.xml": "values__strings@794a9df.xml",
-        },
-        "MCP Demo",
-        None,
-        ["M12"],
-    ),
-    "AndroidManifest@794a9df.xml": (
-        {
-            "res/xml/mcp_capabilities.xml": "xml__mcp_capabilities@794a9df.xml",
-            "res/values/strings.xml": "values__strings@794a9df.xml",
-        },
-        "MCP Demo",
-        None,
-        ["M12"],
-    ),
-    "AndroidManifest@d38e7ae.xml": (
-        {
-            "res/xml/mcp_capabilities.xml": "xml__mcp_capabilities@d38e7ae.xml",
-            "res/values/strings.xml": "values__strings@794a9df.xml",
-        },
-        "MCP Demo",
-        None,
-        ["M11", "M12"],
-    ),
+APPS: dict[str, App] = {
+    "AndroidManifest@f2efe26.xml": app("xml", "a675b63", "a675b63", "Daily Clock-in", CLOCKING, []),
+    "AndroidManifest@f15436a.xml": app("xml", "f15436a", "97f6173", "Daily Clock-in", CLOCKING, []),
+    "AndroidManifest@b42d94e.xml": app("xml", "8c3a269", "b42d94e", "Daily Check-in", CLOCKING, []),
+    "AndroidManifest@b468c99.xml": app("raw", "b42d94e", "794a9df", "MCP Demo", None, ["M12", "M66"]),
+    "AndroidManifest@8205641.xml": app("xml", "8c3a269", "794a9df", "MCP Demo", None, ["M12"]),
+    "AndroidManifest@794a9df.xml": app("xml", "794a9df", "794a9df", "MCP Demo", None, ["M12"]),
+    "AndroidManifest@d38e7ae.xml": app("xml", "d38e7ae", "794a9df", "MCP Demo", None, ["M11", "M12"]),
 }
 
 AGENTS = [
@@ -185,12 +147,10 @@ def test_the_prototype_s_capabilities_are_read_whole() -> None:
     provider, _ = read_descriptor(f"{RES}xml__mcp_capabilities@a675b63.xml")
     today, query, _make_up = provider.capabilities
     assert (today.input, today.output) == (ObjectType(), None)
-    assert isinstance(query.input, ObjectType)
-    assert isinstance(query.output, ObjectType)
-    assert {name: (held.type.kind, held.required) for name, held in query.input.properties.items()} == {
+    assert {name: (held.type.kind, held.required) for name, held in properties_of(query.input).items()} == {
         "date": ("string", True)
     }
-    assert {name: held.type.kind for name, held in query.output.properties.items()} == {
+    assert {name: held.type.kind for name, held in properties_of(query.output).items()} == {
         "date": "string",
         "has_clocked_in": "boolean",
     }

@@ -13,7 +13,7 @@ from droidgate.model.findings import Level
 from droidgate.model.types import ArrayType, ObjectType, Property
 from droidgate_mobile_mcp.format import FORMAT
 from mobile_mcp.tools import FULL, SWITCH, capability_of, descriptor, provider_of, read_text, rows_of
-from model_types import boolean, float64, int64, optional, record, required, string
+from model_types import boolean, float64, int64, optional, properties_of, record, required, string
 
 
 def test_a_descriptor_of_section_1_2_is_read_strictly_and_whole() -> None:
@@ -89,8 +89,7 @@ def test_a_type_word_and_its_synonyms_are_one_kind_in_any_case(word: str, kind: 
         capability = capability_of(
             f'<capability id="c" description="C" version="1"><input>{param}</input></capability>'
         )
-        assert isinstance(capability.input, ObjectType)
-        held = capability.input.properties["x"].type
+        held = properties_of(capability.input)["x"].type
         assert held.kind == kind
         written = {"string": "string", "boolean": "boolean", "int64": "integer", "double": "number"}[kind]
         fact = "word" if word == "short" else "spelled-word"
@@ -105,8 +104,7 @@ def test_arrays_and_objects_have_no_structure() -> None:
     capability = capability_of(
         f'<capability id="c" description="C" version="1"><output>{params}</output></capability>'
     )
-    assert isinstance(capability.output, ObjectType)
-    kinds = {name: type(held.type) for name, held in capability.output.properties.items()}
+    kinds = {name: type(held.type) for name, held in properties_of(capability.output).items()}
     assert kinds == {
         "array": ArrayType,
         "list": ArrayType,
@@ -124,8 +122,7 @@ def one_parameter(attributes: str) -> tuple[Property, list[str | None]]:
         )
     )
     taken = reading.providers[0].capabilities[0].input
-    assert isinstance(taken, ObjectType)
-    (held,) = taken.properties.values()
+    (held,) = properties_of(taken).values()
     return held, rows_of(reading)
 
 
@@ -220,8 +217,7 @@ def test_the_first_of_two_equal_ids_and_names_counts_and_the_other_is_kept() -> 
     (provider,) = reading.providers
     (capability,) = provider.capabilities
     assert capability.description == "C"
-    assert isinstance(capability.input, ObjectType)
-    assert capability.input.properties["x"].type.description == "first"
+    assert properties_of(capability.input)["x"].type.description == "first"
     again = {"id": "c", "description": "again", "version": "2"}
     assert provider.extensions["mobile-mcp"]["elements"] == [{"tag": "capability", "attributes": again}]
     kept = capability.extensions["mobile-mcp"]["input"]["elements"]
@@ -237,8 +233,7 @@ def test_a_second_input_continues_the_first() -> None:
         for name in "ab"
     )
     capability = capability_of(f'<capability id="c" description="C" version="1">{inputs}</capability>')
-    assert isinstance(capability.input, ObjectType)
-    assert list(capability.input.properties) == ["a", "b"]
+    assert list(properties_of(capability.input)) == ["a", "b"]
 
 
 @pytest.mark.row("M62")
@@ -294,8 +289,7 @@ def test_unknown_attributes_elements_and_texts_are_kept_in_source_form() -> None
         "text": "words",
         "output": {"attributes": {"note": "n"}},
     }
-    assert isinstance(capability.output, ObjectType)
-    assert capability.output.properties["x"].extensions == {
+    assert properties_of(capability.output)["x"].extensions == {
         "mobile-mcp": {"attributes": {"required": "true"}}
     }
 
@@ -364,44 +358,12 @@ def test_a_file_is_recognised_by_its_root(text: str | bytes, sure: int) -> None:
     assert FORMAT.detect(SourceFile("x.xml", data)) == sure
 
 
-_PIECES = st.sampled_from(
-    [
-        "<",
-        ">",
-        "/>",
-        "</",
-        '"',
-        "=",
-        " ",
-        "“",
-        "”",
-        "&",
-        "&#10;",
-        "\\",
-        "@string/x",
-        "mobile-mcp-capabilities",
-        "mcp",
-        "capability",
-        "input",
-        "output",
-        "param",
-        "id",
-        "name",
-        "type",
-        "version",
-        "required",
-        "true",
-        "1.0",
-        "xmlns:a",
-        "<capability ",
-        "<param ",
-        '<mobile-mcp-capabilities version="1.0">',
-        "<!--",
-        "-->",
-        "<![CDATA[",
-        "]]>",
-    ]
-)
+_PIECES = st.sampled_from([
+    "<", ">", "/>", "</", '"', "=", " ", "“", "”", "&", "&#10;", "\\", "@string/x", "mobile-mcp-capabilities",
+    "mcp", "capability", "input", "output", "param", "id", "name", "type", "version", "required", "true",
+    "1.0", "xmlns:a", "<capability ", "<param ", '<mobile-mcp-capabilities version="1.0">', "<!--", "-->",
+    "<![CDATA[", "]]>",
+])  # fmt: skip
 
 
 @given(

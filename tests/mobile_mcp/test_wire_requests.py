@@ -1,11 +1,10 @@
 """Requests of every wire dialect: fixtures typed from specification 3.1 and the prototype's messages."""
 
 import json
-from contextlib import suppress
 from decimal import Decimal
 
 import pytest
-from hypothesis import given
+from hypothesis import example, given
 from hypothesis import strategies as st
 
 from droidgate.leniency import ReadingContext
@@ -310,13 +309,28 @@ WILD_EXTRAS = st.one_of(
         max_size=3,
     ),
     WILD_DOCUMENTS.map(lambda value: {SPEC_EXTRA: json.dumps(value, default=str)}),
+    st.builds(
+        lambda version, request_id, capability: wrapped(version, request_id, **capability),
+        st.just("1.0") | st.text(max_size=4),
+        st.just("u-1") | st.integers(),
+        st.dictionaries(
+            st.sampled_from(["id", "args", "input"]),
+            st.text(max_size=9) | st.dictionaries(st.text(max_size=9), st.text(max_size=9), max_size=3),
+            max_size=2,
+        ),
+    ),
 )
 
 
 @given(WILD_EXTRAS)
+@example(wrapped(args={"percent": 5}))
 def test_wild_extras_are_read_or_malformed(extras: dict[str, Json] | str) -> None:
-    with suppress(RequestError):
-        read_request(extras)
+    try:
+        request = read_request(extras)
+    except RequestError:
+        return
+    assert isinstance(request.capability_id, str)
+    assert isinstance(request.arguments, dict)
 
 
 def test_every_descriptor_dialect_has_its_wire_dialects_and_each_stands_once() -> None:

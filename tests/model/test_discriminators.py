@@ -11,7 +11,7 @@ from droidgate.model.capability import Capability, Provider
 from droidgate.model.findings import Level
 from droidgate.model.json_values import Json, canonical_json
 from droidgate.model.types import AllOfType, ObjectType, OneOfType, RefType, Type
-from model_types import all_of, int32, int64, one_of, optional, record, ref, required, string
+from model_types import all_of, int32, int64, one_of, optional, properties_of, record, ref, required, string
 
 SIZE = {"size": required(int32())}
 DEFINITIONS: dict[str, Type] = {
@@ -40,8 +40,7 @@ def _written(choice: OneOfType) -> tuple[OneOfType, dict[str, Any]]:
         ["/capabilities/0/input/properties/shape/type/extensions/json-schema-spelling/classes"],
     )
     root = changed.capabilities[0].input
-    assert isinstance(root, ObjectType)
-    written = root.properties["shape"].type
+    written = properties_of(root)["shape"].type
     assert isinstance(written, OneOfType)
     schema = write_schema(written, DEFINITIONS)
     back, definitions = read_schema(schema)

@@ -6,7 +6,7 @@ from droidgate.model.findings import Level
 from droidgate.model.types import ObjectType, OneOfType, Type
 from droidgate_mappings.capacity import Capacity
 from model.capacities import everything
-from model_types import any_of, int64, optional, record, ref, required, string
+from model_types import any_of, int64, optional, properties_of, record, ref, required, string
 
 NOTE = record({"text": required(string())})
 INPUT = "/capabilities/0/input"
@@ -35,9 +35,8 @@ def test_a_word_that_is_refused_at_the_top_is_carried_below() -> None:
         f"{INPUT}/description": ("text-added", Level.MOVED),
     }
     written = written_input(fitted)
-    assert isinstance(written, ObjectType)
     assert written.keywords == {}
-    assert written.properties["a"].type == inner
+    assert properties_of(written)["a"].type == inner
     assert written.description is not None
     assert '"required":["a"]' in written.description
 
@@ -49,13 +48,12 @@ def test_an_input_without_parameters_states_that_it_has_none() -> None:
 
 
 def test_only_the_listed_keywords_are_carried() -> None:
-    one = string().model_copy(update={"keywords": {"minLength": 1, "title": "T"}})
+    one = string(keywords={"minLength": 1, "title": "T"})
     taken = record({"a": optional(one)})
     fitted, findings = fit(taken, everything(keyword_words=["title"]))
     written = written_input(fitted)
-    assert isinstance(written, ObjectType)
-    assert written.properties["a"].type.keywords == {"title": "T"}
-    assert written.properties["a"].type.description == "[minLength: 1]"
+    assert properties_of(written)["a"].type.keywords == {"title": "T"}
+    assert properties_of(written)["a"].type.description == "[minLength: 1]"
     assert findings[f"{INPUT}/properties/a/type/keywords/minLength"] == ("keyword-moved", Level.WIDENED)
 
 
@@ -65,9 +63,8 @@ def test_a_parameter_is_renamed_and_the_properties_of_its_value_are_not() -> Non
     outer = record({"a b": optional(inner), "c": optional(string())}, keywords=words)
     fitted, findings = fit(outer, everything(parameter_rule={"allowed": "[a-z_]"}))
     written = written_input(fitted)
-    assert isinstance(written, ObjectType)
-    assert list(written.properties) == ["a_b", "c"]
-    assert written.properties["a_b"].type == inner
+    assert list(properties_of(written)) == ["a_b", "c"]
+    assert properties_of(written)["a_b"].type == inner
     assert [(one.original, one.written) for one in fitted.names] == [("a b", "a_b")]
     # It would speak of a parameter that has another name.
     assert findings[f"{INPUT}/keywords/dependentRequired"] == ("keyword-moved", Level.WIDENED)
@@ -79,9 +76,8 @@ def test_a_reference_with_a_description_becomes_a_choice_of_one() -> None:
     taken = record({"a": optional(described), "b": optional(ref("Note", nullable=True))})
     fitted, findings = fit(taken, everything(reference_facts=False))
     written = written_input(fitted)
-    assert isinstance(written, ObjectType)
-    assert written.properties["a"].type == any_of(ref("Note"), description="What to keep")
-    assert written.properties["b"].type == ref("Note", nullable=True)
+    assert properties_of(written)["a"].type == any_of(ref("Note"), description="What to keep")
+    assert properties_of(written)["b"].type == ref("Note", nullable=True)
     assert {code for code, _ in findings.values()} == {"reference-wrapped"}
     assert {level for _, level in findings.values()} == {Level.RENAMED}
 
@@ -94,5 +90,4 @@ def test_an_exclusive_choice_is_widened_only_where_a_value_can_be_of_two() -> No
         fitted, findings = fit(taken, capacity)
         assert findings == {f"{INPUT}/properties/a/type/exclusive": ("exclusive-dropped", level)}
         written = written_input(fitted)
-        assert isinstance(written, ObjectType)
-        assert written.properties["a"].type == OneOfType(alternatives=alternatives, exclusive=False)
+        assert properties_of(written)["a"].type == OneOfType(alternatives=alternatives, exclusive=False)

@@ -39,6 +39,7 @@ from model_types import (
     null,
     one_of,
     optional,
+    properties_of,
     record,
     ref,
     required,
@@ -453,15 +454,14 @@ PERSON = {
 def test_references_into_the_schema_itself_are_definitions() -> None:
     root, definitions = read_schema(PERSON)
     _assert_exact(PERSON)
-    assert isinstance(root, ObjectType)
-    assert root.properties["work"].type == ref("home")
-    assert root.properties["friends"].type == array(ref("Root"))
-    assert root.properties["city"].type == ref("Town_city")
-    assert root.properties["other tag"].type == ref("tag")
-    assert definitions["home"] == root.properties["home"].type
+    assert properties_of(root)["work"].type == ref("home")
+    assert properties_of(root)["friends"].type == array(ref("Root"))
+    assert properties_of(root)["city"].type == ref("Town_city")
+    assert properties_of(root)["other tag"].type == ref("tag")
+    assert definitions["home"] == properties_of(root)["home"].type
     assert definitions["Town_city"] == string(keywords={"maxLength": 3})
     # JSON Pointers do not lead through references, so this one leads nowhere.
-    assert root.properties["nickname"].type.kind == "any"
+    assert properties_of(root)["nickname"].type.kind == "any"
 
 
 @pytest.mark.parametrize(

@@ -20,6 +20,7 @@ from model_types import (
     null,
     one_of,
     optional,
+    properties_of,
     record,
     ref,
     required,
@@ -263,8 +264,7 @@ def test_an_enum_around_a_nullable_alternative_does_not_allow_null() -> None:
     dialect = load_format_tables("appfunctions").dialects[0]
     assert dialect.capacity is not None
     written = fit_provider(provider, dialect.capacity, "appfunctions", "v2").provider.capabilities[0].input
-    assert isinstance(written, ObjectType)
-    assert written.properties["p"].type == string(enum=("a",))
+    assert properties_of(written)["p"].type == string(enum=("a",))
 
 
 @pytest.mark.parametrize(
@@ -298,8 +298,7 @@ def test_notes_leave_out_what_does_not_help_a_caller() -> None:
     )
     (written,) = fitted.provider.capabilities
     assert written.description == "Do it."
-    assert isinstance(written.input, ObjectType)
-    assert written.input.properties["p"].type.description == (
+    assert properties_of(written.input)["p"].type.description == (
         '[Structure: {"properties":{"a":{"description":"Who","minLength":2,"type":"string"}},'
         '"required":["a"],"type":"object"}]'
     )

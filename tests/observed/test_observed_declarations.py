@@ -13,11 +13,10 @@ from droidgate.formats import SourceFile, detect_format, load_formats
 from droidgate.leniency import ReadingContext
 from droidgate.model.capability import Place, Provider
 from droidgate.model.errors import InputError
-from droidgate.model.types import ObjectType
 from droidgate_mappings.observed import ToolsForm
 from droidgate_observed.format import FORMAT
 from droidgate_observed.tools import read_tools
-from model_types import array, float64, int64, string
+from model_types import array, float64, int64, properties_of, string
 from observed.observed_fixtures import facts, meta_resource, meta_value, read, read_one, service
 
 ARI = {
@@ -63,14 +62,12 @@ def test_ari_tools_have_typed_arguments() -> None:
     provider = read_one(app, {"assets/ari_tools.json": json.dumps(ARI)})
     assert provider.name == "Circles"
     add, remove = provider.capabilities
-    assert isinstance(add.input, ObjectType)
-    color, radius = add.input.properties["color"], add.input.properties["radius"]
+    color, radius = properties_of(add.input)["color"], properties_of(add.input)["radius"]
     assert color.type == string(enum=("red", "blue"), description="Which colour")
     assert not color.required
     assert radius.type == float64()
     assert radius.required
-    assert isinstance(remove.input, ObjectType)
-    assert remove.input.properties["numbers"].type == array(int64(), description="Which ones")
+    assert properties_of(remove.input)["numbers"].type == array(int64(), description="Which ones")
     assert remove.extensions == {"observed": {"confirm": True}}
     assert facts(provider) == {"declarationVersion": 2, "protocolVersion": 1, "capabilities": ["cancel"]}
 
@@ -131,8 +128,7 @@ def test_swiftfloris_keeps_each_schema_as_a_text() -> None:
     (provider,) = reading.providers
     assert [one.id for one in provider.capabilities] == ["calendar.next", "ping"]
     given = provider.capabilities[0].input
-    assert isinstance(given, ObjectType)
-    assert given.properties["days"].type == int64()
+    assert properties_of(given)["days"].type == int64()
     assert facts(provider) == {"protocol_version": 1}
     assert [one.code for one in reading.findings] == ["observed-tool-left-out"]
     assert read_text(json.dumps(catalog)).dialect == "swiftfloris"
@@ -159,8 +155,7 @@ def test_zwdroid_lists_functions_in_a_raw_resource() -> None:
     assert provider.description == "Weather"
     (capability,) = provider.capabilities
     assert (capability.id, capability.description) == ("forecast", "Weather to come")
-    assert isinstance(capability.input, ObjectType)
-    assert capability.input.properties["place"].required
+    assert properties_of(capability.input)["place"].required
 
 
 def test_a_list_of_functions_by_itself_is_nobody_s_in_particular() -> None:
@@ -184,8 +179,7 @@ def test_the_first_capapp_specification_has_an_xml_of_tools() -> None:
     assert capability.extensions == {"observed": {"since": "2"}}
     assert capability.source is not None
     assert (capability.source.path, capability.source.line) == ("app/res/xml/tools.xml", 2)
-    assert isinstance(capability.input, ObjectType)
-    path, lines = capability.input.properties["path"], capability.input.properties["lines"]
+    path, lines = properties_of(capability.input)["path"], properties_of(capability.input)["lines"]
     assert path.required
     assert path.type.description == "Which one"
     assert lines.type == int64()

@@ -267,10 +267,16 @@ def test_what_is_disabled_takes_no_touch(kind: ViewKind, stage: OneStage) -> Non
         touched: list[str] = []
 
         def view(self) -> View:
-            return View(kind, "it", "text", enabled=False)
+            return View(kind, "it", "text", enabled=False, long_clickable=True)
 
         def on_click(self, view_id: str) -> None:
             self.touched.append(view_id)
+
+        def on_long_click(self, view_id: str) -> None:
+            self.touched.append(view_id)
+
+        def on_drop(self, view_id: str, target_id: str) -> None:
+            self.touched.append(view_id + target_id)
 
         def on_text(self, view_id: str, text: str) -> None:
             self.touched.append(view_id + text)
@@ -280,6 +286,7 @@ def test_what_is_disabled_takes_no_touch(kind: ViewKind, stage: OneStage) -> Non
     window = Window(stage)
     window.tap(500, 100)
     window.swipe((500, 100), (500, 100), 600)
+    window.drag((500, 100), (500, 100))
     window.type_text("x")
     assert locked.touched == []
     assert node(window, text="text").get("enabled") == "false"

@@ -13,10 +13,11 @@ from droidgate.coverage.inputs import Item, list_inputs
 from droidgate.coverage.scan_one import scan_one
 from droidgate.formats import find_format, load_formats
 from droidgate.model.capability import CapabilitySet
-from droidgate.model.types import ObjectType, RefType
+from droidgate.model.types import RefType
 from droidgate.sources import Providers, read_source
 from droidgate.sources.source_code import CAPABILITIES_ELSEWHERE, SOURCE_DIFFERS
 from droidgate.translate import translate
+from model_types import properties_of
 from requirements_of_tests import require
 from sources.formats_of_tests import write_tree
 from sources.kotlin_trees import ADD_NOTE, APP, FUNCTIONS, MANIFEST, NOTE, kotlin_tree
@@ -65,8 +66,7 @@ def test_functions_of_an_app_are_read_with_the_types_of_its_libraries() -> None:
     assert (capability.id, capability.description) == (ADD_NOTE, "Adds a note.")
     assert isinstance(capability.output, RefType)
     note = provider.definitions[capability.output.name]
-    assert isinstance(note, ObjectType)
-    assert list(note.properties) == ["title"]
+    assert list(properties_of(note)) == ["title"]
     assert "p/app/src/main/java/dev/notes/Notes.kt" in reading.files_read
     assert reading.problems == ()
 

@@ -26,19 +26,10 @@ NOUNS = tuple(_NOUNS.split())
 PLACES = ("inbox", "folder", "archive", "room", "library", "history", "drafts", "team", "family", "trip")
 ADVERBS = ("", "", "", " now", " later", " for the user", " at once", " in the background", " by its name")
 PARAMETERS = (
-    ("title", "string"),
-    ("text", "string"),
-    ("query", "string"),
-    ("id", "string"),
-    ("count", "int32"),
-    ("date", "string"),
-    ("place", "string"),
-    ("amount", "double"),
-    ("enabled", "boolean"),
-    ("recipient", "string"),
-    ("note", "string"),
-    ("minutes", "int32"),
-)
+    ("title", "string"), ("text", "string"), ("query", "string"), ("id", "string"), ("count", "int32"),
+    ("date", "string"), ("place", "string"), ("amount", "double"), ("enabled", "boolean"),
+    ("recipient", "string"), ("note", "string"), ("minutes", "int32"),
+)  # fmt: skip
 _SYLLABLES = tuple(
     first + last for first, last in itertools.product("bdfgklmnprstvz", ("a", "e", "i", "o", "ur"))
 )

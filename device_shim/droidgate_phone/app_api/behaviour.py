@@ -271,6 +271,12 @@ class Activity:
     def on_click(self, view_id: str) -> None:
         """Handle a tap on a clickable view."""
 
+    def on_long_click(self, view_id: str) -> None:
+        """Handle a long press on a view that takes one."""
+
+    def on_drop(self, view_id: str, target_id: str) -> None:
+        """Handle that a view that takes long presses was dragged onto another one."""
+
     def on_text(self, view_id: str, text: str) -> None:
         """Handle the new text of an editable view."""
 

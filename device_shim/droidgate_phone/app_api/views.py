@@ -21,6 +21,7 @@ class View:
         hint: What an empty input shows.
         enabled: Whether it takes input.
         checked: State of a switch.
+        long_clickable: Whether it takes long presses; inputs and icons look as if they did.
         children: Views inside it.
     """
 
@@ -31,6 +32,7 @@ class View:
     hint: str = ""
     enabled: bool = True
     checked: bool = False
+    long_clickable: bool = False
     children: tuple[View, ...] = field(default=())
 
     def walk(self) -> Iterator[View]:

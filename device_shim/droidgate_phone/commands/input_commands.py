@@ -64,7 +64,7 @@ def _run(call: CommandCall, name: str | None, reader: ArgumentReader) -> int:
     action = _ACTIONS.get(name or "")
     if action is not None:
         action(call.system.window, reader)
-    elif name in {"draganddrop", "roll", "motionevent", "keycombination"}:
+    elif name in {"roll", "motionevent", "keycombination"}:
         return refuse(call, f"input {name}")
     elif name in {None, "help", "-h"}:
         call.write(_USAGE.format(sources="\n".join(f"      {source}" for source in _SOURCES)))
@@ -79,10 +79,20 @@ def _tap(window: Window, reader: ArgumentReader) -> None:
 
 
 def _swipe(window: Window, reader: ArgumentReader) -> None:
+    window.swipe(*_way(reader))
+
+
+def _drag(window: Window, reader: ArgumentReader) -> None:
+    start, end, _ = _way(reader)
+    window.drag(start, end)
+
+
+def _way(reader: ArgumentReader) -> tuple[tuple[int, int], tuple[int, int], int]:
+    """Return where a finger goes from and to, and in how many milliseconds."""
     start_x, start_y, end_x, end_y = (_number(reader) for _ in range(4))
     word = reader.next()
     duration = _USUAL_SWIPE if word is None else _whole(word)
-    window.swipe((start_x, start_y), (end_x, end_y), duration if duration >= 0 else _USUAL_SWIPE)
+    return (start_x, start_y), (end_x, end_y), duration if duration >= 0 else _USUAL_SWIPE
 
 
 def _text(window: Window, reader: ArgumentReader) -> None:
@@ -118,6 +128,7 @@ def _press(window: Window, reader: ArgumentReader) -> None:
 _ACTIONS: Final[Mapping[str, Callable[[Window, ArgumentReader], None]]] = {
     "tap": _tap,
     "swipe": _swipe,
+    "draganddrop": _drag,
     "text": _text,
     "keyevent": _keys,
     "press": _press,

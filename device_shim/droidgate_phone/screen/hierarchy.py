@@ -116,7 +116,7 @@ def _node_of(screen: Screen, placed: Placed, children: tuple[_Node, ...]) -> _No
         focusable=is_clickable or view.kind == "list",
         focused=placed.path == screen.focused,
         scrollable=placed.overflow > 0,
-        long_clickable=view.kind in _LONG_CLICKABLE,
+        long_clickable=view.long_clickable or view.kind in _LONG_CLICKABLE,
         children=children,
     )
 

@@ -49,6 +49,12 @@ class Touched(Protocol):
     def on_click(self, view_id: str) -> None:
         """Handle a tap on a view."""
 
+    def on_long_click(self, view_id: str) -> None:
+        """Handle a long press on a view."""
+
+    def on_drop(self, view_id: str, target_id: str) -> None:
+        """Handle that a view was dragged onto another one."""
+
     def on_text(self, view_id: str, text: str) -> None:
         """Handle the new text of an input."""
 
@@ -237,12 +243,32 @@ class Window:
                 shown.activity.on_click(placed.view.id)
 
     def press_long(self, x: int, y: int) -> None:
-        """Touch a pixel for long: an input takes the keyboard; no view of the apps has more to it."""
+        """Touch a pixel for long: an input takes the keyboard, another view what its app makes of it."""
+        self._press_long(x, y)
+
+    def drag(self, start: tuple[int, int], end: tuple[int, int]) -> None:
+        """Touch a pixel for long, draw the finger to another one, and release it there."""
         with self._lock:
+            shown, dragged = self._press_long(*start)
+            # The long press may have changed what is shown.
             root = self._look()[1].root
-            placed = root.at(x, y) if root is not None else None
-            if placed is not None and placed.view.enabled and placed.view.kind == "input":
+            target = root.at(*end) if root is not None else None
+            if dragged is not None and target is not None:
+                shown.activity.on_drop(dragged.view.id, target.view.id)
+
+    def _press_long(self, x: int, y: int) -> tuple[Shown, Placed | None]:
+        """Touch a pixel for long; return the view there if it takes long presses."""
+        with self._lock:
+            shown, screen = self._look()
+            placed = screen.root.at(x, y) if screen.root is not None else None
+            if placed is None or not placed.view.enabled:
+                return shown, None
+            if placed.view.kind == "input":
                 self._focused = placed.path
+            if not placed.view.long_clickable:
+                return shown, None
+            shown.activity.on_long_click(placed.view.id)
+            return shown, placed
 
     def swipe(self, start: tuple[int, int], end: tuple[int, int], milliseconds: int = 300) -> None:
         """Draw a finger over the display: lists follow it; one that stays where it is taps."""
@@ -344,6 +370,12 @@ class _HomeScreen:
 
     def on_click(self, view_id: str) -> None:
         self._entries[int(view_id.removeprefix("icon_"))].launch()
+
+    def on_long_click(self, view_id: str) -> None:
+        del view_id
+
+    def on_drop(self, view_id: str, target_id: str) -> None:
+        del view_id, target_id
 
     def on_text(self, view_id: str, text: str) -> None:
         del view_id, text

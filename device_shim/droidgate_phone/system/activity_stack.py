@@ -485,5 +485,11 @@ class _OnMainThread:
 
         self._stack.run(self._record, click)
 
+    def on_long_click(self, view_id: str) -> None:
+        self._stack.run(self._record, lambda activity: activity.on_long_click(view_id))
+
+    def on_drop(self, view_id: str, target_id: str) -> None:
+        self._stack.run(self._record, lambda activity: activity.on_drop(view_id, target_id))
+
     def on_text(self, view_id: str, text: str) -> None:
         self._stack.run(self._record, lambda activity: activity.on_text(view_id, text))

@@ -110,5 +110,11 @@ class _Dialog:
         if view_id in {ALLOW_BUTTON, DENY_BUTTON}:
             self._dialogs.answer(self._record, is_allowed=view_id == ALLOW_BUTTON)
 
+    def on_long_click(self, view_id: str) -> None:
+        del view_id
+
+    def on_drop(self, view_id: str, target_id: str) -> None:
+        del view_id, target_id
+
     def on_text(self, view_id: str, text: str) -> None:
         del view_id, text

@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Sequence
+from collections import defaultdict
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Final
 
@@ -46,7 +47,7 @@ class Control:
     """A control of one dump.
 
     Attributes:
-        id: Its number in the dump, from 1.
+        id: Its number: in the dump, from 1, or the one that it had on the screen before.
         name: Its text, else its content description, else its short class.
         type: Its short class, such as `Button`.
         rect: Where it is.
@@ -109,21 +110,35 @@ def find_again(control: Control, before: Sequence[Control], now: Sequence[Contro
         before: All controls of the earlier dump.
         now: All controls of the later dump.
     """
-    position = int(control.id) - 1
+    position = next(place for place, listed in enumerate(before) if listed.id == control.id)
+    found = find_all_again(now, before).get(position)
+    return None if found is None else now[found]
+
+
+def find_all_again(before: Sequence[Control], now: Sequence[Control]) -> dict[int, int]:
+    """Return the positions in an earlier dump of controls of a later one, by their positions there.
+
+    A control that is gone, or for which several could stand, is left out.
+    """
+    found: dict[int, int] = {}
     for reach in (0, 1):
-        signs = _signs_around(before, position, reach)
-        alike = [place for place in range(len(now)) if _signs_around(now, place, reach) == signs]
-        were_alike = [place for place in range(len(before)) if _signs_around(before, place, reach) == signs]
-        # With another of the same sign, a control that is gone must not be taken for the one that is left.
-        if len(alike) == len(were_alike) == 1:
-            return now[alike[0]]
-    return None
+        were_alike, alike = _places_by_signs(before, reach), _places_by_signs(now, reach)
+        for signs, places in alike.items():
+            # Where another has the same sign, one that is gone must not be taken for the one that is left.
+            if len(places) == len(were_alike.get(signs, ())) == 1:
+                found.setdefault(places[0], were_alike[signs][0])
+    return found
 
 
-def _signs_around(controls: Sequence[Control], position: int, reach: int) -> list[ControlSign | None]:
-    """Return the signs of a control and of so many controls before and after it."""
-    places = range(position - reach, position + reach + 1)
-    return [controls[place].sign if 0 <= place < len(controls) else None for place in places]
+def _places_by_signs(
+    controls: Sequence[Control], reach: int
+) -> Mapping[tuple[ControlSign | None, ...], list[int]]:
+    """Return the positions of controls by their signs and those of so many controls before and after them."""
+    signs = [None] * reach + [control.sign for control in controls] + [None] * reach
+    places: dict[tuple[ControlSign | None, ...], list[int]] = defaultdict(list)
+    for place in range(len(controls)):
+        places[tuple(signs[place : place + 2 * reach + 1])].append(place)
+    return places
 
 
 def _read_control(node: Element, number: str) -> Control | None:

@@ -16,7 +16,7 @@ from droidgate.devices.device import CommandResult, Device
 from droidgate.devices.errors import DeviceOutputError
 from droidgate.devices.packages import read_package_names
 from droidgate.devices.quoting import check_package, is_component, quote_argument
-from droidgate.mobile_agent.controls import read_hierarchy
+from droidgate.mobile_agent.controls import HIERARCHY_END, read_hierarchy
 from droidgate.mobile_agent.text_input import KEYBOARD, keyboard_text
 from droidgate.model.errors import InputError
 
@@ -74,7 +74,10 @@ def take_picture(device: Device, seconds: float) -> bytes:
     Raises:
         DeviceError: the device fails, or what it sent is not a PNG file.
     """
-    data = device.check(["screencap", "-p"], deadline=seconds, limit=_LARGEST_PICTURE).stdout
+    return _picture_in(device.check(["screencap", "-p"], deadline=seconds, limit=_LARGEST_PICTURE).stdout)
+
+
+def _picture_in(data: bytes) -> bytes:
     start = data.find(_PNG, 0, _MOST_BEFORE_PICTURE)
     if start < 0:
         raise DeviceOutputError("screencap -p", "it is not a PNG file", text=data[:40].decode("latin-1"))
@@ -88,26 +91,45 @@ def dump_hierarchy(device: Device, seconds: float, cancel: threading.Event) -> s
         InputError: no dump succeeded.
         DeviceError: the device fails.
     """
+    return _dump(device, seconds, cancel)[0]
+
+
+def dump_with_picture(device: Device, seconds: float, cancel: threading.Event) -> tuple[str, bytes]:
+    """Return the hierarchy of the screen and its picture, one right after the other, in one command.
+
+    Raises:
+        InputError: no dump succeeded.
+        DeviceError: the device fails, or what it sent is not a PNG file.
+    """
+    hierarchy, rest = _dump(device, seconds, cancel, " && screencap -p")
+    return hierarchy, _picture_in(rest)
+
+
+def _dump(device: Device, seconds: float, cancel: threading.Event, further: str = "") -> tuple[str, bytes]:
+    """Return the hierarchy and what the further command wrote."""
     end = time.monotonic() + seconds
+    limit = _LARGEST_DUMP + (_LARGEST_PICTURE if further else 0)
     for attempt in range(1, DUMP_ATTEMPTS + 1):
         left = max(end - time.monotonic(), _PAUSE)
-        result = device.run(["sh", "-c", _dump_script()], deadline=left, limit=_LARGEST_DUMP)
+        result = device.run(["sh", "-c", _dump_script(further)], deadline=left, limit=limit)
+        xml, tag, rest = result.stdout.partition(HIERARCHY_END.encode())
+        text = (xml + tag).decode("utf-8", "backslashreplace")
         try:
-            return read_hierarchy(result.text)
+            return read_hierarchy(text), rest
         except InputError:
             if attempt == DUMP_ATTEMPTS or time.monotonic() + _PAUSE >= end or cancel.wait(_PAUSE):
-                return read_hierarchy(result.text or result.error_text)
+                return read_hierarchy(text or result.error_text), rest
     raise AssertionError(DUMP_ATTEMPTS)
 
 
-def _dump_script() -> str:
-    """Return a script that prints the hierarchy.
+def _dump_script(further: str = "") -> str:
+    """Return a script that prints the hierarchy, and what a further command writes if there is one.
 
     The file is a new one for each dump, so that no earlier screen is ever read, and is removed at once. Some
     phones can dump to `/dev/tty` and need no file, but not all.
     """
     file = f"/data/local/tmp/droidgate-{secrets.token_hex(8)}.xml"
-    return f"uiautomator dump {file} >&2; cat {file}; rm -f {file}"
+    return f"uiautomator dump {file} >&2; cat {file}{further}; rm -f {file}"
 
 
 def read_device_info(device: Device, seconds: float) -> dict[str, str]:

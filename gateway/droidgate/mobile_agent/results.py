@@ -38,6 +38,12 @@ def control_targets(controls: Sequence[Control]) -> list[Json]:
     ]
 
 
+def control_line(control: Control) -> str:
+    """Return a control as one short text: its id, its type, the point in its middle, and its name."""
+    x, y = control.center
+    return f"{control.id} {control.type} {x},{y} {control.name}"
+
+
 def control_info(control: Control, *, with_rect: bool) -> dict[str, Json]:
     """Return a control as results of actions name it."""
     info: dict[str, Json] = {"id": control.id, "name": control.name, "type": control.type}

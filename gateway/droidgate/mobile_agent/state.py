@@ -11,10 +11,10 @@ import threading
 import time
 from collections import deque
 from collections.abc import Callable, Iterator, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Final
 
-from droidgate.mobile_agent.controls import Control, find_again
+from droidgate.mobile_agent.controls import Control, find_again, find_all_again
 from droidgate.model.errors import DeviceError, DroidgateError
 
 SCREEN_SECONDS: Final = 5.0
@@ -64,14 +64,26 @@ class PhoneState:
     Args:
         clock: Seconds that only grow.
         screen_seconds: How long a dump is kept.
+        keeps_ids: Whether a control has one id as long as it is on the screen, which no other control gets;
+            else ids count from 1 in each dump, as in UFO.
     """
 
-    def __init__(self, clock: Clock = time.monotonic, *, screen_seconds: float = SCREEN_SECONDS) -> None:
+    def __init__(
+        self,
+        clock: Clock = time.monotonic,
+        *,
+        screen_seconds: float = SCREEN_SECONDS,
+        keeps_ids: bool = False,
+    ) -> None:
         self._clock = clock
         self._screen_seconds = screen_seconds
         self._turn = threading.Lock()
         self._snapshot: Snapshot | None = None
         self._lists: deque[tuple[Control, ...]] = deque(maxlen=KEPT_LISTS)
+        self._lists_given = 0
+        self._keeps_ids = keeps_ids
+        self._numbered: tuple[Control, ...] = ()
+        self._ids_given = 0
         # Apart from the screen's: these lists do not change with it.
         self._facts = threading.Lock()
         self._apps: dict[bool, tuple[float, tuple[str, ...]]] = {}
@@ -104,13 +116,32 @@ class PhoneState:
         # If the dump fails, no earlier screen may be taken for this one.
         self._snapshot = None
         hierarchy, controls = dump()
+        if self._keeps_ids:
+            controls = self._numbered = tuple(self._with_kept_ids(controls))
         self._snapshot = Snapshot(hierarchy, controls, self._clock())
         return self._snapshot
 
-    def give_ids(self, snapshot: Snapshot) -> None:
-        """Note that a client was given the ids of a snapshot's controls."""
+    def _with_kept_ids(self, controls: Sequence[Control]) -> Iterator[Control]:
+        before = find_all_again(self._numbered, controls)
+        for position, control in enumerate(controls):
+            if position in before:
+                yield replace(control, id=self._numbered[before[position]].id)
+            else:
+                self._ids_given += 1
+                yield replace(control, id=str(self._ids_given))
+
+    def give_ids(self, snapshot: Snapshot) -> str:
+        """Note that a client was given the ids of a snapshot's controls; return the number of that list."""
         if not self._lists or self._lists[0] is not snapshot.controls:
             self._lists.appendleft(snapshot.controls)
+            self._lists_given += 1
+        return str(self._lists_given)
+
+    def given_list(self, number: str) -> tuple[Control, ...] | None:
+        """Return the list of controls that a client was given with a number; None where it is not kept."""
+        numbers = range(self._lists_given, 0, -1)
+        listed = zip(map(str, numbers), self._lists, strict=False)
+        return next((controls for given, controls in listed if given == number), None)
 
     def drop_screen(self) -> None:
         """Forget the dump: the screen may have changed."""

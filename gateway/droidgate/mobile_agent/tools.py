@@ -1,51 +1,21 @@
-"""The 13 tools of one phone, for both servers, from arguments to results."""
+"""The tools of one phone, for both servers: UFO's 13, and those beyond them."""
 
 from __future__ import annotations
 
-import base64
-import re
 import threading
 import time
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass, field
 from typing import Any, Final
 
 from droidgate.devices.device import Device
-from droidgate.devices.quoting import is_package
-from droidgate.mobile_agent import phone_commands as phone
-from droidgate.mobile_agent.controls import HIERARCHY_END, Control, read_controls
-from droidgate.mobile_agent.key_names import is_key
-from droidgate.mobile_agent.results import (
-    app_target,
-    control_info,
-    control_targets,
-    failure,
-    input_result,
-)
-from droidgate.mobile_agent.state import SCREEN_SECONDS, Clock, FoundControl, PhoneState, Snapshot, ToolError
-from droidgate.mobile_agent.text_input import (
-    KEYBOARD,
-    LONGEST_TEXT,
-    keys_that_clear,
-    pieces_of,
-    way_of,
-)
-from droidgate.model.errors import DeviceError, DroidgateError
+from droidgate.mobile_agent.more_tools import MORE_TOOLS, MoreCall
+from droidgate.mobile_agent.state import SCREEN_SECONDS, Clock, PhoneState
+from droidgate.mobile_agent.ufo_tools import UFO_TOOLS
 from droidgate.model.json_values import Json
 
 DEFAULT_SECONDS: Final = 30.0
 
-_LONGEST_SWIPE: Final = 60_000
-_LONGEST_WAIT: Final = 60
-_NOT_TEXT: Final = re.compile("[\0\ud800-\udfff]")
-_HIDDEN: Final = "\N{BULLET}"
-_CACHES: Final = {
-    "controls": "Controls cache",
-    "apps": "Apps cache",
-    "ui_tree": "UI tree cache",
-    "device_info": "Device info cache",
-    "all": "All caches",
-}
+_TOOLS: Final[Mapping[str, Callable[..., Json]]] = {**UFO_TOOLS, **MORE_TOOLS}
 
 
 class MobileAgentTools:
@@ -55,6 +25,7 @@ class MobileAgentTools:
         connect: Returns the phone; it is called again until it has returned one.
         seconds: Longest time of one call.
         keeps_screen: Whether a dump serves several calls: not where somebody else acts on the phone.
+        keeps_ids: Whether a control has one id as long as it is on the screen; UFO's count anew in each list.
         clock: Seconds that only grow.
     """
 
@@ -64,11 +35,14 @@ class MobileAgentTools:
         *,
         seconds: float = DEFAULT_SECONDS,
         keeps_screen: bool = True,
+        keeps_ids: bool = False,
         clock: Clock = time.monotonic,
     ) -> None:
         self._connect = connect
         self._seconds = seconds
-        self._state = PhoneState(clock, screen_seconds=SCREEN_SECONDS if keeps_screen else 0.0)
+        self._state = PhoneState(
+            clock, screen_seconds=SCREEN_SECONDS if keeps_screen else 0.0, keeps_ids=keeps_ids
+        )
         self._connecting = threading.Lock()
         self._device: Device | None = None
 
@@ -84,7 +58,7 @@ class MobileAgentTools:
         """Run a tool and return its result.
 
         Args:
-            tool: One of the 13.
+            tool: One of UFO's 13, or one of those beyond them.
             arguments: As the tool's schema has them; the defaults of those left out apply.
             cancel: Ends the call when it is set.
             device: Another handle of the same phone, for this call.
@@ -95,7 +69,7 @@ class MobileAgentTools:
                 with `success` false.
         """
         connect = self._phone if device is None else lambda: device
-        call = _Call(self._state, connect, seconds or self._seconds, cancel or threading.Event())
+        call = MoreCall(self._state, connect, seconds or self._seconds, cancel or threading.Event())
         return _TOOLS[tool](call, **arguments)
 
     def _phone(self) -> Device:
@@ -103,362 +77,3 @@ class MobileAgentTools:
             if self._device is None:
                 self._device = self._connect()
             return self._device
-
-
-@dataclass(slots=True)
-class _Call:
-    """One call: the phone, and how long it may take."""
-
-    state: PhoneState
-    connect: Callable[[], Device]
-    seconds: float
-    cancel: threading.Event
-    end: float = field(init=False)
-
-    def __post_init__(self) -> None:
-        self.end = time.monotonic() + self.seconds
-
-    @property
-    def device(self) -> Device:
-        return self.connect().ended_by(self.cancel)
-
-    @property
-    def left(self) -> float:
-        """Seconds that are left; a device's command with none ends at once."""
-        return max(self.end - time.monotonic(), 0.001)
-
-    def capture_screenshot(self) -> Json:
-        try:
-            picture = phone.take_picture(self.device, self.left)
-        except DeviceError as error:
-            message = f"Error capturing screenshot: Failed to capture screenshot on device: {_words(error)}"
-            raise ToolError(message) from error
-        return f"data:image/png;base64,{base64.b64encode(picture).decode('ascii')}"
-
-    def get_ui_tree(self) -> Json:
-        try:
-            with self.state.turn(self.left):
-                hierarchy = self._snapshot().hierarchy
-        except DroidgateError as error:
-            return failure(f"Failed to dump UI hierarchy: {_words(error)}")
-        return {"success": True, "ui_tree": hierarchy, "format": "xml"}
-
-    def get_device_info(self) -> Json:
-        try:
-            facts, was_kept = self.state.info(
-                lambda: phone.read_device_info(self.device, self.left), self.left
-            )
-        except DeviceError as error:
-            return failure(f"Failed to get device info: {_words(error)}")
-        return {"success": True, "device_info": dict(facts), "from_cache": was_kept}
-
-    def get_mobile_app_target_info(
-        self,
-        filter: str = "",  # noqa: A002 - the name of the parameter
-        *,
-        include_system_apps: bool = False,
-        force_refresh: bool = False,
-    ) -> Json:
-        try:
-            packages = self._apps(include_system=include_system_apps, fresh=force_refresh)
-        except DeviceError as error:
-            message = f"Failed to get mobile app target info: Failed to list packages: {_words(error)}"
-            raise ToolError(message) from error
-        return [app_target(self.state.app_id(package), package) for package in packages if filter in package]
-
-    def get_app_window_controls_target_info(self, *, force_refresh: bool = False) -> Json:
-        try:
-            with self.state.turn(self.left):
-                snapshot = self._snapshot(fresh=force_refresh)
-                self.state.give_ids(snapshot)
-        except DroidgateError as error:
-            message = f"Failed to get app window controls: {_words(error)}"
-            raise ToolError(message) from error
-        return control_targets(snapshot.controls)
-
-    def tap(self, x: int, y: int) -> Json:
-        return self._input(f"tap({x}, {y})", ["tap", str(x), str(y)], points=(x, y))
-
-    def swipe(self, start_x: int, start_y: int, end_x: int, end_y: int, duration: int = 300) -> Json:
-        action = f"swipe({start_x},{start_y})->({end_x},{end_y}) in {duration}ms"
-        if not 0 <= duration <= _LONGEST_SWIPE:
-            return input_result(action, error=f"duration {duration} is not from 0 to {_LONGEST_SWIPE} ms")
-        points = (start_x, start_y, end_x, end_y)
-        return self._input(action, ["swipe", *map(str, (*points, duration))], points=points)
-
-    def press_key(self, key_code: str) -> Json:
-        action = f"press_key({key_code})"
-        if not is_key(key_code):
-            error = f"{key_code[:80]!r} is not a key; write a name such as KEYCODE_BACK, or its number"
-            return input_result(action, error=error)
-        return self._input(action, ["keyevent", key_code])
-
-    def click_control(self, control_id: str, control_name: str) -> Json:
-        action = f"click_control(id={control_id}, name={control_name})"
-        try:
-            with self.state.turn(self.left):
-                found = self._find(control_id, control_name)
-                point = found.now.center
-                error = self._send(["tap", *map(str, point)])
-        except DroidgateError as problem:
-            return failure(_words(problem))
-        name = found.control.name
-        result: dict[str, Json] = {
-            "success": not error,
-            "action": action,
-            "message": f"{'Failed to click' if error else 'Clicked'} control '{name}' at {point}",
-            "control_info": _info(found, with_rect=True),
-        }
-        if error:
-            result["error"] = error
-        if name != control_name:
-            result["warning"] = f"{_other_name(found.control, control_name)} Clicking control {control_id}."
-        return result
-
-    def type_text(
-        self, text: str, control_id: str, control_name: str, *, clear_current_text: bool = False
-    ) -> Json:
-        action = f"type_text(text='{text}', control_id='{control_id}', control_name='{control_name}')"
-        try:
-            _check_text(text)
-            with self.state.turn(self.left):
-                found = self._find(control_id, control_name)
-                self._type(found, text, clear=clear_current_text)
-        except DroidgateError as problem:
-            return failure(_words(problem))
-        name = found.control.name
-        steps = [f"Clicked control '{name}' at {found.now.center}"]
-        if name != control_name:
-            steps.insert(0, f"{_other_name(found.control, control_name)} Using ID {control_id}.")
-        if clear_current_text:
-            steps.append("Cleared existing text")
-        return {
-            "success": True,
-            "action": action,
-            "message": " | ".join([*steps, f"Typed text: '{text}'"]),
-            "control_info": _info(found, with_rect=False),
-            "typed_by": way_of(text),
-        }
-
-    def launch_app(self, package_name: str, id: str | None = None) -> Json:
-        result: dict[str, Json] = {}
-        try:
-            package = self._package_of(package_name, id)
-            if id is not None:
-                result["app_info"] = {"id": id, "name": package, "package": package}
-                if package != package_name:
-                    result["warning"] = (
-                        f"Warning: App ID {id} has package '{package}', but provided package_name is "
-                        f"'{package_name}'. Using ID {id}."
-                    )
-        except DroidgateError as error:
-            return failure(_words(error))
-        try:
-            command = self._launch(package)
-        except DroidgateError as error:
-            message = _words(error)
-            said: dict[str, Json] = {"success": False, "message": f"Failed to launch {package}: {message}"}
-            return {**said, "package_name": package, "output": "", "error": message, **result}
-        said = {"success": True, "message": f"Launched {package}", "package_name": package}
-        return {**said, "output": "Events injected: 1", "error": "", "command": command, **result}
-
-    def wait(self, seconds: float = 1.0) -> Json:
-        if seconds < 0:
-            return failure("Wait time must be non-negative")
-        if seconds > _LONGEST_WAIT:
-            return failure(f"Wait time cannot exceed {_LONGEST_WAIT} seconds")
-        seconds = float(seconds)
-        if self.cancel.wait(seconds):
-            return failure("the wait was canceled")
-        with self.state.turn(self.seconds):
-            self.state.drop_screen()
-        return {"success": True, "action": f"wait({seconds}s)", "message": f"Waited for {seconds} seconds"}
-
-    def invalidate_cache(self, cache_type: str = "all") -> Json:
-        if cache_type not in _CACHES:
-            names = [f"'{name}'" for name in _CACHES]
-            allowed = f"{', '.join(names[:-1])}, or {names[-1]}"
-            return failure(f"Invalid cache_type: {cache_type}. Must be {allowed}")
-        is_all = cache_type == "all"
-        if is_all or cache_type in {"controls", "ui_tree"}:
-            with self.state.turn(self.seconds):
-                self.state.drop_screen()
-                if cache_type != "ui_tree":
-                    self.state.drop_ids()
-        if is_all or cache_type == "apps":
-            self.state.drop_apps()
-        if is_all or cache_type == "device_info":
-            self.state.drop_info()
-        return {"success": True, "message": f"{_CACHES[cache_type]} invalidated"}
-
-    def _dump(self) -> tuple[str, tuple[Control, ...]]:
-        hierarchy = phone.dump_hierarchy(self.device, self.left, self.cancel)
-        return hierarchy, read_controls(hierarchy)
-
-    def _snapshot(self, *, fresh: bool = False) -> Snapshot:
-        return self.state.snapshot(self._dump, fresh=fresh)
-
-    def _find(self, control_id: str, control_name: str) -> FoundControl:
-        return self.state.find(control_id, control_name, self._snapshot)
-
-    def _apps(self, *, include_system: bool, fresh: bool = False) -> tuple[str, ...]:
-        return self.state.apps(
-            lambda: phone.list_apps(self.device, self.left, include_system=include_system),
-            include_system=include_system,
-            fresh=fresh,
-            seconds=self.left,
-        )
-
-    def _input(self, action: str, arguments: list[str], points: tuple[int, ...] = ()) -> Json:
-        try:
-            if points:
-                self._check_on_screen(points)
-            with self.state.turn(self.left):
-                error = self._send(arguments)
-        except DroidgateError as problem:
-            return input_result(action, error=_words(problem))
-        return input_result(action, error=error)
-
-    def _check_on_screen(self, points: tuple[int, ...]) -> None:
-        side = self.state.longest_side(lambda: phone.read_longest_side(self.device, self.left), self.left)
-        outside = next((number for number in points if not 0 <= number <= side), None)
-        if outside is not None:
-            raise ToolError(f"coordinate {outside} is not on the screen, whose longer side has {side} pixels")
-
-    def _send(self, arguments: list[str]) -> str:
-        """Run `input`; return why it failed, empty where it did not."""
-        try:
-            result = phone.send_input(self.device, arguments, self.left)
-        except DeviceError:
-            # It may have reached the phone.
-            self.state.drop_screen()
-            raise
-        if result.exit_status != 0:
-            return result.error_text.strip() or f"input ended with status {result.exit_status}"
-        self.state.drop_screen()
-        return ""
-
-    def _type(self, found: FoundControl, text: str, *, clear: bool) -> None:
-        point = found.now.center
-        keys = keys_that_clear(found.now.text) if clear else []
-        by_keys = way_of(text) == "keys"
-        before = None if by_keys else phone.find_keyboard(self.device, self.left)
-        if not by_keys and before is None:
-            raise ToolError(
-                f"Failed to type text: no key types {_first_without_key(text)}; install the input method "
-                f"ADBKeyBoard ({KEYBOARD.partition('/')[0]}), which types every text"
-            )
-        try:
-            if before is None:
-                typed = phone.type_by_keys(self.device, point, keys, pieces_of(text), self.left)
-            else:
-                typed = phone.type_by_keyboard(self.device, point, keys, text, before, self.left)
-        except DeviceError:
-            # Some of it may have reached the phone.
-            self.state.drop_screen()
-            raise
-        if typed.tapped:
-            self.state.drop_screen()
-        if not typed.tapped:
-            raise ToolError(f"Failed to click control at {point}: {typed.error}")
-        if not typed.typed:
-            raise ToolError(f"Failed to type text: {typed.error}")
-        if before is not None:
-            self._check_typed(found, text, typed.hierarchy, clear=clear)
-
-    def _check_typed(self, found: FoundControl, text: str, hierarchy: str, *, clear: bool) -> None:
-        """Check that the field holds a text: an input method reports nothing."""
-        dump = self._dump if HIERARCHY_END not in hierarchy else lambda: (hierarchy, read_controls(hierarchy))
-        screen = self.state.snapshot(dump, fresh=True)
-        self.state.drop_screen()
-        now = self.state.find(found.control.id, found.control.name, lambda: screen).now
-        holds = now.text == text if clear else text in now.text
-        if not holds and set(now.text) != {_HIDDEN}:
-            raise ToolError("Failed to type text: the control does not hold it; look at the screen")
-
-    def _package_of(self, name: str, app_id: str | None) -> str:
-        """Return the package that a name or an id means.
-
-        Raises:
-            ToolError: it means none.
-            DeviceError: the packages cannot be listed.
-        """
-        if app_id is not None:
-            package = self.state.package_of(app_id)
-            if package is None:
-                raise ToolError(f"App with ID '{app_id}' not found in cached app list.")
-            return package
-        if "." in name:
-            if not is_package(name):
-                raise ToolError(f"{name[:80]!r} is not a package name")
-            return name
-        for fresh in (False, True):
-            package = _package_with_part(name, self._apps(include_system=True, fresh=fresh)) if name else None
-            if package is not None:
-                return package
-        raise ToolError(f"No app found with name containing '{name}'. Try using full package name.")
-
-    def _launch(self, package: str) -> str:
-        """Open an app and return the command that did."""
-        activity = phone.find_launcher_activity(self.device, package, self.left)
-        if activity is None:
-            raise ToolError(f"{package} is not installed, or has no activity that its icon would open")
-        with self.state.turn(self.left):
-            try:
-                phone.launch(self.device, activity, self.left)
-            finally:
-                self.state.drop_screen()
-        return " ".join(["am", "start-activity", "-W", *phone.launch_arguments(activity)])
-
-
-_TOOLS: Final[Mapping[str, Callable[..., Json]]] = {
-    method.__name__: method
-    for method in (
-        _Call.capture_screenshot,
-        _Call.get_ui_tree,
-        _Call.get_device_info,
-        _Call.get_mobile_app_target_info,
-        _Call.get_app_window_controls_target_info,
-        _Call.tap,
-        _Call.swipe,
-        _Call.type_text,
-        _Call.launch_app,
-        _Call.press_key,
-        _Call.click_control,
-        _Call.wait,
-        _Call.invalidate_cache,
-    )
-}
-
-
-def _words(error: DroidgateError) -> str:
-    place = f"{error.place}: " if error.place else ""
-    return f"{place}{error.message}"
-
-
-def _info(found: FoundControl, *, with_rect: bool) -> dict[str, Json]:
-    info = control_info(found.control, with_rect=with_rect)
-    return {**info, "rect": list(found.now.rect)} if with_rect else info
-
-
-def _other_name(control: Control, name: str) -> str:
-    return f"Warning: Control ID {control.id} has name '{control.name}', but provided name is '{name}'."
-
-
-def _check_text(text: str) -> None:
-    if len(text) > LONGEST_TEXT:
-        raise ToolError(f"Failed to type text: it has {len(text)} characters, more than {LONGEST_TEXT}")
-    if _NOT_TEXT.search(text):
-        raise ToolError("Failed to type text: it holds a NUL character or half of a surrogate pair")
-
-
-def _first_without_key(text: str) -> str:
-    character = next(character for character in text if way_of(character) != "keys")
-    return f"U+{ord(character):04X}"
-
-
-def _package_with_part(name: str, packages: tuple[str, ...]) -> str | None:
-    """Return the first package with a part between dots that is a name, else the first that contains it."""
-    part = name.lower()
-    parts = (package for package in packages if part in package.lower().split("."))
-    return next(parts, None) or next((package for package in packages if part in package.lower()), None)

@@ -1,4 +1,4 @@
-"""The commands of UFO's MobileAgent (`mobile_agent/commands.toml`; reference mobile-agent 2)."""
+"""The commands of UFO's MobileAgent (reference mobile-agent 2), and the tools beyond them."""
 
 from __future__ import annotations
 
@@ -9,6 +9,8 @@ from pydantic import Field
 
 from droidgate.model.types import Frozen
 from droidgate_mappings.tables import load_table
+
+ToolSet = Literal["compact", "find", "images", "gestures"]
 
 
 class MobileAgentCommand(Frozen):
@@ -22,6 +24,9 @@ class MobileAgentCommand(Frozen):
         parameters: JSON Schema of each parameter, by name.
         required: Names of the parameters that must be given.
         result: JSON Schema of its result.
+        is_idempotent: A second call with the same arguments changes nothing more.
+        tool_set: Which of the tools beyond UFO's it belongs to; None for UFO's 13.
+        picture: Member of the result that is a picture, which MCP clients get as an image.
     """
 
     id: str
@@ -31,6 +36,9 @@ class MobileAgentCommand(Frozen):
     parameters: dict[str, dict[str, Any]] = {}
     required: tuple[str, ...] = ()
     result: dict[str, Any]
+    is_idempotent: bool = False
+    tool_set: ToolSet | None = None
+    picture: str | None = None
 
     @property
     def input_schema(self) -> dict[str, Any]:
@@ -71,6 +79,32 @@ def load_mobile_agent() -> MobileAgentTable:
 def mobile_agent_commands() -> dict[str, MobileAgentCommand]:
     """Return the commands by id, in the order of the table."""
     return {command.id: command for command in load_mobile_agent().commands}
+
+
+class MoreToolsTable(Frozen):
+    """All tools beyond UFO's.
+
+    Attributes:
+        tools: The tools, each in a set.
+    """
+
+    tools: tuple[MobileAgentCommand, ...] = Field(min_length=1)
+
+
+@cache
+def more_tools() -> tuple[MobileAgentCommand, ...]:
+    """Return the tools beyond UFO's.
+
+    Raises:
+        ValueError: the TOML does not fit the schema, or a tool is in no set.
+    """
+    return load_table("mobile_agent/more_tools.toml", MoreToolsTable, _check_more).tools
+
+
+def _check_more(table: MoreToolsTable) -> None:
+    if any(tool.tool_set is None or tool.id in mobile_agent_commands() for tool in table.tools):
+        message = "a tool is in no set, or is one of UFO's"
+        raise ValueError(message)
 
 
 def _check(table: MobileAgentTable) -> None:

@@ -192,19 +192,10 @@ def broken(start_server: StartServer) -> Device:
     return device
 
 
-PIECES = st.binary(max_size=60) | st.sampled_from(
-    [
-        b"OKAY",
-        b"FAIL",
-        b"FAIL0004",
-        b"DATA",
-        b"DONE",
-        b"STA2",
-        b"\x01\x04\0\0\0abcd",
-        b"\x03\x01\0\0\0\0",
-        bytes(68),
-    ]
-)
+PIECES = st.binary(max_size=60) | st.sampled_from([
+    b"OKAY", b"FAIL", b"FAIL0004", b"DATA", b"DONE", b"STA2", b"\x01\x04\0\0\0abcd", b"\x03\x01\0\0\0\0",
+    bytes(68),
+])  # fmt: skip
 
 
 @settings(suppress_health_check=[HealthCheck.function_scoped_fixture, HealthCheck.too_slow])

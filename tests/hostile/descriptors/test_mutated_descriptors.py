@@ -25,19 +25,9 @@ ODD_VALUES: tuple[Any, ...] = (
     {"type": "object"}, {"$ref": "#"}, {"$ref": "#/properties/none"}, "string", "object",
 )  # fmt: skip
 ODD_TEXTS = (
-    "",
-    "true",
-    "-1",
-    "1e400",
-    "\U0001f642",
-    " x ",
-    "a" * 70_000,
-    "../../x",
-    "@string/none",
-    "?attr/x",
-    "{",
+    "", "true", "-1", "1e400", "\U0001f642", " x ", "a" * 70_000, "../../x", "@string/none", "?attr/x", "{",
     "[]",
-)
+)  # fmt: skip
 SCHEMA_WORDS = (
     "type", "enum", "default", "oneOf", "anyOf", "required", "properties", "items", "format", "pattern",
     "minimum", "const", "additionalProperties", "title", "description", "id", "name", "parameters",

@@ -97,19 +97,9 @@ def test_work_of_shell_texts_grows_with_the_text() -> None:
 
 
 _BAITS: Final = (
-    "<",
-    "<|a",
-    "\n#",
-    "\nuser: a\n",
-    "<!-- ai",
-    "ignore all ",
-    "do not tell the ",
-    "must use before ",
-    "send your ",
-    "send all passwor",
-    "you are now a ",
-    "ignoreprevious",
-)
+    "<", "<|a", "\n#", "\nuser: a\n", "<!-- ai", "ignore all ", "do not tell the ", "must use before ",
+    "send your ", "send all passwor", "you are now a ", "ignoreprevious",
+)  # fmt: skip
 _ADDRESSES: Final = ("![a](https://a?b=", "](https://a?", "<img src=http://a")
 
 

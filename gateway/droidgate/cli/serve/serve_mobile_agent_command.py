@@ -7,7 +7,7 @@ from typing import Annotated
 
 import typer
 
-from droidgate.cli.options import Serial
+from droidgate.cli.completing import complete_serials
 
 
 class ServerChoice(StrEnum):
@@ -16,6 +16,17 @@ class ServerChoice(StrEnum):
     DATA = "data"
     ACTION = "action"
     BOTH = "both"
+
+
+class ExtensionChoice(StrEnum):
+    """What `--extend` takes."""
+
+    COMPACT = "compact"
+    FIND = "find"
+    IMAGES = "images"
+    GESTURES = "gestures"
+    ANNOTATIONS = "annotations"
+    ALL = "all"
 
 
 def register(app: typer.Typer) -> None:
@@ -37,7 +48,23 @@ def _serve(
     action_port: Annotated[
         int, typer.Option("--action-port", min=0, max=65_535, help="Port of the action server")
     ] = 8021,
-    serial: Serial = None,
+    serial: Annotated[
+        list[str] | None,
+        typer.Option(
+            "--serial",
+            help="A phone; may be repeated. The only one by default",
+            show_default=False,
+            autocompletion=complete_serials,
+        ),
+    ] = None,
+    extend: Annotated[
+        list[ExtensionChoice] | None,
+        typer.Option(
+            "--extend",
+            help="Serve tools that UFO does not have, or annotate all tools; may be repeated",
+            show_default=False,
+        ),
+    ] = None,
     timeout: Annotated[
         float, typer.Option("--timeout", metavar="SECONDS", help="Longest time of one call, 1 to 600")
     ] = 30.0,
@@ -54,11 +81,12 @@ def _serve(
     from droidgate.cli.serve.serving_mobile_agent import serve_mobile_agent_and_report
 
     return serve_mobile_agent_and_report(
-        serial,
+        serial or (),
         server=server.value,
         host=host,
         data_port=data_port,
         action_port=action_port,
         seconds=timeout,
         needs_token=token,
+        extensions=[choice.value for choice in extend or ()],
     )

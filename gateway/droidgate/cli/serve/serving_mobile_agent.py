@@ -10,14 +10,19 @@ from droidgate.cli.output.pages import print_note
 from droidgate.extras import need
 
 if TYPE_CHECKING:
+    from collections.abc import Sequence
+
     from droidgate.serving.mobile_agent.running import ListeningServer
+    from droidgate.serving.mobile_agent.server import Extension
 
 _KEY: Final = "UFO_MCP_API_KEY"
 """UFO's variable: from 3.0.8 on its clients send the value as their bearer token."""
 
+_ALL: Final = "all"
+
 
 def serve_mobile_agent_and_report(
-    serial: str | None,
+    serials: Sequence[str],
     *,
     server: Literal["data", "action", "both"],
     host: str,
@@ -25,6 +30,7 @@ def serve_mobile_agent_and_report(
     action_port: int,
     seconds: float,
     needs_token: bool,
+    extensions: Sequence[str],
 ) -> int:
     """Serve until a signal ends it.
 
@@ -36,16 +42,23 @@ def serve_mobile_agent_and_report(
     from droidgate.serving.mobile_agent.running import serve_mobile_agent
 
     serve_mobile_agent(
-        serial,
+        serials,
         server=server,
         host=host,
         data_port=data_port,
         action_port=action_port,
         seconds=seconds,
+        extensions=_chosen(extensions),
         token=os.environ.get(_KEY) or needs_token,
         on_listening=_print_address,
     )
     return ExitCode.OK
+
+
+def _chosen(names: Sequence[str]) -> Sequence[Extension]:
+    from droidgate.serving.mobile_agent.server import EXTENSIONS
+
+    return [name for name in EXTENSIONS if name in names or _ALL in names]
 
 
 def _print_address(listening: ListeningServer) -> None:

@@ -6,6 +6,7 @@ schema lists none, items refer to a definition, and what is not an object is wra
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from typing import Any, Final
 
 from droidgate.model.json_values import Json
@@ -14,20 +15,42 @@ from droidgate_mappings.mobile_agent import MobileAgentCommand, load_mobile_agen
 _ANY_OBJECT: Final = {"type": "object", "additionalProperties": True}
 _RESULT: Final = "result"
 
+DEVICE: Final = "device"
+"""The argument that chooses one of several phones."""
+
 
 def is_wrapped(command: MobileAgentCommand) -> bool:
     """Return whether a tool's result is under `result` in its structured content."""
     return command.result.get("type") != "object"
 
 
-def write_tool(command: MobileAgentCommand) -> dict[str, Any]:
-    """Return a tool of `tools/list`."""
-    return {
+def write_tool(command: MobileAgentCommand, *, is_annotated: bool = False) -> dict[str, Any]:
+    """Return a tool of `tools/list`; UFO's own have no annotations."""
+    tool = {
         "name": command.id,
         "description": command.description,
         "inputSchema": command.input_schema,
         "outputSchema": _output_schema(command),
     }
+    return {**tool, "annotations": _annotations(command)} if is_annotated else tool
+
+
+def with_devices(command: MobileAgentCommand, serials: Sequence[str]) -> MobileAgentCommand:
+    """Return a tool that takes the serial number of a phone, the first one by default."""
+    device = {
+        "type": "string",
+        "enum": list(serials),
+        "default": serials[0],
+        "description": "Serial number of the phone",
+    }
+    return command.model_copy(update={"parameters": {**command.parameters, DEVICE: device}})
+
+
+def _annotations(command: MobileAgentCommand) -> dict[str, bool]:
+    if command.effect != "acts":
+        return {"readOnlyHint": True}
+    # A tap can press any button.
+    return {"readOnlyHint": False, "destructiveHint": True, "idempotentHint": command.is_idempotent}
 
 
 def wrap(command: MobileAgentCommand, result: Json) -> Json:

@@ -8,7 +8,7 @@ import ipaddress
 import signal
 import socket
 import threading
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Collection, Iterator, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from types import FrameType
@@ -21,7 +21,7 @@ from droidgate.devices.device import open_device
 from droidgate.mobile_agent.tools import DEFAULT_SECONDS, MobileAgentTools
 from droidgate.model.errors import UsageError
 from droidgate.serving.http import HttpAddress, http_application, http_server, listen
-from droidgate.serving.mobile_agent.server import MobileAgentServer, Role
+from droidgate.serving.mobile_agent.server import EXTENSIONS, Extension, MobileAgentServer, Role
 from droidgate.serving.tokens import TokenCheck, is_token, read_or_make_token, token_file
 
 DATA_PORT: Final = 8020
@@ -33,6 +33,9 @@ _TOKEN_FILES: Final = {
     "data_collection": "mobile-agent-data-token",
     "action": "mobile-agent-action-token",
 }
+_GIVING_IDS: Final = ("compact", "find", "images")
+"""Sets of tools that give ids of controls: then a control has one id in all lists."""
+
 _LEAST_SECONDS: Final = 1.0
 _MOST_SECONDS: Final = 600.0
 
@@ -52,8 +55,8 @@ class ListeningServer:
     token_file: Path | None
 
 
-def serve_mobile_agent(
-    serial: str | None = None,
+def serve_mobile_agent(  # noqa: PLR0913
+    serial: str | Sequence[str] | None = None,
     *,
     server: ServerChoice = "both",
     host: str = "localhost",
@@ -61,12 +64,14 @@ def serve_mobile_agent(
     action_port: int = ACTION_PORT,
     seconds: float = DEFAULT_SECONDS,
     token: str | bool = False,
+    extensions: Collection[Extension] = (),
     on_listening: Callable[[ListeningServer], None] | None = None,
 ) -> None:
     """Serve a phone to UFO's MobileAgent, until Ctrl-C or SIGTERM.
 
     Args:
-        serial: The phone; the only one that is attached by default. It may be attached later.
+        serial: The phone; the only one that is attached by default. It may be attached later. Of several, the
+            tools take the serial number as `device`, and use the first one without it.
         server: `both`, or `data` alone, which then keeps nothing of the screen, as it cannot know of actions.
         host: The address to listen on. Away from loopback, each server needs its token.
         data_port: Port of the data collection server; 0 takes a free one.
@@ -75,6 +80,7 @@ def serve_mobile_agent(
         token: What clients have to send. A text: that, to both servers; UFO does so from 3.0.8 on, with the
             value of its UFO_MCP_API_KEY (GHSA-24fq-m9rr-g3mm). True: each server's own token. False: the same
             away from loopback, and none on loopback; UFO before 3.0.8 sends none.
+        extensions: What the servers have beyond UFO's: sets of tools, `annotations`.
         on_listening: Called for each server when it accepts connections.
 
     Raises:
@@ -87,6 +93,9 @@ def serve_mobile_agent(
             "the action server alone does not know the ids that the data collection server gives",
             hint="Run both servers in one process: --server both",
         )
+    unknown = next((name for name in extensions if name not in EXTENSIONS), None)
+    if unknown is not None:
+        raise UsageError(f"unknown extension {unknown!r}", hint=f"Choose of {', '.join(EXTENSIONS)}")
     if not _LEAST_SECONDS <= seconds <= _MOST_SECONDS:
         raise UsageError(f"{seconds:g} is not from {_LEAST_SECONDS:g} to {_MOST_SECONDS:g} seconds")
     address = check_host(host)
@@ -96,9 +105,16 @@ def serve_mobile_agent(
             "the token is too short, or has characters that a bearer token cannot have",
             hint="Make one: python -c 'import secrets; print(secrets.token_urlsafe(32))'",
         )
-    tools = MobileAgentTools(
-        functools.partial(open_device, serial), seconds=seconds, keeps_screen=server == "both"
-    )
+    serials = (serial,) if serial is None or isinstance(serial, str) else tuple(serial) or (None,)
+    phones = {
+        each or "": MobileAgentTools(
+            functools.partial(open_device, each),
+            seconds=seconds,
+            keeps_screen=server == "both",
+            keeps_ids=any(name in _GIVING_IDS for name in extensions),
+        )
+        for each in serials
+    }
     ports: dict[Role, int] = {"data_collection": data_port}
     if server == "both":
         ports["action"] = action_port
@@ -107,7 +123,7 @@ def serve_mobile_agent(
         for role, port in ports.items():
             listener, taken = stack.enter_context(listen(HttpAddress(address, port)))
             path, check = _check_of(role, token if is_loopback else token or True)
-            served = MobileAgentServer(role, tools)
+            served = MobileAgentServer(role, phones, frozenset(extensions))
             http = http_server(http_application(served, taken, check, stateless=True), takes_signals=False)
             servers.append(served)
             running.append((http, listener))

@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 import threading
 from collections.abc import Mapping
+from collections.abc import Set as AbstractSet
 from importlib.metadata import version
 from typing import Any, Final, Literal
 
@@ -19,11 +20,15 @@ from mcp.server.lowlevel.server import Server
 from droidgate.mobile_agent.tools import MobileAgentTools
 from droidgate.model.errors import DroidgateError
 from droidgate.model.json_values import Json
-from droidgate.serving.mobile_agent.documents import wrap, write_tool
-from droidgate_mappings.mobile_agent import MobileAgentCommand, mobile_agent_commands
+from droidgate.serving.mobile_agent.documents import DEVICE, with_devices, wrap, write_tool
+from droidgate_mappings.mobile_agent import MobileAgentCommand, mobile_agent_commands, more_tools
 from droidgate_mcp.tables import MODERN
 
 Role = Literal["data_collection", "action"]
+Extension = Literal["compact", "find", "images", "gestures", "annotations"]
+"""What a server has beyond UFO's: a set of tools, or annotations of all tools."""
+
+EXTENSIONS: Final[tuple[Extension, ...]] = ("compact", "find", "images", "gestures", "annotations")
 
 NAMES: Final[Mapping[Role, str]] = {
     "data_collection": "Mobile Data Collection MCP Server",
@@ -31,7 +36,7 @@ NAMES: Final[Mapping[Role, str]] = {
 }
 _UNCHANGING: Final = CacheHint(ttl_ms=3_600_000, scope="public")
 """The tools are the same as long as the server runs, for every client."""
-_WAIT: Final = "wait"
+_WAITING: Final = ("wait", "wait_for_element")
 _CALLS: Final = 64
 """Calls that use the phone, or wait for it, at once."""
 _WAITS: Final = 256
@@ -47,16 +52,27 @@ class MobileAgentServer:
 
     Args:
         role: Which of the two it is.
-        tools: The phone, which both share.
+        phones: The phones by serial number, the default one first, which both servers share. Where it is one,
+            its key does not matter, and no tool takes a serial number.
+        extensions: What it has beyond UFO's.
 
     Attributes:
         server: The SDK's server.
     """
 
-    def __init__(self, role: Role, tools: MobileAgentTools) -> None:
-        self._tools = tools
+    def __init__(
+        self,
+        role: Role,
+        phones: Mapping[str, MobileAgentTools],
+        extensions: AbstractSet[Extension] = frozenset(),
+    ) -> None:
+        self._phones = phones
+        self._is_annotated = "annotations" in extensions
+        further = [tool for tool in more_tools() if tool.tool_set in extensions]
         self._commands = {
-            name: command for name, command in mobile_agent_commands().items() if command.server == role
+            command.id: with_devices(command, tuple(phones)) if len(phones) > 1 else command
+            for command in (*mobile_agent_commands().values(), *further)
+            if command.server == role
         }
         self._running: set[threading.Event] = set()
         self._is_stopped = False
@@ -82,7 +98,9 @@ class MobileAgentServer:
     ) -> dict[str, Any]:
         return {
             **_result_type(context),
-            "tools": [write_tool(command) for command in self._commands.values()],
+            "tools": [
+                write_tool(command, is_annotated=self._is_annotated) for command in self._commands.values()
+            ],
         }
 
     async def _call_tool(
@@ -102,17 +120,18 @@ class MobileAgentServer:
     async def _run(self, command: MobileAgentCommand, arguments: dict[str, Any]) -> Json:
         """Run a tool in a thread; whoever cancels the call does not wait for it."""
         cancel = threading.Event()
+        phone = arguments.pop(DEVICE, next(iter(self._phones)))
         self._running.add(cancel)
         if self._is_stopped:
             cancel.set()
         try:
             return await anyio.to_thread.run_sync(
-                self._tools.run,
+                self._phones[phone].run,
                 command.id,
                 arguments,
                 cancel,
                 abandon_on_cancel=True,
-                limiter=self._waits if command.id == _WAIT else self._calls,
+                limiter=self._waits if command.id in _WAITING else self._calls,
             )
         finally:
             cancel.set()
@@ -137,11 +156,15 @@ def _problem_of(command: MobileAgentCommand, arguments: Mapping[str, Json]) -> s
 
 
 def _answer(command: MobileAgentCommand, result: Json) -> dict[str, Any]:
+    images: list[dict[str, Any]] = []
+    if command.picture is not None and isinstance(result, dict):
+        picture = result.pop(command.picture)
+        images = [{"type": "image", "data": picture, "mimeType": result["mimeType"]}]
     text = (
         result if isinstance(result, str) else json.dumps(result, ensure_ascii=False, separators=(",", ":"))
     )
     return {
-        "content": [{"type": "text", "text": text}],
+        "content": [*images, {"type": "text", "text": text}],
         "structuredContent": wrap(command, result),
         "isError": False,
     }
