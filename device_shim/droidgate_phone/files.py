@@ -131,24 +131,14 @@ class VirtualFiles:
                 raise VirtualFileError(errno.EINVAL, path)
             return node.target
 
-    def real_path(self, path: str, *, uid: int = ROOT_UID, missing_last: bool = False) -> str:
+    def real_path(self, path: str, *, uid: int = ROOT_UID) -> str:
         """Return the path without links, `.` and `..`.
 
-        Args:
-            path: What to follow.
-            uid: Who asks.
-            missing_last: Whether the last name may be absent.
-
         Raises:
-            VirtualFileError: something on the way is not there or may not be searched.
+            VirtualFileError: it is not there, or something on the way may not be searched.
         """
         with self.lock:
-            found = self._find(path, uid)
-            if found.node is None and not missing_last:
-                raise VirtualFileError(errno.ENOENT, path)
-            if found.node is not None:
-                return found.node.path()
-            return found.parent.path().rstrip("/") + "/" + found.name
+            return self._existing(path, uid).path()
 
     def read(self, path: str, offset: int = 0, length: int = -1, *, uid: int = ROOT_UID) -> bytes:
         """Return `length` bytes from `offset`, fewer at the end; -1 for all the rest.

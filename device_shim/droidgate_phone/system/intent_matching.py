@@ -17,19 +17,11 @@ _MATCH_CATEGORY_PATH: Final = 0x0500000
 _MATCH_CATEGORY_TYPE: Final = 0x0600000
 
 
-def match_filter(
-    intent: Intent, installed_filter: InstalledFilter, *, action_needed: bool = True
-) -> int | None:
-    """Return Android's match number, None where the intent does not match.
-
-    Args:
-        intent: What is asked for.
-        installed_filter: The filter.
-        action_needed: False for an explicit intent without an action, which passes (Android 13's rule).
-    """
+def match_filter(intent: Intent, installed_filter: InstalledFilter) -> int | None:
+    """Return Android's number for how an intent matches a filter, None where it does not match."""
     if intent.action is not None and intent.action not in installed_filter.actions:
         return None
-    if intent.action is None and action_needed and not installed_filter.actions:
+    if intent.action is None and not installed_filter.actions:
         return None
     if any(category not in installed_filter.categories for category in intent.categories):
         return None
