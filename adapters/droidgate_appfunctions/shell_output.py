@@ -15,7 +15,7 @@ from droidgate.model.errors import InputError
 from droidgate.model.json_values import Json
 from droidgate.parsing.json_text import parse_json
 from droidgate_appfunctions.wire import RETURN_KEY
-from droidgate_mappings.app_functions import ShellFailure, load_error_codes, load_shell_texts
+from droidgate_mappings.app_functions import ShellFailure, load_shell_texts
 from droidgate_mappings.failure_tokens import token_of_code
 
 _MAX_MESSAGE: Final = 2000
@@ -97,9 +97,3 @@ def _find_failure(text: str) -> ShellOutcome | None:
             token = token_of_code(code)
         return ShellOutcome(token=token, code=code, message=text[:_MAX_MESSAGE])
     return None
-
-
-def describe_code(code: int) -> str:
-    """Return an error code with its constant's name, or the bare number where the table has none."""
-    known = load_error_codes().get(code)
-    return f"{code} {known.name}" if known is not None else str(code)

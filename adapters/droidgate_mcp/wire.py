@@ -1,4 +1,4 @@
-"""Calls and results on the wire, as JSON values: `tools/call` in both revisions, and JSON-RPC errors.
+"""Results on the wire, as JSON values: `tools/call` in both revisions, and JSON-RPC errors.
 
 Nothing here sends anything. Up to 2025-11-25 structured content is an object, so any other value stands under
 `result` in it, as the tool's output schema was written; 2026-07-28 takes every JSON value.
@@ -22,8 +22,6 @@ UNKNOWN_FAILURE: Final = "backend_failure"
 
 _RESULT: Final = "result"
 _COMPLETE: Final = "complete"
-_VERSION_KEY: Final = "io.modelcontextprotocol/protocolVersion"
-_CAPABILITIES_KEY: Final = "io.modelcontextprotocol/clientCapabilities"
 
 
 @dataclass(frozen=True, slots=True)
@@ -43,14 +41,6 @@ class DeclaredOutput:
     def is_void(self) -> bool:
         """Nothing is returned."""
         return self.output is not None and self.output.kind == "null"
-
-
-@dataclass(frozen=True, slots=True)
-class McpToolCall:
-    """One call: the tool's name and its arguments."""
-
-    tool: str
-    arguments: dict[str, Json] = field(default_factory=dict)
 
 
 @dataclass(frozen=True, slots=True)
@@ -74,31 +64,6 @@ class McpToolResult:
     value: Json = None
     failure: McpToolFailure | None = None
     content: tuple[Json, ...] = ()
-
-
-def write_call(call: McpToolCall, revision: str) -> dict[str, Json]:
-    """Return the params of a `tools/call` request; 2026-07-28 wants revision and capabilities in `_meta`."""
-    params: dict[str, Json] = {"name": call.tool, "arguments": call.arguments}
-    if revision == MODERN:
-        params["_meta"] = {_VERSION_KEY: MODERN, _CAPABILITIES_KEY: {}}
-    return params
-
-
-def read_call(params: Json) -> McpToolCall:
-    """Read the params of a `tools/call` request.
-
-    Raises:
-        InputError: no name, or arguments that are not an object.
-    """
-    name = params.get("name") if isinstance(params, Mapping) else None
-    if not isinstance(name, str):
-        raise InputError("a call names no tool", place="params", hint="Send `name`")
-    arguments = params.get("arguments")
-    if arguments is not None and not isinstance(arguments, Mapping):
-        raise InputError(
-            "arguments are not a JSON object", place="params", hint="Send an object, or leave them out"
-        )
-    return McpToolCall(name, dict(arguments or {}))
 
 
 def write_result(

@@ -45,7 +45,6 @@ from droidgate_mobile_mcp.wire_messages import (
 
 _SUCCESS: Final = "success"
 _FAILURE: Final = "failure"
-_OLD_FAILURE: Final = "error"
 _KNOWN_FAILURES: Final = (
     (NAMES["text_unknown_capability"], "unknown_capability"),
     (NAMES["text_missing_arguments"], "invalid_argument"),

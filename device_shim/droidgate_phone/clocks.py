@@ -12,7 +12,7 @@ import time
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager, suppress
 from dataclasses import dataclass
-from typing import Protocol
+from typing import Final, Protocol
 
 
 class Signal(Protocol):
@@ -67,6 +67,48 @@ def start_work(clock: Clock, name: str, work: Callable[[], None]) -> threading.T
         clock.work_dropped()
         raise
     return thread
+
+
+class _CommandHere(threading.local):
+    """The shell command that a thread works for.
+
+    Attributes:
+        on_end: Has a listener called when the command is ended from outside, and returns what forgets it;
+            None where the thread works for no command.
+    """
+
+    on_end: Callable[[Callable[[], None]], Callable[[], None]] | None = None
+
+
+COMMAND_HERE: Final = _CommandHere()
+
+
+def wait_for_command(clock: Clock, signal: Signal, seconds: float) -> bool:
+    """Wait as `Clock.wait` does, but not beyond the end of the command that this thread works for.
+
+    adbd ends a command whose client is gone (reference android-runtime 3.6); what it asked an app for goes
+    on.
+
+    Raises:
+        BrokenPipeError: the command was ended.
+    """
+    on_end = COMMAND_HERE.on_end
+    if on_end is None:
+        return clock.wait(signal, seconds)
+    was_ended = threading.Event()
+
+    def end() -> None:
+        was_ended.set()
+        signal.set()
+
+    forget = on_end(end)
+    try:
+        has_happened = clock.wait(signal, seconds)
+    finally:
+        forget()
+    if was_ended.is_set():
+        raise BrokenPipeError("the command was ended")
+    return has_happened
 
 
 class SystemSignal:

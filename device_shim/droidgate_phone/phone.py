@@ -69,6 +69,9 @@ class VirtualPhone:
 
     def stop(self) -> None:
         """End every connection, command and process."""
+        self._wire.end_connections()
+        # A command that waits for an app goes on when the app's process has ended.
+        self.system.processes.close()
         self._wire.close()
         self.system.close()
 

@@ -121,17 +121,6 @@ class Taxonomy(Frozen):
         """Return the use cases of all app types, in order."""
         return tuple(use_case for app_type in self.app_types for use_case in app_type.use_cases)
 
-    def app_type_of(self, use_case_id: str) -> AppType:
-        """Return the app type that a use case belongs to.
-
-        Raises:
-            KeyError: there is no such use case.
-        """
-        for app_type in self.app_types:
-            if any(use_case.id == use_case_id for use_case in app_type.use_cases):
-                return app_type
-        raise KeyError(use_case_id)
-
 
 @cache
 def load_words() -> WordsOfCapabilities:

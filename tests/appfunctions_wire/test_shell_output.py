@@ -4,7 +4,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from droidgate_appfunctions.shell_output import ShellOutcome, describe_code, read_shell_output
+from droidgate_appfunctions.shell_output import ShellOutcome, read_shell_output
 from droidgate_appfunctions.wire import RETURN_KEY
 from droidgate_mappings.failure_tokens import load_failure_tokens
 
@@ -79,11 +79,6 @@ def test_a_failure_gets_its_token(text: str, status: int, token: str, code: int 
     outcome = read_shell_output(text, status)
     assert (outcome.failed, outcome.token, outcome.code) == (True, token, code)
     assert outcome.message
-
-
-def test_a_code_is_described_by_its_constant() -> None:
-    assert describe_code(1003) == "1003 ERROR_FUNCTION_NOT_FOUND"
-    assert describe_code(7) == "7"
 
 
 @given(st.text(), st.integers(-1, 255))

@@ -76,6 +76,8 @@ def test_an_app_that_does_not_answer_is_called_once_and_its_failure_may_have_run
 def test_a_call_is_canceled_while_the_app_is_silent_and_others_go_on(tmp_path: Path) -> None:
     with reached_phone(tmp_path, shims=False) as reached:
         _cancel_while_others_go_on(reached)
+    # Nor does the end of the phone wait for the app.
+    assert reached.phone.log.of_kind("left-running") == []
 
 
 def _cancel_while_others_go_on(reached: ReachedPhone) -> None:

@@ -11,10 +11,9 @@ from dataclasses import replace
 from pathlib import Path
 
 import pytest
-from rich.cells import cell_len
 
 from cli.program_runs import Runner
-from cli.test_terminal_pages import WIDTHS, Terminal
+from cli.test_terminal_pages import Terminal, check_drawn
 from conftest import Golden
 from droidgate.cli import run
 from droidgate.cli.output import pages
@@ -97,36 +96,8 @@ def stable_block(block: Block, changed: Mapping[str, str]) -> Block:
     return replace(block, text=stable(block.text))
 
 
-def draw_at(
-    width: int, blocks: Sequence[Block], monkeypatch: pytest.MonkeyPatch, *, coloured: bool
-) -> list[str]:
-    """Return the lines that a terminal of a width shows."""
-    terminal = Terminal()
-    with monkeypatch.context() as patched:
-        patched.setenv("COLUMNS", str(width))
-        patched.setenv("TERM", "xterm-256color")
-        patched.delenv("FORCE_COLOR", raising=False)
-        if coloured:
-            patched.delenv("NO_COLOR", raising=False)
-        else:
-            patched.setenv("NO_COLOR", "1")
-        draw_page(blocks, terminal)
-    return [line.rstrip() for line in terminal.getvalue().splitlines()]
-
-
 def check_blocks(name: str, blocks: Sequence[Block], golden: Golden, monkeypatch: pytest.MonkeyPatch) -> None:
-    """Compare a page at each width with its golden files, without colours and with them."""
-    plain: list[str] = []
-    coloured: list[str] = []
-    for width in WIDTHS:
-        heading = f"{f' {width} columns ':=^{width}}"
-        lines = draw_at(width, blocks, monkeypatch, coloured=False)
-        shown = [re.sub("\x1b\\[[0-9;]*m", "", line).rstrip() for line in lines]
-        assert [line for line in shown if cell_len(line) > width] == []
-        plain += [heading, *shown]
-        coloured += [heading, *draw_at(width, blocks, monkeypatch, coloured=True)]
-    for lines, ending in ((plain, "txt"), (coloured, "ansi")):
-        golden(f"terminal/{name}.{ending}", "\n".join([*lines, ""]))
+    check_drawn(name, lambda terminal: draw_page(blocks, terminal), golden, monkeypatch)
 
 
 @pytest.fixture

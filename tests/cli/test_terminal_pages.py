@@ -2,8 +2,8 @@
 
 import io
 import re
-import sys
-from collections.abc import Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping
+from contextlib import redirect_stdout
 from pathlib import Path
 
 import pytest
@@ -53,21 +53,31 @@ class Terminal(io.StringIO):
         return True
 
 
-def page(
-    arguments: tuple[str, ...], width: int, monkeypatch: pytest.MonkeyPatch, *, coloured: bool = False
-) -> str:
-    """Return what the program prints on standard output of a terminal of a width."""
+Draw = Callable[[Terminal], object]
+
+
+def printing(arguments: tuple[str, ...]) -> Draw:
+    """Return what prints on the terminal what the program prints on standard output."""
+
+    def draw(terminal: Terminal) -> None:
+        with redirect_stdout(terminal):
+            run(arguments)
+
+    return draw
+
+
+def drawn(draw: Draw, width: int, monkeypatch: pytest.MonkeyPatch, *, coloured: bool) -> str:
+    """Return what is drawn on a terminal of a width."""
     terminal = Terminal()
-    monkeypatch.setenv("COLUMNS", str(width))
-    monkeypatch.setenv("TERM", "xterm-256color")
-    monkeypatch.delenv("FORCE_COLOR", raising=False)
-    if coloured:
-        monkeypatch.delenv("NO_COLOR", raising=False)
-    else:
-        monkeypatch.setenv("NO_COLOR", "1")
     with monkeypatch.context() as patched:
-        patched.setattr(sys, "stdout", terminal)
-        run(arguments)
+        patched.setenv("COLUMNS", str(width))
+        patched.setenv("TERM", "xterm-256color")
+        patched.delenv("FORCE_COLOR", raising=False)
+        if coloured:
+            patched.delenv("NO_COLOR", raising=False)
+        else:
+            patched.setenv("NO_COLOR", "1")
+        draw(terminal)
     return terminal.getvalue()
 
 
@@ -95,19 +105,30 @@ def check_page(
     monkeypatch: pytest.MonkeyPatch,
     changed: Mapping[str, str] | None = None,
 ) -> None:
+    """Compare what a command prints with its golden files; see `check_drawn`."""
+    check_drawn(name, printing(arguments), golden, monkeypatch, changed)
+
+
+def check_drawn(
+    name: str,
+    draw: Draw,
+    golden: Golden,
+    monkeypatch: pytest.MonkeyPatch,
+    changed: Mapping[str, str] | None = None,
+) -> None:
     """Compare a page at each width with its golden files, without colours and with them; both say the same.
 
     Args:
         name: The golden page.
-        arguments: What prints it.
+        draw: What draws the page on a terminal.
         golden: The fixture.
         monkeypatch: The fixture.
         changed: Texts that differ in each run, to texts of the same length.
     """
     pages, in_colours = [], []
     for width in WIDTHS:
-        plain = page(arguments, width, monkeypatch)
-        coloured = page(arguments, width, monkeypatch, coloured=True)
+        plain = drawn(draw, width, monkeypatch, coloured=False)
+        coloured = drawn(draw, width, monkeypatch, coloured=True)
         assert _without_styles(coloured) == _without_styles(plain)
         assert plain == _without_styles(plain) or "\x1b[1m" in plain
         lines = [line.rstrip() for line in _without_styles(plain).splitlines()]
@@ -182,7 +203,7 @@ def test_a_real_terminal_shows_the_same_page(monkeypatch: pytest.MonkeyPatch) ->
     monkeypatch.chdir(CHECKOUT)
     arguments = _filled(PAGES["inspect"], Path())
     shown = run_on_terminal(*arguments, COLUMNS="80", NO_COLOR="1")
-    expected = page(arguments, 80, monkeypatch)
+    expected = drawn(printing(arguments), 80, monkeypatch, coloured=False)
     assert shown.replace("\r\n", "\n") == expected
 
 

@@ -13,14 +13,11 @@ from droidgate.model.types import ArrayType, ObjectType
 from droidgate_mappings.failure_tokens import load_failure_tokens
 from droidgate_mcp.wire import (
     DeclaredOutput,
-    McpToolCall,
     McpToolFailure,
     McpToolResult,
-    read_call,
     read_error,
     read_response,
     read_result,
-    write_call,
     write_error,
     write_response,
     write_result,
@@ -45,24 +42,6 @@ pytestmark = pytest.mark.requires("mcp-types")
 
 def _sdk(revision: str) -> Any:
     return importlib.import_module(REVISIONS[revision])
-
-
-@pytest.mark.parametrize("revision", REVISIONS)
-def test_a_call_is_one_for_the_sdk(revision: str) -> None:
-    params = write_call(McpToolCall("a", {"x": [1, None]}), revision)
-    seen = _sdk(revision).CallToolRequestParams.model_validate(params)
-    assert (seen.name, seen.arguments) == ("a", {"x": [1, None]})
-    assert read_call(params) == McpToolCall("a", {"x": [1, None]})
-
-
-def test_arguments_may_be_left_out() -> None:
-    assert read_call({"name": "a"}) == McpToolCall("a")
-
-
-@pytest.mark.parametrize("params", [None, {}, {"name": 3}, {"name": "a", "arguments": []}])
-def test_what_is_no_call_is_refused(params: Json) -> None:
-    with pytest.raises(InputError):
-        read_call(params)
 
 
 @pytest.mark.parametrize("revision", REVISIONS)

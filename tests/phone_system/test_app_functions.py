@@ -1,16 +1,29 @@
 """AppFunctions on the phone: what is indexed, what `cmd app_function` prints, and who may execute."""
 
 import json
+import threading
+from collections.abc import Callable
 from typing import Any
 
 import pytest
 
 from droidgate_phone.app_api.values import AppFunctionError
+from droidgate_phone.clocks import SystemClock
 from droidgate_phone.faults import Faults
+from droidgate_phone.shell import run_shell
 from droidgate_phone.system import AndroidSystem
 from droidgate_phone.system.callers import Caller
 from droidgate_phone.system.releases import load_release
-from phone_system.phone_system_apps import AGENT, TOOL, Ran, make_agent, make_phone, make_tool, run
+from phone_system.phone_system_apps import (
+    AGENT,
+    TOOL,
+    MemoryStreams,
+    Ran,
+    make_agent,
+    make_phone,
+    make_tool,
+    run,
+)
 
 ANDROID_17 = "37"
 RUN = "androidAppfunctionsReturnValue"
@@ -228,6 +241,32 @@ def test_a_function_that_does_not_answer_times_out() -> None:
             before = system.clock.now()
             assert execute(system, "echo", "{}", *more) == Ran(status, "Timed out\n", "")
             assert system.clock.now() - before == seconds
+
+
+class LeavingClient(MemoryStreams):
+    """Streams whose other side goes away."""
+
+    leave: Callable[[], None]
+
+    def on_hang_up(self, listener: Callable[[], None]) -> None:
+        self.leave = listener
+
+
+def test_a_command_whose_client_is_gone_does_not_wait_for_a_silent_app() -> None:
+    with phone(faults=Faults(silent=frozenset({TOOL})), clock=SystemClock()) as system:
+        streams = LeavingClient()
+        words = (
+            f"--package {TOOL} --function '{TOOL}.Notes#echo' --parameters '{{}}' --timeout-duration 10000"
+        )
+        command = f"cmd app_function execute-app-function {words}"
+        working = threading.Thread(target=run_shell, args=(system, command, streams))
+        working.start()
+        while not system.log.of_kind("app-silent"):
+            threading.Event().wait(0.01)
+        streams.leave()
+        working.join(60)
+        assert not working.is_alive()
+        assert streams.output.data == b""
 
 
 def test_the_crash_of_an_app_is_an_error() -> None:

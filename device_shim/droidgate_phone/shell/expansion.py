@@ -17,6 +17,8 @@ from droidgate_phone.shell.state import ShellState
 
 _BLANKS: Final = " \t\n"
 _RUNS: Final = re.compile(r"[ \t\n]+|[^ \t\n]+")
+_SPECIAL: Final = re.compile(r"[*?[{(]")
+"""What begins a pattern; most words have none."""
 _LONGEST_PATTERN: Final = 1 << 12
 
 _Letter = tuple[str, bool]
@@ -113,6 +115,8 @@ def _split(pieces: Sequence[_Piece], run: Run) -> list[_Field]:
 def _paths(field: _Field, state: ShellState) -> list[str]:
     text = "".join(part for part, _ in field)
     special = "".join(part for part, active in field if active)
+    if not _SPECIAL.search(special):
+        return [text]
     if _is_in_order("{,}", special):
         raise NotModelledError("brace expansion: {a,b}")
     if any(start + "(" in special for start in "@?*+!"):

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import Final
 
+from droidgate_phone.clocks import COMMAND_HERE
 from droidgate_phone.commands import Command, CommandCall
 from droidgate_phone.commands.registry import REFUSED_PROGRAMS, find_command
 from droidgate_phone.file_layout import SEARCH_PATH
@@ -92,6 +93,7 @@ def _call_command(state: ShellState, command: Command, fields: Sequence[str]) ->
         uid=state.uid,
     )
     before, HERE.run, HERE.depth = (HERE.run, HERE.depth), state.run, state.depth
+    outer, COMMAND_HERE.on_end = COMMAND_HERE.on_end, state.run.on_end
     try:
         return command(call) & 0xFF
     except BrokenPipeError:
@@ -106,3 +108,4 @@ def _call_command(state: ShellState, command: Command, fields: Sequence[str]) ->
         return INTERNAL_STATUS
     finally:
         HERE.run, HERE.depth = before
+        COMMAND_HERE.on_end = outer

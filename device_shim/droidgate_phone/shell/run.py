@@ -4,9 +4,10 @@ from __future__ import annotations
 
 import contextlib
 import errno
+import itertools
 import threading
 import time
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from typing import Final
 
@@ -57,6 +58,8 @@ class Run:
         self.refusal: Exception | None = None
         self._end = time.monotonic() + budget.seconds
         self._lock = threading.Lock()
+        self._listeners: dict[int, Callable[[], None]] = {}
+        self._numbers = itertools.count()
         self._steps = 0
         self._written = 0
         self._read = 0
@@ -66,7 +69,24 @@ class Run:
         """End the whole run; the first reason counts."""
         with self._lock:
             self.refusal = self.refusal or why
-        self.over.set()
+            self.over.set()
+            listeners, self._listeners = list(self._listeners.values()), {}
+        for listener in listeners:
+            listener()
+
+    def on_end(self, listener: Callable[[], None]) -> Callable[[], None]:
+        """Have a listener called when the run is ended, at once where it was; return what forgets it."""
+        with self._lock:
+            if not self.over.is_set():
+                number = next(self._numbers)
+                self._listeners[number] = listener
+                return lambda: self._forget(number)
+        listener()
+        return lambda: None
+
+    def _forget(self, number: int) -> None:
+        with self._lock:
+            self._listeners.pop(number, None)
 
     def check(self) -> None:
         """Raise where the run is over, or its time is."""

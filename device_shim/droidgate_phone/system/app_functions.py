@@ -16,6 +16,7 @@ from droidgate.app_search import IndexedDocument, simulate_indexing
 from droidgate.model.json_values import Json
 from droidgate_mappings.app_functions import load_error_codes, load_indexing
 from droidgate_phone.app_api.values import AndroidError, AppFunctionError, CallingPackage
+from droidgate_phone.clocks import wait_for_command
 from droidgate_phone.system.callers import Caller
 from droidgate_phone.system.core import SystemCore
 from droidgate_phone.system.generic_documents import Properties, in_map_order
@@ -323,7 +324,7 @@ class AppFunctionManager:
         forget = process.on_death(done.set)
         try:
             self._core.processes.run_code(process, lambda: run(take))
-            if not clock.wait(done, seconds):
+            if not wait_for_command(clock, done, seconds):
                 raise TimedOutError
         finally:
             forget()

@@ -10,7 +10,7 @@ from contextlib import suppress
 from typing import Final, TypeVar
 
 from droidgate_phone.app_api.values import AndroidError
-from droidgate_phone.clocks import Clock, start_work
+from droidgate_phone.clocks import Clock, start_work, wait_for_command
 from droidgate_phone.event_log import EventLog
 from droidgate_phone.faults import Faults
 from droidgate_phone.system.package_records import InstalledPackage
@@ -271,7 +271,7 @@ class ProcessManager:
         try:
             if process.alive and not is_silent:
                 start_work(clock, f"binder:{process.name}", run)
-            if not clock.wait(done, seconds):
+            if not wait_for_command(clock, done, seconds):
                 raise AppNotRespondingError
         finally:
             forget()

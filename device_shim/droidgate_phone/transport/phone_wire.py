@@ -78,8 +78,8 @@ class PhoneWire:
         """What `adb devices` calls the phone."""
         return f"127.0.0.1:{self.port}"
 
-    def close(self) -> None:
-        """End every connection and wait for the commands that still run."""
+    def end_connections(self) -> None:
+        """Accept no more connections and end those that there are; commands may still run."""
         server = getattr(self, "server", None)
         if server is not None and server is not self._own_server:
             server.remove(self._served)
@@ -87,6 +87,10 @@ class PhoneWire:
         self._device.close()
         if self._own_server is not None:
             self._own_server.close()
+
+    def close(self) -> None:
+        """End every connection and wait for the commands that still run."""
+        self.end_connections()
         left = self._workers.join(_SECONDS_TO_END)
         if left:
             self._log.record("left-running", threads=left)

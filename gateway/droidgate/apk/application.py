@@ -43,7 +43,6 @@ _FRAMEWORK: Final = 0x01
 _OWN_NAMESPACES: Final = frozenset({ANDROID.strip("{}"), TOOLS.strip("{}")})
 _OWN_FIELDS: Final = frozenset({"name", "exported", "enabled", "permission", "label", "description"})
 _DESCRIPTOR_ENDINGS: Final = (".xml", ".json")
-_RESOURCE_ENDINGS: Final = (".xml", ".json", "")
 _MAX_CANDIDATE_BYTES: Final = 1 << 20
 _MAX_CANDIDATES: Final = 64
 _REFERENCE_TYPES: Final = frozenset({ValueType.REFERENCE, ValueType.DYNAMIC_REFERENCE})

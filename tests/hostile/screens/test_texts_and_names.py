@@ -51,17 +51,20 @@ def made_name(dice: random.Random) -> str:
 def made_call(dice: random.Random) -> tuple[str, dict[str, Any]]:
     """Return a call with a name in it."""
     name, other = made_name(dice), made_name(dice)
-    return dice.choice(
-        [
-            ("launch_app", {"package_name": name}),
-            ("launch_app", {"package_name": name, "id": other}),
-            ("press_key", {"key_code": name}),
-            ("click_control", {"control_id": name, "control_name": other}),
-            ("type_text", {"text": name, "control_id": other, "control_name": name}),
-            ("get_mobile_app_target_info", {"filter": name}),
-            ("invalidate_cache", {"cache_type": name}),
-        ]
-    )
+    calls: list[tuple[str, dict[str, Any]]] = [
+        ("launch_app", {"package_name": name}),
+        ("launch_app", {"package_name": name, "id": other}),
+        ("press_key", {"key_code": name}),
+        ("click_control", {"control_id": name, "control_name": other}),
+        ("type_text", {"text": name, "control_id": other, "control_name": name}),
+        ("get_mobile_app_target_info", {"filter": name}),
+        ("invalidate_cache", {"cache_type": name}),
+        ("list_controls", {"since": name}),
+        ("find_element", {"text": name, "resource_id": other}),
+        ("wait_for_element", {"text": name, "timeout": 0}),
+        ("long_press", {"control_id": name, "control_name": other}),
+    ]
+    return dice.choice(calls)
 
 
 @pytest.fixture(scope="module")
@@ -82,13 +85,10 @@ def can_be_in_a_field(text: str) -> bool:
 
 
 def type_text(made: MadePhone, text: str) -> dict[str, Any]:
-    """Type into the form's first field, which another call may have left."""
-    for _ in range(2):
-        typing = {"text": text, "control_id": "2", "control_name": text, "clear_current_text": True}
-        result: dict[str, Any] = made.run("type_text", **typing)
-        if "app_window_controls" not in result.get("error", ""):
-            return result
-        made.open_form()
+    """Type into the form's first field, whatever another call has opened or listed."""
+    made.open_form()
+    typing = {"text": text, "control_id": "2", "control_name": text, "clear_current_text": True}
+    result: dict[str, Any] = made.run("type_text", **typing)
     return result
 
 
