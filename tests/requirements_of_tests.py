@@ -405,6 +405,8 @@ PARTS = {
         _debian("mksh", "mksh", "arguments reach commands unchanged through Android's own kind of shell"),
         _debian("dash", "dash", "arguments reach commands unchanged through a plain POSIX shell"),
         _debian("busybox", "busybox", "arguments reach commands unchanged through busybox's shell"),
+        _debian("zsh", "zsh", "zsh completes with the script that it gets"),
+        _debian("fish", "fish", "fish completes with the script that it gets"),
         _debian(
             "aapt", "aapt", "APKs that we pack are read by Android's older resource tool too", elsewhere=_SDK
         ),

@@ -42,4 +42,4 @@ def call_routes(provider: Provider, facts: DeviceFacts) -> tuple[CallRoute, ...]
         else:
             needs.append("a build whose shell has `cmd app_function execute-app-function`")
     del provider  # whether its component lets anybody call is the rule of `droidgate.callability`
-    return (CallRoute(ROUTE, "cmd app_function, by the shell", not needs, tuple(needs)),)
+    return (CallRoute(ROUTE, "shell: app_function", not needs, tuple(needs)),)

@@ -31,11 +31,8 @@ LOOKS_FOR: Final = (
 BROADCAST_ROUTE: Final = "am-broadcast"
 """The way through `am broadcast`."""
 
-_READ_BY_BROADCAST: Final = (
-    "A shim (`droidgate shim install`) sends the receiver an ordered broadcast and reads the result's "
-    "extras, which a shell command does not show"
-)
-_SHIM: Final = "a shim (`droidgate shim install`), since `am start` gives no result of an activity back"
+_READ_BY_BROADCAST: Final = "A shim (`droidgate shim install`) asks for it by an ordered broadcast"
+_SHIM: Final = "a shim (`droidgate shim install`), since `am start` gives no result back"
 
 
 def read_installed(application: Application, state: InstalledState, context: ReadingContext) -> Reading:
@@ -82,11 +79,11 @@ def call_routes(provider: Provider, facts: DeviceFacts) -> tuple[CallRoute, ...]
     Whether the component lets anybody call is the rule of `droidgate.callability`.
     """
     if provider.dialect == BROADCAST:
-        return (CallRoute(BROADCAST_ROUTE, "am broadcast, by the shell", ready=True),)
+        return (CallRoute(BROADCAST_ROUTE, "shell: am broadcast", ready=True),)
     if provider.extensions.get(FORMAT_ID, {}).get("element") == "service":
         return (CallRoute("none", "no client calls it", ready=False),)
     needs = () if facts.is_behind_a_shim(provider.package) else (_SHIM,)
-    return (CallRoute("shim-activity", "activity, through a shim", not needs, needs),)
+    return (CallRoute("shim-activity", "shim: activity", not needs, needs),)
 
 
 def what_would_find(provider: Provider) -> str | None:

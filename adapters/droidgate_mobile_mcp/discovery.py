@@ -12,10 +12,7 @@ LOOKS_FOR: Final = tuple(ComponentQuery("service", action) for action in ACTIONS
 
 _SERVED: Final = frozenset(dialect.id for dialect in TABLES.dialects if dialect.id != "pre-spec")
 
-_SHIM: Final = (
-    "a shim (`droidgate shim install --protocol mobile-mcp`), since a shell command cannot pass the callback "
-    "for the answer"
-)
+_SHIM: Final = "a shim (`droidgate shim install --protocol mobile-mcp`), which can pass a callback"
 
 
 def call_routes(provider: Provider, facts: DeviceFacts) -> tuple[CallRoute, ...]:
@@ -27,4 +24,4 @@ def call_routes(provider: Provider, facts: DeviceFacts) -> tuple[CallRoute, ...]
     needs = [] if facts.is_behind_a_shim(provider.package) else [_SHIM]
     if provider.dialect not in _SERVED:
         needs.append("an older wire form, which is read and not called")
-    return (CallRoute("shim-service", "service, through a shim", not needs, tuple(needs)),)
+    return (CallRoute("shim-service", "shim: service", not needs, tuple(needs)),)

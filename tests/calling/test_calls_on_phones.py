@@ -24,13 +24,17 @@ from calling.phones_with_shims import (
     ReachedPhone,
     reached_phone,
 )
+from droidgate.calling import phones
 from droidgate.calling.approvals import Approval, ApprovalRequest, refuse
 from droidgate.calling.audit_log import AuditLog
+from droidgate.calling.phones import Phone
 from droidgate.calling.policy import Policy
 from droidgate.calling.requests import CallRequest, CallResult
 from droidgate.calling.subjects import EVERY_CAPABILITY, NamePattern
 from droidgate.calls.arguments import FittedArguments, fit_arguments
 from droidgate.calls.failures import CallError
+from droidgate.cli.devices.discovering import discovery_page
+from droidgate.cli.output.pages import Line
 from droidgate.model.errors import UsageError, WriteError
 from droidgate.model.findings import Level
 
@@ -373,3 +377,22 @@ def test_a_shell_that_prints_no_json_carries_no_call(tmp_path: Path, shell: int)
         assert error.failure.token == "unavailable"
         assert "does not print the results of app functions as JSON" in error.failure.text
         assert not any("execute-app-function" in command for command in reached.commands())
+
+
+def _tools_of_weather(reached: ReachedPhone) -> list[str]:
+    (weather,) = (app for app in Phone(reached.device).discover(keep=False).apps if app.package == WEATHER)
+    return [capability.id for provider in weather.providers for capability in provider.capabilities]
+
+
+def test_discovery_asks_through_a_shim_for_tools_that_are_in_no_file(
+    reached: ReachedPhone, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    assert _tools_of_weather(reached) == ["currentWeather", "forecast", "warmestPlace"]
+    with monkeypatch.context() as patched:
+        patched.setattr(phones, "SECONDS_TO_ASK", 0.0)
+        assert _tools_of_weather(reached) == []
+    monkeypatch.setenv("DROIDGATE_HOME", str(tmp_path))
+    assert _tools_of_weather(reached) == [], "only the user's own shims are asked"
+    found = Phone(reached.device).discover(formats=["mmcp"], keep=False)
+    shown = [block.text for block in discovery_page(found) if isinstance(block, Line)]
+    assert "the list of its tools, which no shim on the phone got; `droidgate shim doctor` says why" in shown

@@ -12,6 +12,7 @@ import sys
 import tempfile
 import threading
 import time
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -74,6 +75,11 @@ def run_process(
     return _preloaded_program().run([str(one) for one in arguments], stdin, cwd or Path.cwd())
 
 
+def run_in_environment(arguments: Sequence[str], cwd: Path, environment: Mapping[str, str]) -> Run:
+    """Run the program as a process of its own with these variables alone; its imports are made already."""
+    return _preloaded_program().run(list(arguments), b"", cwd, environment)
+
+
 def run_whole_process(
     *arguments: str | Path, stdin: bytes = b"", cwd: Path | None = None, **environment: str
 ) -> Run:
@@ -106,13 +112,15 @@ class _PreloadedProgram:
         self._orders = os.fdopen(ours, "w")
         self._turn = threading.Lock()
 
-    def run(self, arguments: list[str], stdin: bytes, cwd: Path) -> Run:
+    def run(
+        self, arguments: list[str], stdin: bytes, cwd: Path, environment: Mapping[str, str] = os.environ
+    ) -> Run:
         assert self._process.stdout is not None
         with self._turn, tempfile.TemporaryDirectory() as folder:
             files = {name: Path(folder, name) for name in ("stdin", "stdout", "stderr")}
             for path in files.values():
                 path.write_bytes(stdin if path.name == "stdin" else b"")
-            order = {"arguments": arguments, "cwd": str(cwd), "environment": dict(os.environ)}
+            order = {"arguments": arguments, "cwd": str(cwd), "environment": dict(environment)}
             order |= {name: str(path) for name, path in files.items()}
             self._orders.write(f"{json.dumps(order)}\n")
             self._orders.flush()

@@ -1,5 +1,6 @@
 """Bad input and broken streams: an exit code, one line, a hint, and nothing left behind."""
 
+import functools
 import os
 import re
 import shlex
@@ -7,12 +8,17 @@ import signal
 import subprocess
 import sys
 import time
+from collections.abc import Iterator
 from dataclasses import dataclass
 from pathlib import Path
+from typing import Any
 
 import pytest
+import typer
 
 from cli.program_runs import Run, Runner
+from droidgate.cli.failures import guard
+from droidgate.cli.program import build_app
 from requirements_of_tests import CHECKOUT
 
 PROGRAM = f"'{sys.executable}' -m droidgate"
@@ -63,18 +69,25 @@ CASES = [
     Case("printf 'PK' > a.apk; droidgate inspect a.apk", 3, "a.apk: "),
     Case("droidgate convert SAMPLE --to mcpp -o out", 2, "unknown format 'mcpp'", "did you mean 'mcp'?"),
     Case("droidgate convert SAMPLE --to mmcp+drft -o out", 2, "dialect 'drft'", "did you mean 'draft'?"),
-    Case("droidgate convert SAMPLE --to observed -o out", 2, "observed", ""),
+    Case(
+        "droidgate convert SAMPLE --to observed -o out",
+        2,
+        "is only read: another gateway's",
+        "droidgate formats",
+    ),
     Case("droidgate convert SAMPLE --to mmcp -o /dev/full/x", 3, "/dev/full: ", "another output folder"),
     Case("touch out; droidgate convert SAMPLE --to mmcp -o out", 2, "2 artifacts", "Name a folder"),
     Case("droidgate convert SAMPLE --to mmcp -o /proc/x", 3, "/proc"),
     Case("droidgate coverage nope --html gone/x.html", 3, "nope: ", "droidgate scan"),
     Case("droidgate scan SAMPLE --catalog /proc/x", 3, "/proc/x: "),
-    Case("droidgate inspcet SAMPLE", 2, "did you mean 'inspect'", "droidgate --help"),
-    Case("droidgate inspect SAMPLE --jsn", 2, "--jsn", "droidgate inspect --help"),
+    Case("droidgate inspcet SAMPLE", 2, "no such command 'inspcet'", "did you mean 'inspect'?"),
+    Case("droidgate inspect SAMPLE --jsn", 2, "no such option: --jsn", "did you mean --json? See"),
     Case("droidgate lint", 2, "missing argument 'SRC'", "droidgate lint --help"),
     Case("droidgate help shim instal", 2, "no such command 'instal'", "did you mean 'install'?"),
     Case("droidgate phone start --sdk 99", 2, "'99'", "36.1"),
-    Case("droidgate phone start --fault nope", 2, "'nope'", "drop-after=BYTES"),
+    Case(
+        "droidgate phone start --fault nope", 2, "unknown fault 'nope'", "unauthorized, garbage, slow=BYTES"
+    ),
     Case("droidgate phone push nope", 4, "no virtual phone", "droidgate phone start"),
     Case("droidgate shim call x --args '{'", 2, "--args:1:2", "--args"),
     Case("droidgate diff SAMPLE", 2, "missing argument 'NEW'", "droidgate diff --help"),
@@ -90,7 +103,9 @@ CASES = [
     Case("droidgate pins approve x --yes", 4, "", ""),
     Case("droidgate pins diff", 2, "no capability is approved", "droidgate pins approve"),
     Case("droidgate pins remove nope", 2, "no capability is approved", "droidgate pins approve"),
-    Case("droidgate audit show --last 0", 2, "'--last'", "droidgate audit show --help"),
+    Case("droidgate audit show --last 0", 2, "'0' is not a whole number of at least 1", "audit show --help"),
+    Case("droidgate audit show --last ''", 2, "'--last' / '-n': '' is not a whole number", "--help"),
+    Case("droidgate call x --deadline nan", 2, "'nan' is not a number from 1 to 150", "call --help"),
     Case("droidgate audit verify --folder nope", 3, "nope: "),
     Case("droidgate install-client nope", 2, "unknown client 'nope'", "cursor"),
     Case("droidgate install-client cursor --print --remove", 2, "exclude each other", "Leave one"),
@@ -98,7 +113,7 @@ CASES = [
     Case("printf 'lnt = 1' > droidgate.toml; droidgate config show", 2, 'unknown setting "lnt"', "lint"),
     Case("printf '[' > droidgate.toml; droidgate inspect x", 2, "not TOML", "droidgate config show"),
     Case("DROIDGATE_STRICT=maybe droidgate config show", 2, 'DROIDGATE_STRICT is "maybe"', "variable"),
-    Case("droidgate config shw", 2, "did you mean 'show'", "droidgate config --help"),
+    Case("droidgate config shw", 2, "no such command 'shw'", "did you mean 'show'? See"),
     Case("droidgate catalog sql --catalog nope 'select 1'", 3, "nope: it is not a catalog", "droidgate scan"),
     Case("droidgate pack nope -o a.apk", 3, "nope: it is not a folder", "project"),
     Case("droidgate migrate nope --to mmcp --into nope", 3, "nope: "),
@@ -151,31 +166,87 @@ def test_bad_input_ends_with_one_line_and_leaves_nothing(
     assert [path for path in (tmp_path / "home").rglob("*") if path.is_file()] == []
 
 
+def _options_with_range(command: Any, path: tuple[str, ...] = ()) -> Iterator[tuple[tuple[str, ...], Any]]:
+    """Yield each option that takes numbers of a range, with the path of its command."""
+    for name, below in getattr(command, "commands", {}).items():
+        yield from _options_with_range(below, (*path, name))
+    for option in command.params:
+        if option.opts[0] != "--quiet" and (option.min, option.max) != (None, None):
+            yield path, option
+
+
+def test_a_number_that_is_not_in_its_range_is_named_with_the_range(
+    capsys: pytest.CaptureFixture[str],
+) -> None:
+    program = typer.main.get_command(build_app())
+    options = list(_options_with_range(program))
+    assert len(options) > 15
+    for path, option in options:
+        for value in ("many", f"{option.min - 1:g}", "1e99"):
+            words = [*path, f"{option.opts[0]}={value}"]
+            code = guard(functools.partial(program.main, words, prog_name="droidgate", standalone_mode=False))
+            line, hint = capsys.readouterr().err.splitlines()
+            allowed = rf"'{value}' is not a (whole )?number (of at least|from) {option.min:g}"
+            assert re.search(allowed, line), line
+            assert option.max is None or f" to {option.max:.10g}" in line
+            assert (code, hint) == (2, f"hint: See `droidgate {' '.join(path)} --help`")
+
+
 PROGRAM_THAT_SAYS_WHEN_IT_STARTS = """
 from droidgate import cli
 run = cli.run
 cli.run = lambda: print("up", flush=True) or run()
 cli.main()
 """
-PROGRAM_THAT_MISTAKES_CTRL_C = """
-import os, signal
-from droidgate import cli
+PROGRAMS_THAT_PRESS_CTRL_C = {
+    "a library turns it into another failure": """
 from droidgate.cli.descriptors import inspecting
 def inspect(*arguments, **options):
     try:
-        os.kill(os.getpid(), signal.SIGINT)
-        signal.pause()
+        press()
     except KeyboardInterrupt as pressed:
         raise ValueError(repr(pressed)) from None
 inspecting.inspect_sources = inspect
-cli.main()
+""",
+    "an import turns it into another failure": """
+def run():
+    try:
+        press()
+    except KeyboardInterrupt:
+        raise RuntimeError("cannot release un-acquired lock") from None
+cli.run = run
+""",
+    "a callback cannot raise it": """
+import weakref
+from droidgate.cli.descriptors import inspecting
+def inspect(*arguments, **options):
+    thing = type("Thing", (), {})()
+    callback = weakref.ref(thing, lambda _: press())
+    del thing
+    time.sleep(60)
+inspecting.inspect_sources = inspect
+""",
+    "the command has ended": """
+import atexit
+atexit.register(press)
+cli.run = lambda: 0
+""",
+}
+PRESS = """
+import os, signal, time
+from droidgate import cli
+def press():
+    os.kill(os.getpid(), signal.SIGINT)
+    time.sleep(60)
 """
 
 
 @pytest.mark.usefixtures("ctrl_c_reaches_programs")
-def test_ctrl_c_that_a_library_turns_into_another_failure_ends_a_run_without_output(tmp_path: Path) -> None:
-    command = [sys.executable, "-c", PROGRAM_THAT_MISTAKES_CTRL_C, "inspect", str(tmp_path)]
-    run = subprocess.run(command, capture_output=True, text=True, check=False)
+@pytest.mark.parametrize("where", PROGRAMS_THAT_PRESS_CTRL_C)
+def test_ctrl_c_ends_a_run_without_output_wherever_it_comes(where: str, tmp_path: Path) -> None:
+    program = f"{PRESS}{PROGRAMS_THAT_PRESS_CTRL_C[where]}cli.main()"
+    command = [sys.executable, "-c", program, "inspect", str(tmp_path)]
+    run = subprocess.run(command, capture_output=True, text=True, check=False, timeout=50)
     assert (run.returncode, run.stdout, run.stderr) == (130, "", "")
 
 

@@ -1,7 +1,6 @@
 """Completion on the command line, as a real bash asks for it, and as zsh and fish do."""
 
 import os
-import shutil
 import socket
 import subprocess
 import sys
@@ -10,10 +9,13 @@ from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
+import typer
 
 from cli.program_runs import Runner
+from droidgate.cli import completing
 from droidgate.formats import load_formats
 from droidgate_phone.phone import VirtualPhone, start_phone
+from requirements_of_tests import require
 
 PROGRAM = Path(sys.executable).with_name("droidgate")
 
@@ -33,7 +35,7 @@ def _server(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.delenv("ANDROID_SERIAL", raising=False)
 
 
-def complete(line: str, *, shell: str = "bash") -> list[str]:
+def complete(line: str, *, shell: str = "bash", instruction: str = "complete") -> list[str]:
     """Return what typer's protocol offers for a line whose last word is incomplete."""
     words = line.split(" ")
     environment = {
@@ -44,7 +46,7 @@ def complete(line: str, *, shell: str = "bash") -> list[str]:
     }
     run = subprocess.run(
         [PROGRAM],
-        env=os.environ | environment | {"_DROIDGATE_COMPLETE": f"complete_{shell}"},
+        env=os.environ | environment | {"_DROIDGATE_COMPLETE": f"{instruction}_{shell}"},
         capture_output=True,
         text=True,
         check=False,
@@ -123,17 +125,25 @@ def test_zsh_and_fish_get_descriptions() -> None:
     assert complete("droidgate convert --to mob", shell="fish") == ["mobile-mcp\tMobile-MCP"]
 
 
+BASH_LINE = "COMP_WORDS=(droidgate convert --to mob); COMP_CWORD=3"
 SCRIPTS = {
     "bash": (
-        "COMP_WORDS=(droidgate convert --to mob); COMP_CWORD=3;"
-        "_droidgate_completion droidgate; echo ${COMPREPLY[@]}"
+        "",
+        f"{BASH_LINE}; _droidgate_completion droidgate; echo ${{COMPREPLY[@]}}",
     ),
-    "fish": "complete -C 'droidgate convert --to mob'",
+    "fish": ("", "complete -C 'droidgate convert --to mob'"),
+    "zsh": (
+        "compdef() { : }; _arguments() { echo ${@#*:\\ :} }",
+        "words=(droidgate convert --to mob); CURRENT=4; _droidgate_completion",
+    ),
 }
+"""What each shell runs before and after its completion script; zsh gets the functions of its line editor."""
+OFFERED = {"bash": "mobile-mcp", "fish": "mobile-mcp\tMobile-MCP", "zsh": '(("mobile-mcp":"Mobile-MCP"))'}
 
 
-@pytest.mark.parametrize("shell", [shell for shell in SCRIPTS if shutil.which(shell)])
-def test_a_real_shell_completes_with_the_script_that_it_is_given(shell: str, tmp_path: Path) -> None:
+@pytest.mark.parametrize("shell", SCRIPTS)
+def test_a_real_shell_completes_with_the_script_that_it_gets(shell: str, tmp_path: Path) -> None:
+    program = shell if shell == "bash" else require(shell)
     environment = os.environ | {
         "PATH": f"{PROGRAM.parent}{os.pathsep}{os.environ['PATH']}",
         "HOME": str(tmp_path),
@@ -145,11 +155,32 @@ def test_a_real_shell_completes_with_the_script_that_it_is_given(shell: str, tmp
         text=True,
         check=True,
     ).stdout
+    before, after = SCRIPTS[shell]
     run = subprocess.run(
-        [shell, "-c", f"{script}\n{SCRIPTS[shell]}"],
+        [program, "-c", f"{before}\n{script}\n{after}"],
         env=environment,
         capture_output=True,
         text=True,
         check=True,
     )
-    assert run.stdout.split()[0] == "mobile-mcp"
+    assert run.stdout.strip() == OFFERED[shell]
+
+
+@pytest.mark.parametrize("shell", ["bash", "zsh", "fish"])
+def test_each_shell_gets_a_script_that_asks_the_program(shell: str) -> None:
+    script = complete("", shell=shell, instruction="source")
+    assert any(f"_DROIDGATE_COMPLETE=complete_{shell}" in line for line in script)
+
+
+def test_call_completes_what_the_apps_of_the_phone_declare(
+    phone: VirtualPhone, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("ANDROID_ADB_SERVER_PORT", str(phone.server_port))
+    monkeypatch.setattr(completing, "SECONDS", 60.0)
+    context = typer.Context(typer.main.get_command(typer.Typer(callback=lambda: None)))
+    context.params = {"serial": None}
+    assert completing.complete_declared(context, "clock_") == [
+        ("clock_in_today", "dev.droidgate.sample.clockin")
+    ]
+    names = [name for name, _ in completing.complete_declared(context, "createN")]
+    assert names == ["createNote"], "the end of an id, once"

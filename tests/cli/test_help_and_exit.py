@@ -105,8 +105,8 @@ def test_no_arguments_show_the_help_as_a_usage_error(droidgate: Runner) -> None:
     [
         (
             ("inspct",),
-            "error: no such command 'inspct'. Did you mean 'inspect', 'pins', 'lint'?",
-            "hint: See `droidgate --help`",
+            "error: no such command 'inspct'",
+            "hint: did you mean 'inspect', 'pins', 'lint'? See `droidgate --help`",
         ),
         (
             ("inspect", "--nothing"),

@@ -5,13 +5,14 @@ Together with `test_terminal_pages.py`, every command's page has golden files.
 
 import io
 import re
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from contextlib import redirect_stderr, redirect_stdout
 from dataclasses import replace
 from pathlib import Path
 
 import pytest
 
+from cli.program_runs import Runner
 from cli.test_terminal_pages import Terminal, check_drawn
 from conftest import Golden
 from droidgate.cli import run
@@ -19,6 +20,7 @@ from droidgate.cli.output import pages
 from droidgate.cli.output.pages import Block, Heading, Line, Table, draw_page
 from droidgate_phone.phone import VirtualPhone, start_phone
 from droidgate_phone.sample_apps import sample_apps_directory
+from droidgate_phone.sample_packages import sample_packages
 from migrate.projects import copy_module
 
 CLOCK = str(sample_apps_directory() / "clock-in")
@@ -37,14 +39,30 @@ PAGES_OF_SHIMS = {
     "shim-status-installed": ("shim", "status"),
     "shim-status-details": ("shim", "status", "--details"),
     "shim-doctor-installed": ("shim", "doctor"),
+    "shim-doctor-details": ("shim", "doctor", "--details"),
+    "shim-call": ("shim", "call", WEATHER, "--args", '{"location": "Berlin"}'),
+    "shim-revoke": ("shim", "revoke", "--agent", AGENT, "--capability", WEATHER),
     "shim-sync": ("shim", "sync"),
     "call-explain": ("call", WEATHER, "--args", '{"location": "Berlin"}', "--explain"),
     "call": ("call", WEATHER, "--args", '{"location": "Berlin"}', "--yes"),
+    "pins-approve-yes": ("pins", "approve", WEATHER, "--yes"),
+    "pins-remove": ("pins", "remove", WEATHER),
     "serve-plan": ("serve", "--plan"),
     "discover-details": ("discover", "--include-shims", "--details"),
     "shim-uninstall": ("shim", "uninstall", "--all"),
 }
 """In the order of a user's work; each command meets what those before it did."""
+PAGES_OF_VIRTUAL_PHONES = {
+    "phone-status-none": ("phone", "status"),
+    "phone-start": ("phone", "start"),
+    "phone-status": ("phone", "status"),
+    "phone-apps": ("phone", "apps"),
+    "phone-install": ("phone", "install", "app.apk"),
+    "phone-push": ("phone", "push", "app.apk"),
+    "phone-stop": ("phone", "stop"),
+}
+"""In the order of a user's work, too."""
+UNSTABLE_COLUMNS = {"MS": "12", "PROCESS": "12345"}
 
 
 def record(arguments: Sequence[str], monkeypatch: pytest.MonkeyPatch) -> list[Block]:
@@ -67,7 +85,14 @@ def stable_block(block: Block, changed: Mapping[str, str]) -> Block:
         return text
 
     if isinstance(block, Table):
-        return replace(block, rows=[[stable(cell) for cell in row] for row in block.rows])
+        rows = [
+            [
+                UNSTABLE_COLUMNS.get(column, stable(cell))
+                for column, cell in zip(block.columns, row, strict=True)
+            ]
+            for row in block.rows
+        ]
+        return replace(block, rows=rows)
     return replace(block, text=stable(block.text))
 
 
@@ -81,6 +106,28 @@ def phone() -> Iterator[VirtualPhone]:
         yield started
 
 
+def check_pages(
+    commands: Mapping[str, Sequence[str]],
+    changed: Mapping[str, str],
+    golden: Golden,
+    monkeypatch: pytest.MonkeyPatch,
+    **environment: str,
+) -> None:
+    """Run commands in order, and compare the page of each with its golden files."""
+    failed = []
+    for name, arguments in commands.items():
+        with monkeypatch.context() as patched:
+            for variable, value in environment.items():
+                patched.setenv(variable, value)
+            recorded = record(arguments, patched)
+        blocks = [stable_block(block, {**changed, **UNSTABLE}) for block in recorded]
+        try:
+            check_blocks(name, blocks, golden, monkeypatch)
+        except AssertionError as error:
+            failed.append(f"{name}: {error}")
+    assert failed == []
+
+
 @pytest.mark.slow
 def test_pages_of_a_phone_with_shims_fit_each_width(
     phone: VirtualPhone, golden: Golden, monkeypatch: pytest.MonkeyPatch, tmp_path: Path
@@ -90,20 +137,67 @@ def test_pages_of_a_phone_with_shims_fit_each_width(
         re.escape(str(tmp_path)): "~",
         r"/\S*/droidgate-home\d+": "~",
         r"(?<=  )\d+(?= ms)": "12",
-        **UNSTABLE,
     }
-    failed = []
-    for name, arguments in PAGES_OF_SHIMS.items():
+    server = {"ANDROID_ADB_SERVER_PORT": str(phone.server_port), "DROIDGATE_HOME": str(tmp_path)}
+    check_pages(PAGES_OF_SHIMS, changed, golden, monkeypatch, **server)
+
+
+@pytest.mark.slow
+def test_pages_of_virtual_phones_fit_each_width(
+    golden: Golden, monkeypatch: pytest.MonkeyPatch, tmp_path: Path
+) -> None:
+    monkeypatch.chdir(tmp_path)
+    Path("app.apk").write_bytes(next(iter(sample_packages())).apk)
+    changed = {
+        r"127\.0\.0\.1:\d+": "127.0.0.1:5600",
+        r"(?<=SERVER_PORT=)\d+": "5601",
+        r"(?<=--port )\d+": "5600",
+        r"(?<=process )\d+": "12345",
+        r"\d{4,}(?= bytes)|\d+,\d+(?= bytes)": "12,345",
+    }
+    try:
+        check_pages(PAGES_OF_VIRTUAL_PHONES, changed, golden, monkeypatch, DROIDGATE_HOME=str(tmp_path))
+    finally:
         with monkeypatch.context() as patched:
-            patched.setenv("ANDROID_ADB_SERVER_PORT", str(phone.server_port))
             patched.setenv("DROIDGATE_HOME", str(tmp_path))
-            recorded = record(arguments, patched)
-        blocks = [stable_block(block, changed) for block in recorded]
-        try:
-            check_blocks(name, blocks, golden, monkeypatch)
-        except AssertionError as error:
-            failed.append(f"{name}: {error}")
-    assert failed == []
+            run(["phone", "stop"])
+
+
+def test_the_demo_works_and_its_page_fits_each_width(
+    droidgate: Runner, golden: Golden, monkeypatch: pytest.MonkeyPatch, tmp_path: Path
+) -> None:
+    monkeypatch.chdir(tmp_path)
+    recorded: list[Block] = []
+    plain_lines = pages._plain_lines
+
+    def keep(block: Block) -> Iterable[str]:
+        recorded.append(block)
+        return plain_lines(block)
+
+    with monkeypatch.context() as patched:
+        patched.setattr(pages, "_plain_lines", keep)
+        shown = droidgate("demo", "--keep", "kept")
+    assert (shown.code, shown.err) == (0, "")
+    assert "NOT THE SAME" not in shown.out
+    for app in ("clock-in", "notes", "notes-legacy", "pdf-tool", "tally", "weather", "agent"):
+        assert re.search(rf"^  {app}\.apk +[\d,]+ +\d+$", shown.out, re.MULTILINE)
+    converted = re.findall(r"^  (\S+) +\S+\+\S+ +\S+\+\S+ +the same", shown.out, re.MULTILINE)
+    assert {app: converted.count(app) for app in converted} == dict.fromkeys(
+        ("clockin", "notes", "notes.legacy", "pdftool", "tally", "weather"), 3
+    )
+    served = shown.out[shown.out.index("8. Call each app from an MCP client") :]
+    assert re.findall(r"^  ([a-z]+)_\w+ ", served, re.MULTILINE) == [
+        *("clockin", "notes", "legacy", "tally", "weather", "pdftool")
+    ]
+    assert droidgate("inspect", "kept/converted/0-mmcp").code == 0
+    assert droidgate("inspect", "kept/apks/pdf-tool-in-weather.apk").code == 0
+    changed = {
+        r"127\.0\.0\.1:\d+": "127.0.0.1:5600",
+        "reached by .*": "reached by adb's own program",
+        r"\d+(?= ms)": "12",
+        r"^\d{1,2},\d{3}$": "12,345",
+    }
+    check_blocks("demo", [stable_block(block, changed) for block in recorded], golden, monkeypatch)
 
 
 @pytest.mark.slow

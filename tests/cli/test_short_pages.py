@@ -49,6 +49,16 @@ def test_parts_about_security_are_never_left_out_as_a_whole() -> None:
     assert "and 20 more lines" in short
 
 
+def test_columns_with_details_are_left_out_and_counted() -> None:
+    table = Table(("A", "B", "C"), [("1", "2", "3")], details=frozenset({"B"}))
+    assert short_page([table, Line(), Line("end")]) == [
+        Table(["A", "C"], [["1", "3"]]),
+        Line(),
+        Line("left out: 1 column; --details shows everything"),
+        Line("end"),
+    ]
+
+
 def test_many_lines_at_the_end_are_shortened_too() -> None:
     page = [*part("first", 3), *(Line(f"created: {number}") for number in range(100))]
     short = texts(short_page(page))

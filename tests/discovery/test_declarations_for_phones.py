@@ -89,7 +89,7 @@ def test_an_mmcp_activity_needs_an_app_on_the_phone_and_a_service_is_called_by_n
 
 def test_an_mmcp_receiver_is_called_by_the_shell() -> None:
     (route,) = routes("mmcp", dialect="broadcast")
-    assert route == CallRoute("am-broadcast", "am broadcast, by the shell", ready=True)
+    assert route == CallRoute("am-broadcast", "shell: am broadcast", ready=True)
 
 
 def test_app_functions_are_called_by_the_shell_where_it_can() -> None:

@@ -282,7 +282,7 @@ def test_the_command_line_shows_what_was_found(
     assert by_package.keys() == {f"{SAMPLE}weather", f"{SAMPLE}pdftool"}
     (weather,) = by_package[f"{SAMPLE}weather"]
     assert weather["routes"] == [
-        {"id": "am-broadcast", "title": "am broadcast, by the shell", "ready": True, "needs": []}
+        {"id": "am-broadcast", "title": "shell: am broadcast", "ready": True, "needs": []}
     ]
     assert "ordered broadcast" in weather["found_by"]
     assert run(["inspect", f"adb:{phone.serial}/{SAMPLE}clockin"]) == 0

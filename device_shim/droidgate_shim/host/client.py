@@ -187,13 +187,16 @@ class HostClient:
         answer = self._call("progress", {"id": call_id}, seconds=_CONTROL_SECONDS)
         return self._read(Progress, answer, "progress").stage
 
-    def discover_broadcast(self, component: str) -> tuple[BroadcastTool, ...]:
+    def discover_broadcast(
+        self, component: str, *, seconds: float = DISCOVERY_SECONDS
+    ) -> tuple[BroadcastTool, ...]:
         """Ask an app's receiver for its mMCP tools.
 
         Args:
             component: `package/class`.
+            seconds: How long it may take.
         """
-        answer = self._call("discover-broadcast", {"component": component}, seconds=DISCOVERY_SECONDS)
+        answer = self._call("discover-broadcast", {"component": component}, seconds=seconds)
         return self._read(BroadcastTools, answer, "discover-broadcast").tools
 
     def history(self) -> tuple[PastCall, ...]:

@@ -3,20 +3,29 @@
 from __future__ import annotations
 
 import threading
-from collections.abc import Mapping
-from dataclasses import dataclass
+import time
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass, replace
 from functools import cached_property
 from os import PathLike
 from pathlib import Path
+from typing import Final
 
 from droidgate.calling.caller import Caller, CallPlan
 from droidgate.calling.progress import ProgressSink
 from droidgate.calling.requests import DEFAULT_SECONDS, CallRequest, CallResult
+from droidgate.calling.shim_route import ShimRoute
 from droidgate.calling.subjects import EVERY_CAPABILITY
 from droidgate.calling.traces import open_trace
 from droidgate.devices.device import open_device as connect
+from droidgate.devices.server import AdbServer
+from droidgate.model.capability import Provider
 from droidgate.model.json_values import Json
+from droidgate.sources.device import PhoneReading
 from droidgate.sources.phones import Phone as ReadPhone
+
+SECONDS_TO_ASK: Final = 10.0
+"""How long `Phone.discover` waits for apps that list their tools only in answer to a broadcast."""
 
 
 @dataclass(frozen=True)
@@ -27,6 +36,31 @@ class Phone(ReadPhone):
     def caller(self) -> Caller:
         """What calls its capabilities, by the user's policy."""
         return Caller(self.device)
+
+    def discover(
+        self,
+        *,
+        formats: Iterable[str] | None = None,
+        every_app: bool = False,
+        keep: bool = True,
+        own_apps: bool = False,
+    ) -> PhoneReading:
+        """Return what its apps declare, as `droidgate.sources.phones.Phone.discover`.
+
+        A shim of the user asks the apps that list their tools only in answer to a broadcast, for at most
+        `SECONDS_TO_ASK`; the tools of those that do not answer stay unknown.
+        """
+        reading = super().discover(formats=formats, every_app=every_app, keep=keep, own_apps=own_apps)
+        if not reading.facts.shims:
+            return reading
+        ends_at = time.monotonic() + SECONDS_TO_ASK
+        shims = ShimRoute()
+
+        def asked(provider: Provider) -> Provider:
+            return shims.ask_for_tools(provider, reading.facts, self.device, ends_at=ends_at) or provider
+
+        apps = (replace(app, providers=tuple(map(asked, app.providers))) for app in reading.apps)
+        return replace(reading, apps=tuple(apps))
 
     def call(  # noqa: PLR0913
         self,
@@ -94,13 +128,14 @@ class Phone(ReadPhone):
         )
 
 
-def open_device(serial: str | None = None) -> Phone:
+def open_device(serial: str | None = None, *, server: AdbServer | None = None) -> Phone:
     """Return a phone that adb lists as ready.
 
     Args:
         serial: Its serial number; the only phone that is attached by default.
+        server: The adb server; by default the one that adb's own variables name.
 
     Raises:
         DeviceError: there is none, more than one, or it does not let adb in.
     """
-    return Phone(connect(serial))
+    return Phone(connect(serial, server=server))

@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import math
 import threading
+import time
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field
 from typing import Final
@@ -35,7 +37,7 @@ from droidgate_shim.engine.routes import (
 )
 from droidgate_shim.host.answers import CallStage
 from droidgate_shim.host.calling import check_signer, new_request, read_outputs
-from droidgate_shim.host.client import CALL_MS, HostClient
+from droidgate_shim.host.client import CALL_MS, DISCOVERY_SECONDS, HostClient
 from droidgate_shim.host.errors import ShimRefusalError
 from droidgate_shim.host.place import ShimPlace
 from droidgate_shim.host.shim_facts import installed_routes
@@ -160,10 +162,18 @@ class ShimRoute:
                 known = self._tables[package] = installed_routes(place, package)
             return known
 
-    def ask_for_tools(self, provider: Provider, facts: DeviceFacts, device: Device) -> Provider | None:
+    def ask_for_tools(
+        self, provider: Provider, facts: DeviceFacts, device: Device, *, ends_at: float | None = None
+    ) -> Provider | None:
         """Return a receiver of broadcasts with its tools, which a shim on the phone asks it for.
 
         None for any other provider, and where no shim of the user is there or the receiver does not answer.
+
+        Args:
+            provider: The receiver.
+            facts: What the phone is.
+            device: The phone.
+            ends_at: When nobody is asked any more, on `time.monotonic`; by default each shim has its time.
 
         Raises:
             DeviceError: the phone cannot be reached.
@@ -173,9 +183,13 @@ class ShimRoute:
         place = _place_of(device, facts)
         component = f"{provider.package}/{component_name(provider)}"
         for package in _shims_for(provider.package, place, any_shim=True):
+            left = math.inf if ends_at is None else ends_at - time.monotonic()
+            if left <= 0:
+                return None
             try:
                 check_signer(place, package, self.signed_by)
-                tools = place.client(package.name).discover_broadcast(component)
+                seconds = min(left, DISCOVERY_SECONDS)
+                tools = place.client(package.name).discover_broadcast(component, seconds=seconds)
                 return with_discovered_tools(provider, tools, ReadingContext())
             except DeviceError:
                 # The next command says whether it was the phone or only this shim or app.

@@ -2,17 +2,13 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+from droidgate.cli.interrupts import INTERRUPTED, CtrlC, catch_ctrl_c, end_at_ctrl_c
 
-from droidgate.cli.interrupts import CtrlC
+TYPE_CHECKING = False
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
-    from types import FrameType
     from typing import NoReturn
-
-INTERRUPTED = 130
-"""`ExitCode.INTERRUPTED`; importing that takes time in which Ctrl-C must work already."""
 
 
 def run(arguments: Sequence[str] | None = None) -> int:
@@ -23,22 +19,19 @@ def run(arguments: Sequence[str] | None = None) -> int:
 
 
 def main() -> NoReturn:
-    """Run the program and end the process; Ctrl-C ends it from the first import on."""
-    import gc
-    import signal
-    import sys
-
-    # Imports make many objects that stay; looking through them again and again costs a short run a twentieth.
-    gc.set_threshold(100_000)
-
-    def interrupt(number: int, frame: FrameType | None) -> None:
-        CtrlC.was_pressed = True
-        signal.default_int_handler(number, frame)
-
-    if signal.getsignal(signal.SIGINT) is signal.default_int_handler:
-        signal.signal(signal.SIGINT, interrupt)
+    """Run the program and end the process; Ctrl-C ends it without output from the first import on."""
     try:
+        catch_ctrl_c()
+        import gc
+        import sys
+
+        # Imports make many objects that stay; looking through them often costs a short run a twentieth.
+        gc.set_threshold(100_000)
         code = run()
-    except KeyboardInterrupt:
+    except BaseException as error:
+        # Imports may turn the interruption into another failure.
+        if not CtrlC.was_pressed and not isinstance(error, KeyboardInterrupt):
+            raise
         code = INTERRUPTED
+    end_at_ctrl_c()
     sys.exit(INTERRUPTED if CtrlC.was_pressed and code else code)

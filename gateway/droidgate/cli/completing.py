@@ -82,6 +82,25 @@ def complete_capabilities(context: typer.Context, incomplete: str) -> Values:
     return _answered(lambda: _starting_with(incomplete, values()))
 
 
+def complete_declared(context: typer.Context, incomplete: str) -> Values:
+    """Return the ids of what the phone's apps declare, as short as `call` takes them."""
+
+    def values() -> Values:
+        from droidgate.calling.phones import open_device
+
+        serial = context.params.get("serial")
+        phone = open_device(serial if isinstance(serial, str) else None, server=_running_server())
+        packages = {
+            capability.id.rpartition("#")[2]: app.package
+            for app in phone.discover().apps
+            for provider in app.providers
+            for capability in provider.capabilities
+        }
+        return list(packages.items())
+
+    return _answered(lambda: _starting_with(incomplete, values()))
+
+
 def _starting_with(incomplete: str, values: Values) -> Values:
     return [
         (value, _plain(about)) for value, about in values if value.startswith(incomplete) and _is_plain(value)

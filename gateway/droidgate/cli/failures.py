@@ -5,7 +5,7 @@ from __future__ import annotations
 import os
 import sys
 import traceback
-from typing import TYPE_CHECKING, Final
+from typing import TYPE_CHECKING, Any, Final
 
 import typer
 
@@ -108,22 +108,42 @@ def _print_usage(error: Exception, called: str) -> int:
     if type(error).__name__ == "NoArgsIsHelpError":
         print(error.format_message(), file=sys.stderr)  # type: ignore[attr-defined]
     else:
-        message = error.format_message().replace("Value error, ", "")  # type: ignore[attr-defined]
-        _print_error(
-            message[:1].lower() + message[1:].rstrip("."), hint=f"{_suggestion(message)}See `{path} --help`"
-        )
+        message, suggestion = _split_suggestion(_in_plain_words(error).replace("Value error, ", ""))
+        _print_error(message[:1].lower() + message[1:].rstrip("."), hint=f"{suggestion}See `{path} --help`")
     return ExitCode.USAGE
 
 
-def _suggestion(message: str) -> str:
-    """Return the allowed value that is closest to the one that a message refuses, as a question."""
-    head, is_choice, allowed = message.partition("' is not one of '")
+def _in_plain_words(error: Any) -> str:
+    """Return the message of a usage error; a value that is not in its range is named with the range."""
+    message: str = error.format_message()
+    details = getattr(error.__cause__, "errors", None)
+    found: dict[str, Any] = details()[0] if details is not None else {"type": ""}
+    bounds = [value for value in found.get("ctx", {}).values() if isinstance(value, float)]
+    if found["type"].startswith("float") or bounds:
+        kind = "a number"
+    elif found["type"].startswith(("int", "greater_than", "less_than")):
+        kind = "a whole number"
+    else:
+        return message
+    least, most = error.param.min, error.param.max
+    ends = f" from {least:g} to {most:.10g}" if most is not None else f" of at least {least:g}"
+    allowed = f"{kind}{ends if least is not None else ''}"
+    return message.replace(error.message, f"{found['input']!r} is not {allowed}")
+
+
+def _split_suggestion(message: str) -> tuple[str, str]:
+    """Return a message without what it suggests, and that as a question for the hint; empty without one."""
+    for start in (". Did you mean ", " (Possible options: "):
+        refused, is_suggested, names = message.partition(start)
+        if is_suggested:
+            return refused, f"did you mean {names.rstrip('?).')}? "
+    refused, is_choice, allowed = message.partition("' is not one of '")
     if not is_choice:
-        return ""
+        return message, ""
     from droidgate.parsing.suggestions import closest_name
 
-    closest = closest_name(head.rpartition("'")[2], allowed.rstrip("'.").split("', '"))
-    return f"did you mean {closest!r}? " if closest is not None else ""
+    closest = closest_name(refused.rpartition("'")[2], allowed.rstrip("'.").split("', '"))
+    return message, f"did you mean {closest!r}? " if closest is not None else ""
 
 
 def _print_error(message: str, *, place: str | None = None, hint: str | None = None) -> None:

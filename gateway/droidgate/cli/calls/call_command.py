@@ -7,6 +7,7 @@ from typing import Annotated
 
 import typer
 
+from droidgate.cli.completing import complete_declared
 from droidgate.cli.options import AsJson, Serial
 from droidgate.model.errors import UsageError
 
@@ -18,7 +19,12 @@ def register(app: typer.Typer) -> None:
 
 def _call(  # noqa: PLR0913
     capability: Annotated[
-        str | None, typer.Argument(metavar="[CAPABILITY]", help="Its id, the end of its id, or PACKAGE/ID")
+        str | None,
+        typer.Argument(
+            metavar="[CAPABILITY]",
+            help="Its id, the end of its id, or PACKAGE/ID",
+            autocompletion=complete_declared,
+        ),
     ] = None,
     *,
     arguments: Annotated[

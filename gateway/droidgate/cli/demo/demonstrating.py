@@ -103,8 +103,8 @@ class _Demonstration:
                 show([*provider_page(provider.model_copy(update={"source": None})), Line()])
         else:
             rows = [
-                (provider_name(provider), dialect_name(provider), str(len(provider.capabilities)) or "-")
-                for provider in _providers(found)
+                (provider_name(other), dialect_name(other), str(len(other.capabilities) or "not known yet"))
+                for other in _providers(found)
             ]
             show([Table(("APP", "PROTOCOL", "CAPABILITIES"), rows), Line()])
         expected = {provider.content_digest() for provider in _declared_in_sources()}

@@ -25,6 +25,7 @@ from droidgate.text_safety.marks import text_marks
 
 _COLUMNS: Final = ("PACKAGE", "COMPONENT", "PROTOCOL", "CAPABILITIES", "CALLS")
 _LONGEST: Final = {"PACKAGE": 40, "COMPONENT": 40}
+_DETAILS: Final = frozenset({"COMPONENT"})
 _SHOWN: Final = frozenset({Level.WARNING, Level.ERROR})
 
 
@@ -65,7 +66,11 @@ def discovery_page(phone: PhoneReading) -> list[Block]:
         for provider in app.providers
     ]
     if found:
-        blocks += [Table(_COLUMNS, [_row(*item) for item in found], _LONGEST), Line(), *_missing(found)]
+        blocks += [
+            Table(_COLUMNS, [_row(*item) for item in found], _LONGEST, _DETAILS),
+            Line(),
+            *_missing(found, phone),
+        ]
     else:
         blocks += [Line("no app declares anything in a protocol that is known"), Line()]
     blocks += provider_marks_page(provider for app in phone.apps for provider in app.providers)
@@ -141,11 +146,13 @@ def _count(provider: Provider, callability: Callability) -> str:
     return f"{count} ({', '.join(notes)})" if notes else str(count)
 
 
-def _missing(found: Iterable[tuple[InstalledApp, Provider, Callability]]) -> Iterator[Block]:
+def _missing(
+    found: Iterable[tuple[InstalledApp, Provider, Callability]], phone: PhoneReading
+) -> Iterator[Block]:
     """Yield what keeps capabilities from being called, each reason once with the apps that have it."""
     apps: dict[str, dict[str, None]] = {}
     for app, provider, callability in found:
-        for reason in _reasons(provider, callability):
+        for reason in _reasons(provider, callability, phone):
             apps.setdefault(one_line(reason), {})[marked_package(app.package)] = None
     if not apps:
         return
@@ -156,13 +163,15 @@ def _missing(found: Iterable[tuple[InstalledApp, Provider, Callability]]) -> Ite
     yield Line()
 
 
-def _reasons(provider: Provider, callability: Callability) -> Iterator[str]:
+def _reasons(provider: Provider, callability: Callability, phone: PhoneReading) -> Iterator[str]:
     closed = callability.verdict.closed_because
     if closed is not None:
         yield f"cannot be called: {closed}"
         return
     finder = finder_of(provider)
-    if finder is not None:
+    if finder is not None and phone.facts.shims:
+        yield "the list of its tools, which no shim on the phone got; `droidgate shim doctor` says why"
+    elif finder is not None:
         yield f"the list of its tools. {finder}"
     yield from (need for route in callability.routes for need in route.needs)
     yield from callability.verdict.conditions
@@ -179,7 +188,7 @@ def _shown_findings(phone: PhoneReading) -> Iterator[Finding]:
 def _not_asked_line(phone: PhoneReading) -> str:
     kinds = sorted({item.kind for item in phone.not_asked})
     declarations = amount(len(phone.not_asked), "more declaration")
-    return f"adb cannot query {declarations} ({', '.join(kinds)}); --all reads every app's manifest for them"
+    return f"adb cannot query {declarations} ({', '.join(kinds)}); --all reads every app's manifest"
 
 
 def counts_line(phone: PhoneReading) -> str:

@@ -57,11 +57,21 @@ class Table:
         columns: Their names.
         rows: Their cells.
         longest: How many characters of a column's cells a terminal shows; a pipe gets all of them.
+        details: Columns that a short page leaves out.
     """
 
     columns: Sequence[str]
     rows: Sequence[Sequence[str]]
     longest: Mapping[str, int] = field(default_factory=dict)
+    details: frozenset[str] = frozenset()
+
+    def without_details(self) -> Table:
+        """Return the table of a short page."""
+        if not self.details:
+            return self
+        kept = [at for at, column in enumerate(self.columns) if column not in self.details]
+        rows = [[row[at] for at in kept] for row in self.rows]
+        return replace(self, columns=[self.columns[at] for at in kept], rows=rows, details=frozenset())
 
 
 Block = Heading | Line | Table
@@ -97,13 +107,16 @@ def short_page(blocks: Sequence[Block]) -> list[Block]:
     Parts begin with a heading; those about security are never left out as a whole. What is left out is
     counted.
     """
-    if sum(map(_rows_of, blocks)) <= _MOST_ROWS:
-        return list(blocks)
+    columns = sum(len(block.details) for block in blocks if isinstance(block, Table))
+    blocks = [block.without_details() if isinstance(block, Table) else block for block in blocks]
+    is_screen = sum(map(_rows_of, blocks)) <= _MOST_ROWS
+    if is_screen and not columns:
+        return blocks
     reverse = enumerate(reversed(blocks))
     ends_at = len(blocks) - next((at for at, block in reverse if block == Line() or _is_table(block)), 0)
-    shown: list[Block] = []
+    shown: list[Block] = blocks[:ends_at] if is_screen else []
     parts = rows = used = 0
-    for part in _parts(blocks[:ends_at]):
+    for part in () if is_screen else _parts(blocks[:ends_at]):
         is_kept = isinstance(part[0], Heading) and part[0].text.startswith(SECURITY)
         if used > _MOST_ROWS and not is_kept:
             parts += 1
@@ -113,11 +126,14 @@ def short_page(blocks: Sequence[Block]) -> list[Block]:
         shown += short
         rows += left_out
         used += sum(map(_rows_of, short))
-    summary, left_out = _short_part(blocks[ends_at:])
+    summary, left_out = (blocks[ends_at:], 0) if is_screen else _short_part(blocks[ends_at:])
     rows += left_out
-    if rows:
-        counts = [amount(parts, "part of this page", "parts of this page")] if parts else []
-        counts.append(amount(rows, "line"))
+    counts = [
+        *([amount(columns, "column")] if columns else []),
+        *([amount(parts, "part of this page", "parts of this page")] if parts else []),
+        *([amount(rows, "line")] if rows else []),
+    ]
+    if counts:
         shown += [] if shown[-1] == Line() else [Line()]
         shown.append(Line(f"left out: {', '.join(counts)}; --details shows everything"))
     return [*shown, *summary]

@@ -7,7 +7,9 @@ from typing import Annotated
 
 import typer
 
+from droidgate.cli.completing import complete_serials
 from droidgate.cli.options import AsJson
+from droidgate.cli.output.page_length import with_details
 
 
 def register(app: typer.Typer) -> None:
@@ -15,10 +17,16 @@ def register(app: typer.Typer) -> None:
     app.command("serve", short_help="Give what the apps of phones declare to any MCP client")(_serve)
 
 
+@with_details
 def _serve(  # noqa: PLR0913
     *,
     serial: Annotated[
-        list[str] | None, typer.Option("--serial", help="A phone; may be repeated. The only one by default")
+        list[str] | None,
+        typer.Option(
+            "--serial",
+            help="A phone; may be repeated. The only one by default",
+            autocompletion=complete_serials,
+        ),
     ] = None,
     http: Annotated[
         str | None,

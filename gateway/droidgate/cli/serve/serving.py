@@ -52,8 +52,8 @@ def plan_and_print(
         )
         return ExitCode.OK
     rows = [(app.group, f"{app.tools:,}", f"{app.tokens:,}") for app in apps]
-    rows.append(("all", f"{count:,}", f"{tokens:,}"))
-    show([Table(_COLUMNS, rows), Line("TOKENS: the bytes of each tool's JSON divided by four")])
+    sums = f"{amount(len(apps), 'app')}, {amount(count, 'tool')}, {amount(tokens, 'token')}"
+    show([Table(_COLUMNS, rows), Line(f"{sums}; a token is four bytes of a tool's JSON")])
     _print_mode(provider, search=search)
     return ExitCode.OK
 
