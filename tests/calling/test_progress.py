@@ -56,7 +56,7 @@ def reported(
 def test_a_call_by_androids_shell_reports_its_step(reached: ReachedPhone) -> None:
     # The shell ends the function at the deadline, and the phone waits for that when it stops.
     arguments = {"title": "a", "content": "b"}
-    assert reported(reached, f"{NOTES}.NotesService#createNote", "cmd app_function", arguments, deadline=4)
+    assert reported(reached, f"{NOTES}.NotesService#createNote", "shell: app_function", arguments, deadline=4)
 
 
 @pytest.mark.parametrize(

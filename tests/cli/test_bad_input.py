@@ -143,7 +143,8 @@ def test_bad_input_ends_with_one_line_and_leaves_nothing(
     folder.mkdir()
     monkeypatch.chdir(folder)
     monkeypatch.setenv("DROIDGATE_HOME", str(tmp_path / "home"))
-    monkeypatch.setenv("ANDROID_ADB_SERVER_PORT", "1")
+    # No server is started on another machine, and so none stays behind.
+    monkeypatch.setenv("ADB_SERVER_SOCKET", "tcp:adb.invalid:1")
     before, _, last = (
         case.typed.rpartition("; ")
         if case.typed.startswith(("mk", "ln", "printf", "touch"))

@@ -54,7 +54,7 @@ def test_columns_with_details_are_left_out_and_counted() -> None:
     assert short_page([table, Line(), Line("end")]) == [
         Table(["A", "C"], [["1", "3"]]),
         Line(),
-        Line("left out: 1 column; --details shows everything"),
+        Line("left out: the column B; --details shows everything"),
         Line("end"),
     ]
 

@@ -179,6 +179,8 @@ def findings_table(
 ) -> list[Block]:
     """Return the table of grouped findings without security findings, nothing where there are none.
 
+    A short page has the codes of readers and linters only, whose tables have no pointers.
+
     Args:
         findings: The findings.
         subjects: The capabilities' ids.
@@ -198,7 +200,7 @@ def findings_table(
         ]
         for group in groups
     ]
-    return [Table(columns, rows)]
+    return [Table(columns, rows, details=frozenset() if places else frozenset({"CODE"}))]
 
 
 def _with_hint(group: FindingGroup) -> str:

@@ -107,7 +107,7 @@ def short_page(blocks: Sequence[Block]) -> list[Block]:
     Parts begin with a heading; those about security are never left out as a whole. What is left out is
     counted.
     """
-    columns = sum(len(block.details) for block in blocks if isinstance(block, Table))
+    columns = sorted({name for block in blocks if isinstance(block, Table) for name in block.details})
     blocks = [block.without_details() if isinstance(block, Table) else block for block in blocks]
     is_screen = sum(map(_rows_of, blocks)) <= _MOST_ROWS
     if is_screen and not columns:
@@ -129,7 +129,7 @@ def short_page(blocks: Sequence[Block]) -> list[Block]:
     summary, left_out = (blocks[ends_at:], 0) if is_screen else _short_part(blocks[ends_at:])
     rows += left_out
     counts = [
-        *([amount(columns, "column")] if columns else []),
+        *([f"the {noun(len(columns), 'column')} {' and '.join(columns)}"] if columns else []),
         *([amount(parts, "part of this page", "parts of this page")] if parts else []),
         *([amount(rows, "line")] if rows else []),
     ]
