@@ -236,10 +236,10 @@ def test_kdoc_gives_texts_only_where_the_annotation_says_so() -> None:
      */
     @AppFunction(%s) fun f(c: AppFunctionContext, x: Int): Int = x
     """
-    told = only(functions(body % "isDescribedByKDoc = true"))
-    assert told.description == "Adds.\n   More."
-    assert properties_of(told.input)["x"].type.description == "The number."
-    assert told.output == int32(description="It.")
+    described = only(functions(body % "isDescribedByKDoc = true"))
+    assert described.description == "Adds.\n   More."
+    assert properties_of(described.input)["x"].type.description == "The number."
+    assert described.output == int32(description="It.")
     silent = only(functions(body % ""))
     assert silent.description is None
     assert silent.output == int32()

@@ -116,8 +116,8 @@ def test_build_install_status_call_sync_doctor_uninstall(shim: Shim, phone: Virt
 
     assert shim("call", "make_up_clock_in", "--args", '{"date": "2026-03-02"}').code == 0
     assert b"2026-03-02" in b"".join(held for _, held in files_of(phone, CLOCK_IN).items())
-    told = shim.document("call", "query_clock_in", "--args", '{"date": "2026-03-02"}')
-    assert told["outputs"] == {"date": "2026-03-02", "has_clocked_in": True}
+    answer = shim.document("call", "query_clock_in", "--args", '{"date": "2026-03-02"}')
+    assert answer["outputs"] == {"date": "2026-03-02", "has_clocked_in": True}
 
     phone.install(changed_clock_in(2))
     refused = shim("call", "query_clock_in", "--args", '{"date": "2026-03-02"}')
@@ -167,8 +167,8 @@ def test_one_call_finds_what_the_call_before_it_left_with_the_tool(shim: Shim, p
     shim.install(f"adb:/{TALLY}")
     for points, total in ((5, 5), (-2, 3)):
         arguments = json.dumps({"player": "Ada", "points": points})
-        told = shim.document("call", "add_points", "--args", arguments)
-        assert told["outputs"] == {"player": "Ada", "total": total}
+        answer = shim.document("call", "add_points", "--args", arguments)
+        assert answer["outputs"] == {"player": "Ada", "total": total}
     phone.system.end_processes(TALLY, "test")
     shown = shim("call", "read_total", "--args", '{"player": "Ada"}')
     assert (shown.code, "total: 0" in shown.out) == (0, True)
@@ -441,7 +441,7 @@ def test_a_call_tells_what_is_wrong_with_it(shim: Shim, phone: VirtualPhone) -> 
     del phone
     assert "Install some with" in shim("call", "x").err
     shim.install(f"adb:/{CLOCK_IN}")
-    for arguments, told in (
+    for arguments, message in (
         (("x",), "no shim on the phone offers 'x'"),
         (("clock_in_today", "--shim", "com.example"), "'com.example' is not a shim of the phone"),
         (("clock_in_today", "--args", "{"), "--args:1:2: not JSON: expecting"),
@@ -449,7 +449,7 @@ def test_a_call_tells_what_is_wrong_with_it(shim: Shim, phone: VirtualPhone) -> 
     ):
         run = shim("call", *arguments)
         assert (run.code, run.out) == (2, ""), arguments
-        assert f"error: {told}" in run.err
+        assert f"error: {message}" in run.err
 
 
 @pytest.mark.slow
@@ -462,14 +462,14 @@ def test_long_arguments_come_by_standard_input(phone: VirtualPhone, tmp_path: Pa
         return run_process("shim", "call", "query_clock_in", "--args", "-", DROIDGATE_HOME=home, stdin=data)
 
     assert "has_clocked_in: false" in call(b'{"date": "2026-03-01"}').out
-    for length, code, told in (
+    for length, code, message in (
         (150_000, 5, "characters; at most 65536 can be sent to an app"),
         (300_000, 5, "characters; at most 200000 are read"),
         (1_100_000, 2, "longer than 1048576 bytes"),
     ):
         run = call(json.dumps({"date": "x" * length}).encode())
         assert run.code == code
-        assert told in run.err
+        assert message in run.err
 
 
 def test_a_text_of_several_lines_is_shown_in_lines(

@@ -7,7 +7,7 @@ import threading
 from collections.abc import Mapping
 from collections.abc import Set as AbstractSet
 from importlib.metadata import version
-from typing import Any, Final, Literal
+from typing import Any, Final, Literal, get_args
 
 import anyio
 import anyio.to_thread
@@ -28,7 +28,7 @@ Role = Literal["data_collection", "action"]
 Extension = Literal["compact", "find", "images", "gestures", "annotations"]
 """What a server has beyond UFO's: a set of tools, or annotations of all tools."""
 
-EXTENSIONS: Final[tuple[Extension, ...]] = ("compact", "find", "images", "gestures", "annotations")
+EXTENSIONS: Final[tuple[Extension, ...]] = get_args(Extension)
 
 NAMES: Final[Mapping[Role, str]] = {
     "data_collection": "Mobile Data Collection MCP Server",
