@@ -2,21 +2,18 @@ package dev.droidgate.proof.load;
 
 import dev.droidgate.proof.agents.Host;
 import dev.droidgate.proof.apps.Apps;
-import dev.droidgate.proof.phone.CallersOfThreads;
 import dev.droidgate.proof.phone.Inputs;
 import dev.droidgate.proof.phone.Phone;
 import java.util.Arrays;
 import org.junit.Test;
 import org.junit.runner.RunWith;
 import org.robolectric.RobolectricTestRunner;
-import org.robolectric.annotation.Config;
 
 /**
  * What a flood of one app costs the shim's main thread and another agent; run by benchmarks/shim_load.py. The floor
  * is the same flood to a Messenger whose handler does nothing, on the same main thread.
  */
 @RunWith(RobolectricTestRunner.class)
-@Config(shadows = CallersOfThreads.class)
 public final class LoadBenchmark {
     /** By how much the floods are smaller; a run that only shows that it works sets it. */
     private static final int DIVISOR = Integer.getInteger("load.divisor", 1);

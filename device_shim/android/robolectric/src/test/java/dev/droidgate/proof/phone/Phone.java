@@ -196,11 +196,12 @@ public final class Phone {
 
     /** Runs something as if another app's process called. */
     public void as(int uid, Runnable call) {
-        ShadowBinder.setCallingUid(uid);
+        Integer before = CallersOfThreads.UID.get();
+        CallersOfThreads.UID.set(uid);
         try {
             call.run();
         } finally {
-            ShadowBinder.reset();
+            CallersOfThreads.UID.set(before);
         }
     }
 
