@@ -37,6 +37,7 @@ WORDS: Final = {
     r"\bfor people\b|\bfor programs\b": "human-readable, machine-readable",
     r"\bmakes no sense\b": "is invalid",
     r"\bhalf-way\b|\bin the midst\b": "in the middle",
+    r"\bDESIGN(?:\.md| \d)": "a page of docs/: no other document is in a clone",
     r"\bhitherto\b|\bwhence\b|\bthence\b|\blest\b|\bnought\b|\baught\b": "a common word",
 }
 """Expression to what to write instead; matched without regard to case."""
