@@ -1,4 +1,4 @@
-"""Fitting what a writer wrote into an app that has files and names of its own."""
+"""Merging what a writer wrote into an app that has files and names of its own."""
 
 from __future__ import annotations
 
