@@ -65,7 +65,7 @@ def lint_file(source: SourceFile) -> tuple[Finding, ...]:
         return tuple(_lint_schema(text, source.path))
     if tags[0] == load_indexing().names.metadata_root:
         return tuple(findings_of_metadata(text, source.path))
-    return tuple(_lint_functions(text, frozenset(tags), source.path))
+    return tuple(_lint_functions(text, tags, source.path))
 
 
 def lint_application(application: Application) -> tuple[Finding, ...]:
@@ -136,9 +136,9 @@ def _lint_schema(text: str, path: str) -> Iterator[Finding]:
         yield rules.DUPLICATE_PROPERTY.broken(message, source=place)
 
 
-def _lint_functions(text: str, tags: frozenset[str], path: str) -> Iterator[Finding]:
+def _lint_functions(text: str, tags: list[str], path: str) -> Iterator[Finding]:
     tables = load_indexing()
-    schema, assumed = _usual_schema(tags)
+    schema, assumed = _usual_schema(frozenset(tags))
     of_application = "scope" in tags
     releases = [item for item in tables.linted() if item.application_level or not of_application]
     service = tables.names.application_service if of_application else None
@@ -153,7 +153,12 @@ def _lint_functions(text: str, tags: frozenset[str], path: str) -> Iterator[Find
         return
     yield from findings_of_signatures(current)
     if not current.documents and not any(report.dropped_files or report.ignored for report in reports):
-        yield rules.NO_FUNCTIONS.broken(f"{path} declares no functions", source=Place(path=path))
+        others = [f"<{tag}>" for tag in dict.fromkeys(tags[1:]) if tag != "version"]
+        if others:
+            message = f"{path} declares no functions that Android reads: {others[0]} is not a function"
+            yield rules.NOT_FUNCTIONS.broken(message, source=Place(path=path))
+        else:
+            yield rules.NO_FUNCTIONS.broken(f"{path} declares no functions", source=Place(path=path))
 
 
 def _usual_schema(tags: frozenset[str]) -> tuple[AppSearchSchema | None, str]:

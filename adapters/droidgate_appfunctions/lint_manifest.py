@@ -15,6 +15,11 @@ from droidgate_appfunctions import lint_rules as rules
 from droidgate_appfunctions.constants import NAMES
 from droidgate_appfunctions.fields import local_name
 from droidgate_appfunctions.metadata import metadata_attributes
+from droidgate_appfunctions.mistakes import (
+    is_meant_for_functions,
+    may_name_functions,
+    usually_names_functions,
+)
 from droidgate_mappings.app_functions import load_indexing
 
 _NAMESPACES: Final = (NAMES["metadata_namespace_old"], NAMES["metadata_namespace"])
@@ -38,10 +43,8 @@ def findings_of_manifest(application: Application) -> Iterator[Finding]:
 def _check_meta_data(component: Component) -> Iterator[Finding]:
     names = load_indexing().names
     for meta_data in component.meta_data:
-        is_ours = meta_data.name in {names.v1, NAMES["mistaken_metadata"]} or meta_data.name.startswith(
-            f"{names.v1}."
-        )
-        if is_ours:
+        is_ours = usually_names_functions(meta_data) or meta_data.name.startswith(f"{names.v1}.")
+        if is_ours or may_name_functions(meta_data):
             message = f"<meta-data> {meta_data.name} is read by no release"
             yield rules.META_DATA.broken(message, source=meta_data.place)
 
@@ -112,8 +115,10 @@ def _has_text(root: Element, *names: str) -> bool:
 def _check_service(service: Component) -> Iterator[Finding]:
     names = load_indexing().names
     files = [property_ for property_ in service.properties if property_.name in _file_properties()]
-    if files and not is_function_service(service):
-        message = f"the service {service.name} has {files[0].name} and no action {names.service_action}"
+    is_ours = is_function_service(service)
+    if not is_ours and (files or is_meant_for_functions(service)):
+        has = f"has {files[0].name} and no" if files else "is meant for app functions and lacks the"
+        message = f"the service {service.name} {has} action {names.service_action}"
         yield rules.SERVICE_ACTION.broken(message, source=service.place)
     elif files and not service.enabled:
         message = f"the service {service.name} is disabled"

@@ -68,7 +68,7 @@ META_DATA: Final = _error(
 SERVICE_ACTION: Final = _error(
     "service-action",
     "1.1",
-    "A service with function files has no intent filter for app functions",
+    "A service that is meant for app functions has no intent filter for them",
     "add an intent filter with the action android.app.appfunctions.AppFunctionService",
 )
 SERVICE_DISABLED: Final = _warning(
@@ -242,6 +242,12 @@ ASSUMED: Final = _note(
     "1.2",
     "A file alone does not state its schema and its place in the manifest; the usual ones are assumed",
     "lint the app's folder or APK to be sure",
+)
+NOT_FUNCTIONS: Final = _warning(
+    "not-functions",
+    "3.2",
+    "The file has elements, and none is a function that Android reads",
+    "write each function as <appfunction>, or let Jetpack's compiler write the file",
 )
 NO_FUNCTIONS: Final = _note(
     "no-functions", "3.2", "The file declares no functions", "nothing to do if this is intended"

@@ -41,6 +41,11 @@ from droidgate_appfunctions.metadata import (
     metadata_of_attributes,
     read_metadata,
 )
+from droidgate_appfunctions.mistakes import (
+    is_meant_for_functions,
+    may_name_functions,
+    usually_names_functions,
+)
 from droidgate_appfunctions.older_files import keep_loose_files, keep_older_files
 from droidgate_appfunctions.read_document import (
     FunctionsFile,
@@ -62,7 +67,6 @@ from droidgate_appfunctions.schema import (
 Read = TypeVar("Read")
 
 _FUNCTION_PROPERTIES: Final = (NAMES["property_v2"], NAMES["property_v1"])
-_MISTAKEN: Final = (NAMES["mistaken_metadata"], *_FUNCTION_PROPERTIES)
 # `<appfunction` is also the start of `<appfunctions`.
 _FUNCTION_MARKS: Final = tuple(
     f"<{NAMES[name]}" for name in ("function", "function_document", "component_document")
@@ -82,9 +86,20 @@ def detect(source: SourceFile) -> int:
     root = _ROOT.match(text)
     if root is None or root[1] in _OTHERS:
         return 0
-    if any(mark in text for mark in _MARKS):
+    if any(mark in text for mark in _MARKS) or _is_misspelled_root(root[1]):
         return 95
     return 90 if is_schema(text) else 0
+
+
+def _is_misspelled_root(name: str) -> bool:
+    """Return whether a root element is that of a functions file but for case, hyphens and underscores."""
+    return name.replace("-", "").replace("_", "").lower() == NAMES["root"]
+
+
+def _may_hold_functions(text: str) -> bool:
+    root = _ROOT.match(text)
+    misspelled = root is not None and _is_misspelled_root(root[1])
+    return misspelled or any(mark in text for mark in _FUNCTION_MARKS)
 
 
 def _is_saved_listing(data: bytes) -> bool:
@@ -234,6 +249,8 @@ class _ApplicationReader:
             providers.extend(self.attempt(self.read_application_level, element) or ())
         if not any(other.capabilities for other in providers):
             providers = self.read_loose() or providers
+        if not providers and element is not None:
+            providers = self.read_mistaken(element)
         if not providers and self.metadata is not None and not (self.problems and self.metadata.is_empty):
             providers = [self.provider(None, None)]
         return providers
@@ -266,11 +283,13 @@ class _ApplicationReader:
     def read_service(self, service: Component, element: Component | None) -> Provider | None:
         stated, older = _function_properties(service)
         has_action = service.has_action(NAMES["action"])
-        if stated is None and not has_action:
+        if stated is None and not (has_action or is_meant_for_functions(service)):
             return None
         if stated is None:
             stated = self.find_mistake(service, element)
-        elif not has_action:
+        if stated is None and not has_action:
+            return None
+        if not has_action:
             message = (
                 f"the service {service.name} has no intent filter for AppFunctions; Android does not index it"
             )
@@ -287,7 +306,7 @@ class _ApplicationReader:
         return self.provider(functions, service, schema)
 
     def read_both(
-        self, stated: MetaData, older: MetaData | None, level: str, schema: Schema | None
+        self, stated: MetaData, older: MetaData | None, level: str | None, schema: Schema | None
     ) -> FunctionsFile | None:
         """Read the files of a property, and those of version 1 that are for older releases (row A24).
 
@@ -313,16 +332,28 @@ class _ApplicationReader:
             keep_older_files(functions, older_files, self.context, self.problems)
         return functions
 
-    def find_mistake(self, service: Component, element: Component | None) -> MetaData | None:
-        for component in (service, element):
-            found = component.find_meta_data(*_MISTAKEN) if component is not None else None
-            if found is not None:
-                message = (
-                    f"<meta-data> {found.name} names the functions file; Android only looks at <property>"
-                )
-                self.allow("A18", message, found.place)
-                return found
+    def find_mistake(self, *components: Component | None) -> MetaData | None:
+        for component in components:
+            for found in () if component is None else component.meta_data:
+                if usually_names_functions(found) or self.names_functions(found):
+                    message = (
+                        f"<meta-data> {found.name} names the functions file; Android only looks at <property>"
+                    )
+                    self.allow("A18", message, found.place)
+                    return found
         return None
+
+    def names_functions(self, meta_data: MetaData) -> bool:
+        if meta_data.resource is None or not may_name_functions(meta_data):
+            return False
+        file = self.attempt(self.application.resources.read_file, meta_data.resource)
+        return file is not None and _may_hold_functions(file.text)
+
+    def read_mistaken(self, element: Component) -> list[Provider]:
+        """Read the file that a `<meta-data>` of an application without other functions names."""
+        found = self.find_mistake(element)
+        functions = None if found is None else self.read_both(found, None, None, None)
+        return [] if functions is None else [self.provider(functions, None)]
 
     def read_application_level(self, element: Component) -> list[Provider]:
         stated, older = _function_properties(element)
@@ -350,7 +381,7 @@ class _ApplicationReader:
         """Read a file that no component names into `found`, or add it to `older` where it is of version 1."""
         resources = self.application.resources
         file = resources.read_file(name) if name.startswith("@") else resources.read_asset(name)
-        if file is None or not any(mark in file.text for mark in _FUNCTION_MARKS):
+        if file is None or not _may_hold_functions(file.text):
             return
         self.allow("A20", f"no component names {name}; its service comes by manifest merging", file.place)
         if _dialect_of(file) == V1:

@@ -35,7 +35,7 @@ from droidgate_appfunctions.fields import (
 )
 from droidgate_appfunctions.read_types import left_of_part, part_facts, read_entries, read_type
 from droidgate_appfunctions.schema import Schema
-from droidgate_appfunctions.unknown_tags import report_unknown_tags
+from droidgate_appfunctions.unknown_tags import report_unknown_tags, report_unread_elements
 
 _FUNCTION_TAGS: Final = frozenset({NAMES["function"], NAMES["function_document"]})
 _COMPONENT_TAG: Final = NAMES["component_document"]
@@ -162,20 +162,21 @@ def read_functions_file(
         file.capabilities[capability.id] = capability
     for element in components:
         _read_components(element, source, file)
-    _read_unknown(unknown, file)
+    _read_unknown(unknown, file, source)
     report_unknown_tags(functions, components, source, dialect=dialect, schema=schema)
     return file
 
 
-def _read_unknown(elements: Iterable[Element], file: FunctionsFile) -> None:
-    left: list[Json] = []
+def _read_unknown(elements: Iterable[Element], file: FunctionsFile, source: ElementSource) -> None:
+    left: list[Element] = []
     for element in elements:
         if local_name(element) == "version" and "version" not in file.facts:
             file.facts["version"] = text_of(element).strip()
         else:
-            left.append(kept_element(element))
+            left.append(element)
     if left:
-        file.facts["rootElements"] = left
+        file.facts["rootElements"] = [kept_element(element) for element in left]
+        report_unread_elements(left, source)
 
 
 def detect_dialect(functions: list[Element], components: list[Element], level: str | None) -> str:

@@ -20,7 +20,7 @@ from droidgate_mappings.tables import read_toml
 
 UNREAD_TAG: Final = finding_code(
     "unread-tag",
-    "A tag of a version 1 file that Android's parser of that version skips; it is kept as written",
+    "A tag that Android's parser skips, of a version 1 file or beside the functions; it is kept as written",
     __name__,
 )
 
@@ -94,6 +94,25 @@ def _report_version_1(functions: Iterable[Element], source: ElementSource) -> No
                 pointer=xpath_of(element),
                 message=message,
                 source=source.place(element),
+                rule="A39",
+            )
+        )
+
+
+def report_unread_elements(elements: Iterable[Element], source: ElementSource) -> None:
+    """Report each tag of the elements that stand where functions are expected and are none, once."""
+    found: dict[Tag, list[Element]] = {}
+    for element in elements:
+        found.setdefault((NAMES["root"], local_name(element)), []).append(element)
+    for message, element in _messages(found, "is not a function, so Android does not read it"):
+        source.context.findings.append(
+            Finding(
+                code=UNREAD_TAG,
+                level=Level.READ,
+                pointer=xpath_of(element),
+                message=message,
+                source=source.place(element),
+                hint=f"write a function as <{NAMES['function']}>",
                 rule="A39",
             )
         )

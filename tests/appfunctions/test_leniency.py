@@ -226,12 +226,44 @@ def test_parallel_lists_of_different_length_are_read_by_position() -> None:
 
 
 @pytest.mark.row("A18")
-@pytest.mark.parametrize("name", ["androidx.appfunctions.APP_FUNCTIONS_METADATA", "android.app.appfunctions"])
+@pytest.mark.parametrize(
+    "name",
+    [
+        "androidx.appfunctions.APP_FUNCTIONS_METADATA",
+        "android.app.appfunctions",
+        "com.example.android.appfunctions",
+    ],
+)
 def test_meta_data_in_place_of_a_property_is_followed(name: str) -> None:
     mistake = f'<meta-data android:name="{name}" android:resource="@xml/f"/>'
     reading = read_app(mistake, service_of(), files={"res/xml/f.xml": FILE}, strict=False)
     provider = only(accepted(reading, "A18"))
     assert (provider.component, len(provider.capabilities)) == (".Service", 1)
+
+
+@pytest.mark.row("A18")
+def test_meta_data_of_the_application_is_followed_where_nothing_else_declares_functions() -> None:
+    mistake = '<meta-data android:name="com.example.app_functions" android:resource="@xml/f"/>'
+    reading = read_app(mistake, files={"res/xml/f.xml": FILE}, strict=False)
+    provider = only(accepted(reading, "A18"))
+    assert (provider.component, len(provider.capabilities)) == (None, 1)
+
+
+@pytest.mark.parametrize("content", ["<paths/>", "<AppFunctionAppMetadata/>"])
+def test_meta_data_that_only_sounds_like_functions_is_not_followed(content: str) -> None:
+    other = '<meta-data android:name="com.example.appfunctions.theme" android:resource="@xml/f"/>'
+    reading = read_app(other, files={"res/xml/f.xml": content})
+    assert (reading.providers, reading.findings) == ((), ())
+
+
+@pytest.mark.row("A29")
+@pytest.mark.parametrize("action", ["androidx.appfunctions.AppFunctionService", "android.app.function.Other"])
+def test_a_service_of_another_action_is_read_where_it_is_meant_for_functions(action: str) -> None:
+    mistake = '<meta-data android:name="android.app.function.APP_FUNCTIONS" android:resource="@xml/f"/>'
+    filters = f'<intent-filter><action android:name="{action}"/></intent-filter>'
+    reading = read_app(service_of(mistake, filters=filters), files={"res/xml/f.xml": FILE}, strict=False)
+    assert [finding.rule for finding in reading.findings] == ["A18", "A29"]
+    assert [(item.component, len(item.capabilities)) for item in reading.providers] == [(".Service", 1)]
 
 
 @pytest.mark.row("A19")
@@ -441,10 +473,11 @@ def test_each_element_with_attributes_is_a_loss_of_its_own() -> None:
 
 def test_of_very_many_elements_with_attributes_the_first_are_named_and_the_others_counted() -> None:
     text = file_of('<x a="1"/>' * 250, function_of())
-    losses = read_text(text, strict=False).findings
+    *losses, not_a_function = read_text(text, strict=False).findings
     assert len(losses) == 101
     assert losses[99].pointer == "/appfunctions/x[100]"
     assert losses[100].message.startswith("150 more elements")
+    assert not_a_function.message.endswith("(250 times)")
 
 
 @pytest.mark.parametrize("inside", ["stray", '<x a="1"/>', "<x>text<y/></x>"])

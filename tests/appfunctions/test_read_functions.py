@@ -15,6 +15,7 @@ from appfunctions.function_files import (
     write_in,
 )
 from droidgate.formats import SourceFile
+from droidgate.leniency import ReadingContext
 from droidgate.model.capability import Capability, CapabilityAccess
 from droidgate.model.errors import InputError
 from droidgate.model.types import ObjectType
@@ -211,6 +212,8 @@ def test_unknown_elements_and_a_version_are_kept() -> None:
         f"<functions>{function_of()}</functions>",
         f"<version>1</version>{file_of()}",
         "<AppFunctionAppMetadata/>",
+        "<app-functions><function/></app-functions>",
+        "<App_Functions/>",
         "<xs:schema><xs:documentType/></xs:schema>",
     ],
 )
@@ -230,6 +233,25 @@ def test_a_file_is_known_by_its_elements(text: str) -> None:
 )
 def test_a_file_that_only_speaks_of_functions_is_none(text: str) -> None:
     assert FORMAT.detect(SourceFile("any.xml", text.encode())) == 0
+
+
+def test_an_element_that_only_looks_like_a_function_is_named() -> None:
+    declared = "<function><name>f</name></function>"
+    context = ReadingContext()
+    source = SourceFile("f.xml", file_of(declared, declared, function_of()).encode())
+    (provider,) = FORMAT.read_file(source, context).providers
+    assert len(provider.capabilities) == 1
+    (finding,) = context.findings
+    assert (finding.code, finding.pointer) == ("unread-tag", "/appfunctions/function[1]")
+    assert finding.message == "<function> is not a function, so Android does not read it (2 times)"
+
+
+def test_a_misspelled_root_element_is_an_error_that_names_the_right_one() -> None:
+    source = SourceFile("f.xml", b"<app-functions><function/></app-functions>")
+    with pytest.raises(InputError, match="<app-functions> is not an AppFunctions file") as caught:
+        FORMAT.read_file(source, ReadingContext())
+    assert caught.value.hint is not None
+    assert "<appfunctions>" in caught.value.hint
 
 
 def test_an_unknown_element_is_kept_with_what_is_in_it() -> None:

@@ -172,6 +172,7 @@ FILES: dict[str, tuple[str, Level, str]] = {
         ),
     ),
     "no-functions": rule("<appfunctions/>", level=Level.NOTE),
+    "not-functions": rule("<app-functions><function name='f'/></app-functions>", level=Level.WARNING),
     "too-many-types": rule(
         SCHEMA.replace(
             "</xs:schema>",
@@ -417,6 +418,16 @@ def test_any_file_but_a_manifest_is_linted(data: bytes) -> None:
 def test_any_app_is_linted(text: str, schema: str) -> None:
     findings = lint_application(app(functions_xml=text, app_functions_schema_xsd=schema))
     assert all(one.code in FINDING_CODES for one in findings)
+
+
+@pytest.mark.parametrize("guarded", [True, False])
+def test_a_service_that_is_meant_for_functions_and_has_no_file_lacks_the_action(*, guarded: bool) -> None:
+    permission = 'android:permission="android.permission.BIND_APP_FUNCTION_SERVICE"' if guarded else ""
+    action = "com.example.RUN" if guarded else "androidx.appfunctions.AppFunctionService"
+    filters = f'<intent-filter><action android:name="{action}"/></intent-filter>'
+    meant = f'<service android:name=".S" {permission}>{filters}</service>'
+    (finding,) = with_code(app(meant), "service-action")
+    assert "meant for app functions" in finding.message
 
 
 def with_code(application: Application, code: str) -> list[Finding]:

@@ -9,7 +9,7 @@ import pytest
 from droidgate_phone.app_api.values import AndroidError, Message
 from droidgate_phone.intents import Bundle, ComponentName, Intent
 from droidgate_phone.system import AndroidSystem
-from droidgate_phone.system.processes import FIRST_ISOLATED_UID, LAST_ISOLATED_UID
+from droidgate_phone.system.processes import FIRST_ISOLATED_UID, LAST_ISOLATED_UID, DeadProcessError
 from phone_system.phone_system_apps import (
     AGENT,
     TOOL,
@@ -79,6 +79,34 @@ def test_linking_to_a_messenger_that_is_gone_throws(end: str) -> None:
         with pytest.raises(AndroidError) as refused:
             system.app_context(TOOL).platform.link_to_death(token, lambda: None)
         assert refused.value.exception == "android.os.DeadObjectException"
+
+
+def test_code_that_goes_on_after_its_process_has_ended_reaches_nobody() -> None:
+    """On Android the kernel ends all threads at once; a thread of Python goes on until its next call."""
+    with make_phone("36.1", make_agent(), make_tool(SERVICE)) as system:
+        inbox: Inbox[Message] = Inbox(system)
+        context = system.app_context(AGENT)
+        token = system.app_context(TOOL).platform.create_messenger(inbox.put)
+        callback = system.app_context(TOOL).create_pending_intent(
+            lambda sent: inbox.put(Message(0, sent.extras))
+        )
+        binding = context.bind_service(Intent(component=ECHO), inbox.put)
+        assert binding is not None
+        system.end_processes(AGENT, "test")
+        calls: tuple[Callable[[], object], ...] = (
+            lambda: context.send_message(token, Message(1, HELLO)),
+            lambda: context.send_pending_intent(callback, Intent(extras=HELLO)),
+            lambda: context.start_service(Intent(component=ECHO)),
+            lambda: context.files.write("kept", b"x"),
+            lambda: context.platform.find_package(TOOL),
+            lambda: binding.send(Message(1, HELLO)),
+        )
+        for call in calls:
+            with pytest.raises(DeadProcessError):
+                call()
+        wait_idle(system)
+        assert inbox.take(0.1) is None
+        assert system.app_context(AGENT).files.read("kept") is None
 
 
 def test_a_process_that_died_itself_hears_of_no_death() -> None:

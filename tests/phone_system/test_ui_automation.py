@@ -63,7 +63,11 @@ def instrument(system: AndroidSystem, package: str = FIRST, *, connected: bool =
 
 def test_without_a_connection_nothing_is_connected_or_adopted() -> None:
     with phone() as system:
-        for platform in (system.app_context(FIRST).platform, instrument(system, connected=False)):
+        for is_instrumented in (False, True):
+            if is_instrumented:
+                platform = instrument(system, connected=False)
+            else:
+                platform = system.app_context(FIRST).platform
             for call in (
                 lambda platform=platform: platform.connect_ui_automation(0),
                 platform.adopt_shell_permissions,
@@ -100,10 +104,11 @@ def test_adopted_permissions_end_with_the_process() -> None:
         platform.connect_ui_automation(0)
         platform.adopt_shell_permissions(DUMP)
         system.end_processes(FIRST, "test")
+        platform = system.app_context(FIRST).platform
         assert not platform.holds(DUMP)
         assert not system.instrumentations.uses_accessibility
         with pytest.raises(AndroidError, match="UiAutomation not connected!"):
-            system.app_context(FIRST).platform.adopt_shell_permissions(DUMP)
+            platform.adopt_shell_permissions(DUMP)
 
 
 def test_a_permission_that_the_shell_lacks_is_lost_while_all_are_adopted() -> None:

@@ -5,12 +5,15 @@ from __future__ import annotations
 import errno
 import socket
 import struct
+import threading
 from pathlib import Path
 
 import pytest
 
 from droidgate_phone import event_log
 from droidgate_phone.transport import workers
+from droidgate_phone.transport.device_stream import DeviceStream
+from droidgate_phone.transport.packets import Packet
 from phone_transport.adb_host import (
     NEW_VERSION,
     OLD_VERSION,
@@ -114,6 +117,28 @@ def test_input_that_nobody_reads_is_acknowledged_only_up_to_a_bound(phone: Wired
         assert host.ends()
     wait_until(lambda: phone.log.of_kind("protocol-error"))
     assert "before the OKAY" in str(phone.log.of_kind("protocol-error")[0]["reason"])
+
+
+def test_the_okay_of_a_packet_is_sent_before_its_service_can_read_it() -> None:
+    happened: list[str] = []
+    has_read = threading.Event()
+
+    def send(packet: Packet) -> None:
+        # A service that could read already would do so meanwhile.
+        has_read.wait(0.2)
+        happened.append(packet.command)
+
+    stream = DeviceStream(1, 7, largest_payload=1024, send=send, forget=lambda _: None)
+
+    def serve() -> None:
+        happened.append(stream.read(5).decode())
+        has_read.set()
+
+    service = threading.Thread(target=serve)
+    service.start()
+    stream.take_payload(b"hello")
+    service.join(20)
+    assert happened == ["OKAY", "hello"]
 
 
 def test_large_input_arrives_as_it_was_sent(phone: WiredPhone) -> None:

@@ -5,7 +5,8 @@ import os
 import pytest
 
 from droidgate.user_folders import HOME_VARIABLE
-from droidgate_phone.apps.shim_runtimes import ShimRuntime
+from droidgate_phone.apps.shim_runtimes import ShimRuntime, start_shim_runtime
+from droidgate_phone.system.releases import load_release
 
 _ON_THE_JVM = (
     pytest.mark.slow,
@@ -24,4 +25,6 @@ def shim_runtime(
     base = tmp_path_factory.getbasetemp()
     shared = base.parent if "PYTEST_XDIST_WORKER" in os.environ else base
     monkeypatch.setenv(HOME_VARIABLE, str(shared / "shim-runtime"))
+    # As where a phone starts: Android waits 20 s for a service, and a JVM on a busy machine begins later.
+    start_shim_runtime(runtime, load_release("36.1"))
     return runtime

@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Final, Literal, get_args
 
 from droidgate.model.errors import UsageError
+from droidgate_shim.builder.dex import shim_dex
 
 if TYPE_CHECKING:
     from droidgate_phone.system.releases import ReleaseProfile
@@ -44,5 +45,6 @@ def start_shim_runtime(runtime: ShimRuntime, release: ReleaseProfile) -> None:
     """
     if check_shim_runtime(runtime, release) == "jvm":
         from droidgate_phone.apps.jvm_shim.machine import shared_machine  # noqa: PLC0415 - as above
+        from droidgate_phone.apps.jvm_shim.parts import classes_of_dex  # noqa: PLC0415 - as above
 
-        shared_machine()
+        classes_of_dex(shared_machine().parts, shim_dex() or b"")

@@ -34,10 +34,11 @@ _SCOPED_STORAGE: Final = 29
 class PrivateFiles:
     """The private files of an app, in its folder of the phone."""
 
-    def __init__(self, system: AndroidSystem, package: InstalledPackage, uid: int) -> None:
+    def __init__(self, system: AndroidSystem, package: InstalledPackage, process: AppProcess) -> None:
         self._files = system.files
         self._folder = f"/data/data/{package.name}/files"
-        self._uid = uid
+        self._process = process
+        self._uid = process.uid
 
     def read(self, name: str) -> bytes | None:
         try:
@@ -54,6 +55,7 @@ class PrivateFiles:
         self._files.write(path, bytes(content), mode=0o600, uid=self._uid)
 
     def _path(self, name: str) -> str:
+        self._process.require_alive()
         path = posixpath.normpath(posixpath.join(self._folder, name))
         if not path.startswith(self._folder + "/"):
             raise AndroidError("java.lang.IllegalArgumentException", f"File {name} contains a path separator")
@@ -66,10 +68,11 @@ class AppContext:
     def __init__(
         self, system: AndroidSystem, package: InstalledPackage, process: AppProcess, activity: object = None
     ) -> None:
-        self._system = system
+        self._android = system
         self._package = package
+        self._process = process
         self._caller = Caller(process.uid, package.name, process, activity)
-        self._files = PrivateFiles(system, package, process.uid)
+        self._files = PrivateFiles(system, package, process)
         self._platform = AppPlatform(system, package, process, self._caller)
 
     @property
@@ -79,12 +82,17 @@ class AppContext:
     @property
     def system(self) -> AndroidSystem:
         """The phone's Android, for behaviours that only replace code elsewhere."""
-        return self._system
+        return self._android
 
     @property
-    def process(self) -> AppProcess | None:
+    def _system(self) -> AndroidSystem:
+        self._process.require_alive()
+        return self._android
+
+    @property
+    def process(self) -> AppProcess:
         """The process that it is of."""
-        return self._caller.process
+        return self._process
 
     @property
     def files(self) -> PrivateFiles:
@@ -203,7 +211,7 @@ class AppContext:
     ) -> str:
         self._caller.refuse_isolated("getIntentSender")
         record = PendingIntentRecord(
-            self.package, self._caller.uid, self._caller.process, base or Intent(), mutable, on_sent
+            self.package, self._caller.uid, self._process, base or Intent(), mutable, on_sent
         )
         return self._system.messengers.add_pending_intent(record)
 

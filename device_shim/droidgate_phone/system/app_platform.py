@@ -52,10 +52,15 @@ class AppPlatform:
     def __init__(
         self, system: AndroidSystem, package: InstalledPackage, process: AppProcess, caller: Caller
     ) -> None:
-        self._system = system
+        self._android = system
         self._package = package
         self._process = process
         self._caller = caller
+
+    @property
+    def _system(self) -> AndroidSystem:
+        self._process.require_alive()
+        return self._android
 
     @property
     def sdk(self) -> int:
@@ -159,7 +164,8 @@ class AppPlatform:
         self._caller.refuse_isolated("getIntentSender")
 
         def open_it(sent: Intent) -> None:
-            self._system.stack.start(self._caller, sent, created_by=self._package)
+            # A PendingIntent outlives the process that made it.
+            self._android.stack.start(self._caller, sent, created_by=self._package)
 
         record = PendingIntentRecord(
             self._package.name,
@@ -206,7 +212,7 @@ class AppPlatform:
                 outcome = AppFunctionError(_ERROR_SYSTEM, error.message)
             except TimeoutError:
                 outcome = AppFunctionError(_ERROR_CANCELLED, "the call was cancelled")
-            self._system.processes.run_code(self._process, lambda: on_outcome(outcome))
+            self.post(lambda: on_outcome(outcome))
 
         start_work(self._system.clock, "phone:app-function", run)
 
@@ -232,7 +238,7 @@ class AppPlatform:
         return self._system.stack.is_visible(self._package.uid)
 
     def post(self, code: Callable[[], None]) -> None:
-        self._system.processes.run_code(self._process, code)
+        self._android.processes.run_code(self._process, code)
 
     def after(self, seconds: float, code: Callable[[], None]) -> Callable[[], None]:
         return self._system.timers.after(seconds, lambda: self.post(code))
@@ -243,7 +249,7 @@ class AppPlatform:
     def wait(self, signal: Signal, seconds: float) -> bool:
         forget = self._process.on_death(signal.set)
         try:
-            return self._system.clock.wait(signal, seconds)
+            return self._android.clock.wait(signal, seconds)
         finally:
             forget()
 

@@ -34,7 +34,7 @@ class AndroidNotModelledError(AndroidError):
 
 
 class DeadProcessError(Exception):
-    """The process ended before it answered."""
+    """The process ended: before it answered, or before its code made a call."""
 
 
 class AppNotRespondingError(Exception):
@@ -118,6 +118,15 @@ class AppProcess:
             listener()
         for _ in range(dropped):
             self._clock.work_dropped()
+
+    def require_alive(self) -> None:
+        """Stop code that goes on after its process has ended, whose threads Android's kernel ends at once.
+
+        Raises:
+            DeadProcessError: the process has ended.
+        """
+        if not self.alive:
+            raise DeadProcessError
 
     def join(self) -> None:
         """Wait for the end of the main thread, unless this is it."""

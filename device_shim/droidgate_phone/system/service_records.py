@@ -128,6 +128,8 @@ class BoundService:
         return self.record.name
 
     def send(self, message: Message) -> None:
+        if self.caller.process is not None:
+            self.caller.process.require_alive()
         if not self.record.process.alive:
             raise AndroidError(DEAD_OBJECT, "")
         answered = message if message.reply_to is not None else replace(message, reply_to=self._answers)

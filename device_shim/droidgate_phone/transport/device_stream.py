@@ -162,14 +162,16 @@ class DeviceStream:
                 return
             if self._owes_okay:
                 raise PacketError(f"WRTE on stream {self.own_id} before the OKAY of the last one")
+            owes_okay = self._unread_bytes + len(payload) >= _UNREAD_UP_TO
+        if not owes_okay:
+            # Before the service can read it: in adbd, too, no answer overtakes the OKAY of what it answers.
+            self._send_if_open(Packet("OKAY", self.own_id, self.peer_id))
+        with self._changed:
             if payload:
                 self._unread.append(memoryview(payload))
                 self._unread_bytes += len(payload)
-            self._owes_okay = self._unread_bytes >= _UNREAD_UP_TO
-            owes_okay = self._owes_okay
+            self._owes_okay = owes_okay
             self._changed.notify_all()
-        if not owes_okay:
-            self._send_if_open(Packet("OKAY", self.own_id, self.peer_id))
 
     def _end(self) -> bool:
         with self._changed:

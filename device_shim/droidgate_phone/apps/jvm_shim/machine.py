@@ -19,6 +19,7 @@ from droidgate.model.errors import UsageError
 from droidgate_phone.app_api.values import AndroidError
 from droidgate_phone.apps.jvm_shim.parts import Parts, compiled_bridge, find_parts
 from droidgate_phone.apps.jvm_shim.values import Fields
+from droidgate_phone.system.processes import DeadProcessError
 
 if TYPE_CHECKING:
     from droidgate_phone.system.android_system import AndroidSystem
@@ -212,7 +213,7 @@ class Machine:
             self._pool.submit(self._answer, taker, fields)
         elif taker is not None:
             # What needs no answer comes in its order, and for a process that may have ended.
-            with contextlib.suppress(AndroidError):
+            with contextlib.suppress(AndroidError, DeadProcessError):
                 taker(fields["op"], fields)
 
     def _answer(self, taker: Taker | None, fields: Fields) -> None:
