@@ -5,6 +5,7 @@ run by the real shell; what came out is compared with what went in. A canary fil
 substitution that runs.
 """
 
+import hashlib
 import shlex
 import subprocess
 from collections.abc import Sequence
@@ -23,6 +24,7 @@ from droidgate.devices.quoting import (
     check_property,
     check_serial,
     check_user,
+    digest_command,
     is_component,
     join_command,
     join_guarded,
@@ -85,6 +87,22 @@ def test_a_guarded_command_runs_only_if_the_line_is_printed(
         assert run.returncode == (0 if is_run else 1)
         assert run.stdout.decode().split("\0")[:-1] == (list(HOSTILE) if is_run else [])
         assert run.stderr.decode() == ("" if is_run else "refused ' $(touch CANARY)")
+    assert list(tmp_path.iterdir()) == []
+
+
+def test_a_digest_is_of_all_that_commands_print_on_either_stream(
+    shell: Sequence[str], tmp_path: Path
+) -> None:
+    commands = [["printf", "%s", *HOSTILE], ["sh", "-c", "printf refused >&2; exit 1"], ["printf", "last"]]
+    run = subprocess.run(
+        [*shell, "-c", join_command(digest_command(commands))],
+        cwd=tmp_path,
+        capture_output=True,
+        check=True,
+        env={"PATH": "/usr/bin:/bin"},
+    )
+    expected = hashlib.md5(f"{''.join(HOSTILE)}refusedlast".encode(), usedforsecurity=False).hexdigest()
+    assert run.stdout.decode() == f"{expected}  -\n"
     assert list(tmp_path.iterdir()) == []
 
 

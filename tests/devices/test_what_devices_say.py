@@ -191,7 +191,7 @@ def test_functions_are_listed_where_the_shell_does(start_server: StartServer) ->
     device = device_on(start_server(shell=script))
     shell = app_function_shell(device)
     assert (shell.executes, shell.lists) == (True, True)
-    listed = run_listing(device, LISTING, 10)
+    listed = run_listing(device, LISTING, 10).functions
     assert {package: [function.id for function in functions] for package, functions in listed.items()} == {
         "a.b": ["f"]
     }

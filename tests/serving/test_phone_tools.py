@@ -3,6 +3,7 @@
 import base64
 import json
 import os
+import queue
 import re
 import subprocess
 import sys
@@ -398,6 +399,41 @@ def test_an_installed_app_is_announced_and_a_removed_one_leaves(phone: ReachedPh
                 await anyio.to_thread.run_sync(install_archive, place, apk, "weather.apk")
                 assert {await changes.receive(), await changes.receive()} == {"tools", "resources"}
             assert {tool.name for tool in tools.snapshot().tools} == before
+
+    anyio.run(main)
+
+
+def test_a_look_that_finds_no_change_is_one_command_with_a_short_answer(phone: ReachedPhone) -> None:
+    tools = tools_of(phone)
+    for _ in range(2):
+        tools.look()
+    before = len(phone.commands())
+    assert tools.look() == set()
+    (command,) = phone.commands()[before:]
+    assert command.endswith("| md5sum'")
+
+
+def test_a_phone_is_asked_ever_more_rarely_while_no_client_asks_and_at_once_when_one_does(
+    phone: ReachedPhone, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    # As if hours had passed since a client asked for anything.
+    monkeypatch.setattr("droidgate.serving.phone_tools._IDLE_SHARE", 1e-6)
+    tools = PhoneTools([ServedPhone(None, lambda: phone.caller(approver=refuse))], poll_seconds=0.01)
+    look = tools.look
+    looks = queue.SimpleQueue[str]()
+
+    def count() -> object:
+        looks.put("look")
+        return look()
+
+    async def main() -> None:
+        monkeypatch.setattr(tools, "look", count)
+        async with tools.run(lambda _change: None):
+            await anyio.sleep(0.5)
+            assert looks.qsize() == 1
+            looks.get()
+            tools.snapshot()
+            await anyio.to_thread.run_sync(looks.get, True, 60)
 
     anyio.run(main)
 

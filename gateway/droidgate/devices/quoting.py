@@ -52,6 +52,16 @@ def join_commands(commands: Iterable[Sequence[str]]) -> DeviceCommand:
     return DeviceCommand("; ".join(map(join_command, commands)))
 
 
+def digest_command(commands: Iterable[Sequence[str]]) -> list[str]:
+    """Return the command that prints the MD5 of all that commands print, on either stream, and `  -`.
+
+    Raises:
+        UnsafeArgumentError: as `join_command`.
+    """
+    inner = join_command(["sh", "-c", join_commands(commands)])
+    return ["sh", "-c", DeviceCommand(f"{inner} </dev/null 2>&1 | md5sum")]
+
+
 def join_guarded(
     condition: Sequence[str], line: str, arguments: Sequence[str], refusal: str
 ) -> DeviceCommand:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Collection, Mapping
+from collections.abc import Callable, Collection, Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import Final, TypeVar
 
@@ -23,7 +23,7 @@ _OPTION: Final = re.compile(
 )
 _TEXT: Final = re.compile(r"    [A-Z][ -~]*", re.ASCII)
 _NO_SHELL: Final = "No shell command implementation."
-_SECONDS_FOR_LISTING: Final = 60.0
+SECONDS_FOR_LISTING: Final = 60.0
 _MOST_QUERIES: Final = 32
 """States that are asked for one by one; that of further functions is not known."""
 
@@ -53,10 +53,23 @@ def service_shell(device: Device, listing: SystemListing) -> ServiceShell:
     return read_help(listing.service, listing.title, result.text, result.exit_status, result.error_text)
 
 
+@dataclass(frozen=True, slots=True)
+class SystemList:
+    """What a system lists.
+
+    Attributes:
+        functions: By package.
+        commands: The device commands whose output it is read from.
+    """
+
+    functions: Mapping[str, tuple[ListedFunction, ...]]
+    commands: tuple[Sequence[str], ...]
+
+
 def run_listing(
     device: Device, listing: SystemListing, user: int, commands: Collection[str] = ()
-) -> Mapping[str, tuple[ListedFunction, ...]]:
-    """Return what the system lists for a user, by package.
+) -> SystemList:
+    """Return what the system lists for a user.
 
     Args:
         device: The device.
@@ -68,41 +81,39 @@ def run_listing(
         CommandFailedError, DeviceOutputError: as `read_output`.
         DeviceError: the device fails.
     """
-    arguments = ["cmd", listing.service, listing.command]
-    command = " ".join(arguments)
-    result = device.run([*arguments, "--user", check_user(user)], deadline=_SECONDS_FOR_LISTING)
+    named = ["cmd", listing.service, listing.command]
+    command, arguments = " ".join(named), [*named, "--user", check_user(user)]
+    result = device.run(arguments, deadline=SECONDS_FOR_LISTING)
     listed = read_output(command, listing.read, result.text, result.exit_status, result.error_text)
     strange = next((package for package in listed if not is_package(package)), None)
     if strange is not None:
         raise DeviceOutputError(command, "an element is not a document", text=strange)
     query = listing.state
-    return (
-        listed
-        if query is None or query.command not in commands
-        else _with_states(device, query, listed, user)
-    )
-
-
-def _with_states(
-    device: Device, query: StateQuery, listed: Mapping[str, tuple[ListedFunction, ...]], user: int
-) -> Mapping[str, tuple[ListedFunction, ...]]:
-    """Return a listing with the states that it does not say itself."""
-    unknown = [
-        (package, function.id)
-        for package, functions in listed.items()
-        for function in functions
-        if function.enabled is None
-    ]
-    states = {
-        named: query.read(device.run(query.write(*named, user)).text) for named in unknown[:_MOST_QUERIES]
-    }
-    return {
+    if query is None or query.command not in commands:
+        return SystemList(listed, (arguments,))
+    queries = _state_queries(query, listed, user)
+    states = {named: query.read(device.run(asked).text) for named, asked in queries.items()}
+    functions = {
         package: tuple(
             replace(function, enabled=states.get((package, function.id), function.enabled))
             for function in functions
         )
         for package, functions in listed.items()
     }
+    return SystemList(functions, (arguments, *queries.values()))
+
+
+def _state_queries(
+    query: StateQuery, listed: Mapping[str, tuple[ListedFunction, ...]], user: int
+) -> dict[tuple[str, str], Sequence[str]]:
+    """Return the commands that print the states that a listing does not say itself, by package and id."""
+    unknown = [
+        (package, function.id)
+        for package, functions in listed.items()
+        for function in functions
+        if function.enabled is None
+    ]
+    return {named: query.write(*named, user) for named in unknown[:_MOST_QUERIES]}
 
 
 def read_output(

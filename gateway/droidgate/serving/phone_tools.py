@@ -9,6 +9,7 @@ from __future__ import annotations
 import logging
 import secrets
 import threading
+import time
 from collections.abc import AsyncIterator, Callable, Sequence
 from contextlib import asynccontextmanager, suppress
 from dataclasses import dataclass, field, replace
@@ -29,6 +30,7 @@ from droidgate.calling.targets import SCREENS, ScreenTarget, Target
 from droidgate.calling.traces import NO_TRACE, Trace
 from droidgate.calls.failures import CallError
 from droidgate.devices.packages import InstalledPackage, list_packages
+from droidgate.devices.properties import current_user
 from droidgate.model.capability import Provider
 from droidgate.model.errors import DeviceError, DroidgateError, UsageError
 from droidgate.model.findings import Finding
@@ -54,10 +56,13 @@ from droidgate.serving.tools import (
     UnknownToolError,
 )
 from droidgate.sources.callability import callability_of
-from droidgate.sources.device import listings_changed
+from droidgate.sources.device import digest_of_lists, listings_changed
 from droidgate_mcp.wire import DeclaredOutput, McpToolFailure, McpToolResult
 
 POLL_SECONDS: Final = 5.0
+_MOST_POLL_SECONDS: Final = 600.0
+_IDLE_SHARE: Final = 12
+"""Phones are asked after this part of the time since a client last asked for anything."""
 _END_SECONDS: Final = 3.0
 """How long the end of the server waits until canceled calls are in the audit log."""
 MAX_CALLS: Final = 64
@@ -84,6 +89,7 @@ class ServedPhone:
         packages: What was installed when its apps were read.
         targets: What its apps declare.
         screens: MobileAgent's commands are served too.
+        digest: Of the phone's lists when they were last seen to be those of `targets`; None before that.
     """
 
     serial: str | None
@@ -92,6 +98,7 @@ class ServedPhone:
     packages: frozenset[InstalledPackage] = frozenset()
     targets: tuple[Target, ...] = ()
     screens: bool = False
+    digest: str | None = None
 
     def look(self) -> bool:
         """Read what its apps declare where an app, or what the system lists, has changed; return whether.
@@ -100,9 +107,13 @@ class ServedPhone:
             DroidgateError: the phone is not there, or fails.
         """
         caller = self.caller or self.connect()
-        packages = frozenset(list_packages(caller.device))
+        digest = None if self.caller is None else digest_of_lists(caller.device, caller.targets.reading)
+        if digest is not None and digest == self.digest:
+            return False
+        packages = frozenset(list_packages(caller.device, current_user(caller.device)))
         is_same = self.caller is not None and packages == self.packages
         if is_same and not listings_changed(caller.device, caller.targets.reading):
+            self.digest = digest
             return False
         reading = caller.targets.refresh()
         closed: dict[int, frozenset[str]] = {}
@@ -113,7 +124,7 @@ class ServedPhone:
                 closed[id(target.provider)] = frozenset(name for name, _ in found)
         of_apps = (target for target in every if target.capability.id not in closed[id(target.provider)])
         self.targets = (*of_apps, *(caller.targets.screens() if self.screens else ()))
-        self.caller, self.packages = caller, packages
+        self.caller, self.packages, self.digest = caller, packages, None
         return True
 
 
@@ -164,7 +175,8 @@ class PhoneTools:
         phones: The phones.
         select: Glob patterns of the packages to serve; all by default.
         allow: Capabilities that need no approval while the server runs.
-        poll_seconds: How often phones are asked whether anything was installed, changed or removed.
+        poll_seconds: How often phones are asked whether anything was installed, changed or removed, while
+            clients ask for something; ever more rarely after that.
         names: The names that were given to tools; the user's by default.
         shared: Folders of this computer whose files a client may send to apps; none by default.
         trace: Gets each step of each call with its values.
@@ -193,6 +205,8 @@ class PhoneTools:
         self._limiter = anyio.CapacityLimiter(MAX_CALLS)
         self._problems: dict[int, str] = {}
         self._running = _RunningCalls()
+        self._last_used = time.monotonic()
+        self._is_used = anyio.Event()
 
     @property
     def instructions(self) -> str:
@@ -213,7 +227,12 @@ class PhoneTools:
 
     def snapshot(self) -> ToolSnapshot:
         """Return what is served now."""
+        self._note_use()
         return self._served.snapshot
+
+    def _note_use(self) -> None:
+        self._last_used = time.monotonic()
+        self._is_used.set()
 
     def look(self, *, strict: bool = False) -> set[Change]:
         """Ask each phone whether anything changed, and return what did.
@@ -253,7 +272,7 @@ class PhoneTools:
 
         async def poll() -> None:
             while True:
-                await anyio.sleep(self._poll_seconds)
+                await self._pause()
                 for change in await anyio.to_thread.run_sync(self.look, abandon_on_cancel=True):
                     on_change(change)
 
@@ -266,8 +285,17 @@ class PhoneTools:
             with anyio.move_on_after(_END_SECONDS, shield=True):
                 await anyio.to_thread.run_sync(self._running.wait_for_end, abandon_on_cancel=True)
 
+    async def _pause(self) -> None:
+        """Wait until phones are asked again: the longer, the longer no client has asked for anything."""
+        self._is_used = anyio.Event()
+        await anyio.sleep(self._poll_seconds)
+        idle = min((time.monotonic() - self._last_used) / _IDLE_SHARE, _MOST_POLL_SECONDS)
+        with anyio.move_on_after(idle - self._poll_seconds):
+            await self._is_used.wait()
+
     async def call(self, call: ToolCall) -> ToolOutcome:
         """Call a capability."""
+        self._note_use()
         called = self._served.targets.get(call.tool)
         if called is None:
             closest = closest_name(call.tool, self._served.targets)

@@ -27,18 +27,18 @@ from droidgate.devices.errors import (
     TransferError,
     UnsafeArgumentError,
 )
-from droidgate.devices.packages import InstalledPackage, list_packages, package_paths
+from droidgate.devices.packages import InstalledPackage, list_command, list_packages, package_paths
 from droidgate.devices.properties import build_of, current_user, get_properties
+from droidgate.devices.quoting import digest_command
 from droidgate.devices.remote_apk import RemoteApk, file_statuses, open_remote_apk
 from droidgate.devices.server import AdbServer
-from droidgate.devices.service_shells import run_listing, service_shell
+from droidgate.devices.service_shells import SECONDS_FOR_LISTING, SystemList, run_listing, service_shell
 from droidgate.devices.sync import FileStatus
 from droidgate.formats import Format, load_formats
 from droidgate.installed import (
     ComponentQuery,
     DeviceFacts,
     InstalledState,
-    ListedFunction,
     SystemListing,
     is_shim,
     own_app,
@@ -65,6 +65,7 @@ _SHELL_KINDS: Final[Mapping[str, ComponentKind]] = {
     "receiver": "receivers",
 }
 _DEVICE_SOURCE: Final = re.compile(r"adb:(?P<serial>[^/]*)(?:/(?P<package>[^!/]+))?/?")
+_DIGEST: Final = re.compile(r"[0-9a-f]{32}  -\n")
 _QUERIES_AT_ONCE: Final = 4
 _EVERY_APP_INSTEAD: Final = "every app's manifest is read instead"
 _OF_ONE_ANSWER: Final = (CommandFailedError, DeviceOutputError, OutputLimitError)
@@ -113,7 +114,7 @@ class PhoneReading:
         not_asked: What Android's shell cannot be asked for; only reading every app finds it. Nothing where
             the apps were not chosen by the shell's answers.
         left_out: Package names of droidgate's own apps, by name, where they were left out.
-        listings: What the running system lists for each format that asks for it, by package.
+        listings: What the running system lists for each format that asks for it.
     """
 
     serial: str
@@ -125,7 +126,7 @@ class PhoneReading:
     requests: int = 0
     not_asked: tuple[ComponentQuery, ...] = ()
     left_out: tuple[str, ...] = ()
-    listings: Mapping[str, Mapping[str, tuple[ListedFunction, ...]]] = field(default_factory=dict)
+    listings: Mapping[str, SystemList] = field(default_factory=dict)
 
     @property
     def declared(self) -> Providers:
@@ -222,6 +223,25 @@ def listings_changed(device: Device, reading: PhoneReading) -> bool:
     return False
 
 
+def digest_of_lists(device: Device, reading: PhoneReading) -> str | None:
+    """Return a digest of the installed packages and of what the phone's system lists.
+
+    It is one command that prints 36 bytes, whatever is installed. The same digest means that nothing has
+    changed; another may only be another order.
+
+    Returns:
+        None where the phone's shell makes none.
+
+    Raises:
+        DeviceError: the phone fails.
+    """
+    listed = (command for listing in reading.listings.values() for command in listing.commands)
+    result = device.run(
+        digest_command([list_command(reading.facts.user), *listed]), deadline=SECONDS_FOR_LISTING
+    )
+    return result.text if result.exit_status == 0 and _DIGEST.fullmatch(result.text) else None
+
+
 @dataclass(slots=True)
 class _PhoneReader:
     device: Device
@@ -229,7 +249,7 @@ class _PhoneReader:
     facts: DeviceFacts = field(init=False)
     store: ApplicationStore | None = field(init=False)
     looks_for: tuple[ComponentQuery, ...] = field(init=False)
-    listed: dict[str, Mapping[str, tuple[ListedFunction, ...]]] = field(default_factory=dict)
+    listed: dict[str, SystemList] = field(default_factory=dict)
     not_listed_because: dict[str, str] = field(default_factory=dict)
     problems: list[InputError] = field(default_factory=list)
     bytes_read: int = 0
@@ -301,7 +321,7 @@ class _PhoneReader:
         if names is None:
             return [package for name, package in packages.items() if not self.leaves_out(name)]
         self.chosen_by_the_shell = True
-        names.update(*self.listed.values())
+        names.update(*(listed.functions for listed in self.listed.values()))
         return [packages[name] for name in sorted(names) if name in packages and not self.leaves_out(name)]
 
     def leaves_out(self, package: str) -> bool:
@@ -442,7 +462,9 @@ class _PhoneReader:
 
     def is_named(self, package: str) -> bool:
         """Return whether the user or the phone's listing names an app."""
-        return package == self.request.package or any(package in listed for listed in self.listed.values())
+        return package == self.request.package or any(
+            package in listed.functions for listed in self.listed.values()
+        )
 
     def read_formats(self, app: InstalledApp, kept: KeptApplication) -> InstalledApp:
         """Run every format on an application, with what the system says of it now.
@@ -469,7 +491,7 @@ class _PhoneReader:
     def state_of(self, package: str, format_: Format) -> InstalledState:
         """Return what the running system says of an app to a format."""
         listed = self.listed.get(format_.id)
-        functions = None if listed is None else listed.get(package, ())
+        functions = None if listed is None else listed.functions.get(package, ())
         return InstalledState(self.facts, functions, self.not_listed_because.get(format_.id))
 
 
