@@ -153,7 +153,7 @@ def test_convert_refuses_to_overwrite_other_work(droidgate: Runner) -> None:
     assert (refused.code, refused.out) == (3, "")
     assert refused.err.splitlines() == [
         f"error: out/{artifact}: there is another file of that name already",
-        "hint: Choose another folder, or overwrite with --force",
+        "hint: choose another folder, or overwrite with --force",
     ]
     assert Path("out", artifact).read_text() == "mine"
     assert droidgate("convert", "timer", "--to", "mcp", "-o", "out", "--force").code == 0

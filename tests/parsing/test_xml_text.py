@@ -156,7 +156,7 @@ def test_work_grows_with_the_number_of_elements_alone() -> None:
 def test_a_quote_that_is_not_straight_has_a_hint() -> None:
     with pytest.raises(InputError) as caught:
         parse_xml("<a>\n<b name=”x”/></a>", path="x.xml")
-    assert caught.value.hint == "Attribute values are in straight quotes"
+    assert caught.value.hint == "attribute values are in straight quotes"
     assert (caught.value.place or "").startswith("x.xml:2:")
 
 

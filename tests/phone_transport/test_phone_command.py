@@ -116,7 +116,7 @@ def test_one_of_several_phones_has_to_be_named(droidgate: Runner) -> None:
 def test_without_a_phone_the_fix_is_printed(droidgate: Runner, command: str) -> None:
     run = droidgate("phone", command)
     assert run.code == ExitCode.DEVICE
-    assert run.err == "error: no virtual phone runs\nhint: Start one with `droidgate phone start`\n"
+    assert run.err == "error: no virtual phone runs\nhint: start one with `droidgate phone start`\n"
 
 
 def test_a_phone_that_was_killed_is_recognised(droidgate: Runner, tmp_path: Path) -> None:

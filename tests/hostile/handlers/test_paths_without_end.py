@@ -139,7 +139,7 @@ class TestBudgets:
         slow = "takes more than 6 seconds" if command == "catalog sql" else "takes more than 1 seconds"
         expected = slow if what == "too slow" else "needs more than 64 MiB of memory"
         assert first == f"error: the run {expected}"
-        assert second.startswith(f"hint: Allow more with {option}")
+        assert second.startswith(f"hint: allow more with {option}")
 
     @pytest.mark.slow
     @pytest.mark.parametrize(
