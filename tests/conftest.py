@@ -50,6 +50,8 @@ def pytest_addoption(parser: pytest.Parser) -> None:
 
 
 def pytest_configure() -> None:
+    # A shell starts background jobs with SIGINT ignored, which programs that tests start would inherit.
+    signal.signal(signal.SIGINT, signal.default_int_handler)
     demanded = os.environ.get(requirements_of_tests.REQUIRE_VARIABLE, "")
     try:
         requirements_of_tests.demanded_names(demanded)
@@ -157,14 +159,6 @@ def pytest_terminal_summary(terminalreporter: pytest.TerminalReporter, config: p
     slow = config.stash.get(SLOW_TESTS, 0)
     if slow:
         terminalreporter.write_line(f"{slow} slow tests are left to make test-all")
-
-
-@pytest.fixture
-def ctrl_c_reaches_programs() -> Iterator[None]:
-    """Let started programs take Ctrl-C, also where a shell runs the tests in the background."""
-    before = signal.signal(signal.SIGINT, signal.default_int_handler)
-    yield
-    signal.signal(signal.SIGINT, before)
 
 
 @pytest.fixture
