@@ -26,14 +26,13 @@ SWITCHED_OFF_ROW = pytest.StashKey[str]()
 
 Golden = Callable[[str, str | bytes], None]
 
-hypothesis.settings.register_profile("default", deadline=None)
-hypothesis.settings.register_profile("quick", deadline=None, max_examples=20)
-hypothesis.settings.register_profile("ci", deadline=None, max_examples=200, derandomize=True, print_blob=True)
+# How long an example takes says something about the machine's load, not about the test.
+_PATIENT: dict[str, Any] = {"deadline": None, "suppress_health_check": [hypothesis.HealthCheck.too_slow]}
+hypothesis.settings.register_profile("default", **_PATIENT)
+hypothesis.settings.register_profile("quick", **_PATIENT, max_examples=20)
+hypothesis.settings.register_profile("ci", **_PATIENT, max_examples=200, derandomize=True, print_blob=True)
 hypothesis.settings.register_profile(
-    "fuzz",
-    deadline=None,
-    max_examples=int(os.environ.get("DROIDGATE_FUZZ_EXAMPLES", "100000")),
-    suppress_health_check=[hypothesis.HealthCheck.too_slow],
+    "fuzz", **_PATIENT, max_examples=int(os.environ.get("DROIDGATE_FUZZ_EXAMPLES", "100000"))
 )
 hypothesis.settings.load_profile("default")
 
