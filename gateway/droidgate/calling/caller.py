@@ -1,5 +1,5 @@
 """The one path of a call: find it, check its arguments, the policy and the approval, send it, check the
-result, and record it (DESIGN 6).
+result, and record it.
 
 Nothing is sent twice: a call that may have had an effect is never repeated.
 """
