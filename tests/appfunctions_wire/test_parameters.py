@@ -117,7 +117,7 @@ def test_what_the_shell_cannot_carry_is_refused_with_its_place(
 
 
 def test_an_unknown_parameter_is_refused_with_the_names_there_are() -> None:
-    with pytest.raises(AppFunctionWireError, match="There are: a") as caught:
+    with pytest.raises(AppFunctionWireError, match="there are: a") as caught:
         write_parameters({"b": 1}, parameters(a=scalar("int32")), {})
     assert (caught.value.problem, caught.value.pointer) == ("unknown-key", "/b")
 
