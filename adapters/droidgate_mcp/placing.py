@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Any
 
-from droidgate.fit.codes import SPELLING_DROPPED
+from droidgate.fit.codes import NOTATION_DROPPED
 from droidgate.json_schema import NAMESPACE, place_definitions, replace_references
 from droidgate.model.capability import Capability, Provider, reachable_definitions
 from droidgate.model.findings import Finding, Level
@@ -60,7 +60,7 @@ def _definitions_of(root: Type, definitions: dict[str, Type]) -> set[str]:
 
 def _report(pointer: str) -> Finding:
     return Finding(
-        code=SPELLING_DROPPED,
+        code=NOTATION_DROPPED,
         level=Level.RENAMED,
         pointer=pointer,
         message="the definition is written into `$defs`; its old place in the schema is another one now",

@@ -78,9 +78,9 @@ class FormatTables(Frozen):
         names: Its protocol's constants: actions, meta-data names, extras, keys.
         manifest_names: Keys of `names` whose values are actions, meta-data and properties of manifests today.
         numbers: Its numeric type codes, where it has them: code as text -> kind.
-        spellings: Facts of its `extensions` that only record how a file was written; without them another
+        notations: Facts of its `extensions` that only record how a file was written; without them another
             format loses nothing of the declaration.
-        file_names: Those of the spellings that name files inside of an app, which no caller sees; comparing
+        file_names: Those of the notations that name files inside of an app, which no caller sees; comparing
             two apps leaves them out.
         labels: Facts of the `extensions` of capabilities and types that a description keeps in another
             format, each with its label there.
@@ -97,7 +97,7 @@ class FormatTables(Frozen):
     names: dict[str, str] = {}
     manifest_names: tuple[str, ...] = ()
     numbers: dict[str, str] = {}
-    spellings: frozenset[str] = frozenset()
+    notations: frozenset[str] = frozenset()
     file_names: frozenset[str] = frozenset()
     labels: dict[str, str] = {}
     binding: BindingPermissions | None = None

@@ -182,7 +182,7 @@ def test_a_flat_map_is_required_parameters_of_its_words() -> None:
         ("raw", "any", True),
         ("tags", "array", True),
     ]
-    assert properties_of(tool.input)["days"].extensions == {"mmcp": {"spelled-word": "Int"}}
+    assert properties_of(tool.input)["days"].extensions == {"mmcp": {"word-as-written": "Int"}}
     assert properties_of(tool.input)["location"].extensions == {}
 
 
@@ -221,7 +221,7 @@ def test_an_unknown_word_of_a_return_may_be_anything() -> None:
     assert output == record(
         {
             "when": required(AnyType(), extensions={"mmcp": {"declared": "Date"}}),
-            "n": required(int32(), extensions={"mmcp": {"spelled-word": "INT"}}),
+            "n": required(int32(), extensions={"mmcp": {"word-as-written": "INT"}}),
         }
     )
 
@@ -282,8 +282,18 @@ _WILD = st.recursive(
 )
 
 
+_TOOLS = st.fixed_dictionaries(
+    {"name": st.text(min_size=1, max_size=6), "description": st.text(max_size=6)},
+    optional={"parameters": st.just(GREET["parameters"]) | _WILD, "title": _WILD},
+)
+
+
 @given(
-    st.fixed_dictionaries({"tools": st.lists(_WILD, max_size=3)}, optional={"instructions": _WILD}) | _WILD
+    st.fixed_dictionaries(
+        {"tools": st.lists(_TOOLS, max_size=2) | st.lists(_WILD, max_size=3)},
+        optional={"instructions": st.text() | _WILD},
+    )
+    | _WILD
 )
 def test_wild_json_is_read_or_refused_but_never_crashes(value: Json) -> None:
     with suppress(InputError):

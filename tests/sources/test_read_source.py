@@ -10,7 +10,7 @@ import pytest
 from droidgate.formats import find_format
 from droidgate.model.errors import BudgetError, InputError, UsageError
 from droidgate.model.findings import Level
-from droidgate.sources import UNTIED_DESCRIPTOR, folder_files, read_source
+from droidgate.sources import UNREFERENCED_DESCRIPTOR, folder_files, read_source
 from droidgate.translate import translate
 from requirements_of_tests import CHECKOUT
 from sources.formats_of_tests import NO_MANIFEST, TOOLS, manifest, read, service, write_tree
@@ -124,12 +124,12 @@ class TestNamedFiles:
         write_tree(Path(), {"x": "?"})
         with pytest.raises(InputError) as caught:
             read("x")
-        assert caught.value.hint == "It was to be read as Tools of the tests (tools) only"
+        assert caught.value.hint == "it was to be read as Tools of the tests (tools) only"
 
     def test_what_begins_as_a_device_and_is_none_says_how_one_is_written(self) -> None:
         with pytest.raises(UsageError, match="is not a device") as caught:
             read("adb:a/b/c")
-        assert caught.value.hint == "Write adb: or adb:SERIAL or adb:SERIAL/PACKAGE"
+        assert caught.value.hint == "write adb: or adb:SERIAL or adb:SERIAL/PACKAGE"
 
     @pytest.mark.parametrize(
         ("spelled", "message"),
@@ -277,7 +277,7 @@ class TestProjects:
         ]
         (finding,) = reading.findings
         assert (finding.code, finding.level, str(finding.source)) == (
-            UNTIED_DESCRIPTOR,
+            UNREFERENCED_DESCRIPTOR,
             Level.NOTE,
             "p/app/src/main/assets/merged.json",
         )

@@ -1,5 +1,5 @@
 """The one path of a call: find it, check its arguments, the policy and the approval, send it, check the
-result, and record it (DESIGN 6).
+result, and record it.
 
 Nothing is sent twice: a call that may have had an effect is never repeated.
 """
@@ -367,7 +367,7 @@ class Caller:
         link.trace.record_approval(state.kind, allowed=answer.allowed)
         if not answer.allowed:
             text = answer.message or decision.reason
-            raise call_error(Failure(answer.token, text), hint=f"To approve it: {asked.way_out}")
+            raise call_error(Failure(answer.token, text), hint=f"to approve it: {asked.way_out}")
         if answer.remember:
             self.pins.approve(checked.pin, checked.target.provider, client=subject.client)
 

@@ -21,7 +21,7 @@ class Effect(StrEnum):
 
 @dataclass(frozen=True, slots=True)
 class CapabilityKey:
-    """Which capability of a phone is meant: DESIGN 5.
+    """Which capability of a phone is meant: user, package, component, protocol and id.
 
     Attributes:
         user: Android user number.

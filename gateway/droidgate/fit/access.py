@@ -7,8 +7,8 @@ from typing import Any, Final
 from droidgate.fit.codes import (
     ACCESS_NOT_ENFORCED,
     FIELD_DEFAULTED,
+    NOTATION_DROPPED,
     PERMISSION_TRANSLATED,
-    SPELLING_DROPPED,
 )
 from droidgate.fit.reporting import Reporting
 from droidgate.model.capability import Capability, CapabilityAccess, ComponentAccess
@@ -39,7 +39,7 @@ def fit_component_access(fit: Reporting) -> ComponentAccess:
     changes: dict[str, Any] = {"permission": _fit_permission(fit)}
     if access.exported is None and not fit.own and fit.capacity.component is not None:
         message = "exported is not stated; written as true, which Android assumes with an intent filter"
-        fit.report(SPELLING_DROPPED, Level.RENAMED, _EXPORTED, message)
+        fit.report(NOTATION_DROPPED, Level.RENAMED, _EXPORTED, message)
         changes["exported"] = True
     elif access.exported is not True:
         changes["exported"] = _carried(fit, "exported", access.exported, True, _EXPORTED)
@@ -83,11 +83,11 @@ _STATED_OPEN: Final = {
     "access_level": f"the access level is {TRUSTED_LEVEL}, as without one",
 }
 _HINTS: Final = {
-    "enabled": "Leave the capabilities out while the component is disabled",
-    "enabled_by_default": "Leave the function out until its app enables it, or refuse calls until then",
-    "scope": "Leave the function out, or refuse calls while no activity is open",
+    "enabled": "leave the capabilities out while the component is disabled",
+    "enabled_by_default": "leave the function out until its app enables it, or refuse calls until then",
+    "scope": "leave the function out, or refuse calls while no activity is open",
 }
-_HINT: Final = "Check the caller in the code that answers the call, or leave the capability out"
+_HINT: Final = "check the caller in the code that answers the call, or leave the capability out"
 
 
 def _carried(fit: Reporting, field: Any, value: Any, default: Any, leaf: str) -> Any:
@@ -95,7 +95,7 @@ def _carried(fit: Reporting, field: Any, value: Any, default: Any, leaf: str) ->
     carried = field in fit.capacity.access
     if not is_restriction(field, value):
         if not carried:
-            fit.report(SPELLING_DROPPED, Level.RENAMED, leaf, _STATED_OPEN[field])
+            fit.report(NOTATION_DROPPED, Level.RENAMED, leaf, _STATED_OPEN[field])
         return value if carried else default
     if not carried or (field not in fit.capacity.access_enforced and not fit.own):
         fit.report(
@@ -119,7 +119,7 @@ def _fit_permission(fit: Reporting) -> str | None:
         return stated
     if not stated and stated is not None:
         fit.report(
-            SPELLING_DROPPED, Level.RENAMED, _PERMISSION, "an empty permission requires nothing of callers"
+            NOTATION_DROPPED, Level.RENAMED, _PERMISSION, "an empty permission requires nothing of callers"
         )
         stated = None
     needed = stated
@@ -149,7 +149,7 @@ def _fit_permission(fit: Reporting) -> str | None:
         return needed if is_carried else None
     if needed != stated:
         message = f"Android requires {needed} of callers; the new component requires it itself"
-        hint = "No ordinary app can hold it; remove android:permission to let every app call the component"
+        hint = "no ordinary app can hold it; remove android:permission to let every app call the component"
         fit.report(PERMISSION_TRANSLATED, Level.RENAMED, _PERMISSION, message, hint=hint)
     return needed
 

@@ -2,7 +2,7 @@
 
 A client's user allows a tool by its name, and models remember names. So a capability's name is assigned once
 and kept in a file: another app that comes later never changes it, and it is never given to another
-capability, not even after its own app is gone (DESIGN 5).
+capability, not even after its own app is gone.
 """
 
 from __future__ import annotations
@@ -37,7 +37,7 @@ MAX_KEPT: Final = 20_000
 
 _LARGEST: Final = 1 << 26
 _SUFFIX_LENGTHS: Final = (8, 16, 32, 48)
-_WAY_OUT: Final = "Move the file away; every tool is then named anew"
+_WAY_OUT: Final = "move the file away; every tool is then named anew"
 _SUFFIX: Final = re.compile(r"_[0-9a-f]{8}\Z")
 
 _log = logging.getLogger(__name__)

@@ -70,7 +70,7 @@ public final class Phone {
 
     private record Waiting(Activity asking, Intent intent) {}
 
-    private static final long PATIENCE_MILLIS = 20_000;
+    private static final long PATIENCE_MILLIS = 120_000;
     private static Phone current;
 
     /** The shim's application. */
@@ -111,7 +111,7 @@ public final class Phone {
         return phone;
     }
 
-    /** Returns a phone with all apps that are no second copy of one. */
+    /** Returns a phone with all apps, without second copies. */
     public static Phone withAll() {
         return with(Inputs.list("apps").toArray(new String[0]));
     }
