@@ -29,18 +29,18 @@ def report_near_names(application: Application, formats: Iterable[Format]) -> It
     Names differ in letter case or punctuation, end in the protocol's name, or differ in a few letters.
     """
     seen: set[str] = set()
-    wanted: dict[str, tuple[str, str]] = {}
+    sought: dict[str, tuple[str, str]] = {}
     for format_ in formats:
         tables = format_.tables
         seen.update(tables.names.values(), (query.action or "" for query in format_.looks_for))
         for key in tables.manifest_names:
-            wanted[_plain(tables.names[key])] = tables.names[key], tables.title
+            sought[_plain(tables.names[key])] = tables.names[key], tables.title
     for component in application.components:
         for kind, name, place in _names_of(component):
             if name in seen or len(name) > _LONGEST:
                 continue
             seen.add(name)
-            found = _nearest(name, wanted)
+            found = _nearest(name, sought)
             if found is not None:
                 protocol_name, title = found
                 yield Finding(
@@ -60,17 +60,17 @@ def _names_of(component: Component) -> Iterator[tuple[str, str, Place | None]]:
     yield from (("property", item.name, item.place) for item in component.properties)
 
 
-def _nearest(name: str, wanted: Mapping[str, tuple[str, str]]) -> tuple[str, str] | None:
+def _nearest(name: str, sought: Mapping[str, tuple[str, str]]) -> tuple[str, str] | None:
     plain = _plain(name)
-    if not plain or plain in wanted:
-        return wanted.get(plain)
-    long_enough = [item for item in wanted if len(item) >= _LONG_ENOUGH]
+    if not plain or plain in sought:
+        return sought.get(plain)
+    long_enough = [item for item in sought if len(item) >= _LONG_ENOUGH]
     ending = max(filter(plain.endswith, long_enough), key=len, default=None)
     if ending is None:
         # Comparing letters costs much more than comparing lengths.
-        as_long = [item for item in long_enough if _ALIKE < len(item) / len(plain) < 1 / _ALIKE]
+        as_long = [item for item in long_enough if abs(len(item) - len(plain)) <= len(item) // 5]
         ending = next(iter(get_close_matches(plain, as_long, n=1, cutoff=_ALIKE)), None)
-    return None if ending is None else wanted[ending]
+    return None if ending is None else sought[ending]
 
 
 def _plain(name: str) -> str:
