@@ -1,4 +1,7 @@
-"""Definitions that a schema referred to by their place in it, where the written schema has another there."""
+"""References such as `#`, which name a definition by its place in the schema.
+
+Where the written schema has something else at that place, the definition goes into `$defs`.
+"""
 
 from __future__ import annotations
 

@@ -52,7 +52,7 @@ class ProviderError(CommandFailedError):
 
 
 @dataclass(frozen=True, slots=True)
-class CallResult:
+class ProviderResult:
     """What a provider's `call` returned.
 
     Attributes:
@@ -86,7 +86,7 @@ def call_provider(
     argument: str | None = None,
     user: int = 0,
     deadline: float = DEFAULT_SECONDS,
-) -> CallResult:
+) -> ProviderResult:
     """Call a method of a content provider.
 
     Args:
@@ -130,7 +130,7 @@ def stream_command(verb: Literal["read", "write"], uri: str, *, user: int = 0) -
     return ["content", verb, "--user", check_user(user), "--uri", _check_uri(uri)]
 
 
-def read_call(text: str, exit_status: int = 0, error_text: str = "") -> CallResult:
+def read_call(text: str, exit_status: int = 0, error_text: str = "") -> ProviderResult:
     """Read what `content call` printed: `Result: Bundle[{...}]` or `Result: null`.
 
     Raises:
@@ -140,12 +140,12 @@ def read_call(text: str, exit_status: int = 0, error_text: str = "") -> CallResu
     _refuse_failure(_CALL, text, exit_status, error_text)
     plain = text.replace("\r\n", "\n")
     if plain == "Result: null\n":
-        return CallResult(None)
+        return ProviderResult(None)
     inside = plain.removeprefix("Result: Bundle[").removesuffix("]\n")
     if len(inside) != len(plain) - len("Result: Bundle[]\n"):
         raise DeviceOutputError(_CALL, "it is not an answer of a call", text=plain)
     if inside.startswith("{") and inside.endswith("}"):
-        return CallResult(inside[1:-1])
+        return ProviderResult(inside[1:-1])
     raise DeviceOutputError(_CALL, "the Bundle is not unpacked", text=inside)
 
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping
 from typing import Any, Final
 
-from droidgate.json_schema.references import Targets, is_local
+from droidgate.json_schema.references import ReferenceTargets, is_local
 from droidgate.json_schema.words import (
     ANNOTATION,
     CLASSES,
@@ -142,7 +142,7 @@ def _changed_references(schema: Json, definitions: Mapping[str, Type], layout: L
     local = {pointer: name for pointer, name in layout.read.items() if is_local(pointer)}
     if not local:
         return []
-    targets = Targets(schema)
+    targets = ReferenceTargets(schema)
     changed: list[str] = []
     # Many spellings of a reference can mean one large part: it is compared once.
     compared: dict[tuple[int, int], bool] = {}
