@@ -48,7 +48,7 @@ def lint_file(source: SourceFile) -> tuple[Finding, ...]:
 def lint_application(application: Application) -> tuple[Finding, ...]:
     """Return what an application's advertising components and their manifests do against the specification.
 
-    Components with the ADVERTISE action, and those with an `mMCP_manifest`, are looked at.
+    Activities and services with the ADVERTISE action, and whatever has an `mMCP_manifest`, are looked at.
     """
     findings: list[Finding] = []
     for component in application.of_kind("activity", "service"):
@@ -58,6 +58,14 @@ def lint_application(application: Application) -> tuple[Finding, ...]:
             linter.lint_component(component, advertises=advertises)
             linter.lint_meta_data(application, component)
             findings.extend(linter.findings)
+    for component in application.of_kind("application", "receiver", "provider"):
+        misplaced = component.find_meta_data(NAMES["manifest_meta_data"])
+        if misplaced is not None:
+            article = "an" if component.kind == "application" else "a"
+            message = f"{misplaced.name} is in {article} <{component.kind}>, where no client looks for it"
+            hint = "move it into the activity with the ADVERTISE action"
+            place = misplaced.place or application.place
+            findings.append(rules.META_DATA.broken(message, source=place, hint=hint))
     return tuple(findings)
 
 

@@ -76,6 +76,7 @@ class FormatTables(Frozen):
         dialects: The default for writing first.
         words: Its type words.
         names: Its protocol's constants: actions, meta-data names, extras, keys.
+        manifest_names: Keys of `names` whose values are actions, meta-data and properties of manifests today.
         numbers: Its numeric type codes, where it has them: code as text -> kind.
         notations: Facts of its `extensions` that only record how a file was written; without them another
             format loses nothing of the declaration.
@@ -94,6 +95,7 @@ class FormatTables(Frozen):
     dialects: tuple[DialectTable, ...] = Field(min_length=1)
     words: WordTable = WordTable()
     names: dict[str, str] = {}
+    manifest_names: tuple[str, ...] = ()
     numbers: dict[str, str] = {}
     notations: frozenset[str] = frozenset()
     file_names: frozenset[str] = frozenset()

@@ -25,6 +25,14 @@ def lint_app(*components: str, **files: str) -> tuple[Finding, ...]:
     return FORMAT.lint_application(application(*components, **files))
 
 
+def test_a_manifest_outside_of_an_activity_is_an_error() -> None:
+    at_application = f'<meta-data android:name="mMCP_manifest" {value_xml(manifest_of(GREET))}/>'
+    (finding,) = lint_app(at_application)
+    assert finding.code == "mmcp-meta-data"
+    assert finding.message == "mMCP_manifest is in an <application>, where no client looks for it"
+    assert lint_app(component_xml(value_xml(manifest_of(GREET)))) == ()
+
+
 def with_parameters(value: Json) -> Json:
     return manifest_of({**GREET, "parameters": value})
 

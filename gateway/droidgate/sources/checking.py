@@ -7,6 +7,7 @@ from dataclasses import replace
 
 from droidgate.formats import Format, SourceFile, detect_format
 from droidgate.model.findings import LINT_LEVELS, Finding
+from droidgate.sources.near_names import report_near_names
 from droidgate.sources.providers import Providers
 from droidgate.sources.source_code import assets_of_code, report_competing_services
 
@@ -28,9 +29,17 @@ def check_reading(
     for application in reading.applications:
         assets = assets_of_code(application, reading.providers)
         application = replace(application, assets_of_code=assets) if assets else application  # noqa: PLW2901
-        for format_ in formats:
-            if format_.lint_application is not None:
-                yield from format_.lint_application(application)
+        found = [
+            finding
+            for format_ in formats
+            if format_.lint_application is not None
+            for finding in format_.lint_application(application)
+        ]
+        yield from found
+        places = {finding.source for finding in found}
+        near = report_near_names(application, formats)
+        # A rule of the format itself says more about the same place.
+        yield from (finding for finding in near if finding.source not in places)
     yield from report_competing_services(reading.applications, reading.providers)
     for path in reading.read_alone:
         data = content_of(path)

@@ -1,0 +1,77 @@
+"""Names of a manifest that are nearly those of a protocol, which its agents therefore pass over."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterable, Iterator, Mapping
+from difflib import get_close_matches
+from typing import Final
+
+from droidgate.application import Application, Component
+from droidgate.formats import Format
+from droidgate.model.capability import Place
+from droidgate.model.findings import Finding, Level, finding_code
+
+NEAR_NAME: Final = finding_code(
+    "near-name", "A name in the manifest is nearly one that a protocol's agents look for", __name__
+)
+
+_LONGEST: Final = 200
+_LONG_ENOUGH: Final = 12
+"""Letters and digits that a name has to have so that others may end in it, or resemble it."""
+_ALIKE: Final = 0.9
+_NO_LETTER: Final = re.compile("[^a-z0-9]")
+
+
+def report_near_names(application: Application, formats: Iterable[Format]) -> Iterator[Finding]:
+    """Yield a warning for each action, meta-data and property that resembles a name of a protocol.
+
+    Names differ in letter case or punctuation, end in the protocol's name, or differ in a few letters.
+    """
+    seen: set[str] = set()
+    sought: dict[str, tuple[str, str]] = {}
+    for format_ in formats:
+        tables = format_.tables
+        seen.update(tables.names.values(), (query.action or "" for query in format_.looks_for))
+        for key in tables.manifest_names:
+            sought[_plain(tables.names[key])] = tables.names[key], tables.title
+    for component in application.components:
+        for kind, name, place in _names_of(component):
+            if name in seen or len(name) > _LONGEST:
+                continue
+            seen.add(name)
+            found = _nearest(name, sought)
+            if found is not None:
+                protocol_name, title = found
+                yield Finding(
+                    code=NEAR_NAME,
+                    level=Level.WARNING,
+                    pointer="",
+                    message=f"no protocol has the {kind} {name}; agents of {title} look for {protocol_name}",
+                    hint=f"write {protocol_name}, if that is meant",
+                    source=place or application.place,
+                )
+
+
+def _names_of(component: Component) -> Iterator[tuple[str, str, Place | None]]:
+    for filter_ in component.filters:
+        yield from (("action", action, component.place) for action in filter_.actions)
+    yield from (("meta-data", item.name, item.place) for item in component.meta_data)
+    yield from (("property", item.name, item.place) for item in component.properties)
+
+
+def _nearest(name: str, sought: Mapping[str, tuple[str, str]]) -> tuple[str, str] | None:
+    plain = _plain(name)
+    if not plain or plain in sought:
+        return sought.get(plain)
+    long_enough = [item for item in sought if len(item) >= _LONG_ENOUGH]
+    ending = max(filter(plain.endswith, long_enough), key=len, default=None)
+    if ending is None:
+        # Comparing letters costs much more than comparing lengths.
+        as_long = [item for item in long_enough if abs(len(item) - len(plain)) <= len(item) // 5]
+        ending = next(iter(get_close_matches(plain, as_long, n=1, cutoff=_ALIKE)), None)
+    return None if ending is None else sought[ending]
+
+
+def _plain(name: str) -> str:
+    return _NO_LETTER.sub("", name.lower())
