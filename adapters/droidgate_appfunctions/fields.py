@@ -133,7 +133,7 @@ class Fields:
             message = (
                 f"<{local_name(element)}> holds the element <{local_name(inside)}> where text is expected"
             )
-            hint = "Write &lt; for <; Android drops the whole file for it"
+            hint = "write &lt; for <; Android drops the whole file for it"
             raise self.source.error(message, inside, hint)
         return text_of(element)
 
@@ -176,7 +176,7 @@ class Fields:
             return int(word)
         message = f"<{name}> is {word!r}, which is not a 64-bit integer"
         raise self.source.error(
-            message, found, "Write digits; Android drops the whole file for anything else"
+            message, found, "write digits; Android drops the whole file for anything else"
         )
 
     def document_id(self, row: str = "A05") -> str | None:

@@ -37,7 +37,7 @@ STATE_NOT_KNOWN: Final = _code(
 
 _CAUSES: Final = 2
 _FLAG_HINT: Final = (
-    "Wait some seconds after an installation and try again; else look at the flag: "
+    "wait some seconds after an installation and try again; else look at the flag: "
     "adb shell aflags list | grep enable_app_functions_schema_parser"
 )
 
@@ -85,7 +85,7 @@ def _not_known(reading: Reading, state: InstalledState, application: Application
             pointer="",
             message=f"whether the functions are indexed and enabled is not known: {why}",
             source=application.place,
-            hint="The shell of Android 16 QPR2 and later lists them",
+            hint="the shell of Android 16 QPR2 and later lists them",
         )
 
 

@@ -60,7 +60,7 @@ def lint_file(source: SourceFile) -> tuple[Finding, ...]:
         return (indexing_finding(error.reason, Level.ERROR, message, place, load_indexing().linted()),)
     if tags[0] == "manifest":
         message = "a manifest is linted with the app it belongs to"
-        raise InputError(message, place=source.path, hint="Give the project's folder or the APK")
+        raise InputError(message, place=source.path, hint="give the project's folder or the APK")
     if tags[0] == "xs:schema" or "xs:documentType" in tags:
         return tuple(_lint_schema(text, source.path))
     if tags[0] == load_indexing().names.metadata_root:

@@ -141,7 +141,7 @@ def _finding_of_tag(cause: _Cause, among: list[Release]) -> Finding:
     finding = indexing_finding(cause.reason, level, message, cause.place, releases)
     tag = to_lower_camel_case(cause.name)
     if any(tag in properties for properties in jetpack_schema().types.values()):
-        hint = "The app's schema file is older than the tag: ship the one of the library that wrote it"
+        hint = "the app's schema file is older than the tag: ship the one of the library that wrote it"
         return finding.model_copy(update={"hint": hint})
     return finding
 

@@ -19,30 +19,30 @@ from droidgate_mappings.app_functions import Release, load_indexing
 PREFIX: Final = "appfunctions-"
 
 _WAYS_OUT: Final[Mapping[str, str]] = {
-    "malformed-xml": "Make it one well-formed XML document",
-    "missing-id": "Give every document an <id>; Jetpack writes <id>unused</id> into nested ones",
-    "unknown-tag": "Remove the tag, or declare it in the schema",
-    "bad-number": "Write digits only",
-    "element-in-text": "Write text only, with &lt; for <",
-    "reserved-property": "Remove it; the indexer fills it in",
-    "bad-scope": "Write <scope>global</scope>, or <scope>activity</scope> in a file of the application",
-    "enabled-application-function": "Remove <enabledByDefault>; registering the function enables it",
-    "missing-file": "Name a file below the app's assets/; if the build makes it, lint the APK",
-    "not-a-file-property": "Name an asset in android:value",
-    "too-many-types": "Declare fewer document types",
-    "bad-property-name": "Use letters and digits only",
-    "unsupported-type": "Use xs:string, xs:long, xs:int, xs:boolean or a type of the file after appfn:",
-    "bad-attribute": "Use the numbers of AppSearchSchema",
-    "no-function-type": "Ship the schema file of the library that writes the functions",
-    "undefined-type": "Ship the schema file of the library that writes the functions",
-    "over-limit": "Declare fewer functions, or spread them over several services",
-    "overwritten": "Give each document an id of its own",
-    "bad-count": "Write exactly what the schema allows",
-    "too-large": "Shorten it",
-    "missing-permission": "Add android:permission to the service",
-    "another-service": "Put all functions into one service, where older releases matter",
-    "no-file": "Add the properties android.app.appfunctions.v2 and android.app.appfunctions.schema",
-    "different-schemas": "Name one schema file in all services",
+    "malformed-xml": "make it one well-formed XML document",
+    "missing-id": "give every document an <id>; Jetpack writes <id>unused</id> into nested ones",
+    "unknown-tag": "remove the tag, or declare it in the schema",
+    "bad-number": "write digits only",
+    "element-in-text": "write text only, with &lt; for <",
+    "reserved-property": "remove it; the indexer fills it in",
+    "bad-scope": "write <scope>global</scope>, or <scope>activity</scope> in a file of the application",
+    "enabled-application-function": "remove <enabledByDefault>; registering the function enables it",
+    "missing-file": "name a file below the app's assets/; if the build makes it, lint the APK",
+    "not-a-file-property": "name an asset in android:value",
+    "too-many-types": "declare fewer document types",
+    "bad-property-name": "use letters and digits only",
+    "unsupported-type": "use xs:string, xs:long, xs:int, xs:boolean or a type of the file after appfn:",
+    "bad-attribute": "use the numbers of AppSearchSchema",
+    "no-function-type": "ship the schema file of the library that writes the functions",
+    "undefined-type": "ship the schema file of the library that writes the functions",
+    "over-limit": "declare fewer functions, or spread them over several services",
+    "overwritten": "give each document an id of its own",
+    "bad-count": "write exactly what the schema allows",
+    "too-large": "shorten it",
+    "missing-permission": "add android:permission to the service",
+    "another-service": "put all functions into one service, where older releases matter",
+    "no-file": "add the properties android.app.appfunctions.v2 and android.app.appfunctions.schema",
+    "different-schemas": "name one schema file in all services",
 }
 
 INDEXING_CODES: Final[Mapping[str, str]] = {
@@ -63,185 +63,185 @@ _note = partial(_BOOK.declare, Level.NOTE)
 
 
 META_DATA: Final = _error(
-    "meta-data", "1.1", "A <meta-data> holds what Android reads from <property>", "Write <property>"
+    "meta-data", "1.1", "A <meta-data> holds what Android reads from <property>", "write <property>"
 )
 SERVICE_ACTION: Final = _error(
     "service-action",
     "1.1",
     "A service that is meant for app functions has no intent filter for them",
-    "Add an intent filter with the action android.app.appfunctions.AppFunctionService",
+    "add an intent filter with the action android.app.appfunctions.AppFunctionService",
 )
 SERVICE_DISABLED: Final = _warning(
     "service-disabled",
     "5.2",
     "A service with function files is disabled, so its functions cannot be called",
-    "Remove android:enabled, or enable the service before it is called",
+    "remove android:enabled, or enable the service before it is called",
 )
 NO_SCHEMA: Final = _error(
     "no-schema",
     "1.2",
     "A file of version 2 comes without a schema file, so no release reads its functions completely",
-    "Add the property android.app.appfunctions.schema with app_functions_schema.xsd",
+    "add the property android.app.appfunctions.schema with app_functions_schema.xsd",
 )
 APPLICATION_LEVEL: Final = _note(
     "application-level",
     "1.2",
     "Functions of the application are read from Android 17 on",
-    "Older releases see functions of a service",
+    "older releases see functions of a service",
 )
 METADATA_PLACE: Final = _warning(
     "metadata-place",
     "1.1",
     "The app's guidance for agents is not where Android looks for it",
-    "Put the property android.app.appfunctions.app_metadata with android:resource into <application>",
+    "put the property android.app.appfunctions.app_metadata with android:resource into <application>",
 )
 METADATA_MISSING: Final = _warning(
     "metadata-missing",
     "1.1",
     "The resource with the app's guidance for agents does not exist",
-    "Add the file below res/xml, or name the one that exists",
+    "add the file below res/xml, or name the one that exists",
 )
 METADATA_CONTENT: Final = _warning(
     "metadata-content",
     "2.g",
     "The app's guidance for agents has no description that Android finds",
-    "Write <AppFunctionAppMetadata> with a description in the namespace of res-auto or androidx.appfunctions",
+    "write <AppFunctionAppMetadata> with a description in the namespace of res-auto or androidx.appfunctions",
 )
 METADATA_FILE: Final = _error(
     "metadata-file",
     "2.g",
     "The file with the app's guidance for agents is not one that Android reads",
-    "Make <AppFunctionAppMetadata> the root element of a well-formed XML document",
+    "make <AppFunctionAppMetadata> the root element of a well-formed XML document",
 )
 METADATA_ATTRIBUTES: Final = _warning(
     "metadata-attributes",
     "2.g",
     "The application element has attributes of app_metadata, which neither Android nor Jetpack reads",
-    "Move them into the file that android.app.appfunctions.app_metadata names",
+    "move them into the file that android.app.appfunctions.app_metadata names",
 )
 METADATA_GUIDANCE: Final = _note(
     "metadata-guidance",
     "2.g",
     "The app has a text for its users and no guidance for agents",
-    "Add a description to <AppFunctionAppMetadata>, if agents need guidance",
+    "add a description to <AppFunctionAppMetadata>, if agents need guidance",
 )
 ID_DIFFERS: Final = _warning(
     "id-differs",
     "3.2",
     "A function's <id> and <functionId> differ, so releases call it by different names",
-    "Write the same text into both",
+    "write the same text into both",
 )
 NO_FUNCTION_ID: Final = _warning(
     "no-function-id",
     "3.2",
     "A function has no <functionId>, so releases before 17 cannot call it",
-    "Write <functionId> with the text of <id>",
+    "write <functionId> with the text of <id>",
 )
 ENABLED_UNSAID: Final = _warning(
     "enabled-unsaid",
     "3.2",
     "A function does not state whether it is enabled; releases treat that differently",
-    "Write <enabledByDefault>true</enabledByDefault>",
+    "write <enabledByDefault>true</enabledByDefault>",
 )
 NO_SIGNATURE: Final = _warning(
     "no-signature",
     "3.3",
     "A function has neither a response nor a predefined schema, so Jetpack's agents do not see it",
-    "Describe parameters and response in a file of version 2",
+    "describe parameters and response in a file of version 2",
 )
 SCHEMA_TRIPLE: Final = _warning(
     "schema-triple",
     "2.c",
     "A predefined schema has no category, name or version, so it is ignored",
-    "Write all three, the version above 0, or none",
+    "write all three, the version above 0, or none",
 )
 NO_DESCRIPTION: Final = _note(
     "no-description",
     "9.6",
     "A function has no description",
-    "Describe in a sentence what the function does; agents choose by it",
+    "describe in a sentence what the function does; agents choose by it",
 )
 UNKNOWN_TYPE: Final = _warning(
     "unknown-type",
     "2.c",
     "Jetpack does not know a data type's number, so its agents do not see the function",
-    "Use one of 0 to 8 and 10 to 14",
+    "use one of 0 to 8 and 10 to 14",
 )
 EMPTY_OBJECT: Final = _warning(
     "empty-object",
     "2.c",
     "An object has no properties, so Jetpack's agents do not see the function",
-    "Give it at least one property",
+    "give it at least one property",
 )
 UNNAMED_ONE_OF: Final = _warning(
     "unnamed-one-of",
     "2.c",
     "A choice of types has no objectQualifiedName, so Jetpack's agents do not see the function",
-    "Write <objectQualifiedName>",
+    "write <objectQualifiedName>",
 )
 BAD_INT_ENUM: Final = _warning(
     "bad-int-enum",
     "2.c",
     "An enum value of an integer is not a 32-bit integer, so Jetpack's agents do not see the function",
-    "Write digits only, up to 2147483647",
+    "write digits only, up to 2147483647",
 )
 DANGLING_REFERENCE: Final = _warning(
     "dangling-reference",
     "2.c",
     "A reference names no data type of the app's components",
-    "Declare it under <dataTypes> of an <AppFunctionComponentMetadataDocument>",
+    "declare it under <dataTypes> of an <AppFunctionComponentMetadataDocument>",
 )
-UNTYPED_ARRAY: Final = _warning("untyped-array", "2.c", "A list has no item type", "Write <itemType>")
+UNTYPED_ARRAY: Final = _warning("untyped-array", "2.c", "A list has no item type", "write <itemType>")
 UNTYPED: Final = _warning(
     "untyped",
     "2.c",
     "A parameter, property or response has no data type",
-    "Write <dataTypeMetadata>, or <valueType> in a response",
+    "write <dataTypeMetadata>, or <valueType> in a response",
 )
 UNNAMED_PARAMETER: Final = _warning(
-    "unnamed-parameter", "2.c", "A parameter or property has no name", "Write <name>"
+    "unnamed-parameter", "2.c", "A parameter or property has no name", "write <name>"
 )
 TWIN_PARAMETERS: Final = _warning(
-    "twin-parameters", "2.c", "Two parameters or properties have one name", "Rename one"
+    "twin-parameters", "2.c", "Two parameters or properties have one name", "rename one"
 )
 UNREADABLE_NAME: Final = _warning(
     "unreadable-name",
     "4",
     "A name has a character of AppSearch's paths, so the app cannot read the value by it",
-    "Use a name without . and [",
+    "use a name without . and [",
 )
 UNKNOWN_REQUIRED: Final = _warning(
     "unknown-required",
     "2.c",
     "A required property is not one of the object's properties",
-    "Remove it from <required>, or declare it",
+    "remove it from <required>, or declare it",
 )
 ACCESS_LEVEL: Final = _warning(
-    "access-level", "2.c", "Jetpack does not know the access level", "Write self, system or androidTrusted"
+    "access-level", "2.c", "Jetpack does not know the access level", "write self, system or androidTrusted"
 )
 PATTERN_TYPE: Final = _warning(
     "pattern-type",
     "2.c",
     "A pattern's type is not a constant of PatternMatcher, so the function is ignored",
-    "Use 0 to 4",
+    "use 0 to 4",
 )
 UNEVEN_LISTS: Final = _warning(
     "uneven-lists",
     "2.d",
     "paramNames, paramTypes and paramRequired are of different length and go by position",
-    "Write one of each for every parameter",
+    "write one of each for every parameter",
 )
 DUPLICATE_PROPERTY: Final = _warning(
     "duplicate-property",
     "2.f",
     "The schema declares a property of a type twice; the first counts",
-    "Remove one",
+    "remove one",
 )
 ASSUMED: Final = _note(
     "assumed",
     "1.2",
     "A file alone does not state its schema and its place in the manifest; the usual ones are assumed",
-    "Lint the app's folder or APK to be sure",
+    "lint the app's folder or APK to be sure",
 )
 NOT_FUNCTIONS: Final = _warning(
     "not-functions",
@@ -250,7 +250,7 @@ NOT_FUNCTIONS: Final = _warning(
     "write each function as <appfunction>, or let Jetpack's compiler write the file",
 )
 NO_FUNCTIONS: Final = _note(
-    "no-functions", "3.2", "The file declares no functions", "Nothing to do if this is intended"
+    "no-functions", "3.2", "The file declares no functions", "nothing to do if this is intended"
 )
 
 

@@ -163,7 +163,7 @@ class ListingReader:
         )
 
 
-_HINT: Final = "Read the app's APK to know"
+_HINT: Final = "read the app's APK to know"
 
 
 def _dialect_of(functions: Sequence[ListedFunction]) -> str:

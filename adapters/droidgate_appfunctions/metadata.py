@@ -79,7 +79,7 @@ def read_metadata(
     """
     if local_name(root) != NAMES["metadata_root"]:
         message = f"the root element is <{local_name(root)}>, not <{NAMES['metadata_root']}>"
-        raise source.error(message, root, f"Write <{NAMES['metadata_root']}>; agents get no guidance from it")
+        raise source.error(message, root, f"write <{NAMES['metadata_root']}>; agents get no guidance from it")
     facts: dict[str, Json] = {}
     found = _read_attributes(root, source, facts)
     if compiled:
@@ -150,7 +150,7 @@ def _read_attributes(root: Element, source: ElementSource, facts: dict[str, Json
         elif namespace != TOOLS_NAMESPACE:
             where = f"in the namespace {namespace}" if namespace else "in no namespace"
             message = f"the attribute {name} is {where}, which Android does not read; it is left out"
-            hint = f"Write appfn:{name} with the namespace {_NAMESPACE}"
+            hint = f"write appfn:{name} with the namespace {_NAMESPACE}"
             source.allow("A33", message, root, hint, lost=True)
     old, new = spaces.values()
     if old:
@@ -160,7 +160,7 @@ def _read_attributes(root: Element, source: ElementSource, facts: dict[str, Json
         differs = any(name in old and old[name] != value for name, value in new.items())
         if differs:
             message += "; where both have a value, only the one of res-auto is read"
-        source.allow("A33", message, root, "Write all of them in one namespace", lost=differs)
+        source.allow("A33", message, root, "write all of them in one namespace", lost=differs)
     return {**new, **old}
 
 

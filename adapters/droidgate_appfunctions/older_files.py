@@ -32,7 +32,7 @@ OTHER_FUNCTIONS: Final = "v1"
 """Fact that keeps a file of version 1 with functions that the newer file does not have as they are."""
 
 _SCHEMA_FACTS: Final = ("schemaCategory", "schemaName", "schemaVersion", "displayNameStringRes")
-_HINT: Final = "Declare the function alike in both files"
+_HINT: Final = "declare the function alike in both files"
 
 
 def keep_older_files(

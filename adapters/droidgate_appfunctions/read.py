@@ -139,7 +139,7 @@ def read_file(source: SourceFile, context: ReadingContext) -> Reading:
         raise InputError(
             message,
             place=f"{source.path}:{root.sourceline}",
-            hint="Expected <appfunctions>, app_metadata or a schema",
+            hint="expected <appfunctions>, app_metadata or a schema",
         )
     file = read_functions_file(root, ElementSource(source.path, context))
     return Reading((_provider(file),), tuple(context.findings))

@@ -83,7 +83,7 @@ def parse_document(text: str | bytes, path: str, context: ReadingContext) -> Ele
         f"<{local_name(first)}> is outside the root element, which is not well-formed XML",
         pointer=f"/{local_name(first)}",
         source=Place(path=path, line=first.sourceline),
-        hint="Put it into <appfunctions>; Android's parser reads on, and nothing else does",
+        hint="put it into <appfunctions>; Android's parser reads on, and nothing else does",
     )
     root = kept[0]
     wrapper = root.getparent()
@@ -242,7 +242,7 @@ class FunctionReader:
         if self.dialect == PLATFORM:
             if fields.has("parameters", "response"):
                 message = "<parameters> or <response> in a file of parallel lists; they are kept as written"
-                self.source.allow("A34", message, fields.element, "Say all parameters of a file in one style")
+                self.source.allow("A34", message, fields.element, "say all parameters of a file in one style")
             parameters, output = self._read_parallel(fields), None
         else:
             parameters, output = self._read_parameters(fields), self._read_response(fields, facts)
@@ -271,7 +271,7 @@ class FunctionReader:
         name = fields.word("functionId")
         if not name:
             message = "a function without <function_id>"
-            hint = "Name it; Android reads nothing from the whole file"
+            hint = "name it; Android reads nothing from the whole file"
             raise self.source.error(message, fields.element, hint)
         facts: dict[str, Json] = {}
         access = CapabilityAccess(enabled_by_default=self._read_enabled(fields, facts))
@@ -281,7 +281,7 @@ class FunctionReader:
         document, name = fields.word("id"), fields.word("functionId")
         if not document and not name:
             message = "a function without <id>"
-            hint = "Name it; Android reads nothing from the whole file"
+            hint = "name it; Android reads nothing from the whole file"
             raise self.source.error(message, fields.element, hint)
         if not document:
             message = f"the function {name!r} has no <id>; before Android 17 the whole file is dropped for it"
@@ -303,7 +303,7 @@ class FunctionReader:
         scope = fields.word("scope")
         if scope not in _SCOPES:
             message = "a function of the application without a known <scope>; read as global"
-            hint = "Write <scope>global</scope>; Android drops the whole file without it"
+            hint = "write <scope>global</scope>; Android drops the whole file without it"
             self.source.allow("A15", message, fields.element, hint, lost=bool(scope))
             return None
         return None if scope == "global" else scope
@@ -313,7 +313,7 @@ class FunctionReader:
         if self.dialect == APP_LEVEL:
             if enabled:
                 message = "a function of the application is never enabled by default; it is left out"
-                hint = "Remove it; Android drops the whole file for it"
+                hint = "remove it; Android drops the whole file for it"
                 self.source.allow("A16", message, fields.element, hint, lost=True)
         elif enabled is None:
             facts["enabledByDefaultAbsent"] = True
@@ -342,7 +342,7 @@ class FunctionReader:
         value = inner.child("valueType")
         if value is None:
             message = "<response> without <valueType>; it is left out, and no output is declared"
-            hint = "Give it a <valueType>, of type 0 for void"
+            hint = "give it a <valueType>, of type 0 for void"
             self.source.allow("A32", message, element, hint, lost=True)
             return None
         document_id = inner.document_id()
@@ -363,7 +363,7 @@ class FunctionReader:
         flags = [fields.read_flag(item) for item in fields.many("paramRequired")]
         if not len(names) == len(words) == len(flags):
             message = f"{len(names)} names, {len(words)} types and {len(flags)} flags of parameters"
-            hint = "Each parameter has one of each; a missing one shifts all that follow"
+            hint = "each parameter has one of each; a missing one shifts all that follow"
             lost = max(len(words), len(flags)) > len(names)
             self.source.allow("A17", message, fields.element, hint, lost=lost)
         parameters: dict[str, Property] = {}

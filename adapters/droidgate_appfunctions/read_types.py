@@ -77,7 +77,7 @@ def _known_kind(number: int | None, fields: Fields) -> str | None:
     """Return the kind of a type number; None, with a finding, where it is not known."""
     if number is None:
         message = "a data type without <type>; it is kept as a value of no known class"
-        hint = "Write its number in <type>; Android leaves out the function, or the components, that hold it"
+        hint = "write its number in <type>; Android leaves out the function, or the components, that hold it"
         fields.source.allow("A31", message, fields.element, hint)
         return None
     kind = KIND_OF_NUMBER.get(number)
@@ -86,7 +86,7 @@ def _known_kind(number: int | None, fields: Fields) -> str | None:
         fields.source.allow("A08", message, fields.element)
     elif kind == "ref" and not any(text_of(item).strip() for item in fields.peek("dataTypeReference")):
         message = "a reference without <dataTypeReference>; it is kept as a value of no known class"
-        fields.source.allow("A31", message, fields.element, "Name a data type of the components")
+        fields.source.allow("A31", message, fields.element, "name a data type of the components")
         return None
     return kind
 
@@ -228,7 +228,7 @@ def read_entries(fields: Fields, tag: str) -> Iterator[tuple[str, Element, Field
         if not name or data_type is None:
             missing = "<name>" if not name else "<dataTypeMetadata>"
             message = f"<{tag}> without {missing}; it is kept as written, and no part of the signature"
-            source.allow("A32", message, element, f"Give it a {missing}")
+            source.allow("A32", message, element, f"give it a {missing}")
             fields.leave(tag, element)
             continue
         if name in names:

@@ -30,7 +30,7 @@ LISTED_DOCUMENT_LEFT_OUT: Final = finding_code(
 )
 
 _MARK: Final = f'"{STATIC_TYPE}-'.encode()
-_HINT: Final = "Save the output of: adb shell cmd app_function list-app-functions"
+_HINT: Final = "save the output of: adb shell cmd app_function list-app-functions"
 _NOT_LISTED_HINT: Final = "Android 16 QPR2 and later list functions; of an older release, read the app's APK"
 
 

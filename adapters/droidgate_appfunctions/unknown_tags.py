@@ -72,7 +72,7 @@ def report_unknown_tags(
             elif name not in _ALWAYS_READ:
                 found.setdefault((type_name, local_name(child)), []).append(child)
     for message, element in _messages(found, "is not a property of {type} in the schema"):
-        hint = "Remove it, or declare it in the schema; Android 16 QPR1 and QPR2 drop the whole file for it"
+        hint = "remove it, or declare it in the schema; Android 16 QPR1 and QPR2 drop the whole file for it"
         source.allow("A38", message, element, hint)
 
 

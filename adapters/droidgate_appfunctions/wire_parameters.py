@@ -115,7 +115,7 @@ class _ParameterWriter:
             if not isinstance(name, str) or not name:
                 raise self.walk.error("empty-name", "a property's name is not empty", here)
             if known is None and declared.properties:
-                hint = f"There are: {', '.join(declared.properties)}"
+                hint = f"there are: {', '.join(declared.properties)}"
                 raise self.walk.error("unknown-key", f"nothing named {name!r} is declared", here, hint)
             if item is None:
                 continue
@@ -126,7 +126,7 @@ class _ParameterWriter:
                 self.losses.append(Loss("empty-array", here))
             else:
                 message = "the shell drops an empty list, so the app would get none"
-                raise self.walk.error("empty-array", message, here, "Leave the parameter out")
+                raise self.walk.error("empty-array", message, here, "leave the parameter out")
         return written
 
     def _write_list(self, value: Json, items: Type | None, pointer: str, depth: int) -> list[Json]:
@@ -155,12 +155,12 @@ class _ParameterWriter:
         if len(fitting) != 1:
             many = "none" if not fitting else str(len(fitting))
             names = ", ".join(str(name) for name, _ in self.walk.alternatives(declared, pointer))
-            hint = f'Say which as "{SCHEMA_TYPE_KEY}": one of {names}'
+            hint = f'say which as "{SCHEMA_TYPE_KEY}": one of {names}'
             raise self.walk.error("no-alternative", f"{many} of the alternatives fit", pointer, hint)
         name, written, losses = fitting[0]
         if losses and self.losses is None:
             message = "the shell drops an empty list, so the app would get none"
-            raise self.walk.error("empty-array", message, losses[0].pointer, "Leave the parameter out")
+            raise self.walk.error("empty-array", message, losses[0].pointer, "leave the parameter out")
         if self.losses is not None:
             self.losses.extend(losses)
         return {**written, SCHEMA_TYPE_KEY: name} if name is not None else written

@@ -193,7 +193,7 @@ def read_scalar(walk: Walk, value: Json, declared: ScalarType, pointer: str) -> 
     kind = declared.kind
     if kind == "bytes":
         message = "bytes cannot cross the shell"
-        raise walk.error("bytes", message, pointer, "Call the function through an app on the device")
+        raise walk.error("bytes", message, pointer, "call the function through an app on the device")
     if kind in INTEGER_BITS:
         return _read_integer(walk, value, INTEGER_BITS[kind], pointer)
     if kind in {"float", "double"}:

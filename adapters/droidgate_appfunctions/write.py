@@ -54,7 +54,7 @@ def write(provider: Provider, dialect: DialectTable) -> Writing:
         artifacts = make(fitted.provider, dialect.id)
     except (TypeError, ValueError, KeyError, IndexError, AttributeError) as error:
         message = "the provider's facts of AppFunctions are not as a reader gives them"
-        raise WriteError(message, hint="Read the source again, or remove its extensions") from error
+        raise WriteError(message, hint="read the source again, or remove its extensions") from error
     return Writing(artifacts, fitted.provider, fitted.findings, fitted.names)
 
 
@@ -113,7 +113,7 @@ def _without_facts(
             pointer=f"{pointer}/extensions/{FORMAT_ID}/{name}",
             message=f"{name!r} can declare functions and access rules that the source does not have",
             source=part.source,
-            hint="Convert the AppFunctions app itself to keep it",
+            hint="convert the AppFunctions app itself to keep it",
         )
         for name in foreign
     )

@@ -28,7 +28,7 @@ def render(root: Node) -> str:
     found = NOT_XML.search(text)
     if found is not None:
         message = f"a text holds U+{ord(found[0]):04X}, which XML cannot"
-        raise WriteError(message, hint="Remove the character")
+        raise WriteError(message, hint="remove the character")
     return text
 
 
@@ -44,7 +44,7 @@ def _render(node: Node, indent: str, lines: list[str]) -> None:
     tag, content = node[0], node[1]
     if not _TAG.fullmatch(tag):
         message = f"{tag[:_MAX_SHOWN]!r} is not the name of an XML element"
-        raise WriteError(message, hint="Remove the element from the extensions")
+        raise WriteError(message, hint="remove the element from the extensions")
     if not content:
         lines.append(f"{indent}<{tag}/>")
     elif isinstance(content, str):

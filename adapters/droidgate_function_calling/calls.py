@@ -36,7 +36,7 @@ def _read_openai(call: _Object) -> ModelCall:
     _check_type(call, "function_call")
     status = call.get("status")
     if status not in {None, "completed"}:
-        raise InputError(f"the call is {status!r}", place="/status", hint="Wait for the whole call")
+        raise InputError(f"the call is {status!r}", place="/status", hint="wait for the whole call")
     return ModelCall(_text(call, "name", ""), _parse(call, ""), _optional_text(call, "call_id", ""))
 
 
@@ -76,7 +76,7 @@ def _read_gemini(call: _Object) -> ModelCall:
     for name in _UNFINISHED:
         if function.get(name):
             message = "the call is a part of one"
-            raise InputError(message, place=f"{place}/{name}", hint="Wait for the whole call")
+            raise InputError(message, place=f"{place}/{name}", hint="wait for the whole call")
     stated = function.get("args")
     arguments = {} if stated is None else _plain(_object(stated, f"{place}/args"), f"{place}/args")
     return ModelCall(_text(function, "name", place), arguments, _optional_text(function, "id", place))
@@ -95,7 +95,7 @@ def _check_type(call: _Object, expected: str) -> None:
     stated = call.get("type")
     if stated != expected:
         message = f"the type of the call is {json.dumps(stated, default=str)[:80]}, not {expected!r}"
-        raise InputError(message, place="/type", hint="Name the API that the model was called through")
+        raise InputError(message, place="/type", hint="name the API that the model was called through")
 
 
 def _object(value: Json, place: str) -> _Object:
@@ -130,5 +130,5 @@ def _plain(value: _Object, place: str) -> dict[str, Json]:
         text = json.dumps(value, allow_nan=False)
     except (TypeError, ValueError, RecursionError) as error:
         message = "the arguments are not JSON"
-        raise InputError(message, place=place, hint="Give the call as the API answered it") from error
+        raise InputError(message, place=place, hint="give the call as the API answered it") from error
     return dict(_object(parse_json(text, path=place), place))

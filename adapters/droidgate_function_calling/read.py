@@ -46,7 +46,7 @@ _OUTPUTS: Final = {
     OPENAI: ("output_schema",),
 }
 _OPEN_API: Final = frozenset({"parameters", "response"})
-_HINT: Final = "Expected tools as OpenAI, Anthropic or Gemini take them"
+_HINT: Final = "expected tools as OpenAI, Anthropic or Gemini take them"
 
 
 def detect(source: SourceFile) -> int:
@@ -119,7 +119,7 @@ class _Reader:
             try:
                 capability = self.read_tool(entry)
                 if capability.id in capabilities:
-                    raise self.error(f"duplicate tool {capability.id!r}", entry.pointer, "Rename one of them")
+                    raise self.error(f"duplicate tool {capability.id!r}", entry.pointer, "rename one of them")
             except InputError as error:
                 if self.context.strict:
                     raise
@@ -157,9 +157,9 @@ class _Reader:
         function, pointer = entry.function, entry.pointer
         name, description = function.get("name"), function.get("description")
         if not isinstance(name, str) or not name.strip():
-            raise self.error("a tool has no name", pointer, "Give it a `name`")
+            raise self.error("a tool has no name", pointer, "give it a `name`")
         if not isinstance(description, str | None):
-            raise self.error(f"the description of {name!r} is not a string", pointer, "Write a string")
+            raise self.error(f"the description of {name!r} is not a string", pointer, "write a string")
         if not entry.is_typed:
             self.allow("F01", f"the tool {name!r} does not state its type", pointer)
         dialect = entry.dialect or ""
@@ -203,14 +203,14 @@ class _Reader:
             schema = {**schema, "type": "object"}
         elif word != "object" and not (isinstance(word, list) and "object" in word):
             raise self.error(
-                f"the parameters of {name!r} are not an object", pointer, "Arguments are an object"
+                f"the parameters of {name!r} are not an object", pointer, "arguments are an object"
             )
         return self.read_schema(schema, name, pointer)
 
     def read_schema(self, schema: Json, name: str, pointer: str) -> Type:
         """Read a schema, and keep the definitions that it includes."""
         if not isinstance(schema, Mapping | bool):
-            raise self.error(f"a schema of {name!r} is not a JSON object", pointer, "Write a JSON Schema")
+            raise self.error(f"a schema of {name!r} is not a JSON object", pointer, "write a JSON Schema")
         read, included = read_schema(schema, known=self.definitions)
         self.definitions.update(included)
         return read

@@ -91,7 +91,7 @@ def _count(provider: Provider, dialect: DialectTable) -> tuple[Finding, ...]:
             level=Level.IMPOSSIBLE,
             pointer="/capabilities",
             message=f"the list has {count} tools; the API takes {most} at once",
-            hint="Send the tools that a conversation needs",
+            hint="send the tools that a conversation needs",
             source=provider.source,
         ),
     )

@@ -14,7 +14,7 @@ _Access = TypeVar("_Access", ComponentAccess, CapabilityAccess)
 
 _ALLOWED_TEXTS: Final = {"scope": {"activity"}, "access_level": {"self", "system", "androidTrusted"}}
 _MAX_SHOWN: Final = 200
-_HINT: Final = "Correct it, or remove `access` to let every caller use it"
+_HINT: Final = "correct it, or remove `access` to let every caller use it"
 
 
 def stated_rules(access: ComponentAccess | CapabilityAccess) -> dict[str, Json]:
@@ -44,7 +44,7 @@ def read_access(kind: type[_Access], stated: Json, place: str) -> _Access:
         value = getattr(access, name, None)
         if value is not None and value not in allowed:
             message = f"'access/{name}' in droidgate's `_meta` is not an access rule: {value!r}"
-            raise InputError(message, place=place, hint=f"Use one of {', '.join(sorted(allowed))}")
+            raise InputError(message, place=place, hint=f"use one of {', '.join(sorted(allowed))}")
     return access
 
 

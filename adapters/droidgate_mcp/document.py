@@ -19,7 +19,7 @@ from droidgate_mcp.facts import META_POINTER
 from droidgate_mcp.tables import CACHE_DEFAULTS, MODERN
 
 SHAPE_HINT: Final = (
-    "A tools/list result, the JSON-RPC response around one, an array of tools or a dump of a server is read"
+    "a tools/list result, the JSON-RPC response around one, an array of tools or a dump of a server is read"
 )
 _FIELD_PLACES: Final = {
     "name": ("/serverInfo/title", "/serverInfo/name", "/server/title", "/server/name", "/name"),
@@ -101,7 +101,7 @@ def take_apart(value: Json, path: str) -> ToolListDocument:
     tools = parent.pop("tools")
     meta = parent.pop("_meta", None)
     if meta is not None and not isinstance(meta, Mapping):
-        raise InputError("`_meta` is not a JSON object", place=path, hint="Remove it")
+        raise InputError("`_meta` is not a JSON object", place=path, hint="remove it")
     places = {"tools": pointer}
     fields: dict[str, str] = {}
     for field, candidates in _FIELD_PLACES.items():
@@ -156,7 +156,7 @@ def _find_tools(document: Json, path: str) -> str:
         error = document.get("error")
         if isinstance(error, Mapping) and isinstance(error.get("message"), str):
             raise InputError(
-                f"the response is an error: {error['message']}", place=path, hint="Ask the server again"
+                f"the response is an error: {error['message']}", place=path, hint="ask the server again"
             )
     raise InputError("no list of tools", place=path, hint=SHAPE_HINT)
 

@@ -188,7 +188,7 @@ class _DocumentReader:
         """Return a tool's members in camel case and without null."""
         if not isinstance(tool, Mapping):
             raise self.error(
-                "a tool is not a JSON object", pointer, "Each tool is an object with name and inputSchema"
+                "a tool is not a JSON object", pointer, "each tool is an object with name and inputSchema"
             )
         members = dict(tool)
         self.rename_keys(members, _SNAKE_KEYS, members, pointer)
@@ -216,9 +216,9 @@ class _DocumentReader:
         """Read one tool."""
         name = members.get("name")
         if not isinstance(name, str) or not name:
-            raise self.error("a tool has no name", pointer, "Give it a `name`")
+            raise self.error("a tool has no name", pointer, "give it a `name`")
         if name in self.names:
-            raise self.error(f"two tools are called {name!r}", pointer, "Rename one of them")
+            raise self.error(f"two tools are called {name!r}", pointer, "rename one of them")
         self.names.add(name)
         meta = self.meta_of(members, pointer)
         own = self.read_own_meta(meta.pop(TOOL_META, None), pointer)
@@ -261,7 +261,7 @@ class _DocumentReader:
             schema = {"type": "object"}
         if schema is not True and not isinstance(schema, Mapping):
             raise self.error(
-                f"the input schema of {_called(members)} is not a JSON object", inner, "Write a JSON Schema"
+                f"the input schema of {_called(members)} is not a JSON object", inner, "write a JSON Schema"
             )
         if schema is True or schema.get("type") != "object":
             stated = {} if schema is True else schema
@@ -270,7 +270,7 @@ class _DocumentReader:
                 raise self.error(
                     f"the input schema of {_called(members)} is not of type object",
                     inner,
-                    "Arguments are an object",
+                    "arguments are an object",
                 )
             self.allow("P02", f"the input schema of {_called(members)} is read as of type object", inner)
             schema = {**stated, "type": "object"}
@@ -294,7 +294,7 @@ class _DocumentReader:
             raise self.error(
                 f"the output schema of {_called(members)} is not a JSON object",
                 f"{pointer}/outputSchema",
-                "Write a JSON Schema",
+                "write a JSON Schema",
             )
         return self.read_root(schema)
 
@@ -314,7 +314,7 @@ class _DocumentReader:
         annotations = members["annotations"]
         if not isinstance(annotations, Mapping):
             raise self.error(
-                f"the annotations of {_called(members)} are not a JSON object", pointer, "Remove them"
+                f"the annotations of {_called(members)} are not a JSON object", pointer, "remove them"
             )
         left = dict(annotations)
         for key in [key for key in ("title", *HINTS) if key in left and left[key] is None]:
@@ -337,7 +337,7 @@ class _DocumentReader:
         """Return a copy of a tool's `_meta`."""
         meta = members.get("_meta", {})
         if not isinstance(meta, Mapping):
-            raise self.error(f"`_meta` of {_called(members)} is not a JSON object", pointer, "Remove it")
+            raise self.error(f"`_meta` of {_called(members)} is not a JSON object", pointer, "remove it")
         return dict(meta)
 
     def read_own_meta(self, value: Json, pointer: str) -> dict[str, Json]:
@@ -346,21 +346,21 @@ class _DocumentReader:
             return {}
         if not isinstance(value, Mapping):
             raise self.error(
-                "what droidgate wrote into `_meta` is not a JSON object", pointer, "Remove the key"
+                "what droidgate wrote into `_meta` is not a JSON object", pointer, "remove the key"
             )
         return dict(value)
 
     def read_members(self, value: Json, facts: Mapping[str, Json], pointer: str) -> Mapping[str, Json]:
         """Return the members that a revision has no place for."""
         if not isinstance(value, Mapping) or value.keys() & (_OWN_KEYS | facts.keys()):
-            raise self.error("`members` in droidgate's `_meta` is not what it writes", pointer, "Remove it")
+            raise self.error("`members` in droidgate's `_meta` is not what it writes", pointer, "remove it")
         return value
 
     def read_fields(self, value: Json, facts: Mapping[str, Json]) -> Mapping[str, Json]:
         """Return the further fields of a document of another revision."""
         is_ours = isinstance(value, Mapping) and all(map(is_further_field, value))
         if not is_ours or value.keys() & facts.keys():
-            raise self.error("`fields` in droidgate's `_meta` are not what it writes", "", "Remove them")
+            raise self.error("`fields` in droidgate's `_meta` are not what it writes", "", "remove them")
         return dict(value)
 
     def read_documents(self, value: Json, dialect: str) -> Mapping[str, Json]:
@@ -368,7 +368,7 @@ class _DocumentReader:
         others = {document_fact(other.id) for other in TABLES.dialects if other.id != dialect}
         is_ours = isinstance(value, Mapping) and value.keys() <= others and all(map(is_shape, value.values()))
         if not is_ours:
-            raise self.error("`documents` in droidgate's `_meta` are not what it writes", "", "Remove them")
+            raise self.error("`documents` in droidgate's `_meta` are not what it writes", "", "remove them")
         return dict(value)
 
     def read_extensions(self, value: Json, facts: dict[str, Json], pointer: str) -> Extensions:
@@ -376,7 +376,7 @@ class _DocumentReader:
         is_ours = isinstance(value, Mapping) and FORMAT_ID not in value
         if not is_ours or not all(isinstance(item, Mapping) for item in value.values()):
             raise self.error(
-                "`extensions` in droidgate's `_meta` is not what it writes", pointer, "Remove it"
+                "`extensions` in droidgate's `_meta` is not what it writes", pointer, "remove it"
             )
         return {**value, FORMAT_ID: facts} if facts else dict(value)
 
@@ -386,7 +386,7 @@ class _DocumentReader:
             isinstance(item, Mapping | bool) for item in value.values()
         ):
             raise self.error(
-                "`definitions` in droidgate's `_meta` are not JSON Schemas", pointer, "Remove them"
+                "`definitions` in droidgate's `_meta` are not JSON Schemas", pointer, "remove them"
             )
         if value:
             self.read_root({"$defs": value})
@@ -395,7 +395,7 @@ class _DocumentReader:
         """Refuse members of our `_meta` key that we do not write."""
         if value:
             raise self.error(
-                f"`{key}` holds {next(iter(value))!r}, which droidgate does not write", pointer, "Remove it"
+                f"`{key}` holds {next(iter(value))!r}, which droidgate does not write", pointer, "remove it"
             )
 
     def text_of(self, members: Mapping[str, Json], key: str, pointer: str) -> str | None:
@@ -403,7 +403,7 @@ class _DocumentReader:
         text = members.get(key)
         if text is not None and not isinstance(text, str):
             raise self.error(
-                f"{key!r} of {_called(members)} is not a string", f"{pointer}/{key}", "Write a string"
+                f"{key!r} of {_called(members)} is not a string", f"{pointer}/{key}", "write a string"
             )
         return text
 

@@ -12,7 +12,7 @@ from droidgate.parsing.aapt_text import escape_attribute_value
 from droidgate.parsing.manifest_limits import excess_of, utf16_length
 
 _TOO_LONG_HINT: Final = (
-    "Write fewer tools, or shorter descriptions; each of several activities can advertise some of the tools"
+    "write fewer tools, or shorter descriptions; each of several activities can advertise some of the tools"
 )
 
 
@@ -52,7 +52,7 @@ def refuse_long_texts(provider: Provider, component: ComponentElement) -> None:
     for element, attribute, text in _texts(provider, component):
         excess = excess_of(attribute, utf16_length(text), element)
         if excess is not None:
-            raise WriteError(excess, hint=_TOO_LONG_HINT if attribute == "value" else "Shorten it")
+            raise WriteError(excess, hint=_TOO_LONG_HINT if attribute == "value" else "shorten it")
 
 
 def write_android_manifest(provider: Provider, component: ComponentElement) -> str:

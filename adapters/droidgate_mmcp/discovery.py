@@ -113,10 +113,10 @@ def _tool_names(extras: Mapping[str, Json], reader: ManifestReader) -> list[str]
             reader.allow("M50", "the answer has no `tools`; the names are those of the other extras", pointer)
         return list(dict.fromkeys(derived))
     if not isinstance(names, list | tuple) or not all(isinstance(name, str) and name for name in names):
-        reader.refuse(pointer, "`tools` is not a list of names", "It is a String[]")
+        reader.refuse(pointer, "`tools` is not a list of names", "it is a String[]")
     if len(set(names)) != len(names):
         reader.refuse(
-            pointer, "`tools` names a tool twice", "A call names only the tool; give each its own name"
+            pointer, "`tools` names a tool twice", "a call names only the tool; give each its own name"
         )
     return list(names)
 

@@ -50,7 +50,7 @@ def parse_manifest(text: str, place: Place, context: ReadingContext, *, hint: st
         "M36",
         "a string of the manifest JSON holds raw control characters, such as line breaks; they are kept",
         source=place,
-        hint="Write line breaks inside strings as \\n, and double the backslash in the Android manifest",
+        hint="write line breaks inside strings as \\n, and double the backslash in the Android manifest",
     )
     return value
 
@@ -99,7 +99,7 @@ class ManifestReader:
         """
         if not isinstance(manifest, Mapping):
             self.refuse(
-                "", "the manifest is not a JSON object", "It is an object with `instructions` and `tools`"
+                "", "the manifest is not a JSON object", "it is an object with `instructions` and `tools`"
             )
         self.dialect = dialect_of(manifest)
         facts: dict[str, Any] = {}
@@ -163,7 +163,7 @@ class ManifestReader:
         """Return a text; a null counts as missing."""
         text = part.get(key)
         if text is not None and not isinstance(text, str):
-            self.refuse(pointer, f"`{key}` is not a string", "Write it as a JSON string")
+            self.refuse(pointer, f"`{key}` is not a string", "write it as a JSON string")
         return text
 
     def read_tools(self, manifest: Mapping[str, Json]) -> tuple[Capability, ...]:
@@ -171,7 +171,7 @@ class ManifestReader:
         tools = manifest.get("tools")
         if not isinstance(tools, list):
             self.refuse(
-                "/tools", "the manifest has no array `tools`", "List the tools there; it may be empty"
+                "/tools", "the manifest has no array `tools`", "list the tools there; it may be empty"
             )
         capabilities = tuple(
             self.context.read_each(
@@ -185,7 +185,7 @@ class ManifestReader:
             if capability.id in seen:
                 message = f"two tools are called {capability.id!r}"
                 self.refuse(
-                    f"/tools/{position}/name", message, "A call names only the tool; give each its own name"
+                    f"/tools/{position}/name", message, "a call names only the tool; give each its own name"
                 )
             seen.add(capability.id)
         return capabilities
@@ -195,11 +195,11 @@ class ManifestReader:
         pointer = f"/tools/{position}"
         if not isinstance(tool, Mapping):
             self.refuse(
-                pointer, "a tool is not a JSON object", "A tool has `name`, `description` and `parameters`"
+                pointer, "a tool is not a JSON object", "a tool has `name`, `description` and `parameters`"
             )
         name = tool.get("name")
         if not isinstance(name, str) or not name:
-            self.refuse(f"{pointer}/name", "a tool has no `name`", "Name it; calls use the name")
+            self.refuse(f"{pointer}/name", "a tool has no `name`", "name it; calls use the name")
         description = self.read_text(tool, "description", f"{pointer}/description")
         if description is None:
             self.allow("S53", f"the tool {name!r} has no description", pointer)
@@ -228,7 +228,7 @@ class ManifestReader:
         form = form_of(value)
         if form is None:
             self.refuse(
-                pointer, f"the parameters of {name!r} are not a JSON Schema", "Write a JSON Schema object"
+                pointer, f"the parameters of {name!r} are not a JSON Schema", "write a JSON Schema object"
             )
         if form == "schema":
             taken, found = read_schema(without_form_note(value), known=self.definitions)

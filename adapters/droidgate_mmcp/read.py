@@ -37,9 +37,9 @@ _OTHER_TOOL_KEYS: Final = frozenset({"inputSchema", "input_schema", "function"})
 """Keys of the tools of MCP and of function calling."""
 
 ESCAPE_HINT: Final = (
-    "The manifest JSON was probably not double-escaped for aapt: write every backslash twice in android:value"
+    "the manifest JSON was probably not double-escaped for aapt: write every backslash twice in android:value"
 )
-PLACEHOLDER_HINT: Final = "The build fills in ${...}, and its value is not known here; write the text itself"
+PLACEHOLDER_HINT: Final = "the build fills in ${...}, and its value is not known here; write the text itself"
 _PLACEHOLDER: Final = "${"
 
 
@@ -135,16 +135,16 @@ def find_manifest_text(application: Application, component: Component) -> Manife
             message = (
                 f"the meta-data {meta.name} has {reference} as its value, of which a device sees the path"
             )
-            raise InputError(message, place=str(place), hint=f'Write android:resource="{reference}"')
+            raise InputError(message, place=str(place), hint=f'write android:resource="{reference}"')
         return ManifestText(meta.value, place, meta.raw_value, reference)
     if meta.value is not None:
         shown = text_of_value(meta.value)
         message = f"the meta-data {meta.name} is the {_type_name(meta)} {shown}, not a text"
-        raise InputError(message, place=str(place), hint="It holds a JSON object in android:value")
+        raise InputError(message, place=str(place), hint="it holds a JSON object in android:value")
     stated = meta.resource or meta.raw_value
     if stated is None or reference_in(stated) is None:
         message = f"the meta-data {meta.name} has no value"
-        raise InputError(message, place=str(place), hint="It holds a JSON object in android:value")
+        raise InputError(message, place=str(place), hint="it holds a JSON object in android:value")
     return _resource_text(application, stated, place)
 
 
@@ -165,7 +165,7 @@ def _resource_text(application: Application, reference: str, place: Place) -> Ma
         found = None if file is None else ManifestText(file.text, file.place, reference=reference)
     if found is None:
         message = f"the meta-data names {reference}, which is not among the resources"
-        raise InputError(message, place=str(place), hint="Put the JSON into android:value")
+        raise InputError(message, place=str(place), hint="put the JSON into android:value")
     return found
 
 
@@ -267,7 +267,7 @@ def _findings_of_receivers(application: Application) -> Iterator[Finding]:
             level=Level.NOTE,
             pointer="",
             message=f"the receiver {component.name} reports its mMCP tools only in answer to a broadcast",
-            hint="With a shim on its phone (`droidgate shim install`), `droidgate discover` asks the app",
+            hint="with a shim on its phone (`droidgate shim install`), `droidgate discover` asks the app",
             source=component.place,
             rule="M48",
         )

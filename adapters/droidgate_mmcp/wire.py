@@ -197,7 +197,7 @@ def _read_call(
 ) -> MmcpToolCall:
     tool = extras.get(tool_extra)
     if not isinstance(tool, str) or not tool:
-        raise InputError(f"the call has no extra {tool_extra!r}", place=str(_CALL), hint="It names the tool")
+        raise InputError(f"the call has no extra {tool_extra!r}", place=str(_CALL), hint="it names the tool")
     return MmcpToolCall(tool, _read_arguments(extras.get(parameters_extra), parameters_extra, context))
 
 
@@ -213,7 +213,7 @@ def _read_arguments(value: Json, extra: str, context: ReadingContext) -> dict[st
     arguments = context.parse(value, path=str(_CALL)) if isinstance(value, str) else value
     if not isinstance(arguments, dict):
         raise InputError(
-            f"the extra {extra!r} is not a JSON object", place=str(_CALL), hint="Write {} for no arguments"
+            f"the extra {extra!r} is not a JSON object", place=str(_CALL), hint="write {} for no arguments"
         )
     return arguments
 

@@ -46,7 +46,7 @@ _HINTS: Final = {
 }
 _TOOL_TYPES: Final = (DATA_COLLECTION, ACTION)
 _SERVER_FACTS: Final = (TOOL_TYPE_FACT, "namespace")
-_HINT: Final = "Expected the tools of a MobileAgent server, or the answer of UFO's `list_tools`"
+_HINT: Final = "expected the tools of a MobileAgent server, or the answer of UFO's `list_tools`"
 
 
 @dataclass(frozen=True, slots=True)
@@ -239,15 +239,15 @@ class _Reader:
                 tool's.
         """
         if not isinstance(tool, Mapping):
-            raise self.error("a tool is not a JSON object", pointer, "Each tool is an object with a name")
+            raise self.error("a tool is not a JSON object", pointer, "each tool is an object with a name")
         shape = _SHAPES[self.document.dialect]
         facts = {key: value for key, value in tool.items() if value is not None}
         name = self.take_text(facts, shape.name, pointer)
         if not name:
-            raise self.error("a tool has no name", pointer, f"Give it a `{shape.name}`")
+            raise self.error("a tool has no name", pointer, f"give it a `{shape.name}`")
         tool_type = self.read_tool_type(facts, name, pointer)
         if name in self.names:
-            raise self.error(f'duplicate tool "{name}"', pointer, "Remove one of them")
+            raise self.error(f'duplicate tool "{name}"', pointer, "remove one of them")
         self.names.add(name)
         if facts.get("tool_key") == f"{tool_type}::{name}":
             del facts["tool_key"]
@@ -276,7 +276,7 @@ class _Reader:
         stated = facts.get(TOOL_TYPE_FACT)
         if stated is not None and stated not in _TOOL_TYPES:
             message = f"{TOOL_TYPE_FACT!r} of the tool {name!r} is {str(stated)[:80]!r}"
-            raise self.error(message, pointer, f"Write {DATA_COLLECTION} or {ACTION}")
+            raise self.error(message, pointer, f"write {DATA_COLLECTION} or {ACTION}")
         return stated
 
     def take_input(self, facts: dict[str, Json], shape: _Shape, pointer: str) -> Json:
@@ -299,7 +299,7 @@ class _Reader:
         """
         annotations = facts.pop("annotations", {})
         if not isinstance(annotations, Mapping):
-            raise self.error(f"'annotations' of the tool {name!r} is not a JSON object", pointer, "Remove it")
+            raise self.error(f"'annotations' of the tool {name!r} is not a JSON object", pointer, "remove it")
         rest = {key: value for key, value in annotations.items() if value is not None}
         hints = {field: rest.pop(key) for key, field in _HINTS.items() if isinstance(rest.get(key), bool)}
         if rest:
@@ -315,13 +315,13 @@ class _Reader:
         """Take a text member out of a tool; None where it is absent."""
         text = facts.pop(name, None)
         if text is not None and not isinstance(text, str):
-            raise self.error(f"{name!r} of a tool is not a string", f"{pointer}/{name}", "Write a string")
+            raise self.error(f"{name!r} of a tool is not a string", f"{pointer}/{name}", "write a string")
         return text
 
     def read_schema(self, schema: Json, pointer: str) -> Type:
         """Read a schema, and keep the definitions that it includes."""
         if not isinstance(schema, Mapping):
-            raise self.error("a schema is not a JSON object", pointer, "Write a JSON Schema")
+            raise self.error("a schema is not a JSON object", pointer, "write a JSON Schema")
         read, included = read_schema(schema, known=self.definitions)
         self.definitions.update(included)
         return read

@@ -21,7 +21,7 @@ EARLY_EXIT: Final = "Early exit due to previous failure."
 _COMMAND_MEMBERS: Final = ("tool_name", "parameters", "tool_type", "call_id")
 _ACTION_MEMBERS: Final = ("function", "arguments")
 _HINT: Final = (
-    'Write {"tool_name": "tap", "parameters": {"x": 1, "y": 2}, "tool_type": "action"} or '
+    'write {"tool_name": "tap", "parameters": {"x": 1, "y": 2}, "tool_type": "action"} or '
     '{"action": {"function": "tap", "arguments": {"x": 1, "y": 2}}}'
 )
 
@@ -106,10 +106,10 @@ def read_command(value: Json, place: str) -> AgentCommand:
     tool_type = value.get("tool_type")
     if tool_type not in (None, command.server):
         message = f'"{command.id}" is not a tool of type {_shown(tool_type)}'
-        raise InputError(message, place=place, hint=f'Write "tool_type": "{command.server}"')
+        raise InputError(message, place=place, hint=f'write "tool_type": "{command.server}"')
     call_id = value.get("call_id")
     if call_id is not None and not isinstance(call_id, str):
-        raise InputError('"call_id" is not a string', place=place, hint="Write a string, or leave it out")
+        raise InputError('"call_id" is not a string', place=place, hint="write a string, or leave it out")
     arguments = _read_arguments(value.get("parameters"), "parameters", place)
     return AgentCommand(command, arguments, call_id or str(uuid.uuid4()))
 

@@ -104,7 +104,7 @@ def parse_document(
             "M29",
             f"curly quotes are read as straight ones ({error.message})",
             source=Place(path=path, line=1),
-            hint="Put attribute values in straight quotes",
+            hint="put attribute values in straight quotes",
         )
         return DescriptorDocument(root, path, rules, repaired=True, resources=resources)
 

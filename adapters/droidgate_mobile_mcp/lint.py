@@ -77,11 +77,11 @@ class _DescriptorLinter:
         if document.repaired:
             message = "the file is XML only when its curly quotes are straightened"
             yield self.broken(
-                rules.WELL_FORMED, root, message, hint="Put attribute values in straight quotes"
+                rules.WELL_FORMED, root, message, hint="put attribute values in straight quotes"
             )
         if root.tag != NAMES["root"]:
             message = f"the root element is <{shown_tag(root)}>"
-            hint = f'It is <{NAMES["root"]} version="1.0">, in no namespace'
+            hint = f'it is <{NAMES["root"]} version="1.0">, in no namespace'
             yield self.broken(rules.ROOT, root, message, hint=hint)
             if root.tag not in _KNOWN_ROOTS:
                 return
@@ -101,7 +101,7 @@ class _DescriptorLinter:
         if version == NAMES["version"]:
             return
         message = "the root has no version" if version is None else f"the root has version {version[:100]!r}"
-        yield self.broken(rules.VERSION, root, message, hint=f'Write version="{NAMES["version"]}"')
+        yield self.broken(rules.VERSION, root, message, hint=f'write version="{NAMES["version"]}"')
 
     def capability(self, element: Element) -> Iterator[Finding]:
         yield from self.needs(element, "id", rules.ID)
@@ -117,7 +117,7 @@ class _DescriptorLinter:
             groups = [child for child in element if child.tag == role]
             for second in groups[1:]:
                 yield self.broken(
-                    rules.ONE_ELEMENT, second, f"a second <{role}>", hint="Put its parameters into one"
+                    rules.ONE_ELEMENT, second, f"a second <{role}>", hint="put its parameters into one"
                 )
             names: set[str] = set()
             for group in groups:
@@ -139,7 +139,7 @@ class _DescriptorLinter:
         if word and word not in WORDS.write.values():
             known = WORDS.read.get(word.strip().lower())
             hint = (
-                f"Write {WORDS.write[known]}" if known else f"Write one of {', '.join(WORDS.write.values())}"
+                f"write {WORDS.write[known]}" if known else f"write one of {', '.join(WORDS.write.values())}"
             )
             yield self.broken(rules.KNOWN_TYPE, element, f"the type {word!r}", hint=hint)
         attributes = _ATTRIBUTES["param"]
@@ -147,7 +147,7 @@ class _DescriptorLinter:
             required = element.get("required")
             if required not in {"true", "false"}:
                 message = "no required" if required is None else f"required={required!r}"
-                yield self.broken(rules.PARAM_REQUIRED, element, message, hint='Write "true" or "false"')
+                yield self.broken(rules.PARAM_REQUIRED, element, message, hint='write "true" or "false"')
         else:
             attributes = tuple(attribute for attribute in attributes if attribute != "required")
         yield from self.unspecified(element, attributes, ())
@@ -166,16 +166,16 @@ class _DescriptorLinter:
             if text != raw and "\\" not in raw:
                 message = f"a device gives {text[:100]!r} for {attribute}={raw[:100]!r}"
                 yield self.broken(
-                    rules.SAME_TEXT, element, message, hint=r"Escape the first character as \uXXXX"
+                    rules.SAME_TEXT, element, message, hint=r"escape the first character as \uXXXX"
                 )
             elif text != raw and not _is_deliberate(raw):
                 message = (
                     f"the backslashes of {attribute} are escapes for a device, which gives {text[:100]!r}"
                 )
-                yield self.broken(rules.SAME_TEXT, element, message, hint="Double each backslash")
+                yield self.broken(rules.SAME_TEXT, element, message, hint="double each backslash")
         elif reference_in(raw) is not None:
             message = f"{attribute} is the reference {raw[:100]}"
-            yield self.broken(rules.NO_REFERENCE, element, message, hint="Write the text itself")
+            yield self.broken(rules.NO_REFERENCE, element, message, hint="write the text itself")
         if not fits_a_resource(raw):
             yield self.broken(rules.TEXT_LENGTH, element, f"{attribute} has {len(raw)} characters")
 

@@ -41,7 +41,7 @@ def _lint(application: Application) -> Iterator[Finding]:
         meta = outside.find_meta_data(*_ALL_KEYS)
         if meta is not None:
             message = f"{meta.name} is at the application, where no agent looks for it"
-            hint = "Move it into the service element"
+            hint = "move it into the service element"
             yield rules.IN_SERVICE.broken(message, source=meta.place or application.place, hint=hint)
     for service in (*services, *with_meta_data):
         yield from _lint_service(application, service)
@@ -62,14 +62,14 @@ def _points_to_descriptor(service: Component) -> bool:
 def _lint_service(application: Application, service: Component) -> Iterator[Finding]:
     place = _place(application, service)
     if not service.has_action(ACTIONS[0]):
-        hint = f'Add an intent-filter with <action android:name="{ACTIONS[0]}" />'
+        hint = f'add an intent-filter with <action android:name="{ACTIONS[0]}" />'
         yield rules.ACTION.broken(f"{service.name} has no filter for {ACTIONS[0]}", source=place, hint=hint)
     yield from _lint_text(service, "name", rules.NAME, rules.NAME_TEXT, place)
     yield from _lint_text(service, "description", rules.DESCRIPTION, rules.DESCRIPTION_TEXT, place)
     yield from _lint_descriptor(application, service, place)
     if service.exported is not True:
         stated = "is not exported" if service.exported is False else "does not state android:exported"
-        hint = 'Write android:exported="true"; Android 12 and later require the attribute'
+        hint = 'write android:exported="true"; Android 12 and later require the attribute'
         yield rules.EXPORTED.broken(f"{service.name} {stated}", source=place, hint=hint)
     enabled = application.enabled_rule_of(service)
     if enabled is not True:
@@ -81,7 +81,7 @@ def _lint_service(application: Application, service: Component) -> Iterator[Find
         yield rules.NO_PERMISSION.broken(message, source=place)
     if "foregroundServiceType" not in service.attributes:
         hint = (
-            'If it calls startForeground, declare android:foregroundServiceType="dataSync" and its permission'
+            'if it calls startForeground, declare android:foregroundServiceType="dataSync" and its permission'
         )
         yield rules.FOREGROUND_TYPE.broken(
             f"{service.name} has no android:foregroundServiceType", source=place, hint=hint
@@ -94,7 +94,7 @@ def _lint_text(
     key = _FORM.keys[role]
     meta = service.find_meta_data(key)
     if meta is None:
-        hint = f'Add <meta-data android:name="{key}" android:value="..." />'
+        hint = f'add <meta-data android:name="{key}" android:value="..." />'
         yield needed.broken(f"{service.name} has no meta-data {key}", source=place, hint=hint)
         return
     if isinstance(meta.value, str):
@@ -104,10 +104,10 @@ def _lint_text(
     source = meta.place or place
     if meta.value is None and meta.resource is None:
         message = f"{key} is {meta.raw_value}, which is not among the resources"
-        yield needed_text.broken(message, source=source, hint="Declare the string, or write the text itself")
+        yield needed_text.broken(message, source=source, hint="declare the string, or write the text itself")
         return
     given = {type(None): "a resource", bool: "a boolean"}.get(type(meta.value), "a number")
-    hint = "Give it as android:value, a number or a boolean by a string resource"
+    hint = "give it as android:value, a number or a boolean by a string resource"
     yield needed_text.broken(f"{key} is {given} for a device", source=source, hint=hint)
 
 
@@ -115,7 +115,7 @@ def _lint_descriptor(application: Application, service: Component, place: Place)
     key = _FORM.keys["capabilities"]
     meta = service.find_meta_data(key)
     if meta is None:
-        hint = f'Add <meta-data android:name="{key}" android:resource="@xml/mcp_capabilities" />'
+        hint = f'add <meta-data android:name="{key}" android:resource="@xml/mcp_capabilities" />'
         yield rules.DESCRIPTOR.broken(f"{service.name} has no meta-data {key}", source=place, hint=hint)
         meta = service.find_meta_data(KEYS["capabilities"][1])
     if meta is not None:
@@ -127,7 +127,7 @@ def _lint_descriptor_file(application: Application, meta: MetaData, place: Place
     raw = reference is not None and not reference.startswith("@xml/")
     if meta.resource is None or raw:
         shown = meta.resource or meta.raw_value or meta.value
-        hint = 'Write android:resource="@xml/..." and keep the file in res/xml'
+        hint = 'write android:resource="@xml/..." and keep the file in res/xml'
         message = f"{meta.name} is {shown}, which is not an XML resource"
         yield rules.DESCRIPTOR_REFERENCE.broken(message, source=place, hint=hint)
     if reference is None:

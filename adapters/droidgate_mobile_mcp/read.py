@@ -121,7 +121,7 @@ class _DescriptorReader:
             raise InputError(
                 f"no Mobile-MCP descriptor: its root element is <{shown_tag(root)}>",
                 place=str(document.place(root)),
-                hint=f"The root element is <{FORMS['1.0'].root}>, in no namespace",
+                hint=f"the root element is <{FORMS['1.0'].root}>, in no namespace",
             )
         version = document.text(root, "version")
         if version is None:
@@ -133,7 +133,7 @@ class _DescriptorReader:
             raise InputError(
                 f"the descriptor is of version {version[:100]!r}, and 1.0 is what is known",
                 place=str(document.place(root)),
-                hint="Convert a descriptor of version 1.0",
+                hint="convert a descriptor of version 1.0",
             )
         self.allow("M08", root, f"version {version!r} is read as 1.0")
         return "1.0", {"version": version}
@@ -223,7 +223,7 @@ class _DescriptorReader:
             "M07",
             element,
             f"the parameter {name!r} {stated}; it is read as {'required' if required else 'optional'}",
-            hint='Write required="true" or required="false"',
+            hint='write required="true" or required="false"',
         )
         return required
 
@@ -235,7 +235,7 @@ class _DescriptorReader:
         raise InputError(
             f"a <{tag}> has no {attribute}",
             place=str(self.document.place(element)),
-            hint=f"Give it one: <{tag} {attribute}=...>, without a namespace prefix",
+            hint=f"give it one: <{tag} {attribute}=...>, without a namespace prefix",
         )
 
     def read_text(
@@ -271,7 +271,7 @@ class _DescriptorReader:
         if raw == text or raw is None or self.document.rules != "source" or "\\" in raw or "@" in raw:
             return
         message = f"{attribute}={raw[:100]!r} is not a text for a device; it is read as {text[:100]!r}"
-        self.allow("M68", element, message, hint=r"Escape the first character as \uXXXX")
+        self.allow("M68", element, message, hint=r"escape the first character as \uXXXX")
 
     def read_rest(
         self, element: Element, attributes: frozenset[str], elements: frozenset[str]

@@ -47,7 +47,7 @@ class MobileMcpBackend:
         data = archive.read_entry(entry, MAX_XML_BYTES)
         if not is_binary_xml(data):
             message = f"the descriptor {reference} is not an XML resource, so a phone cannot compare it"
-            raise InputError(message, place=archive.place_of(entry), hint="Move it to res/xml")
+            raise InputError(message, place=archive.place_of(entry), hint="move it to res/xml")
         return recipe_digest(FORMAT_ID, events_of_entry(apk, archive, entry, data))
 
     def target(self, provider: Provider, capability: Capability) -> Mapping[str, Json]:

@@ -138,7 +138,7 @@ def refuse_unserved(dialect: WireDialect) -> None:
     """Raise UsageError for a dialect that droidgate does not speak."""
     if not dialect.served:
         raise UsageError(
-            f"the wire dialect {dialect.id} is not served", hint=f"Why: {dialect.not_served_because}"
+            f"the wire dialect {dialect.id} is not served", hint=f"why: {dialect.not_served_because}"
         )
 
 

@@ -72,7 +72,7 @@ class _Reader:
         """Read a list of JSON objects, each for itself."""
         if not isinstance(tools, list):
             message = "the tools are not a list"
-            raise InputError(message, place=str(self.place), hint="Expected a JSON array")
+            raise InputError(message, place=str(self.place), hint="expected a JSON array")
         for position, tool in enumerate(tools):
             self.add(position, partial(_read_object, tool, read))
 
@@ -157,7 +157,7 @@ def read_ari(text: str, place: Place) -> ToolDeclarations:
     version = root.get("declarationVersion")
     if not isinstance(version, int) or isinstance(version, bool) or not 1 <= version <= _NEWEST_ARI:
         message = f"Ari does not read the declaration version {version!r}"
-        raise InputError(message, place=str(place), hint=f"It is a number from 1 to {_NEWEST_ARI}")
+        raise InputError(message, place=str(place), hint=f"it is a number from 1 to {_NEWEST_ARI}")
     reader = _Reader(place)
     reader.declared.name = _text(root, "label")
     reader.declared.facts = {key: value for key, value in root.items() if key not in {"label", "tools"}}

@@ -30,7 +30,7 @@ _READ_AS: Final = {
 _SET_BY_LIBRARY: Final = "true is used, because a library sets it"
 _MAX_DESCRIBED: Final = 300
 _CONTROL: Final = re.compile(r"[\x00-\x1f\x7f-\x9f]")
-_HINT: Final = "Add the resource to the app, or write the value itself"
+_HINT: Final = "add the resource to the app, or write the value itself"
 
 
 def read_access(

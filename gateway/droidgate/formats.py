@@ -347,7 +347,7 @@ def load_formats() -> Mapping[str, Format]:
         format_: Format = entry.load()
         if format_.id in loaded:
             message = f"two packages register the format {format_.id!r}"
-            raise UsageError(message, hint="Uninstall one of them")
+            raise UsageError(message, hint="uninstall one of them")
         loaded[format_.id] = format_
     return loaded
 

@@ -18,7 +18,7 @@ from droidgate.parsing.json_text import parse_json
 from droidgate.parsing.suggestions import suggest_name
 from droidgate.translate import Conversion
 
-_HINT: Final = "Give `names.json` that `droidgate convert` wrote with the tools"
+_HINT: Final = "give `names.json` that `droidgate convert` wrote with the tools"
 
 
 @dataclass(frozen=True, slots=True)
@@ -151,7 +151,7 @@ def _unknown(name: str, known: _Names) -> InputError:
 
 def _ambiguous(name: str) -> InputError:
     message = f"several apps have the function {name!r}"
-    return InputError(message, place="/name", hint="Convert each app with a run of its own")
+    return InputError(message, place="/name", hint="convert each app with a run of its own")
 
 
 def _with_original_names(arguments: Mapping[str, Json], originals: Mapping[str, str]) -> dict[str, Json]:

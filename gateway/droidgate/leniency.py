@@ -37,7 +37,7 @@ Part = TypeVar("Part")
 Read = TypeVar("Read")
 
 _MAX_REASON: Final = 300
-_STRICT_HINT: Final = "It is accepted without strict reading"
+_STRICT_HINT: Final = "it is accepted without strict reading"
 
 USED_ROWS: set[str] = set()
 """Ids of the rows that this process has used; the tests hold it against the registry."""
@@ -46,7 +46,7 @@ USED_ROWS: set[str] = set()
 def crash_report(error: Exception, place: str | None, *, part: str = "a capability") -> InputError:
     """Return the problem that a scan reports for a part of an app that droidgate crashed at."""
     reason = f"{type(error).__name__}: {error}"[:_MAX_REASON]
-    return InputError(f"{part} is left out: internal error: {reason}", place=place, hint="Report the app")
+    return InputError(f"{part} is left out: internal error: {reason}", place=place, hint="report the app")
 
 
 def _rows_off() -> frozenset[str]:

@@ -39,7 +39,7 @@ def write_files(
         more = f" (and {len(different) - 1} more)" if len(different) > 1 else ""
         message = f"there is another file of that name already{more}"
         raise WriteError(
-            message, place=str(different[0]), hint="Choose another folder, or overwrite with --force"
+            message, place=str(different[0]), hint="choose another folder, or overwrite with --force"
         )
     for path, data in files.items():
         if statuses[path] != "unchanged":
@@ -51,7 +51,7 @@ def write_files(
 def _check_folder(folder: Path) -> None:
     if not folder.exists():
         raise WriteError(
-            "the folder does not exist", place=str(folder), hint="Make it, or choose another one"
+            "the folder does not exist", place=str(folder), hint="make it, or choose another one"
         )
 
 
@@ -67,7 +67,7 @@ def path_below(folder: Path, relative: str) -> Path:
     if not is_plain or not path.resolve().is_relative_to(folder.resolve()):
         message = "an artifact may not lie outside the output folder"
         raise WriteError(
-            message, place=str(path), hint="Choose a folder without symbolic links that lead away"
+            message, place=str(path), hint="choose a folder without symbolic links that lead away"
         )
     return path
 
@@ -78,7 +78,7 @@ def _status(path: Path, data: bytes) -> Status:
         message = (
             "a folder is in the way of a file" if in_the_way is None else "a file is in the way of a folder"
         )
-        raise WriteError(message, place=str(in_the_way or path), hint="Choose another output folder")
+        raise WriteError(message, place=str(in_the_way or path), hint="choose another output folder")
     if not path.exists():
         return "created"
     return "unchanged" if path.read_bytes() == data else "updated"
@@ -111,4 +111,4 @@ def check_output_name(out: Path, count: int) -> None:
     """
     if count != 1:
         message = f"{count} artifacts do not fit into one file"
-        raise UsageError(message, hint=f"Name a folder instead of {out}")
+        raise UsageError(message, hint=f"name a folder instead of {out}")

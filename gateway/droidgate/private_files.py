@@ -50,7 +50,7 @@ def read_private(path: Path, *, largest: int, may_be_link: bool = False) -> byte
         os.close(descriptor)
     if len(data) > largest:
         message = f"the file has more than {largest:,} bytes"
-        raise InputError(message, place=str(path), hint="Move it away, and start with an empty one")
+        raise InputError(message, place=str(path), hint="move it away, and start with an empty one")
     return data
 
 
@@ -62,15 +62,15 @@ def check_private(descriptor: int, path: Path) -> None:
     """
     status = os.fstat(descriptor)
     if not stat.S_ISREG(status.st_mode):
-        raise InputError("it is not a regular file", place=str(path), hint="Move it away")
+        raise InputError("it is not a regular file", place=str(path), hint="move it away")
     if not _HAS_OWNERS:
         return
     if status.st_uid not in {os.geteuid(), 0}:
         message = "the file belongs to another user of this computer"
-        raise InputError(message, place=str(path), hint="Move it away, or change its owner")
+        raise InputError(message, place=str(path), hint="move it away, or change its owner")
     if status.st_mode & (stat.S_IWGRP | stat.S_IWOTH):
         message = "other users of this computer may write the file"
-        raise InputError(message, place=str(path), hint=f"Read it, then run: chmod go-w {path}")
+        raise InputError(message, place=str(path), hint=f"read it, then run: chmod go-w {path}")
 
 
 def replace_private(path: Path, data: bytes) -> None:

@@ -101,7 +101,7 @@ def test_a_compiled_manifest_alone_is_an_error_with_a_way_out(tmp_path: Path) ->
     path.write_bytes(axml(MANIFEST))
     with pytest.raises(InputError) as caught:
         read_source(str(path))
-    assert caught.value.hint == "Name the APK"
+    assert caught.value.hint == "name the APK"
 
 
 def test_an_application_answers_after_its_file_was_let_go(app: str) -> None:

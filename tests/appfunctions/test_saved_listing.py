@@ -178,7 +178,7 @@ def test_the_dialect_is_that_of_the_properties_that_are_listed(
 
 def test_a_service_that_the_listing_does_not_name_is_a_finding() -> None:
     (finding,) = read(listing(element(OF_A_LIST))).findings
-    assert (finding.code, finding.hint) == ("listed-service-unknown", "Read the app's APK to know")
+    assert (finding.code, finding.hint) == ("listed-service-unknown", "read the app's APK to know")
 
 
 def test_functions_without_a_signature_are_a_finding() -> None:

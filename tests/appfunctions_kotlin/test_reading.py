@@ -330,7 +330,7 @@ def test_a_class_that_no_file_declares_is_refused_at_its_line() -> None:
     reading = functions("@AppFunction fun f(c: AppFunctionContext, x: Note) {}", header=header)
     [problem] = reading.problems
     assert problem.message.startswith("unresolved reference 'lib.Note'")
-    assert problem.hint == "Read the module that declares it too"
+    assert problem.hint == "read the module that declares it too"
 
 
 def test_a_file_with_a_syntax_error_is_a_problem_and_the_others_are_read() -> None:
@@ -641,7 +641,7 @@ def test_a_call_in_place_of_a_text_is_named_without_words_of_python() -> None:
     )
     (finding,) = reading.findings
     assert finding.message == "instruction of @AppFunctionInstruction is left out: it is not a text"
-    assert finding.hint == "Write a text, as a literal or a const val"
+    assert finding.hint == "write a text, as a literal or a const val"
 
 
 def test_a_problem_names_the_function_that_it_leaves_out() -> None:

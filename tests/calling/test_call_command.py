@@ -82,7 +82,7 @@ def test_without_a_terminal_nobody_is_asked(reached: ReachedPhone) -> None:
     assert done.out == ""
     assert done.err.startswith("error: needs_approval: ")
     assert (
-        f"hint: To approve it: droidgate pins approve '{NOTES}/{NOTES}.NotesService#createNote'" in done.err
+        f"hint: to approve it: droidgate pins approve '{NOTES}/{NOTES}.NotesService#createNote'" in done.err
     )
 
 

@@ -167,7 +167,7 @@ def test_an_ambiguous_name_is_refused_with_names_that_are_not(reached: ReachedPh
 def test_a_misspelled_name_gets_the_closest(reached: ReachedPhone) -> None:
     with pytest.raises(UsageError) as raised:
         call(reached, "query_clockin")
-    assert raised.value.hint == "Did you mean 'query_clock_in'?"
+    assert raised.value.hint == "did you mean 'query_clock_in'?"
 
 
 def test_what_is_not_approved_is_refused_before_anything_is_sent(reached: ReachedPhone) -> None:

@@ -190,7 +190,7 @@ def test_a_damaged_file_approves_nothing_and_is_an_error(tmp_path: Path, damage:
     ):
         with pytest.raises(InputError, match=message) as caught:
             use()
-        assert caught.value.hint == "Look at the file; to approve everything anew, move it away"
+        assert caught.value.hint == "look at the file; to approve everything anew, move it away"
     assert store.path.read_bytes() == damage(before)
 
 

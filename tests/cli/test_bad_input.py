@@ -76,12 +76,12 @@ CASES = [
         "droidgate formats",
     ),
     Case("droidgate convert SAMPLE --to mmcp -o /dev/full/x", 3, "/dev/full: ", "another output folder"),
-    Case("touch out; droidgate convert SAMPLE --to mmcp -o out", 2, "2 artifacts", "Name a folder"),
+    Case("touch out; droidgate convert SAMPLE --to mmcp -o out", 2, "2 artifacts", "name a folder"),
     Case("droidgate convert SAMPLE --to mmcp -o /proc/x", 3, "/proc"),
     Case("droidgate coverage nope --html gone/x.html", 3, "nope: ", "droidgate scan"),
     Case("droidgate scan SAMPLE --catalog /proc/x", 3, "/proc/x: "),
     Case("droidgate inspcet SAMPLE", 2, "no such command 'inspcet'", "did you mean 'inspect'?"),
-    Case("droidgate inspect SAMPLE --jsn", 2, "no such option: --jsn", "did you mean --json? See"),
+    Case("droidgate inspect SAMPLE --jsn", 2, "no such option: --jsn", "did you mean --json? see"),
     Case("droidgate lint", 2, "missing argument 'SRC'", "droidgate lint --help"),
     Case("droidgate help shim instal", 2, "no such command 'instal'", "did you mean 'install'?"),
     Case("droidgate phone start --sdk 99", 2, "'99'", "36.1"),
@@ -108,12 +108,12 @@ CASES = [
     Case("droidgate call x --deadline nan", 2, "'nan' is not a number from 1 to 150", "call --help"),
     Case("droidgate audit verify --folder nope", 3, "nope: "),
     Case("droidgate install-client nope", 2, "unknown client 'nope'", "cursor"),
-    Case("droidgate install-client cursor --print --remove", 2, "exclude each other", "Leave one"),
+    Case("droidgate install-client cursor --print --remove", 2, "exclude each other", "leave one"),
     Case("droidgate install-client cursor --url ftp://x", 2, "'ftp://x'", "http://127.0.0.1:PORT/mcp"),
     Case("printf 'lnt = 1' > droidgate.toml; droidgate config show", 2, 'unknown setting "lnt"', "lint"),
     Case("printf '[' > droidgate.toml; droidgate inspect x", 2, "not TOML", "droidgate config show"),
     Case("DROIDGATE_STRICT=maybe droidgate config show", 2, 'DROIDGATE_STRICT is "maybe"', "variable"),
-    Case("droidgate config shw", 2, "no such command 'shw'", "did you mean 'show'? See"),
+    Case("droidgate config shw", 2, "no such command 'shw'", "did you mean 'show'? see"),
     Case("droidgate catalog sql --catalog nope 'select 1'", 3, "nope: it is not a catalog", "droidgate scan"),
     Case("droidgate pack nope -o a.apk", 3, "nope: it is not a folder", "project"),
     Case("droidgate migrate nope --to mmcp --into nope", 3, "nope: "),
@@ -190,7 +190,7 @@ def test_a_number_that_is_not_in_its_range_is_named_with_the_range(
             allowed = rf"'{value}' is not a (whole )?number (of at least|from) {option.min:g}"
             assert re.search(allowed, line), line
             assert option.max is None or f" to {option.max:.10g}" in line
-            assert (code, hint) == (2, f"hint: See `droidgate {' '.join(path)} --help`")
+            assert (code, hint) == (2, f"hint: see `droidgate {' '.join(path)} --help`")
 
 
 PROGRAM_THAT_SAYS_WHEN_IT_STARTS = """
@@ -242,16 +242,14 @@ def press():
 """
 
 
-@pytest.mark.usefixtures("ctrl_c_reaches_programs")
 @pytest.mark.parametrize("where", PROGRAMS_THAT_PRESS_CTRL_C)
 def test_ctrl_c_ends_a_run_without_output_wherever_it_comes(where: str, tmp_path: Path) -> None:
     program = f"{PRESS}{PROGRAMS_THAT_PRESS_CTRL_C[where]}cli.main()"
     command = [sys.executable, "-c", program, "inspect", str(tmp_path)]
-    run = subprocess.run(command, capture_output=True, text=True, check=False, timeout=50)
+    run = subprocess.run(command, capture_output=True, text=True, check=False, timeout=120)
     assert (run.returncode, run.stdout, run.stderr) == (130, "", "")
 
 
-@pytest.mark.usefixtures("ctrl_c_reaches_programs")
 @pytest.mark.parametrize("milliseconds", [0, 60, 120, 250, 500, 1000])
 def test_ctrl_c_ends_a_run_without_output_also_while_it_starts(milliseconds: int) -> None:
     with subprocess.Popen(
@@ -266,5 +264,5 @@ def test_ctrl_c_ends_a_run_without_output_also_while_it_starts(milliseconds: int
         assert process.stdout.readline() == "up\n"
         time.sleep(milliseconds / 1000)
         os.killpg(process.pid, signal.SIGINT)
-        out, err = process.communicate(timeout=30)
+        out, err = process.communicate(timeout=120)
     assert (process.returncode, out, err) == (130, "", "")

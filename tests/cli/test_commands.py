@@ -153,7 +153,7 @@ def test_convert_refuses_to_overwrite_other_work(droidgate: Runner) -> None:
     assert (refused.code, refused.out) == (3, "")
     assert refused.err.splitlines() == [
         f"error: out/{artifact}: there is another file of that name already",
-        "hint: Choose another folder, or overwrite with --force",
+        "hint: choose another folder, or overwrite with --force",
     ]
     assert Path("out", artifact).read_text() == "mine"
     assert droidgate("convert", "timer", "--to", "mcp", "-o", "out", "--force").code == 0
@@ -373,7 +373,7 @@ def test_the_demo_touches_neither_home_nor_the_users_adb_server(
         listening.setblocking(False)
         monkeypatch.setenv("ANDROID_ADB_SERVER_PORT", str(listening.getsockname()[1]))
         run = subprocess.run(
-            [sys.executable, "-m", "droidgate", "demo"], capture_output=True, check=False, timeout=110
+            [sys.executable, "-m", "droidgate", "demo"], capture_output=True, check=False, timeout=120
         )
         assert run.returncode == 0, run.stdout[-2000:]
         with pytest.raises(BlockingIOError):

@@ -144,7 +144,7 @@ def test_an_unknown_key_gets_a_suggestion(droidgate: Runner) -> None:
     Path("../pyproject.toml").write_text('[tool.droidgate.lnt]\nfail-on = "note"\n')
     run = droidgate("lint", "timer")
     assert _error_of(run) == 'error: ../pyproject.toml:1: unknown setting "lnt"'
-    assert run.err.splitlines()[1].startswith("hint: Did you mean lint? ")
+    assert run.err.splitlines()[1].startswith("hint: did you mean lint? ")
 
 
 def test_help_and_commands_without_settings_need_no_valid_file(droidgate: Runner) -> None:

@@ -55,7 +55,7 @@ def test_several_providers_need_a_choice(droidgate: Runner, tmp_path: Path) -> N
     )
     assert run.code == 2
     assert "--name and --description cannot describe 5 providers" in run.err
-    assert "hint: Choose one with --provider: dev.droidgate.sample.clockin.ClockInService, " in run.err
+    assert "hint: choose one with --provider: dev.droidgate.sample.clockin.ClockInService, " in run.err
     assert not (tmp_path / "o").exists()
     chosen = ("--provider", "TallyService", "--name", "N", "-o", tmp_path / "o")
     assert droidgate("convert", source, "--to", "mcp", *chosen).code == 0

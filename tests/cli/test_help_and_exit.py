@@ -106,31 +106,31 @@ def test_no_arguments_show_the_help_as_a_usage_error(droidgate: Runner) -> None:
         (
             ("inspct",),
             "error: no such command 'inspct'",
-            "hint: did you mean 'inspect', 'pins', 'lint'? See `droidgate --help`",
+            "hint: did you mean 'inspect', 'pins', 'lint'? see `droidgate --help`",
         ),
         (
             ("inspect", "--nothing"),
             "error: no such option: --nothing",
-            "hint: See `droidgate inspect --help`",
+            "hint: see `droidgate inspect --help`",
         ),
-        (("convert", "x"), "error: missing option '--to'", "hint: See `droidgate convert --help`"),
-        (("inspect",), "error: missing argument 'SRC'", "hint: See `droidgate inspect --help`"),
+        (("convert", "x"), "error: missing option '--to'", "hint: see `droidgate convert --help`"),
+        (("inspect",), "error: missing argument 'SRC'", "hint: see `droidgate inspect --help`"),
         (
             ("lint", "x", "--fail-on", "fatal"),
             "error: invalid value for '--fail-on': 'fatal' is not one of 'note', 'warning', 'error'",
-            "hint: See `droidgate lint --help`",
+            "hint: see `droidgate lint --help`",
         ),
         (
             ("lint", "x", "--json", "--sarif"),
             "error: --json and --sarif exclude each other",
-            "hint: Choose one of them",
+            "hint: choose one of them",
         ),
         (
             ("diff", "-", "-"),
             "error: standard input cannot be both sides",
-            "hint: Name a file for one of them",
+            "hint: name a file for one of them",
         ),
-        (("inspect", "-", "-"), "error: standard input can be read once only", "hint: Write - once"),
+        (("inspect", "-", "-"), "error: standard input can be read once only", "hint: write - once"),
     ],
     ids=lambda value: " ".join(value) if isinstance(value, tuple) else None,
 )
@@ -160,7 +160,7 @@ def test_a_mistake_of_ours_is_one_line(droidgate: Runner, monkeypatch: pytest.Mo
     assert run.code == 70
     assert run.err.splitlines() == [
         "error: internal error: ValueError: wires crossed \\x1b[31m",
-        "hint: Set DROIDGATE_TRACEBACK=1 to see where it happened, and report it",
+        "hint: set DROIDGATE_TRACEBACK=1 to see where it happened, and report it",
     ]
     monkeypatch.setenv("DROIDGATE_TRACEBACK", "1")
     assert "Traceback (most recent call last)" in droidgate("inspect", "x").err
@@ -221,4 +221,4 @@ def test_a_file_of_another_format_than_was_asked_for_tells_what_was_asked_for(
     tools = tmp_path / "tools.json"
     tools.write_text('{"tools": [{"name": "t", "inputSchema": {"type": "object"}}]}')
     run = droidgate("inspect", tools, "--from", "mmcp")
-    assert (run.code, run.err.splitlines()[1]) == (3, "hint: It was to be read as mMCP (mmcp) only")
+    assert (run.code, run.err.splitlines()[1]) == (3, "hint: it was to be read as mMCP (mmcp) only")

@@ -108,7 +108,7 @@ def test_a_name_that_means_nothing_gets_a_suggestion(droidgate: Runner) -> None:
     run = droidgate("pins", "approve", "creatNote")
     assert (run.code, run.out) == (2, "")
     assert (
-        "error: no capability matches 'creatNote'\nhint: Did you mean 'dev.droidgate.sample.notes" in run.err
+        "error: no capability matches 'creatNote'\nhint: did you mean 'dev.droidgate.sample.notes" in run.err
     )
     assert "no capability is approved" in droidgate("pins", "remove", "x").err
 

@@ -101,9 +101,9 @@ def test_two_results_of_one_place_have_two_fingerprints() -> None:
 
 
 def test_our_level_and_rule_are_kept() -> None:
-    (result,) = _results(_finding("a.xml", level=Level.DROPPED, rule="Specification 4", hint="Do so"))
+    (result,) = _results(_finding("a.xml", level=Level.DROPPED, rule="Specification 4", hint="do so"))
     assert result["properties"] == {"level": "dropped", "rule": "Specification 4"}
-    assert result["message"]["text"] == "m. Do so"
+    assert result["message"]["text"] == "m; do so"
 
 
 @pytest.mark.parametrize(

@@ -24,7 +24,7 @@ from droidgate.translate import Conversion, FailedTranslation, Translation, conv
 from droidgate_phone.sample_apps import sample_apps_directory
 
 NOTES = sample_apps_directory() / "notes" / "app"
-HINT = "hint: Check the caller in the code that answers the call, or leave the capability out"
+HINT = "hint: check the caller in the code that answers the call, or leave the capability out"
 # mMCP keeps a manifest in one attribute, and a text of this length does not fit into a compiled manifest.
 TOO_LONG: dict[str, Any] = {
     "tools": [{"name": "speak", "description": "word " * 20_000, "inputSchema": {"type": "object"}}]

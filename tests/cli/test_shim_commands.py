@@ -439,7 +439,7 @@ def test_what_nobody_chose_is_not_told_as_an_app_without_a_shim(shim: Shim, tmp_
 
 def test_a_call_tells_what_is_wrong_with_it(shim: Shim, phone: VirtualPhone) -> None:
     del phone
-    assert "Install some with" in shim("call", "x").err
+    assert "install some with" in shim("call", "x").err
     shim.install(f"adb:/{CLOCK_IN}")
     for arguments, message in (
         (("x",), "no shim on the phone offers 'x'"),
@@ -744,7 +744,7 @@ def test_apps_that_agents_reach_by_themselves_get_a_shim_only_on_request(
     refused = shim("install", "--from", f"adb:/{CLOCK_IN}")
     assert refused.code == 3
     assert "Mobile-MCP agents reach these apps by themselves" in refused.err
-    assert "hint: Make shims for them with --protocol mobile-mcp" in refused.err
+    assert "hint: make shims for them with --protocol mobile-mcp" in refused.err
 
     everything = shim.document("install", "--from", "adb:", *ALL)
     assert everything["left_out"] == []
@@ -805,7 +805,7 @@ def test_a_capability_or_shim_that_is_not_known_has_the_nearest_name(shim: Shim,
         run = shim(*unknown)
         assert (run.code, f"did you mean '{NOTES}'? known: " in run.err) == (2, True)
     choice = shim("install", "--from", f"adb:/{NOTES}", "--advertise", "mmpc")
-    assert (choice.code, "hint: did you mean 'mmcp'? See `droidgate shim install --help`" in choice.err) == (
+    assert (choice.code, "hint: did you mean 'mmcp'? see `droidgate shim install --help`" in choice.err) == (
         2,
         True,
     )

@@ -107,7 +107,7 @@ def test_quiet_and_verbose_exclude_each_other(droidgate: Runner) -> None:
     assert (run.code, run.out) == (2, "")
     assert run.err.splitlines() == [
         "error: --quiet and --verbose exclude each other",
-        "hint: Choose one of them",
+        "hint: choose one of them",
     ]
 
 

@@ -328,7 +328,7 @@ def test_the_tables_tell_who_leads_a_group_and_what_told_a_use_case(run: Runner,
 def test_an_option_without_its_argument_names_the_help_of_its_command(run: Runner, command: str) -> None:
     done = run(*command.split())
     *path, _ = command.split()
-    assert (done.code, done.err.splitlines()[-1]) == (2, f"hint: See `droidgate {' '.join(path)} --help`")
+    assert (done.code, done.err.splitlines()[-1]) == (2, f"hint: see `droidgate {' '.join(path)} --help`")
 
 
 def test_a_catalog_of_another_schema_in_a_history_is_one_error(run: Runner, tmp_path: Path) -> None:

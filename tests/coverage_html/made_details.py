@@ -240,7 +240,7 @@ class DetailsMaker:
                     level=level,
                     pointer=f"/capabilities/{at}/description",
                     message=message,
-                    hint="Add a description" if code == "description-missing" else None,
+                    hint="add a description" if code == "description-missing" else None,
                     rule=None,
                     releases=(),
                     place=one.place,

@@ -429,7 +429,7 @@ def test_a_table_that_is_gone_or_another_one_is_told_with_the_way_out(
     for use in (catalog.connect, lambda: scan_into(tmp_path / "c", apps / "agent.apk")):
         with pytest.raises(InputError, match=told) as raised:
             use()
-        assert raised.value.hint == "Delete the folder and scan again, or scan into a new one"
+        assert raised.value.hint == "delete the folder and scan again, or scan into a new one"
 
 
 def test_pages_of_a_table_that_are_broken_are_one_error(apps: Path, tmp_path: Path) -> None:
@@ -488,10 +488,10 @@ def test_values_of_every_kind_stay_data(catalog: Catalog, capsys: pytest.Capture
 @pytest.mark.parametrize(
     ("sql", "hint"),
     [
-        ("FROM app", 'Did you mean "apps"?'),
-        ("SELECT packag FROM apps", 'Candidate bindings: "package"'),
-        ("SELEC 1", "The tables are sources, apps, providers"),
-        ("DROP VIEW apps", "The tables are sources, apps, providers"),
+        ("FROM app", 'did you mean "apps"?'),
+        ("SELECT packag FROM apps", 'candidate bindings: "package"'),
+        ("SELEC 1", "the tables are sources, apps, providers"),
+        ("DROP VIEW apps", "the tables are sources, apps, providers"),
     ],
 )
 def test_a_query_that_is_refused_says_what_there_is(sql: str, hint: str, catalog: Catalog) -> None:

@@ -94,7 +94,7 @@ def test_the_first_reasons_are_told_and_a_command_for_all_only_where_there_are_m
     assert scan(folder, apps) == 3
     told = capsys.readouterr()
     assert told.out.count(": it is not an APK: ") == 5
-    assert told.err.endswith("nothing could be read\nhint: The reasons are above\n")
+    assert told.err.endswith("nothing could be read\nhint: the reasons are above\n")
     lines = [line for line in told.out.splitlines() if "catalog sql" in line]
     assert len(lines) == commands
     for line in lines:
@@ -198,7 +198,7 @@ def test_a_catalog_that_is_a_file_is_told(
 ) -> None:
     folder.write_text("")
     assert scan(folder, apps) == 3
-    assert capsys.readouterr().err.endswith(f"error: {folder}: it is a file\nhint: A catalog is a folder\n")
+    assert capsys.readouterr().err.endswith(f"error: {folder}: it is a file\nhint: a catalog is a folder\n")
 
 
 @pytest.mark.parametrize("address", ["nope", "http://127.0.0.1:8786", "tcp://127.0.0.1"])
@@ -235,7 +235,7 @@ def test_a_cluster_that_is_not_there_leaves_nothing_behind(
     assert scan(folder, apps, "--cluster", f"tcp://127.0.0.1:{port}") == 3
     first, second = capsys.readouterr().err.splitlines()
     assert first.startswith(f"error: tcp://127.0.0.1:{port}: the cluster cannot be reached: ")
-    assert second.startswith("hint: Is `dask scheduler` running there")
+    assert second.startswith("hint: is `dask scheduler` running there")
     assert not folder.exists()
 
 

@@ -111,4 +111,4 @@ def test_what_is_wrong_is_one_line_with_a_hint(
 def test_one_provider_at_a_time(program: Runner, project: Path) -> None:
     run = program("migrate", sample_apps_directory() / "notes", "--to", "mobile-mcp", "--into", project)
     assert run.code == 2
-    assert run.err.startswith("error: 2 providers are in it\nhint: Choose with --provider")
+    assert run.err.startswith("error: 2 providers are in it\nhint: choose with --provider")

@@ -65,7 +65,7 @@ def test_an_unknown_provider_is_an_error_that_lists_the_components(
     assert ran.code == 2
     assert ran.err.splitlines() == [
         'error: unknown provider "NotesServce"',
-        f"hint: Did you mean NotesService? The providers are: {SERVICE}, {tree / NOTES_FILE}",
+        f"hint: did you mean NotesService? the providers are: {SERVICE}, {tree / NOTES_FILE}",
     ]
 
 
@@ -82,7 +82,7 @@ def test_a_name_that_fits_two_providers_is_an_error(program: Runner, tmp_path: P
 def test_several_providers_without_a_choice_are_an_error_that_lists_them(program: Runner, tree: Path) -> None:
     ran = program("migrate", tree, "--to", "mobile-mcp", "--into", tree / "app")
     assert ran.code == 2
-    assert f"Choose with --provider, which may be repeated: {SERVICE}, {tree / NOTES_FILE}" in ran.err
+    assert f"choose with --provider, which may be repeated: {SERVICE}, {tree / NOTES_FILE}" in ran.err
 
 
 def test_a_migration_of_a_source_that_cannot_be_read_completely_ends_with_3(

@@ -217,7 +217,7 @@ def test_the_only_manifest_has_to_be_readable_and_so_has_every_one_in_a_strict_r
     [
         ('android:value="@string/later"', "names @string/later, which is not among", "android:value"),
         ('android:value="@raw/tools"', "of which a device sees the path", 'android:resource="@raw/tools"'),
-        ('android:value="${mmcpManifest}"', "not JSON", "The build fills in"),
+        ('android:value="${mmcpManifest}"', "not JSON", "the build fills in"),
         ('android:value=""', "not JSON", ""),
     ],
 )

@@ -44,7 +44,7 @@ def test_a_line_is_a_tool_with_its_place(example: Format) -> None:
 
 
 def test_a_line_that_is_no_tool_is_named(example: Format) -> None:
-    with pytest.raises(InputError, match=r'^a\.tools:2: no tool\nhint: Write: name "what it does"$'):
+    with pytest.raises(InputError, match=r'^a\.tools:2: no tool\nhint: write: name "what it does"$'):
         example.read_file(SourceFile("a.tools", b'search "x"\ndelete\n'), ReadingContext())
 
 

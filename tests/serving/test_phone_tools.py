@@ -237,7 +237,7 @@ def test_wrong_arguments_name_each_place_and_the_fix(phone: ReachedPhone) -> Non
             assert shown.startswith("invalid_argument: ")
             assert "/pionts" in shown
             assert "points" in shown
-            with pytest.raises(MCPError, match="Did you mean 'tally_add_points'"):
+            with pytest.raises(MCPError, match="did you mean 'tally_add_points'"):
                 await client.call_tool("tally_add_point", {})
 
     anyio.run(main)

@@ -80,7 +80,7 @@ def test_nothing_but_a_plain_file_directly_in_the_folder_is_sent(tmp_path: Path,
     os.mkfifo(shared / "pipe")
     message = refused([shared], {"path": f"droidgate://files/{name}"})
     assert "no shared file is called" in message
-    assert message.endswith("There are: there.txt")
+    assert message.endswith("there are: there.txt")
 
 
 def test_a_file_that_becomes_a_link_after_it_was_found_is_not_followed(

@@ -424,7 +424,7 @@ def test_tools_without_room_in_the_manifest_are_not_advertised_to_mmcp_agents_an
     left_out = [one for one in shim.findings if one.code == "shim-tool-left-out"]
     assert [one.pointer for one in left_out] == [f"/capabilities/{at}" for at in range(count, 50)]
     assert {one.hint for one in left_out} == {
-        "Offer fewer capabilities with --only, or build without --aggregate"
+        "offer fewer capabilities with --only, or build without --aggregate"
     }
     assert lint_shim_manifest(shim.apk) == ()
 

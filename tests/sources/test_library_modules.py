@@ -224,7 +224,7 @@ class TestReports:
         (finding,) = reading.findings
         assert (finding.code, str(finding.source)) == (PROJECT_NOT_MERGED, "p/app/build.gradle.kts:4")
         assert ":one, :two" in finding.message
-        assert finding.hint == "Name the folder that holds the whole project"
+        assert finding.hint == "name the folder that holds the whole project"
 
     def test_settings_that_only_a_build_knows_are_reported(self) -> None:
         settings = 'include(":app")\nfile("features").list().forEach { include(":$it") }'

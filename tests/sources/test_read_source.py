@@ -124,12 +124,12 @@ class TestNamedFiles:
         write_tree(Path(), {"x": "?"})
         with pytest.raises(InputError) as caught:
             read("x")
-        assert caught.value.hint == "It was to be read as Tools of the tests (tools) only"
+        assert caught.value.hint == "it was to be read as Tools of the tests (tools) only"
 
     def test_what_begins_as_a_device_and_is_none_says_how_one_is_written(self) -> None:
         with pytest.raises(UsageError, match="is not a device") as caught:
             read("adb:a/b/c")
-        assert caught.value.hint == "Write adb: or adb:SERIAL or adb:SERIAL/PACKAGE"
+        assert caught.value.hint == "write adb: or adb:SERIAL or adb:SERIAL/PACKAGE"
 
     @pytest.mark.parametrize(
         ("spelled", "message"),

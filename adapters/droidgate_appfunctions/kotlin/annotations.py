@@ -106,7 +106,7 @@ class Annotations:
         if isinstance(meaning, Unresolved):
             if annotation.name[-1].startswith("AppFunction") and not meaning.elsewhere:
                 message = f"unresolved reference '{'.'.join(annotation.name)}'"
-                raise refused(message, file, annotation.line, "Import it from androidx.appfunctions")
+                raise refused(message, file, annotation.line, "import it from androidx.appfunctions")
             return None
         names: tuple[str, ...] = ()
         if isinstance(meaning, External):
@@ -114,7 +114,7 @@ class Annotations:
             names = _PARAMETERS_OF_OTHERS.get(name, ("value",))
             if name.startswith(f"{_PACKAGE}."):
                 message = f"@{annotation.name[-1]} of {_PACKAGE} is not known"
-                hint = "Build the app to see its effect"
+                hint = "build the app to see its effect"
                 self.reports.not_understood(message, file, annotation.line, hint, code=DECLARATION_UNREAD)
                 return None
         elif isinstance(meaning, ClassDeclaration):
@@ -131,7 +131,7 @@ class Annotations:
             unknown = sorted(bound.keys() - set(names))
             words = ", ".join(unknown) or "too many"
             message = f"@{annotation.name[-1]} has an argument that is not known: {words}"
-            self.reports.not_understood(message, file, annotation.line, "Name the arguments")
+            self.reports.not_understood(message, file, annotation.line, "name the arguments")
         return found
 
     def value(self, found: FoundAnnotation, argument: str) -> Any:
@@ -154,13 +154,13 @@ class Annotations:
             value = self.value(found, argument)
         except NotConstantError as error:
             message = f"{argument} of @{name} is not a constant that the sources give: {error.text}"
-            raise refused(message, found.file, error.line, "Write a literal or a const val") from None
+            raise refused(message, found.file, error.line, "write a literal or a const val") from None
         if isinstance(value, kind):
             return value
         message = f"@{name} has no {argument}"
         if value is not None:
             message = f"{argument} of @{name} is not {_noun(kind)}"
-        raise refused(message, found.file, found.line, f"Write {_noun(kind)}, as a literal or a const val")
+        raise refused(message, found.file, found.line, f"write {_noun(kind)}, as a literal or a const val")
 
     def optional(self, found: FoundAnnotation, argument: str, kind: type) -> Any:
         """Return the value of an argument; None, reported, where the sources do not give it."""
@@ -170,12 +170,12 @@ class Annotations:
             message = (
                 f"{argument} of @{found.annotation.name[-1]} is left out: {error.text} is not a constant"
             )
-            self.reports.not_understood(message, found.file, error.line, "Write a literal or a const val")
+            self.reports.not_understood(message, found.file, error.line, "write a literal or a const val")
             return None
         if value is None or isinstance(value, kind):
             return value
         message = f"{argument} of @{found.annotation.name[-1]} is left out: it is not {_noun(kind)}"
-        hint = f"Write {_noun(kind)}, as a literal or a const val"
+        hint = f"write {_noun(kind)}, as a literal or a const val"
         self.reports.not_understood(message, found.file, found.line, hint)
         return None
 

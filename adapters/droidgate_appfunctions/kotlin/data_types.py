@@ -90,7 +90,7 @@ class TypeBuilder:
 
     def _unsupported(self, kotlin_type: KotlinType) -> Exception:
         return refused(
-            f"unsupported type: {kotlin_type}", kotlin_type.file, kotlin_type.line, f"Use {SUPPORTED}"
+            f"unsupported type: {kotlin_type}", kotlin_type.file, kotlin_type.line, f"use {SUPPORTED}"
         )
 
     def _single(
@@ -118,7 +118,7 @@ class TypeBuilder:
         if shape == "parcelable":
             if kotlin_type.declaration is None:
                 message = f"{kotlin_type.name} is read as a Parcelable; its class is not known here"
-                hint = "Check the class: Jetpack's compiler takes no other class of Android"
+                hint = "check the class: Jetpack's compiler takes no other class of Android"
                 self.classes.reports.not_understood(
                     message, kotlin_type.file, kotlin_type.line, hint, lost=False
                 )
@@ -143,7 +143,7 @@ class TypeBuilder:
             if argument is None:
                 message = f"missing type argument for {parameter.name} of {declaration.simple_jvm_name}"
                 raise refused(
-                    message, kotlin_type.file, kotlin_type.line, "Name a class between the angle brackets"
+                    message, kotlin_type.file, kotlin_type.line, "name a class between the angle brackets"
                 )
             arguments[parameter.name] = argument
         return arguments
@@ -173,7 +173,7 @@ class TypeBuilder:
         if self.classes.annotations.is_described(found):
             name = declaration.qualified_name
             message = f"the description of {name} is that of the library's version; it is left out"
-            self.classes.reports.not_understood(message, declaration.file, declaration.line, "Build the app")
+            self.classes.reports.not_understood(message, declaration.file, declaration.line, "build the app")
         return text
 
     def _add(self, declaration: ClassDeclaration, name: str, unvisited: _UNVISITED) -> None:
@@ -253,14 +253,14 @@ class TypeBuilder:
         if not all(isinstance(value, kind) and not isinstance(value, bool) for value in values):
             message = f"enumValues of @{found.annotation.name[-1]} are left out: they are of another type"
             self.classes.reports.not_understood(
-                message, found.file, found.line, f"Write values of type {kind.__name__}"
+                message, found.file, found.line, f"write values of type {kind.__name__}"
             )
             return {}
         large = [value for value in values if kind is int and not -(1 << 31) <= value < 1 << 31]
         if large:
             name = found.annotation.name[-1]
             message = f"enumValues of @{name} are left out: {large[0]} does not fit into 32 bits"
-            hint = "Write values from -2147483648 to 2147483647"
+            hint = "write values from -2147483648 to 2147483647"
             self.classes.reports.not_understood(message, found.file, found.line, hint)
             return {}
         return {"enum": tuple(values)} if values else {}
@@ -272,7 +272,7 @@ class TypeBuilder:
         if pattern:
             if not is_balanced_pattern(pattern):
                 message = f'invalid pattern regex "{pattern}" in @AppFunctionStringValueConstraint'
-                raise refused(message, found.file, found.line, "Write a regular expression of Java")
+                raise refused(message, found.file, found.line, "write a regular expression of Java")
             shape["pattern"] = pattern
         text_format = annotations.optional(found, "format", str)
         if text_format:
@@ -299,7 +299,7 @@ class TypeBuilder:
                 "a pattern of @AppFunctionStringValueConstraint is not a constant; its patterns are left out"
             )
             self.classes.reports.not_understood(
-                message, found.file, found.line, "Write AppFunctionPatternMatcher with literals"
+                message, found.file, found.line, "write AppFunctionPatternMatcher with literals"
             )
             return
         shape.setdefault("pattern", pattern_of(known))
@@ -330,4 +330,4 @@ class TypeBuilder:
             found = None if fits else self._found(site, names)
             if found is not None:
                 message = f"@{found.annotation.name[-1]} has no effect on {kotlin_type}"
-                self.classes.reports.not_understood(message, found.file, found.line, "Remove it")
+                self.classes.reports.not_understood(message, found.file, found.line, "remove it")

@@ -69,7 +69,7 @@ class Functions:
         """
         if function.owner is None:
             message = f"a function outside of a class cannot be an app function: {function.name}"
-            raise refused(message, function.file, function.line, "Move it into a class")
+            raise refused(message, function.file, function.line, "move it into a class")
         self._check_callable(function, function.owner, in_service=in_service)
         if not in_service:
             self._check_context(function)
@@ -90,16 +90,16 @@ class Functions:
         functions = [function for function in declaration.functions if function.is_abstract]
         if declaration.kind != "interface" or "fun" not in declaration.modifiers or len(functions) != 1:
             message = f"only a functional interface can have @AppFunctionSignature: {declaration.name}"
-            hint = "Write fun interface, with one abstract function"
+            hint = "write fun interface, with one abstract function"
             raise refused(message, declaration.file, declaration.line, hint)
         scope = self.annotations.required(mark, "scope", (str, int))
         if scope not in _SCOPES:
             message = f'invalid scope: "{scope}"; the supported scopes are "global" and "activity"'
-            hint = "Write AppFunctionMetadata.SCOPE_GLOBAL or SCOPE_ACTIVITY"
+            hint = "write AppFunctionMetadata.SCOPE_GLOBAL or SCOPE_ACTIVITY"
             raise refused(message, declaration.file, mark.line, hint)
         if functions[0].receiver is not None:
             message = f"{functions[0].name} is an extension function; its receiver is left out"
-            hint = "Write the receiver as a parameter"
+            hint = "write the receiver as a parameter"
             self.reports.not_understood(message, declaration.file, functions[0].line, hint)
         level, facts = self._access(functions[0], declaration)
         access = CapabilityAccess(scope=_SCOPES[scope], access_level=level)
@@ -156,7 +156,7 @@ class Functions:
             return kotlin_type
         if kotlin_type.bound is None:
             message = f"the type parameter {kotlin_type.name} has no bound"
-            raise refused(message, function.file, parameter.line, "Name a class")
+            raise refused(message, function.file, parameter.line, "name a class")
         return kotlin_type.bound
 
     def _check_callable(
@@ -170,17 +170,17 @@ class Functions:
         words = sorted(function.modifiers & hidden)
         if words:
             message = f"a {words[0]} function cannot be an app function: {function.name}"
-            hint = f"Remove {words[0]}; code that the compiler generates calls it"
+            hint = f"remove {words[0]}; code that the compiler generates calls it"
             raise refused(message, function.file, function.line, hint)
         if in_service and function.is_abstract:
             message = f"an abstract function of an entry point cannot be an app function: {function.name}"
-            raise refused(message, function.file, function.line, "Write its body; the compiler does not")
+            raise refused(message, function.file, function.line, "write its body; the compiler does not")
         around: ClassDeclaration | None = owner
         while around is not None:
             words = sorted(around.modifiers & {"private", "protected"})
             if words:
                 message = f"{function.name} is in a {words[0]} class, so it cannot be an app function"
-                hint = f"Remove {words[0]} from {around.name}; code that the compiler generates uses it"
+                hint = f"remove {words[0]} from {around.name}; code that the compiler generates uses it"
                 raise refused(message, function.file, function.line, hint)
             around = around.outer
         if function.receiver is not None:
@@ -201,17 +201,17 @@ class Functions:
             return
         if in_service and receiver.declaration is None and not receiver.name.startswith(_NO_SERVICES):
             message = f"{function.name} is read as if {owner.name} were its receiver, {receiver}"
-            hint = "Write the receiver as a parameter"
+            hint = "write the receiver as a parameter"
             self.reports.not_understood(message, function.file, function.line, hint, lost=False)
             return
         message = f"an extension function cannot be an app function: {function.name}"
-        raise refused(message, function.file, function.line, f"Write {receiver} as a parameter")
+        raise refused(message, function.file, function.line, f"write {receiver} as a parameter")
 
     def _check_context(self, function: FunctionDeclaration) -> None:
         first = self._resolve(function.parameters[0].type, function) if function.parameters else None
         if first is None or first.name != CONTEXT:
             message = f"the first parameter of an app function must be {CONTEXT}"
-            hint = f"Write fun {function.name}(appFunctionContext: AppFunctionContext, ...)"
+            hint = f"write fun {function.name}(appFunctionContext: AppFunctionContext, ...)"
             raise refused(message, function.file, function.line, hint)
 
     def _check_parameter(
@@ -223,7 +223,7 @@ class Functions:
                 "app function parameters must be a supported type, or a type annotated as "
                 f"@AppFunctionSerializable; {parameter.name} is {found}"
             )
-            raise refused(message, function.file, parameter.line, f"Use {SUPPORTED}")
+            raise refused(message, function.file, parameter.line, f"use {SUPPORTED}")
         if parameter.has_default:
             self.classes.check_optional(kotlin_type, parameter.line)
         self.classes.check_uri(kotlin_type, parameter.annotations, function.file, function.owner)
@@ -258,7 +258,7 @@ class Functions:
             text = kdoc.response_of(content)
         if reference is None and function.is_expression:
             message = f"the return type of {function.name} is not written; its output is read as any value"
-            hint = "Write the return type after the parameters"
+            hint = "write the return type after the parameters"
             self.reports.not_understood(message, function.file, function.line, hint)
             return AnyType(description=text or None)
         site = Site(function.annotations, function.file, function.owner)
@@ -279,7 +279,7 @@ class Functions:
         level = self.annotations.required(found, "level", (str, int))
         if level not in _ACCESS_LEVELS:
             message = f"unsupported access level: {level}"
-            hint = "Write AppFunctionMetadata.ACCESS_LEVEL_SELF, _SYSTEM or _ANDROID_TRUSTED"
+            hint = "write AppFunctionMetadata.ACCESS_LEVEL_SELF, _SYSTEM or _ANDROID_TRUSTED"
             raise refused(message, found.file, found.line, hint)
         enforced = self.annotations.required(found, "isCompatEnforcementEnabled", bool)
         return level, {"isCompatEnforcementEnabled": enforced}
@@ -316,7 +316,7 @@ class Functions:
                         f"{supertype.name} is not among the sources; a schema and default values that "
                         f"{function.name} inherits are left out"
                     )
-                    hint = "Read the module that declares it too"
+                    hint = "read the module that declares it too"
                     self.reports.not_understood(message, function.file, function.line, hint)
                 continue
             same = [
@@ -343,5 +343,5 @@ def check_unique(functions: list[FunctionDeclaration]) -> Iterator[InputError]:
     for function in functions:
         if function.name in seen:
             message = f"duplicate app function {function.name!r}"
-            yield refused(message, function.file, function.line, "Rename one of them")
+            yield refused(message, function.file, function.line, "rename one of them")
         seen.add(function.name)

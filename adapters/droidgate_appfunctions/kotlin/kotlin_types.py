@@ -164,7 +164,7 @@ class TypeResolver:
     ) -> KotlinType:
         name = ".".join(reference.name)
         if not meaning.elsewhere:
-            hint = "Import the class, or read the module that declares it too"
+            hint = "import the class, or read the module that declares it too"
             raise refused(f"unresolved reference '{name}'", file, reference.line, hint)
         return KotlinType(name, "unknown", reference, file, nullable=reference.nullable)
 
@@ -173,11 +173,11 @@ class TypeResolver:
     ) -> KotlinType:
         if depth >= MAX_LINKS or alias.type_parameters:
             message = f"the type alias '{alias.name}' has parameters or refers to itself"
-            raise refused(message, file, reference.line, "Write the type itself")
+            raise refused(message, file, reference.line, "write the type itself")
         message = (
             f"the type alias '{alias.name}' is read as {alias.type.text}; Jetpack's compiler may refuse it"
         )
-        self.reports.not_understood(message, file, reference.line, "Write the type itself", lost=False)
+        self.reports.not_understood(message, file, reference.line, "write the type itself", lost=False)
         found = self.aliased.get(alias)
         if found is None:
             found = self.aliased[alias] = self.resolve(alias.type, alias.file, None, {}, depth + 1)

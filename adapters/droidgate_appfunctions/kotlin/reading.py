@@ -139,13 +139,13 @@ class _Reader:
     def report_unread(self, file: SourceDeclarations) -> None:
         for line, text in unread_parts(file):
             message = f"{text} is not a declaration that is read"
-            hint = "Declare functions and classes outside of functions"
+            hint = "declare functions and classes outside of functions"
             self.reports.not_understood(message, file, line, hint, code=DECLARATION_UNREAD)
         for alias in file.aliases.values():
             target = alias.type.name[-1] if alias.type.name else ""
             if target.startswith("AppFunction"):
                 message = f"an alias of {target}: annotations by the name {alias.name} are left out"
-                hint = f"Write @{target}"
+                hint = f"write @{target}"
                 self.reports.not_understood(message, file, alias.line, hint, code=DECLARATION_UNREAD)
 
     def mark_of(self, declaration: ClassDeclaration, names: frozenset[str]) -> FoundAnnotation | None:
@@ -218,7 +218,7 @@ class _Reader:
         if is_file_name(name) or not name.strip():
             return name or None
         message = f'the name "{name}" of the functions file is left out'
-        hint = "Use letters, digits, and the characters _ . -"
+        hint = "use letters, digits, and the characters _ . -"
         self.reports.not_understood(message, declaration.file, mark.line, hint, lost=True)
         return None
 
@@ -226,17 +226,17 @@ class _Reader:
         file, line = declaration.file, declaration.line
         if not self.extends_service(declaration):
             message = f"the class must extend {' or '.join(sorted(_SERVICES))}: {declaration.name}"
-            raise refused(message, file, line, "Extend AppFunctionService")
+            raise refused(message, file, line, "extend AppFunctionService")
         if "abstract" not in declaration.modifiers:
             message = f"a service entry point must be an abstract class: {declaration.name}"
-            raise refused(message, file, line, f"Write abstract class {declaration.name}")
+            raise refused(message, file, line, f"write abstract class {declaration.name}")
         for function in declaration.functions:
             if function.name in _GENERATED and not function.is_abstract:
                 message = f"the abstract class cannot implement {function.name}; the compiler generates it"
-                raise refused(message, file, function.line, f"Remove {function.name}")
+                raise refused(message, file, function.line, f"remove {function.name}")
         if not functions:
             message = f"the class must have at least one app function: {declaration.name}"
-            raise refused(message, file, line, "Annotate a function with @AppFunction")
+            raise refused(message, file, line, "annotate a function with @AppFunction")
 
     def extends_service(self, declaration: ClassDeclaration) -> bool:
         above = list(self.classes.types.above(declaration))
@@ -265,7 +265,7 @@ class _Reader:
         ]
         if hidden:
             message = f"{hidden[0].name} is not among the sources; {declaration.name} is read as a service"
-            hint = "Read the module that declares it too"
+            hint = "read the module that declares it too"
             self.reports.not_understood(message, declaration.file, declaration.line, hint, lost=False)
         return bool(hidden)
 
@@ -293,7 +293,7 @@ class _Reader:
                 name = self.annotations.required(mark, "appFunctionXmlFileName", str)
                 if not name.strip():
                     message = "appFunctionXmlFileName cannot be empty"
-                    raise refused(message, declaration.file, mark.line, "Name the functions file")
+                    raise refused(message, declaration.file, mark.line, "name the functions file")
                 known = self.file_name(declaration, mark)
             except InputError as error:
                 self.reports.problem(error)

@@ -108,7 +108,7 @@ class Reports:
         self.built += 1
         if self.built > MAX_TYPES:
             message = f"the functions have more than {MAX_TYPES} data types"
-            raise BudgetError(message, place=str(file.place(line)), hint="Read the modules one by one")
+            raise BudgetError(message, place=str(file.place(line)), hint="read the modules one by one")
 
 
 def _order_of(error: InputError) -> tuple[str, int]:

@@ -79,7 +79,7 @@ def _parse(data: bytes, path: str) -> Node:
     except ValueError:
         _parser().reset()
         message = "parsing the file takes too long; its syntax has errors"
-        raise BudgetError(message, place=path, hint="Compile the file to see why") from None
+        raise BudgetError(message, place=path, hint="compile the file to see why") from None
     return _parser().parse(data).root_node
 
 
@@ -107,7 +107,7 @@ def parse_file(file: SourceFile, *, is_library: bool = False) -> SourceDeclarati
     """
     if len(file.data) > MAX_FILE:
         message = f"the file has {len(file.data)} bytes; at most {MAX_FILE} are read"
-        raise BudgetError(message, place=file.path, hint="Split the file")
+        raise BudgetError(message, place=file.path, hint="split the file")
     data = file.data.removeprefix(b"\xef\xbb\xbf")
     root = _parse(data, file.path)
     if root.has_error or not all(_is_declaration(child) for child in root.children):
@@ -138,7 +138,7 @@ def _syntax_error(root: Node, data: bytes, path: str) -> InputError:
         line = find_error_line(data, line, has_error)
     text = data.split(b"\n")[line - 1].decode("utf-8", errors="replace")
     message = f"Kotlin syntax error at {_excerpt(text)}"
-    return InputError(message, place=f"{path}:{line}", hint="Compile the file to see why")
+    return InputError(message, place=f"{path}:{line}", hint="compile the file to see why")
 
 
 def unread_parts(declarations: SourceDeclarations) -> Iterator[tuple[int, str]]:
@@ -351,7 +351,7 @@ class _Walk:
         classes = self.file.classes if outer is None else outer.classes
         if declaration.name in classes:
             place = str(self.file.place(declaration.line))
-            raise InputError(f"{declaration.name} is declared a second time", place=place, hint="Remove one")
+            raise InputError(f"{declaration.name} is declared a second time", place=place, hint="remove one")
         classes[declaration.name] = declaration
         body = _named(node, "class_body", "enum_class_body")
         if body is not None:

@@ -103,7 +103,7 @@ def why_function_not_called(capability: Capability, provider: Provider) -> Findi
         pointer=capability_pointer(provider, capability),
         message=f"{capability.id} is left out: {reason}",
         source=capability.source or provider.source,
-        hint="Only the app itself, or Android, can call it",
+        hint="only the app itself, or Android, can call it",
     )
 
 
@@ -140,7 +140,7 @@ def unknown_parameters(provider: Provider) -> Iterator[Finding]:
             pointer=f"{capability_pointer(provider, capability)}/input",
             message=f"the file of {capability.id} does not declare its parameters; the shim lists none",
             source=capability.source or provider.source,
-            hint="Files of the second form (Android 16 QPR2) declare them",
+            hint="files of the second form (Android 16 QPR2) declare them",
         )
 
 

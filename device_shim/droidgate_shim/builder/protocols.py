@@ -106,5 +106,5 @@ def check_something_is_left(apps: Sequence[SourceApp], left_out: LeftOut) -> Non
     )
     place = ", ".join(left_out.packages[:3])
     raise NothingToOfferError(
-        f"no shim is made: {reason}", place=place, hint=f"Make shims for them with {flags}"
+        f"no shim is made: {reason}", place=place, hint=f"make shims for them with {flags}"
     )

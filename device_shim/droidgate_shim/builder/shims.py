@@ -176,7 +176,7 @@ def build_shims(apps: Sequence[SourceApp], options: ShimOptions, key: SigningKey
 
 
 def _reason(finding: Finding) -> str:
-    return finding.message if finding.hint is None else f"{finding.message}. {finding.hint}"
+    return finding.message if finding.hint is None else f"{finding.message}; {finding.hint}"
 
 
 def build_bare_shim(key: SigningKey) -> BuiltShim:
@@ -252,7 +252,7 @@ def _aggregated(apps: Sequence[SourceApp]) -> Finding:
         level=Level.WARNING,
         pointer="",
         message=f"{len(apps)} apps are one tool app for agents, which no longer choose among {names}",
-        hint="Without --aggregate each app has a shim of its own",
+        hint="without --aggregate each app has a shim of its own",
         source=Place(path=SHIM_PACKAGE),
     )
 

@@ -47,7 +47,7 @@ TOOLS_NOT_KNOWN: Final = _code(
 )
 
 _PROJECT_HINT: Final = (
-    "Build and sign it and name the APK, or give the SHA-256 of the certificate with --signer"
+    "build and sign it and name the APK, or give the SHA-256 of the certificate with --signer"
 )
 _SIGNER: Final = re.compile("[0-9a-f]{64}")
 
@@ -115,7 +115,7 @@ def read_source_apps(sources: Sequence[str], *, signer: str | None = None) -> tu
         DeviceError: a phone cannot be reached or used.
     """
     if not sources:
-        raise UsageError("no app is named", hint="Name an APK, a folder, a project or a phone")
+        raise UsageError("no app is named", hint="name an APK, a folder, a project or a phone")
     expected = None if signer is None else _checked_signer(signer)
     apps: dict[str, SourceApp] = {}
     for source in sources:
@@ -126,7 +126,7 @@ def read_source_apps(sources: Sequence[str], *, signer: str | None = None) -> tu
             known = apps.setdefault(app.package, app)
             if _approved(known) != _approved(app):
                 message = f"{app.package} is named twice, with different contents"
-                raise InputError(message, place=source, hint="Name each app once")
+                raise InputError(message, place=source, hint="name each app once")
     return tuple(apps[package] for package in sorted(apps))
 
 
@@ -148,7 +148,7 @@ def complete_broadcast(app: SourceApp, component: str, tools: Sequence[Discovere
     ]
     if not found:
         message = f"{app.package} has no receiver {component} that lists tools"
-        raise InputError(message, hint=f"Its receivers: {', '.join(app.unasked_components) or 'none'}")
+        raise InputError(message, hint=f"its receivers: {', '.join(app.unasked_components) or 'none'}")
     position, listing = found[0]
     context = ReadingContext()
     asked = app.providers[position]
@@ -214,7 +214,7 @@ def _read_app(opened: OpenedApp | UnreadApp, signer: str | None) -> SourceApp | 
     package = application.package or ""
     if _is_shim(application, package):
         if opened.is_named:
-            raise InputError("it is a shim itself", place=opened.place, hint="Name the app behind it")
+            raise InputError("it is a shim itself", place=opened.place, hint="name the app behind it")
         return None
     if not opened.providers and not opened.problems:
         if opened.is_named and not opened.is_project:
@@ -264,14 +264,14 @@ def _signer_of(opened: OpenedApp, signer: str | None) -> str:
     signers = application.signers
     if application.signers_verified is False:
         message = f"the signature of the APK is not verified: {application.signature_problem}"
-        hint = "Use the APK as its developer signed it, or name the phone that it is installed on: adb:SERIAL"
+        hint = "use the APK as its developer signed it, or name the phone that it is installed on: adb:SERIAL"
         raise InputError(message, place=opened.place, hint=hint)
     if not signers:
         message = "the APK is not signed, and a shim is bound to its app's certificate"
-        raise InputError(message, place=opened.place, hint="Name the APK that is installed on phones")
+        raise InputError(message, place=opened.place, hint="name the APK that is installed on phones")
     if len(signers) > 1:
         message = f"{len(signers)} certificates signed the APK, and a shim is bound to one"
-        hint = "Sign the app with one key; Android 9 and later can change keys by rotation"
+        hint = "sign the app with one key; Android 9 and later can change keys by rotation"
         raise InputError(message, place=opened.place, hint=hint)
     return signers[0]
 

@@ -139,7 +139,7 @@ def named_shims(shims: Sequence[InstalledShim], application_id: str | None) -> l
         UsageError: no shim is installed, or the name means none.
     """
     if not shims:
-        hint = "Install some with: droidgate shim install --from adb:"
+        hint = "install some with: droidgate shim install --from adb:"
         raise UsageError("no shim is installed", hint=hint)
     named = [
         shim
@@ -168,11 +168,11 @@ def shim_with(shims: Sequence[InstalledShim], capability: str, application_id: s
     offering = [item for item in named if item.status is not None and capability in item.status.routes]
     if not offering:
         offered = sorted({route for item in named if item.status is not None for route in item.status.routes})
-        choices = f"{suggest_name(capability, offered, most=_MOST_NAMED)}. " if offered else ""
-        hint = f"{choices}See `droidgate shim status`"
+        choices = f"{suggest_name(capability, offered, most=_MOST_NAMED)}; " if offered else ""
+        hint = f"{choices}see `droidgate shim status`"
         raise UsageError(f"no shim on the phone offers {capability!r}", hint=hint)
     if len(offering) > 1:
-        hint = f"Name one with --shim: {', '.join(item.application_id for item in offering)}"
+        hint = f"name one with --shim: {', '.join(item.application_id for item in offering)}"
         raise UsageError(f"several shims on the phone offer {capability!r}", hint=hint)
     return offering[0]
 
@@ -203,7 +203,7 @@ def check_signer(place: ShimPlace, shim: InstalledPackage, signed_by: str | None
     found = None if facts is None else facts.signer
     if found is None or found != trusted:
         message = "your key did not sign this shim" if signed_by is None else "another key signed this shim"
-        hint = "Install your own with `droidgate shim install`" + (
+        hint = "install your own with `droidgate shim install`" + (
             f", or trust this one with --signed-by {found}" if found else ""
         )
         raise InputError(message, place=shim.name, hint=hint)

@@ -275,7 +275,7 @@ class HostClient:
         return DeviceOutputError(self._named(method), message)
 
     def _other_version(self, message: str) -> ShimVersionError:
-        hint = "Build and install it anew with this version of droidgate: droidgate shim sync"
+        hint = "build and install it anew with this version of droidgate: droidgate shim sync"
         return ShimVersionError(message, place=self.application_id, hint=hint)
 
     def _explained(self, error: ProviderError) -> Exception:
@@ -284,7 +284,7 @@ class HostClient:
         return ShimMissingError(
             f"the shim is not installed for user {self.user}",
             place=self.application_id,
-            hint="Install it with `droidgate shim install`",
+            hint="install it with `droidgate shim install`",
         )
 
 

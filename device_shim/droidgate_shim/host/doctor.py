@@ -215,7 +215,7 @@ def _os_level(place: ShimPlace) -> Check:
     build = build_of(get_properties(place.device))
     found = f"{android_name(build.sdk_full)}, {build.manufacturer} {build.model}".strip()
     if build.sdk < MINIMUM_SDK:
-        return Check(OS_LEVEL, "problem", found, f"The shim needs {android_name(MINIMUM_SDK)} or later")
+        return Check(OS_LEVEL, "problem", found, f"the shim needs {android_name(MINIMUM_SDK)} or later")
     warning = wireless_warning(place.device.serial, build)
     return Check(OS_LEVEL, "ok" if warning is None else "problem", found, warning)
 
@@ -224,9 +224,9 @@ def _screen_lock(place: ShimPlace) -> Check:
     result = place.device.run(["dumpsys", "trust"])
     found = _LOCKED.search(result.text) if result.exit_status == 0 else None
     if found is None:
-        return Check(SCREEN_LOCK, "unknown", "Android does not show it to a shell here", "Look at the screen")
+        return Check(SCREEN_LOCK, "unknown", "Android does not show it to a shell here", "look at the screen")
     if found["locked"] == "1":
-        fix = "Unlock the device; until then calls that open a window are answered needs_user"
+        fix = "unlock the device; until then calls that open a window are answered needs_user"
         return Check(SCREEN_LOCK, "problem", "the device is locked", fix)
     return Check(SCREEN_LOCK, "ok", "the device is unlocked")
 
@@ -248,11 +248,11 @@ def accessibility(place: ShimPlace) -> Check:
     bound = _BOUND.search(result.text) if result.exit_status == 0 else None
     if bound is None:
         found = f"{services} switched on; Android does not show a shell here whether they run"
-        return Check(ACCESSIBILITY, "unknown", found, "See step 21 of docs/guides/prove-on-a-phone.md")
+        return Check(ACCESSIBILITY, "unknown", found, "see step 21 of docs/guides/prove-on-a-phone.md")
     if bound["services"].strip():
         return Check(ACCESSIBILITY, "ok", f"{services} switched on, and bound")
     found = f"{services} switched on, and none is bound: something suspends them"
-    fix = f"End other UI tests; where it stays so, `adb shell {END_COMMAND}`, and report it"
+    fix = f"end other UI tests; where it stays so, `adb shell {END_COMMAND}`, and report it"
     return Check(ACCESSIBILITY, "problem", found, fix)
 
 
@@ -266,7 +266,7 @@ def _flags(place: ShimPlace) -> Check:
         return Check(FLAGS, "unknown", error.message)
     if not shell.executes:
         reason = shell.reason or "cmd app_function cannot call functions"
-        return Check(FLAGS, "problem", reason, "Use a build of Android 16 QPR2 or later")
+        return Check(FLAGS, "problem", reason, "use a build of Android 16 QPR2 or later")
     words = [word for word, has in (("lists", shell.lists), ("calls", shell.executes)) if has]
     words += ["reports the enabled state"] if shell.reports_enabled else []
     return Check(FLAGS, "ok", f"cmd app_function {', '.join(words)}")
@@ -310,7 +310,7 @@ def _stopped(place: ShimPlace, status: Status) -> Iterator[Check]:
             found = (
                 f"{package} is stopped; a call starts it, a broadcast too, except on builds of some makers"
             )
-            yield Check(STOPPED, "ok", found, "Open the app once where calls fail", status.application_id)
+            yield Check(STOPPED, "ok", found, "open the app once where calls fail", status.application_id)
         else:
             yield Check(STOPPED, "ok", f"{package} is not stopped", None, status.application_id)
 
@@ -345,14 +345,14 @@ def _app_functions(seen: Situation, status: Status, kinds: Collection[str]) -> C
         words = "no shim calls app functions" if is_holder else "none of its capabilities is an app function"
         return Check(APP_FUNCTIONS, "not-needed", words, None, name)
     if seen.place.sdk < access.APP_FUNCTIONS_SDK:
-        fix = f"Its app functions need {android_name(access.APP_FUNCTIONS_SDK)} or later"
+        fix = f"its app functions need {android_name(access.APP_FUNCTIONS_SDK)} or later"
         return Check(APP_FUNCTIONS, "problem", "Android has no app functions here", fix, name)
     problem = _holder_problem(seen, name)
     if problem is not None:
         return Check(APP_FUNCTIONS, "problem", *problem, name)
     if seen.place.sdk >= access.APP_FUNCTION_ALLOWLIST_SDK:
         found = "the permission can be borrowed; Android asks its list of agents too, which it shows nobody"
-        return Check(APP_FUNCTIONS, "unknown", found, "Call a function, and see whether it is denied", name)
+        return Check(APP_FUNCTIONS, "unknown", found, "call a function, and see whether it is denied", name)
     words = "calls app functions for the shims" if is_holder else f"{SHIM_PACKAGE} calls them for it"
     return Check(APP_FUNCTIONS, "ok", f"{words}; it can borrow the shell's permission", None, name)
 
@@ -408,7 +408,7 @@ def _grants(status: Status, read_only: Collection[str]) -> Check:
         return Check(GRANTS, "ok", "; ".join(filter(None, (granted, also))), None, name)
     if status.asking:
         return Check(GRANTS, "ok", "nobody yet; the phone asks its user at the first call", None, name)
-    fix = "Grant in the shim's own screen, or let it ask again"
+    fix = "grant in the shim's own screen, or let it ask again"
     return Check(GRANTS, "problem", "nobody may call it, and it does not ask", fix, name)
 
 

@@ -56,7 +56,7 @@ def grant_capabilities(
     if not capabilities:
         raise UsageError(
             "no capability is named",
-            hint="Name one with --capability ID, or all of a shim with --capability '*'",
+            hint="name one with --capability ID, or all of a shim with --capability '*'",
         )
     packages = place.packages()
     signer = None if agent == ANY_APP else _signer_of(place, _installed(agent, packages))
@@ -114,7 +114,7 @@ def _shims_of(
             identifiers = ", ".join(shim.application_id for shim in named)
             raise UsageError(
                 "all capabilities of several shims cannot be granted at once",
-                hint=f"Name one with --shim: {identifiers}",
+                hint=f"name one with --shim: {identifiers}",
             )
         chosen.append((named[0], capability))
     return chosen
@@ -138,6 +138,6 @@ def _signer_of(place: ShimPlace, package: InstalledPackage) -> str:
         raise DeviceError(
             f"{len(digests)} certificates sign it, and a grant needs exactly one",
             place=package.name,
-            hint="Answer the question on the phone instead",
+            hint="answer the question on the phone instead",
         )
     return digests[0]

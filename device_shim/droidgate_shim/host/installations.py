@@ -112,7 +112,7 @@ def check_request(request: InstallRequest) -> None:
         UsageError: APKs and apps are named at once.
     """
     if request.apks and request.build.sources:
-        raise UsageError("APKs of shims and --from exclude each other", hint="Choose one of them")
+        raise UsageError("APKs of shims and --from exclude each other", hint="choose one of them")
 
 
 def prepare_shims(place: ShimPlace, request: InstallRequest, report: Report) -> Prepared:
@@ -131,7 +131,7 @@ def prepare_shims(place: ShimPlace, request: InstallRequest, report: Report) -> 
     packages = place.packages()
     names = sorted(filter(is_shim, packages))
     if not names:
-        hint = "Name its apps: droidgate shim install --from adb:, or APKs that `droidgate shim build` made"
+        hint = "name its apps: droidgate shim install --from adb:, or APKs that `droidgate shim build` made"
         raise DeviceError("no shim is installed", place=place.device.serial, hint=hint)
     ready = [_installed(place, packages[name]) for name in names]
     # The bare shim has nothing to set up but what the others need of it.
@@ -274,7 +274,7 @@ def _read_apk(path: Path) -> Ready:
 def _installed(place: ShimPlace, package: InstalledPackage) -> Ready:
     facts = installed_facts(place, package)
     if facts is None:
-        hint = f"Remove it with `droidgate shim uninstall {package.name}`"
+        hint = f"remove it with `droidgate shim uninstall {package.name}`"
         raise DeviceError("its APK cannot be read as that of a shim", place=package.name, hint=hint)
     return Ready(facts, package.name, None)
 

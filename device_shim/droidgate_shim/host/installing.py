@@ -161,5 +161,5 @@ def _is_any_app_allowed(client: HostClient) -> bool:
 def _refused_by_shim(client: HostClient, what: str, command: str, error: DroidgateError) -> Step:
     # The next command says whether it was the device or only this shim.
     client.device.run(["true"])
-    hint = f". {error.hint}" if error.hint else ""
+    hint = f"; {error.hint}" if error.hint else ""
     return Step(what, "refused", command, error.message + hint)

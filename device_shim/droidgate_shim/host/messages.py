@@ -75,7 +75,7 @@ def write_frame(text: str) -> bytes:
     if len(payload) > MAX_PAYLOAD_BYTES:
         raise UnsafeArgumentError(
             f"the request has {len(payload)} bytes, a frame holds {MAX_PAYLOAD_BYTES}",
-            hint="Call with less, or name a file that the app can read itself",
+            hint="call with less, or name a file that the app can read itself",
         )
     return _HEAD.pack(_MAGIC, len(payload), hashlib.sha256(payload).digest()) + payload
 

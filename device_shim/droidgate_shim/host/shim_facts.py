@@ -97,7 +97,7 @@ def read_shim_facts(source: Source, *, name: str, installed_on: int | None = Non
             raise InputError(
                 f"it is not a shim but {package or 'an app without a name'}",
                 place=name,
-                hint="Make one with `droidgate shim build`, or name its app with --from",
+                hint="make one with `droidgate shim build`, or name its app with --from",
             )
         policy = _read_asset(apk, POLICY_ASSET, name)
         routes = _read_asset(apk, ROUTES_ASSET, name)
@@ -108,7 +108,7 @@ def read_shim_facts(source: Source, *, name: str, installed_on: int | None = Non
         )
         if application.signers_verified is False:
             message = f"its signature is not verified: {application.signature_problem}"
-            raise InputError(message, place=name, hint="Make it again with `droidgate shim build`")
+            raise InputError(message, place=name, hint="make it again with `droidgate shim build`")
         signers = application.signers
         app = _object(policy.get("app"))
         build = app.get("build")

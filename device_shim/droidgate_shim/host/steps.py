@@ -69,5 +69,5 @@ def said_by(result: CommandResult) -> str:
 
 def refused(what: str, command: str | None, error: CommandFailedError | DeviceOutputError) -> Step:
     """Return the record of a step that ended with an error of Android."""
-    hint = f". {error.hint}" if error.hint else ""
+    hint = f"; {error.hint}" if error.hint else ""
     return Step(what, "refused", command, error.message + hint)

@@ -189,7 +189,7 @@ def _scope_of_installed(place: ShimPlace, installed: Sequence[InstalledShim], re
     """Return the scope where none was kept: the apps of the shims that are there."""
     packages = sorted({package for item in installed for package in item.source_packages})
     if not packages:
-        hint = "Install shims first: droidgate shim install --from adb:"
+        hint = "install shims first: droidgate shim install --from adb:"
         raise DeviceError(
             "no shim is installed that could be kept current", place=place.device.serial, hint=hint
         )

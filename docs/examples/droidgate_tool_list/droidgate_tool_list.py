@@ -44,7 +44,7 @@ def read_file(source: SourceFile, _: ReadingContext) -> Reading:
     for number, line in enumerate(decode_utf8(source.data, path=source.path).splitlines(), start=1):
         name, blank, quoted = line.partition(" ")
         if not blank:
-            raise InputError("no tool", place=f"{source.path}:{number}", hint='Write: name "what it does"')
+            raise InputError("no tool", place=f"{source.path}:{number}", hint='write: name "what it does"')
         description = parse_json(quoted, path=source.path, line=number)
         place = Place(path=source.path, line=number)
         capabilities.append(Capability(id=name, description=str(description), source=place))

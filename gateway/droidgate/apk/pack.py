@@ -115,7 +115,7 @@ def pack(
     files |= _other_files(app.tree)
     findings = [*app.names.findings, *app.findings, *app.excesses()]
     if not dex:
-        hint = "Compile its sources and give the dex files"
+        hint = "compile its sources and give the dex files"
         findings.append(_warning(NO_CODE, "no dex file is packed, so no component can run", hint))
     return _sign(files, key, app.facts, findings)
 
@@ -180,7 +180,7 @@ class _App:
     def excesses(self) -> Iterator[Finding]:
         """Yield what makes Android refuse the app; the resource table has to be compiled before."""
         for _, message in excessive_texts(self.manifest, self._length_of):
-            yield _warning(MANIFEST_TEXT_TOO_LONG, message, "Shorten it, or move it into a file of res/raw")
+            yield _warning(MANIFEST_TEXT_TOO_LONG, message, "shorten it, or move it into a file of res/raw")
 
     def _length_of(self, value: TypedValue) -> int:
         if value.type == ValueType.REFERENCE:
@@ -193,7 +193,7 @@ class _App:
         releases = f"minSdk {self.facts.minimum_sdk} and targetSdk {self.facts.target_sdk}"
         message = f"{releases} are taken where nothing says them"
         self.findings.append(
-            _warning(RELEASE_ASSUMED, message, "Say them in the build file, or in <uses-sdk>")
+            _warning(RELEASE_ASSUMED, message, "say them in the build file, or in <uses-sdk>")
         )
 
 
@@ -204,7 +204,7 @@ def _warning(code: str, message: str, hint: str) -> Finding:
 def _dex_files(dex: Sequence[bytes]) -> dict[str, bytes]:
     for number, data in enumerate(dex, 1):
         if not data.startswith(_DEX_MAGIC):
-            raise InputError(f"file {number} of the code is not a dex file", hint="Compile it with d8")
+            raise InputError(f"file {number} of the code is not a dex file", hint="compile it with d8")
     return {f"classes{number if number > 1 else ''}.dex": data for number, data in enumerate(dex, 1)}
 
 

@@ -58,10 +58,10 @@ class ManifestFacts:
         package = self.package or gradle.application_id() or document.get("package")
         if package is None:
             message = "neither the build file nor the manifest states the app's package"
-            raise InputError(message, place=path, hint="Give it with --package")
+            raise InputError(message, place=path, hint="give it with --package")
         if _PACKAGE.fullmatch(package) is None:
             message = f"{package!r} is not a package of an app"
-            raise InputError(message, place=path, hint="Write it as com.example.app")
+            raise InputError(message, place=path, hint="write it as com.example.app")
         name = document.get(f"{ANDROID}versionName")
         plain_name = None if name is None or name.startswith("@") else read_plain_attribute(name)
         code = _first(self.version_code, gradle.version_code, _number(document, "versionCode"), 1)

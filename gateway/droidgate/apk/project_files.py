@@ -47,7 +47,7 @@ def read_project(project: Path) -> ProjectFiles:
     """
     if not project.is_dir():
         message = "it is not a folder"
-        raise InputError(message, place=str(project), hint="Give the folder of an Android app's project")
+        raise InputError(message, place=str(project), hint="give the folder of an Android app's project")
     folder = _find_source_set(project)
     return ProjectFiles(_read_tree(folder, project), str(folder), _read_gradle(folder, project))
 
@@ -62,10 +62,10 @@ def _find_source_set(project: Path) -> Path:
         return apps[0]
     if not apps:
         message = "no AndroidManifest.xml in a folder src/main of an app"
-        raise InputError(message, place=str(project), hint="Give the folder of an Android app's project")
+        raise InputError(message, place=str(project), hint="give the folder of an Android app's project")
     names = ", ".join(app.parent.parent.relative_to(project).as_posix() for app in apps)
     message = f"several modules make an app: {names}"
-    raise InputError(message, place=str(project), hint="Give the folder of one module")
+    raise InputError(message, place=str(project), hint="give the folder of one module")
 
 
 def _source_sets_below(project: Path) -> Iterator[Path]:

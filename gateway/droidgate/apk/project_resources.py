@@ -84,7 +84,7 @@ class ProjectResources:
             return found
         found = self._ids.get(name) if package in self._own_names else None
         if found is None:
-            hint = "Resources of libraries from Maven are not packed; put it into the app's own res folder"
+            hint = "resources of libraries from Maven are not packed; put it into the app's own res folder"
             raise InputError(f"there is no resource {reference}", place=place, hint=hint)
         return found
 

@@ -236,7 +236,7 @@ class Apk:
         except BudgetError:
             raise
         except InputError as error:
-            hint = "References stay unresolved"
+            hint = "references stay unresolved"
             self._findings.append(warn(BROKEN_RESOURCE_TABLE, error.message, place, hint=hint))
             return None
 

@@ -108,7 +108,7 @@ class ResourceNames:
         else:
             message = f"{parts[1]} is not a folder of resources"
             raise InputError(
-                message, place=self.spell(name), hint=f"There are: values, {', '.join(FILE_TYPES)}"
+                message, place=self.spell(name), hint=f"there are: values, {', '.join(FILE_TYPES)}"
             )
 
     def _known_qualifier(self, qualifier: str, name: str) -> str:
@@ -135,7 +135,7 @@ class ResourceNames:
             self.note_new_ids(document)
         if file_name.endswith(_NINE_PATCH_ENDING):
             message = "the picture is packed with the marks that say how it stretches"
-            hint = "Only Android's own tools compile such pictures"
+            hint = "only Android's own tools compile such pictures"
             finding = Finding(
                 code=NINE_PATCH,
                 level=Level.WARNING,
@@ -151,7 +151,7 @@ class ResourceNames:
     def _declare(self, kind: str, name: str, qualifier: str, source: Source, place: str) -> None:
         if _NAME.fullmatch(name) is None:
             message = f"{name[:100]!r} cannot be the name of a resource"
-            raise InputError(message, place=place, hint="Letters, digits, _ . and - after a first letter")
+            raise InputError(message, place=place, hint="letters, digits, _ . and - after a first letter")
         values = self.sources.setdefault((kind, name), {})
         known = values.get(qualifier)
         if known is None or isinstance(known, NewId):
@@ -162,7 +162,7 @@ class ResourceNames:
         elif kind != "id":
             first = known.place if isinstance(known, Declaration) else self.spell(_path_of(known))
             raise InputError(
-                f"{kind}/{name} is declared a second time", place=place, hint=f"First at {first}"
+                f"{kind}/{name} is declared a second time", place=place, hint=f"first at {first}"
             )
 
 

@@ -191,7 +191,7 @@ def compile_qualifier(qualifier: str) -> bytes:
     rest = _take_words(config, _take_locale(config, rest), _AFTER_LOCALE)
     if rest:
         message = f"{rest[0]!r} is not a resource qualifier, or is in the wrong place, in {qualifier!r}"
-        raise InputError(message, hint="Name the folder as Android's documentation of resources orders them")
+        raise InputError(message, hint="name the folder as Android's documentation of resources orders them")
     _set_least_release(config)
     return bytes(config)
 

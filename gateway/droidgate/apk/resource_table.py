@@ -295,7 +295,7 @@ class ResourceTable:
         if (place, reason) not in self._reported and len(self._reported) < _MAX_REPORTED:
             self._reported.add((place, reason))
             message = f"the resource table is broken: {reason}"
-            hint = "References into that part stay unresolved"
+            hint = "references into that part stay unresolved"
             self._findings.append(warn(BROKEN_RESOURCE_TABLE, message, place, hint=hint))
 
     def _report_error(self, file: TableFile, error: InputError | struct.error) -> None:

@@ -48,7 +48,7 @@ def sign_apk(files: Mapping[str, bytes], key: SigningKey, *, minimum_sdk: int) -
     """
     if minimum_sdk < LEAST_SDK:
         message = f"apps for releases before {android_name(LEAST_SDK)} are not signed"
-        raise WriteError(message, hint=f"Raise minSdk to {LEAST_SDK} at least")
+        raise WriteError(message, hint=f"raise minSdk to {LEAST_SDK} at least")
     if minimum_sdk < FIRST_SDK_WITH_V2:
         files = {**files, **_v1_files(files, key)}
     return _sign_archive(write_zip(files), key)

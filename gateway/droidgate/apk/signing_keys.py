@@ -139,7 +139,7 @@ def load_or_make_key(key_type: KeyType = "ec", *, path: Path | None = None) -> S
     key = load_key(file)
     if key.type != key_type:
         message = f"it holds a key of the kind {key.type}, not {key_type}"
-        raise InputError(message, place=str(file), hint=f"Ask for {key.type}, or name another file")
+        raise InputError(message, place=str(file), hint=f"ask for {key.type}, or name another file")
     return key
 
 
@@ -164,7 +164,7 @@ def load_key(path: Path) -> SigningKey:
 
 def _parse_key(data: bytes, place: str) -> SigningKey:
 
-    hint = "A PEM file holds the private key as PKCS#8 without a password, and its certificate"
+    hint = "a PEM file holds the private key as PKCS#8 without a password, and its certificate"
     try:
         key = load_pem_private_key(data, password=None)
         certificate = x509.load_pem_x509_certificate(data)

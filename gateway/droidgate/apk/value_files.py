@@ -128,7 +128,7 @@ def _read_declaration(element: Element, path: str) -> Iterator[Declaration]:
         yield Declaration(kind, name, element, path)
     else:
         message = f"<{kind}> is not packed"
-        hint = "Declare it in another way, or build this app with Android's own tools"
+        hint = "declare it in another way, or build this app with Android's own tools"
         raise InputError(message, place=f"{path}:{element.sourceline}", hint=hint)
 
 

@@ -71,7 +71,7 @@ class XmlCompiler:
         place = f"{path}:{element.sourceline}"
         if name.namespace == INLINE_NAMESPACE:
             message = f"<aapt:{name.localname}> is not compiled"
-            raise InputError(message, place=place, hint="Put what it holds into a file of its own")
+            raise InputError(message, place=place, hint="put what it holds into a file of its own")
         attributes = [
             self._compile_attribute(str(key), str(value), place)
             for key, value in element.attrib.items()
@@ -88,7 +88,7 @@ class XmlCompiler:
         value = compile_value(filled, formats, self.symbols, place, values)
         if value is None and AttributeFormat.STRING not in formats:
             message = f"{name.localname} cannot be {filled[:100]!r}"
-            raise InputError(message, place=place, hint=f"It takes: {_listed(formats, values)}")
+            raise InputError(message, place=place, hint=f"it takes: {_listed(formats, values)}")
         return XmlAttribute(
             name.namespace,
             name.localname,
@@ -110,7 +110,7 @@ class XmlCompiler:
             owner = "the app"
         if declared is None:
             message = f"{owner} has no attribute {name}"
-            hint = "Attributes of libraries are not known here; declare it with <attr> in res/values"
+            hint = "attributes of libraries are not known here; declare it with <attr> in res/values"
             raise InputError(message, place=place, hint=None if namespace == ANDROID_NAMESPACE else hint)
         return declared
 
@@ -123,7 +123,7 @@ class XmlCompiler:
             value = placeholders.get(found[1])
             if value is None:
                 message = f"nothing says what ${{{found[1]}}} means"
-                hint = "Set it in manifestPlaceholders of the build file"
+                hint = "set it in manifestPlaceholders of the build file"
                 raise InputError(message, place=place, hint=hint)
             return value
 

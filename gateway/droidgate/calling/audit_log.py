@@ -313,7 +313,7 @@ def _read_key(path: Path) -> bytes:
                 replace_private(path, key := secrets.token_bytes(_KEY_BYTES))
     if len(key) != _KEY_BYTES:
         message = f"the key of the audit log has {len(key)} bytes, not {_KEY_BYTES}"
-        raise InputError(message, place=str(path), hint="Move it away; a new one is made")
+        raise InputError(message, place=str(path), hint="move it away; a new one is made")
     return key
 
 

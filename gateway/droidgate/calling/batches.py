@@ -29,7 +29,7 @@ MAX_LINE: Final = 1024 * 1024
 Status = Literal["ok", "failed", "interrupted"]
 
 _MEMBERS: Final = ("capability", "arguments", "id", "device", "app", "protocol")
-_HINT: Final = 'Write one object a line: {"capability": "notes.create", "arguments": {"title": "Milk"}}'
+_HINT: Final = 'write one object a line: {"capability": "notes.create", "arguments": {"title": "Milk"}}'
 
 
 @dataclass(frozen=True, slots=True)
@@ -88,11 +88,11 @@ def read_batch(path: str | os.PathLike[str]) -> tuple[BatchRequest, ...]:
         place = f"{os.fspath(path)}:{number}"
         request = _read_request(line, number, place)
         if request.id in requests:
-            raise InputError(f"duplicate id {request.id!r}", place=place, hint="Give each request its own id")
+            raise InputError(f"duplicate id {request.id!r}", place=place, hint="give each request its own id")
         requests[request.id] = request
         if len(requests) > MAX_REQUESTS:
             message = f"the batch has more than {MAX_REQUESTS:,} requests"
-            raise InputError(message, place=place, hint="Split the file")
+            raise InputError(message, place=place, hint="split the file")
     return tuple(requests.values())
 
 
@@ -170,7 +170,7 @@ class Journal:
             return None
         if digest != request.digest():
             message = f"the journal has another request with the id {request.id!r}"
-            raise InputError(message, hint="Use a new file for results")
+            raise InputError(message, hint="use a new file for results")
         ended = self._ended.get(request.id)
         if ended is not None:
             return ended
@@ -200,7 +200,7 @@ class Journal:
             except OSError as error:
                 message = error.strerror or "it cannot be written"
                 raise WriteError(
-                    message, place=self._file.name, hint="Make room, and run the batch again"
+                    message, place=self._file.name, hint="make room, and run the batch again"
                 ) from error
 
 
@@ -234,7 +234,7 @@ def _lock(file: BinaryIO, place: str) -> None:
     try:
         fcntl.flock(file, fcntl.LOCK_EX | fcntl.LOCK_NB)
     except OSError as error:
-        raise InputError("another run uses the file", place=place, hint="Wait, or use a new file") from error
+        raise InputError("another run uses the file", place=place, hint="wait, or use a new file") from error
 
 
 def _read_journal(file: BinaryIO, place: str) -> tuple[dict[str, str], dict[str, BatchOutcome], int]:
@@ -265,7 +265,7 @@ def _outcome(value: Mapping[str, Any]) -> BatchOutcome:
 
 
 def _no_journal(place: str) -> InputError:
-    return InputError("it is not the result file of a batch", place=place, hint="Use a new file for results")
+    return InputError("it is not the result file of a batch", place=place, hint="use a new file for results")
 
 
 def run_batch(

@@ -367,7 +367,7 @@ class Caller:
         link.trace.record_approval(state.kind, allowed=answer.allowed)
         if not answer.allowed:
             text = answer.message or decision.reason
-            raise call_error(Failure(answer.token, text), hint=f"To approve it: {asked.way_out}")
+            raise call_error(Failure(answer.token, text), hint=f"to approve it: {asked.way_out}")
         if answer.remember:
             self.pins.approve(checked.pin, checked.target.provider, client=subject.client)
 

@@ -15,7 +15,7 @@ from droidgate_mobile_agent.wire import AgentCommand, CommandResult, read_comman
 MAX_BYTES: Final = 16 * 1024 * 1024
 MAX_COMMANDS: Final = 10_000
 
-_HINT: Final = "Write a JSON list of commands, or one command a line"
+_HINT: Final = "write a JSON list of commands, or one command a line"
 
 
 def read_command_file(path: str | os.PathLike[str]) -> tuple[AgentCommand, ...]:
@@ -30,14 +30,14 @@ def read_command_file(path: str | os.PathLike[str]) -> tuple[AgentCommand, ...]:
         commands.append(read_command(value, where))
         if len(commands) > MAX_COMMANDS:
             message = f"the file has more than {MAX_COMMANDS:,} commands"
-            raise InputError(message, place=place, hint="Split the file")
+            raise InputError(message, place=place, hint="split the file")
     if not commands:
         raise InputError("the file has no commands", place=place, hint=_HINT)
     seen: set[str] = set()
     for command in commands:
         if command.call_id in seen:
             message = f'duplicate call_id "{command.call_id[:100]}"'
-            raise InputError(message, place=place, hint="Give each command its own")
+            raise InputError(message, place=place, hint="give each command its own")
         seen.add(command.call_id)
     return tuple(commands)
 
@@ -76,7 +76,7 @@ def _read(path: str | os.PathLike[str], place: str) -> str:
         reason = getattr(error, "strerror", None) or "it cannot be read"
         raise InputError(reason, place=place) from error
     if len(data) > MAX_BYTES:
-        raise InputError(f"the file has more than {MAX_BYTES:,} bytes", place=place, hint="Split the file")
+        raise InputError(f"the file has more than {MAX_BYTES:,} bytes", place=place, hint="split the file")
     return decode_utf8(data, path=place)
 
 

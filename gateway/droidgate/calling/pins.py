@@ -38,7 +38,7 @@ FILE_NAME: Final = "pins.json"
 LOCK_NAME: Final = "pins.lock"
 ANY_CLIENT: Final = "*"
 _LARGEST: Final = 1 << 26
-_WAY_OUT: Final = "Look at the file; to approve everything anew, move it away"
+_WAY_OUT: Final = "look at the file; to approve everything anew, move it away"
 
 
 class PinRecord(Frozen):

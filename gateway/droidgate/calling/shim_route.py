@@ -146,7 +146,7 @@ class ShimRoute:
                 return package.name, table, found
             reasons.append(f"{package.name} does not offer {target.capability.id}")
         text = "; ".join(reasons) or f"{target.app.package} has no shim on the phone"
-        hint = "Run `droidgate shim status`" if reasons else "Run `droidgate shim install --from adb:`"
+        hint = "run `droidgate shim status`" if reasons else "run `droidgate shim install --from adb:`"
         raise call_error(Failure("unavailable", text), hint=hint)
 
     def _table_of(self, package: InstalledPackage, place: ShimPlace) -> RouteTable:

@@ -238,7 +238,7 @@ class PhoneTargets:
         """
         if protocol is not None and protocol not in load_formats():
             message = f"unknown format {protocol!r}"
-            raise UsageError(message, hint=f"Known: {', '.join(load_formats())}")
+            raise UsageError(message, hint=f"known: {', '.join(load_formats())}")
         found = self._matching(text, app, protocol)
         if not found and protocol != FORMAT_ID:
             named = (other.package for other in self.reading.apps if app in {None, other.package})
@@ -350,11 +350,11 @@ class PhoneTargets:
         where = "" if app is None else f" of {app}"
         message = f"no capability{where} on the phone is called {text!r}"
         if closest is not None:
-            return UsageError(message, hint=f"Did you mean {short.get(closest, closest)!r}?")
+            return UsageError(message, hint=f"did you mean {short.get(closest, closest)!r}?")
         listed = ", ".join(ids[:_MAX_LISTED]) + (
             f" and {len(ids) - _MAX_LISTED} more" if len(ids) > _MAX_LISTED else ""
         )
-        return UsageError(message, hint=f"There are: {listed or 'none'}. See `droidgate discover`")
+        return UsageError(message, hint=f"there are: {listed or 'none'}; see `droidgate discover`")
 
 
 def last_part(identifier: str) -> str:
@@ -370,7 +370,7 @@ def _ambiguous(text: str, found: list[Target]) -> UsageError:
     if len(set(distinct)) < len(distinct):
         names += ", with --protocol"
     message = f"{len(found)} capabilities on the phone are called {text!r}"
-    return UsageError(message, hint=f"Name one: {names}")
+    return UsageError(message, hint=f"name one: {names}")
 
 
 def _unavailable(text: str) -> CallError:

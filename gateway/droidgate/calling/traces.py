@@ -410,7 +410,7 @@ def open_trace(path: str | os.PathLike[str] | None, *, force: bool = False) -> I
     except FileExistsError:
         message, hint = (
             "there is a file of that name already",
-            "Choose another file, or overwrite with --force",
+            "choose another file, or overwrite with --force",
         )
         raise WriteError(message, place=str(file), hint=hint) from None
     except OSError as error:

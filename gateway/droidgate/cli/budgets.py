@@ -43,12 +43,12 @@ class RunBudget:
 
     def late(self) -> BudgetError:
         """Return the error of a run that takes too long."""
-        hint = "Allow more with --deadline, if the source is one that you trust"
+        hint = "allow more with --deadline, if the source is one that you trust"
         return BudgetError(f"the run takes more than {self.deadline:g} seconds", hint=hint)
 
     def large(self) -> BudgetError:
         """Return the error of a run that needs too much memory."""
-        hint = "Allow more with --memory, if the source is one that you trust"
+        hint = "allow more with --memory, if the source is one that you trust"
         return BudgetError(f"the run needs more than {self.memory} MiB of memory", hint=hint)
 
 

@@ -88,7 +88,7 @@ def _print_failure(error: Exception, called: str) -> int:
         return ExitCode.INPUT
     _print_error(
         f"internal error: {type(error).__name__}: {error}",
-        hint=f"Set {TRACEBACK_VARIABLE}=1 to see where it happened, and report it",
+        hint=f"set {TRACEBACK_VARIABLE}=1 to see where it happened, and report it",
     )
     return ExitCode.INTERNAL
 
@@ -109,7 +109,7 @@ def _print_usage(error: Exception, called: str) -> int:
         print(error.format_message(), file=sys.stderr)  # type: ignore[attr-defined]
     else:
         message, suggestion = _split_suggestion(_in_plain_words(error).replace("Value error, ", ""))
-        _print_error(message[:1].lower() + message[1:].rstrip("."), hint=f"{suggestion}See `{path} --help`")
+        _print_error(message[:1].lower() + message[1:].rstrip("."), hint=f"{suggestion}see `{path} --help`")
     return ExitCode.USAGE
 
 

@@ -26,7 +26,7 @@ def choose_output(*, as_json: bool, sarif: bool) -> Output:
     """
     if as_json and sarif:
         message = "--json and --sarif exclude each other"
-        raise UsageError(message, hint="Choose one of them")
+        raise UsageError(message, hint="choose one of them")
     return Output.JSON if as_json else Output.SARIF if sarif else Output.TEXT
 
 

@@ -125,7 +125,7 @@ def _find(client: str) -> ClientRow:
 def _checked_name(name: str) -> str:
     if _NAME.fullmatch(name) is None:
         message = f"invalid server name {name!r}"
-        raise UsageError(message, hint="Use up to 64 letters, digits, `_` and `-`, a letter first")
+        raise UsageError(message, hint="use up to 64 letters, digits, `_` and `-`, a letter first")
     return name
 
 
@@ -144,14 +144,14 @@ def _entry(
         return _fill_entry(row.stdio, {"command": command, "arguments": arguments, "name": name})
     if row.http is None:
         message = f"the settings of {row.title} have no servers with an address"
-        raise UsageError(message, hint="Leave --url out; the client starts the server itself")
+        raise UsageError(message, hint="leave --url out; the client starts the server itself")
     if serials:
         message = "a running server has its phones already"
-        raise UsageError(message, hint="Choose the phones where the server is started")
+        raise UsageError(message, hint="choose the phones where the server is started")
     if _ADDRESS.fullmatch(url) is None:
-        raise UsageError(f"invalid address {url!r}", hint="Use http://127.0.0.1:PORT/mcp")
+        raise UsageError(f"invalid address {url!r}", hint="use http://127.0.0.1:PORT/mcp")
     if _VARIABLE.fullmatch(variable) is None:
-        raise UsageError(f"invalid variable name {variable!r}", hint="Use letters, digits and `_`")
+        raise UsageError(f"invalid variable name {variable!r}", hint="use letters, digits and `_`")
     return _fill_entry(row.http, {"url": url, "variable": variable, "name": name})
 
 
@@ -185,10 +185,10 @@ def _path(row: ClientRow, project: str | os.PathLike[str] | None) -> Path:
     if project is not None:
         if row.project_path is None:
             message = f"{row.title} has no settings of a project"
-            raise UsageError(message, hint="Leave --project out")
+            raise UsageError(message, hint="leave --project out")
         folder = Path(project)
         if not folder.is_dir():
-            raise UsageError("the project is not a folder", hint=f"Make {folder}, or name another one")
+            raise UsageError("the project is not a folder", hint=f"make {folder}, or name another one")
         return folder / row.project_path
     is_windows = sys.platform == "win32"
     stated = row.windows_path if is_windows and row.windows_path is not None else row.path
@@ -214,12 +214,12 @@ def _read(path: Path) -> str | None:
     except OSError as error:
         raise InputError(error.strerror or "it cannot be read", place=str(path)) from error
     if len(data) > _MOST_BYTES:
-        hint = "Check that it is the client's settings"
+        hint = "check that it is the client's settings"
         raise InputError("the file is too large", place=str(path), hint=hint)
     try:
         return data.decode("utf-8")
     except UnicodeDecodeError as error:
-        raise InputError("it is not UTF-8", place=str(path), hint="Save it as UTF-8") from error
+        raise InputError("it is not UTF-8", place=str(path), hint="save it as UTF-8") from error
 
 
 def _change(
@@ -238,7 +238,7 @@ def _change(
     servers = expected.get(row.key)
     if servers is not None and not isinstance(servers, dict):
         message = f"{row.key!r} does not hold servers by their names"
-        raise InputError(message, place=str(path), hint="Mend the file, or move it away")
+        raise InputError(message, place=str(path), hint="mend the file, or move it away")
     if entry is None:
         if not servers or name not in servers:
             return text
@@ -253,7 +253,7 @@ def _change(
         inputs = expected.get(_INPUTS, [])
         if not isinstance(inputs, list):
             raise InputError(
-                f"{_INPUTS!r} is not a list", place=str(path), hint="Mend the file, or move it away"
+                f"{_INPUTS!r} is not a list", place=str(path), hint="mend the file, or move it away"
             )
         known = [item.get("id") for item in inputs if isinstance(item, dict)]
         is_asked = asked is None or asked["id"] in known
@@ -271,7 +271,7 @@ def _change(
         is_as_meant = False
     if not is_as_meant:
         message = "it cannot be changed without touching its other parts"
-        hint = "Add the entry yourself: `--print` prints it"
+        hint = "add the entry yourself: `--print` prints it"
         raise InputError(message, place=str(path), hint=hint)
     return mark + changed
 
@@ -296,7 +296,7 @@ def _write(change: ClientChange) -> ClientChange:
             # The settings may hold secrets: the backup is as private as they are.
             shutil.copymode(path, backup)
         if _read(path) != before:
-            raise WriteError("another program changed it just now", place=str(path), hint="Try again")
+            raise WriteError("another program changed it just now", place=str(path), hint="try again")
         write_files({path: change.after.encode()}, force=True)
     except OSError as error:
         raise WriteError(error.strerror or "it cannot be written", place=str(path)) from error

@@ -20,7 +20,7 @@ _STRING_OR_COMMENT: Final = re.compile(r'"(?:[^"\\\n]|\\.)*+"?|//[^\n]*+|/\*(?:[
 _TRAILING_COMMA: Final = re.compile(r'"(?:[^"\\\n]|\\.)*+"?|,(?=\s*+[}\]])')
 _SPACE: Final = re.compile(r"[ \t\r\n]*+")
 _INDENT: Final = "  "
-_HINT: Final = "Mend the file, or move it away"
+_HINT: Final = "mend the file, or move it away"
 _DECODER: Final = json.JSONDecoder()
 
 

@@ -9,7 +9,7 @@ import yaml
 
 from droidgate.model.errors import InputError
 
-_HINT: Final = "Mend the file, or move it away"
+_HINT: Final = "mend the file, or move it away"
 _INDENT: Final = "  "
 
 

@@ -112,7 +112,7 @@ def check_folder(folder: Path) -> None:
     ):
         is_strange = place.is_symlink() or (place.exists() and not place.is_dir())
         if is_strange or any(not any(map(path.match, ours)) for path in place.glob("*")):
-            hint = "Move it away, or name another folder"
+            hint = "move it away, or name another folder"
             raise InputError("it is not part of a catalog", place=printable(str(place)), hint=hint)
 
 

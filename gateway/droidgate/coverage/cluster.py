@@ -51,8 +51,8 @@ _FIRST_WORKER: Final = 60
 
 _ADDRESS: Final = re.compile(r"(?P<scheme>tcp|tls|ws|wss|ucx)://(?P<host>[^\s/]+):(?P<port>\d{1,5})")
 _WITH_CERTIFICATE: Final = frozenset({"tls"})
-_HOW_TO_WRITE: Final = "An address looks like tls://HOST:8786"
-_ADDRESS_HINT: Final = f"Is `dask scheduler` running there, and is it its address? {_HOW_TO_WRITE}"
+_HOW_TO_WRITE: Final = "an address looks like tls://HOST:8786"
+_ADDRESS_HINT: Final = f"is `dask scheduler` running there, and is it its address? {_HOW_TO_WRITE}"
 
 Chunk = Sequence[Item]
 ChunkAnswer = list[tuple[dict[str, Any], bytes]]
@@ -142,7 +142,7 @@ def _refuse_open_network(written: re.Match[str]) -> None:
     message = (
         f"a scheduler runs code on this machine, and {written['scheme']}:// does not prove which one answers"
     )
-    hint = "Use tls://, a tunnel to this machine (tcp://127.0.0.1:PORT), or --trust-scheduler"
+    hint = "use tls://, a tunnel to this machine (tcp://127.0.0.1:PORT), or --trust-scheduler"
     raise UsageError(message, place=written[0], hint=hint)
 
 
@@ -228,7 +228,7 @@ class Cluster:
         return InputError(message, place=self.address, hint=hint)
 
     def _gone(self) -> InputError:
-        hint = "What has been scanned is kept: the same scan goes on from there"
+        hint = "what has been scanned is kept: the same scan goes on from there"
         return self._failure("the cluster is gone", hint)
 
     def check_workers(self, client: Any) -> None:
@@ -249,7 +249,7 @@ class Cluster:
         self._check_new_workers(client, client.nthreads())
 
     def _refuse_without_droidgate(self) -> NoReturn:
-        hint = "Install droidgate with its extra `cluster` where the workers run"
+        hint = "install droidgate with its extra `cluster` where the workers run"
         raise self._failure("a worker of the cluster has no droidgate", hint) from None
 
     def _check_new_workers(self, client: Any, addresses: Iterable[str]) -> None:
@@ -265,7 +265,7 @@ class Cluster:
                 self._checked |= {address}
             elif not isinstance(item, Exception):  # one that went away meanwhile is no matter
                 message = f"a worker of the cluster has droidgate {item}, this is {self._version}"
-                raise self._failure(message, "The same version makes the same rows")
+                raise self._failure(message, "the same version makes the same rows")
 
     def _run(self, client: Any, source: Iterator[Item]) -> Iterator[Answer]:
         ended: Queue[Any] = Queue()

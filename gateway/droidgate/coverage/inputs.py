@@ -160,7 +160,7 @@ class _Listing:
 
     def _add(self, source: str, name: str) -> None:
         if not source:
-            raise UsageError("the path is empty", hint="A folder is `.`")
+            raise UsageError("the path is empty", hint="a folder is `.`")
         if source.startswith(DEVICE_SCHEME):
             self._inputs.phones.append(source)
         elif is_remote(source):
@@ -231,7 +231,7 @@ def _check_that_it_is_there(source: str) -> None:
         os.stat(source)  # noqa: PTH116 - Path drops what makes a name odd
     except (OSError, ValueError) as error:
         reason = getattr(error, "strerror", None) or str(error)
-        hint = "A source is an APK, a folder, a descriptor, @LIST, a URL, adb: or a catalog"
+        hint = "a source is an APK, a folder, a descriptor, @LIST, a URL, adb: or a catalog"
         raise InputError(f"it cannot be read: {reason}", place=printable(source), hint=hint) from None
 
 

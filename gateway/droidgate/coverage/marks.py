@@ -30,7 +30,7 @@ def marks_of(provider: Provider, facts: ComponentFacts) -> Iterator[Finding]:
             level=Level.WARNING,
             pointer="/component",
             message=f"every app on the phone can call {provider.component}",
-            hint="Name a permission in android:permission, or check who calls",
+            hint="name a permission in android:permission, or check who calls",
         )
     yield from (text_mark.as_finding(with_place=False) for text_mark in text_marks(provider))
 

@@ -298,7 +298,7 @@ def _open_system(url: str) -> tuple[Any, str]:
         raise UsageError(message, hint=f"pip install {package}") from None
     except ValueError:
         message = f"{scheme}: is not a scheme that fsspec knows"
-        raise UnknownSchemeError(message, hint="Local paths are written without a scheme") from None
+        raise UnknownSchemeError(message, hint="local paths are written without a scheme") from None
     return system, path
 
 

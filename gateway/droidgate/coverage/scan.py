@@ -143,13 +143,13 @@ class _Scan:
     def run(self) -> Result:
         inputs = list_inputs(self._request.sources, leave_out=self._folder)
         if not (inputs.items or inputs.phones or inputs.catalogs):
-            hint = "A scan looks for APKs, containers of splits, Android modules and descriptors"
+            hint = "a scan looks for APKs, containers of splits, Android modules and descriptors"
             place = ", ".join(map(printable, self._request.sources[:_MOST_NAMED]))
             raise InputError("nothing in it can be scanned", place=place, hint=hint)
         merged = [(name, Catalog.open(catalog)) for name, catalog in inputs.catalogs.items()]
         if any(Path(catalog).resolve() == self._folder.resolve() for catalog in inputs.catalogs.values()):
             message = "the catalog that is written cannot be one of the sources"
-            raise UsageError(message, hint="Its content is known to the scan already")
+            raise UsageError(message, hint="its content is known to the scan already")
         own_apps = self._request.own_apps
         self._phones = [open_phone(phone, own_apps=own_apps) for phone in inputs.phones]
         self._make_folder()
@@ -224,11 +224,11 @@ class _Scan:
         except OSError as error:
             place = printable(str(self._folder))
             if not self._folder.is_dir() and self._folder.exists():
-                raise InputError("it is a file", place=place, hint="A catalog is a folder") from None
+                raise InputError("it is a file", place=place, hint="a catalog is a folder") from None
             raise InputError(f"it cannot be made: {error.strerror}", place=place) from None
         is_catalog = any((self._folder / item).exists() for item in (CATALOG_FILE, LOG_FILE))
         if is_strange and not is_catalog:
-            hint = "Name a folder that is empty, or not there yet"
+            hint = "name a folder that is empty, or not there yet"
             message = "the folder holds something that is not a catalog"
             raise InputError(message, place=printable(str(self._folder)), hint=hint)
 

@@ -32,7 +32,7 @@ def only_scan_of(folder: Path) -> Iterator[None]:
             try:
                 fcntl.flock(descriptor, fcntl.LOCK_EX | fcntl.LOCK_NB)
             except BlockingIOError:
-                hint = "Wait for it, or name another folder"
+                hint = "wait for it, or name another folder"
                 place = printable(str(folder))
                 raise InputError("another scan writes this catalog now", place=place, hint=hint) from None
         yield

@@ -173,14 +173,14 @@ def _lines_of(path: Path, header: Header) -> Iterator[tuple[dict[str, Any], byte
     with path.open("rb") as stream:
         line = stream.readline()
         if not (line.startswith(_MARK) or _MARK.startswith(line)):
-            hint = "If a scan of yours wrote it, delete it to begin anew"
+            hint = "if a scan of yours wrote it, delete it to begin anew"
             raise InputError("it is not a log of a scan", place=printable(str(path)), hint=hint)
         first = _parsed(line)
         if first is None:
             return
         if first != header.as_json():
             message = "the log of an unfinished scan there was written with other settings"
-            hint = f"Scan with the same settings, or delete {path.name} to begin anew"
+            hint = f"scan with the same settings, or delete {path.name} to begin anew"
             raise UsageError(message, place=str(path), hint=hint)
         for line in stream:
             head = _parsed(line)
@@ -208,5 +208,5 @@ def _line(value: Mapping[str, Any]) -> bytes:
 
 
 def _unwritable(path: Path, error: OSError) -> InputError:
-    hint = "What it holds is not lost: the same scan goes on from there"
+    hint = "what it holds is not lost: the same scan goes on from there"
     return InputError(f"it cannot be written: {error.strerror}", place=printable(str(path)), hint=hint)

@@ -142,7 +142,7 @@ def read_broadcast(text: str, exit_status: int = 0, error_text: str = "") -> Bro
         raise CommandFailedError(
             "the broadcast was not delivered",
             exit_status=exit_status,
-            hint="Look whether the user is running and the app installed",
+            hint="look whether the user is running and the app installed",
         )
     if not rest.startswith(_MARK):
         raise DeviceOutputError(_BROADCAST, "it has no result", line=2, text=rest)

@@ -143,7 +143,7 @@ class Connection:
         return DeviceGoneError(
             f"the connection ended while {self.deadline.doing} was going on{reason}",
             place=self.deadline.place,
-            hint="Look whether the device is still attached: droidgate devices",
+            hint="look whether the device is still attached: droidgate devices",
         )
 
     def request(self, service: str) -> None:
@@ -170,7 +170,7 @@ class Connection:
         if verdict != b"FAIL":
             raise ProtocolError(
                 f"the adb server answered {excerpt(verdict.decode('latin-1'))!r} where OKAY or FAIL stands",
-                hint="Something else than an adb server may listen on that port",
+                hint="something else than an adb server may listen on that port",
             )
         raise RefusedError(self.read_block().decode("utf-8", "backslashreplace"))
 
@@ -200,6 +200,6 @@ def frame_request(service: str) -> bytes:
     if len(text) > MAX_SERVICE_BYTES:
         raise UnsafeArgumentError(
             f"the command has {len(text)} bytes, adb takes {MAX_SERVICE_BYTES}",
-            hint="Send large data through standard input or as a file",
+            hint="send large data through standard input or as a file",
         )
     return b"%04x%s" % (len(text), text)

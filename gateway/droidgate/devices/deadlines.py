@@ -67,5 +67,5 @@ class Deadline:
         return DeadlineError(
             f"{self.doing} did not end within {self.seconds:g} s",
             place=self.place,
-            hint="Look whether the device is awake and its connection good, then try again",
+            hint="look whether the device is awake and its connection good, then try again",
         )

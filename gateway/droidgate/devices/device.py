@@ -259,7 +259,7 @@ class Device:
         if len(command.encode()) > LONG_COMMAND_BYTES:
             if stdin is not None:
                 quote = f"the command has more than {LONG_COMMAND_BYTES} bytes and an input of its own"
-                raise UnsupportedDeviceError(quote, hint="Send the data as a file")
+                raise UnsupportedDeviceError(quote, hint="send the data as a file")
             stdin, command = f"{command} </dev/null\n".encode(), join_command(["sh"])
         waiting = self._deadline(deadline, _short(arguments))
         collector = Collector(limit, _short(arguments), sink)
@@ -380,7 +380,7 @@ class Device:
                     connection = self._connect(deadline)
         if connection is None:
             raise DeviceChangedError(
-                "the device reconnects again and again", place=self.serial, hint="Look at its cable"
+                "the device reconnects again and again", place=self.serial, hint="look at its cable"
             )
         return connection
 
@@ -414,7 +414,7 @@ class Device:
             raise DeviceChangedError(
                 f"another device or build answers by this serial: {excerpt(seen.fingerprint)}",
                 place=self.serial,
-                hint="Start again with the device that is attached now",
+                hint="start again with the device that is attached now",
             )
         self._seen.identity, self._seen.features, self._seen.transport = seen, features, transport
 

@@ -54,7 +54,7 @@ class SeveralDevicesError(DeviceError):
 
     def __init__(self, serials: Sequence[str]) -> None:
         message = f"{len(serials)} devices are attached: {', '.join(serials)}"
-        super().__init__(message, hint="Name one of them, as in --serial SERIAL or adb:SERIAL")
+        super().__init__(message, hint="name one of them, as in --serial SERIAL or adb:SERIAL")
         self.serials = tuple(serials)
 
 
@@ -141,7 +141,7 @@ class DeviceOutputError(DeviceError):
         super().__init__(
             f"{message}: {shown}" if shown else message,
             place=place,
-            hint="Report it with the device's model and Android version",
+            hint="report it with the device's model and Android version",
         )
         self.command = command
         self.line = line

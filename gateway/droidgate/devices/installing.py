@@ -22,11 +22,11 @@ _FAILURE: Final = re.compile(r"Failure \[(?P<code>[A-Z][A-Z0-9_]*)(?:: (?P<text>
 _SPLIT: Final = re.compile(r"[A-Za-z0-9_][\w.-]*\.apk", re.ASCII)
 
 HINTS: Final[Mapping[str, str]] = {
-    "INSTALL_FAILED_UPDATE_INCOMPATIBLE": "It is installed with another signature: uninstall it first",
-    "INSTALL_FAILED_VERSION_DOWNGRADE": "A newer version is installed: uninstall it first",
-    "INSTALL_FAILED_USER_RESTRICTED": "Allow installing over USB in the developer options",
-    "INSTALL_FAILED_INSUFFICIENT_STORAGE": "Free some space on the device",
-    "INSTALL_FAILED_OLDER_SDK": "The app needs a newer Android",
+    "INSTALL_FAILED_UPDATE_INCOMPATIBLE": "it is installed with another signature: uninstall it first",
+    "INSTALL_FAILED_VERSION_DOWNGRADE": "a newer version is installed: uninstall it first",
+    "INSTALL_FAILED_USER_RESTRICTED": "allow installing over USB in the developer options",
+    "INSTALL_FAILED_INSUFFICIENT_STORAGE": "free some space on the device",
+    "INSTALL_FAILED_OLDER_SDK": "the app needs a newer Android",
 }
 
 

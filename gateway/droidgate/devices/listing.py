@@ -22,18 +22,18 @@ _SERVICE: Final = "host:devices-l"
 _MAX_DEVICES: Final = 256
 
 STATE_HINTS: Final[Mapping[str, str]] = {
-    "offline": "Wake the device, or unplug it and plug it in again",
-    "unauthorized": "Unlock the device and allow USB debugging for this computer",
-    "authorizing": "Unlock the device and allow USB debugging for this computer",
-    "connecting": "Wait a moment and try again",
-    "no permissions": "This user may not open the USB device: add a udev rule, then plug it in again",
-    "recovery": "Start Android: droidgate needs the running system",
-    "sideload": "Start Android: droidgate needs the running system",
-    "rescue": "Start Android: droidgate needs the running system",
-    "bootloader": "Start Android: droidgate needs the running system",
-    "host": "Turn USB debugging on in the developer options",
-    "detached": "Attach it again: adb attach SERIAL",
-    "unknown": "Unplug the device and plug it in again",
+    "offline": "wake the device, or unplug it and plug it in again",
+    "unauthorized": "unlock the device and allow USB debugging for this computer",
+    "authorizing": "unlock the device and allow USB debugging for this computer",
+    "connecting": "wait a moment and try again",
+    "no permissions": "this user may not open the USB device: add a udev rule, then plug it in again",
+    "recovery": "start Android: droidgate needs the running system",
+    "sideload": "start Android: droidgate needs the running system",
+    "rescue": "start Android: droidgate needs the running system",
+    "bootloader": "start Android: droidgate needs the running system",
+    "host": "turn USB debugging on in the developer options",
+    "detached": "attach it again: adb attach SERIAL",
+    "unknown": "unplug the device and plug it in again",
 }
 """What to do about a state that is not `device`."""
 
@@ -76,7 +76,7 @@ class ListedDevice:
         """What to do, where it is not ready."""
         if self.state == READY:
             fits = SERIAL.fullmatch(self.serial) is not None
-            return None if fits else "Its serial has odd characters: connect it as HOST:PORT (adb connect)"
+            return None if fits else "its serial has odd characters: connect it as HOST:PORT (adb connect)"
         return STATE_HINTS.get(self.state, STATE_HINTS["unknown"])
 
 
@@ -144,7 +144,7 @@ def choose_device(devices: Sequence[ListedDevice], serial: str | None) -> Listed
         if device.serial == serial:
             return _ready(device)
     attached = ", ".join(excerpt(device.serial) for device in devices)
-    hint = f"Attached: {attached}" if attached else "No device is attached at all"
+    hint = f"attached: {attached}" if attached else "no device is attached at all"
     raise NoDeviceError("no such device is attached", place=serial, hint=hint)
 
 
@@ -152,7 +152,7 @@ def _only(devices: Sequence[ListedDevice]) -> ListedDevice:
     if not devices:
         raise NoDeviceError(
             "no device is attached",
-            hint="Attach one with USB debugging on, or start one: droidgate phone start",
+            hint="attach one with USB debugging on, or start one: droidgate phone start",
         )
     if len(devices) > 1:
         raise SeveralDevicesError([excerpt(device.serial) for device in devices])

@@ -10,7 +10,7 @@ from droidgate.devices.errors import CommandFailedError, DeviceOutputError, exce
 _MAX_LINES: Final = 200_000
 
 SERVICE_MISSING: Final = "Can't find service"
-PACKAGE_MANAGER_HINT: Final = "Wait until Android has started, then try again"
+PACKAGE_MANAGER_HINT: Final = "wait until Android has started, then try again"
 
 
 def output_lines(command: str, text: str) -> Iterator[tuple[int, str]]:

@@ -101,7 +101,7 @@ def quote_argument(argument: str) -> str:
     if length > MAX_ARGUMENT_BYTES:
         raise UnsafeArgumentError(
             f"an argument has {length} bytes, Linux takes {MAX_ARGUMENT_BYTES}",
-            hint="Send large data through standard input or as a file",
+            hint="send large data through standard input or as a file",
         )
     return shlex.quote(argument)
 

@@ -224,7 +224,7 @@ class RemoteApk:
             raise TransferError(
                 f"{self._key.path} is shorter than it was: {start + len(data)} bytes instead of {self.size}",
                 place=self._device.serial,
-                hint="The app may have been updated meanwhile: try again",
+                hint="the app may have been updated meanwhile: try again",
             )
         for block in run:
             piece = data[(block - run.start) * BLOCK :][:BLOCK]
@@ -289,7 +289,7 @@ def open_remote_apk(
     status = status or device.status(path)
     if status is None or not status.is_file:
         raise TransferError(
-            f"there is no file {path}", place=device.serial, hint="The app may have been updated meanwhile"
+            f"there is no file {path}", place=device.serial, hint="the app may have been updated meanwhile"
         )
     key = RemoteKey(
         identity=device.identity,

@@ -40,7 +40,7 @@ _LOOPBACK: Final = frozenset({"localhost", "127.0.0.1", "::1", "ip6-localhost"})
 _VERSION: Final = re.compile(rb"[0-9a-fA-F]{1,8}")
 _SECONDS: Final = 10.0
 _SECONDS_TO_START: Final = 20.0
-_INSTALL_HINT: Final = "Install Android's platform tools, or use the virtual phone: droidgate phone start"
+_INSTALL_HINT: Final = "install Android's platform tools, or use the virtual phone: droidgate phone start"
 
 
 @dataclass(frozen=True, slots=True)
@@ -91,7 +91,7 @@ def _read_socket(named: str) -> ServerAddress:
         return ServerAddress(host.strip("[]") or "127.0.0.1", _read_port(port, "ADB_SERVER_SOCKET"))
     raise ServerUnreachableError(
         f"ADB_SERVER_SOCKET={excerpt(named)} is not an address that droidgate knows",
-        hint="Write tcp:PORT, tcp:HOST:PORT or localfilesystem:PATH",
+        hint="write tcp:PORT, tcp:HOST:PORT or localfilesystem:PATH",
     )
 
 
@@ -131,7 +131,7 @@ class AdbServer:
             raise ServerVersionError(
                 f"what listens there is not an adb server: {reason}",
                 place=str(self.address),
-                hint="Choose another port by ANDROID_ADB_SERVER_PORT",
+                hint="choose another port by ANDROID_ADB_SERVER_PORT",
             ) from None
         if _VERSION.fullmatch(said) is None:
             shown = excerpt(said.decode("latin-1"))
@@ -160,7 +160,7 @@ class AdbServer:
             raise ServerVersionError(
                 f"an adb server of version {version} is running, {LEAST_VERSION} is needed",
                 place=str(self.address),
-                hint="End it with the adb that started it (adb kill-server), or use a server of your own: "
+                hint="end it with the adb that started it (adb kill-server), or use a server of your own: "
                 "ANDROID_ADB_SERVER_PORT=5038",
             )
         self._checked = True
@@ -269,7 +269,7 @@ class AdbServer:
             raise ServerUnreachableError(
                 f"no adb server answers ({error.strerror or error})",
                 place=str(address),
-                hint="Start one: adb start-server",
+                hint="start one: adb start-server",
             ) from None
         return Connection(connected, deadline)
 
@@ -278,7 +278,7 @@ def error_of_refusal(reason: str, serial: str | None) -> DeviceError:
     """Return the error for what the server says about a device (AOSP adb, transport.cpp)."""
     shown = excerpt(reason)
     if "not found" in reason or "no devices" in reason:
-        return NoDeviceError("no such device is attached", place=serial, hint="See: droidgate devices")
+        return NoDeviceError("no such device is attached", place=serial, hint="see: droidgate devices")
     words = {
         "offline": "offline",
         "unauthorized": "unauthorized",
@@ -304,13 +304,13 @@ def start_server(address: ServerAddress) -> None:
     """
     if not address.is_local:
         raise ServerUnreachableError(
-            "no adb server answers there", place=str(address), hint="Start it on that machine"
+            "no adb server answers there", place=str(address), hint="start it on that machine"
         )
     if address.path is None and is_remembered(address.port):
         raise ServerUnreachableError(
             "the virtual phone at this port is not running",
             place=str(address),
-            hint=f"Start it with `droidgate phone start --server-port {address.port}`, "
+            hint=f"start it with `droidgate phone start --server-port {address.port}`, "
             "or unset ANDROID_ADB_SERVER_PORT",
         )
     program = find_adb()
@@ -338,7 +338,7 @@ def start_server(address: ServerAddress) -> None:
         raise ServerUnreachableError(
             f"{program} start-server ended with status {ended.returncode}",
             place=str(address),
-            hint="Another program may hold the port: choose one by ANDROID_ADB_SERVER_PORT",
+            hint="another program may hold the port: choose one by ANDROID_ADB_SERVER_PORT",
         )
 
 

@@ -83,11 +83,11 @@ _STATED_OPEN: Final = {
     "access_level": f"the access level is {TRUSTED_LEVEL}, as without one",
 }
 _HINTS: Final = {
-    "enabled": "Leave the capabilities out while the component is disabled",
-    "enabled_by_default": "Leave the function out until its app enables it, or refuse calls until then",
-    "scope": "Leave the function out, or refuse calls while no activity is open",
+    "enabled": "leave the capabilities out while the component is disabled",
+    "enabled_by_default": "leave the function out until its app enables it, or refuse calls until then",
+    "scope": "leave the function out, or refuse calls while no activity is open",
 }
-_HINT: Final = "Check the caller in the code that answers the call, or leave the capability out"
+_HINT: Final = "check the caller in the code that answers the call, or leave the capability out"
 
 
 def _carried(fit: Reporting, field: Any, value: Any, default: Any, leaf: str) -> Any:
@@ -149,7 +149,7 @@ def _fit_permission(fit: Reporting) -> str | None:
         return needed if is_carried else None
     if needed != stated:
         message = f"Android requires {needed} of callers; the new component requires it itself"
-        hint = "No ordinary app can hold it; remove android:permission to let every app call the component"
+        hint = "no ordinary app can hold it; remove android:permission to let every app call the component"
         fit.report(PERMISSION_TRANSLATED, Level.RENAMED, _PERMISSION, message, hint=hint)
     return needed
 

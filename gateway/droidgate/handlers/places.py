@@ -64,6 +64,6 @@ def place_classes(component: str | None, fallback: str, namespace: str) -> Class
     if not all(_WORD.fullmatch(word) and word not in RESERVED_WORDS for word in words):
         message = f"{name!r} cannot be a class of Java"
         raise WriteError(
-            message, hint="Leave the code out with --language none, and write the component by hand"
+            message, hint="leave the code out with --language none, and write the component by hand"
         )
     return ClassPlace(".".join(words[:-1]), words[-1])

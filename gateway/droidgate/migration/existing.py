@@ -145,11 +145,11 @@ class ExistingApp:
                 if taken and not own:
                     kind, _, name = min(taken).partition("/")
                     message = f"the app already has a {kind} {name!r}"
-                    raise WriteError(message, place=str(file), hint=f"Rename it; {path} needs the name")
+                    raise WriteError(message, place=str(file), hint=f"rename it; {path} needs the name")
             if self.differs(artifact) and self.is_foreign(self.folder / path, artifact, component):
                 message = "the app has a file of this name already"
                 raise WriteError(
-                    message, place=str(self.folder / path), hint="Rename it; the migration needs the name"
+                    message, place=str(self.folder / path), hint="rename it; the migration needs the name"
                 )
 
     def is_foreign(self, file: Path, artifact: Artifact, component: str) -> bool:

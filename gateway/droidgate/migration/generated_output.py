@@ -64,7 +64,7 @@ def missing_output(declared: Sequence[Provider]) -> Finding:
         pointer="",
         message=f"{count} {have} no descriptor in this APK, so no agent finds what the source code declares",
         source=declared[0].source,
-        hint="Give --generate to write the descriptors",
+        hint="give --generate to write the descriptors",
     )
 
 
@@ -95,7 +95,7 @@ def join_services(
         raise WriteError(
             message,
             place=str(named[0].source),
-            hint="Declare all functions in one entry point, or give --min-sdk 37",
+            hint="declare all functions in one entry point, or give --min-sdk 37",
         )
     first, *others = sorted(services, key=lambda service: service.component is None)
     joined = first.model_copy(
@@ -112,7 +112,7 @@ def join_services(
             pointer="",
             message=f"{other.capabilities[0].id}: {effect}",
             source=other.source,
-            hint="Let that service run it, or declare all functions in one entry point",
+            hint="let that service run it, or declare all functions in one entry point",
         )
         for other in others
         if other.capabilities
@@ -180,7 +180,7 @@ def _check_names(translations: Sequence[Translation]) -> None:
             if other is not translation:
                 place = str(translation.source.source)
                 message = f'two entry points are written as "{name}"'
-                hint = f"Choose another name in one of them: {other.source.source}, {place}"
+                hint = f"choose another name in one of them: {other.source.source}, {place}"
                 raise WriteError(message, place=place, hint=hint)
 
 
@@ -191,5 +191,5 @@ def _not_packed(provider: Provider, path: str) -> Finding:
         pointer="",
         message=f"{path} is not packed: the manifest names another functions file",
         source=provider.source,
-        hint="Remove the property from the manifest, or build the app",
+        hint="remove the property from the manifest, or build the app",
     )

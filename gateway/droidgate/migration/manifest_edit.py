@@ -77,7 +77,7 @@ def merge_manifest(project: str, addition: str, *, path: str, namespace: str | N
     application = next((other for other in spans.children if other.tag == "application"), None)
     if application is None:
         message = "the manifest has no application element"
-        raise InputError(message, place=path, hint="Point at the source set that declares the application")
+        raise InputError(message, place=path, hint="point at the source set that declares the application")
     prefix = _android_prefix(root)
     editor = _Editor(project, prefix or "android", path, namespace or root.get("package"))
     added = parse_xml(addition, path="<addition>")
@@ -228,7 +228,7 @@ class _Editor:
         if span.tag == "uses-permission" and until is not None:
             name = span.attributes.get(_NAME)
             message = f"{name} is asked for up to {android_name(until)} only, and it is needed above"
-            raise InputError(message, place=self.place(span), hint="Remove android:maxSdkVersion there")
+            raise InputError(message, place=self.place(span), hint="remove android:maxSdkVersion there")
 
     def place(self, span: _Span) -> str:
         return f"{self.path}:{self.text.count(chr(10), 0, span.start) + 1}"
@@ -247,7 +247,7 @@ class _Editor:
                 message = (
                     f"{span.attributes.get(_NAME)} states {attribute}={stated!r}, and {required!r} is needed"
                 )
-                hint = "Change it there, or give the component another name"
+                hint = "change it there, or give the component another name"
                 raise InputError(message, place=self.place(span), hint=hint)
         if missing:
             end = self.last_attribute_end(span)

@@ -98,7 +98,7 @@ def migrate(
     if not providers:
         place = " ".join(providers.sources) or None
         message = "nothing in it declares a capability"
-        raise InputError(message, place=place, hint="See what is in it with `droidgate inspect`")
+        raise InputError(message, place=place, hint="see what is in it with `droidgate inspect`")
     conversion = convert(providers, to)
     plan = plan_migration(
         project, source_set, conversion.translations, target, dialect, language or source_set.language

@@ -143,7 +143,7 @@ def _check_components(translations: Sequence[Translation]) -> None:
             str(translation.source.source or translation.source.component) for translation in translations
         )
         message = f"{len(components)} providers cannot become one component"
-        raise UsageError(message, hint=f"Migrate one of them: {sources}")
+        raise UsageError(message, hint=f"migrate one of them: {sources}")
 
 
 def _security_notes(translation: Translation) -> Iterator[str]:
@@ -154,7 +154,7 @@ def _security_notes(translation: Translation) -> Iterator[str]:
             tokens = finding.pointer.split("/")
             is_capability = tokens[1:2] == ["capabilities"]
             about = f"{capabilities[int(tokens[2])].id}: " if is_capability else ""
-            hint = "" if finding.hint is None else f". {finding.hint}"
+            hint = "" if finding.hint is None else f"; {finding.hint}"
             yield f"security: {about}{finding.message}{hint}"
 
 
@@ -190,7 +190,7 @@ class _Planner:
         manifests = [artifact.text for artifact in artifacts if artifact.role == "manifest"]
         if not manifests:
             message = f"{self.target.id}+{self.dialect.id} is not part of an app"
-            raise UsageError(message, hint="Write it with `droidgate convert`")
+            raise UsageError(message, hint="write it with `droidgate convert`")
         files = {
             artifact.path: artifact for artifact in artifacts if artifact.role not in {"manifest", "document"}
         }
@@ -207,7 +207,7 @@ class _Planner:
         for path, artifact in files.items():
             if path in self.planned and self.planned[path].text != artifact.text:
                 message = f"two providers need a file {path}"
-                raise WriteError(message, hint="Migrate them one by one")
+                raise WriteError(message, hint="migrate them one by one")
             self.planned[path] = artifact
             if artifact.role == "skeleton":
                 self.report_missing_methods(artifact, provider)
@@ -257,7 +257,7 @@ class _Planner:
                 existing != path or MARK not in read_text_file(existing, self.project).text
             ):
                 message = f"the app has a class {path.stem} already"
-                hint = "Rename it, or leave the code out with --language none"
+                hint = "rename it, or leave the code out with --language none"
                 raise WriteError(message, place=str(existing), hint=hint)
         before = read_text_file(path, self.project) if path.exists() else None
         return FileChange(

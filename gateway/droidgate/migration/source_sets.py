@@ -67,16 +67,16 @@ def find_source_set(project: Path, namespace: str | None = None) -> SourceSet:
     """
     if not project.is_dir():
         message = "not a folder"
-        raise InputError(message, place=str(project), hint="Give the folder of an Android app's project")
+        raise InputError(message, place=str(project), hint="give the folder of an Android app's project")
     folders = [project] if (project / MANIFEST).is_file() else sorted(_main_source_sets(project))
     if not folders:
         message = "no AndroidManifest.xml in a folder src/main"
-        raise InputError(message, place=str(project), hint="Give the folder of an Android app's project")
+        raise InputError(message, place=str(project), hint="give the folder of an Android app's project")
     module = _only_application([_read_module(folder, project) for folder in folders], project)
     found = namespace or module.namespace
     if found is None:
         message = "neither build.gradle nor the manifest states the app's package"
-        raise InputError(message, place=str(module.folder), hint="Give it with --package")
+        raise InputError(message, place=str(module.folder), hint="give it with --package")
     return SourceSet(module.folder, found, _find_language(module.folder))
 
 
@@ -85,11 +85,11 @@ def _only_application(modules: list[_Module], project: Path) -> _Module:
     apps = [module for module in candidates if not module.gradle.is_library] or candidates
     if not apps:
         message = "no manifest with an application element"
-        raise InputError(message, place=str(project), hint="Give the folder of the app's module")
+        raise InputError(message, place=str(project), hint="give the folder of the app's module")
     if len(apps) > 1:
         found = ", ".join(module.folder.relative_to(project).as_posix() for module in apps)
         message = f"several modules with an application: {found}"
-        raise InputError(message, place=str(project), hint="Give the folder of one module")
+        raise InputError(message, place=str(project), hint="give the folder of one module")
     return apps[0]
 
 
@@ -146,4 +146,4 @@ def check_inside(path: Path, project: Path) -> None:
     """
     if not path.resolve().is_relative_to(project.resolve()):
         message = "a link leads out of the project"
-        raise InputError(message, place=str(path), hint="Give the folder it leads to, or put a folder there")
+        raise InputError(message, place=str(path), hint="give the folder it leads to, or put a folder there")

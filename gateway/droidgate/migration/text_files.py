@@ -15,7 +15,7 @@ from droidgate.parsing.project_files import find_encoding, read_project_file
 
 _MARKS: Final = ((codecs.BOM_UTF16_LE, "utf-16-le"), (codecs.BOM_UTF16_BE, "utf-16-be"))
 _DECLARED: Final = re.compile(rb"(?:\xef\xbb\xbf)?<\?xml[^>]*?encoding\s*=\s*[\"']([A-Za-z0-9._-]+)[\"']")
-_SAVE_AS_UTF_8: Final = "Save the file as UTF-8"
+_SAVE_AS_UTF_8: Final = "save the file as UTF-8"
 
 
 @dataclass(frozen=True, slots=True)

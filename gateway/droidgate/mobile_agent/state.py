@@ -260,7 +260,7 @@ class PhoneState:
 @contextlib.contextmanager
 def _locked(lock: threading.Lock, seconds: float) -> Iterator[None]:
     if not lock.acquire(timeout=max(0.0, seconds)):
-        raise DeviceError(f"other calls used the phone for {seconds:.0f} s", hint="Try again")
+        raise DeviceError(f"other calls used the phone for {seconds:.0f} s", hint="try again")
     try:
         yield
     finally:

@@ -159,7 +159,7 @@ def escape_string_resource(text: str) -> str:
     _refuse_unwritable(text)
     if _modified_utf8_length(text) > MAX_STRING_RESOURCE_BYTES:
         message = f"a string resource holds at most {MAX_STRING_RESOURCE_BYTES} bytes of UTF-8"
-        raise WriteError(message, hint="Put the text into android:value, res/raw or assets")
+        raise WriteError(message, hint="put the text into android:value, res/raw or assets")
     escaped = _escape_controls(text).replace('"', '\\"').replace("'", "\\'")
     return f'"{escaped}"'
 
@@ -210,7 +210,7 @@ def _refuse_unwritable(text: str) -> None:
         message = (
             f"a text holds U+{ord(found[0]):04X} (character {found.start()}), which no Android resource can"
         )
-        raise WriteError(message, hint="Remove the character")
+        raise WriteError(message, hint="remove the character")
 
 
 def _undo_escapes(raw: str, *, collapse: bool = False) -> str:

@@ -72,7 +72,7 @@ class _NumberError(BudgetError):
     """Raised inside the parser for a number; the position is not known there."""
 
     def __init__(self, message: str, digits: str) -> None:
-        super().__init__(message, hint="Write a number that a 64-bit type can hold, or a string")
+        super().__init__(message, hint="write a number that a 64-bit type can hold, or a string")
         self.digits = digits
 
 
@@ -80,7 +80,7 @@ class _ConstantError(InputError):
     """Raised inside the parser for NaN or an infinity; the position is not known there."""
 
     def __init__(self, word: str) -> None:
-        super().__init__(f"{word} is not a JSON value", hint="Write null, or leave the member out")
+        super().__init__(f"{word} is not a JSON value", hint="write null, or leave the member out")
         self.digits = word
 
 
@@ -163,7 +163,7 @@ def refuse_lone_surrogates(text: str, *, path: str, line: int = 1) -> None:
     row = line + text.count("\n", 0, found.start())
     message = "a string holds half of a surrogate pair"
     raise InputError(
-        message, place=f"{path}:{row}", hint="Write both escapes of the character, or the character"
+        message, place=f"{path}:{row}", hint="write both escapes of the character, or the character"
     )
 
 
@@ -177,15 +177,15 @@ def decode_utf8(data: bytes, *, path: str) -> str:
         return data.decode("utf-8-sig")
     except UnicodeDecodeError as error:
         message = f"byte {error.start} is not UTF-8"
-        raise InputError(message, place=path, hint="Save the file as UTF-8") from None
+        raise InputError(message, place=path, hint="save the file as UTF-8") from None
 
 
 def _located(error: json.JSONDecodeError, path: str, line: int) -> InputError:
     hint = None
     if "control character" in error.msg:
-        hint = "Write newlines and tabs inside strings as \\n and \\t"
+        hint = "write newlines and tabs inside strings as \\n and \\t"
     elif error.msg.startswith("Expecting property name enclosed in double quotes"):
-        hint = "Names are in double quotes, and no comma follows the last member"
+        hint = "names are in double quotes, and no comma follows the last member"
     place = f"{path}:{error.lineno + line - 1}:{error.colno}"
     reason = error.msg[:1].lower() + error.msg[1:].removesuffix(" at")
     return InputError(f"not JSON: {reason}", place=place, hint=hint)
@@ -196,7 +196,7 @@ def _duplicate(key: str, text: str, path: str, line: int) -> InputError:
     second = text.find(quoted, text.find(quoted) + 1)
     row = line + text.count("\n", 0, second) if second >= 0 else line
     return InputError(
-        f"duplicate key {quoted} in one object", place=f"{path}:{row}", hint="Remove one of them"
+        f"duplicate key {quoted} in one object", place=f"{path}:{row}", hint="remove one of them"
     )
 
 

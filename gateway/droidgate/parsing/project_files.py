@@ -26,7 +26,7 @@ _FLAGS: Final = (
     | getattr(os, "O_NOCTTY", 0)
 )
 _NO_LINK: Final = getattr(os, "O_NOFOLLOW", 0)
-_OUTSIDE: Final = "Put the file itself there, or name the folder that holds both"
+_OUTSIDE: Final = "put the file itself there, or name the folder that holds both"
 
 _ENCODING_NAME: Final = re.compile(r"[A-Za-z][A-Za-z0-9._-]{0,31}")
 _ENCODING: Final = re.compile(

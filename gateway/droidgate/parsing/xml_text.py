@@ -109,7 +109,7 @@ def _without_encoding(data: bytes, path: str) -> bytes:
 
 
 def _binary(path: str) -> InputError:
-    hint = "Compiled (binary) XML is read from its APK"
+    hint = "compiled (binary) XML is read from its APK"
     return InputError("not XML text: it holds zero bytes", place=path, hint=hint)
 
 
@@ -123,7 +123,7 @@ def decode_xml(data: bytes, *, path: str) -> str:
         return _without_encoding(data, path).decode()
     except UnicodeDecodeError as error:
         message = f"byte {error.start} is not UTF-8"
-        raise InputError(message, place=path, hint="Save the file as UTF-8") from None
+        raise InputError(message, place=path, hint="save the file as UTF-8") from None
 
 
 def _set_first_lines(root: Element, data: bytes) -> None:
@@ -153,12 +153,12 @@ def _recode(data: bytes, encoding: str, path: str) -> bytes:
 
 def _wrong_encoding(encoding: str, path: str) -> InputError:
     message = f"the XML is not in the encoding it declares ({encoding})"
-    return InputError(message, place=path, hint="Save the file as UTF-8")
+    return InputError(message, place=path, hint="save the file as UTF-8")
 
 
 def _doctype(place: str) -> InputError:
     return InputError(
-        "a DOCTYPE is not allowed", place=place, hint="Remove the DOCTYPE; Android's XML has none"
+        "a DOCTYPE is not allowed", place=place, hint="remove the DOCTYPE; Android's XML has none"
     )
 
 
@@ -196,7 +196,7 @@ def _located(error: etree.XMLSyntaxError, path: str) -> InputError:
         or "AttValue" in reason
         or "Specification mandates value" in reason
     ):
-        hint = "Attribute values are in straight quotes"
+        hint = "attribute values are in straight quotes"
     return InputError(f"not well-formed XML: {reason}", place=f"{path}:{line}:{column}", hint=hint)
 
 

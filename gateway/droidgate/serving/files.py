@@ -76,7 +76,7 @@ class SharedFolders:
         for folder in folders:
             path = Path(os.path.realpath(folder))
             if not path.is_dir():
-                raise UsageError(f"--files: {str(folder)!r} is not a folder", hint="Name an existing folder")
+                raise UsageError(f"--files: {str(folder)!r} is not a folder", hint="name an existing folder")
             resolved.append(path)
         return cls(tuple(resolved))
 
@@ -109,7 +109,7 @@ class SharedFolders:
         """Return a file by its name among those that are there, so that no name leads elsewhere."""
         if not self.folders:
             raise _refused(
-                argument, "this server shares no files", "Start it with `droidgate serve --files FOLDER`"
+                argument, "this server shares no files", "start it with `droidgate serve --files FOLDER`"
             )
         files = [file for folder in self.folders for file in _files_in(folder)]
         found = [file for file in files if file.name == name]
@@ -118,7 +118,7 @@ class SharedFolders:
         if found:
             raise _refused(argument, f'several shared folders have a file "{name}"')
         listed = ", ".join(sorted({file.name for file in files})[:_MOST_LISTED])
-        raise _refused(argument, f'no shared file is called "{name}"', f"There are: {listed or 'none'}")
+        raise _refused(argument, f'no shared file is called "{name}"', f"there are: {listed or 'none'}")
 
 
 def _files_in(folder: Path) -> Iterator[Path]:

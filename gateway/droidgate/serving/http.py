@@ -67,7 +67,7 @@ def parse_address(text: str) -> HttpAddress:
     match = _ADDRESS.fullmatch(text)
     if match is None or int(match[2]) > _MAX_PORT:
         raise UsageError(
-            f"{text!r} is not an address", hint="Write PORT or HOST:PORT, such as 127.0.0.1:8000"
+            f"{text!r} is not an address", hint="write PORT or HOST:PORT, such as 127.0.0.1:8000"
         )
     host = (match[1] or "127.0.0.1").strip("[]")
     if host.lower() == "localhost":
@@ -77,7 +77,7 @@ def parse_address(text: str) -> HttpAddress:
             return HttpAddress(host, int(match[2]))
     raise UsageError(
         f"{host!r} is not a loopback address: other computers could call the phone's apps",
-        hint="Listen on 127.0.0.1, and let an SSH tunnel or a proxy with TLS carry it further",
+        hint="listen on 127.0.0.1, and let an SSH tunnel or a proxy with TLS carry it further",
     )
 
 
@@ -100,7 +100,7 @@ def listen(address: HttpAddress) -> Iterator[tuple[socket.socket, HttpAddress]]:
     except OSError as error:
         listener.close()
         raise UsageError(
-            f"cannot listen on {address.authority}: {error.strerror}", hint="Choose another port, or 0"
+            f"cannot listen on {address.authority}: {error.strerror}", hint="choose another port, or 0"
         ) from None
     with listener:
         yield listener, HttpAddress(address.host, listener.getsockname()[1])

@@ -37,7 +37,7 @@ MAX_KEPT: Final = 20_000
 
 _LARGEST: Final = 1 << 26
 _SUFFIX_LENGTHS: Final = (8, 16, 32, 48)
-_WAY_OUT: Final = "Move the file away; every tool is then named anew"
+_WAY_OUT: Final = "move the file away; every tool is then named anew"
 _SUFFIX: Final = re.compile(r"_[0-9a-f]{8}\Z")
 
 _log = logging.getLogger(__name__)

@@ -299,7 +299,7 @@ class PhoneTools:
         called = self._served.targets.get(call.tool)
         if called is None:
             closest = closest_name(call.tool, self._served.targets)
-            hint = "List the tools again" if closest is None else f"Did you mean {closest!r}?"
+            hint = "list the tools again" if closest is None else f"did you mean {closest!r}?"
             raise UnknownToolError(f"unknown tool {call.tool!r}", hint=hint)
         cancel = threading.Event()
         sink = None if call.report_progress is None else _progress_sink(call.report_progress)
@@ -355,7 +355,7 @@ class PhoneTools:
         """Return what an app declares, its instructions, or what serving it costs."""
         content = self._served.resources.get(uri)
         if content is None:
-            raise UnknownResourceError(f"unknown resource {uri!r}", hint="List the resources again")
+            raise UnknownResourceError(f"unknown resource {uri!r}", hint="list the resources again")
         return content
 
     def _serve(self) -> _Served:

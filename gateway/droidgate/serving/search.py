@@ -136,7 +136,7 @@ class SearchTools:
         if call.tool == "describe_tool":
             tool = self._inner.snapshot().by_name.get(name)
             if tool is None:
-                return _refused(f"/name: unknown tool {name!r}\nhint: Find its name with find_tools")
+                return _refused(f"/name: unknown tool {name!r}\nhint: find its name with find_tools")
             return ToolOutcome(McpToolResult(canonical_json(dict(tool.documents[MODERN]))))
         try:
             outcome = await self._inner.call(

@@ -21,7 +21,7 @@ _SHORTEST: Final = 22
 """Characters of base64 that hold 128 bits."""
 _LONGEST: Final = 4_096
 _TOKEN: Final = re.compile(r"[A-Za-z0-9._~+/=-]+")
-_WAY_OUT: Final = "Remove it: a new token is made"
+_WAY_OUT: Final = "remove it: a new token is made"
 
 
 def token_file(name: str = _FILE_NAME) -> Path:

@@ -112,11 +112,11 @@ def check_declared(providers: Providers, sources: Sequence[str]) -> None:
     place = " ".join(sources)
     if sources and providers.unreadable == len(sources):
         message = f"none of the {len(sources)} sources can be read"
-        raise InputError(message, place=place, hint="Each source is named above, with the reason")
+        raise InputError(message, place=place, hint="each source is named above, with the reason")
     if providers.problems:
-        raise InputError("nothing in it can be read", place=place, hint="Each reason is named above")
+        raise InputError("nothing in it can be read", place=place, hint="each reason is named above")
     message = "no descriptor of a known protocol in it"
-    raise InputError(message, place=place, hint="See `droidgate formats` for what is read")
+    raise InputError(message, place=place, hint="see `droidgate formats` for what is read")
 
 
 def check_sources(sources: Sequence[str]) -> None:
@@ -127,7 +127,7 @@ def check_sources(sources: Sequence[str]) -> None:
     """
     if list(sources).count(STANDARD_INPUT) > 1:
         message = "standard input can be read once only"
-        raise UsageError(message, hint="Write - once")
+        raise UsageError(message, hint="write - once")
 
 
 def chosen_formats(names: Iterable[str] | None) -> list[Format] | None:
@@ -162,7 +162,7 @@ def read_source(
         DeviceError: the phone cannot be reached or used.
     """
     if not source:
-        raise InputError("the path is empty", hint="A folder is `.`, standard input is `-`")
+        raise InputError("the path is empty", hint="a folder is `.`, standard input is `-`")
     options = ReadOptions(tuple(load_formats().values() if formats is None else formats), strict=strict)
     if source.startswith(DEVICE_SCHEME):
         # Most runs have no phone, and its modules take longer to import than a file to be read.

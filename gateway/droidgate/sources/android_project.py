@@ -190,7 +190,7 @@ def _read_manifest(
     name = source_set.manifest
     path = source_set.path_of(name)
     if name not in source_set.files:
-        raise InputError(f"there is no {name}", place=path, hint="Name the folder that holds it")
+        raise InputError(f"there is no {name}", place=path, hint="name the folder that holds it")
     root = reader.parse(source_set.files[name], path)
     if module is not None and module.merges_manifests and root.tag == "manifest":
         merger = ManifestMerger(root, path, module.gradle.namespace or root.get("package"))

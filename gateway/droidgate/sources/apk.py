@@ -91,7 +91,7 @@ def source_text_of(data: bytes, place: str) -> str:
     root = parse_binary_xml(data, path=place)
     if root.tag == "manifest":
         message = "it is a compiled manifest, whose references lead into its APK"
-        raise InputError(message, place=place, hint="Name the APK")
+        raise InputError(message, place=place, hint="name the APK")
     return render_xml(root, lambda _: None, path=place, escape=_escape)
 
 

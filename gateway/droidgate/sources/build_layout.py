@@ -57,7 +57,7 @@ TEST_SET: Final = re.compile(
     r"(?:test|androidTest)(?:[A-Z]\w*)?|android(?:Unit|Instrumented|Host|Device)Test(?:[A-Z]\w*)?"
 )
 """Names of source sets that hold tests."""
-_ROOT_HINT: Final = "Name the folder that holds the whole project"
+_ROOT_HINT: Final = "name the folder that holds the whole project"
 
 
 @dataclass(slots=True)

@@ -36,11 +36,11 @@ def _position_of(name: str, providers: Sequence[Provider]) -> int:
     if found:
         listed = ", ".join(labels[position] for position in found)
         message = f'provider "{name}" fits {len(found)} providers'
-        raise UsageError(message, hint=f"Write one of them in full: {listed}")
+        raise UsageError(message, hint=f"write one of them in full: {listed}")
     closest = closest_name(name, _suggestions(providers))
-    suggestion = f"Did you mean {closest}? " if closest is not None else ""
+    suggestion = f"did you mean {closest}? " if closest is not None else ""
     listed = ", ".join(labels) or "none"
-    raise UsageError(f'unknown provider "{name}"', hint=f"{suggestion}The providers are: {listed}")
+    raise UsageError(f'unknown provider "{name}"', hint=f"{suggestion}the providers are: {listed}")
 
 
 def provider_label(provider: Provider) -> str:
@@ -85,7 +85,7 @@ def check_package(name: str) -> None:
         UsageError: it is not.
     """
     if _PACKAGE.fullmatch(name) is None:
-        raise UsageError(f"{name!r} is not a Java package", hint="Write it as com.example.app")
+        raise UsageError(f"{name!r} is not a Java package", hint="write it as com.example.app")
 
 
 def described_providers(
@@ -107,12 +107,12 @@ def described_providers(
     for field, value in changes.items():
         if not value.strip():
             raise UsageError(
-                f"the {field} is empty", hint=f"Leave --{field} out to keep what the source states"
+                f"the {field} is empty", hint=f"leave --{field} out to keep what the source states"
             )
     if "package" in changes:
         check_package(changes["package"])
     if len(providers) != 1:
         listed = ", ".join(map(provider_label, providers))
         message = f"{options} cannot describe {len(providers)} providers"
-        raise UsageError(message, hint=f"Choose one with --provider: {listed}")
+        raise UsageError(message, hint=f"choose one with --provider: {listed}")
     return (providers[0].model_copy(update=changes),)

@@ -67,7 +67,7 @@ _SHELL_KINDS: Final[Mapping[str, ComponentKind]] = {
 _DEVICE_SOURCE: Final = re.compile(r"adb:(?P<serial>[^/]*)(?:/(?P<package>[^!/]+))?/?")
 _DIGEST: Final = re.compile(r"[0-9a-f]{32}  -\n")
 _QUERIES_AT_ONCE: Final = 4
-_EVERY_APP_INSTEAD: Final = "Every app's manifest is read instead"
+_EVERY_APP_INSTEAD: Final = "every app's manifest is read instead"
 _OF_ONE_ANSWER: Final = (CommandFailedError, DeviceOutputError, OutputLimitError)
 """Errors of one command, which an app may have brought about; the phone answers other ones."""
 _OF_ONE_APP: Final = (*_OF_ONE_ANSWER, InputError, TransferError, UnsafeArgumentError)
@@ -190,7 +190,7 @@ def parse_phone_source(source: str) -> tuple[str | None, str | None]:
     found = _DEVICE_SOURCE.fullmatch(source)
     if found is None:
         message = f"{source!r} is not a device"
-        raise UsageError(message, hint="Write adb: or adb:SERIAL or adb:SERIAL/PACKAGE")
+        raise UsageError(message, hint="write adb: or adb:SERIAL or adb:SERIAL/PACKAGE")
     return found["serial"] or None, found["package"]
 
 

@@ -115,7 +115,7 @@ class FileReader(FormatReader):
             elif text.startswith(b"<") or data.startswith(_UTF_16_XML):
                 parse_xml(data, path=place)
             elif data.startswith(_UTF_16_MARKS):
-                return InputError("the file is UTF-16", place=place, hint="Save the file as UTF-8")
+                return InputError("the file is UTF-16", place=place, hint="save the file as UTF-8")
         except InputError as error:
             return error
         return InputError("no known format claims this file", place=place, hint=self._known_formats())
@@ -174,11 +174,11 @@ class FileReader(FormatReader):
     def _known_formats(self) -> str:
         formats = self.options.formats
         if not formats:
-            return "No format is installed"
+            return "no format is installed"
         names = ", ".join(f"{format_.title} ({format_.id})" for format_ in formats)
         if len(formats) < len(load_formats()):
-            return f"It was to be read as {names} only"
-        return f"Known formats: {names}"
+            return f"it was to be read as {names} only"
+        return f"known formats: {names}"
 
     def _read_manifest_file(self, path: str, data: bytes) -> None:
         context = self.context()
@@ -240,7 +240,7 @@ class FileReader(FormatReader):
                 pointer="",
                 message=f"no component of the module points to {loose.name}; it is read without a component",
                 source=Place(path=path),
-                hint="Its component may arrive by manifest merging, or the file may be unused",
+                hint="its component may arrive by manifest merging, or the file may be unused",
             )
         )
 

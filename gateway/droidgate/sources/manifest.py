@@ -167,7 +167,7 @@ class ManifestReader:
         root = self._parse_with_prefixes(text, place)
         if root.tag not in _ROOT_TAGS:
             message = f"the root element is <{root.tag!s}>, not <manifest>"
-            raise InputError(message, place=path, hint="Name an AndroidManifest.xml")
+            raise InputError(message, place=path, hint="name an AndroidManifest.xml")
         _put_into_application(
             [child_element for child_element in child_elements(root) if child_element.tag in COMPONENT_TAGS],
             root,
@@ -191,7 +191,7 @@ class ManifestReader:
         declared = "".join(f' xmlns:{item}="{known.get(item, "urn:undeclared:" + item)}"' for item in missing)
         root = parse_xml(text[: start.end(1)] + declared + text[start.end(1) :], path=place.path)
         message = f"not every element declares its prefix {', '.join(missing)}; it is read as usual"
-        self._context.allow("S80", message, source=place, hint=f"Add{declared} to the root element")
+        self._context.allow("S80", message, source=place, hint=f"add{declared} to the root element")
         return root
 
     def _key(self, element: Element) -> tuple[str, str]:

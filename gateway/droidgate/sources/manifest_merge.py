@@ -142,7 +142,7 @@ class ManifestMerger:
                 if short not in removed:
                     above.set(name, str(value))
             elif not (self._is_same(above, name, own, str(value)) or short in replaced or short in removed):
-                hint = f'Add tools:replace="{short}" to the element of the app'
+                hint = f'add tools:replace="{short}" to the element of the app'
                 message = f'{short} of <{above.tag!s}> is "{own}" here and "{value!s}" in the library'
                 self._report(above, below, library, message, hint)
 
@@ -221,7 +221,7 @@ def _leave_out(element: Element, attribute: str, name: str) -> Finding:
         pointer="",
         message=f"{name} of <{element.tag!s}> is left out: the namespace of its module is not known",
         source=Place(path=element.get(FILE_MARK, ""), line=element.sourceline),
-        hint="Set namespace in the build file of the module",
+        hint="set namespace in the build file of the module",
     )
 
 

@@ -95,7 +95,7 @@ def open_apps(source: str) -> Iterator[OpenedApp | UnreadApp]:
         return
     if catalog_folder(source) is not None:
         message = "a catalog has no APKs, and a shim is made of what the APKs declare"
-        hint = "Name the APKs, projects or phones that the catalog was made of"
+        hint = "name the APKs, projects or phones that the catalog was made of"
         raise UsageError(message, place=printable(source), hint=hint)
     mode = _mode_of(source)
     if stat.S_ISDIR(mode):
@@ -103,7 +103,7 @@ def open_apps(source: str) -> Iterator[OpenedApp | UnreadApp]:
     elif is_archive(source):
         yield from _closing(open_archive(source), source, is_named=True)
     else:
-        hint = "Name an APK, a folder of APKs, a project's folder, or a phone as adb:SERIAL"
+        hint = "name an APK, a folder of APKs, a project's folder, or a phone as adb:SERIAL"
         raise UsageError("not an app", place=printable(source), hint=hint)
 
 

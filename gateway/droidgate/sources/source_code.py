@@ -225,7 +225,7 @@ def report_elsewhere(
     """Return the finding that an app declares a protocol and no capability of it; empty where it has some."""
     if not declared or any(item.capabilities or item.component is not None for item in declared):
         return []
-    hint = "They are in modules or libraries outside of this folder, or made by a build; read the built APK"
+    hint = "they are in modules or libraries outside of this folder, or made by a build; read the built APK"
     return [
         Finding(
             code=CAPABILITIES_ELSEWHERE,
@@ -343,7 +343,7 @@ def _difference(capability: str, change: Change, place: Place | None, built: Pla
         pointer=change.old_pointer or change.new_pointer or "",
         message=f"{capability}: {change.message}, from the source to the build's output in {built}",
         source=place,
-        hint="Build the app again",
+        hint="build the app again",
     )
 
 
@@ -394,7 +394,7 @@ def report_competing_services(
                 pointer="",
                 message=f"{len(services)} services declare functions, and {effect}: {classes}",
                 source=from_code[-1].source,
-                hint="Declare all functions in one entry point, where older releases matter",
+                hint="declare all functions in one entry point, where older releases matter",
             )
 
 

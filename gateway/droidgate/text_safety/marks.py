@@ -36,9 +36,9 @@ _MOST_CHARACTERS: Final = 1_000_000
 """Of the marks of one provider, all together. Long names are repeated in the pointers of what is inside."""
 
 _HINTS: Final = {
-    HIDDEN_CHARACTERS: "Remove them",
-    INJECTION_LIKE_TEXT: "Read the text before a model does",
-    LOOK_ALIKE_NAME: "Rename one of them",
+    HIDDEN_CHARACTERS: "remove them",
+    INJECTION_LIKE_TEXT: "read the text before a model does",
+    LOOK_ALIKE_NAME: "rename one of them",
 }
 _OF_OTHER_FIELDS: Final = 100
 _MAX_SHOWN: Final = 8

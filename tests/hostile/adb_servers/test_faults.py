@@ -215,7 +215,7 @@ def test_without_an_adb_program_a_missing_server_is_told_with_a_way_out(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
     def no_program() -> str:
-        raise ServerUnreachableError("there is no adb program", hint="Install it")
+        raise ServerUnreachableError("there is no adb program", hint="install it")
 
     monkeypatch.setattr("droidgate.devices.server.find_adb", no_program)
     with pytest.raises(ServerUnreachableError, match="no adb program"):

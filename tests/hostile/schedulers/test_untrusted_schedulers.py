@@ -68,7 +68,7 @@ def test_a_scheduler_that_anybody_may_stand_in_for_is_not_even_called(
     assert run.code == 2
     first, second = run.err.splitlines()
     assert "a scheduler runs code on this machine" in first
-    assert second.startswith("hint: Use tls://")
+    assert second.startswith("hint: use tls://")
     assert "--trust-scheduler" in second
     assert seen == []
     assert not proof.exists()

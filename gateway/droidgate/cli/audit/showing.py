@@ -137,4 +137,4 @@ def _call_of(logged: LoggedCall, folder: Path) -> AuditedCall:
         return AuditedCall.model_validate(values)
     except ValidationError:
         message = "a record of the log has other fields than droidgate writes"
-        raise InputError(message, place=str(folder), hint="Run: droidgate audit verify") from None
+        raise InputError(message, place=str(folder), hint="run: droidgate audit verify") from None

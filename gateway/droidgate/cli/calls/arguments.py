@@ -13,7 +13,7 @@ from droidgate.parsing.json_text import parse_json
 from droidgate.sources import STANDARD_INPUT
 from droidgate_shim.host.messages import MAX_PAYLOAD_BYTES
 
-_EXAMPLE: Final = 'Such as --args \'{"date": "2026-03-01"}\''
+_EXAMPLE: Final = 'such as --args \'{"date": "2026-03-01"}\''
 
 
 def read_arguments(text: str, pairs: Iterable[str] = ()) -> dict[str, Json]:
@@ -35,9 +35,9 @@ def read_arguments(text: str, pairs: Iterable[str] = ()) -> dict[str, Json]:
     for pair in pairs:
         name, equals, given = pair.partition("=")
         if not name or not equals:
-            raise UsageError(f"--arg {pair!r} is not NAME=VALUE", hint="Such as --arg date=2026-03-01")
+            raise UsageError(f"--arg {pair!r} is not NAME=VALUE", hint="such as --arg date=2026-03-01")
         if name in value:
-            raise UsageError(f"duplicate argument {name!r}", hint="Write it once, in --args or --arg")
+            raise UsageError(f"duplicate argument {name!r}", hint="write it once, in --args or --arg")
         value[name] = given
     return value
 
@@ -55,9 +55,9 @@ def read_files(pairs: Iterable[str]) -> dict[str, Path]:
     for pair in pairs:
         name, separator, path = pair.partition("=@")
         if not name or not separator or not path:
-            raise UsageError(f"--file {pair!r} is not NAME=@FILE", hint="Such as --file path=@report.pdf")
+            raise UsageError(f"--file {pair!r} is not NAME=@FILE", hint="such as --file path=@report.pdf")
         if name in files:
-            raise UsageError(f"duplicate argument {name!r}", hint="Write it once")
+            raise UsageError(f"duplicate argument {name!r}", hint="write it once")
         files[name] = Path(path)
     return files
 

@@ -139,12 +139,12 @@ def _call(  # noqa: PLR0913
         of_other_calls = (capability, pairs, files, pull, explain, trace, as_json, arguments != "{}")
         if any(of_other_calls) or any((batch, results, package, protocol, signed_by)):
             message = "--commands excludes every option but --serial, --deadline, --yes and --keep-going"
-            raise UsageError(message, hint="Write each command with its arguments into the file")
+            raise UsageError(message, hint="write each command with its arguments into the file")
         return call_commands(
             commands, serial, deadline=deadline, approved=approved, stops_early=not keep_going
         )
     if keep_going:
-        raise UsageError("--keep-going is for --commands", hint="Name a file of commands")
+        raise UsageError("--keep-going is for --commands", hint="name a file of commands")
     if batch is not None:
         from droidgate.cli.calls.calling_batch import BatchOptions, call_batch
 
@@ -153,15 +153,15 @@ def _call(  # noqa: PLR0913
             message = (
                 "--batch excludes CAPABILITY, --args, --arg, --file, --pull, --explain, --trace and --json"
             )
-            raise UsageError(message, hint="Write each call with its arguments into the file")
+            raise UsageError(message, hint="write each call with its arguments into the file")
         of_batch = BatchOptions(
             results, parallel, serial, package, protocol, deadline, approved=approved, signed_by=signed_by
         )
         return call_batch(batch, of_batch)
     if explain and trace is not None:
-        raise UsageError("--explain excludes --trace", hint="Nothing is called, so there is nothing to trace")
+        raise UsageError("--explain excludes --trace", hint="nothing is called, so there is nothing to trace")
     if capability is None:
-        raise UsageError("missing argument CAPABILITY", hint="Name a capability, or a file with --batch")
+        raise UsageError("missing argument CAPABILITY", hint="name a capability, or a file with --batch")
     given = read_arguments(arguments, pairs or ())
     sent = read_files(files or ())
     options = CallOptions(serial, signed_by, approved, as_json, pull, trace, force)

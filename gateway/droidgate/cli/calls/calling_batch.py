@@ -51,7 +51,7 @@ def call_batch(path: Path, options: BatchOptions) -> int:
     requests = read_batch(path)
     results = options.results or path.with_name(path.stem + RESULTS_ENDING)
     if results.resolve() == path.resolve():
-        raise UsageError("the results cannot be in the batch's own file", hint="Name another file")
+        raise UsageError("the results cannot be in the batch's own file", hint="name another file")
     callers = _Callers(options)
     counts = Counter[str]()
     with open_journal(results) as journal:

@@ -38,7 +38,7 @@ class InstallRequest:
 def install(request: InstallRequest, *, as_json: bool) -> int:
     """Change a client's settings, or print the entry, and return the exit code."""
     if request.is_printed and request.remove:
-        raise UsageError("--print and --remove exclude each other", hint="Leave one of them out")
+        raise UsageError("--print and --remove exclude each other", hint="leave one of them out")
     change = install_client(
         request.client,
         serials=request.serials,

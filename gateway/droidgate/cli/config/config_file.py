@@ -87,7 +87,7 @@ def _read(path: Path) -> bytes | None:
         with os.fdopen(descriptor, "rb") as opened:
             if not stat.S_ISREG(os.fstat(descriptor).st_mode):
                 raise UsageError(
-                    "it is not a regular file", place=_shown_path(path), hint="Remove or rename it"
+                    "it is not a regular file", place=_shown_path(path), hint="remove or rename it"
                 )
             data = opened.read(MOST_BYTES + 1)
     except (FileNotFoundError, NotADirectoryError):
@@ -100,7 +100,7 @@ def _read(path: Path) -> bytes | None:
         raise UsageError(
             f"it is larger than {MOST_BYTES // 1024} KiB",
             place=_shown_path(path),
-            hint=f"Move droidgate's settings into a {FILE} of their own",
+            hint=f"move droidgate's settings into a {FILE} of their own",
         )
     return data
 
@@ -167,10 +167,10 @@ def _setting_of(key: tuple[str, ...], place: _Place) -> Setting:
             return setting
     name = ".".join(key)
     if any(_is_inside(setting, key) for setting in SETTINGS):
-        raise place.error(f"{one_line(name)} is not a table", f"Write [{name}] on a line of its own")
+        raise place.error(f"{one_line(name)} is not a table", f"write [{name}] on a line of its own")
     known = {".".join(setting.path[: size + 1]) for setting in SETTINGS for size in range(len(setting.path))}
     closest = closest_name(name[:200], sorted(known))
-    question = f"Did you mean {closest}? " if closest is not None else ""
+    question = f"did you mean {closest}? " if closest is not None else ""
     raise place.error(f"unknown setting {one_line(_shown(name))}", f"{question}{_HINT}")
 
 

@@ -86,7 +86,7 @@ class Setting:
         expected = self.problem_of(value)
         if expected is not None:
             raise UsageError(
-                f'{self.variable} is "{text[:60]}"; expected {expected}', hint="Unset or change the variable"
+                f'{self.variable} is "{text[:60]}"; expected {expected}', hint="unset or change the variable"
             )
         return value
 

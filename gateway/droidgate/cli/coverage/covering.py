@@ -39,7 +39,7 @@ def cover(catalog: Path, options: CoverageOptions, *, as_json: bool) -> int:
     """Make the report of a catalog, write what is asked for, and show it."""
     if options.translate and not (options.details or options.html):
         message = "--translate is for the page and the details"
-        raise UsageError(message, hint="Give --html FILE, or --json with --details")
+        raise UsageError(message, hint="give --html FILE, or --json with --details")
     report_options = ReportOptions(
         matching=options.matching,
         details=options.details or options.html is not None,
@@ -101,12 +101,12 @@ def _digests(folder: Path, ending: str, *, force: bool) -> dict[Path, bytes]:
     """
     if folder.exists() and not folder.is_dir():
         raise WriteError(
-            "it is not a folder", place=str(folder), hint="Name a folder: each table is a file in it"
+            "it is not a folder", place=str(folder), hint="name a folder: each table is a file in it"
         )
     existing = sorted(folder.glob(f"*.{ending}"))
     if existing and not force:
         message = f"the folder has {ending} files already"
-        raise WriteError(message, place=str(folder), hint="Choose another folder, or overwrite with --force")
+        raise WriteError(message, place=str(folder), hint="choose another folder, or overwrite with --force")
     return {path: _digest(path) for path in existing if path.is_file()}
 
 

@@ -40,7 +40,7 @@ def ask_catalog(
         as_json: Whether to print a document.
     """
     if as_csv and as_json:
-        raise UsageError("--json and --csv exclude each other", hint="Choose one of them")
+        raise UsageError("--json and --csv exclude each other", hint="choose one of them")
     with query(Catalog.open(folder), sql, memory=memory, deadline=deadline) as answered:
         if as_json:
             _print_document(answered)

@@ -92,7 +92,7 @@ def _why(result: Result, *, as_json: bool) -> str:
     """Return how to find the reasons of a scan that could read nothing."""
     if result.outcomes.keys() <= {"no-descriptor"}:
         return "`droidgate formats` lists what is read"
-    return f"Why: {_question(result)}" if as_json else "The reasons are above"
+    return f"why: {_question(result)}" if as_json else "the reasons are above"
 
 
 def _question(result: Result) -> str:

@@ -78,7 +78,7 @@ def convert_sources(
     read = read_all(sources, only=request.only, strict=request.strict, keep_going=True)
     if not read.providers:
         message = "nothing in it declares a capability"
-        raise InputError(message, place=" ".join(sources), hint="See what is in it with `droidgate inspect`")
+        raise InputError(message, place=" ".join(sources), hint="see what is in it with `droidgate inspect`")
     read = read.choose(*(request.providers or ())).described(
         name=request.name, package=request.package, description=request.description
     )
@@ -88,7 +88,7 @@ def convert_sources(
     if not converted.translations:
         message = f"none of the {len(converted.failures)} providers can be written"
         raise WriteError(
-            message, place=" ".join(sources), hint="Each provider is named above, with the reason"
+            message, place=" ".join(sources), hint="each provider is named above, with the reason"
         )
     if request.out == _STANDARD_OUTPUT:
         _print_artifact(read, converted, output)
@@ -141,7 +141,7 @@ def _print_artifact(read: Providers, converted: Conversion, output: Output) -> N
     artifacts = [pair for files in converted.artifacts for pair in files]
     if output is not Output.TEXT:
         message = "standard output takes the artifact, so it cannot take the report"
-        raise UsageError(message, hint="Write into a folder with -o OUT")
+        raise UsageError(message, hint="write into a folder with -o OUT")
     check_output_name(_STANDARD_OUTPUT, len(artifacts))
     _print_file(artifacts[0][1].text)
     show(conversion_page(converted, read.findings), sys.stderr)

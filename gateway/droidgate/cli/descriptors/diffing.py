@@ -40,7 +40,7 @@ def diff_sources(
     """Read both sources and show what changed."""
     if old == new == "-":
         message = "standard input cannot be both sides"
-        raise UsageError(message, hint="Name a file for one of them")
+        raise UsageError(message, hint="name a file for one of them")
     before = read_all([old], only=only, strict=strict)
     after = read_all([new], only=only, strict=strict)
     comparison = diff(before, after)

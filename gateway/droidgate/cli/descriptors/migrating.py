@@ -71,7 +71,7 @@ def _check_count(read: Providers, chosen: Sequence[str] | None) -> None:
     if len(read) > 1 and not chosen:
         listed = ", ".join(map(provider_label, read))
         message = f"{len(read)} providers are in it"
-        raise UsageError(message, hint=f"Choose with --provider, which may be repeated: {listed}")
+        raise UsageError(message, hint=f"choose with --provider, which may be repeated: {listed}")
 
 
 def _report(request: MigrateRequest, migration: Migration, *, as_json: bool, is_written: bool) -> None:

@@ -17,7 +17,7 @@ from droidgate.devices.server import AdbServer
 _COLUMNS: Final = ("SERIAL", "STATE", "MODEL", "ANDROID", "FEATURES", "TO DO")
 _SHOWN_FEATURES: Final = ("shell_v2", "stat_v2", "ls_v2", "abb_exec")
 _NOTHING: Final = "No device is attached"
-_WAY_OUT: Final = "Attach one with USB debugging on, or start one: droidgate phone start"
+_WAY_OUT: Final = "attach one with USB debugging on, or start one: droidgate phone start"
 
 
 def report_devices(*, as_json: bool) -> int:
@@ -40,7 +40,7 @@ def devices_page(records: Iterable[DeviceRecord]) -> list[Block]:
     rows = [_row(record) for record in records]
     if not rows:
         running = running_phones()
-        way_out = f"A virtual phone runs: {way_to(running[0])}" if running else _WAY_OUT
+        way_out = f"a virtual phone runs: {way_to(running[0])}" if running else _WAY_OUT
         return [Line(f"{_NOTHING}. {way_out}")]
     return [Table(_COLUMNS, rows)]
 
@@ -52,5 +52,5 @@ def _row(device_record: DeviceRecord) -> tuple[str, ...]:
         device_record.model or "-",
         "-" if device_record.sdk_full is None else android_name(device_record.sdk_full),
         " ".join(name for name in _SHOWN_FEATURES if name in device_record.features) or "-",
-        ". ".join(text for text in (device_record.hint, device_record.warning) if text) or "-",
+        "; ".join(text for text in (device_record.hint, device_record.warning) if text) or "-",
     )

@@ -52,7 +52,7 @@ def add_verbosity(quiet: int, *, verbose: bool) -> None:
     global _quiet, _verbose
     _quiet, _verbose = _quiet + quiet, _verbose or verbose
     if _quiet and _verbose:
-        raise UsageError("--quiet and --verbose exclude each other", hint="Choose one of them")
+        raise UsageError("--quiet and --verbose exclude each other", hint="choose one of them")
     if verbose:
         _print_steps()
 

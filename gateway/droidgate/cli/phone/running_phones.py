@@ -94,11 +94,11 @@ def find_phone(port: int | None) -> RunningPhone:
     chosen = [phone for phone in phones if port in {None, phone.port}]
     ports = ", ".join(str(phone.port) for phone in phones)
     if not phones:
-        raise DeviceError("no virtual phone runs", hint="Start one with `droidgate phone start`")
+        raise DeviceError("no virtual phone runs", hint="start one with `droidgate phone start`")
     if not chosen:
-        raise DeviceError(f"no virtual phone runs on port {port}", hint=f"There are phones on {ports}")
+        raise DeviceError(f"no virtual phone runs on port {port}", hint=f"there are phones on {ports}")
     if len(chosen) > 1:
-        raise DeviceError("several virtual phones run", hint=f"Choose one with --port: {ports}")
+        raise DeviceError("several virtual phones run", hint=f"choose one with --port: {ports}")
     return chosen[0]
 
 
@@ -112,7 +112,7 @@ def way_to_running_phone(error: DeviceError) -> str | None:
         return None
     is_any = isinstance(error, ServerUnreachableError) or error.place is None
     meant = [phone for phone in running_phones() if is_any or error.place == phone.serial]
-    return f"A virtual phone runs: {way_to(meant[0])}" if meant else None
+    return f"a virtual phone runs: {way_to(meant[0])}" if meant else None
 
 
 def way_to(phone: RunningPhone) -> str:

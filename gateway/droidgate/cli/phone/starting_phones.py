@@ -29,7 +29,7 @@ if TYPE_CHECKING:
     from droidgate_phone.phone import VirtualPhone
 
 _SECONDS_TO_START: Final = 120.0
-_OTHER_LOG: Final = "Name a new file, or a file of your own"
+_OTHER_LOG: Final = "name a new file, or a file of your own"
 _PORTS_OF_EMULATORS: Final = range(5555, 5586, 2)
 """Where an adb server looks for emulators when it starts (AOSP packages/modules/adb, emulator.md)."""
 
@@ -165,7 +165,7 @@ def _running(request: PhoneRequest) -> Iterator[VirtualPhone]:
             )
         except OSError as error:
             raise DeviceError(
-                f"the phone cannot listen: {error.strerror or error}", hint="Choose other ports"
+                f"the phone cannot listen: {error.strerror or error}", hint="choose other ports"
             ) from error
         record = _record(stack.enter_context(phone), request)
         record_phone(record)

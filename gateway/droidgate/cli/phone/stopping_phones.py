@@ -29,7 +29,7 @@ def stop_virtual_phone(port: int | None, *, as_json: bool) -> int:
     end = time.monotonic() + _SECONDS_TO_STOP
     while process_lives(phone.pid):
         if time.monotonic() > end:
-            raise DeviceError("the phone does not stop", place=phone.serial, hint=f"End process {phone.pid}")
+            raise DeviceError("the phone does not stop", place=phone.serial, hint=f"end process {phone.pid}")
         time.sleep(_SECONDS_BETWEEN)
     forget_phone(phone)
     if as_json:

@@ -64,7 +64,7 @@ def push_to_phone(local: Path, remote: str, port: int | None, *, as_json: bool) 
     """
     device = _device_of(port)
     if not local.is_file():
-        raise InputError("not a file", place=str(local), hint="Name one regular file")
+        raise InputError("not a file", place=str(local), hint="name one regular file")
     status = device.status(remote.rstrip("/") or "/")
     is_folder = remote.endswith("/") or (status is not None and status.is_folder)
     target = str(PurePosixPath(remote) / local.name) if is_folder else remote
@@ -107,7 +107,7 @@ def _device_of(port: int | None) -> Device:
 def _install(device: Device, path: Path) -> InstalledPackage:
     with open_app(path) as app:
         if sum(part.archive.source.size for part in app.parts) > _MOST_BYTES:
-            raise InputError("larger than 512 MiB", place=str(path), hint="Install a smaller app")
+            raise InputError("larger than 512 MiB", place=str(path), hint="install a smaller app")
         names = ["base.apk", *(f"split_{number}.apk" for number in range(1, len(app.parts)))]
         apks = {
             name: part.archive.read_bytes(0, part.archive.source.size)

@@ -136,7 +136,7 @@ def _declaration_lines(capability: Capability) -> list[Block]:
 def _ask(count: int) -> bool:
     if not (sys.stdin.isatty() and sys.stderr.isatty()):
         message = "nobody can be asked for an approval: standard input is not a terminal"
-        raise UsageError(message, hint="Read the above, then run it again with --yes")
+        raise UsageError(message, hint="read the above, then run it again with --yes")
     import typer
 
     question = f"Approve {amount(count, 'capability', 'capabilities')}?"

@@ -150,7 +150,7 @@ def named_records(records: Iterable[PinRecord], patterns: Iterable[str]) -> list
 def _required(records: Sequence[PinRecord], patterns: Sequence[str]) -> list[PinRecord]:
     found = named_records(records, patterns)
     if not records:
-        raise UsageError("no capability is approved", hint="Approve one: droidgate pins approve CAPABILITY")
+        raise UsageError("no capability is approved", hint="approve one: droidgate pins approve CAPABILITY")
     if not found:
         names = [f"{record.package}/{record.capability}" for record in records]
         raise no_match(patterns, names, "no approval", "droidgate pins list")
@@ -169,5 +169,5 @@ def no_match(patterns: Sequence[str], names: Sequence[str], nothing: str, comman
     ids = {name.partition("/")[2]: name for name in names}
     short = {_ENDS.split(identifier)[-1]: name for identifier, name in ids.items()} | ids
     closest = closest_name(patterns[0], [*names, *short])
-    hint = f"See `{command}`" if closest is None else f"Did you mean {short.get(closest, closest)!r}?"
+    hint = f"see `{command}`" if closest is None else f"did you mean {short.get(closest, closest)!r}?"
     return UsageError(f"{nothing} matches {', '.join(map(repr, patterns))}", hint=hint)

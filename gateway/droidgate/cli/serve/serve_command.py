@@ -103,7 +103,7 @@ def _serve(  # noqa: PLR0913
             serial or (), select=select or (), search=search, screens=screens, as_json=as_json
         )
     if as_json:
-        raise UsageError("--json needs --plan", hint="A server prints the protocol only")
+        raise UsageError("--json needs --plan", hint="a server prints the protocol only")
     return serve_and_report(
         serial or (),
         http=http,

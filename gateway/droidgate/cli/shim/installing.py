@@ -94,7 +94,7 @@ def uninstall_and_report(
     """
     if bool(named) == every_shim:
         message = "no shim is named" if not named else "names and --all exclude each other"
-        raise UsageError(message, hint="Name shims as `droidgate shim status` shows them, or take --all")
+        raise UsageError(message, hint="name shims as `droidgate shim status` shows them, or take --all")
     place = place_of(open_device(serial))
     done = uninstall_shims(place, named, every_shim=every_shim, report=print_note)
     removed, released = done.removed, done.released

@@ -113,7 +113,7 @@ def _whole_status(place: ShimPlace, shims: Sequence[InstalledShim]) -> list[Bloc
 
 def _status_line(place: ShimPlace, shims: Sequence[InstalledShim]) -> Line:
     where = f"{place.device.serial}, user {place.user}, {android_name(place.sdk_full)}"
-    hint = "" if shims else ". Install some with: droidgate shim install --from adb:"
+    hint = "" if shims else "; install some with: droidgate shim install --from adb:"
     broken = sum(not shim.works for shim in shims)
     said = f"{amount(len(shims), 'shim')}, {broken} broken," if broken else amount(len(shims), "shim")
     return Line(f"{said} on {where}{hint}")

@@ -95,7 +95,7 @@ def _read_vectors(folder: Path, words: set[str]) -> dict[str, list[float]]:
 def _lines(folder: Path) -> Iterator[tuple[str, str, list[str]]]:
     files = sorted(path for path in folder.glob("*") if path.suffix in ENDINGS) if folder.is_dir() else []
     if not files:
-        hint = "Name a folder with files *.txt or *.vec: a word and its numbers on each line"
+        hint = "name a folder with files *.txt or *.vec: a word and its numbers on each line"
         raise InputError("it holds no word vectors", place=str(folder), hint=hint)
     for path in files:
         with path.open(encoding="utf-8", errors="replace") as lines:

@@ -91,11 +91,11 @@ def serve_mobile_agent(  # noqa: PLR0913
     if server == "action":
         raise UsageError(
             "the action server alone does not know the ids that the data collection server gives",
-            hint="Run both servers in one process: --server both",
+            hint="run both servers in one process: --server both",
         )
     unknown = next((name for name in extensions if name not in EXTENSIONS), None)
     if unknown is not None:
-        raise UsageError(f"unknown extension {unknown!r}", hint=f"Choose of {', '.join(EXTENSIONS)}")
+        raise UsageError(f"unknown extension {unknown!r}", hint=f"choose of {', '.join(EXTENSIONS)}")
     if not _LEAST_SECONDS <= seconds <= _MOST_SECONDS:
         raise UsageError(f"{seconds:g} is not from {_LEAST_SECONDS:g} to {_MOST_SECONDS:g} seconds")
     address = check_host(host)
@@ -103,7 +103,7 @@ def serve_mobile_agent(  # noqa: PLR0913
     if isinstance(token, str) and not is_token(token, strong=not is_loopback):
         raise UsageError(
             "the token is too short, or has characters that a bearer token cannot have",
-            hint="Make one: python -c 'import secrets; print(secrets.token_urlsafe(32))'",
+            hint="make one: python -c 'import secrets; print(secrets.token_urlsafe(32))'",
         )
     serials = (serial,) if serial is None or isinstance(serial, str) else tuple(serial) or (None,)
     phones = {
@@ -157,7 +157,7 @@ def check_host(host: str) -> str:
             return str(address)
     raise UsageError(
         f"{host!r} is not an address to listen on",
-        hint="Write localhost, or the one address of this computer that clients use",
+        hint="write localhost, or the one address of this computer that clients use",
     )
 
 

@@ -28,8 +28,8 @@ that they can be in the brackets of a regular expression."""
 _ROWS_AT_ONCE: Final = 10_000
 _MOST_THREADS: Final = 4
 _INTERRUPTED_EACH: Final = 0.2
-_SCAN_ANEW: Final = "Delete the folder and scan again, or scan into a new one"
-_TABLES_HINT: Final = f"The tables are {', '.join(TABLES)}; `DESCRIBE apps` lists the columns of one"
+_SCAN_ANEW: Final = "delete the folder and scan again, or scan into a new one"
+_TABLES_HINT: Final = f"the tables are {', '.join(TABLES)}; `DESCRIBE apps` lists the columns of one"
 _NO_TIME_ZONES: Final = "Required module 'pytz'"
 _PROPOSALS: Final = ("Did you mean", "Candidate bindings:", "Either add it")
 
@@ -88,7 +88,7 @@ class Catalog:
             file = printable(str(place / CATALOG_FILE))
             raise InputError("it is not a catalog", place=file, hint=_SCAN_ANEW) from None
         message = f"the catalog has the schema {schema!a}, and this droidgate reads {CATALOG_SCHEMA}"
-        hint = "Read it with the droidgate that wrote it, or scan into a new folder"
+        hint = "read it with the droidgate that wrote it, or scan into a new folder"
         raise InputError(message, place=printable(str(place)), hint=hint)
 
     def without_own_apps(self) -> Self:
@@ -194,7 +194,7 @@ def _facts_of(document: Mapping[str, Any]) -> dict[str, Any]:
 def _no_catalog(place: Path) -> InputError:
     shown = printable(str(place))
     if (place / LOG_FILE).exists():
-        hint = "Its scan has not ended; run it again to go on"
+        hint = "its scan has not ended; run it again to go on"
         return InputError("the catalog is not finished", place=shown, hint=hint)
     hint = "`droidgate scan SRC --catalog DIR` makes one"
     return InputError("it is not a catalog", place=shown, hint=hint)
@@ -273,11 +273,11 @@ def query(
             columns = tuple((name, str(kind)) for name, kind, *_ in result.description)
             yield Answered(columns, _rows_of(result))
         except duckdb.InterruptException:
-            hint = "Ask for less, or allow more with --deadline"
+            hint = "ask for less, or allow more with --deadline"
             raise BudgetError(f"the query takes more than {deadline:g} seconds", hint=hint) from None
         except duckdb.OutOfMemoryException:
             allowed = "" if memory is None else f" than {memory} MiB"
-            hint = "Ask for fewer rows, or allow more with --memory"
+            hint = "ask for fewer rows, or allow more with --memory"
             raise BudgetError(f"the query needs more memory{allowed}", hint=hint) from None
         except duckdb.Error as error:
             raise _refusal(error) from None
@@ -319,7 +319,8 @@ def _refusal(error: Exception) -> UsageError:
             "DuckDB cannot give a time with a zone here", hint="CAST(... AS VARCHAR) gives it as text"
         )
     lines = [line.strip() for line in str(error).splitlines()]
-    hint = next((line.rstrip(".!") for line in lines if line.startswith(_PROPOSALS)), None)
+    proposals = (line.rstrip(".!") for line in lines if line.startswith(_PROPOSALS))
+    hint = next((text[0].lower() + text[1:] for text in proposals), None)
     if hint is None and isinstance(
         error, (duckdb.CatalogException, duckdb.BinderException, duckdb.ParserException)
     ):

@@ -13,7 +13,7 @@ from droidgate.parsing.json_text import WRITTEN, parse_json
 
 Part = TypeVar("Part", bound=Frozen)
 
-_SCAN_AGAIN = "Scan the apps again into a new folder"
+_SCAN_AGAIN = "scan the apps again into a new folder"
 
 
 def read_part(kind: type[Part], text: str) -> Part:

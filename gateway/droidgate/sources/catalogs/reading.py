@@ -31,8 +31,8 @@ DECLARATIONS_ALONE: Final = finding_code(
 _MOST: Final = {"providers": 50_000, "capabilities": 50_000, "findings": 200_000, "problems": 200_000}
 """Rows of each table that are read into memory."""
 
-_TOO_LARGE: Final = "Ask it with `droidgate catalog sql`, or name fewer apps"
-_BROKEN: Final = "Scan the apps again into a new folder"
+_TOO_LARGE: Final = "ask it with `droidgate catalog sql`, or name fewer apps"
+_BROKEN: Final = "scan the apps again into a new folder"
 _LINE: Final = re.compile(r"(.*):([1-9][0-9]{0,8})", re.DOTALL)
 _SEPARATORS: Final = {"apk": "!/", "installed": "!/", "module": "/"}
 """What is between a source and the path of a file in it; a descriptor has no files in it."""
@@ -193,7 +193,7 @@ class _CatalogReader:
             message="read from a catalog: manifests, resources, signatures and archives of the apps are not "
             f"in it, and lint findings are those of droidgate {self.catalog.droidgate}{shims}",
             source=Place(path=self._shown("")),
-            hint="Name the apps themselves to read them whole",
+            hint="name the apps themselves to read them whole",
         )
 
     def _place(self, source: str, kind: str, place: str | None) -> Place | None:
