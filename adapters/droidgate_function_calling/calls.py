@@ -10,7 +10,7 @@ from droidgate.formats import ModelCall
 from droidgate.model.errors import InputError
 from droidgate.model.json_values import Json
 from droidgate.parsing.json_text import parse_json
-from droidgate_function_calling.tables import ANTHROPIC, GEMINI, OPENAI, OPENAI_CHAT
+from droidgate_function_calling.tables import ANTHROPIC, GEMINI, OPENAI, OPENAI_CHAT, OPENAI_STRICT
 from droidgate_mappings.tables import DialectTable
 
 _Object = Mapping[str, Json]
@@ -38,6 +38,21 @@ def _read_openai(call: _Object) -> ModelCall:
     if status not in {None, "completed"}:
         raise InputError(f"the call is {status!r}", place="/status", hint="wait for the whole call")
     return ModelCall(_text(call, "name", ""), _parse(call, ""), _optional_text(call, "call_id", ""))
+
+
+def _read_openai_strict(call: _Object) -> ModelCall:
+    read = _read_openai(call)
+    arguments = {name: _without_nulls(value) for name, value in read.arguments.items() if value is not None}
+    return ModelCall(read.name, arguments, read.call_id)
+
+
+def _without_nulls(value: Json) -> Json:
+    """Return a value without members that are null; a call takes a missing required one as null."""
+    if isinstance(value, list):
+        return [_without_nulls(item) for item in value]
+    if not isinstance(value, Mapping):
+        return value
+    return {name: _without_nulls(item) for name, item in value.items() if item is not None}
 
 
 def _read_openai_chat(call: _Object) -> ModelCall:
@@ -69,6 +84,7 @@ def _read_gemini(call: _Object) -> ModelCall:
 
 _READERS: Final[Mapping[str, Callable[[_Object], ModelCall]]] = {
     OPENAI: _read_openai,
+    OPENAI_STRICT: _read_openai_strict,
     OPENAI_CHAT: _read_openai_chat,
     ANTHROPIC: _read_anthropic,
     GEMINI: _read_gemini,

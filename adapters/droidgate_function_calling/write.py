@@ -17,7 +17,16 @@ from droidgate.model.errors import WriteError
 from droidgate.model.findings import Finding, Level, finding_code
 from droidgate.model.json_values import Json, pointer_name, pointer_token, readable_json
 from droidgate.model.types import AnyType, Extensions, Type
-from droidgate_function_calling.tables import ANTHROPIC, FORMAT_ID, GEMINI, OPENAI, OPENAI_CHAT, TABLES
+from droidgate_function_calling.strict import is_strict, make_strict, write_strict_schema
+from droidgate_function_calling.tables import (
+    ANTHROPIC,
+    FORMAT_ID,
+    GEMINI,
+    OPENAI,
+    OPENAI_CHAT,
+    OPENAI_STRICT,
+    TABLES,
+)
 from droidgate_mappings.capacity import Capacity
 from droidgate_mappings.tables import DialectTable
 
@@ -49,6 +58,8 @@ def write(provider: Provider, dialect: DialectTable) -> Writing:
     if provider.protocol != FORMAT_ID:
         written, added = add_discriminators(written)
         findings = (*findings, *added)
+    if dialect.id == OPENAI_STRICT:
+        written, findings = make_strict(provider, written, findings)
     findings = (*findings, *_count(written, dialect))
     artifact = Artifact(FILE_NAME, readable_json(_document(written, dialect.id)) + "\n", "document")
     return Writing((artifact,), written, findings, fitted.names)
@@ -174,6 +185,13 @@ def _write_openai(tool: _Tool, capability: Capability, provider: Provider) -> _T
     return {**written, **_facts_of(capability)}
 
 
+def _write_openai_strict(tool: _Tool, capability: Capability, provider: Provider) -> _Tool:
+    if not is_strict(capability, provider.definitions):
+        return _write_openai(tool, capability, provider)
+    schema = write_strict_schema(capability.input, provider.definitions)
+    return {"type": "function", **tool, "parameters": schema, "strict": True}
+
+
 def _write_openai_chat(tool: _Tool, capability: Capability, provider: Provider) -> _Tool:
     facts = dict(_facts_of(capability))
     wrapper: Any = facts.pop("wrapper", {})
@@ -194,6 +212,7 @@ def _write_gemini(tool: _Tool, capability: Capability, provider: Provider) -> _T
 
 _TOOLS: Final[Mapping[str, Callable[[_Tool, Capability, Provider], _Tool]]] = {
     OPENAI: _write_openai,
+    OPENAI_STRICT: _write_openai_strict,
     OPENAI_CHAT: _write_openai_chat,
     ANTHROPIC: _write_anthropic,
     GEMINI: _write_gemini,

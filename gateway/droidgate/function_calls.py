@@ -73,7 +73,7 @@ def read_function_call(
     """Return which capability a model calls, with the arguments by their names in the source.
 
     Args:
-        dialect: `openai`, `openai-chat`, `anthropic` or `gemini`: the dialect of the tools.
+        dialect: The dialect of the tools, such as `openai` or `gemini`.
         call: The call as the API answered it, or its JSON text.
         names: The conversion that made the tools, or `names.json` that `droidgate convert` wrote with
             them: its path, or its content.
