@@ -20,7 +20,7 @@ if TYPE_CHECKING:
 _WIDEST_PADDING: Final = 200
 """In a pipe, a cell that is longer than this moves the rest of its own row only."""
 
-_MOST_ROWS: Final = 36
+_MOST_ROWS: Final = 40
 """Rows of a page that a terminal shows whole."""
 
 _MOST_ROWS_OF_PART: Final = 10
@@ -35,9 +35,15 @@ _COLOURS: Final = {
 
 @dataclass(frozen=True, slots=True)
 class Heading:
-    """Starts a part of a page."""
+    """Starts a part of a page.
+
+    Attributes:
+        text: Its words.
+        is_detail: A page that is shortened ends before this part.
+    """
 
     text: str
+    is_detail: bool = False
 
 
 @dataclass(frozen=True, slots=True)
@@ -126,15 +132,15 @@ def short_page(blocks: Sequence[Block]) -> list[Block]:
     rows = joined
     for part in () if is_screen else _parts(blocks[:ends_at]):
         is_kept = isinstance(part[0], Heading) and part[0].text.startswith(SECURITY)
-        short, left_out = _short_part(part)
-        length = sum(map(_rows_of, short))
-        if not is_kept and (parts or (used and used + length > _MOST_ROWS)):
+        is_detail = isinstance(part[0], Heading) and part[0].is_detail
+        if not is_kept and (parts or used > _MOST_ROWS or is_detail):
             parts += 1
             rows += sum(map(_rows_of, part))
             continue
+        short, left_out = _short_part(part)
         shown += short
         rows += left_out
-        used += length
+        used += sum(map(_rows_of, short))
     summary, left_out = (blocks[ends_at:], 0) if is_screen else _short_part(blocks[ends_at:])
     rows += left_out
     counts = [
