@@ -1,3 +1,5 @@
+# Tests start the program some thousand times: without compiled modules each start takes a third longer.
+export PYTHONDONTWRITEBYTECODE :=
 PYTHON ?= python3
 WORKERS ?= auto
 PYTEST_FLAGS ?=

@@ -26,14 +26,13 @@ SWITCHED_OFF_ROW = pytest.StashKey[str]()
 
 Golden = Callable[[str, str | bytes], None]
 
-hypothesis.settings.register_profile("default", deadline=None)
-hypothesis.settings.register_profile("quick", deadline=None, max_examples=20)
-hypothesis.settings.register_profile("ci", deadline=None, max_examples=200, derandomize=True, print_blob=True)
+# How long an example takes says something about the machine's load, not about the test.
+_PATIENT: dict[str, Any] = {"deadline": None, "suppress_health_check": [hypothesis.HealthCheck.too_slow]}
+hypothesis.settings.register_profile("default", **_PATIENT)
+hypothesis.settings.register_profile("quick", **_PATIENT, max_examples=20)
+hypothesis.settings.register_profile("ci", **_PATIENT, max_examples=200, derandomize=True, print_blob=True)
 hypothesis.settings.register_profile(
-    "fuzz",
-    deadline=None,
-    max_examples=int(os.environ.get("DROIDGATE_FUZZ_EXAMPLES", "100000")),
-    suppress_health_check=[hypothesis.HealthCheck.too_slow],
+    "fuzz", **_PATIENT, max_examples=int(os.environ.get("DROIDGATE_FUZZ_EXAMPLES", "100000"))
 )
 hypothesis.settings.load_profile("default")
 
@@ -50,6 +49,8 @@ def pytest_addoption(parser: pytest.Parser) -> None:
 
 
 def pytest_configure() -> None:
+    # A shell starts background jobs with SIGINT ignored, which programs that tests start would inherit.
+    signal.signal(signal.SIGINT, signal.default_int_handler)
     demanded = os.environ.get(requirements_of_tests.REQUIRE_VARIABLE, "")
     try:
         requirements_of_tests.demanded_names(demanded)
@@ -157,14 +158,6 @@ def pytest_terminal_summary(terminalreporter: pytest.TerminalReporter, config: p
     slow = config.stash.get(SLOW_TESTS, 0)
     if slow:
         terminalreporter.write_line(f"{slow} slow tests are left to make test-all")
-
-
-@pytest.fixture
-def ctrl_c_reaches_programs() -> Iterator[None]:
-    """Let started programs take Ctrl-C, also where a shell runs the tests in the background."""
-    before = signal.signal(signal.SIGINT, signal.default_int_handler)
-    yield
-    signal.signal(signal.SIGINT, before)
 
 
 @pytest.fixture

@@ -24,7 +24,7 @@ import json
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from decimal import Decimal
 from random import Random
-from typing import Any
+from typing import Any, AnyStr
 
 from hypothesis import strategies as st
 
@@ -448,3 +448,17 @@ def capabilities(definitions: Sequence[str] = (), size: int = 20) -> st.SearchSt
 def types(definitions: Sequence[str] = (), size: int = 12) -> st.SearchStrategy[Type]:
     """Wild but valid types that may refer to the given definitions."""
     return st.builds(random_type, _chance(), st.just(tuple(definitions)), st.just(size))
+
+
+@st.composite
+def damaged(draw: st.DrawFn, whole: st.SearchStrategy[AnyStr], pieces: st.SearchStrategy[AnyStr]) -> AnyStr:
+    """Draw a text in which none to two stretches, often empty ones, are replaced by a piece.
+
+    A reader takes about every third of them, so that what comes after the reader is tried, too.
+    """
+    text = draw(whole)
+    for _ in range(draw(st.integers(0, 2))):
+        start = draw(st.integers(0, len(text)))
+        end = start + draw(st.sampled_from([0, 0, 1, 1, 2, 12]))
+        text = text[:start] + draw(pieces) + text[end:]
+    return text

@@ -100,7 +100,13 @@ def test_a_mutated_tree_becomes_an_apk_or_an_error_of_ours(files: dict[str, byte
         assert not apk.findings
 
 
-@given(st.dictionaries(st.text(min_size=1, max_size=20), st.binary(max_size=30), max_size=4))
+@given(
+    st.dictionaries(
+        st.text("ab_1.", min_size=1, max_size=5) | st.text(min_size=1, max_size=20),
+        st.binary(max_size=30),
+        max_size=2,
+    )
+)
 def test_files_of_any_name_become_an_apk_or_an_error_of_ours(files: dict[str, bytes]) -> None:
     tree = {"AndroidManifest.xml": b'<manifest package="a.b"/>'}
     tree |= {f"assets/{name}": data for name, data in files.items()}

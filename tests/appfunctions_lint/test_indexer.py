@@ -36,6 +36,7 @@ from droidgate.app_search.events import PullParser
 from droidgate.application import Application
 from droidgate.parsing.java_text import java_trim, parse_boolean, parse_integer, to_lower_camel_case
 from droidgate_mappings.app_functions import load_indexing
+from strategies import damaged
 
 RELEASES = ("16", "16-qpr1", "16-qpr2", "17")
 BEFORE_17 = RELEASES[:3]
@@ -478,9 +479,10 @@ def test_any_elements_are_indexed_or_dropped_for_a_reason(text: str, release: st
         assert not (report.documents and report.dropped_files)
 
 
-@given(st.text())
+@given(damaged(st.sampled_from([V1, SCHEMA]), st.text(max_size=4)))
 def test_any_text_is_indexed_or_dropped(text: str) -> None:
     for release in RELEASES:
-        index_file(text, jetpack_schema(), release)
+        report = index_file(text, jetpack_schema(), release)
+        assert not (report.documents and report.dropped_files)
     with suppress(IndexerError):
-        read_schema(text)
+        assert read_schema(text).types

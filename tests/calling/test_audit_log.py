@@ -307,7 +307,7 @@ def _write_while_the_disk_works(log: AuditLog, monkeypatch: pytest.MonkeyPatch, 
     def sync_slowly(descriptor: int) -> None:
         number = next(syncs)
         is_busy.set()
-        is_free.wait(30)
+        is_free.wait(120)
         if number and error:
             raise OSError(5, error)
         sync(descriptor)
@@ -322,7 +322,7 @@ def _write_while_the_disk_works(log: AuditLog, monkeypatch: pytest.MonkeyPatch, 
     monkeypatch.setattr(os, "fsync", sync_slowly)
     threads = [threading.Thread(target=start, args=(number,)) for number in range(6)]
     threads[0].start()
-    assert is_busy.wait(30)
+    assert is_busy.wait(120)
     for count, thread in enumerate(threads[1:], 1):
         thread.start()
         while len(log._waiting) < count:

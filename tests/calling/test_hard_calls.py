@@ -109,7 +109,6 @@ def test_bytes_are_not_sent_by_the_shell(tmp_path: Path) -> None:
 
 
 @pytest.mark.slow
-@pytest.mark.usefixtures("ctrl_c_reaches_programs")
 def test_ctrl_c_ends_a_call_while_the_app_is_silent_and_the_log_says_so(reached: ReachedPhone) -> None:
     reached.phone.system.faults = Faults(silent=frozenset({NOTES}))
     arguments = ["--arg", "title=a", "--arg", "content=b", "--yes", "--deadline", "5"]

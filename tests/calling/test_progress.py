@@ -104,7 +104,7 @@ def test_nothing_is_reported_while_somebody_is_asked_or_after_the_end() -> None:
 
     with ProgressReports(take) as reports:
         reports.step = "look at the app"
-        assert first.wait(30)
+        assert first.wait(120)
         reports.step = None
     count = len(taken)
     threading.Event().wait(0.1)
@@ -126,7 +126,7 @@ def test_a_phone_that_does_not_say_leaves_the_step_as_it_is() -> None:
 
     with ProgressReports(take) as reports:
         reports.step, reports.ask = "a shim", fail
-        assert enough.wait(30)
+        assert enough.wait(120)
     assert set(texts) == {"a shim"}
 
 

@@ -24,7 +24,7 @@ from droidgate.cli import run
 from droidgate.cli.output.json_output import schema_of
 from droidgate.cli.published import PUBLISHED
 
-SECONDS = 60
+SECONDS = 240
 WHOLE_PROGRAM = [sys.executable, "-m", "droidgate"]
 
 
@@ -148,7 +148,7 @@ def run_on_terminal(
     ) as process:
         os.close(theirs)
         got = _read_until_closed(ours)
-        process.wait(timeout=30)
+        process.wait(timeout=120)
     os.close(ours)
     return got.decode()
 

@@ -242,16 +242,14 @@ def press():
 """
 
 
-@pytest.mark.usefixtures("ctrl_c_reaches_programs")
 @pytest.mark.parametrize("where", PROGRAMS_THAT_PRESS_CTRL_C)
 def test_ctrl_c_ends_a_run_without_output_wherever_it_comes(where: str, tmp_path: Path) -> None:
     program = f"{PRESS}{PROGRAMS_THAT_PRESS_CTRL_C[where]}cli.main()"
     command = [sys.executable, "-c", program, "inspect", str(tmp_path)]
-    run = subprocess.run(command, capture_output=True, text=True, check=False, timeout=50)
+    run = subprocess.run(command, capture_output=True, text=True, check=False, timeout=120)
     assert (run.returncode, run.stdout, run.stderr) == (130, "", "")
 
 
-@pytest.mark.usefixtures("ctrl_c_reaches_programs")
 @pytest.mark.parametrize("milliseconds", [0, 60, 120, 250, 500, 1000])
 def test_ctrl_c_ends_a_run_without_output_also_while_it_starts(milliseconds: int) -> None:
     with subprocess.Popen(
@@ -266,5 +264,5 @@ def test_ctrl_c_ends_a_run_without_output_also_while_it_starts(milliseconds: int
         assert process.stdout.readline() == "up\n"
         time.sleep(milliseconds / 1000)
         os.killpg(process.pid, signal.SIGINT)
-        out, err = process.communicate(timeout=30)
+        out, err = process.communicate(timeout=120)
     assert (process.returncode, out, err) == (130, "", "")

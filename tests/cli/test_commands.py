@@ -373,7 +373,7 @@ def test_the_demo_touches_neither_home_nor_the_users_adb_server(
         listening.setblocking(False)
         monkeypatch.setenv("ANDROID_ADB_SERVER_PORT", str(listening.getsockname()[1]))
         run = subprocess.run(
-            [sys.executable, "-m", "droidgate", "demo"], capture_output=True, check=False, timeout=110
+            [sys.executable, "-m", "droidgate", "demo"], capture_output=True, check=False, timeout=120
         )
         assert run.returncode == 0, run.stdout[-2000:]
         with pytest.raises(BlockingIOError):

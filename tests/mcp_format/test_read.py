@@ -19,6 +19,7 @@ from droidgate_mcp.format import FORMAT
 from mcp_format.tool_lists import RICH, TREE, WEATHER, read, read_one, result, source, write, written
 from model_types import array, float64, properties_of, ref, string
 from properties.matching import assert_same_declaration
+from strategies import damaged
 
 
 def test_a_tool_says_everything_in_the_model() -> None:
@@ -366,11 +367,12 @@ def test_wild_documents_are_read_and_written_back_or_refused(document: Any) -> N
     assert_same_declaration(provider, read_one(writing.artifacts[0].text))
 
 
-@given(st.binary(max_size=40))
+@given(damaged(st.just(canonical_json(result(WEATHER)).encode()), st.binary(max_size=4)))
 def test_bytes_are_read_or_refused(data: bytes) -> None:
     FORMAT.detect(SourceFile("tools.json", data))
     with contextlib.suppress(InputError):
-        FORMAT.read_file(SourceFile("tools.json", data), ReadingContext())
+        (provider,) = FORMAT.read_file(SourceFile("tools.json", data), ReadingContext()).providers
+        assert provider.protocol == "mcp"
 
 
 @pytest.mark.requires("mcp-types")

@@ -20,12 +20,23 @@ VALUES = st.one_of(
     st.integers(-2, 2),
     st.sampled_from(["object", "string", "integer", "nothing", "http://json-schema.org/draft-04/schema#"]),
 )
+TYPES = st.sampled_from(["object", "string", "integer", "nothing"])
 SCHEMAS = st.recursive(
-    VALUES,
-    lambda inner: st.one_of(
-        st.lists(inner, max_size=3), st.dictionaries(st.sampled_from(WORDS), inner, max_size=4)
+    st.fixed_dictionaries({}, optional={"type": TYPES, "title": st.text(max_size=3), "default": VALUES})
+    | VALUES,
+    lambda inner: (
+        st.fixed_dictionaries(
+            {"type": TYPES},
+            optional={
+                "properties": st.dictionaries(st.sampled_from(WORDS), inner, max_size=3),
+                "required": st.lists(st.sampled_from(WORDS), max_size=2) | VALUES,
+                "items": inner,
+                "enum": st.lists(VALUES, max_size=2),
+            },
+        )
+        | st.dictionaries(st.sampled_from(WORDS), inner, max_size=2)
     ),
-    max_leaves=12,
+    max_leaves=8,
 )
 
 

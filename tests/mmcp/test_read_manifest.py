@@ -282,8 +282,18 @@ _WILD = st.recursive(
 )
 
 
+_TOOLS = st.fixed_dictionaries(
+    {"name": st.text(min_size=1, max_size=6), "description": st.text(max_size=6)},
+    optional={"parameters": st.just(GREET["parameters"]) | _WILD, "title": _WILD},
+)
+
+
 @given(
-    st.fixed_dictionaries({"tools": st.lists(_WILD, max_size=3)}, optional={"instructions": _WILD}) | _WILD
+    st.fixed_dictionaries(
+        {"tools": st.lists(_TOOLS, max_size=2) | st.lists(_WILD, max_size=3)},
+        optional={"instructions": st.text() | _WILD},
+    )
+    | _WILD
 )
 def test_wild_json_is_read_or_refused_but_never_crashes(value: Json) -> None:
     with suppress(InputError):

@@ -56,7 +56,7 @@ def list_of(url: str) -> str:
     """Return the answer to `tools/list` as it is sent."""
     body = json.dumps({"jsonrpc": "2.0", "id": 1, "method": "tools/list", "params": {}}).encode()
     headers = {"Content-Type": "application/json", "Accept": "application/json, text/event-stream"}
-    with urllib.request.urlopen(urllib.request.Request(url, body, headers), timeout=30) as answer:
+    with urllib.request.urlopen(urllib.request.Request(url, body, headers), timeout=120) as answer:
         return str(answer.read().decode())
 
 

@@ -86,8 +86,8 @@ def test_ctrl_c_ends_both_servers_and_the_calls_that_run(made: MadePhone, tmp_pa
         while not _is_open(action):
             time.sleep(0.01)
         process.send_signal(signal.SIGINT)
-        assert process.wait(30) == 0
-        waiting.join(30)
+        assert process.wait(120) == 0
+        waiting.join(120)
         assert (process.stdout.read(), process.stderr.read()) == ("", "")
     assert [answer["result"]["structuredContent"]["error"] for answer in answers] == ["the wait was canceled"]
     for url in (data, action):
@@ -113,7 +113,7 @@ def test_extensions_and_several_phones_are_asked_for_by_options(made: MadePhone,
         assert post(action, "long_press", {"duration": 0})["result"]["isError"] is True
         assert post(data, "take_screenshot", {})["result"]["content"][0]["text"].startswith("Unknown tool")
         process.send_signal(signal.SIGTERM)
-        assert process.wait(30) == 0
+        assert process.wait(120) == 0
 
 
 @pytest.mark.slow
@@ -125,7 +125,7 @@ def test_with_tokens_each_server_names_the_file_of_its_own(made: MadePhone, tmp_
         for url, token in zip(urls_in(lines), tokens, strict=True):
             assert post(url, "nope", {}, token)["result"]["isError"] is True
         process.send_signal(signal.SIGINT)
-        assert process.wait(30) == 0
+        assert process.wait(120) == 0
 
 
 def test_both_servers_ask_for_the_key_of_ufo_where_it_is_set(made: MadePhone, tmp_path: Path) -> None:
@@ -138,7 +138,7 @@ def test_both_servers_ask_for_the_key_of_ufo_where_it_is_set(made: MadePhone, tm
                 post(url, "nope", {})
             assert post(url, "nope", {}, key)["result"]["isError"] is True
         process.send_signal(signal.SIGINT)
-        assert process.wait(30) == 0
+        assert process.wait(120) == 0
 
 
 def test_the_data_server_alone_asks_the_phone_each_time_until_sigterm(
@@ -152,7 +152,7 @@ def test_the_data_server_alone_asks_the_phone_each_time_until_sigterm(
                 post(data, "get_ui_tree", {})
         assert len([text for text in commands if "uiautomator" in text]) == 3
         process.send_signal(signal.SIGTERM)
-        assert (process.wait(30), process.stderr.read()) == (0, "")
+        assert (process.wait(120), process.stderr.read()) == (0, "")
 
 
 @pytest.mark.parametrize(

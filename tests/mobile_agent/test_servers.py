@@ -151,7 +151,7 @@ def status_of(url: str, token: str | None, headers: dict[str, str] | None = None
         sent["Authorization"] = token
     request = urllib.request.Request(url, json.dumps(body).encode(), sent)
     try:
-        with urllib.request.urlopen(request, timeout=30) as answer:
+        with urllib.request.urlopen(request, timeout=120) as answer:
             return int(answer.status)
     except urllib.error.HTTPError as error:
         return error.code

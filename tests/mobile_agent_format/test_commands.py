@@ -128,7 +128,16 @@ NEARLY = st.fixed_dictionaries(
 )
 
 
-@given(value=NEARLY | JSON_VALUES)
+WRITTEN = st.fixed_dictionaries(
+    {
+        "tool_name": st.just("tap"),
+        "parameters": st.fixed_dictionaries(dict.fromkeys("xy", st.integers(0, 9))),
+    },
+    optional={"tool_type": st.just("action") | JSON_VALUES, "call_id": st.text(max_size=4)},
+)
+
+
+@given(value=WRITTEN | NEARLY | JSON_VALUES)
 def test_any_value_is_a_command_or_an_input_error_with_a_hint(value: Json) -> None:
     found: AgentCommand | InputError
     try:

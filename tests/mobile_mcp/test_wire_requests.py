@@ -311,12 +311,14 @@ WILD_EXTRAS = st.one_of(
     WILD_DOCUMENTS.map(lambda value: {SPEC_EXTRA: json.dumps(value, default=str)}),
     st.builds(
         lambda version, request_id, capability: wrapped(version, request_id, **capability),
-        st.just("1.0") | st.text(max_size=4),
-        st.just("u-1") | st.integers(),
-        st.dictionaries(
-            st.sampled_from(["id", "args", "input"]),
-            st.text(max_size=9) | st.dictionaries(st.text(max_size=9), st.text(max_size=9), max_size=3),
-            max_size=2,
+        st.sampled_from(["1.0", "1.0", ""]),
+        st.sampled_from(["u-1", "u-1", 7]),
+        st.fixed_dictionaries(
+            {"id": st.text(max_size=9)},
+            optional=dict.fromkeys(
+                ["args", "input"],
+                st.text(max_size=9) | st.dictionaries(st.text(max_size=9), st.text(max_size=9), max_size=3),
+            ),
         ),
     ),
 )

@@ -18,6 +18,7 @@ from droidgate_observed.format import FORMAT
 from droidgate_observed.tools import read_tools
 from model_types import array, float64, int64, properties_of, string
 from observed.observed_fixtures import facts, meta_resource, meta_value, read, read_one, service
+from strategies import damaged
 
 ARI = {
     "declarationVersion": 2,
@@ -216,7 +217,7 @@ MEMBERS = ["name", "type", "values", "args", "tools", "function", "parameters", 
 TOOL = st.dictionaries(st.sampled_from(MEMBERS), JSON_VALUES | st.just("int"), max_size=5)
 
 
-@pytest.mark.parametrize("form", ["ari", "catalog", "functions", "named-lists", "mcp-tools"])
+@pytest.mark.parametrize("form", ["ari", "catalog", "functions", "named-lists"])
 @given(tools=st.lists(TOOL | JSON_VALUES, max_size=4) | JSON_VALUES, shape=st.sampled_from(["", "tools"]))
 def test_wild_input_is_read_or_refused_and_nothing_else(form: ToolsForm, tools: Any, shape: str) -> None:
     value = {"declarationVersion": 1, shape: tools} if shape else tools
@@ -227,12 +228,23 @@ def test_wild_input_is_read_or_refused_and_nothing_else(form: ToolsForm, tools: 
     assert len({one.id for one in declared.capabilities}) == len(declared.capabilities)
 
 
+@given(
+    damaged(st.just(MCP_TOOLS), st.sampled_from(["x", "tool", "true", "", " ", "<!-- -->", "/>", '"', "&"]))
+)
+def test_a_damaged_list_of_the_first_capapp_is_read_or_refused(text: str) -> None:
+    try:
+        declared = read_tools("mcp-tools", text, Place(path="p"))
+    except InputError:
+        return
+    assert len({one.id for one in declared.capabilities}) == len(declared.capabilities)
+
+
 CATALOG = {"tools": [{"name": "go", "description": "Goes", "parameterSchema": {"type": "object"}}]}
 DECLARATIONS = [json.dumps(one).encode() for one in (ARI, FLINT, CATALOG)]
 PIECES = [b"", b'"', b"{", b"}", b"[]", b"null", b",", b":", b"1e999", b"\\ud800", b"\xff", b"\x00"]
 
 
-def damaged(random: Random) -> bytes:
+def damaged_declaration(random: Random) -> bytes:
     """Return a declaration in which one stretch, often an empty one, is something else."""
     data = random.choice(DECLARATIONS)
     start = random.randrange(len(data))
@@ -243,7 +255,7 @@ def test_a_damaged_declaration_is_read_or_refused_and_what_is_not_detected_is_re
     random = Random(20261122)
     outcomes = Counter[str]()
     for _ in range(3_000):
-        source = SourceFile("a", damaged(random))
+        source = SourceFile("a", damaged_declaration(random))
         detected = FORMAT.detect(source) > 0
         try:
             (provider,) = FORMAT.read_file(source, ReadingContext()).providers

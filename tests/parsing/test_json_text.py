@@ -7,6 +7,7 @@ from hypothesis import strategies as st
 
 from droidgate.model.errors import BudgetError, InputError
 from droidgate.parsing.json_text import MAX_DEPTH, MAX_NUMBER_CHARACTERS, decode_utf8, parse_json
+from strategies import damaged
 
 json_values = st.recursive(
     st.none() | st.booleans() | st.integers() | st.floats(allow_nan=False, allow_infinity=False) | st.text(),
@@ -20,7 +21,10 @@ def test_what_the_standard_library_writes_is_read_back(value: object) -> None:
     assert parse_json(json.dumps(value, ensure_ascii=False).encode()) == value
 
 
-@given(st.text(alphabet='{}[]",:\\ud8c0123456789eE+-. nulltrefas\n\t\0é', max_size=60))
+PIECES = [*'{}[]",:\\0-. \n\t\0é', "\\ud8c0", "1e9", "1E+999", "null", "true", '"a":', "\ufeff"]
+
+
+@given(damaged(json_values.map(json.dumps), st.sampled_from(PIECES)))
 def test_any_text_is_a_value_or_a_typed_error(text: str) -> None:
     try:
         value = parse_json(text)
@@ -29,7 +33,11 @@ def test_any_text_is_a_value_or_a_typed_error(text: str) -> None:
     assert value == json.loads(text, parse_float=parse_json)
 
 
-@given(st.binary(max_size=200))
+@given(
+    damaged(
+        json_values.map(lambda value: json.dumps(value, ensure_ascii=False).encode()), st.binary(max_size=4)
+    )
+)
 def test_any_bytes_are_a_value_or_a_typed_error(data: bytes) -> None:
     try:
         parse_json(data)

@@ -12,6 +12,7 @@ from droidgate.parsing.xml_text import (
     decode_xml,
     parse_xml,
 )
+from strategies import damaged
 
 PIECES = [
     "<", ">", "/", "a", "<a>", "</a>", "<b x='1'/>", '"', "'", "=", "<!--", "-->", "<![CDATA[", "]]>", "<?x",
@@ -32,12 +33,17 @@ PIECES += [
 ]
 
 
+WHOLE = (
+    "<?xml version='1.0'?>\n<a><!-- c --><b x='1'>t &amp; <![CDATA[<no>]]></b><p:c xmlns:p='u' p:q='2'/>é</a>"
+)
+
+
 @given(
-    st.lists(st.sampled_from(PIECES), max_size=30).map("".join),
+    damaged(st.just(WHOLE), st.sampled_from(PIECES)),
     st.sampled_from(["utf-8", "utf-16", "latin-1", "utf-16-le"]),
 )
 def test_anything_is_a_tree_or_a_typed_error(text: str, encoding: str) -> None:
-    for source in (text, text.encode(encoding, "replace"), f"<a>{text}</a>"):
+    for source in (text, text.encode(encoding, "replace"), f"<a>{text.partition('?>')[2]}</a>"):
         place = "x.xml"
         try:
             parse_xml(source, path="x.xml")
@@ -46,13 +52,17 @@ def test_anything_is_a_tree_or_a_typed_error(text: str, encoding: str) -> None:
         assert place.startswith("x.xml")
 
 
-@given(st.binary(max_size=300))
-def test_any_bytes_are_a_tree_or_a_typed_error(data: bytes) -> None:
-    for source in (data, b"<?xml version='1.0' encoding='" + data[:12] + b"'?><a/>"):
+@given(
+    damaged(st.just(WHOLE.encode()), st.binary(max_size=4)),
+    st.sampled_from([b"utf-8", b"latin-1", b"US-ASCII", b"windows-1252"]) | st.binary(max_size=12),
+)
+def test_any_bytes_are_a_tree_or_a_typed_error(data: bytes, encoding: bytes) -> None:
+    for source in (data, b"<?xml version='1.0' encoding='" + encoding + b"'?><a/>"):
         try:
-            parse_xml(source)
+            root = parse_xml(source)
         except InputError:
             continue
+        assert root.tag is not None
 
 
 def test_lines_are_those_on_which_start_tags_begin() -> None:

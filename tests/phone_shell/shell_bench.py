@@ -17,7 +17,7 @@ from droidgate_phone.shell.run import BytesInput, Streams
 from droidgate_phone.system import AndroidSystem
 
 SCRATCH = "/data/local/tmp"
-TEST_BUDGET = Budget(seconds=20, steps=100_000, output=1 << 24)
+TEST_BUDGET = Budget(seconds=120, steps=100_000, output=1 << 24)
 
 
 @dataclass
@@ -130,7 +130,7 @@ def run_in_real_shell(
         input=stdin,
         capture_output=True,
         check=False,
-        timeout=20,
+        timeout=120,
         cwd=folder,
         env={"HOME": "/", "PATH": "/usr/bin:/bin", "LC_ALL": "C.UTF-8"},
     )

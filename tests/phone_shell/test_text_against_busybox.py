@@ -48,7 +48,7 @@ def run_in_busybox(command: str, folder: Path, stdin: bytes) -> tuple[int, bytes
         input=stdin,
         capture_output=True,
         check=False,
-        timeout=20,
+        timeout=120,
         cwd=folder,
         env={"PATH": str(programs), "LC_ALL": "C.UTF-8", "HOME": "/"},
     )

@@ -78,7 +78,7 @@ def sign(key: rsa.RSAPrivateKey, token: bytes) -> bytes:
 class Connection:
     """A socket with exact reads; a context manager."""
 
-    def __init__(self, port: int, *, seconds: float = 20) -> None:
+    def __init__(self, port: int, *, seconds: float = 120) -> None:
         self.socket = socket.create_connection(("127.0.0.1", port), timeout=seconds)
         self.received = 0
 

@@ -137,7 +137,7 @@ def test_the_okay_of_a_packet_is_sent_before_its_service_can_read_it() -> None:
     service = threading.Thread(target=serve)
     service.start()
     stream.take_payload(b"hello")
-    service.join(20)
+    service.join(120)
     assert happened == ["OKAY", "hello"]
 
 

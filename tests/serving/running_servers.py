@@ -43,4 +43,4 @@ def running_server(
             yield RunningServer(address, door)
         finally:
             server.should_exit = True
-            thread.join(30)
+            thread.join(120)

@@ -47,7 +47,7 @@ def request(
     path: str = "/mcp",
     body: bytes = PING,
 ) -> int:
-    connection = http.client.HTTPConnection("127.0.0.1", server.port, timeout=20)
+    connection = http.client.HTTPConnection("127.0.0.1", server.port, timeout=120)
     connection.putrequest(method, path, skip_host=True, skip_accept_encoding=True)
     for name, value in {**HEADERS, "Content-Length": str(len(body)), **headers}.items():
         connection.putheader(name, value)
@@ -138,7 +138,7 @@ def test_two_tokens_in_one_request_are_refused(server: RunningServer) -> None:
         f"POST /mcp HTTP/1.1\r\nHost: 127.0.0.1:{server.port}\r\n"
         f"Authorization: Bearer {TOKEN}\r\nAuthorization: Bearer wrong\r\nContent-Length: 0\r\n\r\n"
     )
-    with socket.create_connection(("127.0.0.1", server.port), timeout=20) as raw:
+    with socket.create_connection(("127.0.0.1", server.port), timeout=120) as raw:
         raw.sendall(lines.encode())
         assert raw.recv(12) == b"HTTP/1.1 401"
 
@@ -151,7 +151,7 @@ def test_a_body_over_four_mebibytes_is_refused(server: RunningServer, size: int,
 
 
 def test_chunks_over_the_limit_are_refused(server: RunningServer) -> None:
-    connection = http.client.HTTPConnection("127.0.0.1", server.port, timeout=20)
+    connection = http.client.HTTPConnection("127.0.0.1", server.port, timeout=120)
     chunks = (b" " * 65_536 for _ in range(MAX_BODY // 65_536 + 1))
     connection.request("POST", "/mcp", chunks, {**HEADERS, **AUTHORIZED}, encode_chunked=True)
     assert connection.getresponse().status == 413
@@ -161,7 +161,7 @@ def test_chunks_over_the_limit_are_refused(server: RunningServer) -> None:
 def test_a_body_that_does_not_arrive_ends_with_408_while_others_are_served() -> None:
     with running_server(FixtureTools()) as server:
         server.door._body_seconds = 0.5
-        with socket.create_connection(("127.0.0.1", server.port), timeout=20) as slow:
+        with socket.create_connection(("127.0.0.1", server.port), timeout=120) as slow:
             head = f"POST /mcp HTTP/1.1\r\nHost: 127.0.0.1:{server.port}\r\nAuthorization: Bearer {TOKEN}\r\n"
             slow.sendall(f"{head}Content-Length: 100\r\n\r\n{{".encode())
             assert request(server, {**AUTHORIZED, "Host": f"127.0.0.1:{server.port}"}) == 200
@@ -173,7 +173,7 @@ def test_a_connection_without_a_whole_request_is_closed(sent: bytes, monkeypatch
     monkeypatch.setattr(connections, "HEAD_SECONDS", 0.2)
     with (
         running_server(FixtureTools()) as server,
-        socket.create_connection(("127.0.0.1", server.port), timeout=20) as idle,
+        socket.create_connection(("127.0.0.1", server.port), timeout=120) as idle,
     ):
         idle.sendall(sent)
         assert idle.recv(1) == b""
@@ -183,7 +183,7 @@ def test_a_slow_second_request_on_a_connection_is_closed_too(
     server: RunningServer, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr(connections, "HEAD_SECONDS", 0.2)
-    connection = http.client.HTTPConnection("127.0.0.1", server.port, timeout=20)
+    connection = http.client.HTTPConnection("127.0.0.1", server.port, timeout=120)
     connection.request("POST", "/mcp", PING, {**HEADERS, **AUTHORIZED})
     response = connection.getresponse()
     response.read()
@@ -197,7 +197,7 @@ def test_a_thousand_idle_connections_do_not_keep_others_out(server: RunningServe
     idle: list[socket.socket] = []
     try:
         for _ in range(1_000):
-            idle.append(socket.create_connection(("127.0.0.1", server.port), timeout=20))  # noqa: PERF401
+            idle.append(socket.create_connection(("127.0.0.1", server.port), timeout=120))  # noqa: PERF401
         assert request(server, {**AUTHORIZED, "Host": f"127.0.0.1:{server.port}"}) == 200
     finally:
         for connection in idle:
@@ -231,8 +231,8 @@ def test_a_request_that_is_being_answered_is_not_closed_for_a_new_connection(
         while not tools.calls:
             time.sleep(0.005)
         for _ in range(4):
-            socket.create_connection(("127.0.0.1", server.port), timeout=20).close()
-        call.join(30)
+            socket.create_connection(("127.0.0.1", server.port), timeout=120).close()
+        call.join(120)
         assert statuses == [200]
 
 
@@ -240,7 +240,7 @@ def test_a_request_that_is_being_answered_is_not_closed_for_a_new_connection(
     "head", [b"GET / HTTP/9\r\n\r\n", b"\x16\x03\x01\x02\x00\x01\x00\r\n\r\n", b"X" * 200_000]
 )
 def test_what_is_not_http_is_refused(server: RunningServer, head: bytes) -> None:
-    with socket.create_connection(("127.0.0.1", server.port), timeout=20) as raw:
+    with socket.create_connection(("127.0.0.1", server.port), timeout=120) as raw:
         raw.sendall(head)
         assert raw.recv(12) == b"HTTP/1.1 400"
 

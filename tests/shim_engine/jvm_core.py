@@ -52,7 +52,7 @@ class CoreJvm:
         self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
     ) -> None:
         self._in.close()
-        self._process.wait(timeout=30)
+        self._process.wait(timeout=120)
         self._out.close()
 
     @property

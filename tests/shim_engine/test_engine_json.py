@@ -9,6 +9,7 @@ from hypothesis import strategies as st
 
 from droidgate.model.errors import InputError
 from droidgate_shim.engine.strict_json import MAX_UNITS, exact_numbers, fits_units, parse_strict, write_strict
+from strategies import damaged
 
 
 @pytest.mark.parametrize(
@@ -80,7 +81,15 @@ def test_floats_of_another_parser_become_the_digits_they_stand_for() -> None:
     assert exact_numbers({"a": [0.1, 1, True]}) == {"a": [Decimal("0.1"), 1, True]}
 
 
-@given(st.text(max_size=40))
+VALUES = st.recursive(
+    st.none() | st.booleans() | st.integers(-(1 << 63), (1 << 63) - 1) | st.text(),
+    lambda inner: st.lists(inner) | st.dictionaries(st.text(), inner),
+    max_leaves=20,
+)
+PIECES = [*'{}[]",:\\0-. \n\0é', "\\ud83d", "1e9", "-0.0", "1E+99", "null", '"a":', "NaN"]
+
+
+@given(damaged(VALUES.map(json.dumps), st.sampled_from(PIECES) | st.text(max_size=4)))
 def test_any_text_is_read_as_the_standard_parser_does_or_refused(text: str) -> None:
     try:
         value = parse_strict(text)
@@ -89,13 +98,7 @@ def test_any_text_is_read_as_the_standard_parser_does_or_refused(text: str) -> N
     assert value == json.loads(text, parse_float=Decimal)
 
 
-@given(
-    st.recursive(
-        st.none() | st.booleans() | st.integers(-(1 << 63), (1 << 63) - 1) | st.text(),
-        lambda inner: st.lists(inner) | st.dictionaries(st.text(), inner),
-        max_leaves=20,
-    )
-)
+@given(VALUES)
 def test_what_is_written_is_read_again(value: object) -> None:
     text = json.dumps(value)
     if "\\ud" in text and not text.isascii():

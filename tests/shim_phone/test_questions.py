@@ -11,7 +11,7 @@ import pytest
 
 from droidgate_phone.apps.agent import NoAnswerError
 from droidgate_phone.apps.shim_runtimes import ShimRuntime
-from droidgate_phone.clocks import StillClock
+from droidgate_phone.clocks import StillClock, SystemClock
 from phone_system.phone_system_apps import make_apk
 from shim_phone.hand_made_shim import make_shim
 from shim_phone.tool_apps import TOOL, ToolApp, agent_apk, tool_apk, tool_routes
@@ -30,7 +30,9 @@ CAPABILITIES = {"desk": {"title": "Help desk", "description": "Takes one wish."}
 DENIED = "denied: the user has not allowed this app to call this capability"
 
 
-def make_world(*, effects: Mapping[str, Any] | None = None, deadline_ms: int = 8_000, **more: Any) -> World:
+def make_world(
+    *, effects: Mapping[str, Any] | None = None, deadline_ms: int = PATIENT_MS, **more: Any
+) -> World:
     """Return a phone with a shim that asks the user; the effects are those of `desk`."""
     world = World(behaviours={TOOL: ToolApp}, **more)
     world.install(tool_apk())
@@ -40,6 +42,15 @@ def make_world(*, effects: Mapping[str, Any] | None = None, deadline_ms: int = 8
             route["effects"] = dict(effects)
     world.install(make_shim(routes, key=key(), capabilities=CAPABILITIES))
     return world
+
+
+class _StoppedClock(SystemClock):
+    """A time that passes only where a test says so."""
+
+    time = 1_790_000_000.0
+
+    def now(self) -> float:
+        return self.time
 
 
 def show_windows(world: World) -> World:
@@ -52,7 +63,7 @@ def show_windows(world: World) -> World:
 @pytest.fixture
 def world(shim_runtime: ShimRuntime) -> Iterator[World]:
     """A phone whose shim asks the user, and may show the question."""
-    world = show_windows(make_world(shim_runtime=shim_runtime, deadline_ms=PATIENT_MS))
+    world = show_windows(make_world(shim_runtime=shim_runtime))
     yield world
     world.close()
 
@@ -148,11 +159,15 @@ def test_under_an_overlay_the_users_screen_changes_nothing(world: World) -> None
 
 def test_an_answer_counts_only_after_anybody_can_have_read_the_question() -> None:
     # Of the Java app: Robolectric's ConsentTest, whose time passes when the test says so.
-    world = show_windows(make_world())
+    clock = _StoppedClock()
+    world = show_windows(make_world(clock=clock))
     asked = ask(world)
+    for passed in (0.0, 0.4):
+        clock.time += passed
+        world.tap_text("Once")
+        assert is_asking(world)
+    clock.time += 0.2
     world.tap_text("Once")
-    assert is_asking(world)
-    answer(world, "Once")
     assert outputs_of(asked.answer()) == {"result": "did well"}
     world.close()
 
@@ -402,7 +417,7 @@ def test_a_question_without_an_answer_ends_at_the_deadline_of_its_call() -> None
     message = world.ask("desk", {"how": "well"})["message"]
     assert message.startswith("needs_user: nobody answered the question about this call")
     (call,) = world.host("history")["calls"]
-    assert (call["token"], call["ms"]) == ("needs_user", 8_000)
+    assert (call["token"], call["ms"]) == ("needs_user", PATIENT_MS)
     assert not is_asking(world)
     assert world.files_of(TOOL) == b""
     world.close()
@@ -411,7 +426,7 @@ def test_a_question_without_an_answer_ends_at_the_deadline_of_its_call() -> None
 @pytest.fixture
 def hidden(shim_runtime: ShimRuntime) -> Iterator[World]:
     """A phone whose shim may open no window."""
-    world = make_world(shim_runtime=shim_runtime, deadline_ms=PATIENT_MS)
+    world = make_world(shim_runtime=shim_runtime)
     yield world
     world.close()
 

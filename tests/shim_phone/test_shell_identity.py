@@ -68,7 +68,7 @@ def test_a_shim_calls_through_the_app_that_borrows_the_right(world: World) -> No
         # It is kept for 5 s, for the next call.
         assert holds(world, SHELL_SHIM)
         assert outputs_of(create_note(world))
-        wait_until(lambda: not holds(world, SHELL_SHIM), seconds=10)
+        wait_until(lambda: not holds(world, SHELL_SHIM))
         assert outputs_of(create_note(world))
     (called, *_) = world.system.log.of_kind("app-function")
     lender = world.system.packages.find(SHELL_SHIM)
@@ -188,6 +188,6 @@ def test_a_canceled_call_is_not_answered_and_the_right_is_given_back(world: Worl
         binding.send(Message(3, Bundle.of_strings(texts)))
         wait_until(lambda: holds(world, SHELL_SHIM))
         binding.send(Message(5))
-        wait_until(lambda: not holds(world, SHELL_SHIM), seconds=10)
+        wait_until(lambda: not holds(world, SHELL_SHIM))
         binding.unbind()
     assert answers == []

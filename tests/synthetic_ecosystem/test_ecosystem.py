@@ -42,6 +42,7 @@ def test_the_gateway_finds_in_each_app_what_was_put_in(truth: list[Expected], re
     assert sum(len(ids) for _, _, ids in put_in.elements()) > 300
 
 
+@pytest.mark.slow
 def test_exactly_the_broken_and_the_hostile_files_are_refused(
     truth: list[Expected], reading: Providers
 ) -> None:
@@ -50,6 +51,7 @@ def test_exactly_the_broken_and_the_hostile_files_are_refused(
     assert all("Traceback" not in str(problem) for problem in reading.problems)
 
 
+@pytest.mark.slow
 def test_each_readable_app_is_one_application_and_a_split_is_none(
     truth: list[Expected], reading: Providers
 ) -> None:
@@ -59,6 +61,7 @@ def test_each_readable_app_is_one_application_and_a_split_is_none(
     assert sum(one.outcome == PART for one in truth) >= 8
 
 
+@pytest.mark.slow
 def test_apps_that_tell_their_tools_when_asked_are_told_apart(
     truth: list[Expected], reading: Providers
 ) -> None:
@@ -67,6 +70,7 @@ def test_apps_that_tell_their_tools_when_asked_are_told_apart(
     assert len(told) == len(asked) > 0
 
 
+@pytest.mark.slow
 def test_two_in_a_hundred_are_broken_and_one_is_hostile_in_every_way(truth: list[Expected]) -> None:
     seen = Counter(one.kind for one in truth)
     broken = {kind: count for kind, count in seen.items() if kind.startswith("broken: ")}
@@ -76,11 +80,13 @@ def test_two_in_a_hundred_are_broken_and_one_is_hostile_in_every_way(truth: list
     assert all(seen[kind] >= 2 for kind in hostile)
 
 
+@pytest.mark.slow
 def test_no_two_files_are_equal(ecosystem: Path, truth: list[Expected]) -> None:
     digests = {hashlib.sha256((ecosystem / one.file).read_bytes()).digest() for one in truth}
     assert len(digests) == len(truth)
 
 
+@pytest.mark.slow
 def test_sizes_are_spread_up_to_fifty_megabytes_and_twenty_thousand_entries(ecosystem: Path) -> None:
     sizes = sorted(path.stat().st_size for path in ecosystem.rglob("*.apk"))
     assert sizes[-1] > 50 * 1024 * 1024
@@ -90,6 +96,7 @@ def test_sizes_are_spread_up_to_fifty_megabytes_and_twenty_thousand_entries(ecos
         assert len(archive.namelist()) > 20_000
 
 
+@pytest.mark.slow
 def test_some_paths_are_shortened_and_still_found(ecosystem: Path, truth: list[Expected]) -> None:
     shortened = [one for one in truth if "short paths" in one.kind]
     assert len(shortened) >= 3
@@ -147,6 +154,7 @@ def test_the_script_goes_on_with_the_python_of_the_checkout_or_says_how_to_get_i
     assert run.stdout == f"{script} 3 -o {tmp_path / 'made'}\n"
 
 
+@pytest.mark.slow
 def test_aapt_reads_the_same_packages_and_launchers(ecosystem: Path, truth: list[Expected]) -> None:
     aapt2 = require("aapt2")
     for one in _a_few(truth):
@@ -157,6 +165,7 @@ def test_aapt_reads_the_same_packages_and_launchers(ecosystem: Path, truth: list
         assert ("launchable-activity" in run.stdout) == one.has_launcher, one.file
 
 
+@pytest.mark.slow
 def test_androguard_finds_the_same_descriptors(ecosystem: Path, truth: list[Expected]) -> None:
     require("androguard")
     androguard_apk = importlib.import_module("androguard.core.apk")

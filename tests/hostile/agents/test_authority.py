@@ -223,7 +223,7 @@ def test_a_start_is_answered_interrupted_after_the_shim_died_where_android_bring
     world.grant("any-app")
     world.show_agent()
     answers: list[str] = []
-    agent = Agent(world.system.app_context(AGENT), patience=4)
+    agent = Agent(world.system.app_context(AGENT), patience=4 if token is None else 60)
     text = request_text("desk", {"how": "silent"}, dialect="S0")
 
     def ask() -> None:

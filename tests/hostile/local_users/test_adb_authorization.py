@@ -319,7 +319,7 @@ def signature_of(adb: StockAdb, listening: socket.socket) -> bytes:
     with subprocess.Popen(
         [adb.program, "connect", f"127.0.0.1:{port}"], env=adb.environment, stdout=subprocess.DEVNULL
     ) as running:
-        asking.join(20)
+        asking.join(120)
         running.kill()
     return found[0]
 

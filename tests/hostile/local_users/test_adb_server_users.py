@@ -65,7 +65,7 @@ def port_of(phone: VirtualPhone) -> int:
 
 def ask(port: int, *requests: bytes) -> bytes:
     """Send requests without waiting, and return everything that comes back."""
-    with socket.create_connection(("127.0.0.1", port), timeout=20) as client:
+    with socket.create_connection(("127.0.0.1", port), timeout=120) as client:
         client.sendall(b"".join(b"%04x%s" % (len(one), one) for one in requests))
         client.shutdown(socket.SHUT_WR)
         pieces = []
@@ -121,7 +121,7 @@ def test_who_is_gone_already_is_nobody(
 
     def send_and_go() -> bytes:
         for _ in range(50):
-            with socket.create_connection(("127.0.0.1", port), timeout=20) as client:
+            with socket.create_connection(("127.0.0.1", port), timeout=120) as client:
                 client.sendall(b"".join(b"%04x%s" % (len(one), one) for one in request))
         return b"done"
 
@@ -199,7 +199,7 @@ class TestUsersOfSockets:
             accepting = threading.Thread(target=accept)
             accepting.start()
             assert as_stranger(connect) == b"y"
-            accepting.join(20)
+            accepting.join(120)
             assert found == [STRANGER]
 
 

@@ -148,7 +148,7 @@ def test_the_shims_own_callback_gives_a_tool_no_rights_of_the_shim(world: World)
     before = runs_of_tools(world)
     start(world, KeptCallbacks.KEPT[0], "desk", sender=ATTACKER)
     wait_until(lambda: world.host("history")["calls"])
-    outer.join(20)
+    outer.join(120)
     assert answers[0]["status"] == "failure"
     assert {call["token"] for call in world.host("history")["calls"] if call["capability"] == "desk"} == {
         "denied"

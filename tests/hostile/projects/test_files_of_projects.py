@@ -60,8 +60,10 @@ HIDDEN = ["src/main/res/values/x.xml", "src/main/assets/x.json", "build.gradle",
 
 
 @pytest.mark.slow
-@pytest.mark.parametrize("name", [*HIDDEN, "src/main/AndroidManifest.xml"])
-@pytest.mark.parametrize("device", ["/dev/zero", "fifo"])
+@pytest.mark.parametrize(
+    ("name", "device"),
+    [("build.gradle", "/dev/zero"), *((name, "fifo") for name in (*HIDDEN, "src/main/AndroidManifest.xml"))],
+)
 def test_no_device_and_no_pipe_is_waited_for(name: str, device: str, project: Path) -> None:
     path = project / name
     path.parent.mkdir(parents=True, exist_ok=True)

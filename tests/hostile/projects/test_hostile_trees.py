@@ -19,6 +19,7 @@ from droidgate.sources.folder_files import MAX_LEVELS
 from droidgate.sources.manifest import is_manifest
 from droidgate.sources.resources import ResourceFile
 from sources.formats_of_tests import manifest, read, service, write_tree
+from strategies import damaged
 
 FRAGMENTS = [
     *(
@@ -82,7 +83,23 @@ NAMES = [
 ]
 
 
-@given(st.dictionaries(st.sampled_from(NAMES), wild), wild)
+MANIFEST = (
+    b"<manifest xmlns:android='http://schemas.android.com/apk/res/android' package='a.b'><application>"
+    b"<service android:name='.S'><meta-data android:name='a' android:value='@string/a'/></service>"
+    b"</application></manifest>"
+)
+VALUES = (
+    b"<resources><string name='a'>x</string><string-array name='a'><item>y</item></string-array></resources>"
+)
+likely = st.sampled_from([MANIFEST, VALUES]).flatmap(
+    lambda whole: damaged(st.just(whole), st.sampled_from(FRAGMENTS).map(str.encode))
+)
+
+
+@given(
+    st.dictionaries(st.sampled_from(NAMES), wild | likely),
+    damaged(st.just(MANIFEST), st.sampled_from(FRAGMENTS).map(str.encode)),
+)
 def test_any_tree_is_an_application_or_a_typed_error(tree: dict[str, bytes], data: bytes) -> None:
     is_manifest(data)
     with contextlib.suppress(InputError):
@@ -98,7 +115,8 @@ def test_any_tree_is_an_application_or_a_typed_error(tree: dict[str, bytes], dat
 
 @given(
     st.dictionaries(
-        st.sampled_from([f"src/main/{name}" for name in NAMES] + ["build.gradle", "x.json", "y.xml"]), wild
+        st.sampled_from([f"src/main/{name}" for name in NAMES] + ["build.gradle", "x.json", "y.xml"]),
+        wild | likely,
     )
 )
 def test_any_folder_is_read_or_a_typed_error(

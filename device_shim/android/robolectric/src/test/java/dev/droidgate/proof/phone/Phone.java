@@ -70,7 +70,7 @@ public final class Phone {
 
     private record Waiting(Activity asking, Intent intent) {}
 
-    private static final long PATIENCE_MILLIS = 20_000;
+    private static final long PATIENCE_MILLIS = 120_000;
     private static Phone current;
 
     /** The shim's application. */
