@@ -6,7 +6,7 @@ from typing import Final
 
 from droidgate.sources.catalogs.catalog import CATALOG_SCHEMA
 from droidgate.sources.catalogs.names import LOG_FILE
-from droidgate.sources.catalogs.rows import TABLES, Table
+from droidgate.sources.catalogs.rows import TABLES, CatalogTable
 
 _INTRODUCTION: Final = """\
 # Catalogs
@@ -143,7 +143,7 @@ def catalog_page() -> str:
     return "\n".join([introduction, *(_table_part(item) for item in TABLES.values())])
 
 
-def _table_part(table: Table) -> str:
+def _table_part(table: CatalogTable) -> str:
     key = ", ".join(f"`{item}`" for item in table.key)
     lines = [f"### {table.name}", "", f"{table.meaning} Key: {key}.", "", "| column | type | meaning |"]
     lines.append("|---|---|---|")

@@ -1,4 +1,4 @@
-"""Write gateway/droidgate/text_safety/unicode_tables.py from Unicode's character data.
+"""Write gateway/droidgate/text_safety/unicode_tables.json from Unicode's character data.
 
 The properties come from Node.js, whose regular expressions know them. The confusables of UTS 39 come from
 `src/tables.rs` of the crate unicode-security, which is generated from Unicode's confusables.txt:
@@ -16,13 +16,12 @@ import sys
 from pathlib import Path
 from typing import Final
 
-_OUT: Final = Path(__file__).resolve().parents[1] / "gateway/droidgate/text_safety/unicode_tables.py"
+_OUT: Final = Path(__file__).resolve().parents[1] / "gateway/droidgate/text_safety/unicode_tables.json"
 _JOINING_SCRIPTS: Final = """
     Arabic Syriac Nko Mandaic Adlam Hanifi_Rohingya Sogdian Chorasmian Mongolian Phags_Pa Devanagari Bengali
     Gurmukhi Gujarati Oriya Tamil Telugu Kannada Malayalam Sinhala Khmer Myanmar Tibetan Balinese Javanese
     Sundanese Lao Thai Chakma Meetei_Mayek Newa Tirhuta Grantha Brahmi Kaithi Sharada Takri Limbu Lepcha
 """.split()  # noqa: SIM905
-_LINE: Final = 100
 _HIDDEN: Final = (
     r"\p{Default_Ignorable_Code_Point}",
     r"\p{Bidi_Control}",
@@ -38,25 +37,15 @@ _HIDDEN: Final = (
     r"[\u{13430}-\u{13440}\u{13447}-\u{13455}\u2800\uFFF0-\uFFFB]",
 )
 _TABLES: Final = {
-    "HIDDEN": ("Characters that nobody sees, or that change how others are seen.", f"[{''.join(_HIDDEN)}]"),
-    "JOINING": (
-        "Letters, marks and digits of the scripts whose words are written with joiners (UAX 31).",
-        "[[" + "".join(f"\\p{{Script={item}}}" for item in _JOINING_SCRIPTS) + r"]&&[\p{L}\p{M}\p{Nd}]]",
-    ),
-    "EMOJI": ("Characters with the property Emoji (UTS 51).", r"\p{Emoji}"),
-    "PICTOGRAPHS": (
-        "What an emoji ZWJ sequence joins: pictographs and skin tones (UTS 51).",
-        r"[\p{Extended_Pictographic}\p{Emoji_Modifier}]",
-    ),
-    "IDEOGRAPHS": ("Ideographs, which have variants (UTS 37).", r"\p{Ideographic}"),
-    "MONGOLIAN": (
-        "Letters that a Mongolian variation selector may follow.",
-        r"[\p{Script=Mongolian}&&\p{L}]",
-    ),
-    "STANDARD_BASES": (
-        "Mathematical signs, Myanmar and Phags-pa letters: the other bases of standardized variants.",
-        r"[\p{Sm}[\p{Script=Myanmar}&&\p{L}][\p{Script=Phags_Pa}&&\p{L}]]",
-    ),
+    "hidden": f"[{''.join(_HIDDEN)}]",
+    "joining": "[["
+    + "".join(f"\\p{{Script={item}}}" for item in _JOINING_SCRIPTS)
+    + r"]&&[\p{L}\p{M}\p{Nd}]]",
+    "emoji": r"\p{Emoji}",
+    "pictographs": r"[\p{Extended_Pictographic}\p{Emoji_Modifier}]",
+    "ideographs": r"\p{Ideographic}",
+    "mongolian": r"[\p{Script=Mongolian}&&\p{L}]",
+    "standard_bases": r"[\p{Sm}[\p{Script=Myanmar}&&\p{L}][\p{Script=Phags_Pa}&&\p{L}]]",
 }
 _PROGRAM: Final = """
 const tables = JSON.parse(process.argv[1]), out = {version: process.versions.unicode};
@@ -64,7 +53,7 @@ for (const name in tables) {
   const set = new RegExp('^' + tables[name] + '$', 'v'), ranges = [];
   for (let at = 0; at <= 0x10ffff; at++) {
     const surrogate = at >= 0xd800 && at <= 0xdfff;
-    if (surrogate ? name === 'HIDDEN' : set.test(String.fromCodePoint(at))) {
+    if (surrogate ? name === 'hidden' : set.test(String.fromCodePoint(at))) {
       const last = ranges[ranges.length - 1];
       if (last && last[1] === at - 1) last[1] = at; else ranges.push([at, at]);
     }
@@ -75,41 +64,26 @@ console.log(JSON.stringify(out));
 """
 
 
-def _wrapped(text: str) -> str:
-    lines, line = [], ""
-    for word in text.split(" "):
-        if line and len(line) + len(word) > _LINE:
-            lines.append(line)
-            line = ""
-        line += f"{word} "
-    return "".join(f'    "{other}"\n' for other in [*lines, line.rstrip()])
-
-
 def main() -> None:
     """Write the tables."""
     rust = Path(sys.argv[1]).read_text("utf-8")
     version = re.findall(r"UNICODE_VERSION[^=]*= \(([^)]*)\)", rust)[0].replace(", ", ".")
     text = rust[rust.index("const CONFUSABLES") :]
     pairs = re.findall(r"\('\\u\{([0-9a-f]+)\}',\s*&\[([^\]]*)\]\)", text[: text.index("];")])
-    patterns = json.dumps({name: pattern for name, (_, pattern) in _TABLES.items()})
-    command = ["node", "-e", _PROGRAM, patterns]
+    command = ["node", "-e", _PROGRAM, json.dumps(_TABLES)]
     answered = subprocess.run(command, capture_output=True, text=True, check=True)
     ranges = json.loads(answered.stdout)
-    parts = [
-        '"""Character data of Unicode; written by scripts/write_unicode_tables.py.\n\n',
-        f"Properties: Unicode {ranges['version']}. Confusables: Unicode {version} (UTS 39).\n",
-        'Copyright Unicode, Inc.; used under the Unicode License v3.\n"""\n\n',
-        "from typing import Final\n",
-    ]
-    for name, (meaning, _) in _TABLES.items():
-        listed = " ".join(f"{a:X}" if a == b else f"{a:X}-{b:X}" for a, b in ranges[name])
-        parts.append(f'\n{name}: Final = (\n{_wrapped(listed)})\n"""{meaning}"""\n')
-    sources = " ".join(
+    tables = {
+        "about": "Character data of Unicode; written by scripts/write_unicode_tables.py. "
+        f"Properties: Unicode {ranges['version']}. Confusables: Unicode {version} (UTS 39). "
+        "Copyright Unicode, Inc.; used under the Unicode License v3."
+    }
+    for name in _TABLES:
+        tables[name] = " ".join(f"{a:X}" if a == b else f"{a:X}-{b:X}" for a, b in ranges[name])
+    tables["confusables"] = " ".join(
         f"{item.upper()}={'+'.join(re.findall(r'{([0-9a-f]+)}', to)).upper()}" for item, to in pairs
     )
-    meaning = "Each confusable character and what it looks like."
-    parts.append(f'\nCONFUSABLES: Final = (\n{_wrapped(sources)})\n"""{meaning}"""\n')
-    _OUT.write_text("".join(parts), "utf-8")
+    _OUT.write_text(json.dumps(tables, indent=1) + "\n", "utf-8")
 
 
 if __name__ == "__main__":

@@ -138,7 +138,7 @@ NO_FUNCTION_ID: Final = _warning(
     "write <functionId> with the text of <id>",
 )
 ENABLED_UNSAID: Final = _warning(
-    "enabled-unsaid",
+    "enabled-not-stated",
     "3.2",
     "A function does not state whether it is enabled; releases treat that differently",
     "write <enabledByDefault>true</enabledByDefault>",
@@ -202,7 +202,7 @@ UNNAMED_PARAMETER: Final = _warning(
     "unnamed-parameter", "2.c", "A parameter or property has no name", "write <name>"
 )
 TWIN_PARAMETERS: Final = _warning(
-    "twin-parameters", "2.c", "Two parameters or properties have one name", "rename one"
+    "duplicate-parameter", "2.c", "Two parameters or properties have one name", "rename one"
 )
 UNREADABLE_NAME: Final = _warning(
     "unreadable-name",

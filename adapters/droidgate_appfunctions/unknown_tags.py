@@ -20,7 +20,7 @@ from droidgate_mappings.tables import read_toml
 
 UNREAD_TAG: Final = finding_code(
     "unread-tag",
-    "A tag that Android's parser skips, of a version 1 file or beside the functions; it is kept as written",
+    "A tag that Android's parser skips, of a version 1 file or next to the functions; it is kept as written",
     __name__,
 )
 

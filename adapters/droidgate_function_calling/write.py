@@ -9,9 +9,9 @@ from collections.abc import Callable, Mapping
 from typing import Any, Final
 
 from droidgate.fit import fit_provider
-from droidgate.fit.codes import EXTENSION_DROPPED, SPELLING_DROPPED
+from droidgate.fit.codes import EXTENSION_DROPPED, NOTATION_DROPPED
 from droidgate.formats import Artifact, Writing
-from droidgate.json_schema import NAMESPACE, SPELLING, add_discriminators, write_schema
+from droidgate.json_schema import NAMESPACE, NOTATION, add_discriminators, write_schema
 from droidgate.model.capability import Capability, Provider
 from droidgate.model.errors import WriteError
 from droidgate.model.findings import Finding, Level, finding_code
@@ -61,7 +61,7 @@ def _own_capacity(capacity: Capacity) -> Capacity:
         raise AssertionError(TABLES.dialects[0].id)
     return everything.model_copy(
         update={
-            "extensions": everything.extensions | {NAMESPACE, SPELLING},
+            "extensions": everything.extensions | {NAMESPACE, NOTATION},
             "input_shape": "any",
             "output_shape": capacity.output_shape,
             "top_words_excluded": frozenset(),
@@ -104,9 +104,9 @@ def _others(extensions: Extensions, pointer: str, reported: list[Finding]) -> Ex
         return extensions
     for fact in own:
         leaf = f"{pointer}/extensions/{FORMAT_ID}/{pointer_token(fact)}"
-        if fact in TABLES.spellings:
+        if fact in TABLES.notations:
             code, level, message = (
-                SPELLING_DROPPED,
+                NOTATION_DROPPED,
                 Level.RENAMED,
                 f"the target decides on {fact!r} by itself",
             )
@@ -138,7 +138,7 @@ def _with_schema_object(capability: Capability, pointer: str, reported: list[Fin
 
 def _schema_object(pointer: str) -> Finding:
     message = "the target takes a JSON object as a schema; it means the same"
-    return Finding(code=SPELLING_DROPPED, level=Level.RENAMED, pointer=pointer, message=message)
+    return Finding(code=NOTATION_DROPPED, level=Level.RENAMED, pointer=pointer, message=message)
 
 
 def _document(provider: Provider, dialect_id: str) -> Json:

@@ -1,10 +1,13 @@
-"""Definitions that a schema referred to by their place in it, where the written schema has another there."""
+"""References such as `#`, which name a definition by its place in the schema.
+
+Where the written schema has something else at that place, the definition goes into `$defs`.
+"""
 
 from __future__ import annotations
 
 from typing import Any
 
-from droidgate.fit.codes import SPELLING_DROPPED
+from droidgate.fit.codes import NOTATION_DROPPED
 from droidgate.json_schema import NAMESPACE, place_definitions, replace_references
 from droidgate.model.capability import Capability, Provider, reachable_definitions
 from droidgate.model.findings import Finding, Level
@@ -60,7 +63,7 @@ def _definitions_of(root: Type, definitions: dict[str, Type]) -> set[str]:
 
 def _report(pointer: str) -> Finding:
     return Finding(
-        code=SPELLING_DROPPED,
+        code=NOTATION_DROPPED,
         level=Level.RENAMED,
         pointer=pointer,
         message="the definition is written into `$defs`; its old place in the schema is another one now",

@@ -6,7 +6,7 @@ from collections.abc import Mapping
 from typing import Final
 
 from droidgate.fit import Fitted, fit_provider
-from droidgate.fit.codes import SPELLING_DROPPED
+from droidgate.fit.codes import NOTATION_DROPPED
 from droidgate.formats import Artifact, Writing
 from droidgate.json_schema import NAMESPACE, add_discriminators, write_schema
 from droidgate.model.capability import Capability, Provider, reachable_definitions
@@ -90,7 +90,7 @@ def _without_fact(provider: Provider, fact: str) -> Provider:
 
 def _report_shape(fact: str) -> Finding:
     return Finding(
-        code=SPELLING_DROPPED,
+        code=NOTATION_DROPPED,
         level=Level.RENAMED,
         pointer=f"/extensions/{FORMAT_ID}/{fact}",
         message="an array of tools has no room for facts about the server; a result is written",

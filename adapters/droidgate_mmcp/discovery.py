@@ -12,7 +12,7 @@ from droidgate.model.json_values import Json
 from droidgate.model.types import ObjectType, Type
 from droidgate.parsing.json_text import parse_json
 from droidgate_mmcp.json_output import write_json
-from droidgate_mmcp.manifest import ManifestReader, form_of
+from droidgate_mmcp.manifest import MmcpManifestReader, form_of
 from droidgate_mmcp.tables import BROADCAST, FORMAT_ID, NAMES
 from droidgate_mmcp.words import write_word_map
 
@@ -54,7 +54,7 @@ def read_discovery(
     Raises:
         InputError: `tools` is not a list of texts, names a tool twice, or a tool's texts are not strings.
     """
-    reader = ManifestReader(place, context, BROADCAST)
+    reader = MmcpManifestReader(place, context, BROADCAST)
     capabilities = tuple(_read_tool(name, extras, reader) for name in _tool_names(extras, reader))
     instructions = reader.read_text(extras, NAMES["broadcast_instructions_extra"], "/instructions")
     return Provider(
@@ -99,7 +99,7 @@ def read_discovered_tools(
     return read_discovery(extras, context, place=place, package=package, component=component)
 
 
-def _tool_names(extras: Mapping[str, Json], reader: ManifestReader) -> list[str]:
+def _tool_names(extras: Mapping[str, Json], reader: MmcpManifestReader) -> list[str]:
     pointer = f"/{NAMES['broadcast_tools_extra']}"
     names = extras.get(NAMES["broadcast_tools_extra"])
     if names is None:
@@ -121,7 +121,7 @@ def _tool_names(extras: Mapping[str, Json], reader: ManifestReader) -> list[str]
     return list(names)
 
 
-def _read_tool(name: str, extras: Mapping[str, Json], reader: ManifestReader) -> Capability:
+def _read_tool(name: str, extras: Mapping[str, Json], reader: MmcpManifestReader) -> Capability:
     pointer = f"/{name}{_PARAMETERS}"
     return Capability(
         id=name,
@@ -131,7 +131,7 @@ def _read_tool(name: str, extras: Mapping[str, Json], reader: ManifestReader) ->
     )
 
 
-def _read_input(name: str, text: Json, pointer: str, reader: ManifestReader) -> Type:
+def _read_input(name: str, text: Json, pointer: str, reader: MmcpManifestReader) -> Type:
     if text is None or text == "":
         return ObjectType()
     try:

@@ -70,7 +70,7 @@ def read_manifest(value: Json, place: Place, context: ReadingContext) -> Provide
     Raises:
         InputError: no manifest, or a tool that cannot be called or understood.
     """
-    return ManifestReader(place, context).read(value)
+    return MmcpManifestReader(place, context).read(value)
 
 
 def dialect_of(manifest: Mapping[str, Json]) -> str:
@@ -83,7 +83,7 @@ def dialect_of(manifest: Mapping[str, Json]) -> str:
 
 
 @dataclass(slots=True)
-class ManifestReader:
+class MmcpManifestReader:
     """Reads one manifest, or the tools of one broadcast answer."""
 
     place: Place

@@ -5,17 +5,16 @@ Nothing here sends anything. A Bundle is a mapping; a result is the code with wh
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from collections.abc import Mapping
 from dataclasses import dataclass, field
-from typing import Any, Final
+from typing import Final
 
 from droidgate.leniency import ReadingContext
 from droidgate.model.capability import Place
 from droidgate.model.errors import InputError
-from droidgate.model.json_values import Json, pointer_token
-from droidgate.model.types import ObjectType, Property, Type
-from droidgate.parsing.json_text import JsonParser, parse_json
-from droidgate_mappings.failure_tokens import read_failure, write_failure
+from droidgate.model.json_values import Json
+from droidgate.parsing.json_text import JsonParser
+from droidgate_mappings.failure_tokens import read_failure
 from droidgate_mmcp.json_output import write_json
 from droidgate_mmcp.tables import NAMES
 
@@ -27,7 +26,6 @@ NO_DETAILS: Final = "cancelled or unknown tool"
 _NO_ANSWER: Final = "the receiver gave no answer"
 _UNREADABLE: Final = "the app reported success, but its result is not a text"
 
-_CALL: Final = Place(path="<call>")
 _RESULT: Final = Place(path="<result>")
 _TOKEN_OF_TEXT: Final = (
     (NAMES["unknown_tool_text"], "unknown_capability"),
@@ -77,26 +75,6 @@ def write_activity_call(call: MmcpToolCall) -> dict[str, str]:
     return {NAMES["tool_extra"]: call.tool, NAMES["parameters_extra"]: write_json(call.arguments)}
 
 
-def read_activity_call(extras: Mapping[str, Json], context: ReadingContext) -> MmcpToolCall:
-    """Read the extras of an ACTION_TOOL_CALL Intent (row M43).
-
-    Raises:
-        InputError: no tool name, or parameters that are not a JSON object.
-    """
-    return _read_call(extras, NAMES["tool_extra"], NAMES["parameters_extra"], context)
-
-
-def write_activity_result(result: MmcpToolResult) -> tuple[int, dict[str, str]]:
-    """Return the result code and the String extras of an answer (rows M44, M45)."""
-    if result.failure is None:
-        return RESULT_OK, {NAMES["result_extra"]: write_json(result.values)}
-    message = write_failure(result.failure.token, result.failure.message)
-    return RESULT_CANCELED, {
-        NAMES["error_extra"]: message,
-        NAMES["result_extra"]: f"{NAMES['error_text']} {message}",
-    }
-
-
 def read_activity_result(
     code: int, extras: Mapping[str, Json] | None, context: ReadingContext
 ) -> MmcpToolResult:
@@ -122,44 +100,6 @@ def write_broadcast_call(call: MmcpToolCall) -> dict[str, str]:
         NAMES["broadcast_tool_extra"]: call.tool,
         NAMES["broadcast_parameters_extra"]: write_json(call.arguments),
     }
-
-
-def read_broadcast_call(
-    extras: Mapping[str, Json], context: ReadingContext, declared: Type | None = None
-) -> MmcpToolCall:
-    """Read the extras of an invoke broadcast; texts become values of the declared types (row M49).
-
-    Args:
-        extras: The Bundle's values.
-        context: Takes the deviations that were accepted.
-        declared: The tool's input, or None where it is not known.
-
-    Raises:
-        InputError: no tool name, or parameters that are not a JSON object.
-    """
-    call = _read_call(extras, NAMES["broadcast_tool_extra"], NAMES["broadcast_parameters_extra"], context)
-    if not isinstance(declared, ObjectType):
-        return call
-    arguments = {
-        name: _typed_argument(name, value, declared.properties.get(name), context)
-        for name, value in call.arguments.items()
-    }
-    return MmcpToolCall(call.tool, arguments)
-
-
-def write_broadcast_result(result: MmcpToolResult, *, peer_reads_errors: bool = False) -> tuple[int, str]:
-    """Return the result code and the result data of an answer (row M48).
-
-    Args:
-        result: What the call came to.
-        peer_reads_errors: The caller is known to look at the result code; goose-mobile does not.
-    """
-    if result.failure is None:
-        return RESULT_OK, write_json(result.values)
-    message = write_failure(result.failure.token, result.failure.message)
-    if peer_reads_errors:
-        return BROADCAST_ERROR, write_json({NAMES["error_extra"]: message})
-    return RESULT_OK, f"{NAMES['error_text']} {message}"
 
 
 def read_broadcast_result(
@@ -190,32 +130,6 @@ def read_broadcast_result(
             else MmcpToolResult(failure=MmcpToolFailure(hint, _NO_ANSWER))
         )
     return MmcpToolResult(_named(value, data), hint=hint, value=value)
-
-
-def _read_call(
-    extras: Mapping[str, Json], tool_extra: str, parameters_extra: str, context: ReadingContext
-) -> MmcpToolCall:
-    tool = extras.get(tool_extra)
-    if not isinstance(tool, str) or not tool:
-        raise InputError(f"the call has no extra {tool_extra!r}", place=str(_CALL), hint="it names the tool")
-    return MmcpToolCall(tool, _read_arguments(extras.get(parameters_extra), parameters_extra, context))
-
-
-def _read_arguments(value: Json, extra: str, context: ReadingContext) -> dict[str, Json]:
-    if value is None or value == "":
-        context.allow(
-            "M43", f"the extra {extra!r} is missing or empty; the call has no arguments", source=_CALL
-        )
-        return {}
-    if isinstance(value, Mapping):
-        context.allow("M43", f"the extra {extra!r} is a Bundle; its values are the arguments", source=_CALL)
-        return dict(value)
-    arguments = context.parse(value, path=str(_CALL)) if isinstance(value, str) else value
-    if not isinstance(arguments, dict):
-        raise InputError(
-            f"the extra {extra!r} is not a JSON object", place=str(_CALL), hint="write {} for no arguments"
-        )
-    return arguments
 
 
 def _read_ok(result: Json, context: ReadingContext) -> MmcpToolResult:
@@ -263,45 +177,3 @@ def _named(value: Json, result: Json) -> dict[str, Json]:
     if value is result and isinstance(result, str):
         return {"text": result}
     return value if isinstance(value, dict) and isinstance(result, str) else {"value": value}
-
-
-def _typed_argument(name: str, value: Json, property_: Property | None, context: ReadingContext) -> Json:
-    if property_ is None or not isinstance(value, str) or property_.type.kind not in _READERS:
-        return value
-    typed = _READERS[property_.type.kind](value)
-    if typed is _NO_VALUE:
-        return value
-    message = f"the argument {name!r} came as a text and is read as {property_.type.kind}"
-    context.allow("M49", message, pointer=f"/{pointer_token(name)}", source=_CALL)
-    return typed
-
-
-_NO_VALUE: Final[Any] = object()
-
-
-def _json_of(text: str, kinds: type | tuple[type, ...]) -> Any:
-    try:
-        value = parse_json(text)
-    except InputError:
-        return _NO_VALUE
-    return value if isinstance(value, kinds) and (kinds is bool or not isinstance(value, bool)) else _NO_VALUE
-
-
-def _integer_of(text: str) -> Any:
-    return _json_of(text.strip(), int)
-
-
-def _number_of(text: str) -> Any:
-    value = _json_of(text.strip(), object)
-    return _NO_VALUE if isinstance(value, str | list | dict) or value is None else value
-
-
-_READERS: Final[Mapping[str, Callable[[str], Any]]] = {
-    "boolean": lambda text: _json_of(text.strip().lower(), bool),
-    "int32": _integer_of,
-    "int64": _integer_of,
-    "float": _number_of,
-    "double": _number_of,
-    "array": lambda text: _json_of(text, list),
-    "object": lambda text: _json_of(text, dict),
-}

@@ -79,7 +79,7 @@ def _read_property(word: Json, *, capital: bool) -> Property:
 
 def _word_fact(word: str) -> str:
     """Return the fact that holds an unusual type word, by whether it means the type of the usual word."""
-    return "declared" if word.lower() in _NARROWER_WORDS else "spelled-word"
+    return "declared" if word.lower() in _NARROWER_WORDS else "word-as-written"
 
 
 def _property(type_: Type, facts: dict[str, Any]) -> Property:
@@ -88,7 +88,7 @@ def _property(type_: Type, facts: dict[str, Any]) -> Property:
 
 def _write_word(property_: Property, *, capital: bool) -> Json:
     facts = property_.extensions.get(FORMAT_ID, {})
-    stated = (facts[fact] for fact in ("declared", "spelled-word") if fact in facts)
+    stated = (facts[fact] for fact in ("declared", "word-as-written") if fact in facts)
     return next(stated, _usual_word(property_.type.kind, capital=capital))
 
 

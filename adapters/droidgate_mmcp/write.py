@@ -10,7 +10,7 @@ from typing import Any, Final
 
 from droidgate.component_access import enabled_attribute, enabled_resources
 from droidgate.fit import Fitted, fit_provider
-from droidgate.fit.codes import EXTENSION_DROPPED, SPELLING_DROPPED
+from droidgate.fit.codes import EXTENSION_DROPPED, NOTATION_DROPPED
 from droidgate.formats import Artifact, Writing
 from droidgate.json_schema import add_discriminators, write_schema
 from droidgate.model.capability import Capability, Provider
@@ -195,10 +195,10 @@ def _other_facts(
         return extensions
     for fact in dropped:
         leaf = f"{pointer}/extensions/{FORMAT_ID}/{fact}"
-        if fact in TABLES.spellings:
+        if fact in TABLES.notations:
             message = "the target writes this in its own way"
             reported.append(
-                Finding(code=SPELLING_DROPPED, level=Level.RENAMED, pointer=leaf, message=message)
+                Finding(code=NOTATION_DROPPED, level=Level.RENAMED, pointer=leaf, message=message)
             )
         else:
             message = f"{fact!r} has no place in this dialect"

@@ -42,7 +42,7 @@ class AgentCommand:
 
 
 @dataclass(frozen=True, slots=True)
-class CommandResult:
+class AgentCommandResult:
     """What became of a command; `skipped` where an earlier one failed.
 
     Attributes:
@@ -60,18 +60,18 @@ class CommandResult:
     call_id: str
 
     @classmethod
-    def of_value(cls, command: AgentCommand, value: Json) -> CommandResult:
+    def of_value(cls, command: AgentCommand, value: Json) -> AgentCommandResult:
         """Return the result of a tool that answered, whether it did what it was asked for or not."""
         result = None if value in ([], {}, "") else value
         return cls("success", None, result, NAMESPACES[command.command.server], command.call_id)
 
     @classmethod
-    def of_failure(cls, command: AgentCommand, error: str) -> CommandResult:
+    def of_failure(cls, command: AgentCommand, error: str) -> AgentCommandResult:
         """Return the result of a tool that did not answer."""
         return cls("failure", error, None, NAMESPACES[command.command.server], command.call_id)
 
     @classmethod
-    def of_skipped(cls, command: AgentCommand) -> CommandResult:
+    def of_skipped(cls, command: AgentCommand) -> AgentCommandResult:
         """Return the result of a command that was not run, since one before it failed."""
         return cls("skipped", EARLY_EXIT, None, NAMESPACES[command.command.server], command.call_id)
 

@@ -75,4 +75,4 @@ _NARROWER_WORDS: Final = frozenset({"short"})
 def word_fact(word: str) -> str:
     """Return the fact that holds an unusual type word, by whether it means the type of the usual word."""
     plain = word.strip().lower()
-    return "spelled-word" if plain in WORDS.read and plain not in _NARROWER_WORDS else "word"
+    return "word-as-written" if plain in WORDS.read and plain not in _NARROWER_WORDS else "word"

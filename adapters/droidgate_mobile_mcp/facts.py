@@ -12,7 +12,7 @@
 | capability, property | `references` | attributes whose text is a resource reference |
 | capability | `input`, `output` | what the element holds in addition to parameters |
 | capability | `empty-input` | true for an `<input>` without parameters |
-| type | `spelled-word` | another word, or another spelling, of the same type, such as `String` |
+| type | `word-as-written` | another word, or another spelling, of the same type, such as `String` |
 | type | `word` | a type word that is not known, or that means more than the type it is read as |
 | provider, capability, property | `attributes`, `elements`, `text` | the other parts of the element |
 
@@ -27,7 +27,7 @@ from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
 from typing import Any, Final
 
-from droidgate.fit.codes import EXTENSION_DROPPED, SPELLING_DROPPED
+from droidgate.fit.codes import EXTENSION_DROPPED, NOTATION_DROPPED
 from droidgate.model.capability import Capability, Provider
 from droidgate.model.findings import Finding, Level
 from droidgate.model.json_values import Json, pointer_token
@@ -286,9 +286,9 @@ class _Keeper:
 
 def _unwritable(name: str, pointer: str) -> Finding:
     leaf = f"{pointer}/extensions/{FORMAT_ID}/{pointer_token(name)}"
-    if name in TABLES.spellings:
+    if name in TABLES.notations:
         message = f"{name!r} only says how the source was written; the target has its own way"
-        return Finding(code=SPELLING_DROPPED, level=Level.RENAMED, pointer=leaf, message=message)
+        return Finding(code=NOTATION_DROPPED, level=Level.RENAMED, pointer=leaf, message=message)
     message = f"the fact {name!r} cannot be written in this dialect"
     return Finding(code=EXTENSION_DROPPED, level=Level.DROPPED, pointer=leaf, message=message)
 
@@ -301,7 +301,7 @@ def _word_checks(type_: Type) -> dict[str, Check]:
 
     return {
         "word": lambda value: is_word(value, "word"),
-        "spelled-word": lambda value: is_word(value, "spelled-word") and not has_word,
+        "word-as-written": lambda value: is_word(value, "word-as-written") and not has_word,
     }
 
 
@@ -318,5 +318,5 @@ def word_of(type_: Type) -> str:
     if not isinstance(type_, ScalarType | ArrayType | ObjectType):
         raise TypeError(type_.kind)
     facts = facts_of(type_.extensions)
-    word: str = facts.get("word", facts.get("spelled-word", WORDS.write[type_.kind]))
+    word: str = facts.get("word", facts.get("word-as-written", WORDS.write[type_.kind]))
     return word

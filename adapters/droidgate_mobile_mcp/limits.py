@@ -13,8 +13,8 @@ from droidgate.model.types import ObjectType, Property, Type
 from droidgate.parsing.aapt_text import MAX_STRING_RESOURCE_BYTES
 from droidgate.parsing.manifest_limits import MAX_META_DATA, utf16_length
 
-TEXT_CUT: Final = finding_code(
-    "text-cut",
+TEXT_TRUNCATED: Final = finding_code(
+    "text-truncated",
     "A text longer than an Android string resource or manifest can hold is cut at its end",
     __name__,
 )
@@ -89,7 +89,7 @@ class _Cutter:
             message = f"{finding.message}; {message}"
         source = finding.source if finding is not None else None
         self.findings[pointer] = Finding(
-            code=TEXT_CUT, level=Level.DROPPED, pointer=pointer, message=message, source=source
+            code=TEXT_TRUNCATED, level=Level.DROPPED, pointer=pointer, message=message, source=source
         )
         return _cut(text, fits)
 

@@ -41,7 +41,7 @@ class Protection(StrEnum):
 
 
 @dataclass(frozen=True, slots=True)
-class Caller:
+class CallingApp:
     """An app that calls, and whether its manifest can request the permission that a component requires."""
 
     title: str
@@ -99,8 +99,8 @@ REPORTED_AS_DISABLED: Final = "the phone reports it as disabled"
 NOT_INDEXED: Final = "the phone does not list it"
 """Why a capability cannot be called that an app declares and the running system has not indexed."""
 
-ORDINARY_APP: Final = Caller("an ordinary app", can_request=True)
-SHIM: Final = Caller("the shim", can_request=False)
+ORDINARY_APP: Final = CallingApp("an ordinary app", can_request=True)
+SHIM: Final = CallingApp("the shim", can_request=False)
 """The shim requests no permission of an app that it calls; it would lend it to agents (docs/shim.md 1)."""
 
 
@@ -170,7 +170,7 @@ def component_facts(
 def provider_verdict(
     provider: Provider,
     application: Application | None,
-    caller: Caller = ORDINARY_APP,
+    caller: CallingApp = ORDINARY_APP,
     sdk: int | None = None,
 ) -> Verdict:
     """Return whether a caller may call the component of a provider.
@@ -189,7 +189,9 @@ def provider_verdict(
     return component_verdict(facts, interface, caller)
 
 
-def component_verdict(facts: ComponentFacts, interface: Interface, caller: Caller = ORDINARY_APP) -> Verdict:
+def component_verdict(
+    facts: ComponentFacts, interface: Interface, caller: CallingApp = ORDINARY_APP
+) -> Verdict:
     """Return whether a caller may call a component."""
     if interface.bound_by == "network":
         return Verdict()
@@ -291,7 +293,7 @@ def _closed_component(facts: ComponentFacts, interface: Interface) -> str | None
     return reason
 
 
-def _permission_verdict(facts: ComponentFacts, caller: Caller) -> Verdict:
+def _permission_verdict(facts: ComponentFacts, caller: CallingApp) -> Verdict:
     """Return whether a caller can hold the permission that a component requires."""
     if facts.permission is None:
         return Verdict()

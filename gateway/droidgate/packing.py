@@ -9,7 +9,7 @@ from pathlib import Path
 
 from droidgate.apk.pack import Packing
 from droidgate.apk.pack import pack as pack_files
-from droidgate.apk.packed_manifest import ManifestFacts
+from droidgate.apk.packed_manifest import AppFacts
 from droidgate.apk.project_files import MAX_BYTES, read_project
 from droidgate.apk.signing_keys import KeyType, SigningKey, load_key, load_or_make_key
 from droidgate.migration.generated_output import generate_output, missing_output, read_unpacked
@@ -42,7 +42,7 @@ class PackedApp:
         return self.packing.apk
 
     @property
-    def facts(self) -> ManifestFacts:
+    def facts(self) -> AppFacts:
         """The package, versions and SDK levels that the manifest has."""
         return self.packing.facts
 
@@ -96,7 +96,7 @@ def pack(  # noqa: PLR0913 - every part of the result can be chosen
     """
     code = [read_project_file(Path(path), root=None, most=MAX_BYTES) for path in dex]
     folder = Path(project)
-    facts = ManifestFacts(
+    facts = AppFacts(
         package=package, version_code=version_code, minimum_sdk=minimum_sdk, target_sdk=target_sdk
     )
     files = read_project(folder)

@@ -1,4 +1,4 @@
-"""The failure tokens of DESIGN 6: one word at the head of a failure's message, in each world's terms."""
+"""The failure tokens: one word at the head of a failure's message, in each world's terms."""
 
 from __future__ import annotations
 
@@ -41,7 +41,7 @@ class FailureToken(Frozen):
         meaning: What failed, one sentence.
         app_functions: Its AppFunctions error codes.
         mcp_error: `result` for a tool result with isError, or the code of a JSON-RPC error.
-        exit_code: Of `droidgate call` (DESIGN 8).
+        exit_code: Of `droidgate call` (docs/reference/exit-codes.md).
         retry: Whether the same call may be sent again: `no`, `after_change` of arguments or permissions,
             `later` (nothing ran), `risky` (it may have run).
     """

@@ -77,9 +77,9 @@ class FormatTables(Frozen):
         words: Its type words.
         names: Its protocol's constants: actions, meta-data names, extras, keys.
         numbers: Its numeric type codes, where it has them: code as text -> kind.
-        spellings: Facts of its `extensions` that only record how a file was written; without them another
+        notations: Facts of its `extensions` that only record how a file was written; without them another
             format loses nothing of the declaration.
-        file_names: Those of the spellings that name files inside of an app, which no caller sees; comparing
+        file_names: Those of the notations that name files inside of an app, which no caller sees; comparing
             two apps leaves them out.
         labels: Facts of the `extensions` of capabilities and types that a description keeps in another
             format, each with its label there.
@@ -95,7 +95,7 @@ class FormatTables(Frozen):
     words: WordTable = WordTable()
     names: dict[str, str] = {}
     numbers: dict[str, str] = {}
-    spellings: frozenset[str] = frozenset()
+    notations: frozenset[str] = frozenset()
     file_names: frozenset[str] = frozenset()
     labels: dict[str, str] = {}
     binding: BindingPermissions | None = None

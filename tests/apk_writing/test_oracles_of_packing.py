@@ -20,7 +20,7 @@ from apk_writing.packed_samples import (
     xml_dump,
 )
 from droidgate.apk.pack import pack
-from droidgate.apk.packed_manifest import ManifestFacts
+from droidgate.apk.packed_manifest import AppFacts
 from droidgate.apk.signing_keys import KeyType
 from requirements_of_tests import require, short_run
 
@@ -123,7 +123,7 @@ def test_sample_apps_are_compiled_as_aapt2_compiles_them(tmp_path: Path, module:
 
 def test_all_kinds_of_resources_are_compiled_as_aapt2_compiles_them(tmp_path: Path) -> None:
     aapt2, framework = require("aapt2"), require("framework-res")
-    facts = ManifestFacts(version_code=7, version_name="1.0", minimum_sdk=26, target_sdk=36)
+    facts = AppFacts(version_code=7, version_name="1.0", minimum_sdk=26, target_sdk=36)
     theirs = build_with_aapt2(
         aapt2,
         framework,

@@ -8,7 +8,7 @@ import pytest
 
 from apk_writing.packed_samples import build_with_aapt2, resource_dump, signing_key, xml_dump
 from droidgate.apk.pack import pack
-from droidgate.apk.packed_manifest import ManifestFacts
+from droidgate.apk.packed_manifest import AppFacts
 from requirements_of_tests import require
 
 PIECES = (
@@ -90,7 +90,7 @@ def test_random_values_are_typed_and_escaped_alike(tmp_path: Path, seed: int) ->
         *("--version-code", "1", "--version-name", "1"),
     )
     ours = tmp_path / "ours.apk"
-    facts = ManifestFacts(version_code=1, version_name="1", minimum_sdk=26, target_sdk=36)
+    facts = AppFacts(version_code=1, version_name="1", minimum_sdk=26, target_sdk=36)
     ours.write_bytes(pack(source, key=signing_key("ec"), facts=facts).apk)
     for name in ("AndroidManifest.xml", "res/xml/items.xml"):
         assert xml_dump(aapt2, ours, name) == xml_dump(aapt2, theirs, name)

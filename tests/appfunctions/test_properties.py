@@ -1,4 +1,4 @@
-"""What every conversion into AppFunctions keeps, for any model and each dialect (DESIGN 5)."""
+"""What every conversion into AppFunctions keeps, for any model and each dialect (docs/concepts/levels.md)."""
 
 import pytest
 from hypothesis import given, settings

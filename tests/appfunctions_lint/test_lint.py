@@ -100,7 +100,7 @@ FILES: dict[str, tuple[str, Level, str]] = {
     ),
     "id-differs": rule(GOOD.replace("<id>com.example.notes", "<id>other")),
     "no-function-id": rule(re.sub("<functionId>.*</functionId>", "", GOOD)),
-    "enabled-unsaid": rule(file_with(enabled="")),
+    "enabled-not-stated": rule(file_with(enabled="")),
     "no-signature": rule(file_with(response="")),
     "schema-triple": rule(
         file_with(extra="<schemaName>addNote</schemaName>"),
@@ -135,7 +135,7 @@ FILES: dict[str, tuple[str, Level, str]] = {
     ),
     "untyped": rule(file_with(parameters=PARAMETER.replace(STRING, ""))),
     "unnamed-parameter": rule(file_with(parameters=PARAMETER.replace("<name>title</name>", ""))),
-    "twin-parameters": rule(
+    "duplicate-parameter": rule(
         file_with(parameters=PARAMETER * 2),
         file_with(parameters=PARAMETER + PARAMETER.replace("title", "text")),
     ),

@@ -11,7 +11,7 @@ from pathlib import Path
 
 from droidgate.calling.audit_log import AuditLog
 from droidgate.calling.policy import Decision
-from droidgate.calling.subjects import CallSubject, Effect
+from droidgate.calling.subjects import CallEffect, CallSubject
 
 SUBJECT = CallSubject(
     serial="emulator-5554",
@@ -20,7 +20,7 @@ SUBJECT = CallSubject(
     component="com.example.notes.Tools",
     protocol="mmcp",
     capability="createNote",
-    effect=Effect.WRITES,
+    effect=CallEffect.WRITES,
     client="cli",
 )
 ALLOWED = Decision("allow", "default", "the capability only reads")

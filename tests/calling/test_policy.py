@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 
 from droidgate.calling.policy import FILE_NAME, Policy
-from droidgate.calling.subjects import CallSubject, CapabilityKey, Effect, glob_matches
+from droidgate.calling.subjects import CallEffect, CallSubject, CapabilityKey, glob_matches
 from droidgate.model.capability import Capability, Effects
 from droidgate.model.errors import DroidgateError, InputError
 
@@ -19,7 +19,7 @@ SUBJECT = CallSubject(
     component="com.example.notes.Tools",
     protocol="mmcp",
     capability="createNote",
-    effect=Effect.UNKNOWN,
+    effect=CallEffect.UNKNOWN,
     client="cli",
 )
 
@@ -37,16 +37,16 @@ def problems_of(folder: Path, text: str) -> list[str]:
     return [str(error).replace(f"{folder}/", "") for error in (caught.value, *caught.value.others)]
 
 
-def with_effect(effect: Effect) -> CallSubject:
+def with_effect(effect: CallEffect) -> CallSubject:
     """Return the subject with another effect."""
     return CallSubject(**{**{name: getattr(SUBJECT, name) for name in SUBJECT.__slots__}, "effect": effect})
 
 
 @pytest.mark.parametrize(
-    ("effect", "kind"), [(Effect.READS, "allow"), (Effect.WRITES, "ask"), (Effect.UNKNOWN, "ask")]
+    ("effect", "kind"), [(CallEffect.READS, "allow"), (CallEffect.WRITES, "ask"), (CallEffect.UNKNOWN, "ask")]
 )
 def test_without_a_file_only_capabilities_that_read_are_allowed(
-    tmp_path: Path, effect: Effect, kind: str
+    tmp_path: Path, effect: CallEffect, kind: str
 ) -> None:
     decision = Policy.load(tmp_path).decide(with_effect(effect))
     assert (decision.kind, decision.rule) == (kind, "default")
@@ -126,7 +126,7 @@ def test_a_pattern_has_two_special_characters_and_matches_the_whole_value(
     assert glob_matches(pattern, value) is expected
 
 
-def effect_of(policy: Policy, *, read_only: bool | None) -> Effect:
+def effect_of(policy: Policy, *, read_only: bool | None) -> CallEffect:
     """Return the effect of a capability with a hint."""
     hints = None if read_only is None else Effects(read_only=read_only)
     key = CapabilityKey(0, "com.example.notes", "com.example.notes.Tools", "mcp", "getNote")
@@ -138,14 +138,15 @@ def test_neither_names_nor_hints_say_what_a_call_does_unless_the_user_says_so(
     tmp_path: Path, *, read_only: bool | None
 ) -> None:
     policy = policy_of(tmp_path, 'believe_hints_of = "com.example.other"\n')
-    assert effect_of(policy, read_only=read_only) is Effect.UNKNOWN
+    assert effect_of(policy, read_only=read_only) is CallEffect.UNKNOWN
 
 
 @pytest.mark.parametrize(
-    ("read_only", "effect"), [(None, Effect.UNKNOWN), (True, Effect.READS), (False, Effect.WRITES)]
+    ("read_only", "effect"),
+    [(None, CallEffect.UNKNOWN), (True, CallEffect.READS), (False, CallEffect.WRITES)],
 )
 def test_hints_of_packages_that_the_user_names_are_believed(
-    tmp_path: Path, *, read_only: bool | None, effect: Effect
+    tmp_path: Path, *, read_only: bool | None, effect: CallEffect
 ) -> None:
     policy = policy_of(tmp_path, 'believe_hints_of = ["com.other", "com.example.*"]\n')
     assert effect_of(policy, read_only=read_only) is effect
@@ -154,9 +155,9 @@ def test_hints_of_packages_that_the_user_names_are_believed(
 def test_the_users_word_on_effects_counts_more_than_hints_and_writes_more_than_reads(tmp_path: Path) -> None:
     reads = '[[effect]]\ncapability = "get*"\nis = "reads"\n'
     policy = policy_of(tmp_path, 'believe_hints_of = "*"\n' + reads)
-    assert effect_of(policy, read_only=False) is Effect.READS
+    assert effect_of(policy, read_only=False) is CallEffect.READS
     policy = policy_of(tmp_path, reads + '[[effect]]\npackage = "com.example.notes"\nis = "writes"\n')
-    assert effect_of(policy, read_only=True) is Effect.WRITES
+    assert effect_of(policy, read_only=True) is CallEffect.WRITES
 
 
 def test_each_mistake_in_a_file_is_named_with_its_line(tmp_path: Path) -> None:

@@ -26,7 +26,7 @@ from droidgate.calls.failures import CallError
 from droidgate.cli.program import run as run_program
 from droidgate.model.errors import UsageError
 from droidgate.serving.phone_tools import PhoneTools, ServedPhone
-from droidgate.serving.tools import Answer, Client, Question, ToolCall, ToolOutcome
+from droidgate.serving.tools import Client, Question, ToolCall, ToolOutcome, UserAnswer
 from droidgate_mcp.tables import HANDSHAKE
 from mobile_agent.made_phone import FORM, MadePhone, device_on, made_phone
 
@@ -225,8 +225,8 @@ def test_options_that_do_not_go_together_are_refused(
 
 
 async def call_tool(tools: PhoneTools, name: str, arguments: dict[str, Any]) -> ToolOutcome:
-    async def ask_nobody(_: Question) -> Answer:
-        return Answer("unavailable")
+    async def ask_nobody(_: Question) -> UserAnswer:
+        return UserAnswer("unavailable")
 
     client = Client("mcp:test", "test", HANDSHAKE)
     return await tools.call(ToolCall(name, arguments, client, ask_nobody, None))

@@ -79,11 +79,11 @@ TYPES: list[tuple[str, Schema, Schema, str, tuple[str, str]]] = [
     ("a lower bound rises", integer(minimum=1), integer(minimum=2.5), "keyword-changed", NARROWER),
     ("an upper bound rises", text(maxLength=5), text(maxLength=9), "keyword-changed", WIDER),
     ("a bound appears", text(), text(minLength=1), "keyword-changed", NARROWER),
-    ("a bound of nothing appears", text(), text(minLength=0), "spelling-changed", WORDS),
+    ("a bound of nothing appears", text(), text(minLength=0), "notation-changed", WORDS),
     ("multiples of more", integer(multipleOf=4), integer(multipleOf=2), "keyword-changed", WIDER),
     ("multiples of other numbers", integer(multipleOf=4), integer(multipleOf=6), "keyword-changed", BROKEN),
     ("an object is closed", object_(), object_(additionalProperties=False), "keyword-changed", NARROWER),
-    ("an open object says so", object_(), object_(additionalProperties=True), "spelling-changed", WORDS),
+    ("an open object says so", object_(), object_(additionalProperties=True), "notation-changed", WORDS),
     (
         "an unknown keyword appears",
         object_(),

@@ -302,15 +302,15 @@ class DetailsMaker:
             groups.append(d.Group(members=tuple(members), links=links))
         return tuple(groups)
 
-    def _translations(self) -> tuple[d.Translation, ...]:
+    def _translations(self) -> tuple[d.DialectTranslation, ...]:
         if not self._providers:
             return ()
         return (
-            d.Translation(
+            d.DialectTranslation(
                 provider=0,
                 target="mobile-mcp+1.0",
                 files=(
-                    d.WrittenFile(
+                    d.TranslatedFile(
                         path="res/xml/mobile_mcp.xml", text='<mobile-mcp version="1.0">\n</mobile-mcp>\n'
                     ),
                 ),

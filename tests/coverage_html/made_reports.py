@@ -24,13 +24,13 @@ def make_report(apps: int, *, per_app: int = 8, seed: int = 3, name: str = "ecos
     return _summary(name, DetailsMaker(apps, per_app=per_app, seed=seed).details())
 
 
-def _unread(count: int) -> s.Unread:
+def _unread(count: int) -> s.UnreadCounts:
     reason = "it is not a ZIP archive"
     inputs = (
         s.UnreadInput(source=f"a{at}.apk", place=None, outcome="unreadable", reason=reason)
         for at in range(count)
     )
-    return s.Unread(
+    return s.UnreadCounts(
         sources=count,
         parts=0,
         reasons=(s.Counted(name=reason, count=count),) if count else (),

@@ -6,7 +6,7 @@ from functools import cache
 
 from coverage_match.labelled_pairs import DIFFERENT, Pair, capability_text, labelled_pairs
 from droidgate.coverage.match.features import declared_text, features_of
-from droidgate.coverage.match.scoring import Prepared, Scorer, Signals
+from droidgate.coverage.match.scoring import PreparedFeatures, Scorer, Signals
 from droidgate.coverage.match.words import Vocabulary
 
 _SIGNALS = tuple(one.name for one in fields(Signals))
@@ -17,7 +17,7 @@ _SHRINKING = 0.3
 
 
 @cache
-def prepared_half(half: str) -> tuple[Scorer, dict[str, Prepared]]:
+def prepared_half(half: str) -> tuple[Scorer, dict[str, PreparedFeatures]]:
     vocabulary = Vocabulary()
     features = {
         key: features_of(declared_text(capability_text(side)), vocabulary)

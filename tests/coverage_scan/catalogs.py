@@ -4,7 +4,7 @@ from pathlib import Path
 from typing import Any
 
 from droidgate.coverage.process_pool import PoolSettings
-from droidgate.coverage.scan import Result, ScanRequest, scan
+from droidgate.coverage.scan import ScanRequest, ScanResult, scan
 from droidgate.sources.catalogs.catalog import Catalog
 from droidgate.sources.catalogs.rows import TABLES
 from droidgate_phone.sample_packages import filler_package, sample_packages
@@ -23,7 +23,7 @@ def write_apps(folder: Path, count: int = 20) -> Path:
     return folder
 
 
-def scan_into(folder: Path, *sources: str | Path, **options: Any) -> Result:
+def scan_into(folder: Path, *sources: str | Path, **options: Any) -> ScanResult:
     """Scan sources into a catalog; options are those of `PoolSettings` and of `ScanRequest`."""
     pool = {name: options.pop(name) for name in ("workers", "memory", "deadline", "work") if name in options}
     watcher = options.pop("watcher", None)

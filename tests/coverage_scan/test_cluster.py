@@ -9,7 +9,7 @@ import pytest
 from droidgate.coverage import cluster
 from droidgate.coverage.cluster import Cluster
 from droidgate.coverage.inputs import Item
-from droidgate.coverage.process_pool import Answer, PoolSettings
+from droidgate.coverage.process_pool import PoolAnswer, PoolSettings
 from droidgate.model.errors import InputError, UsageError
 
 ITEMS = [Item(name, "apk", f"/{name}.apk") for name in "abcd"]
@@ -83,7 +83,7 @@ def _hurried(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(cluster, "_MARGIN", 0.0)
 
 
-def run_on(client: Client, *, chunk: int = 2) -> Iterator[Answer]:
+def run_on(client: Client, *, chunk: int = 2) -> Iterator[PoolAnswer]:
     settings = PoolSettings(deadline=0.01)
     return Cluster("tcp://made.up:1", settings, chunk)._run(client, iter(ITEMS))
 

@@ -2,6 +2,7 @@
 
 import json
 import os
+import shutil
 import signal
 import subprocess
 import sys
@@ -11,7 +12,7 @@ from typing import Any
 
 import pytest
 
-from coverage_scan.catalogs import rows_of, scan_into
+from coverage_scan.catalogs import Rows, rows_of, scan_into
 from coverage_scan.made_apps import split_app, tool_app
 from droidgate.coverage import scan_one as scan_one_module
 from droidgate.coverage.inputs import Item
@@ -30,17 +31,28 @@ LITTLE_DISK = (
 )
 
 
-@pytest.mark.slow
-@pytest.mark.parametrize("moved", range(9))
-def test_a_scan_that_ends_while_the_catalog_is_put_in_place_never_mixes_two(
-    moved: int, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    apps = tmp_path / "apps"
+@pytest.fixture(scope="module")
+def rescanned(tmp_path_factory: pytest.TempPathFactory) -> tuple[Path, Path, Rows]:
+    """Apps of which one has changed since a scan, its catalog, and the rows of a scan of today."""
+    folder = tmp_path_factory.mktemp("rescanned")
+    apps = folder / "apps"
     apps.mkdir()
     (apps / "a.apk").write_bytes(filler_package(2))
     (apps / "b.apk").write_bytes(filler_package(4))
-    first = rows_of(scan_into(tmp_path / "c", apps).catalog)
+    first = rows_of(scan_into(folder / "c", apps).catalog)
     (apps / "b.apk").write_bytes(filler_package(6))
+    rows = rows_of(scan_into(folder / "anew", apps).catalog)
+    assert rows != first
+    return apps, folder / "c", rows
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("moved", range(9))
+def test_a_scan_that_ends_while_the_catalog_is_put_in_place_never_mixes_two(
+    moved: int, rescanned: tuple[Path, Path, Rows], tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    apps, before, rows = rescanned
+    shutil.copytree(before, tmp_path / "c")
     replace, left = Path.replace, moved
 
     def ended_in_between(self: Path, target: Path) -> Path:
@@ -62,8 +74,7 @@ def test_a_scan_that_ends_while_the_catalog_is_put_in_place_never_mixes_two(
         with pytest.raises(InputError, match="not finished"):
             Catalog.open(tmp_path / "c")
         (tmp_path / "c" / LOG_FILE).write_bytes(b"")
-    second = scan_into(tmp_path / "c", apps).catalog
-    assert rows_of(second) == rows_of(scan_into(tmp_path / "anew", apps).catalog) != first
+    assert rows_of(scan_into(tmp_path / "c", apps).catalog) == rows
 
 
 @pytest.mark.slow

@@ -12,7 +12,7 @@ import pytest
 from coverage_scan.catalogs import SAMPLES, ask, rows_of, scan_into, write_apps
 from coverage_scan.hostile_work import SLOW, WORK
 from droidgate.coverage.inputs import Item, list_inputs
-from droidgate.coverage.process_pool import Answer, PoolSettings, ProcessPool, StandingWorker
+from droidgate.coverage.process_pool import PoolAnswer, PoolSettings, ProcessPool, StandingWorker
 from droidgate.model.errors import DroidgateError
 
 MEBIBYTE = 1 << 20
@@ -51,7 +51,7 @@ def test_no_module_of_the_current_folder_runs_in_a_worker(
     assert not Path("ran").exists()
 
 
-def outcomes(answers: list[Answer]) -> dict[str, str]:
+def outcomes(answers: list[PoolAnswer]) -> dict[str, str]:
     return {one.item.source.rpartition("/")[2]: one.head["outcome"] for one in answers}
 
 

@@ -148,15 +148,6 @@ def _call(value: Any, case: Case) -> bool:
     return plain == f"Result: Bundle[{{{inside}}}]\n" or (not value and plain == "Result: null\n")
 
 
-def _query(value: Any, case: Case) -> bool:
-    rows = [
-        f"Row: {number} " + ", ".join(f"{name}={row[name]}" for name in case.columns)
-        for number, row in enumerate(value)
-    ]
-    plain = case.stdout.replace("\r\n", "\n")
-    return plain == ("".join(f"{row}\n" for row in rows) or "No result found.\n")
-
-
 def _properties(value: Any, case: Case) -> bool:
     written = "".join(f"[{name}]: [{one}]\n" for name, one in value.items())
     return written == case.stdout.replace("\r\n", "\n")
@@ -197,7 +188,6 @@ EXPLANATIONS: dict[str, Callable[[Any, Case], bool]] = {
     "am start-foreground-service": _service,
     "am get-current-user": _number,
     "content call": _call,
-    "content query": _query,
     "getprop": _properties,
     "pm install-create": _session,
     "pm install-commit": _success,

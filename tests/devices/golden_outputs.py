@@ -2,9 +2,8 @@
 
 A case: name, command (as typed after `adb shell`), sdk (releases of the virtual phone for which it holds),
 source (where its text comes from), inferred, exit_status, stdout, stderr; and `parsed` (JSON text of what the
-reader gives) or `error` (the class of the error). `apps`: what has to be installed for it. `columns`: the
-projection of a query. `compare = "json"`: objects have no order. Random parts of paths and uids are masked by
-whoever compares text.
+reader gives) or `error` (the class of the error). `apps`: what has to be installed for it.
+`compare = "json"`: objects have no order. Random parts of paths and uids are masked before text is compared.
 """
 
 import dataclasses
@@ -43,7 +42,6 @@ class Case:
     source: str
     parsed: Any
     error: str | None
-    columns: tuple[str, ...]
 
     def __str__(self) -> str:
         return f"{self.file}: {self.name}"
@@ -69,7 +67,6 @@ def _read_cases() -> Iterator[Case]:
                 source=raw["source"],
                 parsed=json.loads(raw["parsed"]) if "parsed" in raw else None,
                 error=raw.get("error"),
-                columns=tuple(raw.get("columns", ())),
             )
 
 
@@ -114,10 +111,6 @@ def _tokens(case: Case) -> Any:
     return content.read_call(case.stdout, case.exit_status, case.stderr).tokens()
 
 
-def _query(case: Case) -> Any:
-    return content.read_query(case.columns, case.stdout, case.exit_status, case.stderr)
-
-
 def _of(read: Callable[[str, int, str], Any]) -> Callable[[Case], Any]:
     return lambda case: _plain(read(case.stdout, case.exit_status, case.stderr))
 
@@ -135,7 +128,6 @@ READERS: dict[str, Callable[[Case], Any]] = {
     "am start-foreground-service": _of(activities.read_service_start),
     "am get-current-user": _of(properties.read_current_user),
     "content call": _tokens,
-    "content query": _query,
     "getprop": _of(properties.read_properties),
     "pm install-create": _of(installing.read_session),
     "pm install-commit": _of(installing.read_success),

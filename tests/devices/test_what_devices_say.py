@@ -15,7 +15,7 @@ from droidgate.devices.activities import (
 )
 from droidgate.devices.app_functions import SERVICE, TITLE, app_function_shell
 from droidgate.devices.components import query_components
-from droidgate.devices.content import call_provider, query_provider
+from droidgate.devices.content import call_provider
 from droidgate.devices.errors import CommandFailedError, DeviceOutputError, UnsafeArgumentError
 from droidgate.devices.installing import InstallError, install_apks, uninstall
 from droidgate.devices.packages import list_packages, package_paths
@@ -155,19 +155,16 @@ def test_intents_are_sent_with_every_value_quoted(start_server: StartServer) -> 
         intent_arguments(component="-n")
 
 
-def test_providers_are_called_and_queried(start_server: StartServer) -> None:
+def test_providers_are_called(start_server: StartServer) -> None:
     script = Script(
         {
             "content call": Answer(b"Result: Bundle[{a=1}]\n"),
-            "content query": Answer(b"Row: 0 _id=1, name=x y\n"),
         }
     )
     device = device_on(start_server(shell=script))
     assert call_provider(device, "content://a.b", "status", argument="tok", user=10).tokens() == {"a": "1"}
-    assert query_provider(device, "content://a.b/c?d=e", ["_id", "name"]) == [{"_id": "1", "name": "x y"}]
     assert script.commands == [
         "content call --user 10 --uri content://a.b --method status --arg tok",
-        "content query --user 0 --uri 'content://a.b/c?d=e' --projection _id:name",
     ]
     for argument in ("", "--extra"):
         with pytest.raises(UnsafeArgumentError):
@@ -175,8 +172,6 @@ def test_providers_are_called_and_queried(start_server: StartServer) -> None:
     for uri, method in (("file:///x", "status"), ("content://a b", "status"), ("content://a.b", "-x")):
         with pytest.raises(UnsafeArgumentError):
             call_provider(device, uri, method)
-    with pytest.raises(UnsafeArgumentError):
-        query_provider(device, "content://a.b", ["a:b"])
 
 
 def test_functions_are_listed_where_the_shell_does(start_server: StartServer) -> None:

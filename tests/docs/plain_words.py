@@ -2,7 +2,7 @@
 
     python tests/docs/plain_words.py [PATH...]      list what is found
 
-Looked at are pages, docstrings, comments and texts of our own code, and the names that it defines.
+Looked at are pages, tables, docstrings, comments and texts of our own code, and the names that it defines.
 """
 
 import ast
@@ -22,12 +22,12 @@ WORDS: Final = {
     r"\b(?:tell|tells) (?:whether|what|which|how|where|that|who|of|the|a|an|it|its|them)\b": (
         "report, return, print"
     ),
-    r"\b(?:stands|stand|stood) (?:in|at|on|for|between|beside|there|here|before|after|a second)\b": (
+    r"\b(?:stands|stand|stood) (?:in|at|on|between|beside|there|here|before|after|a second)\b": (
         "is in, is at"
     ),
-    r"\bdemand(?:s|ed)?\b": "require",
+    r"(?<!on[ -])\bdemand(?:s|ed)?\b": "require",
     r"\bcrossings?\b": "conversion",
-    r"\b(?:is|are|was|were) no "
+    r"(?<!there )\b(?:is|are|was|were) no "
     r"(?!(?:longer|more|doubt|less|later|matter|greater|older|newer|larger)\b)[a-z]": "is not a",
     r"\bnothing to object\b": "no problems found",
     r"\bthe way (?:out|back)\b": "the fix; the reverse mapping",
@@ -37,6 +37,7 @@ WORDS: Final = {
     r"\bfor people\b|\bfor programs\b": "human-readable, machine-readable",
     r"\bmakes no sense\b": "is invalid",
     r"\bhalf-way\b|\bin the midst\b": "in the middle",
+    r"\bDESIGN(?:\.md| \d)": "a page of docs/: no other document is in a clone",
     r"\bhitherto\b|\bwhence\b|\bthence\b|\blest\b|\bnought\b|\baught\b": "a common word",
 }
 """Expression to what to write instead; matched without regard to case."""
@@ -79,11 +80,11 @@ def find_names(paths: Iterable[Path]) -> Iterator[Place]:
 
 
 def files_of(roots: Iterable[str] = ROOTS) -> list[Path]:
-    """Return our own Python, Java and Markdown files below folders of the checkout, sorted."""
+    """Return our own Python, Java, TOML and Markdown files below folders of the checkout, sorted."""
     found = [
         path
         for root in roots
-        for suffix in ("py", "java", "md")
+        for suffix in ("py", "java", "md", "toml")
         for path in (CHECKOUT / root).rglob(f"*.{suffix}")
         if "__pycache__" not in path.parts
     ]
@@ -99,6 +100,8 @@ def _texts_of(path: Path) -> Iterator[tuple[int, str]]:
         block = re.compile(r"^```.*?^```", re.DOTALL | re.MULTILINE)
         blocks = block.sub(lambda m: "\n" * m[0].count("\n"), text)
         yield 1, re.sub(r"`[^`\n]*`", lambda m: " " * len(m[0]), blocks)
+    elif path.suffix == ".toml":
+        yield 1, text
     elif path.suffix == ".java":
         for found in re.finditer(r"/\*.*?\*/|//[^\n]*|\"(?:[^\"\\\n]|\\.)*\"", text, re.DOTALL):
             yield text.count("\n", 0, found.start()) + 1, found[0]

@@ -186,7 +186,7 @@ def test_words_of_one_vendor_are_not_sent_to_another() -> None:
 
 def test_how_strict_a_model_is_loses_nothing_of_the_declaration() -> None:
     writing = write(only([RESPONSES]), "anthropic")
-    assert [(one.code, one.level) for one in writing.findings] == [("spelling-dropped", Level.RENAMED)]
+    assert [(one.code, one.level) for one in writing.findings] == [("notation-dropped", Level.RENAMED)]
 
 
 def test_an_output_of_any_value_is_a_schema_object() -> None:
@@ -194,7 +194,7 @@ def test_an_output_of_any_value_is_a_schema_object() -> None:
     writing = write(Provider(protocol="test", capabilities=(capability,)), "openai")
     (tool,) = tools_of(writing)
     assert tool["output_schema"] == {}
-    assert ("spelling-dropped", "/capabilities/0/output/boolean") in {
+    assert ("notation-dropped", "/capabilities/0/output/boolean") in {
         (one.code, one.pointer) for one in writing.findings
     }
 

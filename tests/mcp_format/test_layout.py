@@ -41,7 +41,7 @@ def _convert(document: Json, target: str) -> list[Finding]:
 def test_layout_is_never_more_than_a_spelling(document: Json, target: str) -> None:
     findings = _convert(document, target)
     assert {one.level for one in findings} <= {Level.RENAMED}
-    assert {one.code for one in findings} <= {"spelling-dropped"}
+    assert {one.code for one in findings} <= {"notation-dropped"}
 
 
 @pytest.mark.parametrize("target", TARGETS)

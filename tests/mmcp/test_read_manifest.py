@@ -182,7 +182,7 @@ def test_a_flat_map_is_required_parameters_of_its_words() -> None:
         ("raw", "any", True),
         ("tags", "array", True),
     ]
-    assert properties_of(tool.input)["days"].extensions == {"mmcp": {"spelled-word": "Int"}}
+    assert properties_of(tool.input)["days"].extensions == {"mmcp": {"word-as-written": "Int"}}
     assert properties_of(tool.input)["location"].extensions == {}
 
 
@@ -221,7 +221,7 @@ def test_an_unknown_word_of_a_return_may_be_anything() -> None:
     assert output == record(
         {
             "when": required(AnyType(), extensions={"mmcp": {"declared": "Date"}}),
-            "n": required(int32(), extensions={"mmcp": {"spelled-word": "INT"}}),
+            "n": required(int32(), extensions={"mmcp": {"word-as-written": "INT"}}),
         }
     )
 

@@ -93,7 +93,7 @@ def test_a_type_word_and_its_synonyms_are_one_kind_in_any_case(word: str, kind: 
         held = properties_of(capability.input)["x"].type
         assert held.kind == kind
         written = {"string": "string", "boolean": "boolean", "int64": "integer", "double": "number"}[kind]
-        fact = "word" if word == "short" else "spelled-word"
+        fact = "word" if word == "short" else "word-as-written"
         assert held.extensions == ({} if spelled == written else {"mobile-mcp": {fact: spelled}})
 
 

@@ -303,8 +303,8 @@ def with_facts(**facts: Json) -> Provider:
 def test_a_fact_that_no_reader_makes_is_dropped_and_told(fact: str, value: Json) -> None:
     provider = with_facts(**{fact: value})
     writing = write(provider)
-    spelling = fact in TABLES.spellings
-    code, level = ("spelling-dropped", Level.RENAMED) if spelling else ("extension-dropped", Level.DROPPED)
+    spelling = fact in TABLES.notations
+    code, level = ("notation-dropped", Level.RENAMED) if spelling else ("extension-dropped", Level.DROPPED)
     dropped = [one for one in writing.findings if one.code == code]
     assert [(one.pointer, one.level) for one in dropped] == [(f"/extensions/mobile-mcp/{fact}", level)]
     assert_findings_match(provider, writing)
@@ -313,7 +313,7 @@ def test_a_fact_that_no_reader_makes_is_dropped_and_told(fact: str, value: Json)
 
 def test_a_version_is_dropped_where_the_dialect_has_none() -> None:
     writing = write(with_facts(version="1.1"), "prototype")
-    assert [one.pointer for one in writing.findings if one.code == "spelling-dropped"] == [
+    assert [one.pointer for one in writing.findings if one.code == "notation-dropped"] == [
         "/extensions/mobile-mcp/version"
     ]
     assert 'version="1.1"' in artifact(write(with_facts(version="1.1")), "res/xml/mcp_capabilities.xml")
@@ -321,7 +321,7 @@ def test_a_version_is_dropped_where_the_dialect_has_none() -> None:
 
 FACT_NAMES = (
     *("attributes", "elements", "empty-input", "input", "output"),
-    *("references", "spelled-word", "text", "word"),
+    *("references", "word-as-written", "text", "word"),
 )
 WILD_VALUES = st.recursive(
     st.none() | st.booleans() | st.integers() | st.text(max_size=4) | st.just("description"),
@@ -361,7 +361,7 @@ def test_a_text_that_android_cannot_store_is_cut_and_told(character: str) -> Non
         update={"description": text, "capabilities": capabilities, "component": ".MobileMcpToolService"}
     )
     writing = write(provider)
-    cut = [one.pointer for one in writing.findings if one.code == "text-cut"]
+    cut = [one.pointer for one in writing.findings if one.code == "text-truncated"]
     assert cut == [
         "/capabilities/0/description",
         "/capabilities/0/input/properties/x/type/description",

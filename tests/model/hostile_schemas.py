@@ -86,7 +86,7 @@ def _note(random: Random) -> Json:
                 {},
                 {"other": 1},
                 {"json-schema": {"definitions": "junk"}},
-                {"json-schema-spelling": {"allOf": 3}},
+                {"json-schema-notation": {"allOf": 3}},
                 {"other": {}},
             )
         ),

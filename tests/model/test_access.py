@@ -119,7 +119,7 @@ def test_a_service_that_is_new_to_its_functions_requires_that_only_android_binds
 def test_a_component_that_does_not_state_exported_is_written_as_exported() -> None:
     fitted = _fit("mmcp", "mobile-mcp", ComponentAccess(exported=None))
     assert fitted.provider.access.exported is True
-    assert _findings(fitted) == {"/access/exported": ("spelling-dropped", Level.RENAMED)}
+    assert _findings(fitted) == {"/access/exported": ("notation-dropped", Level.RENAMED)}
 
 
 def test_enabled_by_configuration_is_kept_as_it_is() -> None:
@@ -136,7 +136,7 @@ def test_rules_that_restrict_nobody_are_not_security_findings() -> None:
         ComponentAccess(),
         CapabilityAccess(restrict_callers=False, access_level="androidTrusted"),
     )
-    assert set(_findings(fitted).values()) == {("spelling-dropped", Level.RENAMED)}
+    assert set(_findings(fitted).values()) == {("notation-dropped", Level.RENAMED)}
 
 
 def test_an_access_level_that_nobody_knows_counts_as_a_restriction() -> None:

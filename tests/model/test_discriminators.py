@@ -37,7 +37,7 @@ def _written(choice: OneOfType) -> tuple[OneOfType, dict[str, Any]]:
     assert {finding.level for finding in findings} <= {Level.RENAMED}
     assert [finding.pointer for finding in findings] in (
         [],
-        ["/capabilities/0/input/properties/shape/type/extensions/json-schema-spelling/classes"],
+        ["/capabilities/0/input/properties/shape/type/extensions/json-schema-notation/classes"],
     )
     root = changed.capabilities[0].input
     written = properties_of(root)["shape"].type

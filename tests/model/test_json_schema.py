@@ -16,7 +16,7 @@ from droidgate.calls.values import UnfitValueError, ValueFitter
 from droidgate.json_schema import (
     ANNOTATION,
     NAMESPACE,
-    SPELLING,
+    NOTATION,
     place_definitions,
     read_schema,
     read_type,
@@ -156,7 +156,7 @@ def test_a_validator_of_other_authors_takes_exactly_the_values_of_a_type(
         ({"type": "integer", "format": "int32", **BOUNDS}, int32()),
         (
             {"type": "integer", "format": "int32"},
-            int32(extensions={SPELLING: {"unstatedBounds": ["minimum", "maximum"]}}),
+            int32(extensions={NOTATION: {"unstatedBounds": ["minimum", "maximum"]}}),
         ),
         (
             {"type": "integer", "format": "int32", "minimum": 0, "maximum": 2**31 - 1},
@@ -164,7 +164,7 @@ def test_a_validator_of_other_authors_takes_exactly_the_values_of_a_type(
         ),
         (
             {"type": "integer", "format": "int32", "minimum": 0},
-            int32(keywords={"minimum": 0}, extensions={SPELLING: {"unstatedBounds": ["maximum"]}}),
+            int32(keywords={"minimum": 0}, extensions={NOTATION: {"unstatedBounds": ["maximum"]}}),
         ),
         ({"type": "integer", "format": "int32", "enum": [1]}, int32(enum=(1,))),
         ({"type": ["integer", "null"], "format": "int32", **BOUNDS}, int32(nullable=True)),
@@ -189,17 +189,17 @@ def test_a_validator_of_other_authors_takes_exactly_the_values_of_a_type(
         ({"type": "array"}, ArrayType()),
         ({"items": {"type": "boolean"}}, ArrayType(implicit=True, items=boolean())),
         ({"allOf": [{"type": "object"}, True]}, all_of(ObjectType(), AnyType(boolean=True))),
-        ({"allOf": [{"type": "object"}]}, ObjectType(extensions={SPELLING: {"allOf": ["type"]}})),
+        ({"allOf": [{"type": "object"}]}, ObjectType(extensions={NOTATION: {"allOf": ["type"]}})),
         (
             {"allOf": [{"type": "string", "minLength": 1}], "title": "T", "default": "a"},
             string(
                 keywords={"minLength": 1, "title": "T", "default": "a"},
-                extensions={SPELLING: {"allOf": ["type", "minLength"]}},
+                extensions={NOTATION: {"allOf": ["type", "minLength"]}},
             ),
         ),
         (
             {"anyOf": [{"allOf": [{"type": "string"}]}, {"type": "null"}]},
-            any_of(string(extensions={SPELLING: {"allOf": ["type"]}}), nullable=True),
+            any_of(string(extensions={NOTATION: {"allOf": ["type"]}}), nullable=True),
         ),
         (
             {"type": ["string", "null"], "enum": ["a", "b"]},
@@ -218,11 +218,11 @@ def test_a_validator_of_other_authors_takes_exactly_the_values_of_a_type(
         ({"anyOf": [{"type": "string"}, {"type": "null"}]}, any_of(string(), nullable=True)),
         (
             {"anyOf": [{"type": "string"}, {"type": "null"}, {"type": "integer"}]},
-            any_of(string(), int64(), nullable=True, extensions={SPELLING: {"nullPosition": 1}}),
+            any_of(string(), int64(), nullable=True, extensions={NOTATION: {"nullPosition": 1}}),
         ),
         (
             {"anyOf": [{"type": "null"}, {"type": "string"}]},
-            any_of(string(), nullable=True, extensions={SPELLING: {"nullPosition": 0}}),
+            any_of(string(), nullable=True, extensions={NOTATION: {"nullPosition": 0}}),
         ),
         (
             {"oneOf": [{"type": "null"}, {"type": "string"}, {"type": ["integer", "null"]}]},
@@ -230,7 +230,7 @@ def test_a_validator_of_other_authors_takes_exactly_the_values_of_a_type(
         ),
         (
             {"allOf": [{"anyOf": [{"type": "null"}, {"type": "string"}]}]},
-            any_of(string(), nullable=True, extensions={SPELLING: {"allOf": ["anyOf"], "nullPosition": 0}}),
+            any_of(string(), nullable=True, extensions={NOTATION: {"allOf": ["anyOf"], "nullPosition": 0}}),
         ),
         (
             {"anyOf": [{"type": "null"}, {"type": "string"}], ANNOTATION: {"kind": "ref"}},
@@ -238,7 +238,7 @@ def test_a_validator_of_other_authors_takes_exactly_the_values_of_a_type(
                 string(),
                 nullable=True,
                 keywords={ANNOTATION: {"kind": "ref"}},
-                extensions={SPELLING: {"nullPosition": 0}},
+                extensions={NOTATION: {"nullPosition": 0}},
             ),
         ),
         ({"anyOf": [{"allOf": [{}]}, {"type": "null"}]}, all_of(AnyType(), nullable=True)),
@@ -333,7 +333,7 @@ def _is_taken(value: Json, one: Type, definitions: dict[str, Type]) -> bool:
 def test_a_pydantic_enum_is_a_reference() -> None:
     schema = {"allOf": [{"$ref": "#/$defs/A"}], "default": "a", "$defs": {"A": {"type": "string"}}}
     assert _assert_exact(schema) == ref(
-        "A", keywords={"default": "a"}, extensions={SPELLING: {"allOf": ["$ref"]}}
+        "A", keywords={"default": "a"}, extensions={NOTATION: {"allOf": ["$ref"]}}
     )
 
 
@@ -348,7 +348,7 @@ def test_a_pydantic_enum_is_a_reference() -> None:
     ],
 )
 def test_an_all_of_that_means_something_else_in_place_is_not_unwrapped(schema: Json) -> None:
-    assert SPELLING not in _assert_exact(schema).extensions
+    assert NOTATION not in _assert_exact(schema).extensions
 
 
 def test_recursion_goes_through_definitions() -> None:

@@ -91,12 +91,12 @@ def test_another_kind_is_widened_only_where_every_value_of_the_source_is_one_of_
         ("additionalProperties", {"type": "string"}, "keyword-moved", Level.WIDENED),
         ("additionalProperties", False, "keyword-dropped", Level.WIDENED),
         ("unevaluatedProperties", False, "keyword-dropped", Level.WIDENED),
-        ("additionalProperties", True, "spelling-dropped", Level.RENAMED),
-        ("additionalProperties", {}, "spelling-dropped", Level.RENAMED),
-        ("uniqueItems", False, "spelling-dropped", Level.RENAMED),
-        ("minItems", 0, "spelling-dropped", Level.RENAMED),
+        ("additionalProperties", True, "notation-dropped", Level.RENAMED),
+        ("additionalProperties", {}, "notation-dropped", Level.RENAMED),
+        ("uniqueItems", False, "notation-dropped", Level.RENAMED),
+        ("minItems", 0, "notation-dropped", Level.RENAMED),
         ("minLength", False, "keyword-moved", Level.WIDENED),
-        ("$schema", "https://json-schema.org/draft/2020-12/schema", "spelling-dropped", Level.RENAMED),
+        ("$schema", "https://json-schema.org/draft/2020-12/schema", "notation-dropped", Level.RENAMED),
         ("required", True, "keyword-moved", Level.MOVED),
         ("default", 3, "keyword-moved", Level.MOVED),
         ("deprecated", True, "keyword-moved", Level.MOVED),
@@ -125,8 +125,8 @@ def test_a_keyword_is_a_limit_an_annotation_a_spelling_or_gone(
         (array(string()), "/items/kind", ("structure-moved", Level.WIDENED)),
         (RECORD, "/properties/a/type/kind", ("structure-moved", Level.WIDENED)),
         (RECORD, "/properties/a/required", ("structure-moved", Level.MOVED)),
-        (record({}, implicit=True), "/implicit", ("spelling-dropped", Level.NARROWED)),
-        (string(implicit=True), "/implicit", ("spelling-dropped", Level.RENAMED)),
+        (record({}, implicit=True), "/implicit", ("notation-dropped", Level.NARROWED)),
+        (string(implicit=True), "/implicit", ("notation-dropped", Level.RENAMED)),
     ],
 )
 def test_what_a_description_says_does_not_limit_the_values(
@@ -271,9 +271,9 @@ def test_an_enum_around_a_nullable_alternative_does_not_allow_null() -> None:
     ("target", "level"), [("appfunctions+v2", Level.NARROWED), ("mobile-mcp+1.0", Level.RENAMED)]
 )
 def test_an_int32_without_bounds_accepts_more_than_one_with_bounds(target: str, level: Level) -> None:
-    one = int32(extensions={"json-schema-spelling": {"unstatedBounds": ["minimum", "maximum"]}})
+    one = int32(extensions={"json-schema-notation": {"unstatedBounds": ["minimum", "maximum"]}})
     levels = _levels(one, target)
-    assert levels["/extensions/json-schema-spelling/unstatedBounds"][1] is level
+    assert levels["/extensions/json-schema-notation/unstatedBounds"][1] is level
     assert levels.get("/kind", ("", Level.RENAMED))[1] is Level.RENAMED
 
 

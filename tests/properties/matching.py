@@ -1,4 +1,4 @@
-"""The two properties that every conversion keeps (DESIGN 5), as assertions with readable failures.
+"""The two properties that every conversion keeps, as assertions with readable failures.
 
 Differences and findings match one to one, at the leaf; and what is written reads back as the writer said.
 """

@@ -6,7 +6,7 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass
 
-from droidgate.serving.application import Application
+from droidgate.serving.application import McpServer
 from droidgate.serving.front_door import FrontDoor
 from droidgate.serving.http import HttpAddress, http_application, http_server, listen
 from droidgate.serving.tokens import TokenCheck
@@ -35,7 +35,7 @@ def running_server(
 ) -> Iterator[RunningServer]:
     with listen(HttpAddress(host, port)) as (listener, address):
         check = None if token is None else TokenCheck(token)
-        door = http_application(Application(provider), address, check)
+        door = http_application(McpServer(provider), address, check)
         server = http_server(door)
         thread = threading.Thread(target=asyncio.run, args=(server.serve(sockets=[listener]),))
         thread.start()

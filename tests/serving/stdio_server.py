@@ -7,7 +7,7 @@ import anyio
 
 sys.path.insert(0, str(Path(__file__).resolve().parent.parent))
 
-from droidgate.serving.application import Application
+from droidgate.serving.application import McpServer
 from droidgate.serving.stdio import serve_stdio
 from droidgate.serving.tools import ToolCall, ToolOutcome
 from serving.fixture_tools import NOTHING, RUNS, FixtureTools, text
@@ -18,4 +18,4 @@ async def printing(_tools: FixtureTools, _call: ToolCall) -> ToolOutcome:
     return text("printed")
 
 
-anyio.run(serve_stdio, Application(FixtureTools({**RUNS, "printing": (printing, NOTHING)})))
+anyio.run(serve_stdio, McpServer(FixtureTools({**RUNS, "printing": (printing, NOTHING)})))

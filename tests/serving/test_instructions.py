@@ -3,7 +3,7 @@
 import anyio
 import pytest
 
-from droidgate.serving.application import Application
+from droidgate.serving.application import McpServer
 from droidgate.serving.instructions import MAX_OF_ALL, MAX_OF_APP, with_app_texts
 from serving.clients_of_tests import http_client
 from serving.fixture_tools import FixtureTools
@@ -56,7 +56,7 @@ def test_texts_of_many_apps_are_bounded_and_the_rest_is_counted() -> None:
 def test_a_client_gets_the_instructions_as_they_are_when_it_connects() -> None:
     tools = FixtureTools({})
     tools.instructions = "before"
-    assert Application(tools).server.instructions == "before"
+    assert McpServer(tools).server.instructions == "before"
 
     async def main() -> None:
         with running_server(tools) as server:

@@ -8,7 +8,7 @@ from unittest.mock import patch
 
 from droidgate.apk.application import read_application
 from droidgate.apk.pack import Packing, pack
-from droidgate.apk.packed_manifest import ManifestFacts
+from droidgate.apk.packed_manifest import AppFacts
 from droidgate.apk.reader import open_apk
 from droidgate.model.capability import Capability
 from droidgate.model.types import ObjectType
@@ -46,7 +46,7 @@ def _app(component: str, strings: Mapping[str, str] | None = None) -> Packing:
         + "".join(f'<string name="{name}">{text}</string>' for name, text in (strings or {}).items())
         + "</resources>",
     }
-    facts = ManifestFacts(package=PACKAGE, minimum_sdk=24, target_sdk=36)
+    facts = AppFacts(package=PACKAGE, minimum_sdk=24, target_sdk=36)
     return pack({path: text.encode() for path, text in tree.items()}, key=KEY, facts=facts)
 
 

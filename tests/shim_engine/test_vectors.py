@@ -126,7 +126,6 @@ def is_specification(document: str, place: str) -> bool:
 SOURCES: dict[str, Callable[[str], bool]] = {
     r"docs/shim-engine\.md (?P<place>\S+)": lambda place: is_section(CHECKOUT / "docs/shim-engine.md", place),
     r"divergence (?P<place>[MAPS]\d+)": lambda place: place in load_divergences(),
-    r"DESIGN (?P<place>\S+)": lambda place: is_section(SHARED / "DESIGN.md", place),
     r"mobile-mcp-specification (?P<place>\S+)": lambda place: is_specification(
         "mobile-mcp-specification", place
     ),

@@ -11,7 +11,7 @@ from devices.fake_adb_server import Answer
 from droidgate.devices.device import Device
 from droidgate.devices.errors import CommandFailedError, DeviceOutputError, UnsafeArgumentError
 from droidgate.model.errors import DeviceError
-from droidgate_shim.host.answers import Caller
+from droidgate_shim.host.answers import GrantedCaller
 from droidgate_shim.host.client import HostClient
 from droidgate_shim.host.errors import ShimDenialError, ShimMissingError, ShimRefusalError, ShimVersionError
 from droidgate_shim.host.messages import read_frame, write_argument, write_frame
@@ -45,7 +45,7 @@ def test_hello_tells_which_shim_answers(host: HostClient, shim: FakeShim) -> Non
 def test_status_tells_grants_switches_targets_and_access(host: HostClient) -> None:
     status = host.status()
     assert status.grants[0].caller == "any-app"
-    assert status.grants[1].caller == Caller(package="com.example.agent", signer=SIGNER)
+    assert status.grants[1].caller == GrantedCaller(package="com.example.agent", signer=SIGNER)
     assert status.targets[0].state == "as-approved"
     assert (status.access.notifications, status.access.overlay) == (True, False)
 

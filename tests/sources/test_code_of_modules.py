@@ -15,7 +15,7 @@ from droidgate.formats import find_format, load_formats
 from droidgate.model.capability import CapabilitySet
 from droidgate.model.types import RefType
 from droidgate.sources import Providers, read_source
-from droidgate.sources.source_code import CAPABILITIES_ELSEWHERE, SOURCE_DIFFERS
+from droidgate.sources.source_code import CAPABILITIES_NOT_FOUND, SOURCE_DIFFERS
 from droidgate.translate import translate
 from model_types import properties_of
 from requirements_of_tests import require
@@ -128,11 +128,11 @@ def test_an_app_that_only_describes_itself_says_that_its_functions_are_elsewhere
         "app/src/main/res/xml/app_metadata.xml": METADATA,
     }
     reading = tree({**files})
-    assert CAPABILITIES_ELSEWHERE not in codes(reading)
+    assert CAPABILITIES_NOT_FOUND not in codes(reading)
     assert [(one.instructions, len(one.capabilities)) for one in reading.providers] == [("Keeps notes.", 1)]
     Path("p/app/src/main/java/dev/notes/Notes.kt").unlink()
     reading = read_source("p")
-    (finding,) = [one for one in reading.findings if one.code == CAPABILITIES_ELSEWHERE]
+    (finding,) = [one for one in reading.findings if one.code == CAPABILITIES_NOT_FOUND]
     assert str(finding.source).startswith("p/app/src/main/res/xml/app_metadata.xml")
 
 

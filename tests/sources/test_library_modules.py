@@ -162,7 +162,7 @@ class TestApps:
         one = {**module("one"), "one/src/main/assets/loose.json": "tools loose"}
         reading = build(module("app", dependency("one")), one)
         assert [(code, place) for code, place in reported(reading)] == [
-            ("untied-descriptor", "p/one/src/main/assets/loose.json")
+            ("unreferenced-descriptor", "p/one/src/main/assets/loose.json")
         ]
 
 

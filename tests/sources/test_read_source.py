@@ -10,7 +10,7 @@ import pytest
 from droidgate.formats import find_format
 from droidgate.model.errors import BudgetError, InputError, UsageError
 from droidgate.model.findings import Level
-from droidgate.sources import UNTIED_DESCRIPTOR, folder_files, read_source
+from droidgate.sources import UNREFERENCED_DESCRIPTOR, folder_files, read_source
 from droidgate.translate import translate
 from requirements_of_tests import CHECKOUT
 from sources.formats_of_tests import NO_MANIFEST, TOOLS, manifest, read, service, write_tree
@@ -277,7 +277,7 @@ class TestProjects:
         ]
         (finding,) = reading.findings
         assert (finding.code, finding.level, str(finding.source)) == (
-            UNTIED_DESCRIPTOR,
+            UNREFERENCED_DESCRIPTOR,
             Level.NOTE,
             "p/app/src/main/assets/merged.json",
         )

@@ -13,8 +13,8 @@ from droidgate.formats import Advertised, ShimOffer, load_formats
 from droidgate.migration.manifest_edit import merge_manifest
 from droidgate.model.findings import Finding
 from droidgate_shim.builder.callability import native_protocols
-from droidgate_shim.builder.routes import RoutePlan
-from droidgate_shim.builder.shim_manifest import ShimFacts
+from droidgate_shim.builder.routes import ShimRoutes
+from droidgate_shim.builder.shim_manifest import ShimManifestFacts
 
 Frontend = Callable[[ShimOffer], Advertised]
 
@@ -57,7 +57,9 @@ def frontends_on_request() -> Mapping[str, Frontend]:
     }
 
 
-def advertise(plan: RoutePlan, facts: ShimFacts, manifest: str, kinds: Iterable[str]) -> Advertisement:
+def advertise(
+    plan: ShimRoutes, facts: ShimManifestFacts, manifest: str, kinds: Iterable[str]
+) -> Advertisement:
     """Return what a shim declares.
 
     Args:

@@ -59,7 +59,7 @@ _TEXT_RESULT: Final = ScalarType(kind="string", description="The answer, as text
 
 
 @dataclass(frozen=True, slots=True)
-class Route:
+class BuiltRoute:
     """One capability of a shim.
 
     Attributes:
@@ -88,7 +88,7 @@ class Route:
 
 
 @dataclass(frozen=True, slots=True)
-class RoutePlan:
+class ShimRoutes:
     """The routes of one shim.
 
     Attributes:
@@ -98,7 +98,7 @@ class RoutePlan:
             left out by its component and id.
     """
 
-    routes: tuple[Route, ...] = ()
+    routes: tuple[BuiltRoute, ...] = ()
     definitions: Mapping[str, Type] = field(default_factory=dict)
     findings: tuple[Finding, ...] = ()
 
@@ -126,7 +126,7 @@ def check_selection(apps: Sequence[SourceApp], only: Collection[str]) -> None:
 
 def plan_routes(
     apps: Sequence[SourceApp], *, only: Collection[str] = (), deadline_ms: int | None = None
-) -> RoutePlan:
+) -> ShimRoutes:
     """Return the routes of one shim for some apps.
 
     Args:
@@ -231,9 +231,9 @@ class _Planner:
     offered: list[str] = field(default_factory=list)
     reports: list[tuple[_Candidate | None, str, Finding]] = field(default_factory=list)
 
-    def plan(self) -> RoutePlan:
+    def plan(self) -> ShimRoutes:
         names = self.definition_names()
-        routes: list[Route] = []
+        routes: list[BuiltRoute] = []
         definitions: dict[str, Type] = {}
         for members in self.groups.values():
             first = members[0][0]
@@ -252,7 +252,7 @@ class _Planner:
             place = by_id[other].source.source
             pointer = f"/capabilities/{routes.index(by_id[other])}/id"
             self.reports.append((None, pointer, look_alike_finding(known, other, pointer, place)))
-        return RoutePlan(tuple(routes), definitions, tuple(dict.fromkeys(self.findings())))
+        return ShimRoutes(tuple(routes), definitions, tuple(dict.fromkeys(self.findings())))
 
     def findings(self) -> Iterator[Finding]:
         """Yield the findings; of a capability that is left out only the reason."""
@@ -281,7 +281,7 @@ class _Planner:
             for name in provider.definitions
         }
 
-    def routes_of(self, members: Sequence[tuple[_Candidate, str]], scope: _Scope) -> list[Route]:
+    def routes_of(self, members: Sequence[tuple[_Candidate, str]], scope: _Scope) -> list[BuiltRoute]:
         """Return the routes of one provider's capabilities."""
         first = members[0][0]
         prepared = [self.prepare(item, shim_id, scope) for item, shim_id in members]
@@ -379,7 +379,7 @@ class _Planner:
         self.add_finding(OUTPUT_WRAPPED, Level.RENAMED, candidate, "/output", message)
         return {"kind": "value", "name": RESULT}, output
 
-    def route(self, candidate: _Candidate, prepared: _Prepared, declared: Capability) -> Route:
+    def route(self, candidate: _Candidate, prepared: _Prepared, declared: Capability) -> BuiltRoute:
         """Return a route whose parameters have the descriptor's names."""
         offered = prepared.offered
         names: dict[str, str] = {}
@@ -407,7 +407,7 @@ class _Planner:
             "deadline_ms": deadline if longest is None else min(deadline, longest),
             "effects": _effects(offered.effects),
         }
-        return Route(
+        return BuiltRoute(
             app, candidate.provider, candidate.capability, offered, declared, document, prepared.marks
         )
 
@@ -471,7 +471,7 @@ def _names_of(type_: Type | None) -> Iterable[str]:
     return type_.properties if isinstance(type_, ObjectType) else ()
 
 
-def _refusal(route: Route) -> str | None:
+def _refusal(route: BuiltRoute) -> str | None:
     """Return why the engine would refuse a route, None where it takes it."""
     if "" in route.document.get("names", {}).values():
         return "a parameter has no name"

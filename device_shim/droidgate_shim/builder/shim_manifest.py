@@ -93,7 +93,7 @@ _TRANSFER: Final = (
 
 
 @dataclass(frozen=True, slots=True)
-class ShimFacts:
+class ShimManifestFacts:
     """What the manifest of a shim says.
 
     Attributes:
@@ -144,7 +144,7 @@ class PermissionUse:
     capabilities: tuple[str, ...] = ()
 
 
-def permission_uses(facts: ShimFacts) -> tuple[PermissionUse, ...]:
+def permission_uses(facts: ShimManifestFacts) -> tuple[PermissionUse, ...]:
     """Return the permissions that a shim asks for, each with its capabilities."""
     every = tuple(facts.backends)
     uses = [PermissionUse(name, why, every) for name, why in PERMISSIONS.items()]
@@ -157,7 +157,7 @@ def permission_uses(facts: ShimFacts) -> tuple[PermissionUse, ...]:
     return tuple(uses)
 
 
-def manifest_text(facts: ShimFacts) -> str:
+def manifest_text(facts: ShimManifestFacts) -> str:
     """Return the manifest without what it advertises, which the protocols' writers add."""
     lines = [
         f'<manifest xmlns:android="{_ANDROID}"',
@@ -190,7 +190,7 @@ def manifest_text(facts: ShimFacts) -> str:
     return _DECLARATION + "\n".join(lines) + "\n"
 
 
-def resource_files(facts: ShimFacts) -> dict[str, str]:
+def resource_files(facts: ShimManifestFacts) -> dict[str, str]:
     """Return the shim's own resources by path."""
     strings = ((_LABEL, facts.label), (_DESCRIPTION, facts.description))
     lines = [
@@ -202,7 +202,7 @@ def resource_files(facts: ShimFacts) -> dict[str, str]:
     return {_ICON_PATH: _ICON, _STRINGS_PATH: values, _TRANSFER_PATH: _TRANSFER}
 
 
-def _queries(facts: ShimFacts) -> Iterable[str]:
+def _queries(facts: ShimManifestFacts) -> Iterable[str]:
     # The bare shim asks receivers for their tools, and has no route that names one.
     backends = facts.kinds if facts.has_tools else frozenset(ACTIONS_OF_BACKENDS)
     yield "    <queries>"

@@ -8,7 +8,7 @@ from dataclasses import dataclass, field
 from typing import Final
 
 from droidgate.apk.pack import pack
-from droidgate.apk.packed_manifest import ManifestFacts
+from droidgate.apk.packed_manifest import AppFacts
 from droidgate.apk.signing_keys import SigningKey
 from droidgate.installed import SHIM_PACKAGE, SHIM_PREFIX
 from droidgate.model.capability import Place
@@ -20,14 +20,14 @@ from droidgate.text_safety import without_hidden
 from droidgate.text_safety.marks import TextMark
 from droidgate_shim.builder.advertising import advertise, frontends_on_request
 from droidgate_shim.builder.dex import shim_dex
-from droidgate_shim.builder.routes import RoutePlan, check_selection, plan_routes
+from droidgate_shim.builder.routes import ShimRoutes, check_selection, plan_routes
 from droidgate_shim.builder.shim_manifest import (
     MINIMUM_SDK,
     TARGET_SDK,
     VERSION_CODE,
     VERSION_NAME,
     PermissionUse,
-    ShimFacts,
+    ShimManifestFacts,
     manifest_text,
     permission_uses,
     resource_files,
@@ -142,8 +142,8 @@ class _Content:
         marks: What deserves a second look in the texts that it shows.
     """
 
-    facts: ShimFacts
-    plan: RoutePlan = field(default_factory=RoutePlan)
+    facts: ShimManifestFacts
+    plan: ShimRoutes = field(default_factory=ShimRoutes)
     apps: Sequence[SourceApp] = ()
     advertise: frozenset[str] = frozenset()
     findings: tuple[Finding, ...] = ()
@@ -181,7 +181,7 @@ def _reason(finding: Finding) -> str:
 
 def build_bare_shim(key: SigningKey) -> BuiltShim:
     """Return the shim without routes: it calls app functions for the other shims, and serves the host."""
-    facts = ShimFacts(SHIM_PACKAGE, _BARE_LABEL, _BARE_DESCRIPTION, has_tools=False)
+    facts = ShimManifestFacts(SHIM_PACKAGE, _BARE_LABEL, _BARE_DESCRIPTION, has_tools=False)
     return _build(_Content(facts), key)
 
 
@@ -222,7 +222,7 @@ def _content(apps: Sequence[SourceApp], options: ShimOptions) -> _Content | None
         application_id = f"{SHIM_PREFIX}{app.package}"
         label, description = f"{_name_of(app)} {_SUFFIX}", _description_of(app)
     findings.extend(description_findings(description, application_id, source=Place(path=application_id)))
-    facts = ShimFacts(
+    facts = ShimManifestFacts(
         application_id,
         label,
         shown_description(description),
@@ -284,7 +284,7 @@ def _build(content: _Content, key: SigningKey) -> BuiltShim:
     packing = pack(
         {path: text.encode() for path, text in sorted(files.items())},
         key=key,
-        facts=ManifestFacts(facts.application_id, VERSION_CODE, VERSION_NAME, MINIMUM_SDK, TARGET_SDK),
+        facts=AppFacts(facts.application_id, VERSION_CODE, VERSION_NAME, MINIMUM_SDK, TARGET_SDK),
         dex=() if dex is None else (dex,),
     )
     return BuiltShim(

@@ -11,7 +11,7 @@ from droidgate.model.types import Frozen
 TargetState = Literal["as-approved", "absent", "other-signer", "changed"]
 
 
-class SourceApp(Frozen):
+class AppOfShim(Frozen):
     """An app behind a shim, as it was when the shim was built."""
 
     package: str
@@ -35,25 +35,25 @@ class Hello(Frozen):
     build: str
     sdk: int
     routes: tuple[str, ...]
-    sources: tuple[SourceApp, ...]
+    sources: tuple[AppOfShim, ...]
 
 
-class Caller(Frozen):
+class GrantedCaller(Frozen):
     """An app that was granted something: its package and the SHA-256 of its certificate."""
 
     package: str
     signer: str
 
 
-class Grant(Frozen):
+class ListedGrant(Frozen):
     """Who may call what, and since when, in ms since 1970; a capability `*` is all of them."""
 
-    caller: Caller | Literal["any-app"]
+    caller: GrantedCaller | Literal["any-app"]
     capability: str
     since: int
 
 
-class Target(Frozen):
+class AppState(Frozen):
     """What became of an app behind the shim."""
 
     package: str
@@ -82,11 +82,11 @@ class Status(Hello):
         access: What Android allows it.
     """
 
-    grants: tuple[Grant, ...]
+    grants: tuple[ListedGrant, ...]
     switched_off: tuple[str, ...]
     asking: bool
     open: int
-    targets: tuple[Target, ...]
+    targets: tuple[AppState, ...]
     access: Access
 
 

@@ -83,7 +83,7 @@ def read_outputs(text: str, identifier: str, capability: str, application_id: st
 
 
 @dataclass(frozen=True, slots=True)
-class Answer:
+class ShimAnswer:
     """What a capability returned.
 
     Attributes:
@@ -103,7 +103,7 @@ def call_shim(
     shim: str | None = None,
     signed_by: str | None = None,
     deadline_ms: int | None = None,
-) -> Answer:
+) -> ShimAnswer:
     """Call a capability through the shim that offers it, if its signer is trusted.
 
     Args:
@@ -125,7 +125,7 @@ def call_shim(
     check_signer(place, packages[chosen.application_id], signed_by)
     client = place.client(chosen.application_id)
     outputs = call_capability(client, capability, arguments, deadline_ms=deadline_ms)
-    return Answer(chosen.application_id, outputs)
+    return ShimAnswer(chosen.application_id, outputs)
 
 
 def named_shims(shims: Sequence[InstalledShim], application_id: str | None) -> list[InstalledShim]:

@@ -30,8 +30,8 @@ from droidgate_shim.host.answers import (
     BroadcastTools,
     CallAnswer,
     CallStage,
-    Grant,
     Hello,
+    ListedGrant,
     PastCall,
     Progress,
     Status,
@@ -101,7 +101,9 @@ class HostClient:
         self._be_sure_of(status)
         return status
 
-    def grant(self, caller: str, capability: str = EVERY_CAPABILITY, *, signer: str | None = None) -> Grant:
+    def grant(
+        self, caller: str, capability: str = EVERY_CAPABILITY, *, signer: str | None = None
+    ) -> ListedGrant:
         """Let a caller use a capability.
 
         Args:
@@ -112,7 +114,7 @@ class HostClient:
         """
         values: dict[str, Json] = {"caller": caller, "capability": capability}
         answer = self._call("grant", values if signer is None else {**values, "signer": signer})
-        return self._read(Grant, answer.get("grant"), "grant")
+        return self._read(ListedGrant, answer.get("grant"), "grant")
 
     def revoke(self, caller: str, capability: str = EVERY_CAPABILITY) -> int:
         """Take a grant away; return how many there were."""

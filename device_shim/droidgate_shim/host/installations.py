@@ -49,7 +49,7 @@ class Ready:
 
 
 @dataclass(frozen=True, slots=True)
-class Prepared:
+class PreparedInstallation:
     """All that is to be installed, and how it came to be."""
 
     ready: tuple[Ready, ...]
@@ -71,7 +71,7 @@ class InstalledShims:
     """
 
     place: ShimPlace
-    prepared: Prepared
+    prepared: PreparedInstallation
     installations: tuple[Installation, ...]
     identity: Installation | None
 
@@ -115,7 +115,7 @@ def check_request(request: InstallRequest) -> None:
         raise UsageError("APKs of shims and --from exclude each other", hint="choose one of them")
 
 
-def prepare_shims(place: ShimPlace, request: InstallRequest, report: Report) -> Prepared:
+def prepare_shims(place: ShimPlace, request: InstallRequest, report: Report) -> PreparedInstallation:
     """Return what is to be installed on a device: read from APKs, built, or what is there already.
 
     Raises:
@@ -125,7 +125,7 @@ def prepare_shims(place: ShimPlace, request: InstallRequest, report: Report) -> 
     """
     check_request(request)
     if request.apks:
-        return Prepared(tuple(_read_apk(path) for path in _apk_files(request.apks)))
+        return PreparedInstallation(tuple(_read_apk(path) for path in _apk_files(request.apks)))
     if request.build.sources:
         return _build(request.build, place, report)
     packages = place.packages()
@@ -135,11 +135,16 @@ def prepare_shims(place: ShimPlace, request: InstallRequest, report: Report) -> 
         raise DeviceError("no shim is installed", place=place.device.serial, hint=hint)
     ready = [_installed(place, packages[name]) for name in names]
     # The bare shim has nothing to set up but what the others need of it.
-    return Prepared(tuple(item for item in ready if not item.facts.is_bare) or tuple(ready))
+    return PreparedInstallation(tuple(item for item in ready if not item.facts.is_bare) or tuple(ready))
 
 
 def install_prepared(
-    place: ShimPlace, request: InstallRequest, prepared: Prepared, *, any_app: bool | None, report: Report
+    place: ShimPlace,
+    request: InstallRequest,
+    prepared: PreparedInstallation,
+    *,
+    any_app: bool | None,
+    report: Report,
 ) -> InstalledShims:
     """Install and set up what was prepared.
 
@@ -205,7 +210,7 @@ def install_ready(place: ShimPlace, ready: Ready, *, any_app: bool | None, repor
 
 
 def _set_up_identity(
-    place: ShimPlace, request: InstallRequest, prepared: Prepared, report: Report
+    place: ShimPlace, request: InstallRequest, prepared: PreparedInstallation, report: Report
 ) -> Installation | None:
     shims = [item.facts for item in prepared.ready]
     if any(shim.application_id == SHIM_PACKAGE for shim in shims):
@@ -230,7 +235,7 @@ def _installed_callers(place: ShimPlace) -> tuple[ShimFacts, ...]:
     return tuple(item for item in found if item is not None and item.calls_functions)
 
 
-def _build(request: BuildRequest, place: ShimPlace, report: Report) -> Prepared:
+def _build(request: BuildRequest, place: ShimPlace, report: Report) -> PreparedInstallation:
     protocols = request.chosen_protocols
     key = chosen_key(request.key, report)
     read = read_source_apps(_on_this_phone(request.sources, place), signer=request.signer)
@@ -241,7 +246,7 @@ def _build(request: BuildRequest, place: ShimPlace, report: Report) -> Prepared:
     unused = unused_apps(asked.apps, built, request.only)
     signer = key.signing.digest
     ready = tuple(Ready(facts_of(item, signer), item.file_name, item.apk, item.findings) for item in built)
-    return Prepared(ready, key, asked.steps, unused, left_out)
+    return PreparedInstallation(ready, key, asked.steps, unused, left_out)
 
 
 def _on_this_phone(sources: Iterable[str], place: ShimPlace) -> list[str]:
@@ -281,7 +286,9 @@ def _installed(place: ShimPlace, package: InstalledPackage) -> Ready:
     return Ready(facts, package.name, None)
 
 
-def _keep_scope(place: ShimPlace, request: BuildRequest, prepared: Prepared, report: Report) -> None:
+def _keep_scope(
+    place: ShimPlace, request: BuildRequest, prepared: PreparedInstallation, report: Report
+) -> None:
     """Keep what was asked for, for `shim sync`; apps of earlier installations with the same options stay."""
     whole = f"{DEVICE_SCHEME}{place.device.serial}" in _on_this_phone(request.sources, place)
     packages = {package for item in prepared.ready for package in item.facts.packages}

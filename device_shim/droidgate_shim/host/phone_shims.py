@@ -7,9 +7,9 @@ from os import PathLike, fspath
 from pathlib import Path
 
 from droidgate.model.json_values import Json
-from droidgate.sources.phones import Phone
+from droidgate.sources.phones import ReadablePhone
 from droidgate_shim.builder.building import BuildRequest, ignore
-from droidgate_shim.host.calling import Answer, call_shim
+from droidgate_shim.host.calling import ShimAnswer, call_shim
 from droidgate_shim.host.doctor import Check, examine
 from droidgate_shim.host.granting import GrantChange, grant_capabilities, revoke_capabilities
 from droidgate_shim.host.installations import (
@@ -34,7 +34,7 @@ class PhoneShims:
         DeviceError: the phone fails; so does each method.
     """
 
-    def __init__(self, phone: Phone) -> None:
+    def __init__(self, phone: ReadablePhone) -> None:
         self._place = place_of(phone.device)
 
     def installed(self) -> tuple[InstalledShim, ...]:
@@ -103,7 +103,7 @@ class PhoneShims:
         shim: str | None = None,
         signed_by: str | None = None,
         deadline_ms: int | None = None,
-    ) -> Answer:
+    ) -> ShimAnswer:
         """Call a capability through the shim that offers it, if its signer is trusted.
 
         Args:

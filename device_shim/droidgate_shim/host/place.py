@@ -11,7 +11,7 @@ from droidgate.devices.packages import InstalledPackage, list_packages
 from droidgate.devices.properties import build_of, current_user, get_properties
 from droidgate.installed import SHIM_PACKAGE, SHIM_PREFIX, is_shim
 from droidgate.model.errors import DeviceError, DroidgateError
-from droidgate_shim.host.answers import Status, Target, TargetState
+from droidgate_shim.host.answers import AppState, Status, TargetState
 from droidgate_shim.host.client import HostClient
 
 _SYNC: Final = "droidgate shim sync"
@@ -28,7 +28,7 @@ _TARGET_PROBLEMS: Final[Mapping[TargetState, tuple[str, str]]] = {
 }
 
 
-def target_problem(target: Target) -> tuple[str, str] | None:
+def target_problem(target: AppState) -> tuple[str, str] | None:
     """Return why calls of an app behind a shim fail, and the fix; None where it is as it was approved."""
     return _TARGET_PROBLEMS.get(target.state)
 
@@ -85,7 +85,7 @@ class InstalledShim:
         return self.application_id == SHIM_PACKAGE and self.status is not None and not self.status.routes
 
     @property
-    def broken_targets(self) -> tuple[Target, ...]:
+    def broken_targets(self) -> tuple[AppState, ...]:
         """The apps behind it that cannot be called: gone, or not as they were approved."""
         return (
             ()

@@ -23,14 +23,14 @@ from droidgate_shim.host.scopes import Scope, load_scope
 from droidgate_shim.host.shell_identity import is_lending, needs_identity, release_identity, set_up_identity
 from droidgate_shim.host.shim_facts import ShimFacts, facts_of, installed_facts
 from droidgate_shim.host.steps import Step
-from droidgate_shim.host.syncing import Change, plan_changes, plan_identity
+from droidgate_shim.host.syncing import PlannedChange, plan_changes, plan_identity
 
 
 @dataclass(frozen=True, slots=True)
 class Synced:
     """One change, and what was done about it; `works` is None where nothing had to be."""
 
-    change: Change
+    change: PlannedChange
     steps: tuple[Step, ...] = ()
     works: bool | None = None
 
@@ -51,7 +51,7 @@ class SyncPlan:
 
     place: ShimPlace
     key: Key
-    changes: tuple[Change, ...]
+    changes: tuple[PlannedChange, ...]
     asked: tuple[Step, ...]
     unused: tuple[SourceApp, ...]
     callers: tuple[ShimFacts, ...] = ()
@@ -90,7 +90,9 @@ def plan_sync(place: ShimPlace, report: Report) -> SyncPlan:
     return SyncPlan(place, key, changes, asked.steps, unused, callers, left_out)
 
 
-def _report_broken(installed: Sequence[InstalledShim], changes: Sequence[Change], report: Report) -> None:
+def _report_broken(
+    installed: Sequence[InstalledShim], changes: Sequence[PlannedChange], report: Report
+) -> None:
     """Report shims that stay although an app behind them is not installed, since they are not synced."""
     planned = {change.application_id for change in changes}
     for shim in installed:
@@ -118,11 +120,11 @@ def findings_of(synced: Sequence[Synced]) -> list[Finding]:
 
 def _with_identity_planned(
     place: ShimPlace,
-    changes: Sequence[Change],
+    changes: Sequence[PlannedChange],
     installed: Sequence[InstalledShim],
     built: Sequence[BuiltShim],
     key: Key,
-) -> tuple[tuple[Change, ...], tuple[ShimFacts, ...]]:
+) -> tuple[tuple[PlannedChange, ...], tuple[ShimFacts, ...]]:
     """Return the changes with that of the bare shim, and the shims that call app functions then."""
     packages = place.packages()
     replaced = {
@@ -210,7 +212,7 @@ def _with_identity(plan: SyncPlan, synced: Sequence[Synced]) -> list[Synced]:
     if not steps:
         return list(synced)
     if all(item.change.application_id != SHIM_PACKAGE for item in synced):
-        change = Change("same", SHIM_PACKAGE, None, "it calls app functions for the other shims")
+        change = PlannedChange("same", SHIM_PACKAGE, None, "it calls app functions for the other shims")
         return [Synced(change, tuple(steps), works), *synced]
     return [
         replace(item, steps=(*item.steps, *steps), works=works and item.works is not False)
@@ -220,7 +222,7 @@ def _with_identity(plan: SyncPlan, synced: Sequence[Synced]) -> list[Synced]:
     ]
 
 
-def _carry_out(plan: SyncPlan, change: Change, report: Report) -> Synced:
+def _carry_out(plan: SyncPlan, change: PlannedChange, report: Report) -> Synced:
     is_bare = change.application_id == SHIM_PACKAGE and change.built and not change.built.capabilities
     if change.kind == "same" or is_bare:
         return Synced(change)

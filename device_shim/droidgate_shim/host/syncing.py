@@ -18,7 +18,7 @@ _FOR_OTHERS: Final = "it calls app functions for the other shims"
 
 
 @dataclass(frozen=True, slots=True)
-class Change:
+class PlannedChange:
     """What is to be done about one shim.
 
     Attributes:
@@ -40,7 +40,7 @@ def plan_changes(
     built: Sequence[BuiltShim],
     packages: Collection[str] | None,
     unclear: Collection[str] = (),
-) -> tuple[Change, ...]:
+) -> tuple[PlannedChange, ...]:
     """Return what makes the installed shims those that were built, by application id.
 
     Args:
@@ -68,7 +68,7 @@ def plan_identity(
     is_installed: bool,
     is_lending: bool,
     is_unclear: bool = False,
-) -> Change | None:
+) -> PlannedChange | None:
     """Return what is to be done about the bare shim, which calls app functions for the other shims.
 
     Args:
@@ -81,35 +81,35 @@ def plan_identity(
     if built is None:
         if installed is None or not installed.is_bare or is_unclear:
             return None
-        return Change("went", SHIM_PACKAGE, None, "no shim is left that calls app functions")
+        return PlannedChange("went", SHIM_PACKAGE, None, "no shim is left that calls app functions")
     if not is_installed:
-        return Change("came", SHIM_PACKAGE, built, _FOR_OTHERS)
+        return PlannedChange("came", SHIM_PACKAGE, built, _FOR_OTHERS)
     if installed is None or installed.build != built.build:
-        return Change(
+        return PlannedChange(
             "changed", SHIM_PACKAGE, built, "it calls app functions for the other shims, and differs"
         )
     if not is_lending:
-        return Change("changed", SHIM_PACKAGE, built, "its instrumentation does not run")
-    return Change("same", SHIM_PACKAGE, built, _FOR_OTHERS)
+        return PlannedChange("changed", SHIM_PACKAGE, built, "its instrumentation does not run")
+    return PlannedChange("same", SHIM_PACKAGE, built, _FOR_OTHERS)
 
 
-def _change_without(shim: InstalledShim, unclear: Collection[str]) -> Change:
+def _change_without(shim: InstalledShim, unclear: Collection[str]) -> PlannedChange:
     if any(source_package in unclear for source_package in shim.source_packages):
-        return Change(
+        return PlannedChange(
             "same", shim.application_id, None, "what its app declares now is not known, so it stays"
         )
-    return Change("went", shim.application_id, None, _why_it_went(shim))
+    return PlannedChange("went", shim.application_id, None, _why_it_went(shim))
 
 
-def _change_of(built: BuiltShim, installed: InstalledShim | None) -> Change:
+def _change_of(built: BuiltShim, installed: InstalledShim | None) -> PlannedChange:
     if installed is None:
-        return Change("came", built.application_id, built, "it has no shim yet")
+        return PlannedChange("came", built.application_id, built, "it has no shim yet")
     if installed.status is None:
         said = installed.problem.message if installed.problem is not None else "no answer"
-        return Change("changed", built.application_id, built, f"the shim does not answer: {said}")
+        return PlannedChange("changed", built.application_id, built, f"the shim does not answer: {said}")
     if installed.status.build == built.build:
-        return Change("same", built.application_id, built, "the shim is as it should be")
-    return Change("changed", built.application_id, built, _difference(installed.status, built))
+        return PlannedChange("same", built.application_id, built, "the shim is as it should be")
+    return PlannedChange("changed", built.application_id, built, _difference(installed.status, built))
 
 
 def _difference(status: Status, built: BuiltShim) -> str:

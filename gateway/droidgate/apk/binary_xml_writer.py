@@ -11,7 +11,7 @@ import struct
 from collections.abc import Iterator
 from typing import Final
 
-from droidgate.apk.string_pool_writer import NO_STRING, StringPool
+from droidgate.apk.string_pool_writer import NO_STRING, StringPoolWriter
 from droidgate.apk.xml_tree import ANDROID_NAMESPACE, ValueType, XmlAttribute, XmlElement
 
 _XML, _RESOURCE_MAP = 0x0003, 0x0180
@@ -39,7 +39,7 @@ def write_binary_xml(root: XmlElement) -> bytes:
 class _Writer:
     def __init__(self, root: XmlElement) -> None:
         self._root = root
-        self._strings = StringPool()
+        self._strings = StringPoolWriter()
         self._mapped: dict[tuple[int, str], int] = {}
         self._namespaces: dict[str, str] = {}
         self._body = bytearray()

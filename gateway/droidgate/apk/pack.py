@@ -14,7 +14,7 @@ from typing import Final
 
 from droidgate.apk.binary_xml_writer import write_binary_xml
 from droidgate.apk.manifest_lengths import excessive_texts
-from droidgate.apk.packed_manifest import ManifestFacts, compile_manifest, parse_manifest, split_manifest
+from droidgate.apk.packed_manifest import AppFacts, compile_manifest, parse_manifest, split_manifest
 from droidgate.apk.project_files import MANIFEST, ProjectFiles, read_project
 from droidgate.apk.project_resources import ProjectResources
 from droidgate.apk.resource_names import ResourceNames
@@ -55,7 +55,7 @@ class Packing:
     """
 
     apk: bytes
-    facts: ManifestFacts
+    facts: AppFacts
     files: Mapping[str, int]
     findings: tuple[Finding, ...]
 
@@ -76,7 +76,7 @@ def pack_project(  # noqa: PLR0913 - every part of the result can be chosen
     return pack(
         project,
         key=key,
-        facts=ManifestFacts(package, version_code, version_name, minimum_sdk, target_sdk),
+        facts=AppFacts(package, version_code, version_name, minimum_sdk, target_sdk),
         dex=dex,
         without_qualifiers=without_qualifiers,
     ).apk
@@ -86,7 +86,7 @@ def pack(
     project: Path | Mapping[str, bytes] | ProjectFiles,
     *,
     key: SigningKey,
-    facts: ManifestFacts | None = None,
+    facts: AppFacts | None = None,
     dex: Sequence[bytes] = (),
     without_qualifiers: Iterable[str] = (),
 ) -> Packing:
@@ -104,7 +104,7 @@ def pack(
         InputError: the project cannot be read, or holds what cannot be compiled.
         WriteError: it cannot become an APK.
     """
-    app = _App(project, facts or ManifestFacts())
+    app = _App(project, facts or AppFacts())
     files: dict[str, bytes] = {MANIFEST: write_binary_xml(app.manifest)}
     files |= _dex_files(dex)
     table = app.resources.compile_table(without=frozenset(without_qualifiers))
@@ -142,7 +142,7 @@ def pack_split(
     Raises:
         InputError: the project cannot be read.
     """
-    app = _App(project, ManifestFacts(package, version_code))
+    app = _App(project, AppFacts(package, version_code))
     facts = app.facts
     name = split or f"config.{qualifier.replace('-', '_')}"
     table = app.resources.compile_table(only=frozenset({qualifier}))
@@ -155,7 +155,7 @@ def pack_split(
 class _App:
     """A project read and numbered."""
 
-    def __init__(self, project: Path | Mapping[str, bytes] | ProjectFiles, facts: ManifestFacts) -> None:
+    def __init__(self, project: Path | Mapping[str, bytes] | ProjectFiles, facts: AppFacts) -> None:
         if isinstance(project, Path):
             read = read_project(project)
         else:
@@ -219,7 +219,7 @@ def _other_files(tree: Mapping[str, bytes]) -> dict[str, bytes]:
 
 
 def _sign(
-    files: Mapping[str, bytes], key: SigningKey, facts: ManifestFacts, findings: Iterable[Finding]
+    files: Mapping[str, bytes], key: SigningKey, facts: AppFacts, findings: Iterable[Finding]
 ) -> Packing:
     if facts.minimum_sdk is None:
         raise WriteError("nothing says the app's minSdk")

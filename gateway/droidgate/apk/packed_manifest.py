@@ -31,7 +31,7 @@ _CLASS_ATTRIBUTES: Final[Mapping[str, tuple[str, ...]]] = {
 
 
 @dataclass(frozen=True, slots=True)
-class ManifestFacts:
+class AppFacts:
     """What is said about an app as a whole; None where it is not said.
 
     Attributes:
@@ -48,7 +48,7 @@ class ManifestFacts:
     minimum_sdk: int | None = None
     target_sdk: int | None = None
 
-    def completed(self, document: Element, gradle: GradleFile, path: str) -> ManifestFacts:
+    def completed(self, document: Element, gradle: GradleFile, path: str) -> AppFacts:
         """Return what these facts, then the build file, then the manifest say.
 
         Raises:
@@ -74,11 +74,9 @@ class ManifestFacts:
         ):
             if number is not None and not 0 < number <= limit:
                 raise InputError(f"{word} {number} is not between 1 and {limit}", place=path)
-        return ManifestFacts(
-            package, code, self.version_name or gradle.version_name or plain_name, least, target
-        )
+        return AppFacts(package, code, self.version_name or gradle.version_name or plain_name, least, target)
 
-    def with_releases(self, minimum_sdk: int, target_sdk: int) -> ManifestFacts:
+    def with_releases(self, minimum_sdk: int, target_sdk: int) -> AppFacts:
         """Return these facts with releases where they say none; the target is never below the minimum."""
         least = minimum_sdk if self.minimum_sdk is None else self.minimum_sdk
         if self.target_sdk is not None:
@@ -110,7 +108,7 @@ def parse_manifest(data: bytes, path: str) -> Element:
 def compile_manifest(
     document: Element,
     path: str,
-    facts: ManifestFacts,
+    facts: AppFacts,
     symbols: AppSymbols,
     namespace: str,
     placeholders: Mapping[str, str],
@@ -138,7 +136,7 @@ def compile_manifest(
     return root
 
 
-def _say(root: XmlElement, facts: ManifestFacts) -> None:
+def _say(root: XmlElement, facts: AppFacts) -> None:
     if facts.version_code is not None:
         set_attribute(root, "versionCode", integer_value(facts.version_code))
     if facts.version_name is not None:
@@ -173,7 +171,7 @@ def _completed(value: TypedValue, namespace: str) -> TypedValue:
     return value if "." in name or not name else string_value(f"{namespace}.{name}")
 
 
-def split_manifest(facts: ManifestFacts, split: str) -> XmlElement:
+def split_manifest(facts: AppFacts, split: str) -> XmlElement:
     """Return the manifest of a configuration split, which holds no code."""
     root = XmlElement("manifest", line=1)
     set_attribute(root, "package", string_value(facts.package or ""), None)

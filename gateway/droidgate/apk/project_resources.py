@@ -11,7 +11,7 @@ from dataclasses import replace
 from typing import Final
 
 from droidgate.apk.binary_xml_writer import write_binary_xml
-from droidgate.apk.resource_names import NewId, ResourceFile, ResourceNames, Source
+from droidgate.apk.resource_names import NamedResourceFile, NewId, ResourceNames, Source
 from droidgate.apk.resource_table_writer import (
     CompiledResource,
     CompiledType,
@@ -103,7 +103,7 @@ class ProjectResources:
             source
             for values in self._names.sources.values()
             for source in values.values()
-            if isinstance(source, ResourceFile)
+            if isinstance(source, NamedResourceFile)
         ]
         return {
             file.path: None
@@ -156,6 +156,6 @@ class ProjectResources:
 
 
 def _compile(compiler: ValueCompiler, source: Source) -> CompiledValue:
-    if isinstance(source, ResourceFile):
+    if isinstance(source, NamedResourceFile):
         return string_value(source.path)
     return ID_VALUE if isinstance(source, NewId) else compiler.compile(source)

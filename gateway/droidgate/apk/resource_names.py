@@ -35,7 +35,7 @@ _NINE_PATCH_ENDING: Final = ".9.png"
 
 
 @dataclass(frozen=True, slots=True)
-class ResourceFile:
+class NamedResourceFile:
     """A file that is a resource.
 
     Attributes:
@@ -52,7 +52,7 @@ class NewId:
     """An id that `@+id/name` makes."""
 
 
-Source = Declaration | ResourceFile | NewId
+Source = Declaration | NamedResourceFile | NewId
 
 
 class ResourceNames:
@@ -146,7 +146,7 @@ class ResourceNames:
             )
             self.findings.append(finding)
         entry = file_name.removesuffix(_NINE_PATCH_ENDING).partition(".")[0]
-        self._declare(kind, entry, qualifier, ResourceFile(name, document), path)
+        self._declare(kind, entry, qualifier, NamedResourceFile(name, document), path)
 
     def _declare(self, kind: str, name: str, qualifier: str, source: Source, place: str) -> None:
         if _NAME.fullmatch(name) is None:
@@ -167,4 +167,4 @@ class ResourceNames:
 
 
 def _path_of(source: Source) -> str:
-    return source.path if isinstance(source, ResourceFile) else ""
+    return source.path if isinstance(source, NamedResourceFile) else ""

@@ -8,7 +8,7 @@ from dataclasses import dataclass, field
 from typing import Final
 
 from droidgate.apk.resource_qualifiers import compile_qualifier
-from droidgate.apk.string_pool_writer import StringPool, write_string_pool
+from droidgate.apk.string_pool_writer import StringPoolWriter, write_string_pool
 from droidgate.apk.xml_tree import TypedValue, ValueType
 from droidgate.model.errors import WriteError
 
@@ -44,7 +44,7 @@ _DIFFERENCES: Final = (
 
 
 @dataclass(frozen=True, slots=True)
-class Bag:
+class CompiledBag:
     """A value of several values: an array, a plural, a style or an attribute's declaration.
 
     Attributes:
@@ -56,7 +56,7 @@ class Bag:
     parent: int = 0
 
 
-CompiledValue = TypedValue | Bag
+CompiledValue = TypedValue | CompiledBag
 
 
 @dataclass(frozen=True, slots=True)
@@ -101,8 +101,8 @@ class _Writer:
         self._package = package
         self._types = types
         self._package_id = package_id
-        self._values = StringPool()
-        self._keys = StringPool()
+        self._values = StringPoolWriter()
+        self._keys = StringPoolWriter()
 
     def write(self) -> bytes:
         chunks = b"".join(self._spec(type_) + self._all_values(type_) for type_ in self._types)

@@ -147,7 +147,7 @@ def load_key(path: Path) -> SigningKey:
     """Return the key of a PEM file: PKCS#8 without a password, and its certificate.
 
     Raises:
-        InputError: it cannot be read, is no such file, or others can read it.
+        InputError: it cannot be read, is not a key file, or others can read it.
     """
     try:
         mode = path.stat().st_mode

@@ -18,7 +18,7 @@ _HEADER_BYTES: Final = 28
 _LONG_STRING: Final = 0x8000
 
 
-class StringPool:
+class StringPoolWriter:
     """Collects strings and gives each its index; a pool is written with `write`."""
 
     def __init__(self) -> None:

@@ -13,7 +13,7 @@ from typing import Final
 
 from lxml import etree
 
-from droidgate.apk.resource_table_writer import Bag, CompiledValue
+from droidgate.apk.resource_table_writer import CompiledBag, CompiledValue
 from droidgate.apk.typed_values import Symbols, compile_value, integer_value, string_value
 from droidgate.apk.xml_tree import TypedValue, ValueType
 from droidgate.model.capability import Place
@@ -229,7 +229,7 @@ class ValueCompiler:
             return ID_VALUE
         if kind in _ARRAY_TAGS:
             items = enumerate(self._items(declaration, element, _FORMATS[kind]))
-            return Bag(tuple((_ARRAY_KEY | number, value) for number, value in items))
+            return CompiledBag(tuple((_ARRAY_KEY | number, value) for number, value in items))
         compilers: Mapping[str, Callable[[Declaration], CompiledValue]] = {
             "attr": self._attribute,
             "plurals": self._plurals,
@@ -249,7 +249,7 @@ class ValueCompiler:
     ) -> list[TypedValue]:
         return [self._value(declaration, item, formats) for item in element.iterchildren("item")]
 
-    def _plurals(self, declaration: Declaration) -> Bag:
+    def _plurals(self, declaration: Declaration) -> CompiledBag:
         items = []
         for item in declaration.element.iterchildren("item"):
             key = _QUANTITIES.get(item.get("quantity", ""))
@@ -257,9 +257,9 @@ class ValueCompiler:
                 message = f"{item.get('quantity')!r} is not a quantity; there are: {', '.join(_QUANTITIES)}"
                 raise InputError(message, place=f"{declaration.path}:{item.sourceline}")
             items.append((key, self._value(declaration, item, AttributeFormat.STRING)))
-        return Bag(tuple(sorted(items, key=lambda pair: pair[0])))
+        return CompiledBag(tuple(sorted(items, key=lambda pair: pair[0])))
 
-    def _attribute(self, declaration: Declaration) -> Bag:
+    def _attribute(self, declaration: Declaration) -> CompiledBag:
         declared = self._attributes[declaration.name]
         items = [(_FORMAT_KEY, integer_value(int(declared.formats)))]
         for key, limit in ((_MINIMUM_KEY, "min"), (_MAXIMUM_KEY, "max")):
@@ -270,15 +270,15 @@ class ValueCompiler:
             (self._symbols.resolve(f"@id/{word}", declaration.place), integer_value(number))
             for word, number in declared.values.items()
         ]
-        return Bag(tuple(items + sorted(words, key=lambda pair: pair[0])))
+        return CompiledBag(tuple(items + sorted(words, key=lambda pair: pair[0])))
 
-    def _style(self, declaration: Declaration) -> Bag:
+    def _style(self, declaration: Declaration) -> CompiledBag:
         items: dict[int, TypedValue] = {}
         for item in declaration.element.iterchildren("item"):
             place = f"{declaration.path}:{item.sourceline}"
             attribute = self._attribute_of_style(_required_name(item, declaration.path), place)
             items[attribute.id] = self._value(declaration, item, attribute.formats, attribute.values)
-        return Bag(tuple(sorted(items.items())), self._parent_of(declaration))
+        return CompiledBag(tuple(sorted(items.items())), self._parent_of(declaration))
 
     def _attribute_of_style(self, name: str, place: str) -> AttributeType:
         own_name = name.removeprefix("android:")

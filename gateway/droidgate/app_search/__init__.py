@@ -34,7 +34,7 @@ from droidgate.app_search.schemas import (
     read_schema,
 )
 from droidgate.application import Application
-from droidgate_mappings.app_functions import Limits, Release, load_indexing
+from droidgate_mappings.app_functions import IndexerLimits, Release, load_indexing
 
 __all__ = [
     "REASONS",
@@ -63,7 +63,7 @@ def simulate_indexing(
     application: Application,
     release: str | Release,
     *,
-    limits: Limits | None = None,
+    limits: IndexerLimits | None = None,
     files: AppFiles | None = None,
 ) -> IndexingReport:
     """Return what a release indexes of an application.
@@ -91,7 +91,7 @@ def index_file(
     package: str = UNKNOWN_PACKAGE,
     service: str | None = None,
     path: str = "<text>",
-    limits: Limits | None = None,
+    limits: IndexerLimits | None = None,
 ) -> IndexingReport:
     """Return what a release indexes of one document file.
 

@@ -17,7 +17,7 @@ from droidgate.model.capability import Place
 from droidgate.model.json_values import Json
 from droidgate.parsing.java_text import java_trim, parse_boolean, parse_integer, to_lower_camel_case
 from droidgate_mappings.app_functions import (
-    Limits,
+    IndexerLimits,
     Release,
     SchemaProperty,
     SchemaTypes,
@@ -46,7 +46,7 @@ class FileSetting:
     package: str
     path: str
     service: str | None
-    limits: Limits
+    limits: IndexerLimits
 
     def place(self, line: int | None) -> Place:
         """Return the place of a line of the file."""
@@ -132,7 +132,7 @@ def _beyond_limit(parser: PullParser, types: SchemaTypes, setting: FileSetting) 
     return Ignored("document", first.name, "over-limit", message, setting.place(first.line))
 
 
-def _refuse(outcome: FileOutcome, types: SchemaTypes, limits: Limits) -> None:
+def _refuse(outcome: FileOutcome, types: SchemaTypes, limits: IndexerLimits) -> None:
     for key, document in list(outcome.documents.items()):
         properties: Json = document.properties
         reason, message = "bad-count", _find_bad_count(properties, document.type, types)

@@ -12,7 +12,7 @@ from droidgate.app_search.reports import DroppedFile, Ignored, IgnoredKind, Inde
 from droidgate.app_search.schemas import AppSearchSchema, jetpack_schema, platform_schema, read_schema
 from droidgate.application import Application, Component, MetaData, TextFile
 from droidgate.model.capability import Place
-from droidgate_mappings.app_functions import FileRole, Limits, Release, load_indexing
+from droidgate_mappings.app_functions import FileRole, IndexerLimits, Release, load_indexing
 
 UNKNOWN_PACKAGE = "unknown.package"
 
@@ -53,7 +53,7 @@ class PackageIndexer:
 
     application: Application
     release: Release
-    limits: Limits
+    limits: IndexerLimits
     files: AppFiles
     outcome: FileOutcome = field(default_factory=FileOutcome)
     dropped: list[DroppedFile] = field(default_factory=list)

@@ -14,7 +14,7 @@ from droidgate_mappings.app_functions import (
     CARDINALITIES,
     SCHEMA_KINDS,
     Cardinality,
-    Limits,
+    IndexerLimits,
     Release,
     SchemaProperty,
     SchemaTypes,
@@ -71,7 +71,7 @@ def jetpack_schema() -> AppSearchSchema:
     return AppSearchSchema(load_schema_types("jetpack"))
 
 
-def read_schema(text: str, limits: Limits | None = None) -> AppSearchSchema:
+def read_schema(text: str, limits: IndexerLimits | None = None) -> AppSearchSchema:
     """Read an app's `app_functions_schema.xsd`.
 
     Args:
@@ -85,7 +85,7 @@ def read_schema(text: str, limits: Limits | None = None) -> AppSearchSchema:
     return read(text, limits or load_indexing().limits)
 
 
-def _read(text: str, limits: Limits) -> AppSearchSchema:
+def _read(text: str, limits: IndexerLimits) -> AppSearchSchema:
     reader = _SchemaReader(limits)
     parser = PullParser(text, namespaces=False)
     while parser.event.type != "end-document":
@@ -98,7 +98,7 @@ _read_usual = lru_cache(maxsize=8)(_read)
 
 
 class _SchemaReader:
-    def __init__(self, limits: Limits) -> None:
+    def __init__(self, limits: IndexerLimits) -> None:
         self._limits = limits
         self._types: dict[str, dict[str, SchemaProperty]] = {}
         self._lines: dict[str, int | None] = {}

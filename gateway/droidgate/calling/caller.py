@@ -1,5 +1,5 @@
 """The one path of a call: find it, check its arguments, the policy and the approval, send it, check the
-result, and record it (DESIGN 6).
+result, and record it.
 
 Nothing is sent twice: a call that may have had an effect is never repeated.
 """
@@ -22,12 +22,12 @@ from droidgate.calling.pins import PinState, PinStore
 from droidgate.calling.policy import Decision, Policy
 from droidgate.calling.progress import ProgressReports, ProgressSink
 from droidgate.calling.requests import CallRequest, CallResult, outputs_of
-from droidgate.calling.routes import CallLink, RawResult, Route, RoutePlan
+from droidgate.calling.routes import CallLink, CapabilityRoute, RawResult, RoutePlan
 from droidgate.calling.screen_route import ScreenRoute
 from droidgate.calling.shell_route import ShellRoute
 from droidgate.calling.shim_route import ShimRoute
 from droidgate.calling.subjects import CallSubject, NamePattern, Pin
-from droidgate.calling.targets import PhoneTargets, ScreenTarget, Target
+from droidgate.calling.targets import CallTarget, PhoneTargets, ScreenTarget
 from droidgate.calling.traces import NO_TRACE, Trace
 from droidgate.calls.arguments import FittedArguments, argument_problems, fit_arguments, fit_result
 from droidgate.calls.failures import CallError, Failure, call_error, first_of
@@ -78,7 +78,7 @@ class CallPlan:
         files: What would be put on the phone first.
     """
 
-    target: Target
+    target: CallTarget
     subject: CallSubject
     arguments: Mapping[str, Json]
     decision: Decision
@@ -105,7 +105,7 @@ class _Approvals:
 class _Checked:
     """A call whose arguments fit."""
 
-    target: Target
+    target: CallTarget
     subject: CallSubject
     pin: Pin
     decision: Decision
@@ -113,7 +113,7 @@ class _Checked:
     files: tuple[PlacedFile, ...] = ()
     sent_by: str | None = None
     is_sent: bool = False
-    way: tuple[Route, RoutePlan] | None = None
+    way: tuple[CapabilityRoute, RoutePlan] | None = None
     passed_over: list[str] = field(default_factory=list)
 
 
@@ -239,7 +239,7 @@ class Caller:
         return self._record(self._check(request, found, link, foreseen), link, approvals)
 
     def _foresee(
-        self, request: CallRequest, found: Target, link: CallLink, approvals: _Approvals
+        self, request: CallRequest, found: CallTarget, link: CallLink, approvals: _Approvals
     ) -> _Checked | CallError | None:
         """Return the call as it would be if the app has not changed, or the failure of its arguments.
 
@@ -262,7 +262,7 @@ class Caller:
     def _check(
         self,
         request: CallRequest,
-        found: Target,
+        found: CallTarget,
         link: CallLink,
         foreseen: _Checked | CallError | None = None,
     ) -> _Checked:
@@ -277,7 +277,7 @@ class Caller:
         link.trace.record_decision(checked.subject, checked.fitted, checked.decision)
         return checked
 
-    def _checked(self, request: CallRequest, target: Target, files: tuple[PlacedFile, ...]) -> _Checked:
+    def _checked(self, request: CallRequest, target: CallTarget, files: tuple[PlacedFile, ...]) -> _Checked:
         given = {**request.arguments, **{file.argument: file.path for file in files}}
         fitted = _fitted(given, target)
         key, serial = target.key, self.device.serial
@@ -398,7 +398,7 @@ class Caller:
             tuple(link.hops),
         )
 
-    def _choose(self, checked: _Checked, link: CallLink) -> tuple[Route, RoutePlan]:
+    def _choose(self, checked: _Checked, link: CallLink) -> tuple[CapabilityRoute, RoutePlan]:
         """Return the first way that can carry the call, with what it would do.
 
         Raises:
@@ -422,7 +422,7 @@ class Caller:
         hint = next((error.hint for error in reversed(failed) if error.hint), None)
         raise call_error(Failure(token, text), pointer=first.pointer or None, hint=hint)
 
-    def _routes_of(self, target: Target) -> Iterator[Route]:
+    def _routes_of(self, target: CallTarget) -> Iterator[CapabilityRoute]:
         """Yield the ways to a capability, the best first.
 
         Raises:
@@ -455,7 +455,7 @@ def _needs_nobody(state: PinState, decision: Decision) -> bool:
     return state.kind == "approved" or (decision.kind == "allow" and state.kind == "new")
 
 
-def _fitted(arguments: Mapping[str, Json], target: Target) -> FittedArguments:
+def _fitted(arguments: Mapping[str, Json], target: CallTarget) -> FittedArguments:
     """Return the arguments as declared.
 
     Raises:

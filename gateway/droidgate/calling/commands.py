@@ -10,7 +10,7 @@ from typing import Final
 from droidgate.model.errors import DroidgateError, InputError
 from droidgate.model.json_values import Json
 from droidgate.parsing.json_text import decode_utf8, parse_json
-from droidgate_mobile_agent.wire import AgentCommand, CommandResult, read_command
+from droidgate_mobile_agent.wire import AgentCommand, AgentCommandResult, read_command
 
 MAX_BYTES: Final = 16 * 1024 * 1024
 MAX_COMMANDS: Final = 10_000
@@ -44,7 +44,7 @@ def read_command_file(path: str | os.PathLike[str]) -> tuple[AgentCommand, ...]:
 
 def run_commands(
     commands: Sequence[AgentCommand], call: Callable[[AgentCommand], Json], *, stops_early: bool = True
-) -> Iterator[CommandResult]:
+) -> Iterator[AgentCommandResult]:
     """Run commands in order, and yield what became of each as soon as it is known.
 
     A tool that answers that it failed has answered: only a call without an answer ends the list.
@@ -57,15 +57,15 @@ def run_commands(
     has_failed = False
     for command in commands:
         if has_failed and stops_early:
-            yield CommandResult.of_skipped(command)
+            yield AgentCommandResult.of_skipped(command)
             continue
         try:
             value = call(command)
         except DroidgateError as error:
             has_failed = True
-            yield CommandResult.of_failure(command, _explained(error))
+            yield AgentCommandResult.of_failure(command, _explained(error))
         else:
-            yield CommandResult.of_value(command, value)
+            yield AgentCommandResult.of_value(command, value)
 
 
 def _read(path: str | os.PathLike[str], place: str) -> str:

@@ -8,7 +8,7 @@ from typing import Literal
 
 from droidgate.calling.pins import ANY_CLIENT, PinRecord, PinState, PinStore, diff
 from droidgate.calling.subjects import CapabilityKey, NamePattern, Pin
-from droidgate.calling.targets import PhoneTargets, Target
+from droidgate.calling.targets import CallTarget, PhoneTargets
 from droidgate.compare import Comparison
 from droidgate.model.capability import Capability, Provider
 from droidgate.model.errors import InputError
@@ -64,7 +64,7 @@ def screen_capabilities(targets: PhoneTargets) -> tuple[DeclaredCapability, ...]
     return tuple(_declared(target, None) for target in targets.screens())
 
 
-def _declared(target: Target, refusal: str | None) -> DeclaredCapability:
+def _declared(target: CallTarget, refusal: str | None) -> DeclaredCapability:
     if refusal is None:
         try:
             return DeclaredCapability(target.provider, target.capability, target.key, target.pin)

@@ -18,7 +18,7 @@ from pathlib import Path, PurePosixPath
 from typing import Final
 
 from droidgate.calling.routes import CallLink
-from droidgate.calling.targets import Target
+from droidgate.calling.targets import CallTarget
 from droidgate.calls.arguments import type_behind
 from droidgate.calls.failures import Failure, call_error
 from droidgate.devices.device import TRANSFER_SECONDS, Device, failure_of
@@ -52,7 +52,7 @@ class PlacedFile:
     path: str
 
 
-def plan_files(files: Mapping[str, Path], target: Target) -> tuple[PlacedFile, ...]:
+def plan_files(files: Mapping[str, Path], target: CallTarget) -> tuple[PlacedFile, ...]:
     """Return where the files of a call go.
 
     Args:
@@ -175,7 +175,7 @@ class FileReading:
     problems: tuple[str, ...] = ()
 
 
-def read_files(value: Json, target: Target, device: Device) -> FileReading:
+def read_files(value: Json, target: CallTarget, device: Device) -> FileReading:
     """Read the files that a result names, if they are in the app's own folders of the shared storage.
 
     Other files are left out: an app that may not read them itself could name them, and get their
@@ -209,7 +209,7 @@ def read_files(value: Json, target: Target, device: Device) -> FileReading:
     return FileReading(tuple(files), tuple(problems))
 
 
-def _is_own(path: str, target: Target) -> bool:
+def _is_own(path: str, target: CallTarget) -> bool:
     roots = (f"/storage/emulated/{target.user}", *(["/sdcard"] if target.user == 0 else []))
     return any(
         path.startswith(f"{root}/Android/{kind}/{target.app.package}/")

@@ -22,14 +22,14 @@ from droidgate.devices.server import AdbServer
 from droidgate.model.capability import Provider
 from droidgate.model.json_values import Json
 from droidgate.sources.device import PhoneReading
-from droidgate.sources.phones import Phone as ReadPhone
+from droidgate.sources.phones import ReadablePhone
 
 SECONDS_TO_ASK: Final = 10.0
 """How long `Phone.discover` waits for apps that list their tools only in answer to a broadcast."""
 
 
 @dataclass(frozen=True)
-class Phone(ReadPhone):
+class Phone(ReadablePhone):
     """A phone that adb reaches, real or virtual. May be shared by threads."""
 
     @cached_property
@@ -45,7 +45,7 @@ class Phone(ReadPhone):
         keep: bool = True,
         own_apps: bool = False,
     ) -> PhoneReading:
-        """Return what its apps declare, as `droidgate.sources.phones.Phone.discover`.
+        """Return what its apps declare, as `ReadablePhone.discover`.
 
         A shim of the user asks the apps that list their tools only in answer to a broadcast, for at most
         `SECONDS_TO_ASK`; the tools of those that do not answer stay unknown.

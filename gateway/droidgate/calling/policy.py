@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING, Annotated, Any, Final, Literal
 
 from pydantic import BeforeValidator, Field, model_validator
 
-from droidgate.calling.subjects import CallSubject, CapabilityKey, Effect, glob_matches
+from droidgate.calling.subjects import CallEffect, CallSubject, CapabilityKey, glob_matches
 from droidgate.model.types import Frozen
 from droidgate.parsing.toml_text import read_toml
 from droidgate.private_files import read_private
@@ -87,7 +87,7 @@ class Rule(_Place):
     """
 
     decision: Kind
-    effect: Annotated[tuple[Effect, ...], BeforeValidator(_one_or_more)] | None = None
+    effect: Annotated[tuple[CallEffect, ...], BeforeValidator(_one_or_more)] | None = None
     client: Patterns = _ANY
     reason: str | None = None
 
@@ -165,7 +165,7 @@ class Policy:
 
     def effect_of(
         self, capability: Capability, key: CapabilityKey, *, serial: str, is_ours: bool = False
-    ) -> Effect:
+    ) -> CallEffect:
         """Return what a call may do: the user's word, else the app's hints where the user believes them.
 
         Where several statements of the user apply and differ, it writes. Nothing is guessed from names.
@@ -178,12 +178,12 @@ class Policy:
         """
         said = {other.effect_is for other in self.settings.effect if other.covers(serial, key)}
         if said:
-            return Effect.WRITES if "writes" in said else Effect.READS
+            return CallEffect.WRITES if "writes" in said else CallEffect.READS
         read_only = None if capability.effects is None else capability.effects.read_only
         is_believed = is_ours or _match(self.settings.believe_hints_of, key.package)
         if read_only is None or not is_believed:
-            return Effect.UNKNOWN
-        return Effect.READS if read_only else Effect.WRITES
+            return CallEffect.UNKNOWN
+        return CallEffect.READS if read_only else CallEffect.WRITES
 
     def decide(self, subject: CallSubject) -> Decision:
         """Return what the policy says of a call: the strongest of all rules that it meets.
@@ -196,7 +196,7 @@ class Policy:
             if kind in by_rule:
                 number, rule = by_rule[kind]
                 return Decision(kind, f"rule {number} of {self.place}", rule.reason or _REASONS[kind])
-        if subject.effect is Effect.READS:
+        if subject.effect is CallEffect.READS:
             return Decision("allow", "default", "the capability only reads")
         return Decision("ask", "default", _ASKED[subject.effect])
 
@@ -207,6 +207,6 @@ _REASONS: Final[dict[Kind, str]] = {
     "allow": "a rule of the policy allows it",
 }
 _ASKED: Final = {
-    Effect.WRITES: "a capability that writes requires an approval",
-    Effect.UNKNOWN: "a capability whose effects are not known requires an approval",
+    CallEffect.WRITES: "a capability that writes requires an approval",
+    CallEffect.UNKNOWN: "a capability whose effects are not known requires an approval",
 }

@@ -1,6 +1,6 @@
 """Capabilities that are refused for their names: what can be taken for something else is not called.
 
-A capability is known by its package, component and id (DESIGN 5). Ids that are equal in two apps are not a
+A capability is known by its package, component and id. Ids that are equal in two apps are not a
 danger by themselves, since each name has its package. Names that only look alike are: a person or a model
 that approves one may mean the other.
 """

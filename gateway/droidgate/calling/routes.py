@@ -10,7 +10,7 @@ from typing import Any, Protocol
 
 from droidgate.calling.progress import ProgressReports
 from droidgate.calling.requests import Hop
-from droidgate.calling.targets import Target
+from droidgate.calling.targets import CallTarget
 from droidgate.calling.traces import NO_TRACE, Trace
 from droidgate.devices.device import Condition, Device
 from droidgate.installed import DeviceFacts
@@ -97,7 +97,7 @@ class RawResult:
     note: str | None = None
 
 
-class Route(Protocol):
+class CapabilityRoute(Protocol):
     """A way to a capability."""
 
     @property
@@ -110,7 +110,7 @@ class Route(Protocol):
         """The way, in a few words."""
         ...
 
-    def plan(self, target: Target, arguments: Mapping[str, Json], link: CallLink) -> RoutePlan:
+    def plan(self, target: CallTarget, arguments: Mapping[str, Json], link: CallLink) -> RoutePlan:
         """Return what would be sent; nothing is.
 
         Args:
@@ -128,7 +128,7 @@ class Route(Protocol):
         """Return whether the capability is enabled now; None where the phone does not say."""
         ...
 
-    def send(self, plan: RoutePlan, target: Target, link: CallLink) -> RawResult:
+    def send(self, plan: RoutePlan, target: CallTarget, link: CallLink) -> RawResult:
         """Call the capability, once.
 
         Raises:

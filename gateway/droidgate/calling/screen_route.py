@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from typing import Final
 
 from droidgate.calling.routes import CallLink, RawResult, RoutePlan
-from droidgate.calling.targets import Target
+from droidgate.calling.targets import CallTarget
 from droidgate.calls.failures import Failure, call_error
 from droidgate.devices.errors import CanceledError, DeadlineError
 from droidgate.mobile_agent.tools import MobileAgentTools
@@ -34,7 +34,7 @@ class ScreenRoute:
         """Stable id."""
         return "screen"
 
-    def plan(self, target: Target, arguments: Mapping[str, Json], link: CallLink) -> RoutePlan:
+    def plan(self, target: CallTarget, arguments: Mapping[str, Json], link: CallLink) -> RoutePlan:
         """Return the plan; which commands a tool sends depends on what it finds on the screen."""
         del target, link
         return RoutePlan(self.id, self.title, (), dict(arguments))
@@ -44,7 +44,7 @@ class ScreenRoute:
         del plan, link
         return True
 
-    def send(self, plan: RoutePlan, target: Target, link: CallLink) -> RawResult:
+    def send(self, plan: RoutePlan, target: CallTarget, link: CallLink) -> RawResult:
         """Run the tool, once.
 
         Raises:

@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from typing import Final
 
 from droidgate.calling.routes import CallLink, Command, RawResult, RoutePlan
-from droidgate.calling.targets import Target
+from droidgate.calling.targets import CallTarget
 from droidgate.calls.failures import Failure, call_error
 from droidgate.devices.activities import broadcast_command, intent_arguments, send_broadcast
 from droidgate.devices.device import Condition, Device
@@ -53,7 +53,7 @@ class ShellRoute:
         """The format's id of the way."""
         return self.calls.route_id
 
-    def plan(self, target: Target, arguments: Mapping[str, Json], link: CallLink) -> RoutePlan:
+    def plan(self, target: CallTarget, arguments: Mapping[str, Json], link: CallLink) -> RoutePlan:
         """Return the command that would be run.
 
         Raises:
@@ -75,7 +75,7 @@ class ShellRoute:
         with link.hop("ask whether it is enabled", query.arguments):
             return self.calls.read_enabled(_run(link.device, query, link.seconds))
 
-    def send(self, plan: RoutePlan, target: Target, link: CallLink) -> RawResult:
+    def send(self, plan: RoutePlan, target: CallTarget, link: CallLink) -> RawResult:
         """Run the command, once.
 
         Raises:
@@ -97,7 +97,7 @@ class ShellRoute:
         return RawResult(result.value, declared, target.provider.definitions, result.note)
 
 
-def _call_of(target: Target, arguments: Mapping[str, Json], link: CallLink) -> ShellCall:
+def _call_of(target: CallTarget, arguments: Mapping[str, Json], link: CallLink) -> ShellCall:
     seconds = max(1, math.ceil(link.seconds))
     return ShellCall(target.named_provider, target.capability, arguments, link.facts, seconds)
 

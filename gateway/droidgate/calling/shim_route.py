@@ -11,7 +11,7 @@ from typing import Final
 
 from droidgate.calling.routes import CallLink, RawResult, RoutePlan
 from droidgate.calling.subjects import component_name
-from droidgate.calling.targets import Target
+from droidgate.calling.targets import CallTarget
 from droidgate.calls.failures import Failure, call_error
 from droidgate.devices.device import Device
 from droidgate.devices.errors import CanceledError, DeadlineError
@@ -80,7 +80,7 @@ class ShimRoute:
         """The way's id."""
         return "shim"
 
-    def plan(self, target: Target, arguments: Mapping[str, Json], link: CallLink) -> RoutePlan:
+    def plan(self, target: CallTarget, arguments: Mapping[str, Json], link: CallLink) -> RoutePlan:
         """Return the commands that would be run.
 
         Raises:
@@ -110,7 +110,7 @@ class ShimRoute:
         del plan, link
         return None
 
-    def send(self, plan: RoutePlan, target: Target, link: CallLink) -> RawResult:
+    def send(self, plan: RoutePlan, target: CallTarget, link: CallLink) -> RawResult:
         """Send the request, once.
 
         Raises:
@@ -132,7 +132,7 @@ class ShimRoute:
                 raise call_error(Failure("timeout", error.message)) from error
         return _raw_result(sent, outputs)
 
-    def _find(self, target: Target, place: ShimPlace) -> tuple[str, RouteTable, PreparedRoute]:
+    def _find(self, target: CallTarget, place: ShimPlace) -> tuple[str, RouteTable, PreparedRoute]:
         reasons: list[str] = []
         for package in _shims_for(target.app.package, place):
             try:

@@ -11,7 +11,7 @@ from typing import Final
 from droidgate.model.capability import Capability, Provider, reachable_definitions
 
 
-class Effect(StrEnum):
+class CallEffect(StrEnum):
     """What a call of a capability may do, as far as the user trusts what is said of it."""
 
     READS = "reads"
@@ -21,7 +21,7 @@ class Effect(StrEnum):
 
 @dataclass(frozen=True, slots=True)
 class CapabilityKey:
-    """Which capability of a phone is meant: DESIGN 5.
+    """Which capability of a phone is meant: user, package, component, protocol and id.
 
     Attributes:
         user: Android user number.
@@ -59,7 +59,7 @@ class CallSubject:
     component: str
     protocol: str
     capability: str
-    effect: Effect
+    effect: CallEffect
     client: str
 
     @property

@@ -41,7 +41,7 @@ Learn = Callable[[Provider, DeviceFacts, Device], Provider | None]
 
 
 @dataclass(frozen=True)
-class Target:
+class CallTarget:
     """A capability on a phone. What follows from it is computed once.
 
     Attributes:
@@ -102,7 +102,7 @@ class Target:
         return is_end or text in {identifier, f"{self.app.package}/{identifier}", self.name}
 
 
-class ScreenTarget(Target):
+class ScreenTarget(CallTarget):
     """One of MobileAgent's commands: it works on the phone's screen, and no app declares it.
 
     Its approval holds for this phone only, which has no signer by which another phone would be the same.
@@ -137,7 +137,7 @@ class PhoneTargets:
         self._lock = threading.RLock()
         self._reading: PhoneReading | None = None
         self._learnt: dict[tuple[str, str], Provider] = {}
-        self._known: tuple[Target, ...] | None = None
+        self._known: tuple[CallTarget, ...] | None = None
         self._refused: dict[CapabilityKey, str] = {}
         self._callable: dict[int, tuple[Provider, Callability]] = {}
         self._screen_facts: DeviceFacts | None = None
@@ -196,7 +196,7 @@ class PhoneTargets:
             self._known = None
             return self._reading
 
-    def all(self) -> tuple[Target, ...]:
+    def all(self) -> tuple[CallTarget, ...]:
         """Return every capability, those included whose receivers have to be asked; shims' are left out.
 
         Raises:
@@ -205,7 +205,7 @@ class PhoneTargets:
         self._ask_receivers(app.package for app in self.reading.apps)
         return self._targets()
 
-    def why_refused(self, target: Target) -> str | None:
+    def why_refused(self, target: CallTarget) -> str | None:
         """Return why a capability is not called for its name, such as one that looks like another's.
 
         One sentence without a period; None where it may be called.
@@ -215,7 +215,7 @@ class PhoneTargets:
         self._targets()
         return self._refused.get(target.key)
 
-    def callability(self, target: Target) -> Callability:
+    def callability(self, target: CallTarget) -> Callability:
         """Return whether and how the provider of a capability can be called; computed once."""
         provider = target.provider
         known = self._callable.get(id(provider))
@@ -224,11 +224,11 @@ class PhoneTargets:
             self._callable[id(provider)] = known
         return known[1]
 
-    def find(self, text: str, *, app: str | None = None, protocol: str | None = None) -> Target:
+    def find(self, text: str, *, app: str | None = None, protocol: str | None = None) -> CallTarget:
         """Return the one capability that a text names.
 
         Args:
-            text: As in `Target.is_named`.
+            text: As in `CallTarget.is_named`.
             app: Only of this package.
             protocol: Only of this format.
 
@@ -250,7 +250,7 @@ class PhoneTargets:
             raise _ambiguous(text, found)
         return found[0]
 
-    def current(self, target: Target, device: Device) -> Target:
+    def current(self, target: CallTarget, device: Device) -> CallTarget:
         """Return a capability as the phone has it now.
 
         Args:
@@ -308,7 +308,7 @@ class PhoneTargets:
                         self._learnt[key] = learnt
                         self._known = None
 
-    def _targets(self) -> tuple[Target, ...]:
+    def _targets(self) -> tuple[CallTarget, ...]:
         """Return what is known, computed once after each reading."""
         with self._lock:
             if self._known is None:
@@ -317,7 +317,7 @@ class PhoneTargets:
                 self._callable.clear()
             return self._known
 
-    def _every_target(self) -> Iterator[Target]:
+    def _every_target(self) -> Iterator[CallTarget]:
         user = self.reading.facts.user
         for app in self.reading.apps:
             for provider in app.providers if not is_shim(app.package) else ():
@@ -327,17 +327,17 @@ class PhoneTargets:
                     else self._learnt.get((app.package, component_name(provider)))
                 )
                 for capability in (learnt or provider).capabilities:
-                    yield Target(learnt or provider, capability, app, user, learnt is not None)
+                    yield CallTarget(learnt or provider, capability, app, user, learnt is not None)
 
-    def _limited_to(self, app: str | None, protocol: str | None) -> list[Target]:
-        every: Iterable[Target] = self.screens() if protocol == FORMAT_ID else self._targets()
+    def _limited_to(self, app: str | None, protocol: str | None) -> list[CallTarget]:
+        every: Iterable[CallTarget] = self.screens() if protocol == FORMAT_ID else self._targets()
         return [
             target
             for target in every
             if app in {None, target.app.package} and protocol in {None, target.provider.protocol}
         ]
 
-    def _matching(self, text: str, app: str | None, protocol: str | None) -> list[Target]:
+    def _matching(self, text: str, app: str | None, protocol: str | None) -> list[CallTarget]:
         of_app = self._limited_to(app, protocol)
         whole = [target for target in of_app if target.name == text]
         return whole or [target for target in of_app if target.is_named(text)]
@@ -363,7 +363,7 @@ def last_part(identifier: str) -> str:
     return identifier[at + 1 :] or identifier
 
 
-def _ambiguous(text: str, found: list[Target]) -> UsageError:
+def _ambiguous(text: str, found: list[CallTarget]) -> UsageError:
     short = [f"{target.app.package}/{target.capability.id}" for target in found]
     distinct = short if len(set(short)) == len(short) else [target.name for target in found]
     names = ", ".join(map(shlex.quote, distinct[:_MAX_LISTED]))

@@ -1,4 +1,4 @@
-"""Arguments and results of a call, fitted to what a capability declares (DESIGN 6)."""
+"""Arguments and results of a call, fitted to what a capability declares."""
 
 from __future__ import annotations
 

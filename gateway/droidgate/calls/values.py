@@ -329,7 +329,7 @@ def _fit_bytes(value: Json, pointer: str) -> str:
     text = str(_expect(value, str, "a text in base64", pointer))
     # `b64decode` takes padding that is not needed.
     if _BASE64_TEXT.fullmatch(text) is None:
-        raise UnfitValueError(pointer, "the text is no base64")
+        raise UnfitValueError(pointer, "the text is not base64")
     return text
 
 

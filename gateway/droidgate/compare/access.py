@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from typing import Any, Final
 
 from droidgate.callability import enabled_configurations
-from droidgate.compare.changes import ACCESS_OPENED, ACCESS_TIGHTENED, SPELLING_CHANGED, Change, Weight
+from droidgate.compare.changes import ACCESS_OPENED, ACCESS_TIGHTENED, NOTATION_CHANGED, Change, Weight
 from droidgate.model.capability import Capability, Provider
 from droidgate.parsing.configured_flags import joined_qualifiers, value_for_qualifier
 
@@ -44,7 +44,7 @@ def _changes_of(field: str, before: Any, after: Any, pointers: tuple[str, str]) 
     if shift.opens:
         effects.append((ACCESS_OPENED, Weight.SECURITY, "other callers are accepted now"))
     for code, weight, meaning in effects or [
-        (SPELLING_CHANGED, Weight.TEXT_ONLY, "the same callers are accepted")
+        (NOTATION_CHANGED, Weight.TEXT_ONLY, "the same callers are accepted")
     ]:
         yield Change(
             code=code,

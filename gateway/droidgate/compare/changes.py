@@ -227,7 +227,7 @@ EFFECT_CHANGED: Final = _code(
 )
 TEXT_CHANGED: Final = _code("text-changed", "Other words for users and language models")
 ORDER_CHANGED: Final = _code("order-changed", "The same things in another order")
-SPELLING_CHANGED: Final = _code("spelling-changed", "The same meaning, written down in another way")
+NOTATION_CHANGED: Final = _code("notation-changed", "The same meaning, written down in another way")
 ACCESS_TIGHTENED: Final = _code(
     "access-tightened",
     "An access rule refuses callers that were accepted; a replaced permission is opened too",

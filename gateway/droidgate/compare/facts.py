@@ -11,10 +11,10 @@ from droidgate.compare.changes import (
     EXTENSION_CHANGED,
     FORMAT_CHANGED,
     KEYWORD_CHANGED,
+    NOTATION_CHANGED,
     NULLABLE_CHANGED,
     ORDER_CHANGED,
     PATTERN_CHANGED,
-    SPELLING_CHANGED,
     TEXT_CHANGED,
 )
 from droidgate.compare.differences import At, Difference, Effect
@@ -73,7 +73,7 @@ def compare_facts(old: At, new: At) -> list[Difference]:
         message = "the type is now named" if before.implicit else "the type is no longer named"
         differences.append(
             _leaf(
-                SPELLING_CHANGED,
+                NOTATION_CHANGED,
                 Effect.NONE,
                 message,
                 (old, new),
@@ -218,7 +218,7 @@ def _weigh_keyword(keyword: str, before: Type, after: Type) -> tuple[str, Effect
     if keyword == "required":
         return _by_sets(_required_elsewhere(before), _required_elsewhere(after))
     if keyword in _SPELLINGS and "any" not in {before.kind, after.kind}:
-        return SPELLING_CHANGED, Effect.NONE
+        return NOTATION_CHANGED, Effect.NONE
     default = _DEFAULTS.get(keyword)
     olds, news = before.keywords.get(keyword, default), after.keywords.get(keyword, default)
     if olds is None or news is None:
@@ -228,7 +228,7 @@ def _weigh_keyword(keyword: str, before: Type, after: Type) -> tuple[str, Effect
 
 def _weigh_values(keyword: str, olds: Json, news: Json) -> tuple[str, Effect]:
     if json_equal(olds, news):
-        return SPELLING_CHANGED, Effect.NONE
+        return NOTATION_CHANGED, Effect.NONE
     if isinstance(olds, bool) and isinstance(news, bool):
         narrower = news if keyword == "uniqueItems" else not news
         return KEYWORD_CHANGED, Effect.NARROWER if narrower else Effect.WIDER
@@ -256,7 +256,7 @@ def _required_elsewhere(type_: Type) -> set[str]:
 
 def _by_sets(olds: set[str], news: set[str]) -> tuple[str, Effect]:
     if olds == news:
-        return SPELLING_CHANGED, Effect.NONE
+        return NOTATION_CHANGED, Effect.NONE
     if olds < news:
         return KEYWORD_CHANGED, Effect.NARROWER
     return KEYWORD_CHANGED, Effect.WIDER if news < olds else Effect.OTHER

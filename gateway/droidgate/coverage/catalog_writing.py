@@ -19,7 +19,7 @@ from droidgate.extras import need
 from droidgate.model.errors import InputError
 from droidgate.sources.catalogs.catalog import CATALOG_SCHEMA, Catalog, first_line, quoted
 from droidgate.sources.catalogs.names import CATALOG_FILE
-from droidgate.sources.catalogs.rows import TABLES, Table
+from droidgate.sources.catalogs.rows import TABLES, CatalogTable
 from droidgate.sources.spelling import printable
 
 BUILDING: Final = "building"
@@ -224,7 +224,7 @@ class _Writing:
             selected.append(f"SELECT {called}, {rest} FROM {item.scan_of('sources')}")
         return " UNION ALL ".join(selected)
 
-    def _rows_of(self, table: Table) -> str:
+    def _rows_of(self, table: CatalogTable) -> str:
         name = table.name
         columns = ", ".join(column.name for column in table.columns)
         own = "SELECT unit FROM units WHERE place = 0"

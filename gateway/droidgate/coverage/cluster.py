@@ -25,7 +25,7 @@ from queue import Empty, Queue
 from typing import Any, Final, NoReturn
 
 from droidgate.coverage.inputs import Item
-from droidgate.coverage.process_pool import Answer, PoolSettings, StandingWorker
+from droidgate.coverage.process_pool import PoolAnswer, PoolSettings, StandingWorker
 from droidgate.coverage.scanned import Scanned
 from droidgate.extras import need
 from droidgate.model.errors import InputError, UsageError
@@ -172,7 +172,7 @@ class Cluster:
     _checked: frozenset[str] = frozenset()
     _version: str = field(default_factory=lambda: version(_PACKAGE))
 
-    def run(self, items: Iterable[Item]) -> Iterator[Answer]:
+    def run(self, items: Iterable[Item]) -> Iterator[PoolAnswer]:
         """Yield an answer for each input, as they come.
 
         A task whose worker dies is done again elsewhere; one that is late is given to a second worker, and
@@ -267,7 +267,7 @@ class Cluster:
                 message = f"a worker of the cluster has droidgate {item}, this is {self._version}"
                 raise self._failure(message, "the same version makes the same rows")
 
-    def _run(self, client: Any, source: Iterator[Item]) -> Iterator[Answer]:
+    def _run(self, client: Any, source: Iterator[Item]) -> Iterator[PoolAnswer]:
         ended: Queue[Any] = Queue()
         waiting: list[Chunk] = []
         is_over = False
@@ -304,7 +304,7 @@ class Cluster:
         )
         return client.submit(scan_chunk, values, one_process, self._version, pure=False, retries=_RETRIES)
 
-    def _take(self, client: Any, future: Any, waiting: list[Chunk]) -> Iterator[Answer]:
+    def _take(self, client: Any, future: Any, waiting: list[Chunk]) -> Iterator[PoolAnswer]:
         """Yield what a task gave; what failed is tried in pieces."""
         name = next((name for name, other in self._tasks.items() if future in other.futures), None)
         if name is None:  # the other one of a late pair was sooner
@@ -314,7 +314,7 @@ class Cluster:
             del self._tasks[name]
             client.cancel([other for other in task.futures if other is not future], force=True)
             for item, (head, rows) in zip(task.items, future.result(), strict=True):
-                yield Answer(item, head, rows)
+                yield PoolAnswer(item, head, rows)
             return
         task.futures.remove(future)
         if task.futures:
@@ -329,7 +329,7 @@ class Cluster:
         reason = "the workers of the cluster that scanned it died or failed, again and again"
         with suppress(Exception):
             reason += f": {type(future.exception()).__name__}"
-        yield Answer.of(task.items[0], Scanned.failed(task.items[0].source, "crashed", reason))
+        yield PoolAnswer.of(task.items[0], Scanned.failed(task.items[0].source, "crashed", reason))
 
     def _help_late_ones(self, client: Any, ended: Queue[Any]) -> None:
         now = time.monotonic()

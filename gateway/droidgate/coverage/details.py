@@ -12,12 +12,12 @@ from droidgate.coverage.document_details import (
     AppDetail,
     CapabilityDetail,
     Details,
+    DialectTranslation,
     FindingDetail,
     Group,
     GroupLink,
     LevelProfile,
     ProviderDetail,
-    Translation,
 )
 from droidgate.coverage.document_summary import REACHES, Reach
 from droidgate.coverage.figures import Figures
@@ -77,7 +77,7 @@ def is_too_large(figures: Figures) -> bool:
 
 
 def details_of(
-    figures: Figures, overlaps: Overlaps | None, translations: tuple[Translation, ...] = ()
+    figures: Figures, overlaps: Overlaps | None, translations: tuple[DialectTranslation, ...] = ()
 ) -> Details:
     """Return everything, one by one; `prepare_quality` comes first."""
     providers = figures.rows(_PROVIDERS)

@@ -21,7 +21,7 @@ from droidgate.coverage.document_summary import (
     ProtocolCount,
     Quality,
     Totals,
-    Unread,
+    UnreadCounts,
 )
 from droidgate.model.types import Frozen
 
@@ -50,7 +50,7 @@ class Report(Frozen):
     """
 
     catalog: CatalogFacts
-    unread: Unread
+    unread: UnreadCounts
     totals: Totals
     protocols: tuple[ProtocolCount, ...]
     overlap: tuple[Overlap, ...]

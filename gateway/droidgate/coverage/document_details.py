@@ -237,7 +237,7 @@ class Group(Frozen):
     links: tuple[GroupLink, ...]
 
 
-class WrittenFile(Frozen):
+class TranslatedFile(Frozen):
     """A file of a translation: its path in an app's source set, and its text."""
 
     path: str
@@ -253,7 +253,7 @@ class TranslationFinding(Frozen):
     message: str
 
 
-class Translation(Frozen):
+class DialectTranslation(Frozen):
     """A provider of the selection, written in one dialect.
 
     Attributes:
@@ -266,7 +266,7 @@ class Translation(Frozen):
 
     provider: int
     target: str
-    files: tuple[WrittenFile, ...]
+    files: tuple[TranslatedFile, ...]
     findings: tuple[TranslationFinding, ...]
     problem: str | None
 
@@ -295,4 +295,4 @@ class Details(Frozen):
     capabilities: tuple[CapabilityDetail, ...]
     findings: tuple[FindingDetail, ...]
     groups: tuple[Group, ...]
-    translations: tuple[Translation, ...]
+    translations: tuple[DialectTranslation, ...]

@@ -54,7 +54,7 @@ class UnreadInput(Frozen):
     reason: str
 
 
-class Unread(Frozen):
+class UnreadCounts(Frozen):
     """What a scan could not read, so that no other figure counts it.
 
     Attributes:

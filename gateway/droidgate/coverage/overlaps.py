@@ -20,7 +20,7 @@ from droidgate.coverage.document_summary import (
 from droidgate.coverage.figures import Figures, most_frequent
 from droidgate.coverage.match.features import CapabilityText, Sense
 from droidgate.coverage.match.grouping import Link, Matching, match_reading
-from droidgate.coverage.match.reading import Reading, read_capabilities
+from droidgate.coverage.match.reading import CapabilityTexts, read_capabilities
 from droidgate.coverage.match.use_cases import ServedUseCase, UseCases
 from droidgate_mappings.taxonomy import load_taxonomy
 
@@ -79,7 +79,7 @@ def _texts(figures: Figures) -> Iterator[CapabilityText]:
 
 
 def _served(
-    reading: Reading, tally: _Tally, figures: Figures
+    reading: CapabilityTexts, tally: _Tally, figures: Figures
 ) -> Iterator[tuple[str, tuple[ServedUseCase, ...]]]:
     """Yield the capabilities that serve use cases with them, counted; each sense is judged once."""
     judge = UseCases()
@@ -131,7 +131,7 @@ class _Tally:
             )
 
 
-def _summary(matching: Matching, reading: Reading) -> MatchingSummary:
+def _summary(matching: Matching, reading: CapabilityTexts) -> MatchingSummary:
     kinds: Counter[str] = Counter(link.kind for link in matching.links)
     places = {key: place for place, key in enumerate(reading.keys)}
     sizes = [len({reading.packages[places[key]] for key in group}) for group in matching.groups]
@@ -153,7 +153,7 @@ def _summary(matching: Matching, reading: Reading) -> MatchingSummary:
     )
 
 
-def _group(reading: Reading, members: list[int], apps: int, links: list[Link]) -> MatchedGroup:
+def _group(reading: CapabilityTexts, members: list[int], apps: int, links: list[Link]) -> MatchedGroup:
     examples = dict.fromkeys(f"{reading.packages[member]} {reading.names[member]}" for member in members)
     return MatchedGroup(
         name=reading.names[members[0]],

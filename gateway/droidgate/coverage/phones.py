@@ -25,7 +25,7 @@ _MANIFEST: Final = "AndroidManifest.xml"
 
 
 @dataclass(frozen=True, slots=True)
-class Phone:
+class ScannedPhone:
     """A phone that is there.
 
     Attributes:
@@ -42,7 +42,7 @@ class Phone:
         return f"adb:{self.device.serial}"
 
 
-def find_phone(source: str) -> Phone:
+def find_phone(source: str) -> ScannedPhone:
     """Return the phone that is meant.
 
     Raises:
@@ -50,10 +50,10 @@ def find_phone(source: str) -> Phone:
         DeviceError: it is not there, or does not let us in.
     """
     serial, package = parse_phone_source(source)
-    return Phone(open_device(serial), package)
+    return ScannedPhone(open_device(serial), package)
 
 
-def scan_phone(phone: Phone, *, own_apps: bool) -> Iterator[Scanned]:
+def scan_phone(phone: ScannedPhone, *, own_apps: bool) -> Iterator[Scanned]:
     """Yield a result for each app of a phone, for the user in front.
 
     Args:

@@ -53,7 +53,7 @@ class PoolSettings:
 
 
 @dataclass(frozen=True, slots=True)
-class Answer:
+class PoolAnswer:
     """What came of one input: the head of the result, and its rows as a JSON text or nothing."""
 
     item: Item
@@ -61,7 +61,7 @@ class Answer:
     rows: bytes = b""
 
     @classmethod
-    def of(cls, item: Item, scanned: Scanned) -> Answer:
+    def of(cls, item: Item, scanned: Scanned) -> PoolAnswer:
         """Return the answer that a worker would have sent."""
         head, rows = scanned.encode()
         return cls(item, json.loads(head), rows)
@@ -157,10 +157,10 @@ class ProcessPool:
         self._settings = settings
         self._lock = threading.Lock()
         self._stopped = threading.Event()
-        self._queue: Queue[Answer | BaseException | None] = Queue(most_waiting)
+        self._queue: Queue[PoolAnswer | BaseException | None] = Queue(most_waiting)
         self._workers: dict[int, _Worker] = {}
 
-    def run(self, items: Iterable[Item]) -> Iterator[Answer]:
+    def run(self, items: Iterable[Item]) -> Iterator[PoolAnswer]:
         """Yield an answer for each input, as they come.
 
         Raises:
@@ -180,7 +180,7 @@ class ProcessPool:
                 answer = self._queue.get()
                 if answer is None:
                     count -= 1
-                elif isinstance(answer, Answer):
+                elif isinstance(answer, PoolAnswer):
                     yield answer
                 else:
                     raise answer
@@ -196,12 +196,12 @@ class ProcessPool:
         with self._lock:
             return [worker.process_id for worker in self._workers.values()]
 
-    def taken(self) -> list[Answer]:
+    def taken(self) -> list[PoolAnswer]:
         """Return the answers that wait."""
-        answers: list[Answer] = []
+        answers: list[PoolAnswer] = []
         while not self._queue.empty():
             answer = self._queue.get()
-            if isinstance(answer, Answer):
+            if isinstance(answer, PoolAnswer):
                 answers.append(answer)
         return answers
 
@@ -241,7 +241,7 @@ class ProcessPool:
         with self._lock:
             return None if self._stopped.is_set() else next(source, None)
 
-    def put(self, answer: Answer) -> None:
+    def put(self, answer: PoolAnswer) -> None:
         """Take an answer."""
         self._queue.put(answer)
 
@@ -285,7 +285,7 @@ class StandingWorker:
         self._driver = _Driver(self._pool, 0, iter(()))
         self._pool.begin_watching()
 
-    def scan(self, items: Iterable[Item]) -> list[Answer]:
+    def scan(self, items: Iterable[Item]) -> list[PoolAnswer]:
         """Return the answers for some inputs, in their order.
 
         Raises:
@@ -324,7 +324,7 @@ class _Driver:
             worker = self._worker
             received = None if worker is None else worker.receive()
             if worker is not None and received is not None:
-                answer = Answer(self._sent.popleft(), json.loads(received[0]), received[1])
+                answer = PoolAnswer(self._sent.popleft(), json.loads(received[0]), received[1])
                 if worker.is_late or answer.head["outcome"] == OUT_OF_MEMORY:
                     self._replace_worker()
                 self._pool.put(answer)
@@ -369,7 +369,7 @@ class _Driver:
         item = self._sent.popleft()
         self._replace_worker()
         if is_late or item.source in self._tried:
-            self._pool.put(Answer.of(item, self._pool.why_it_ended(item, is_late=is_late)))
+            self._pool.put(PoolAnswer.of(item, self._pool.why_it_ended(item, is_late=is_late)))
         else:
             self._tried.add(item.source)
             self._waiting.appendleft(item)

@@ -14,7 +14,7 @@ from droidgate.coverage.catalog_writing import Parts, check_folder, write_catalo
 from droidgate.coverage.conversions import targets
 from droidgate.coverage.inputs import Inputs, Item, list_inputs, state_of
 from droidgate.coverage.known import KnownUnits, write_known
-from droidgate.coverage.process_pool import Answer, PoolSettings, ProcessPool
+from droidgate.coverage.process_pool import PoolAnswer, PoolSettings, ProcessPool
 from droidgate.coverage.remote import is_only_here
 from droidgate.coverage.scan_lock import only_scan_of
 from droidgate.coverage.scan_log import KEPT_LOG_FILE, Header, ScanLog
@@ -29,7 +29,7 @@ from droidgate.sources.spelling import printable
 _KNOWN_FILE: Final = "known-{}.units"
 _KNOWN_FILES: Final = _KNOWN_FILE.format("[0-9a-f]" * 16)
 
-Answers = Generator[Answer, None, None]
+Answers = Generator[PoolAnswer, None, None]
 
 _MOST_NAMED: Final = 5
 
@@ -39,7 +39,7 @@ _GOOD: Final = frozenset({"read", KNOWN})
 class Executor(Protocol):
     """Whatever scans inputs: processes of this machine, or a cluster."""
 
-    def run(self, items: Iterable[Item]) -> Iterator[Answer]:
+    def run(self, items: Iterable[Item]) -> Iterator[PoolAnswer]:
         """Yield an answer for each input, as they come."""
 
 
@@ -93,7 +93,7 @@ class ScanRequest:
 
 
 @dataclass(frozen=True, slots=True)
-class Result:
+class ScanResult:
     """What a scan came to.
 
     Attributes:
@@ -109,7 +109,7 @@ class Result:
     known: int
 
 
-def scan(request: ScanRequest, watcher: Watcher | None = None) -> Result:
+def scan(request: ScanRequest, watcher: Watcher | None = None) -> ScanResult:
     """Scan sources into a catalog, which afterwards holds exactly them.
 
     A scan that did not end goes on where it was; content that an earlier catalog has is not read again.
@@ -140,7 +140,7 @@ class _Scan:
         self._header = Header(version("droidgate"), tuple(targets()), limits)
         self._known_count = 0
 
-    def run(self) -> Result:
+    def run(self) -> ScanResult:
         inputs = list_inputs(self._request.sources, leave_out=self._folder)
         if not (inputs.items or inputs.phones or inputs.catalogs):
             hint = "a scan looks for APKs, containers of splits, Android modules and descriptors"
@@ -156,7 +156,7 @@ class _Scan:
         with only_scan_of(self._folder):
             return self._run(inputs, merged)
 
-    def _run(self, inputs: Inputs, merged: Sequence[tuple[str, Catalog]]) -> Result:
+    def _run(self, inputs: Inputs, merged: Sequence[tuple[str, Catalog]]) -> ScanResult:
         earlier = self._earlier_catalogs()
         check_folder(self._folder)
         for torn in self._folder.glob(_KNOWN_FILES):
@@ -169,7 +169,7 @@ class _Scan:
         self._known_file.unlink()
         if not self._request.keeps_log:
             log.path.unlink()
-        return Result(catalog, _final_outcomes(catalog), self._resumed, self._known_count)
+        return ScanResult(catalog, _final_outcomes(catalog), self._resumed, self._known_count)
 
     def _scan_all(self, inputs: Inputs, known: Container[str]) -> ScanLog:
         items = {item.source: item for item in inputs.items}
@@ -202,7 +202,7 @@ class _Scan:
         work = load_work(pool.work)
         here = [item for item in items if item.kind == "refused" or is_only_here(item.location)]
         for item in here:
-            yield Answer.of(item, do_work(work, item, known, None)[0])
+            yield PoolAnswer.of(item, do_work(work, item, known, None)[0])
         left = [item for item in items if item.kind != "refused" and not is_only_here(item.location)]
         if left:
             settings = PoolSettings(
@@ -288,7 +288,7 @@ def _apps_with_splits(log: ScanLog, items: Mapping[str, Item]) -> Iterator[_Grou
                 yield _Group(Item(item_of_base.source, "app", item_of_base.location, parts), splits)
 
 
-def _write_group(log: ScanLog, answer: Answer, splits: Iterable[tuple[Item, Mapping[str, Any]]]) -> None:
+def _write_group(log: ScanLog, answer: PoolAnswer, splits: Iterable[tuple[Item, Mapping[str, Any]]]) -> None:
     """Write an app's lines: that of its base, and those of its splits, which belong to its unit.
 
     Where the whole cannot be read, the base stays as it was read alone: no split takes an app away.
@@ -304,7 +304,7 @@ def _write_group(log: ScanLog, answer: Answer, splits: Iterable[tuple[Item, Mapp
         reason = f"it cannot be read with its base, {answer.item.source}: {answer.head['reason']}"
     for split, head in members:
         fields = {name: value for name, value in head.items() if name != "identity"}
-        log.write(Answer(split, {**fields, "unit": unit, "reason": reason}), stage=2)
+        log.write(PoolAnswer(split, {**fields, "unit": unit, "reason": reason}), stage=2)
 
 
 def open_phone(source: str, *, own_apps: bool) -> Callable[[], Iterator[Scanned]]:
@@ -322,4 +322,4 @@ def open_phone(source: str, *, own_apps: bool) -> Callable[[], Iterator[Scanned]
 
 def _answers_of_phone(scan_it: Callable[[], Iterator[Scanned]]) -> Answers:
     for scanned in scan_it():
-        yield Answer.of(Item(scanned.source, "refused"), scanned)
+        yield PoolAnswer.of(Item(scanned.source, "refused"), scanned)

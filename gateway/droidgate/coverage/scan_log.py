@@ -15,7 +15,7 @@ from pathlib import Path
 from typing import Any, Final, Self
 
 from droidgate.coverage.inputs import Item, state_of
-from droidgate.coverage.process_pool import Answer
+from droidgate.coverage.process_pool import PoolAnswer
 from droidgate.coverage.scanned import KNOWN
 from droidgate.model.errors import InputError, UsageError
 from droidgate.parsing.json_text import WRITTEN, parse_json
@@ -123,7 +123,7 @@ class ScanLog:
         if has_rows and head["unit"] is not None:
             self._units.add(bytes.fromhex(head["unit"]))
 
-    def write(self, answer: Answer, *, stage: int = 1) -> None:
+    def write(self, answer: PoolAnswer, *, stage: int = 1) -> None:
         """Write the line of one result.
 
         Args:

@@ -10,7 +10,7 @@ from typing import Final
 from droidgate.cores import usable_cores
 from droidgate.coverage.cluster import Cluster, check_cluster
 from droidgate.coverage.process_pool import PoolSettings, ProcessPool
-from droidgate.coverage.scan import Executor, Result, ScanRequest, Watcher
+from droidgate.coverage.scan import Executor, ScanRequest, ScanResult, Watcher
 from droidgate.coverage.scan import scan as scan_request
 
 _MEBIBYTE: Final = 1 << 20
@@ -46,7 +46,7 @@ def scan(
     catalog: str | PathLike[str],
     options: ScanOptions | None = None,
     watcher: Watcher | None = None,
-) -> Result:
+) -> ScanResult:
     """Scan sources into a catalog, which afterwards holds exactly them; needs the extra `coverage`.
 
     A scan that did not end goes on where it was; content that an earlier catalog has is not read again.

@@ -7,7 +7,7 @@ from fnmatch import fnmatchcase
 from typing import Final
 
 from droidgate.coverage.conversions import targets
-from droidgate.coverage.document_details import Translation, TranslationFinding, WrittenFile
+from droidgate.coverage.document_details import DialectTranslation, TranslatedFile, TranslationFinding
 from droidgate.coverage.figures import Figures
 from droidgate.model.capability import Provider
 from droidgate.model.errors import DroidgateError
@@ -17,7 +17,7 @@ MOST_PROVIDERS: Final = 50
 MOST_FINDINGS_EACH: Final = 200
 
 
-def translate_chosen(figures: Figures, patterns: Sequence[str]) -> tuple[Translation, ...]:
+def translate_chosen(figures: Figures, patterns: Sequence[str]) -> tuple[DialectTranslation, ...]:
     """Write every provider of the apps whose application id fits a pattern in every dialect.
 
     Args:
@@ -64,7 +64,7 @@ def misfits(figures: Figures, patterns: Sequence[str]) -> Iterator[str]:
         yield f"at most {MOST_PROVIDERS} providers are translated"
 
 
-def _translate(number: int, provider: Provider, target: str) -> Translation:
+def _translate(number: int, provider: Provider, target: str) -> DialectTranslation:
     format_, dialect = targets()[target]
     if format_.write is None:
         return _failed(number, target, f"{format_.title} is only read")
@@ -72,10 +72,10 @@ def _translate(number: int, provider: Provider, target: str) -> Translation:
         writing = format_.write(provider, dialect)
     except DroidgateError as error:
         return _failed(number, target, error.message)
-    return Translation(
+    return DialectTranslation(
         provider=number,
         target=target,
-        files=tuple(WrittenFile(path=artifact.path, text=artifact.text) for artifact in writing.artifacts),
+        files=tuple(TranslatedFile(path=artifact.path, text=artifact.text) for artifact in writing.artifacts),
         findings=tuple(
             TranslationFinding(
                 code=finding.code, level=finding.level.value, pointer=finding.pointer, message=finding.message
@@ -86,5 +86,5 @@ def _translate(number: int, provider: Provider, target: str) -> Translation:
     )
 
 
-def _failed(number: int, target: str, problem: str) -> Translation:
-    return Translation(provider=number, target=target, files=(), findings=(), problem=problem)
+def _failed(number: int, target: str, problem: str) -> DialectTranslation:
+    return DialectTranslation(provider=number, target=target, files=(), findings=(), problem=problem)

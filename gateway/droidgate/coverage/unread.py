@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Final
 
-from droidgate.coverage.document_summary import Counted, Unread, UnreadInput
+from droidgate.coverage.document_summary import Counted, UnreadCounts, UnreadInput
 from droidgate.coverage.figures import Figures
 
 MOST_REASONS: Final = 20
@@ -21,7 +21,7 @@ FROM problems LEFT JOIN found USING (unit)
 """
 
 
-def unread_of(figures: Figures) -> Unread:
+def unread_of(figures: Figures) -> UnreadCounts:
     """Return what a scan could not read: counts by reason, and the inputs by name."""
     figures.connection.execute(_UNREAD)
     sources, parts = figures.row("SELECT count(outcome), count(*) - count(outcome) FROM unread")
@@ -33,7 +33,7 @@ def unread_of(figures: Figures) -> Unread:
         "SELECT source, place, outcome, reason FROM unread "
         f"ORDER BY outcome IS NULL, source, place, reason LIMIT {MOST_INPUTS}"
     )
-    return Unread(
+    return UnreadCounts(
         sources=sources,
         parts=parts,
         reasons=tuple(Counted(name=name, count=count) for name, count in reasons),

@@ -8,7 +8,6 @@ ways.
 from __future__ import annotations
 
 import re
-from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Final, Literal
 
@@ -18,7 +17,6 @@ from droidgate.devices.outputs import command_failed
 from droidgate.devices.quoting import check_user
 
 _CALL: Final = "content call"
-_QUERY: Final = "content query"
 _READ: Final = "content read"
 _WRITE: Final = "content write"
 _FAILED: Final = re.compile(
@@ -29,7 +27,6 @@ _USAGE: Final = b"usage: adb shell content "
 _URI: Final = re.compile(r"content://[\w.-]+(?:/[^\s\x00-\x1f]*)?", re.ASCII)
 _WORD: Final = re.compile(r"[A-Za-z_][\w.:-]*", re.ASCII)
 _TOKEN: Final = re.compile(r"(?P<key>[A-Za-z_][\w.-]*)=(?P<value>[\w.:+/=-]*)", re.ASCII)
-_MAX_ROWS: Final = 10_000
 
 
 class ProviderError(CommandFailedError):
@@ -55,7 +52,7 @@ class ProviderError(CommandFailedError):
 
 
 @dataclass(frozen=True, slots=True)
-class CallResult:
+class ProviderResult:
     """What a provider's `call` returned.
 
     Attributes:
@@ -89,7 +86,7 @@ def call_provider(
     argument: str | None = None,
     user: int = 0,
     deadline: float = DEFAULT_SECONDS,
-) -> CallResult:
+) -> ProviderResult:
     """Call a method of a content provider.
 
     Args:
@@ -133,7 +130,7 @@ def stream_command(verb: Literal["read", "write"], uri: str, *, user: int = 0) -
     return ["content", verb, "--user", check_user(user), "--uri", _check_uri(uri)]
 
 
-def read_call(text: str, exit_status: int = 0, error_text: str = "") -> CallResult:
+def read_call(text: str, exit_status: int = 0, error_text: str = "") -> ProviderResult:
     """Read what `content call` printed: `Result: Bundle[{...}]` or `Result: null`.
 
     Raises:
@@ -143,12 +140,12 @@ def read_call(text: str, exit_status: int = 0, error_text: str = "") -> CallResu
     _refuse_failure(_CALL, text, exit_status, error_text)
     plain = text.replace("\r\n", "\n")
     if plain == "Result: null\n":
-        return CallResult(None)
+        return ProviderResult(None)
     inside = plain.removeprefix("Result: Bundle[").removesuffix("]\n")
     if len(inside) != len(plain) - len("Result: Bundle[]\n"):
         raise DeviceOutputError(_CALL, "it is not an answer of a call", text=plain)
     if inside.startswith("{") and inside.endswith("}"):
-        return CallResult(inside[1:-1])
+        return ProviderResult(inside[1:-1])
     raise DeviceOutputError(_CALL, "the Bundle is not unpacked", text=inside)
 
 
@@ -188,61 +185,6 @@ def write_content(
     _refuse_failure(_WRITE, result.text, result.exit_status, result.error_text)
     if result.stdout.strip():
         raise DeviceOutputError(_WRITE, "it printed something", text=result.text)
-
-
-def query_provider(
-    device: Device,
-    uri: str,
-    columns: Sequence[str],
-    *,
-    user: int = 0,
-    deadline: float = DEFAULT_SECONDS,
-) -> list[dict[str, str]]:
-    """Return the rows of a content provider, by the columns asked for; every value is text.
-
-    Raises:
-        UnsafeArgumentError: the URI or a column is none.
-        DeviceError: the device or the provider fails, or the output is not that of `content query`.
-    """
-    for column in columns:
-        if _WORD.fullmatch(column) is None or ":" in column:
-            raise UnsafeArgumentError(f"{excerpt(column)!r} is not a column")
-    arguments = ["content", "query", "--user", check_user(user), "--uri", _check_uri(uri)]
-    result = device.run([*arguments, "--projection", ":".join(columns)], deadline=deadline)
-    return read_query(columns, result.text, result.exit_status, result.error_text)
-
-
-def read_query(
-    columns: Sequence[str], text: str, exit_status: int = 0, error_text: str = ""
-) -> list[dict[str, str]]:
-    """Read what `content query` printed: `Row: N a=1, b=2` for each row, or `No result found.`.
-
-    Raises:
-        CommandFailedError: the provider failed, whatever the exit status says.
-        DeviceOutputError: a line is not a row of these columns, or could be read in more than one way.
-    """
-    _refuse_failure(_QUERY, text, exit_status, error_text)
-    plain = text.replace("\r\n", "\n")
-    if plain == "No result found.\n":
-        return []
-    lines = plain.split("\n")
-    if lines.pop() or not lines:
-        raise DeviceOutputError(_QUERY, "the output is cut off", text=plain[-40:])
-    if len(lines) > _MAX_ROWS:
-        raise DeviceOutputError(_QUERY, f"there are more than {_MAX_ROWS} lines")
-    return [_read_row(columns, number, line) for number, line in enumerate(lines)]
-
-
-def _read_row(columns: Sequence[str], number: int, line: str) -> dict[str, str]:
-    head = f"Row: {number} "
-    pattern = ", ".join(f"{re.escape(column)}=(.*)" for column in columns)
-    found = re.fullmatch(pattern, line.removeprefix(head)) if line.startswith(head) else None
-    if found is None:
-        raise DeviceOutputError(_QUERY, "the line is not a row", line=number + 1, text=line)
-    is_ambiguous = any(f", {name}=" in value for value in found.groups() for name in columns)
-    if is_ambiguous:
-        raise DeviceOutputError(_QUERY, "the row can be read in two ways", line=number + 1, text=line)
-    return dict(zip(columns, found.groups(), strict=True))
 
 
 def _check_uri(uri: str) -> str:

@@ -108,7 +108,7 @@ CommandObserver = Callable[[RanCommand], None]
 
 @dataclass(frozen=True, slots=True)
 class Identity:
-    """What tells one device and one build from another: its own serial number and the build's fingerprint."""
+    """What distinguishes devices and builds: its own serial number and the build's fingerprint."""
 
     serial_number: str
     fingerprint: str

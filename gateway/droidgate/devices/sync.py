@@ -1,7 +1,7 @@
-"""Files on the device by adb's sync service: status, list, receive and send.
+"""Files on the device by adb's sync service: status, receive and send.
 
 Requests are four letters and a length, little end first (AOSP packages/modules/adb, file_sync_protocol.h and
-SYNC.TXT). Version 2 of status and list is used where the daemon has it.
+SYNC.TXT). Version 2 of status is used where the daemon has it.
 """
 
 from __future__ import annotations
@@ -19,11 +19,8 @@ from droidgate.devices.errors import OutputLimitError, ProtocolError, TransferEr
 _MAX_PATH: Final = 1024
 _MAX_CHUNK: Final = 64 * 1024
 _MAX_MESSAGE: Final = 64 * 1024
-_MAX_ENTRIES: Final = 100_000
 _STATUS_V1: Final = struct.Struct("<III")
 _STATUS_V2: Final = struct.Struct("<IQQIIIIQqqq")
-_ENTRY_V1: Final = struct.Struct("<IIII")
-_ENTRY_V2: Final = struct.Struct("<IQQIIIIQqqqI")
 _MISSING: Final = frozenset({2, 20})
 """ENOENT and ENOTDIR, as the protocol numbers them."""
 
@@ -59,7 +56,6 @@ class SyncSession:
     def __init__(self, connection: Connection, features: frozenset[str], serial: str) -> None:
         self._connection = connection
         self._status_v2 = "stat_v2" in features
-        self._list_v2 = "ls_v2" in features
         self._serial = serial
 
     def status(self, path: str) -> FileStatus | None:
@@ -83,32 +79,6 @@ class SyncSession:
         if error:
             raise self._failed(f"cannot look at {path}: error {error}")
         return FileStatus(mode, size, modified)
-
-    def list_folder(self, path: str) -> dict[str, FileStatus]:
-        """Return what is in a folder, without `.` and `..`; nothing for a folder that is not there.
-
-        Raises:
-            TransferError: there are too many entries.
-            ProtocolError: a name has a slash: it would be a path out of the folder.
-            DeviceError: the connection fails.
-        """
-        self._request(b"LIS2" if self._list_v2 else b"LIST", self._path(path))
-        layout, word = (_ENTRY_V2, b"DNT2") if self._list_v2 else (_ENTRY_V1, b"DENT")
-        entries: dict[str, FileStatus] = {}
-        for _ in range(_MAX_ENTRIES):
-            kind = self._connection.receive(4)
-            values = layout.unpack(self._connection.receive(layout.size))
-            if kind == b"DONE":
-                return entries
-            self._expect(kind, word)
-            name = self._name(values[-1])
-            if self._list_v2:
-                status = FileStatus(values[3], values[7], values[9])
-            else:
-                status = FileStatus(values[0], values[1], values[2])
-            if name not in {".", ".."}:
-                entries[name] = status
-        raise self._failed(f"{path} has more than {_MAX_ENTRIES} entries")
 
     def receive(self, path: str, sink: Callable[[bytes], object], *, limit: int | None = None) -> int:
         """Copy a file into a sink, piece by piece, and return its length.
@@ -179,14 +149,6 @@ class SyncSession:
         if length > _MAX_MESSAGE:
             raise ProtocolError(f"the device sent a message of {length} bytes", place=self._serial)
         return excerpt(self._connection.receive(length).decode("utf-8", "backslashreplace"))
-
-    def _name(self, length: int) -> str:
-        if not 0 < length <= _MAX_PATH:
-            raise ProtocolError(f"the device sent a file name of {length} bytes", place=self._serial)
-        name = self._connection.receive(length).decode("utf-8", "backslashreplace")
-        if "/" in name:
-            raise ProtocolError(f"the device sent the file name {excerpt(name)!r}", place=self._serial)
-        return name
 
     def _expect(self, kind: bytes, expected_kind: bytes) -> None:
         if kind != expected_kind:

@@ -1,4 +1,4 @@
-"""Fitting a provider into what a dialect can carry, with one finding for each leaf that changes (DESIGN 5).
+"""Fitting a provider into what a dialect can carry, with one finding for each leaf that changes.
 
 A writer fits first and then writes what is left without loss; so every loss, its level and its words are
 here, driven by the dialect's `Capacity`, and no writer has its own.

@@ -7,8 +7,8 @@ from typing import Any, Final
 from droidgate.fit.codes import (
     ACCESS_NOT_ENFORCED,
     FIELD_DEFAULTED,
+    NOTATION_DROPPED,
     PERMISSION_TRANSLATED,
-    SPELLING_DROPPED,
 )
 from droidgate.fit.reporting import Reporting
 from droidgate.model.capability import Capability, CapabilityAccess, ComponentAccess
@@ -39,7 +39,7 @@ def fit_component_access(fit: Reporting) -> ComponentAccess:
     changes: dict[str, Any] = {"permission": _fit_permission(fit)}
     if access.exported is None and not fit.own and fit.capacity.component is not None:
         message = "exported is not stated; written as true, which Android assumes with an intent filter"
-        fit.report(SPELLING_DROPPED, Level.RENAMED, _EXPORTED, message)
+        fit.report(NOTATION_DROPPED, Level.RENAMED, _EXPORTED, message)
         changes["exported"] = True
     elif access.exported is not True:
         changes["exported"] = _carried(fit, "exported", access.exported, True, _EXPORTED)
@@ -95,7 +95,7 @@ def _carried(fit: Reporting, field: Any, value: Any, default: Any, leaf: str) ->
     carried = field in fit.capacity.access
     if not is_restriction(field, value):
         if not carried:
-            fit.report(SPELLING_DROPPED, Level.RENAMED, leaf, _STATED_OPEN[field])
+            fit.report(NOTATION_DROPPED, Level.RENAMED, leaf, _STATED_OPEN[field])
         return value if carried else default
     if not carried or (field not in fit.capacity.access_enforced and not fit.own):
         fit.report(
@@ -119,7 +119,7 @@ def _fit_permission(fit: Reporting) -> str | None:
         return stated
     if not stated and stated is not None:
         fit.report(
-            SPELLING_DROPPED, Level.RENAMED, _PERMISSION, "an empty permission requires nothing of callers"
+            NOTATION_DROPPED, Level.RENAMED, _PERMISSION, "an empty permission requires nothing of callers"
         )
         stated = None
     needed = stated

@@ -64,7 +64,7 @@ KEYWORD_MOVED: Final = _code(
 KEYWORD_DROPPED: Final = _code(
     "keyword-dropped", "A JSON Schema keyword that the target does not have and that does not help a caller"
 )
-SPELLING_DROPPED: Final = _code("spelling-dropped", "The target writes the same meaning in its usual way")
+NOTATION_DROPPED: Final = _code("notation-dropped", "The target writes the same meaning in its usual way")
 NULLABLE_MOVED: Final = _code(
     "nullable-moved", "The target cannot allow null; the description says that null is allowed"
 )

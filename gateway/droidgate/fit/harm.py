@@ -10,7 +10,7 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Final
 
-from droidgate.json_schema.words import SPELLING, UNSTATED_BOUNDS
+from droidgate.json_schema.words import NOTATION, UNSTATED_BOUNDS
 from droidgate.model.findings import Level
 from droidgate.model.json_values import Json, json_equal
 from droidgate.model.types import (
@@ -176,7 +176,7 @@ def is_without_bounds(type_: Type) -> bool:
     """Return whether a JSON Schema calls an integer `int32` and does not state the bounds, so that it accepts
     other integers too.
     """
-    return type_.kind == "int32" and bool(type_.extensions.get(SPELLING, {}).get(UNSTATED_BOUNDS))
+    return type_.kind == "int32" and bool(type_.extensions.get(NOTATION, {}).get(UNSTATED_BOUNDS))
 
 
 _WIDER_SCALARS: Final[Mapping[str, frozenset[str]]] = {

@@ -14,13 +14,13 @@ from droidgate.fit.codes import (
     FIELD_DEFAULTED,
     FIELD_DROPPED,
     FIELD_MOVED,
+    NOTATION_DROPPED,
     NULLABLE_MOVED,
     OUTPUT_DEFAULTED,
     OUTPUT_DROPPED,
     OUTPUT_UNKNOWN,
     OUTPUT_WRAPPED,
     REFERENCE_INLINED,
-    SPELLING_DROPPED,
     STRUCTURE_MOVED,
     TEXT_MOVED,
     TYPE_STATED,
@@ -464,10 +464,10 @@ class _ProviderFit(TypeFit):
             self.report(NULLABLE_MOVED, Level.NARROWED, f"{pointer}/nullable", message)
         if fitted.implicit:
             message = "the target names the type, which the schema leaves open"
-            self.report(SPELLING_DROPPED, implicit_level(fitted), f"{pointer}/implicit", message)
+            self.report(NOTATION_DROPPED, implicit_level(fitted), f"{pointer}/implicit", message)
         if "type" in fitted.keywords:
             message = "the target writes 'type' in its usual way"
-            self.report(SPELLING_DROPPED, Level.RENAMED, f"{pointer}/keywords/type", message)
+            self.report(NOTATION_DROPPED, Level.RENAMED, f"{pointer}/keywords/type", message)
         keywords = {word: value for word, value in fitted.keywords.items() if word != "type"}
         return fitted.model_copy(update={"nullable": False, "implicit": False, "keywords": keywords})
 

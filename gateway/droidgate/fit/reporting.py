@@ -8,11 +8,11 @@ from droidgate.fit.codes import (
     CHARACTERS_REPLACED,
     EXTENSION_DROPPED,
     EXTENSION_MOVED,
+    NOTATION_DROPPED,
     RENAMED,
-    SPELLING_DROPPED,
     TEXT_ADDED,
 )
-from droidgate.json_schema import NAMESPACE, SPELLING
+from droidgate.json_schema import NAMESPACE, NOTATION
 from droidgate.json_schema.words import UNSTATED_BOUNDS
 from droidgate.model.capability import Place, Provider
 from droidgate.model.findings import Finding, Level
@@ -121,14 +121,14 @@ class Reporting:
     ) -> None:
         """Report that a fact of a format has no place of its own, with a note if users should know it."""
         tables = find_format_tables(format_id)
-        if (format_id, fact) == (SPELLING, UNSTATED_BOUNDS):
+        if (format_id, fact) == (NOTATION, UNSTATED_BOUNDS):
             is_bounded = self.capacity.types["int32"].written_as == "int32"
             level = Level.NARROWED if is_bounded else Level.RENAMED
             message = "the source calls the integer int32 and does not state the bounds; int32 has them"
-            self.report(SPELLING_DROPPED, level, leaf, message)
-        elif format_id in {NAMESPACE, SPELLING} or (tables is not None and fact in tables.spellings):
+            self.report(NOTATION_DROPPED, level, leaf, message)
+        elif format_id in {NAMESPACE, NOTATION} or (tables is not None and fact in tables.notations):
             message = f"{fact!r} only says how the source is written; the target has its own way"
-            self.report(SPELLING_DROPPED, Level.RENAMED, leaf, message)
+            self.report(NOTATION_DROPPED, Level.RENAMED, leaf, message)
         elif tables is not None and notes is not None and fact in tables.labels:
             self.report(EXTENSION_MOVED, self.moved, leaf, f"{fact!r} is appended to the description")
             notes.append(

@@ -13,7 +13,7 @@ from droidgate.fit.codes import (
     KEYWORD_DROPPED,
     KEYWORD_MOVED,
     KIND_CHANGED,
-    SPELLING_DROPPED,
+    NOTATION_DROPPED,
     STRUCTURE_MOVED,
 )
 from droidgate.fit.harm import is_usual_format, keyword_loss, kind_level, structure_level
@@ -216,7 +216,7 @@ class StructureFit(Reporting):
         elif field[0] == "keywords" and not isinstance(part, Property):
             self.report_keyword(part, field[1], value, leaf)
         elif field == ("format",) and not isinstance(part, Property) and is_usual_format(part, value):
-            self.report(SPELLING_DROPPED, Level.RENAMED, leaf, f"the type itself is {value}")
+            self.report(NOTATION_DROPPED, Level.RENAMED, leaf, f"the type itself is {value}")
         else:
             level = self.in_text(structure_level(field, value))
             self.report(STRUCTURE_MOVED, level, leaf, "the structure is in the description only")
@@ -240,7 +240,7 @@ class StructureFit(Reporting):
         loss = keyword_loss(type_, keyword, value)
         if loss.level is Level.RENAMED:
             message = f"the schema means the same without {keyword!r}"
-            self.report(SPELLING_DROPPED, Level.RENAMED, leaf, message)
+            self.report(NOTATION_DROPPED, Level.RENAMED, leaf, message)
         elif loss.is_shown:
             message = f"the keyword {keyword!r} is in the description only"
             self.report(KEYWORD_MOVED, self.in_text(loss.level), leaf, message)

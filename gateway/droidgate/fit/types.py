@@ -13,12 +13,12 @@ from droidgate.fit.codes import (
     EXCLUSIVE_ASSUMED,
     EXCLUSIVE_DROPPED,
     FIELD_DEFAULTED,
+    NOTATION_DROPPED,
     NULLABLE_MOVED,
     REFERENCE_DROPPED,
     REFERENCE_WRAPPED,
     RENAMED,
     REQUIRED_ASSUMED,
-    SPELLING_DROPPED,
     TEXT_ADDED,
     TEXT_MOVED,
 )
@@ -194,7 +194,7 @@ class TypeFit(StructureFit):
                 continue
             if name == "format" and is_usual_format(type_, value):
                 message = f"the type itself is {value}"
-                self.report(SPELLING_DROPPED, Level.RENAMED, f"{pointer}/format", message)
+                self.report(NOTATION_DROPPED, Level.RENAMED, f"{pointer}/format", message)
                 continue
             level = Level.MOVED if name == "format" else Level.WIDENED
             message = f"the {name} is in the description only"
@@ -212,7 +212,7 @@ class TypeFit(StructureFit):
                 facts["implicit"] = True
             else:
                 message = "the target names the type, which the schema leaves open"
-                self.report(SPELLING_DROPPED, implicit_level(type_), f"{pointer}/implicit", message)
+                self.report(NOTATION_DROPPED, implicit_level(type_), f"{pointer}/implicit", message)
         if type_.keywords:
             kept = self.carried_keywords(type_, pointer, facts) if kind is not None else {}
             self.move_keywords(type_, pointer, notes, kept)

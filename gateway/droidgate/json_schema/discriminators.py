@@ -11,7 +11,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 from typing import Any, Final
 
-from droidgate.json_schema.words import CLASSES, SCHEMA_TYPE_KEY, SPELLING
+from droidgate.json_schema.words import CLASSES, NOTATION, SCHEMA_TYPE_KEY
 from droidgate.model.capability import Provider, child_types
 from droidgate.model.findings import Finding, Level, finding_code
 from droidgate.model.json_values import pointer_token
@@ -83,8 +83,8 @@ class _Adding:
         return tuple(self.add_to(member, f"{pointer}/{position}") for position, member in enumerate(members))
 
     def extensions_of(self, choice: OneOfType, pointer: str) -> dict[str, Any]:
-        spelling = choice.extensions.get(SPELLING, {})
-        if not choice.exclusive or len(choice.alternatives) == 1 or CLASSES in spelling:
+        notation = choice.extensions.get(NOTATION, {})
+        if not choice.exclusive or len(choice.alternatives) == 1 or CLASSES in notation:
             return choice.extensions
         classes = [self.class_of(alternative) for alternative in choice.alternatives]
         if not any(classes):
@@ -93,11 +93,11 @@ class _Adding:
             Finding(
                 code=DISCRIMINATOR_ADDED,
                 level=Level.RENAMED,
-                pointer=f"{pointer}/extensions/{SPELLING}/{CLASSES}",
+                pointer=f"{pointer}/extensions/{NOTATION}/{CLASSES}",
                 message=f"each object states its class in {SCHEMA_TYPE_KEY!r}, as the source requires",
             )
         )
-        return {**choice.extensions, SPELLING: {**spelling, CLASSES: classes}}
+        return {**choice.extensions, NOTATION: {**notation, CLASSES: classes}}
 
     def class_of(self, alternative: Type) -> str | None:
         """Return the class name of an alternative that has one and takes `schemaType` as a property."""

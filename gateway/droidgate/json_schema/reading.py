@@ -14,10 +14,10 @@ from droidgate.json_schema.words import (
     FORMAT_OF_KIND,
     INT32_BOUNDS,
     NAMESPACE,
+    NOTATION,
     NOTHING,
     NULL_POSITION,
     NULL_SCHEMA,
-    SPELLING,
     UNSTATED_BOUNDS,
     WRAPPED_WORDS,
     Schema,
@@ -258,29 +258,29 @@ def _prepare(part: _Part) -> _Part:
     kind = part.kind or kind_of(part.left, names)
     unwrapped = unwrap_all_of(part.left) if kind != "all-of" else None
     if unwrapped is not None:
-        part.spelling[WRAPPED_WORDS] = list(part.left["allOf"][0])
+        part.notation[WRAPPED_WORDS] = list(part.left["allOf"][0])
         part.left = unwrapped
     reordered = with_null_last(part.left) if "nullable" not in part.note else None
     if reordered is not None:
         kind_then = part.kind or kind_of(reordered[0], names)
         if kind_then in _KINDS_WITH_NULL_LAST:
             kind = kind_then
-            part.left, part.spelling[NULL_POSITION] = reordered
+            part.left, part.notation[NULL_POSITION] = reordered
     part.kind = kind
     return part
 
 
 def _read_part(part: _Part) -> Type:
     read = _SHAPES[part.kind](part)
-    if not part.spelling:
+    if not part.notation:
         return read
-    return read.changed({"extensions": {**read.extensions, SPELLING: part.spelling}})
+    return read.changed({"extensions": {**read.extensions, NOTATION: part.notation}})
 
 
 @dataclass(slots=True)
 class _Part:
     """A subschema while it is read: what is left of it becomes `keywords`, what is taken becomes `facts` or
-    `spelling`.
+    `notation`.
     """
 
     kind: str
@@ -288,7 +288,7 @@ class _Part:
     reading: _Reading
     note: Mapping[str, Json] = field(default_factory=dict)
     facts: dict[str, Any] = field(default_factory=dict)
-    spelling: dict[str, Json] = field(default_factory=dict)
+    notation: dict[str, Json] = field(default_factory=dict)
 
     def take_word(self) -> None:
         """Take the `type` keyword."""
@@ -324,7 +324,7 @@ class _Part:
         """Take the bounds of a 32-bit integer."""
         unstated = [word for word in INT32_BOUNDS if word not in self.left]
         if unstated:
-            self.spelling[UNSTATED_BOUNDS] = unstated
+            self.notation[UNSTATED_BOUNDS] = unstated
         for word, bound in INT32_BOUNDS.items():
             if type(self.left.get(word)) is int and self.left[word] == bound:
                 del self.left[word]
@@ -410,7 +410,7 @@ def _read_one_of(part: _Part) -> Type:
         members = members[:-1]
     if "discriminator" in part.note and exclusive and members:
         members, classes = map(list, zip(*map(undiscriminate, members), strict=True))
-        part.spelling[CLASSES] = classes
+        part.notation[CLASSES] = classes
     part.take_facts()
     return OneOfType(
         alternatives=part.read_all(members), exclusive=exclusive, keywords=part.left, **part.facts

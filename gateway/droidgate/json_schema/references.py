@@ -54,7 +54,7 @@ def find_local_references(schema: Mapping[str, Json], names: Mapping[str, str]) 
     """
     if not _may_refer_to_itself(dict(schema), names):
         return {}
-    targets = Targets(schema)
+    targets = ReferenceTargets(schema)
     if targets.have_embedded_resource():
         return {}
     found: dict[str, Schema] = {}
@@ -70,7 +70,7 @@ def find_local_references(schema: Mapping[str, Json], names: Mapping[str, str]) 
     return found
 
 
-class Targets:
+class ReferenceTargets:
     """The parts of a whole schema that references can name, by JSON Pointer and by anchor.
 
     Finding them visits the whole schema, so a caller with several references keeps one of these.

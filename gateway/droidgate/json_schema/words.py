@@ -17,7 +17,7 @@ ANNOTATION: Final = "x-droidgate"
 NAMESPACE: Final = "json-schema"
 """Id under which a root type's `extensions` keep how a schema laid out its definitions."""
 
-SPELLING: Final = "json-schema-spelling"
+NOTATION: Final = "json-schema-notation"
 """Id under which a type's `extensions` keep how a schema wrote it, by the names in this module."""
 
 WRAPPED_WORDS: Final = "allOf"
@@ -171,7 +171,7 @@ def _is_text(value: Json) -> bool:
 def _is_extensions(value: Json) -> bool:
     return (
         isinstance(value, Mapping)
-        and not {NAMESPACE, SPELLING} & value.keys()
+        and not {NAMESPACE, NOTATION} & value.keys()
         and all(isinstance(facts, Mapping) for facts in value.values())
     )
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping
 from typing import Any, Final
 
-from droidgate.json_schema.references import Targets, is_local
+from droidgate.json_schema.references import ReferenceTargets, is_local
 from droidgate.json_schema.words import (
     ANNOTATION,
     CLASSES,
@@ -13,11 +13,11 @@ from droidgate.json_schema.words import (
     FORMAT_OF_KIND,
     INT32_BOUNDS,
     NAMESPACE,
+    NOTATION,
     NOTHING,
     NULL_POSITION,
     NULL_SCHEMA,
     SCHEMA_TYPE_KEY,
-    SPELLING,
     UNSTATED_BOUNDS,
     WORD_OF_KIND,
     WRAPPED_WORDS,
@@ -142,7 +142,7 @@ def _changed_references(schema: Json, definitions: Mapping[str, Type], layout: L
     local = {pointer: name for pointer, name in layout.read.items() if is_local(pointer)}
     if not local:
         return []
-    targets = Targets(schema)
+    targets = ReferenceTargets(schema)
     changed: list[str] = []
     # Many spellings of a reference can mean one large part: it is compared once.
     compared: dict[tuple[int, int], bool] = {}
@@ -216,10 +216,10 @@ def _write(type_: Type, layout: Layout, note: dict[str, Json]) -> Json:
     if type_.implicit and type_.kind not in WORD_OF_KIND:
         note["implicit"] = True
     _annotate(type_, layout, out, note)
-    spelling = type_.extensions.get(SPELLING, NOTHING)
-    if allows_null and NULL_POSITION in spelling:
-        out = with_null_at(out, spelling[NULL_POSITION])
-    wrapped = spelling.get(WRAPPED_WORDS)
+    notation = type_.extensions.get(NOTATION, NOTHING)
+    if allows_null and NULL_POSITION in notation:
+        out = with_null_at(out, notation[NULL_POSITION])
+    wrapped = notation.get(WRAPPED_WORDS)
     return out if wrapped is None else _wrap(out, wrapped)
 
 
@@ -244,7 +244,7 @@ def _annotate(type_: Type, layout: Layout, out: dict[str, Json], note: dict[str,
             note["nullable"] = False
     if isinstance(type_, OneOfType) and _classes_of(type_):
         note["discriminator"] = SCHEMA_TYPE_KEY
-    others = {facts: content for facts, content in type_.extensions.items() if facts != SPELLING}
+    others = {facts: content for facts, content in type_.extensions.items() if facts != NOTATION}
     if others:
         note["extensions"] = others
     if note:
@@ -274,7 +274,7 @@ def _write_scalar(scalar: ScalarType, layout: Layout, out: dict[str, Json]) -> b
         out["format"] = FORMAT_OF_KIND[scalar.kind]
     states_values = scalar.enum is not None or bool(scalar.keywords.keys() & {"enum", "const"})
     if scalar.kind == "int32" and layout.int32_bounds and not states_values:
-        unstated = scalar.extensions.get(SPELLING, NOTHING).get(UNSTATED_BOUNDS, ())
+        unstated = scalar.extensions.get(NOTATION, NOTHING).get(UNSTATED_BOUNDS, ())
         out.update({word: bound for word, bound in INT32_BOUNDS.items() if word not in unstated})
     return allows_null
 
@@ -335,7 +335,7 @@ def _write_one_of(choice: OneOfType, layout: Layout, out: dict[str, Json]) -> bo
 
 def _classes_of(choice: OneOfType) -> list[str | None]:
     """Return the class name that each alternative is written with; empty without any."""
-    classes: list[str | None] = choice.extensions.get(SPELLING, NOTHING).get(CLASSES, [])
+    classes: list[str | None] = choice.extensions.get(NOTATION, NOTHING).get(CLASSES, [])
     return classes if choice.exclusive and any(classes) and len(classes) == len(choice.alternatives) else []
 
 

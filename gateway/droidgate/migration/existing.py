@@ -1,4 +1,4 @@
-"""Fitting what a writer wrote into an app that has files and names of its own."""
+"""Merging what a writer wrote into an app that has files and names of its own."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from lxml import etree
 
 from droidgate.formats import Artifact
 from droidgate.migration.manifest_edit import COMPONENTS, parse_manifest
-from droidgate.migration.source_sets import SourceSet
+from droidgate.migration.source_sets import WritableSourceSet
 from droidgate.migration.text_files import read_text_file
 from droidgate.model.errors import WriteError
 from droidgate.parsing.xml_text import ANDROID, Element, child_elements, parse_xml
@@ -42,7 +42,7 @@ class ExistingApp:
     from the component's.
     """
 
-    def __init__(self, project: Path, manifest: str, shown: str, source_set: SourceSet) -> None:
+    def __init__(self, project: Path, manifest: str, shown: str, source_set: WritableSourceSet) -> None:
         self.project = project
         self.folder = source_set.folder
         self.namespace = source_set.namespace

@@ -7,7 +7,7 @@ from dataclasses import replace
 from pathlib import Path
 from typing import Final
 
-from droidgate.apk.packed_manifest import ManifestFacts
+from droidgate.apk.packed_manifest import AppFacts
 from droidgate.apk.project_files import ProjectFiles
 from droidgate.formats import load_formats
 from droidgate.migration.plan import plan_migration
@@ -121,7 +121,7 @@ def join_services(
 
 
 def generate_output(
-    project: Path, files: ProjectFiles, declared: Sequence[Provider], manifest_facts: ManifestFacts
+    project: Path, files: ProjectFiles, declared: Sequence[Provider], manifest_facts: AppFacts
 ) -> tuple[ProjectFiles, list[Finding]]:
     """Return a project's files with the descriptors of its source code, and what they do not carry.
 

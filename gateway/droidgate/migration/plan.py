@@ -16,7 +16,7 @@ from droidgate.migration.own_code import is_declared_in, missing_methods, own_co
 from droidgate.migration.source_sets import (
     MANIFEST,
     Language,
-    SourceSet,
+    WritableSourceSet,
     check_inside,
     find_source_file,
 )
@@ -101,7 +101,7 @@ class MigrationPlan:
 
 def plan_migration(
     project: Path,
-    source_set: SourceSet,
+    source_set: WritableSourceSet,
     translations: Sequence[Translation],
     target: Format,
     dialect: DialectTable,
@@ -160,7 +160,12 @@ def _security_notes(translation: Translation) -> Iterator[str]:
 
 class _Planner:
     def __init__(
-        self, project: Path, source_set: SourceSet, target: Format, dialect: DialectTable, language: Language
+        self,
+        project: Path,
+        source_set: WritableSourceSet,
+        target: Format,
+        dialect: DialectTable,
+        language: Language,
     ) -> None:
         self.project = project
         self.source_set = source_set

@@ -27,7 +27,7 @@ _SOURCE_FOLDERS: Final = ("java", "kotlin")
 
 
 @dataclass(frozen=True, slots=True)
-class SourceSet:
+class WritableSourceSet:
     """The source set a migration goes into.
 
     Attributes:
@@ -55,7 +55,7 @@ class _Module:
         return any(child.tag == "application" for child in child_elements(self.root))
 
 
-def find_source_set(project: Path, namespace: str | None = None) -> SourceSet:
+def find_source_set(project: Path, namespace: str | None = None) -> WritableSourceSet:
     """Find the main source set of an app's project.
 
     Args:
@@ -77,7 +77,7 @@ def find_source_set(project: Path, namespace: str | None = None) -> SourceSet:
     if found is None:
         message = "neither build.gradle nor the manifest states the app's package"
         raise InputError(message, place=str(module.folder), hint="give it with --package")
-    return SourceSet(module.folder, found, _find_language(module.folder))
+    return WritableSourceSet(module.folder, found, _find_language(module.folder))
 
 
 def _only_application(modules: list[_Module], project: Path) -> _Module:

@@ -19,14 +19,14 @@ _SAVE_AS_UTF_8: Final = "save the file as UTF-8"
 
 
 @dataclass(frozen=True, slots=True)
-class TextFile:
+class EditedFile:
     """A file's text, byte order mark and line ends included, and the encoding that gives its bytes back."""
 
     text: str
     encoding: str = "utf-8"
 
 
-def read_text_file(path: Path, project: Path) -> TextFile:
+def read_text_file(path: Path, project: Path) -> EditedFile:
     """Read a text file of a project in the encoding that its first bytes declare; UTF-8 where they do not.
 
     Args:
@@ -45,7 +45,7 @@ def read_text_file(path: Path, project: Path) -> TextFile:
     except UnicodeError:
         message = f"it is not in the encoding it seems to have ({encoding})"
         raise InputError(message, place=str(path), hint=_SAVE_AS_UTF_8) from None
-    return TextFile(text, encoding)
+    return EditedFile(text, encoding)
 
 
 def _encoding_of(data: bytes, path: Path) -> str:

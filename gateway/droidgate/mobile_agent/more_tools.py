@@ -10,7 +10,7 @@ from typing import Final, Literal
 from droidgate.mobile_agent import phone_commands as phone
 from droidgate.mobile_agent.controls import Control, read_controls
 from droidgate.mobile_agent.results import control_info, control_line, failure, input_result
-from droidgate.mobile_agent.state import Snapshot, ToolError
+from droidgate.mobile_agent.state import ScreenSnapshot, ToolError
 from droidgate.mobile_agent.ufo_tools import UfoCall, error_words, name_warning
 from droidgate.model.errors import DroidgateError, InputError
 from droidgate.model.json_values import Json
@@ -143,7 +143,7 @@ class MoreCall(UfoCall):
         points = (start_x, start_y, end_x, end_y)
         return self.input(action, ["draganddrop", *map(str, (*points, duration))], points=points)
 
-    def _found(self, snapshot: Snapshot, matches: Callable[[Control], bool]) -> Json:
+    def _found(self, snapshot: ScreenSnapshot, matches: Callable[[Control], bool]) -> Json:
         """Return the controls of a screen that match, with ids that a client may use from then on."""
         screen = self.state.give_ids(snapshot)
         found: list[Json] = [

@@ -31,7 +31,7 @@ class ToolError(DroidgateError):
 
 
 @dataclass(frozen=True, slots=True)
-class Snapshot:
+class ScreenSnapshot:
     """One dump of the screen.
 
     Attributes:
@@ -78,7 +78,7 @@ class PhoneState:
         self._clock = clock
         self._screen_seconds = screen_seconds
         self._turn = threading.Lock()
-        self._snapshot: Snapshot | None = None
+        self._snapshot: ScreenSnapshot | None = None
         self._lists: deque[tuple[Control, ...]] = deque(maxlen=KEPT_LISTS)
         self._lists_given = 0
         self._keeps_ids = keeps_ids
@@ -103,7 +103,7 @@ class PhoneState:
 
     def snapshot(
         self, dump: Callable[[], tuple[str, tuple[Control, ...]]], *, fresh: bool = False
-    ) -> Snapshot:
+    ) -> ScreenSnapshot:
         """Return the screen; call it in a turn.
 
         Args:
@@ -118,7 +118,7 @@ class PhoneState:
         hierarchy, controls = dump()
         if self._keeps_ids:
             controls = self._numbered = tuple(self._with_kept_ids(controls))
-        self._snapshot = Snapshot(hierarchy, controls, self._clock())
+        self._snapshot = ScreenSnapshot(hierarchy, controls, self._clock())
         return self._snapshot
 
     def _with_kept_ids(self, controls: Sequence[Control]) -> Iterator[Control]:
@@ -130,7 +130,7 @@ class PhoneState:
                 self._ids_given += 1
                 yield replace(control, id=str(self._ids_given))
 
-    def give_ids(self, snapshot: Snapshot) -> str:
+    def give_ids(self, snapshot: ScreenSnapshot) -> str:
         """Note that a client was given the ids of a snapshot's controls; return the number of that list."""
         if not self._lists or self._lists[0] is not snapshot.controls:
             self._lists.appendleft(snapshot.controls)
@@ -151,7 +151,7 @@ class PhoneState:
         """Forget the ids of controls."""
         self._lists.clear()
 
-    def find(self, control_id: str, name: str, look: Callable[[], Snapshot]) -> FoundControl:
+    def find(self, control_id: str, name: str, look: Callable[[], ScreenSnapshot]) -> FoundControl:
         """Return the control that an id names, where it is now; call it in a turn.
 
         The newest list decides what an id means, unless the name is that of the same id in an earlier list:

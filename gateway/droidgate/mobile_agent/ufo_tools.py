@@ -22,7 +22,7 @@ from droidgate.mobile_agent.results import (
     failure,
     input_result,
 )
-from droidgate.mobile_agent.state import FoundControl, PhoneState, Snapshot, ToolError
+from droidgate.mobile_agent.state import FoundControl, PhoneState, ScreenSnapshot, ToolError
 from droidgate.mobile_agent.text_input import (
     KEYBOARD,
     LONGEST_TEXT,
@@ -242,7 +242,7 @@ class UfoCall:
         hierarchy = phone.dump_hierarchy(self.device, self.left, self.cancel)
         return hierarchy, read_controls(hierarchy)
 
-    def snapshot(self, *, fresh: bool = False) -> Snapshot:
+    def snapshot(self, *, fresh: bool = False) -> ScreenSnapshot:
         """Return the screen; call it in a turn."""
         return self.state.snapshot(self.dump, fresh=fresh)
 

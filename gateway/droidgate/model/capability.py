@@ -181,9 +181,7 @@ class Provider(Frozen):
     extensions: Extensions = Field(default_factory=dict)
 
     def content_digest(self) -> str:
-        """Return the digest of the declaration: everything but where it was read and its run-time state
-        (DESIGN 4).
-        """
+        """Return the digest of the declaration: everything but where it was read and its run-time state."""
         return digest_of(declaration_of(self))
 
     def pin(self, *, user: int, signer: str, capability_id: str) -> str:

@@ -1,4 +1,4 @@
-"""Findings: what a reader had to accept, what a conversion changes, what a linter objects to (DESIGN 5).
+"""Findings: what a reader had to accept, what a conversion changes, what a linter objects to.
 
 Every finding has a stable code. A module declares its codes once, where they are used, with `finding_code`;
 the docs list

@@ -1,6 +1,4 @@
-"""Reversible name maps: names of one world for another, made once, written out, never parsed back (DESIGN
-5).
-"""
+"""Reversible name maps: names of one world for another, made once, written out, never parsed back."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""The type algebra: what a parameter or a result may be (DESIGN 4).
+"""The type algebra: what a parameter or a result may be.
 
 One class per shape, each frozen, distinguished by `kind`. Every fact a source states is a field here, a JSON
 Schema keyword

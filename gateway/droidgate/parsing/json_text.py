@@ -1,4 +1,4 @@
-"""Strict JSON reading with a budget (RFC 8259; DESIGN 6).
+"""Strict JSON reading with a budget (RFC 8259).
 
 Every JSON text that droidgate has not just made itself is read here. Duplicate keys, NaN and the infinities,
 lone surrogates and more than 64 levels are errors. Integers are exact up to the limits below. A number whose

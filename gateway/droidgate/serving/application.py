@@ -76,7 +76,7 @@ class _Server(Server[None]):
         return super().create_initialization_options(options, experimental_capabilities, extensions)
 
 
-class Application:
+class McpServer:
     """The server, made of the official SDK's low-level one.
 
     Args:

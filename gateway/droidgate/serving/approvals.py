@@ -10,7 +10,7 @@ import anyio
 from droidgate.calling.approvals import Approval, ApprovalRequest, refuse
 from droidgate.model.json_values import canonical_json
 from droidgate.serving.documents import cut
-from droidgate.serving.tools import Answer, Question, ToolCall
+from droidgate.serving.tools import Question, ToolCall, UserAnswer
 from droidgate.text_safety import one_line
 
 _LONGEST_ARGUMENTS: Final = 1_024
@@ -45,7 +45,7 @@ class ClientApprover:
 
     def __call__(self, request: ApprovalRequest) -> Approval:
         """Ask; in the thread that makes the call."""
-        answer: Answer = anyio.from_thread.run(self.call.ask, question_of(request, self.call.client.name))
+        answer: UserAnswer = anyio.from_thread.run(self.call.ask, question_of(request, self.call.client.name))
         if answer.outcome == "accepted":
             return Approval(allowed=True, remember=answer.fields["approve"] == _ALWAYS)
         if answer.outcome == "refused":

@@ -2,7 +2,7 @@
 
 A client's user allows a tool by its name, and models remember names. So a capability's name is assigned once
 and kept in a file: another app that comes later never changes it, and it is never given to another
-capability, not even after its own app is gone (DESIGN 5).
+capability, not even after its own app is gone.
 """
 
 from __future__ import annotations

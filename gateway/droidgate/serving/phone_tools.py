@@ -26,7 +26,7 @@ from droidgate.calling.files import read_files
 from droidgate.calling.progress import CallProgress, ProgressSink
 from droidgate.calling.requests import CallRequest
 from droidgate.calling.subjects import NamePattern, component_name, glob_matches
-from droidgate.calling.targets import SCREENS, ScreenTarget, Target
+from droidgate.calling.targets import SCREENS, CallTarget, ScreenTarget
 from droidgate.calling.traces import NO_TRACE, Trace
 from droidgate.calls.failures import CallError
 from droidgate.devices.packages import InstalledPackage, list_packages
@@ -96,7 +96,7 @@ class ServedPhone:
     connect: Callable[[], Caller]
     caller: Caller | None = None
     packages: frozenset[InstalledPackage] = frozenset()
-    targets: tuple[Target, ...] = ()
+    targets: tuple[CallTarget, ...] = ()
     screens: bool = False
     digest: str | None = None
 
@@ -133,7 +133,7 @@ class _ToolTarget:
     """What a tool calls."""
 
     phone: ServedPhone
-    target: Target
+    target: CallTarget
 
 
 @dataclass(frozen=True, slots=True)

@@ -20,12 +20,12 @@ from mcp.shared.exceptions import MCPError, NoBackChannelError
 from pydantic import ValidationError
 
 from droidgate.model.json_values import Json, canonical_json
-from droidgate.serving.tools import Answer, Question
+from droidgate.serving.tools import Question, UserAnswer
 from droidgate_mcp.tables import MODERN
 
 _OUTCOMES: Final[Mapping[str, Any]] = {"accept": "accepted", "decline": "refused", "cancel": "refused"}
 _ACTIONS: Final = {"accepted": "accept", "refused": "decline"}
-_UNAVAILABLE: Final = Answer("unavailable")
+_UNAVAILABLE: Final = UserAnswer("unavailable")
 
 
 class Questions:
@@ -45,7 +45,7 @@ class Questions:
         self._asked: dict[str, Any] = json.loads(parameters.request_state or "{}")
         self._pending: dict[str, Question] = {}
 
-    async def ask(self, question: Question) -> Answer:
+    async def ask(self, question: Question) -> UserAnswer:
         """Ask the user, or return what the user answered before this attempt of the call."""
         capabilities = self._context.session.client_capabilities
         elicitation = capabilities.elicitation if capabilities is not None else None
@@ -60,9 +60,9 @@ class Questions:
             )
         except (MCPError, NoBackChannelError, ValidationError):
             return _UNAVAILABLE
-        return _answer(result, question) or Answer("refused")
+        return _answer(result, question) or UserAnswer("refused")
 
-    def _answer_or_pending(self, question: Question) -> Answer:
+    def _answer_or_pending(self, question: Question) -> UserAnswer:
         asked = self._asked.get(question.key)
         if asked is not None and asked["digest"] == _digest(question):
             response = self._responses.get(question.key, asked.get("answer"))
@@ -72,7 +72,7 @@ class Questions:
                 return answer
         self._asked[question.key] = {"digest": _digest(question)}
         self._pending[question.key] = question
-        return Answer("pending")
+        return UserAnswer("pending")
 
     def input_required(self) -> mcp_types.InputRequiredResult | None:
         """Return the result that makes the client ask, or None where nothing is pending."""
@@ -91,7 +91,7 @@ class Questions:
         )
 
 
-def _answer(response: Any, question: Question) -> Answer | None:
+def _answer(response: Any, question: Question) -> UserAnswer | None:
     """Return the answer, or None where there is none or it is not what the form asks for."""
     try:
         result = mcp_types.ElicitResult.model_validate(response, from_attributes=True)
@@ -101,7 +101,7 @@ def _answer(response: Any, question: Question) -> Answer | None:
     fields: dict[str, Json] = dict(result.content or {})
     if outcome == "accepted" and not jsonschema.Draft202012Validator(question.schema).is_valid(fields):
         return None
-    return Answer(outcome, fields if outcome == "accepted" else {})
+    return UserAnswer(outcome, fields if outcome == "accepted" else {})
 
 
 def _digest(question: Question) -> str:

@@ -14,7 +14,7 @@ from droidgate.calling.caller import Caller
 from droidgate.calling.subjects import NamePattern
 from droidgate.calling.traces import NO_TRACE, Trace, open_trace
 from droidgate.devices.device import open_device
-from droidgate.serving.application import Application
+from droidgate.serving.application import McpServer
 from droidgate.serving.files import SharedFolders
 from droidgate.serving.http import HttpAddress, http_application, http_server, listen, parse_address
 from droidgate.serving.phone_tools import PhoneTools, ServedPhone
@@ -118,7 +118,7 @@ def serve_tools(
     on_listening: Callable[[Listening], None] | None = None,
 ) -> None:
     """Serve tools that may have been looked at before; the rest is as for `serve`."""
-    application = Application(tools)
+    application = McpServer(tools)
     if address is None:
         anyio.run(serve_stdio, application)
         return

@@ -48,7 +48,7 @@ class Question:
 
 
 @dataclass(frozen=True, slots=True)
-class Answer:
+class UserAnswer:
     """What became of a question.
 
     Attributes:
@@ -84,7 +84,7 @@ class ToolCall:
     tool: str
     arguments: Mapping[str, Json]
     client: Client
-    ask: Callable[[Question], Coroutine[Any, Any, Answer]]
+    ask: Callable[[Question], Coroutine[Any, Any, UserAnswer]]
     report_progress: ReportProgress | None
 
 

@@ -14,7 +14,7 @@ from droidgate.model.errors import BudgetError, InputError, UsageError
 from droidgate.sources.android_project import Module, application_from_tree
 from droidgate.sources.archives import is_archive
 from droidgate.sources.catalogs.names import catalog_folder
-from droidgate.sources.files import STANDARD_INPUT, UNTIED_DESCRIPTOR, FileReader
+from droidgate.sources.files import STANDARD_INPUT, UNREFERENCED_DESCRIPTOR, FileReader
 from droidgate.sources.folders import MAX_FILE_BYTES, read_bytes
 from droidgate.sources.format_reading import ReadOptions
 from droidgate.sources.providers import Providers
@@ -27,7 +27,7 @@ if TYPE_CHECKING:
 __all__ = [
     "DEVICE_SCHEME",
     "STANDARD_INPUT",
-    "UNTIED_DESCRIPTOR",
+    "UNREFERENCED_DESCRIPTOR",
     "Providers",
     "ReadOptions",
     "application_from_tree",

@@ -38,8 +38,8 @@ if TYPE_CHECKING:
 
 STANDARD_INPUT: Final = "-"
 
-UNTIED_DESCRIPTOR: Final = _code(
-    "untied-descriptor",
+UNREFERENCED_DESCRIPTOR: Final = _code(
+    "unreferenced-descriptor",
     "A descriptor in a module's assets or resources that no component of it points to; it is read alone",
 )
 
@@ -235,7 +235,7 @@ class FileReader(FormatReader):
             return
         self.findings.append(
             Finding(
-                code=UNTIED_DESCRIPTOR,
+                code=UNREFERENCED_DESCRIPTOR,
                 level=Level.NOTE,
                 pointer="",
                 message=f"no component of the module points to {loose.name}; it is read without a component",

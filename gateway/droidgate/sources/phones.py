@@ -12,7 +12,7 @@ from droidgate.sources.device import PhoneReading, PhoneRequest, read_phone
 
 
 @dataclass(frozen=True, slots=True)
-class Phone:
+class ReadablePhone:
     """A phone that adb reaches, real or virtual.
 
     Attributes:

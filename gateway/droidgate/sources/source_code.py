@@ -32,8 +32,8 @@ SOURCE_DIFFERS: Final = _code(
     "source-differs-from-build",
     "The source code declares something else than what a build has made of it; the build's output is read",
 )
-CAPABILITIES_ELSEWHERE: Final = _code(
-    "capabilities-elsewhere",
+CAPABILITIES_NOT_FOUND: Final = _code(
+    "capabilities-not-found",
     "The files of an app declare a protocol but no capability of it: these are in a place that was not read",
 )
 
@@ -228,7 +228,7 @@ def report_elsewhere(
     hint = "they are in modules or libraries outside of this folder, or made by a build; read the built APK"
     return [
         Finding(
-            code=CAPABILITIES_ELSEWHERE,
+            code=CAPABILITIES_NOT_FOUND,
             level=Level.NOTE,
             pointer="",
             message=f"{provider_title}: the app describes itself, but no function of it is in these files",

@@ -1,8 +1,8 @@
 """Characters that nobody sees: one table for every output, and the places where they are normal.
 
 The table is Unicode's: controls, default ignorable characters, characters that turn the direction,
-variation selectors, private use, noncharacters and lone surrogates (`unicode_tables`). Many of them belong to
-ordinary texts, and are normal where Unicode puts them:
+variation selectors, private use, noncharacters and lone surrogates (`unicode_tables.json`). Many of them
+belong to ordinary texts, and are normal where Unicode puts them:
 
 - joiners next to a letter of a script that is written with them (UAX 31), and in emoji sequences (UTS 51);
 - emoji variation selectors after an emoji, keycaps, and the tags of the three flags that Unicode recommends;
@@ -18,7 +18,7 @@ import unicodedata
 from collections.abc import Callable
 from typing import Final
 
-from droidgate.text_safety import unicode_tables
+from droidgate.text_safety.unicode_tables import unicode_table
 
 _BLANKS: Final = re.compile(r"[ \t\r\n]+")
 _REACH: Final = 4
@@ -48,15 +48,15 @@ def _set_of(table: str) -> re.Pattern[str]:
     return re.compile("[" + "".join(f"\\U{first:08x}-\\U{last:08x}" for first, last in ranges(table)) + "]")
 
 
-HIDDEN: Final = _set_of(unicode_tables.HIDDEN)
+HIDDEN: Final = _set_of(unicode_table("hidden"))
 """Characters that nobody sees, wherever they are; tab and line feed are not among them."""
 
-_JOINING: Final = _set_of(unicode_tables.JOINING)
-_EMOJI: Final = _set_of(unicode_tables.EMOJI)
-_PICTOGRAPHS: Final = _set_of(unicode_tables.PICTOGRAPHS)
-_IDEOGRAPHS: Final = _set_of(unicode_tables.IDEOGRAPHS)
-_MONGOLIAN: Final = _set_of(unicode_tables.MONGOLIAN)
-_STANDARD_BASES: Final = _set_of(unicode_tables.STANDARD_BASES)
+_JOINING: Final = _set_of(unicode_table("joining"))
+_EMOJI: Final = _set_of(unicode_table("emoji"))
+_PICTOGRAPHS: Final = _set_of(unicode_table("pictographs"))
+_IDEOGRAPHS: Final = _set_of(unicode_table("ideographs"))
+_MONGOLIAN: Final = _set_of(unicode_table("mongolian"))
+_STANDARD_BASES: Final = _set_of(unicode_table("standard_bases"))
 
 
 def is_normal(text: str, at: int) -> bool:

@@ -6,14 +6,14 @@ import unicodedata
 from collections.abc import Iterable, Iterator
 from functools import cache
 
-from droidgate.text_safety import unicode_tables
 from droidgate.text_safety.hidden import HIDDEN
+from droidgate.text_safety.unicode_tables import unicode_table
 
 
 @cache
 def confusables() -> dict[int, str]:
     """Return what each confusable character looks like: a table for `str.translate`."""
-    pairs = (part.split("=") for part in unicode_tables.CONFUSABLES.split())
+    pairs = (part.split("=") for part in unicode_table("confusables").split())
     return {
         int(source, 16): "".join(chr(int(part, 16)) for part in target.split("+")) for source, target in pairs
     }

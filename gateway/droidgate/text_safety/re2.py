@@ -9,8 +9,8 @@ from __future__ import annotations
 from functools import cache
 from typing import Final
 
-from droidgate.text_safety import unicode_tables
 from droidgate.text_safety.hidden import ranges
+from droidgate.text_safety.unicode_tables import unicode_table
 
 REPLACED: Final = "\ufffd"
 """What is written for a hidden character."""
@@ -31,7 +31,7 @@ _TO_LEFT: Final = r"\p{Hebrew}\p{Arabic}\p{Syriac}\p{Thaana}\p{Nko}\p{Adlam}"
 @cache
 def hidden_class() -> str:
     """Return the class of all characters of the table."""
-    return f"[{_class(unicode_tables.HIDDEN)}]"
+    return f"[{_class(unicode_table('hidden'))}]"
 
 
 @cache
@@ -43,13 +43,13 @@ def replacements() -> tuple[tuple[str, str], ...]:
     normal = {item for first, last in ranges(_IN_CONTEXT) for item in range(first, last + 1)}
     never = "".join(
         _range(part.start, part.stop - 1)
-        for first, last in ranges(unicode_tables.HIDDEN)
+        for first, last in ranges(unicode_table("hidden"))
         for part in _without(range(first, last + 1), normal)
     )
-    joined = _class(unicode_tables.JOINING)
-    before = joined + _class(unicode_tables.PICTOGRAPHS) + r"\x{fe0f}"
-    emoji = _class(unicode_tables.EMOJI) + _class(unicode_tables.STANDARD_BASES)
-    bases = _class(unicode_tables.IDEOGRAPHS) + _class(unicode_tables.STANDARD_BASES)
+    joined = _class(unicode_table("joining"))
+    before = joined + _class(unicode_table("pictographs")) + r"\x{fe0f}"
+    emoji = _class(unicode_table("emoji")) + _class(unicode_table("standard_bases"))
+    bases = _class(unicode_table("ideographs")) + _class(unicode_table("standard_bases"))
     around = (rf"(^|[^{before}])[{_class(_JOINERS)}]+([^{joined}]|$)", rf"\1{REPLACED}\2")
     marks = (rf"(^|[^{_TO_LEFT}])[{_class(_MARKS)}]+([^{_TO_LEFT}]|$)", rf"\1{REPLACED}\2")
     several = (f"[{_class(_JOINERS)}]{{2,}}", REPLACED)
@@ -62,7 +62,7 @@ def replacements() -> tuple[tuple[str, str], ...]:
         *((line,) * 2),
         (rf"(^|[^{emoji}])[{_class(_EMOJI_SELECTORS)}]+", rf"\1{REPLACED}"),
         (rf"(^|[^{bases}])[{_class(_VARIANTS)}]+", rf"\1{REPLACED}"),
-        (rf"(^|[^{_class(unicode_tables.MONGOLIAN)}])[{_class(_MONGOLIAN_SELECTORS)}]+", rf"\1{REPLACED}"),
+        (rf"(^|[^{_class(unicode_table('mongolian'))}])[{_class(_MONGOLIAN_SELECTORS)}]+", rf"\1{REPLACED}"),
     )
 
 

@@ -31,7 +31,7 @@ SCHEMA_KINDS: Final[Mapping[str, PropertyKind]] = {
 """The type words of an app's schema."""
 
 
-class Limits(Frozen):
+class IndexerLimits(Frozen):
     """The indexer's limits (reference appfunctions 3.1).
 
     Attributes:
@@ -95,7 +95,7 @@ class IndexingTables(Frozen):
     """Everything in `releases.toml`."""
 
     current: str
-    limits: Limits
+    limits: IndexerLimits
     releases: tuple[Release, ...]
     names: IndexingNames
     fixed_tags: dict[str, FixedTag]

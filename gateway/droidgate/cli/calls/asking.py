@@ -5,15 +5,15 @@ from __future__ import annotations
 import sys
 
 from droidgate.calling.approvals import Approval, ApprovalRequest, refuse
-from droidgate.calling.subjects import Effect
+from droidgate.calling.subjects import CallEffect
 from droidgate.cli.output.pages import Line, show
 from droidgate.cli.output.safe_text import one_line
 from droidgate.model.json_values import one_line_json
 
 _EFFECTS = {
-    Effect.READS: "it only reads",
-    Effect.WRITES: "it may change or send something",
-    Effect.UNKNOWN: "what it does is not declared",
+    CallEffect.READS: "it only reads",
+    CallEffect.WRITES: "it may change or send something",
+    CallEffect.UNKNOWN: "what it does is not declared",
 }
 
 

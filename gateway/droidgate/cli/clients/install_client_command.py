@@ -63,9 +63,9 @@ def _install_client(  # noqa: PLR0913
     Everything else in the client's settings stays, comments included; a copy of them is kept next to the
     file. With --url, the file names the environment variable that has the token, never the token.
     """
-    from droidgate.cli.clients.installing_client import InstallRequest, install
+    from droidgate.cli.clients.installing_client import ClientRequest, install
 
-    request = InstallRequest(
+    request = ClientRequest(
         client, tuple(serial or ()), name, project, url, variable, is_printed=print_only, remove=remove
     )
     return install(request, as_json=as_json)

@@ -22,7 +22,7 @@ Status = Literal["created", "updated", "unchanged", "would change"]
 
 
 @dataclass(frozen=True, slots=True)
-class InstallRequest:
+class ClientRequest:
     """What is asked for, as the options spell it."""
 
     client: str
@@ -35,7 +35,7 @@ class InstallRequest:
     remove: bool
 
 
-def install(request: InstallRequest, *, as_json: bool) -> int:
+def install(request: ClientRequest, *, as_json: bool) -> int:
     """Change a client's settings, or print the entry, and return the exit code."""
     if request.is_printed and request.remove:
         raise UsageError("--print and --remove exclude each other", hint="leave one of them out")

@@ -30,7 +30,7 @@ _LINE: Final = re.compile(r"\(at line (\d{1,9}), column \d{1,9}\)")
 
 
 @dataclass(frozen=True, slots=True)
-class Configuration:
+class ConfigurationFile:
     """What a file sets.
 
     Attributes:
@@ -44,7 +44,7 @@ class Configuration:
     lines: Mapping[str, int] = field(default_factory=dict)
 
 
-def find_configuration(folder: Path | None = None, *, with_lines: bool = False) -> Configuration:
+def find_configuration(folder: Path | None = None, *, with_lines: bool = False) -> ConfigurationFile:
     """Return the settings of the closest file: in the working folder or above it.
 
     The search ends at the root of a repository and at the home folder; both are looked at.
@@ -60,13 +60,13 @@ def find_configuration(folder: Path | None = None, *, with_lines: bool = False) 
         start = Path.cwd() if folder is None else folder
     except OSError:
         # The working folder is gone.
-        return Configuration()
+        return ConfigurationFile()
     for parent in _folders(start):
         for name in (FILE, PROJECT_FILE):
             data = _read(parent / name)
             if data is not None and (name == FILE or b"tool.droidgate" in data):
                 return _parse(parent / name, data, with_lines=with_lines)
-    return Configuration()
+    return ConfigurationFile()
 
 
 def _folders(start: Path) -> Iterator[Path]:
@@ -105,7 +105,7 @@ def _read(path: Path) -> bytes | None:
     return data
 
 
-def _parse(path: Path, data: bytes, *, with_lines: bool) -> Configuration:
+def _parse(path: Path, data: bytes, *, with_lines: bool) -> ConfigurationFile:
     prefix = () if path.name == FILE else _TABLE
     text, document = _load(path, data)
     table: object = document
@@ -127,7 +127,7 @@ def _parse(path: Path, data: bytes, *, with_lines: bool) -> Configuration:
         values[setting.name] = value
         if with_lines:
             lines[setting.name] = place.line
-    return Configuration(path, values, lines)
+    return ConfigurationFile(path, values, lines)
 
 
 def _load(path: Path, data: bytes) -> tuple[str, dict[str, Any]]:

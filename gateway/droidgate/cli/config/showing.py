@@ -6,7 +6,7 @@ import os
 from enum import Enum
 from typing import Any, Literal
 
-from droidgate.cli.config.config_file import Configuration, find_configuration
+from droidgate.cli.config.config_file import ConfigurationFile, find_configuration
 from droidgate.cli.config.documents import ConfigShowDocument, EffectiveSetting
 from droidgate.cli.config.settings import SETTINGS, Setting, commands_of, settings_of
 from droidgate.cli.exit_codes import ExitCode
@@ -58,7 +58,7 @@ def _defaults(program: Any) -> dict[str, Any]:
     }
 
 
-def _effective(setting: Setting, configuration: Configuration, default: Any) -> EffectiveSetting:
+def _effective(setting: Setting, configuration: ConfigurationFile, default: Any) -> EffectiveSetting:
     given: Any = default
     origin: Literal["default", "file", "environment"] = "default"
     line = None

@@ -22,7 +22,7 @@ from droidgate.coverage.document_summary import (
     Quality,
     QualityFigures,
     Totals,
-    Unread,
+    UnreadCounts,
 )
 from droidgate.coverage.outcomes import outcomes_in_words
 from droidgate.coverage.reach import obstacle_of
@@ -70,7 +70,7 @@ def _why_nothing(report: Report) -> list[Block]:
     return [Line(found, 1)]
 
 
-def _unread(unread: Unread) -> list[Block]:
+def _unread(unread: UnreadCounts) -> list[Block]:
     counts = ((unread.sources, "source"), (unread.parts, "part of a source", "parts of sources"))
     what = ", ".join(amount(*count) for count in counts if count[0])
     if not what:

@@ -15,7 +15,7 @@ from droidgate.cli.output.page_length import shows_details
 from droidgate.cli.output.pages import Block, Line, Table, file_lines, print_file_notes, print_note, show
 from droidgate.cli.output.summaries import left_out_line
 from droidgate.cli.output.verbosity import shows_notes
-from droidgate.coverage.scan import Result
+from droidgate.coverage.scan import ScanResult
 from droidgate.coverage.scanned import KNOWN, PART
 from droidgate.coverage.scanning import ScanOptions, scan
 from droidgate.model.errors import InputError
@@ -57,7 +57,7 @@ def scan_sources(sources: Sequence[str], folder: Path, options: ScanOptions, *, 
     )
 
 
-def scan_page(result: Result) -> list[Block]:
+def scan_page(result: ScanResult) -> list[Block]:
     """Return what `scan` shows."""
     catalog = result.catalog
     return [
@@ -70,7 +70,7 @@ def scan_page(result: Result) -> list[Block]:
     ]
 
 
-def _reasons(result: Result) -> list[Block]:
+def _reasons(result: ScanResult) -> list[Block]:
     """Return why sources were not read: the first ones and how to list the others, or all with details."""
     limit = "" if shows_details() else f" LIMIT {_MOST_REASONS + 1}"
     rows = list(result.catalog.ask(f"SELECT source, reason {_NOT_READ} ORDER BY source{limit}"))
@@ -83,19 +83,19 @@ def _reasons(result: Result) -> list[Block]:
     return [Line("not read:"), *reasons, Line()]
 
 
-def _left_out(result: Result) -> list[Block]:
+def _left_out(result: ScanResult) -> list[Block]:
     count = result.outcomes.get(LEFT_OUT, 0)
     return [Line(left_out_line(count)), Line()] if count else []
 
 
-def _why(result: Result, *, as_json: bool) -> str:
+def _why(result: ScanResult, *, as_json: bool) -> str:
     """Return how to find the reasons of a scan that could read nothing."""
     if result.outcomes.keys() <= {"no-descriptor"}:
         return "`droidgate formats` lists what is read"
     return f"why: {_question(result)}" if as_json else "the reasons are above"
 
 
-def _question(result: Result) -> str:
+def _question(result: ScanResult) -> str:
     """Return the command that lists what was not read."""
     sql = f"SELECT source, outcome, reason {_NOT_READ}"
     return f'droidgate catalog sql --catalog {quote(str(result.catalog.folder))} "{sql}"'
@@ -182,7 +182,7 @@ def _bar(total: int, done: int) -> Progress:
     return bar
 
 
-def _print_document(result: Result) -> None:
+def _print_document(result: ScanResult) -> None:
     from droidgate.cli.coverage.catalog_documents import ScanDocument
     from droidgate.cli.output.json_output import print_json
 

@@ -72,7 +72,7 @@ class DemonstrationServer:
         from mcp import Client
         from mcp.client.streamable_http import streamable_http_client
 
-        from droidgate.serving.application import Application
+        from droidgate.serving.application import McpServer
         from droidgate.serving.http import HttpAddress, http_application, http_server, listen
         from droidgate.serving.phone_tools import PhoneTools, ServedPhone
         from droidgate.serving.tokens import TokenCheck, read_or_make_token, token_file
@@ -81,7 +81,7 @@ class DemonstrationServer:
         token = read_or_make_token(token_file())
         headers = {"Authorization": f"Bearer {token}"}
         with listen(HttpAddress("127.0.0.1", 0)) as (listener, address):
-            server = http_server(http_application(Application(tools), address, TokenCheck(token)))
+            server = http_server(http_application(McpServer(tools), address, TokenCheck(token)))
             async with anyio.create_task_group() as tasks:
                 tasks.start_soon(server.serve, [listener])
                 async with httpx2.AsyncClient(headers=headers, timeout=60) as http:

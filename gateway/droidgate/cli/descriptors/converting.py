@@ -12,13 +12,13 @@ from typing import Final
 from droidgate.cli.exit_codes import ExitCode
 from droidgate.cli.options import ConversionThreshold
 from droidgate.cli.output.documents import (
+    ConversionTarget,
     FidelityDocument,
     NameMap,
     NamesDocument,
     Origin,
     Problem,
     ProviderConversion,
-    Target,
     WrittenFile,
 )
 from droidgate.cli.output.grouping import (
@@ -233,8 +233,8 @@ def _names_document(converted: Conversion) -> NamesDocument:
     return NamesDocument(target=_target_of(converted), providers=tuple(maps))
 
 
-def _target_of(converted: Conversion) -> Target:
-    return Target(format=converted.target.id, dialect=converted.dialect.id)
+def _target_of(converted: Conversion) -> ConversionTarget:
+    return ConversionTarget(format=converted.target.id, dialect=converted.dialect.id)
 
 
 def _conversion(translation: Translation, files: Sequence[tuple[str, Artifact]]) -> ProviderConversion:

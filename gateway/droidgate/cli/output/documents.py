@@ -115,7 +115,7 @@ class InspectDocument(PublishedDocument, schema="droidgate.inspect/1"):
     problems: tuple[Problem, ...]
 
 
-class Target(Document):
+class ConversionTarget(Document):
     """What a conversion writes."""
 
     format: str
@@ -172,7 +172,7 @@ class FidelityDocument(PublishedDocument, schema="droidgate.fidelity/2"):
         conversions: One for each provider that was written.
     """
 
-    target: Target
+    target: ConversionTarget
     reading: tuple[Finding, ...]
     problems: tuple[Problem, ...]
     conversions: tuple[ProviderConversion, ...]
@@ -189,7 +189,7 @@ class NameMap(Document):
 class NamesDocument(PublishedDocument, schema="droidgate.names/1"):
     """`names.json`: the name map of a conversion, from each written name back to the source's."""
 
-    target: Target
+    target: ConversionTarget
     providers: tuple[NameMap, ...]
 
 
@@ -214,7 +214,7 @@ class MigrationDocument(PublishedDocument, schema="droidgate.migration/2"):
         notes: What its author still has to do; each access rule that nothing enforces comes first.
     """
 
-    target: Target
+    target: ConversionTarget
     project: str
     written: bool
     reading: tuple[Finding, ...]

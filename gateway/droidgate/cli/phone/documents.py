@@ -50,7 +50,7 @@ class PhoneAppsDocument(PublishedDocument, schema="droidgate.phone-apps/1"):
     apps: tuple[PhoneApp, ...]
 
 
-class InstalledPackage(Document):
+class PhonePackage(Document):
     """An app that was installed."""
 
     package: str
@@ -61,7 +61,7 @@ class PhoneInstallDocument(PublishedDocument, schema="droidgate.phone-install/1"
     """What `phone install --json` prints."""
 
     serial: str
-    installed: tuple[InstalledPackage, ...]
+    installed: tuple[PhonePackage, ...]
 
 
 class PhonePushDocument(PublishedDocument, schema="droidgate.phone-push/1"):

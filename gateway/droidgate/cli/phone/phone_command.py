@@ -97,9 +97,9 @@ def _start(  # noqa: PLR0913
     The real adb connects to it as to any phone; the sample apps are installed. It listens on this machine
     only, and keeps nothing when it stops.
     """
-    from droidgate.cli.phone.starting_phones import PhoneRequest, start_virtual_phone
+    from droidgate.cli.phone.starting_phones import StartRequest, start_virtual_phone
 
-    request = PhoneRequest(
+    request = StartRequest(
         port=port,
         server_port=server_port,
         sdk=sdk,

@@ -35,7 +35,7 @@ _PORTS_OF_EMULATORS: Final = range(5555, 5586, 2)
 
 
 @dataclass(frozen=True, slots=True)
-class PhoneRequest:
+class StartRequest:
     """The phone that is asked for; ports are 0 for free ones."""
 
     port: int
@@ -57,7 +57,7 @@ class PhoneRequest:
         return found
 
 
-def start_virtual_phone(request: PhoneRequest, *, foreground: bool, handover: bool, as_json: bool) -> int:
+def start_virtual_phone(request: StartRequest, *, foreground: bool, handover: bool, as_json: bool) -> int:
     """Start a phone, here or in the background, and print how to reach it.
 
     Args:
@@ -118,7 +118,7 @@ def _open_log(path: Path) -> int:
     raise InputError(reason, place=str(path), hint=_OTHER_LOG)
 
 
-def _run_in_foreground(request: PhoneRequest, *, as_json: bool) -> None:
+def _run_in_foreground(request: StartRequest, *, as_json: bool) -> None:
     with _running(request) as phone:
         ended = _event_of_signals()
         _show(_document(phone, request), as_json=as_json)
@@ -127,7 +127,7 @@ def _run_in_foreground(request: PhoneRequest, *, as_json: bool) -> None:
         ended.wait()
 
 
-def _run_in_background(request: PhoneRequest) -> None:
+def _run_in_background(request: StartRequest) -> None:
     """Detach from the parent, and notify the process that waits when the phone runs."""
     if hasattr(os, "fork") and os.fork():
         os._exit(0)
@@ -139,7 +139,7 @@ def _run_in_background(request: PhoneRequest) -> None:
 
 
 @contextlib.contextmanager
-def _running(request: PhoneRequest) -> Iterator[VirtualPhone]:
+def _running(request: StartRequest) -> Iterator[VirtualPhone]:
     from droidgate_phone.apps.shim_runtimes import check_shim_runtime
     from droidgate_phone.event_log import EventLog
     from droidgate_phone.faults import parse_faults
@@ -174,7 +174,7 @@ def _running(request: PhoneRequest) -> Iterator[VirtualPhone]:
         yield phone
 
 
-def _record(phone: VirtualPhone, request: PhoneRequest) -> RunningPhone:
+def _record(phone: VirtualPhone, request: StartRequest) -> RunningPhone:
     return RunningPhone(
         serial=phone.serial,
         port=phone.port,
@@ -184,7 +184,7 @@ def _record(phone: VirtualPhone, request: PhoneRequest) -> RunningPhone:
     )
 
 
-def _document(phone: VirtualPhone, request: PhoneRequest) -> PhoneStartDocument:
+def _document(phone: VirtualPhone, request: StartRequest) -> PhoneStartDocument:
     return PhoneStartDocument(
         serial=phone.serial,
         port=phone.port,
@@ -196,7 +196,7 @@ def _document(phone: VirtualPhone, request: PhoneRequest) -> PhoneStartDocument:
     )
 
 
-def _start_in_background(request: PhoneRequest) -> PhoneStartDocument:
+def _start_in_background(request: StartRequest) -> PhoneStartDocument:
     """Start a process that outlives this one, and wait until it has let go of its output: then it runs."""
     command = [sys.executable, "-P", "-m", "droidgate", "phone", "start", "--handover", *request.arguments()]
     try:

@@ -12,8 +12,8 @@ from droidgate.cli.output.json_output import print_json
 from droidgate.cli.output.pages import Line, Table, show
 from droidgate.cli.output.safe_text import one_line
 from droidgate.cli.phone.documents import (
-    InstalledPackage,
     PhoneInstallDocument,
+    PhonePackage,
     PhonePushDocument,
     PhoneStatus,
     PhoneStatusDocument,
@@ -104,7 +104,7 @@ def _device_of(port: int | None) -> Device:
     return open_device(phone.serial, server=phone.server)
 
 
-def _install(device: Device, path: Path) -> InstalledPackage:
+def _install(device: Device, path: Path) -> PhonePackage:
     with open_app(path) as app:
         if sum(part.archive.source.size for part in app.parts) > _MOST_BYTES:
             raise InputError("larger than 512 MiB", place=str(path), hint="install a smaller app")
@@ -115,4 +115,4 @@ def _install(device: Device, path: Path) -> InstalledPackage:
         }
         package, version = app.package, app.version_code
     install_apks(device, apks, grant=True)
-    return InstalledPackage(package=package, version_code=version)
+    return PhonePackage(package=package, version_code=version)

@@ -254,7 +254,7 @@ class ShimCallDocument(PublishedDocument, schema="droidgate.shim-call/1"):
 
 
 class RemovedShim(Document):
-    """A shim that was to go, and what came of it."""
+    """A shim that was to be removed, and the result."""
 
     application_id: str
     step: ShimStep

@@ -14,7 +14,7 @@ from droidgate.cli.options import AsJson, ConversionThreshold, Serial
 from droidgate.cli.output.page_length import with_details_of_report
 
 
-class Advertised(StrEnum):
+class AdvertisedProtocol(StrEnum):
     """What `--advertise` takes: protocols by which agents reach the shim in addition to Mobile-MCP."""
 
     MMCP = "mmcp"
@@ -41,7 +41,7 @@ Aggregate = Annotated[
     bool, typer.Option("--aggregate", help="One shim for all apps, in place of one for each")
 ]
 Advertise = Annotated[
-    list[Advertised] | None,
+    list[AdvertisedProtocol] | None,
     typer.Option("--advertise", help="Let agents of this protocol call it too; may be repeated"),
 ]
 Protocols = Annotated[

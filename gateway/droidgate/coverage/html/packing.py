@@ -19,9 +19,9 @@ from droidgate.coverage.document_details import (
     AppDetail,
     CapabilityDetail,
     Details,
+    DialectTranslation,
     FindingDetail,
     ProviderDetail,
-    Translation,
 )
 from droidgate.coverage.document_summary import REACHES
 from droidgate.coverage.html.safe import shell_word, shortened, shortened_name, shown, shown_json
@@ -327,7 +327,7 @@ def _finding_content(finding_detail: FindingDetail) -> Json:
     ]
 
 
-def _translation_content(translation: Translation) -> Json:
+def _translation_content(translation: DialectTranslation) -> Json:
     return {
         "provider": translation.provider,
         "target": translation.target,

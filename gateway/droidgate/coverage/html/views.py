@@ -114,7 +114,7 @@ def touched(app: ChangedApp) -> str:
 
 
 @dataclass(frozen=True, slots=True)
-class Column:
+class OverlapColumn:
     """A protocol in the overlap: its id, its title, its apps, and where its dots stand."""
 
     id: str
@@ -123,7 +123,7 @@ class Column:
     x: int
 
 
-def overlap_columns(report: Report) -> list[Column]:
+def overlap_columns(report: Report) -> list[OverlapColumn]:
     """Return the protocols of the overlap, those with most apps first."""
     apps: dict[str, int] = {}
     for item in report.overlap:
@@ -131,10 +131,13 @@ def overlap_columns(report: Report) -> list[Column]:
             apps[protocol] = apps.get(protocol, 0) + item.apps
     titles = {other.protocol: other.title for other in report.protocols}
     ordered = sorted(apps, key=lambda app: (-apps[app], app))
-    return [Column(item, titles.get(item, item), apps[item], 12 + 24 * at) for at, item in enumerate(ordered)]
+    return [
+        OverlapColumn(item, titles.get(item, item), apps[item], 12 + 24 * at)
+        for at, item in enumerate(ordered)
+    ]
 
 
-def overlap_name(overlap: Overlap, columns: Sequence[Column]) -> str:
+def overlap_name(overlap: Overlap, columns: Sequence[OverlapColumn]) -> str:
     """Return what a set of protocols is called."""
     named = [column.title for column in columns if column.id in overlap.protocols]
     return " + ".join(named) if named else "Nothing declared"
@@ -199,7 +202,7 @@ def shade(part: int, whole: int) -> int:
 
 
 @dataclass(frozen=True, slots=True)
-class Line:
+class TrendLine:
     """How a count went: the points of its line, and its last point."""
 
     title: str
@@ -209,7 +212,7 @@ class Line:
     y: float
 
 
-def trend_lines(trend: Sequence[TrendPoint], titles: Mapping[str, str]) -> list[Line]:
+def trend_lines(trend: Sequence[TrendPoint], titles: Mapping[str, str]) -> list[TrendLine]:
     """Return the lines of a trend: apps, declaring apps, capabilities, and capabilities by protocol."""
     protocols = sorted({protocol.name for point in trend for protocol in point.protocols})
     by_protocol = [{protocol.name: protocol.count for protocol in point.protocols} for point in trend]
@@ -237,7 +240,7 @@ def line_box() -> str:
     return f"0 0 {_SPARK_WIDTH} {_SPARK_HEIGHT}"
 
 
-def _line(title: str, values: list[int]) -> Line:
+def _line(title: str, values: list[int]) -> TrendLine:
     highest = max(values, default=0) or 1
     step = (_SPARK_WIDTH - 2 * _SPARK_EDGE) / max(1, len(values) - 1)
     room = _SPARK_HEIGHT - 2 * _SPARK_EDGE
@@ -245,4 +248,4 @@ def _line(title: str, values: list[int]) -> Line:
         (round(_SPARK_EDGE + at * step, 1), round(_SPARK_HEIGHT - _SPARK_EDGE - room * value / highest, 1))
         for at, value in enumerate(values)
     ]
-    return Line(title, values, " ".join(f"{x},{y}" for x, y in points), *points[-1])
+    return TrendLine(title, values, " ".join(f"{x},{y}" for x, y in points), *points[-1])

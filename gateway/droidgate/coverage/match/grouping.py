@@ -15,8 +15,8 @@ from itertools import chain
 from typing import Final, Literal, TypeAlias
 
 from droidgate.coverage.match.features import UNKNOWN_VERB, CapabilityText, Features, Sense, local_name
-from droidgate.coverage.match.reading import Reading, read_capabilities, without_collections
-from droidgate.coverage.match.scoring import Prepared, Scorer, actions_contradict
+from droidgate.coverage.match.reading import CapabilityTexts, read_capabilities, without_collections
+from droidgate.coverage.match.scoring import PreparedFeatures, Scorer, actions_contradict
 from droidgate.coverage.match.words import actions_alike
 
 LEADERS_PER_BLOCK: Final = 32
@@ -99,7 +99,7 @@ def match_capabilities(
     return match_reading(read_capabilities(capabilities, more_words=more_words, processes=processes))
 
 
-def match_reading(reading: Reading) -> Matching:
+def match_reading(reading: CapabilityTexts) -> Matching:
     """Match capabilities that have been read.
 
     Raises:
@@ -141,7 +141,7 @@ class _Group:
 class _Run:
     """One matching. Capabilities and texts are numbers here: positions in lists."""
 
-    def __init__(self, reading: Reading) -> None:
+    def __init__(self, reading: CapabilityTexts) -> None:
         self._keys, self._packages, self._names = reading.keys, reading.packages, reading.names
         self._text_of, self._features = reading.text_of, reading.features
         lists: dict[tuple[str, str], int] = {}
@@ -153,7 +153,7 @@ class _Run:
         for number, text in enumerate(self._text_of):
             self._sharers[text].append(number)
         self._scorer = Scorer(self._features)
-        self._prepared: dict[int, Prepared] = {}
+        self._prepared: dict[int, PreparedFeatures] = {}
         self._joined: list[tuple[float, int]] = [_ALONE] * len(self._features)
         self._blocks: dict[Block, list[int]] = {}
         self._full: set[Block] = set()
@@ -204,7 +204,7 @@ class _Run:
                 self._list_leader(text, features)
         return [group.members for group in groups.values()]
 
-    def _siblings(self, numbers: list[int], prepared: Prepared, group: _Group) -> list[int]:
+    def _siblings(self, numbers: list[int], prepared: PreparedFeatures, group: _Group) -> list[int]:
         """Return those of some capabilities of one text whose app lists another in the same protocol in a
         group, and means another.
         """
@@ -228,10 +228,10 @@ class _Run:
         ]
         return sorted(range(len(ranks)), key=ranks.__getitem__)
 
-    def _prepare(self, text: int) -> Prepared:
+    def _prepare(self, text: int) -> PreparedFeatures:
         return self._prepared.get(text) or self._scorer.prepare(self._features[text])
 
-    def _leaders(self, prepared: Prepared) -> list[tuple[float, int]]:
+    def _leaders(self, prepared: PreparedFeatures) -> list[tuple[float, int]]:
         """Return the leaders that a text could follow with their scores below zero, the best first."""
         find = self._blocks.get
         blocks = self._blocks_with(_actions_looked_up(prepared.features.sense), prepared.features)

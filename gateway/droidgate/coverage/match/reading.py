@@ -22,7 +22,7 @@ _AHEAD: Final = 2
 
 
 @dataclass(slots=True)
-class Reading:
+class CapabilityTexts:
     """Capabilities, sorted by their keys; those that declare the same text share its features.
 
     Attributes:
@@ -47,7 +47,7 @@ def read_capabilities(
     *,
     more_words: Mapping[str, str] | None = None,
     processes: int | None = None,
-) -> Reading:
+) -> CapabilityTexts:
     """Read the texts of capabilities.
 
     Args:
@@ -57,7 +57,7 @@ def read_capabilities(
             Two are used only for many texts, and come to the same.
     """
     with without_collections(), TextReader(more_words, processes or min(2, usable_cores())) as reader:
-        reading = Reading([], [], [], [], [], [])
+        reading = CapabilityTexts([], [], [], [], [], [])
         shared: dict[str, str] = {}
         for capability in capabilities:
             reading.keys.append(capability.key)
@@ -153,13 +153,13 @@ class TextReader:
                 self._features[first : first + len(batch)] = list(map(make, batch, read))
 
 
-def _in_order(reading: Reading) -> Reading:
+def _in_order(reading: CapabilityTexts) -> CapabilityTexts:
     """Return capabilities by their keys, each key once, and the texts by their first capability."""
     places = {key: place for place, key in enumerate(reading.keys)}
     order = [places[key] for key in sorted(places)]
     numbers: dict[int, int] = {}
     text_of = [numbers.setdefault(reading.text_of[place], len(numbers)) for place in order]
-    return Reading(
+    return CapabilityTexts(
         keys=[reading.keys[place] for place in order],
         packages=[reading.packages[place] for place in order],
         protocols=[reading.protocols[place] for place in order],

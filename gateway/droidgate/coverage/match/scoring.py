@@ -86,7 +86,7 @@ class PreparedSense:
 
 
 @dataclass(slots=True, eq=False)
-class Prepared:
+class PreparedFeatures:
     """Features with what comparing them needs again and again.
 
     Attributes:
@@ -134,9 +134,9 @@ class Scorer:
         """Return the inverse document frequency of a term (BM25's)."""
         return self._rarity[term]
 
-    def prepare(self, features: Features) -> Prepared:
+    def prepare(self, features: Features) -> PreparedFeatures:
         """Return features ready to be compared."""
-        return Prepared(
+        return PreparedFeatures(
             features=features,
             sense=self._senses.get(features.sense) or self._prepare_sense(features.sense),
             terms=frozenset(features.terms),
@@ -153,7 +153,7 @@ class Scorer:
         )
         return prepared
 
-    def signals(self, left: Prepared, right: Prepared) -> Signals:
+    def signals(self, left: PreparedFeatures, right: PreparedFeatures) -> Signals:
         """Return what speaks for and against a match."""
         actions = _likeness_of_actions(left.sense, right.sense)
         return Signals(
@@ -165,7 +165,7 @@ class Scorer:
             other_object=_difference_of_heads(left.sense.sense.heads, right.sense.sense.heads),
         )
 
-    def score(self, left: Prepared, right: Prepared, *, siblings: bool = False) -> float:
+    def score(self, left: PreparedFeatures, right: PreparedFeatures, *, siblings: bool = False) -> float:
         """Return how surely two capabilities serve one use case, from 0 to 1; 0 where they do not match.
 
         Siblings are of one app and protocol. An app hardly lists one thing twice: they match only where their
@@ -201,7 +201,7 @@ class Scorer:
         """Return whether two matching capabilities are declared in nearly the same words."""
         return self._ratio(left.text, right.text, score_cutoff=NEAR_DUPLICATE) > 0
 
-    def _likeness_of_texts(self, left: Prepared, right: Prepared) -> float:
+    def _likeness_of_texts(self, left: PreparedFeatures, right: PreparedFeatures) -> float:
         """Return BM25 of the terms of one in the other, as a part of what the one with less would have."""
         shared = left.terms & right.terms
         if not shared:

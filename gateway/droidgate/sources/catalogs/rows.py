@@ -208,7 +208,7 @@ Row: TypeAlias = SourceRow | AppRow | ProviderRow | CapabilityRow | ConversionRo
 
 
 @dataclass(frozen=True, slots=True)
-class Column:
+class CatalogColumn:
     """A column: its name, DuckDB's type, whether it may be null, and what it means."""
 
     name: str
@@ -218,7 +218,7 @@ class Column:
 
 
 @dataclass(frozen=True, slots=True)
-class Table:
+class CatalogTable:
     """A table of a catalog.
 
     Attributes:
@@ -237,31 +237,31 @@ class Table:
         return (self.row.__doc__ or "").partition("\n")[0]
 
     @property
-    def columns(self) -> tuple[Column, ...]:
+    def columns(self) -> tuple[CatalogColumn, ...]:
         """Its columns, in order."""
         return tuple(_columns_of(self.row))
 
 
-TABLES: Final[Mapping[str, Table]] = {
+TABLES: Final[Mapping[str, CatalogTable]] = {
     item.name: item
     for item in (
-        Table("sources", SourceRow, ("source",)),
-        Table("apps", AppRow, ("unit", "app")),
-        Table("providers", ProviderRow, ("unit", "provider")),
-        Table("capabilities", CapabilityRow, ("unit", "provider", "capability")),
-        Table("conversions", ConversionRow, ("unit", "provider", "capability", "target")),
-        Table("findings", FindingRow, ("unit", "finding")),
-        Table("problems", ProblemRow, ("unit", "problem")),
+        CatalogTable("sources", SourceRow, ("source",)),
+        CatalogTable("apps", AppRow, ("unit", "app")),
+        CatalogTable("providers", ProviderRow, ("unit", "provider")),
+        CatalogTable("capabilities", CapabilityRow, ("unit", "provider", "capability")),
+        CatalogTable("conversions", ConversionRow, ("unit", "provider", "capability", "target")),
+        CatalogTable("findings", FindingRow, ("unit", "finding")),
+        CatalogTable("problems", ProblemRow, ("unit", "problem")),
     )
 }
 """Every table by name."""
 
 
-def _columns_of(row: type[Row]) -> Iterator[Column]:
+def _columns_of(row: type[Row]) -> Iterator[CatalogColumn]:
     hints = get_type_hints(row)
     for other in fields(row):
         hint = hints[other.name]
         nullable = isinstance(hint, UnionType)
         base = next(part for part in get_args(hint) if part is not type(None)) if nullable else hint
         sql = "VARCHAR[]" if get_origin(base) is tuple else _SQL_TYPES[base]
-        yield Column(other.name, sql, nullable, other.metadata["meaning"])
+        yield CatalogColumn(other.name, sql, nullable, other.metadata["meaning"])

@@ -61,7 +61,7 @@ final class DocumentReader {
                         && Json.object(fieldOf(fields, DocumentTypes.PROPERTIES, NOTHING)) != null
                         && fieldOf(fields, DocumentTypes.SCHEMA_TYPE, "") instanceof String;
         if (!whole) {
-            throw types.wrong("this is no document");
+            throw types.wrong("this is not a document");
         }
         return Json.object(fieldOf(fields, DocumentTypes.PROPERTIES, NOTHING));
     }

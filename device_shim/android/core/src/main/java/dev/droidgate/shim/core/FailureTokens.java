@@ -50,7 +50,7 @@ public final class FailureTokens {
         "The user or the caller ended the call",
         "The callee died during the call",
         "The app or the system behind the capability failed",
-        "The callee answered with something that is no response, or that does not fit "
+        "The callee answered with something that is not a response, or that does not fit "
                 + "what it declares"
     };
 

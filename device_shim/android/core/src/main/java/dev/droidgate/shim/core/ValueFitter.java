@@ -199,7 +199,7 @@ final class ValueFitter {
     private static Object fitBytes(Object value, String pointer) throws UnfitValueException {
         String text = expectText(value, "a text in base64", pointer);
         if (!isBase64(text)) {
-            throw new UnfitValueException(pointer, "the text is no base64");
+            throw new UnfitValueException(pointer, "the text is not base64");
         }
         return text;
     }

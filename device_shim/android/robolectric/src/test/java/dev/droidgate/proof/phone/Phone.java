@@ -111,7 +111,7 @@ public final class Phone {
         return phone;
     }
 
-    /** Returns a phone with all apps that are no second copy of one. */
+    /** Returns a phone with all apps, without second copies. */
     public static Phone withAll() {
         return with(Inputs.list("apps").toArray(new String[0]));
     }
