@@ -12,10 +12,11 @@ from droidgate_phone.apps.shim_runtimes import ShimRuntime, start_shim_runtime
 from droidgate_phone.boot import boot
 from droidgate_phone.event_log import EventLog
 from droidgate_phone.faults import Faults
+from droidgate_phone.file_accounts import SHELL_UID
 from droidgate_phone.shell import SHELL_ENVIRONMENT, run_shell
 from droidgate_phone.streams import CommandStreams
 from droidgate_phone.system.android_system import AndroidSystem
-from droidgate_phone.system.installation import InstallError
+from droidgate_phone.system.installation import InstallError, InstallOptions
 from droidgate_phone.system.releases import load_release
 from droidgate_phone.transport.adb_features import features_of
 from droidgate_phone.transport.adb_keys import AuthorizedKeys, user_key_file
@@ -146,6 +147,7 @@ def _install_packages(system: AndroidSystem, *, count: int, apps: bool) -> None:
     if apps:
         for sample_package in sample_packages.sample_packages():
             _install_where_it_can_run(system, sample_package)
+        system.files.write(sample_packages.REPORT, sample_packages.report(), uid=SHELL_UID)
     for number in range(count):
         system.packages.install(sample_packages.filler_package(number))
 
@@ -153,7 +155,7 @@ def _install_packages(system: AndroidSystem, *, count: int, apps: bool) -> None:
 def _install_where_it_can_run(system: AndroidSystem, package: SamplePackage) -> None:
     """Install a sample app, unless it needs a newer Android."""
     try:
-        system.packages.install(package.apk)
+        system.packages.install(package.apk, options=InstallOptions(grant=True))
     except InstallError as refused:
         if refused.code != _TOO_OLD:
             raise

@@ -20,6 +20,7 @@ from cryptography.x509.oid import NameOID
 
 from droidgate.apk.pack import pack_project
 from droidgate.apk.signing_keys import SigningKey
+from droidgate_phone.apps.pdf_document import PdfPage, write_pdf
 from droidgate_phone.filler_packages import filler_files
 from droidgate_phone.sample_apps import sample_apps_directory
 
@@ -32,6 +33,8 @@ _SAMPLES: Final = {
     "weather": ("dev.droidgate.sample.weather", "weather/app"),
     "agent": ("dev.droidgate.sample.agent", "agent/app"),
 }
+REPORT: Final = "/sdcard/Download/report.pdf"
+REPORT_PAGES: Final = ("Rain fell on nine days.", "The river rose by a hand.", "Nobody was hurt.")
 _SEED: Final = b"droidgate virtual phone"
 _MADE: Final = dt.datetime(2026, 1, 1, tzinfo=dt.UTC)
 _VALID: Final = dt.timedelta(days=365 * 30)
@@ -68,6 +71,11 @@ def sample_package(name: str) -> SamplePackage:
     return SamplePackage(
         name, package, pack_project(sample_apps_directory() / module, key=signing_key(), package=package)
     )
+
+
+def report() -> bytes:
+    """Return a PDF file of three pages, which `REPORT` is on the phone."""
+    return write_pdf(PdfPage((line,)) for line in REPORT_PAGES)
 
 
 def filler_package(number: int) -> bytes:

@@ -59,6 +59,22 @@ def test_columns_with_details_are_left_out_and_counted() -> None:
     ]
 
 
+def test_rows_of_a_short_page_replace_those_of_the_whole_one_and_the_difference_is_counted() -> None:
+    rows = [("1", "here"), ("2", "there")]
+    table = Table(("A", "B"), rows, details=frozenset({"B"}), short_rows=[("3",)])
+    assert short_page([table, Line(), Line("end")])[::2] == [
+        Table(["A"], [("3",)]),
+        Line("left out: the column B, 1 line; --details shows everything"),
+    ]
+
+
+def test_no_part_is_shown_after_one_that_is_left_out() -> None:
+    detail: list[Block] = [Heading("detail", is_detail=True), *part("", 1)[1:]]
+    page = [*part("first", 20), *detail, *part("small", 1), Line("end"), *[Line("more")] * 20]
+    short = texts(short_page(page))
+    assert ("first" in short, "detail" in short, "small" in short) == (True, False, False)
+
+
 def test_many_lines_at_the_end_are_shortened_too() -> None:
     page = [*part("first", 3), *(Line(f"created: {number}") for number in range(100))]
     short = texts(short_page(page))

@@ -122,9 +122,7 @@ def test_records_outlive_the_app_s_process(phone: Phone, agent: Agent) -> None:
     assert {item["name"]: item["value"] for item in output}["has_clocked_in"] is True
 
 
-def test_a_pdf_in_the_app_s_folder_has_its_own_text_read_others_are_hidden(
-    phone: Phone, agent: Agent
-) -> None:
+def test_a_pdf_of_the_app_s_folder_is_read_and_others_with_the_permission(phone: Phone, agent: Agent) -> None:
     folder = f"/sdcard/Android/data/{PDF_TOOL.package}/files"
     phone.system.files.make_directory(folder, parents=True, uid=SHELL_UID)
     for path in (f"{folder}/a.pdf", "/sdcard/Download/a.pdf"):
@@ -132,7 +130,14 @@ def test_a_pdf_in_the_app_s_folder_has_its_own_text_read_others_are_hidden(
     result = agent.call_mmcp_activity(PDF_TOOL, "extract_text", {"path": f"{folder}/a.pdf"})
     assert result.data is not None
     assert json.loads(str(result.data.extras.get_string("result")))["text"] == "hello\nphone"
-    hidden = agent.call_mmcp_activity(PDF_TOOL, "extract_text", {"path": "/sdcard/Download/a.pdf"})
+    other = {"path": "/sdcard/Download/a.pdf"}
+    permission = (PDF_TOOL.package, "android.permission.READ_EXTERNAL_STORAGE")
+    phone.run("pm", "grant", *permission)
+    shown = agent.call_mmcp_activity(PDF_TOOL, "extract_text", other)
+    assert shown.data is not None
+    assert json.loads(str(shown.data.extras.get_string("result")))["text"] == "hello\nphone"
+    phone.run("pm", "revoke", *permission)
+    hidden = agent.call_mmcp_activity(PDF_TOOL, "extract_text", other)
     assert hidden.data is not None
     assert str(hidden.data.extras.get_string("error")).endswith("is not a file that this app may read")
 

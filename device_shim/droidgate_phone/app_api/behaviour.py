@@ -67,7 +67,8 @@ class Context(Protocol):
     def read_shared_file(self, path: str) -> bytes | None:
         """Return a file of shared storage (`/sdcard/...`), None where there is none or it is not readable.
 
-        An app reads what lies in its own folder there; with READ_EXTERNAL_STORAGE up to Android 9 all files.
+        An app reads the files of its own folder there. With READ_EXTERNAL_STORAGE it reads all files up to
+        Android 9, and later where it targets Android 10 at most and requested legacy storage.
         """
 
     def write_shared_file(self, path: str, content: bytes) -> None:

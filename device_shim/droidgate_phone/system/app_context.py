@@ -28,6 +28,7 @@ from droidgate_phone.system.service_records import ServiceRefusedError
 
 _REAL_SHARED: Final = "/storage/emulated/0/"
 _SHARED: Final = ("/sdcard/", _REAL_SHARED)
+_OF_APPS: Final = (f"{_REAL_SHARED}Android/data/", f"{_REAL_SHARED}Android/obb/")
 _SCOPED_STORAGE: Final = 29
 
 
@@ -140,9 +141,17 @@ class AppContext:
     def _may_read_shared(self, path: str) -> bool:
         if path.startswith(f"{_REAL_SHARED}Android/data/{self.package}/"):
             return True
-        is_before_scoped_storage = self._system.release.sdk < _SCOPED_STORAGE
         is_granted = "android.permission.READ_EXTERNAL_STORAGE" in self._package.granted
-        return path.startswith(_REAL_SHARED) and is_before_scoped_storage and is_granted
+        return path.startswith(_REAL_SHARED) and is_granted and not self._is_hidden(path)
+
+    def _is_hidden(self, path: str) -> bool:
+        """Return whether scoped storage hides a file of others (reference android-runtime 1.9)."""
+        sdk, target = self._system.release.sdk, self._package.target_sdk
+        asked = self._package.manifest.legacy_storage
+        sees_all = target < _SCOPED_STORAGE if asked is None else asked
+        if sdk < _SCOPED_STORAGE or (sees_all and target <= _SCOPED_STORAGE):
+            return sdk > _SCOPED_STORAGE and path.startswith(_OF_APPS)
+        return True
 
     def write_shared_file(self, path: str, content: bytes) -> None:
         files = self._system.files

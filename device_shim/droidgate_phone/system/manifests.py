@@ -118,6 +118,7 @@ class Manifest:
     debuggable: bool = False
     application_enabled: bool = True
     instrumentations: tuple[str, ...] = ()
+    legacy_storage: bool | None = None
 
 
 def read_manifest(apk: Apk) -> Manifest:
@@ -178,6 +179,7 @@ class _ManifestReader:
             shared_user=self._read.text(self._root, "sharedUserId"),
             test_only=bool(self._read.flag(body, "testOnly")),
             debuggable=bool(self._read.flag(body, "debuggable")),
+            legacy_storage=self._read.flag(body, "requestLegacyExternalStorage"),
             application_enabled=self._read.flag(body, "enabled") is not False,
             instrumentations=tuple(
                 self._qualify(name) for name in self._names(self._root, "instrumentation")

@@ -266,7 +266,9 @@ def _apk_files(named: Iterable[Path]) -> list[Path]:
     for item in named:
         found = sorted(item.glob("*.apk")) if item.is_dir() else [item]
         if not found:
-            raise InputError("the folder holds no APK", place=str(item))
+            raise InputError(
+                "the folder holds no APK", place=str(item), hint="`droidgate shim build` makes some"
+            )
         files += found
     return files
 

@@ -7,6 +7,7 @@ from dataclasses import dataclass
 from typing import Final
 
 from droidgate.apk.application import read_application, verify_signers
+from droidgate.apk.files import MemorySource
 from droidgate.apk.reader import Apk, Source, open_apk
 from droidgate.devices.errors import TransferError
 from droidgate.devices.packages import InstalledPackage
@@ -91,7 +92,7 @@ def read_shim_facts(source: Source, *, name: str, installed_on: int | None = Non
         InputError: it is not an APK, or not of a shim, or its signature is not verified.
         DeviceError: it lies on a device, which fails.
     """
-    with open_apk(source) as apk:
+    with open_apk(MemorySource(source, name=name) if isinstance(source, bytes) else source) as apk:
         package = apk.package or ""
         if not is_shim(package):
             raise InputError(

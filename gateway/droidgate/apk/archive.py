@@ -138,7 +138,8 @@ class Archive:
         tail = self._tail
         found = tail.rfind(_END_SIGNATURE, 0, max(0, len(tail) - _END.size + len(_END_SIGNATURE)))
         if found < 0:
-            raise InputError("it is not an APK: it has no ZIP directory, or is cut off", place=self.name)
+            message = "it is not an APK: it has no ZIP directory, or is cut off"
+            raise InputError(message, place=self.name, hint="name an APK, or a container of split APKs")
         _, _, _, _, count, length, offset, comment = _END.unpack_from(tail, found)
         end = self.end_offset = self._tail_at + found
         self.is_plain = (

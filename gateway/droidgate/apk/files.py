@@ -100,7 +100,11 @@ class FileSource:
         found = os.fstat(descriptor)
         if not stat.S_ISREG(found.st_mode):
             os.close(descriptor)
-            raise InputError("it is not a regular file", place=self._name)
+            raise InputError(
+                "it is not a regular file",
+                place=self._name,
+                hint="name a regular file",
+            )
         return descriptor, (found.st_size, found.st_mtime_ns, found.st_dev, found.st_ino)
 
     def _unreadable(self, error: Exception) -> InputError:

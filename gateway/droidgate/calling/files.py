@@ -80,7 +80,7 @@ def plan_files(files: Mapping[str, Path], target: CallTarget) -> tuple[PlacedFil
             text = f"/{pointer_token(argument)}: it is not a text, so it cannot be the path of a file"
             raise call_error(Failure("invalid_argument", text), pointer=f"/{pointer_token(argument)}")
         if not source.is_file():
-            raise InputError("it is not a file", place=str(source))
+            raise InputError("it is not a file", place=str(source), hint="name a file of this computer")
         placed.append(PlacedFile(argument, source, f"{folder}/{len(placed)}-{_safe_name(source.name)}"))
     return tuple(placed)
 

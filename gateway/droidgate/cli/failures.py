@@ -2,9 +2,12 @@
 
 from __future__ import annotations
 
+import errno
 import os
 import sys
 import traceback
+from itertools import islice
+from pathlib import Path
 from typing import TYPE_CHECKING, Any, Final
 
 import typer
@@ -16,6 +19,21 @@ from droidgate.model.errors import DeviceError, DroidgateError
 
 if TYPE_CHECKING:
     from collections.abc import Callable
+
+_MOST_ENTRIES: Final = 1000
+"""Entries of a folder that a missing name is compared with."""
+
+_HINTS_OF_FILES: Final = {
+    errno.EACCES: "check who may use it",
+    errno.EPERM: "check who may use it",
+    errno.EISDIR: "name a file",
+    errno.ENOTDIR: "a part of the path is a file",
+    errno.ENOENT: "choose another path",
+    errno.ENOSPC: "make room on the disk",
+    errno.EROFS: "choose a folder that can be written",
+    errno.ENAMETOOLONG: "choose a shorter name",
+    errno.ELOOP: "a link of the path leads back to itself",
+}
 
 TRACEBACK_VARIABLE: Final = "DROIDGATE_TRACEBACK"
 
@@ -84,7 +102,7 @@ def _print_failure(error: Exception, called: str) -> int:
         return _print_usage(error, called)
     if isinstance(error, OSError):
         place = None if error.filename is None else str(error.filename)
-        _print_error(error.strerror or str(error), place=place)
+        _print_error(error.strerror or str(error), place=place, hint=hint_of_file(error))
         return ExitCode.INPUT
     _print_error(
         f"internal error: {type(error).__name__}: {error}",
@@ -93,10 +111,47 @@ def _print_failure(error: Exception, called: str) -> int:
     return ExitCode.INTERNAL
 
 
+def hint_of_file(error: BaseException | None) -> str | None:
+    """Return what to do about a file that the system refuses; None for other errors.
+
+    Args:
+        error: The error, or one that was raised for it.
+    """
+    while error is not None and not isinstance(error, OSError):
+        error = error.__cause__ or error.__context__
+    if error is None:
+        return None
+    if isinstance(error, FileNotFoundError) and isinstance(error.filename, str):
+        return _hint_of_missing(Path(error.filename))
+    return _HINTS_OF_FILES.get(error.errno or 0)
+
+
+def _hint_of_missing(path: Path) -> str:
+    """Return the name that was probably meant, or the folder that is missing."""
+    from droidgate.parsing.suggestions import closest_name
+
+    folder = path.parent
+    if not folder.is_dir():
+        return f"the folder {folder} does not exist"
+    try:
+        names = [entry.name for entry in islice(folder.iterdir(), _MOST_ENTRIES)]
+    except OSError:
+        names = []
+    closest = closest_name(path.name, names)
+    return "check the path" if closest is None else f"did you mean {closest!r}?"
+
+
+def _hint_of_call(error: DroidgateError) -> str | None:
+    is_argument = "invalid_argument: " in error.message
+    return "`droidgate inspect adb:` lists the parameters" if is_argument else None
+
+
 def _hint_of(error: DroidgateError) -> str | None:
     """Return the hint; how to use a virtual phone where one runs that the adb server does not know."""
+    if error.hint is None and error.exit_code == ExitCode.CALL_FAILED:
+        return _hint_of_call(error)
     if not isinstance(error, DeviceError):
-        return error.hint
+        return error.hint or hint_of_file(error)
     from droidgate.cli.phone.running_phones import way_to_running_phone
 
     return way_to_running_phone(error) or error.hint

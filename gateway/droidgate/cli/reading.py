@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from enum import Enum, auto
 
+from droidgate.cli.failures import hint_of_file
 from droidgate.cli.output.pages import print_warning
 from droidgate.model.errors import DroidgateError, UsageError
 from droidgate.sources import Providers, check_declared, read_sources
@@ -57,5 +58,6 @@ def print_problem(problem: DroidgateError) -> None:
     print_warning(
         f"warning: {problem.place}: {problem.message}" if problem.place else f"warning: {problem.message}"
     )
-    if problem.hint is not None:
-        print_warning(f"hint: {problem.hint}")
+    hint = problem.hint or hint_of_file(problem)
+    if hint is not None:
+        print_warning(f"hint: {hint}")

@@ -44,7 +44,7 @@ class InstallError(CommandFailedError):
 
 
 def install_apks(
-    device: Device, apks: Mapping[str, bytes], *, user: int = 0, downgrade: bool = False
+    device: Device, apks: Mapping[str, bytes], *, user: int = 0, downgrade: bool = False, grant: bool = False
 ) -> None:
     """Install an app, or replace it.
 
@@ -53,6 +53,7 @@ def install_apks(
         apks: Its APKs by file name, such as `base.apk`; all of one app.
         user: For whom.
         downgrade: Let an older version replace a newer one, where Android does.
+        grant: Grant all runtime permissions that the app requests, as `adb install -g`.
 
     Raises:
         InstallError: Android refuses.
@@ -63,7 +64,8 @@ def install_apks(
         if _SPLIT.fullmatch(name) is None:
             raise UnsafeArgumentError(f"{excerpt(name)!r} is not a name of an APK")
     total = sum(map(len, apks.values()))
-    options = ["-r", "-t", *(["-d"] if downgrade else []), "--user", check_user(user), "-S", str(total)]
+    flags = [*(["-d"] if downgrade else []), *(["-g"] if grant else [])]
+    options = ["-r", "-t", *flags, "--user", check_user(user), "-S", str(total)]
     session = read_session(*_said(device.run(["pm", "install-create", *options])))
     try:
         for name, data in apks.items():

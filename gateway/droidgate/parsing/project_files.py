@@ -72,7 +72,7 @@ def _read_start(path: str | Path, length: int, root: str | Path | None, place: s
     try:
         descriptor = _open(path, root, place)
         if not stat.S_ISREG(os.fstat(descriptor).st_mode):
-            raise InputError("it is not a regular file", place=place)
+            raise InputError("it is not a regular file", place=place, hint="name a regular file")
         return _read(descriptor, length)
     except (OSError, ValueError) as error:
         reason = getattr(error, "strerror", None) or str(error)

@@ -47,6 +47,7 @@ from droidgate.model.capability import Provider
 from droidgate.model.errors import DeviceError, DroidgateError, InputError, UsageError
 from droidgate.model.findings import Finding
 from droidgate.model.json_values import Json
+from droidgate.parsing.suggestions import suggest_name
 from droidgate.sources.format_reading import FormatReader, ReadOptions
 from droidgate.sources.kept_applications import (
     ApplicationStore,
@@ -67,6 +68,7 @@ _SHELL_KINDS: Final[Mapping[str, ComponentKind]] = {
 _DEVICE_SOURCE: Final = re.compile(r"adb:(?P<serial>[^/]*)(?:/(?P<package>[^!/]+))?/?")
 _DIGEST: Final = re.compile(r"[0-9a-f]{32}  -\n")
 _QUERIES_AT_ONCE: Final = 4
+_MOST_NAMED: Final = 10
 _EVERY_APP_INSTEAD: Final = "every app's manifest is read instead"
 _OF_ONE_ANSWER: Final = (CommandFailedError, DeviceOutputError, OutputLimitError)
 """Errors of one command, which an app may have brought about; the phone answers other ones."""
@@ -315,7 +317,8 @@ class _PhoneReader:
         if request.package is not None:
             if request.package not in packages:
                 place = f"{DEVICE_SCHEME}{self.device.serial}/{request.package}"
-                raise DeviceError("the app is not installed for the user in front", place=place)
+                hint = suggest_name(request.package, sorted(packages), most=_MOST_NAMED)
+                raise DeviceError("the app is not installed for the user in front", place=place, hint=hint)
             return [packages[request.package]]
         names = None if request.every_app else self.ask_for_names()
         if names is None:

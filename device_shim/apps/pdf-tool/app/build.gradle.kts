@@ -9,7 +9,7 @@ android {
     defaultConfig {
         applicationId = "dev.droidgate.sample.pdftool"
         minSdk = 26
-        targetSdk = 36
+        targetSdk = 29
         versionCode = 1
         versionName = "1.0"
     }

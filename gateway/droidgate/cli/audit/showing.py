@@ -115,7 +115,8 @@ def _folder(folder: Path | None) -> Path:
     if folder is None:
         return AuditLog().folder
     if not folder.is_dir():
-        raise InputError("the folder of the log does not exist", place=str(folder))
+        hint = "the first call that is recorded makes it; without --folder the usual one is read"
+        raise InputError("the folder of the log does not exist", place=str(folder), hint=hint)
     return folder
 
 

@@ -169,8 +169,13 @@ def _reach(report: Report) -> list[Block]:
         blocks += [Line(), heading, *obstacles]
     if losses:
         lost = Table(("AGENT", "THROUGH THE GATEWAY"), losses)
-        blocks += [Line(), Heading("What is lost on the way through the gateway"), lost]
-    return [*blocks, Line(), Heading("Who reaches which apps, at best"), Table(columns, by_app)]
+        blocks += [Line(), Heading("What is lost on the way through the gateway", is_detail=True), lost]
+    return [
+        *blocks,
+        Line(),
+        Heading("Who reaches which apps, at best", is_detail=True),
+        Table(columns, by_app),
+    ]
 
 
 def _obstacles(report: Report) -> list[Block]:

@@ -20,8 +20,8 @@ from droidgate.model.json_values import Json, one_line_json
 from droidgate.parsing.json_text import WRITTEN, parse_json
 from droidgate_phone.app_api.values import AndroidError
 from droidgate_phone.apps.agent import Agent, Dialect, NoAnswerError, request_text
-from droidgate_phone.apps.pdf_document import PdfPage, write_pdf
 from droidgate_phone.intents import ComponentName
+from droidgate_phone.sample_packages import REPORT, REPORT_PAGES, report
 from droidgate_shim.builder.advertising import frontends_on_request
 from droidgate_shim.builder.shims import BuiltShim, ShimOptions, build_shims
 from droidgate_shim.builder.source_apps import SourceApp, read_source_apps
@@ -45,9 +45,7 @@ WEATHER: Final = "dev.droidgate.sample.weather"
 
 _LEND_VISIBILITY: Final = 512
 """BIND_ALLOW_ACTIVITY_STARTS (reference android-runtime 0.4)."""
-_PDF: Final = f"/sdcard/Android/data/{PDF_TOOL}/report.pdf"
-_PAGES: Final = ("Rain fell on nine days.", "The river rose by a hand.", "Nobody was hurt.")
-PDF_WITH_PHRASE: Final = (_PDF, "river")
+PDF_WITH_PHRASE: Final = (REPORT, "river")
 """A file on the phone after the calls, and a word that it has."""
 
 _DAY: Final = "2026-02-03"
@@ -166,8 +164,7 @@ class DemonstrationCalls:
 
     def _prepare(self) -> None:
         device = self.phone.device
-        device.run(["mkdir", "-p", _PDF.rpartition("/")[0]])
-        device.push(write_pdf(PdfPage((text,)) for text in _PAGES), _PDF)
+        device.push(report(), REPORT)
         device.run(["am", "start", "-W", "-n", f"{AGENT}/.MainActivity"])
 
     def _grant(self) -> None:
@@ -240,13 +237,13 @@ class DemonstrationCalls:
         )
 
     def _bound_to_mmcp_activity(self) -> None:
-        arguments: dict[str, Json] = {"path": _PDF, "first_page": 2, "last_page": 2}
+        arguments: dict[str, Json] = {"path": REPORT, "first_page": 2, "last_page": 2}
         self._make(
             "Mobile-MCP bound (S0) -> mMCP activity",
             "extract_text",
             arguments,
             lambda: self._through(PDF_TOOL, "extract_text", arguments, "S0", bound=True),
-            lambda answer: _PAGES[1] in str(answer) and _PAGES[0] not in str(answer),
+            lambda answer: REPORT_PAGES[1] in str(answer) and REPORT_PAGES[0] not in str(answer),
         )
 
     def _prototype_to_broadcast(self) -> None:
@@ -324,7 +321,7 @@ class DemonstrationCalls:
         )
 
     def _broadcast_to_mmcp_activity(self) -> None:
-        arguments: dict[str, Json] = {"path": _PDF, "query": "river"}
+        arguments: dict[str, Json] = {"path": REPORT, "query": "river"}
         component = ComponentName(_shim(PDF_TOOL), f"{SHIM_PACKAGE}.frontends.MmcpReceiver")
         self._make(
             "mMCP broadcast -> mMCP activity",
@@ -345,14 +342,14 @@ class DemonstrationCalls:
         )
 
     def _host_to_mmcp_activity(self) -> None:
-        arguments: dict[str, Json] = {"path": _PDF}
+        arguments: dict[str, Json] = {"path": REPORT}
         text = request_text("page_count", arguments, dialect="S1")
         self._make(
             "host (adb) -> mMCP activity",
             "page_count",
             arguments,
             lambda: outcome_of(self._client(PDF_TOOL).call(text).response),
-            lambda answer: str(len(_PAGES)) in one_line_json(answer),
+            lambda answer: str(len(REPORT_PAGES)) in one_line_json(answer),
         )
 
     def _function(self, route: str) -> str:

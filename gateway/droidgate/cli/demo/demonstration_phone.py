@@ -112,10 +112,10 @@ class DemonstrationPhone:
             DeviceError: the phone refuses it.
         """
         if self.adb is None:
-            install_apks(self.device, {"base.apk": apk.read_bytes()})
+            install_apks(self.device, {"base.apk": apk.read_bytes()}, grant=True)
             return f"pm install {apk.name}"
-        self.adb.run("-s", self.phone.serial, "install", "-r", str(apk))
-        return f"adb -s {self.phone.serial} install -r {apk.name}"
+        self.adb.run("-s", self.phone.serial, "install", "-r", "-g", str(apk))
+        return f"adb -s {self.phone.serial} install -r -g {apk.name}"
 
     def uninstall(self, package: str) -> None:
         """Remove an app.

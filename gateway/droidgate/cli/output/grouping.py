@@ -179,7 +179,8 @@ def findings_table(
 ) -> list[Block]:
     """Return the table of grouped findings without security findings, nothing where there are none.
 
-    A short page has the codes of readers and linters only, whose tables have no pointers.
+    A short page has the codes of readers and linters only. Of a conversion it has a row for each level and
+    code, without the places.
 
     Args:
         findings: The findings.
@@ -200,7 +201,18 @@ def findings_table(
         ]
         for group in groups
     ]
-    return [Table(columns, rows, details=frozenset() if places else frozenset({"CODE"}))]
+    if places:
+        return [Table(columns, rows)]
+    return [Table(columns, rows, details=frozenset({"CODE", "WHERE"}), short_rows=_short_rows(groups))]
+
+
+def _short_rows(groups: Iterable[FindingGroup]) -> list[tuple[str, ...]]:
+    """Return a row for each level and code, in the order of the first group of each."""
+    alike: dict[tuple[Level, str], list[Finding]] = {}
+    for group in groups:
+        alike.setdefault((group.level, group.code), []).extend(group.findings)
+    joined = (FindingGroup(*key, (), "", tuple(findings)) for key, findings in alike.items())
+    return [(group.level.value, str(len(group.findings)), group.message) for group in joined]
 
 
 def _with_hint(group: FindingGroup) -> str:

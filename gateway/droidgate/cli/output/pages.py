@@ -35,9 +35,15 @@ _COLOURS: Final = {
 
 @dataclass(frozen=True, slots=True)
 class Heading:
-    """Starts a part of a page."""
+    """Starts a part of a page.
+
+    Attributes:
+        text: Its words.
+        is_detail: A page that is shortened ends before this part.
+    """
 
     text: str
+    is_detail: bool = False
 
 
 @dataclass(frozen=True, slots=True)
@@ -58,20 +64,25 @@ class Table:
         rows: Their cells.
         longest: How many characters of a column's cells a terminal shows; a pipe gets all of them.
         details: Columns that a short page leaves out.
+        short_rows: What a short page has in place of the rows, of its columns; None where it has the rows.
     """
 
     columns: Sequence[str]
     rows: Sequence[Sequence[str]]
     longest: Mapping[str, int] = field(default_factory=dict)
     details: frozenset[str] = frozenset()
+    short_rows: Sequence[Sequence[str]] | None = None
 
     def without_details(self) -> Table:
         """Return the table of a short page."""
         if not self.details:
             return self
         kept = [at for at, column in enumerate(self.columns) if column not in self.details]
-        rows = [[row[at] for at in kept] for row in self.rows]
-        return replace(self, columns=[self.columns[at] for at in kept], rows=rows, details=frozenset())
+        rows = self.short_rows
+        if rows is None:
+            rows = [[row[at] for at in kept] for row in self.rows]
+        columns = [self.columns[at] for at in kept]
+        return replace(self, columns=columns, rows=rows, details=frozenset(), short_rows=None)
 
 
 Block = Heading | Line | Table
@@ -107,7 +118,9 @@ def short_page(blocks: Sequence[Block]) -> list[Block]:
     Parts begin with a heading; those about security are never left out as a whole. What is left out is
     counted.
     """
-    columns = sorted({name for block in blocks if isinstance(block, Table) for name in block.details})
+    tables = [block for block in blocks if isinstance(block, Table)]
+    columns = sorted({name for table in tables for name in table.details})
+    joined = sum(len(table.rows) - len(table.short_rows) for table in tables if table.short_rows is not None)
     blocks = [block.without_details() if isinstance(block, Table) else block for block in blocks]
     is_screen = sum(map(_rows_of, blocks)) <= _MOST_ROWS
     if is_screen and not columns:
@@ -115,10 +128,12 @@ def short_page(blocks: Sequence[Block]) -> list[Block]:
     reverse = enumerate(reversed(blocks))
     ends_at = len(blocks) - next((at for at, block in reverse if block == Line() or _is_table(block)), 0)
     shown: list[Block] = blocks[:ends_at] if is_screen else []
-    parts = rows = used = 0
+    parts = used = 0
+    rows = joined
     for part in () if is_screen else _parts(blocks[:ends_at]):
         is_kept = isinstance(part[0], Heading) and part[0].text.startswith(SECURITY)
-        if used > _MOST_ROWS and not is_kept:
+        is_detail = isinstance(part[0], Heading) and part[0].is_detail
+        if not is_kept and (parts or used > _MOST_ROWS or is_detail):
             parts += 1
             rows += sum(map(_rows_of, part))
             continue

@@ -134,7 +134,10 @@ def _status(*, as_json: AsJson = False) -> int:
 
 
 def _install(apk: ApkFiles, *, port: RunningPort = None, as_json: AsJson = False) -> int:
-    """Install apps on a virtual phone; an app that is there is replaced."""
+    """Install apps on a virtual phone, with the permissions that they request.
+
+    An app that is there is replaced.
+    """
     from droidgate.cli.phone.using_phones import install_on_phone
 
     return install_on_phone(apk, port, as_json=as_json)

@@ -114,5 +114,5 @@ def _install(device: Device, path: Path) -> PhonePackage:
             for name, part in zip(names, app.parts, strict=True)
         }
         package, version = app.package, app.version_code
-    install_apks(device, apks)
+    install_apks(device, apks, grant=True)
     return PhonePackage(package=package, version_code=version)

@@ -53,5 +53,7 @@ def _describe(change: GrantChange) -> str:
     subject = "all capabilities" if change.capability == "*" else change.capability
     if change.revoked is None:
         return f"granted: {change.agent} may call {subject} of {change.application_id}"
-    count = amount(change.revoked, "grant") if change.revoked else "no grant"
+    if not change.revoked:
+        return f"nothing to revoke: {change.agent} has no grant for {subject} of {change.application_id}"
+    count = amount(change.revoked, "grant")
     return f"revoked: {count} of {change.agent} for {subject} of {change.application_id}"
