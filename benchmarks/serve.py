@@ -80,7 +80,7 @@ from droidgate.calling.policy import Policy
 from droidgate.calling.subjects import NamePattern
 from droidgate.devices.device import Device
 from droidgate.devices.server import AdbServer, ServerAddress
-from droidgate.serving.application import Application
+from droidgate.serving.application import McpServer
 from droidgate.serving.http import HttpAddress, http_application, http_server, listen
 from droidgate.serving.phone_tools import PhoneTools, ServedPhone
 from droidgate.serving.tools import ServedTool, ToolSnapshot
@@ -113,7 +113,7 @@ with listen(HttpAddress("127.0.0.1", 0)) as (listener, address):
     else:
         made = PhoneTools if kind == "phone" else Repeated
         tools = made([ServedPhone(None, caller)], allow=[NamePattern.parse("*")])
-        server = http_server(http_application(Application(tools), address, None))
+        server = http_server(http_application(McpServer(tools), address, None))
     print(address.port, flush=True)
     async def main():
         await server.serve(sockets=[listener])
