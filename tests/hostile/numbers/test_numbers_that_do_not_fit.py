@@ -87,7 +87,7 @@ def test_a_number_that_fills_pages_is_refused_at_its_place(command: str, number:
     run = run_process(command, tools, *more.get(command, []))
     assert run.code == 3, run
     assert f"{tools}:2:" in run.err + run.out
-    assert "hint: Write " in run.err or command == "lint"
+    assert "hint: write " in run.err or command == "lint"
 
 
 def test_a_number_that_fills_pages_is_a_row_with_its_reason(tmp_path: Path) -> None:

@@ -27,7 +27,6 @@ COMPUTED: Final = {
     "gateway/droidgate/apk/resource_qualifiers.py": "numbers of bounded length in a word of a folder's name",
     "gateway/droidgate/app_search/listing.py": "shell texts of the mappings, tested below",
     "adapters/droidgate_appfunctions/printed_listing.py": "shell texts of the mappings, tested below",
-    "gateway/droidgate/devices/content.py": "fixed texts of one line",
     "gateway/droidgate/model/names.py": "one class of characters each",
     "gateway/droidgate/parsing/configured_flags.py": "fixed patterns without repetition over names",
     "gateway/droidgate/text_safety/hidden.py": "one class of characters",
