@@ -87,16 +87,7 @@ def _report_version_1(functions: Iterable[Element], source: ElementSource) -> No
     for message, element in _messages(found, "is not a tag of version 1, so Android does not read it"):
         if any(local_name(other) in known for other in element.iter(etree.Element)):
             message += "; Android 16 reads the tags of version 1 inside it as the function's own"  # noqa: PLW2901
-        source.context.findings.append(
-            Finding(
-                code=UNREAD_TAG,
-                level=Level.READ,
-                pointer=xpath_of(element),
-                message=message,
-                source=source.place(element),
-                rule="A39",
-            )
-        )
+        _report_unread(element, message, source)
 
 
 def report_unread_elements(elements: Iterable[Element], source: ElementSource) -> None:
@@ -105,17 +96,21 @@ def report_unread_elements(elements: Iterable[Element], source: ElementSource) -
     for element in elements:
         found.setdefault((NAMES["root"], local_name(element)), []).append(element)
     for message, element in _messages(found, "is not a function, so Android does not read it"):
-        source.context.findings.append(
-            Finding(
-                code=UNREAD_TAG,
-                level=Level.READ,
-                pointer=xpath_of(element),
-                message=message,
-                source=source.place(element),
-                hint=f"write a function as <{NAMES['function']}>",
-                rule="A39",
-            )
+        _report_unread(element, message, source, hint=f"write a function as <{NAMES['function']}>")
+
+
+def _report_unread(element: Element, message: str, source: ElementSource, *, hint: str | None = None) -> None:
+    source.context.findings.append(
+        Finding(
+            code=UNREAD_TAG,
+            level=Level.READ,
+            pointer=xpath_of(element),
+            message=message,
+            source=source.place(element),
+            hint=hint,
+            rule="A39",
         )
+    )
 
 
 def _messages(found: Mapping[Tag, list[Element]], problem: str) -> Iterator[tuple[str, Element]]:

@@ -42,16 +42,17 @@ def _read_openai(call: _Object) -> ModelCall:
 
 def _read_openai_strict(call: _Object) -> ModelCall:
     read = _read_openai(call)
-    arguments = {name: _without_nulls(value) for name, value in read.arguments.items() if value is not None}
-    return ModelCall(read.name, arguments, read.call_id)
+    return ModelCall(read.name, _members_without_nulls(read.arguments), read.call_id)
 
 
 def _without_nulls(value: Json) -> Json:
     """Return a value without members that are null; a call takes a missing required one as null."""
     if isinstance(value, list):
         return [_without_nulls(item) for item in value]
-    if not isinstance(value, Mapping):
-        return value
+    return _members_without_nulls(value) if isinstance(value, Mapping) else value
+
+
+def _members_without_nulls(value: _Object) -> dict[str, Json]:
     return {name: _without_nulls(item) for name, item in value.items() if item is not None}
 
 

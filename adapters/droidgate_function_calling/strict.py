@@ -14,7 +14,7 @@ from typing import Final
 from droidgate.fit.objects import null_definitions, takes_null
 from droidgate.json_schema import write_schema
 from droidgate.json_schema.words import ANNOTATION
-from droidgate.model.capability import Capability, Provider, reachable_definitions
+from droidgate.model.capability import Capability, Provider, child_types, reachable_definitions
 from droidgate.model.findings import Finding, Level, finding_code
 from droidgate.model.json_values import Json, json_equal
 from droidgate.model.leaves import different_leaves, leaves_of_provider
@@ -176,20 +176,12 @@ def _words_fit(type_: Type) -> bool:
 def _parts(type_: Type) -> Iterator[Type]:
     """Yield a type and the types inside of it."""
     yield type_
-    for inner in _inner(type_):
+    for inner in child_types(type_):
         yield from _parts(inner)
 
 
-def _inner(type_: Type) -> tuple[Type, ...]:
-    if isinstance(type_, ObjectType):
-        return tuple(item.type for item in type_.properties.values())
-    if isinstance(type_, ArrayType):
-        return () if type_.items is None else (type_.items,)
-    return type_.alternatives if isinstance(type_, OneOfType) else ()
-
-
 def _extent(type_: Type) -> _Extent:
-    inner = [_extent(part) for part in _inner(type_)]
+    inner = [_extent(part) for part in child_types(type_)]
     own = len(type_.properties) if isinstance(type_, ObjectType) else 0
     return _Extent(
         own + sum(extent.properties for extent in inner),
