@@ -235,10 +235,10 @@ def test_wrong_arguments_name_each_place_and_the_fix(phone: ReachedPhone) -> Non
         async with connected(tools_of(phone), "2026-07-28") as client:
             result = await client.call_tool("tally_add_points", {"player": 3.5, "pionts": 3})
             assert result.is_error
-            shown = text_of(result)
-            assert shown.startswith("invalid_argument: ")
-            assert "/pionts" in shown
-            assert "points" in shown
+            assert text_of(result).splitlines()[:2] == [
+                'invalid_argument: /pionts: not a parameter; did you mean "points"?',
+                "/player: a text is declared and a number is given",
+            ]
             with pytest.raises(MCPError, match="did you mean 'tally_add_points'"):
                 await client.call_tool("tally_add_point", {})
 
@@ -271,7 +271,9 @@ def test_a_call_needs_the_approval_of_the_clients_user(
     questions: list[str] = []
     without = text_of(anyio.run(call, None))
     assert without.startswith("needs_approval")
-    assert "droidgate pins approve" in without
+    assert without.endswith(
+        "droidgate pins approve dev.droidgate.sample.tally/add_points --client mcp:test-client"
+    )
     assert "serve --allow" in without
     refused = text_of(anyio.run(call, answer(None, questions)))
     assert refused.startswith("denied")

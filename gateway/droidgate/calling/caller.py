@@ -361,6 +361,9 @@ class Caller:
         asked = ApprovalRequest(
             subject, checked.target.capability, checked.fitted.values, checked.pin, state, decision
         )
+        # Nobody is asked about a call that no way can carry.
+        self._choose(checked, link)
+        checked.passed_over.clear()
         with link.hop("ask for an approval"):
             link.progress.step = None
             answer = approvals.approver(asked)

@@ -481,10 +481,7 @@ def _failed(token: str, message: str) -> ToolOutcome:
 
 
 def _explained(error: CallError) -> str:
-    """Return every problem with the pointer of its argument, and the fix."""
-    lines = [
-        f"{problem.pointer}: {problem.failure.text}" if problem.pointer else problem.failure.text
-        for problem in (error, *error.others)
-    ]
+    """Return every problem, which has the pointer of its argument, and the fix."""
+    lines = [problem.failure.text for problem in (error, *error.others)]
     hints = dict.fromkeys(problem.hint for problem in (error, *error.others) if problem.hint)
     return "\n".join([*lines, *(f"hint: {hint}" for hint in hints)])
