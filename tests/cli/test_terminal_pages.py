@@ -105,7 +105,7 @@ def check_page(
     monkeypatch: pytest.MonkeyPatch,
     changed: Mapping[str, str] | None = None,
 ) -> None:
-    """Compare what a command prints with its golden files; see `check_drawn`."""
+    """Compare what a command prints with its golden file; see `check_drawn`."""
     check_drawn(name, printing(arguments), golden, monkeypatch, changed)
 
 
@@ -116,7 +116,7 @@ def check_drawn(
     monkeypatch: pytest.MonkeyPatch,
     changed: Mapping[str, str] | None = None,
 ) -> None:
-    """Compare a page at each width with its golden files, without colours and with them; both say the same.
+    """Compare a page at each width with its golden file, which has colours; without them it says the same.
 
     Args:
         name: The golden page.
@@ -125,7 +125,7 @@ def check_drawn(
         monkeypatch: The fixture.
         changed: Texts that differ in each run, to texts of the same length.
     """
-    pages, in_colours = [], []
+    pages = []
     for width in WIDTHS:
         plain = drawn(draw, width, monkeypatch, coloured=False)
         coloured = drawn(draw, width, monkeypatch, coloured=True)
@@ -133,14 +133,11 @@ def check_drawn(
         assert plain == _without_styles(plain) or "\x1b[1m" in plain
         lines = [line.rstrip() for line in _without_styles(plain).splitlines()]
         assert [line for line in lines if cell_len(line) > width] == []
-        heading = f"{f' {width} columns ':=^{width}}"
-        pages += [heading, *lines]
-        in_colours += [heading, *(line.rstrip() for line in coloured.splitlines())]
-    for lines, ending in ((pages, "txt"), (in_colours, "ansi")):
-        text = "\n".join([*lines, ""])
-        for here, there in (changed or {}).items():
-            text = text.replace(here, there)
-        golden(f"terminal/{name}.{ending}", text)
+        pages += [f"{f' {width} columns ':=^{width}}", *(line.rstrip() for line in coloured.splitlines())]
+    text = "\n".join([*pages, ""])
+    for here, there in (changed or {}).items():
+        text = text.replace(here, there)
+    golden(f"terminal/{name}.ansi", text)
 
 
 @pytest.mark.parametrize("name", PAGES)
