@@ -2,7 +2,7 @@
 
 import io
 import re
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Mapping
 from contextlib import redirect_stdout
 from pathlib import Path
 
@@ -16,7 +16,7 @@ from cli.program_runs import run_on_terminal, run_process
 from conftest import Golden
 from droidgate.cli import run
 from droidgate.cli.output.tables import draw_table
-from droidgate_phone.phone import VirtualPhone, start_phone
+from droidgate_phone.phone import VirtualPhone
 from droidgate_phone.sample_apps import sample_apps_directory
 from requirements_of_tests import CHECKOUT
 
@@ -169,12 +169,6 @@ def test_a_page_about_a_catalog_fits_each_width(
 ) -> None:
     monkeypatch.chdir(catalog)
     check_page(name, PAGES_OF_A_CATALOG[name], golden, monkeypatch)
-
-
-@pytest.fixture(scope="module")
-def phone() -> Iterator[VirtualPhone]:
-    with start_phone(server_port=0) as started:
-        yield started
 
 
 @pytest.mark.parametrize("name", PAGES_OF_A_PHONE)
