@@ -3,7 +3,9 @@
 import difflib
 import os
 import random
+import shutil
 import signal
+import tempfile
 from collections.abc import Callable, Iterator
 from pathlib import Path
 from typing import Any
@@ -12,7 +14,9 @@ import hypothesis
 import pytest
 
 import requirements_of_tests
+from cli.program_runs import Runner
 from device_commands import not_built
+from droidgate.user_folders import HOME_VARIABLE
 from droidgate_phone.event_log import EventLog
 
 GOLDEN_DIRECTORY = Path(__file__).resolve().parent / "golden"
@@ -48,7 +52,13 @@ def pytest_addoption(parser: pytest.Parser) -> None:
     )
 
 
-def pytest_configure() -> None:
+def pytest_configure(config: pytest.Config) -> None:
+    # Tests, and the programs that they start, keep nothing in the folders of whoever runs them. Workers of
+    # pytest-xdist take the folder from their controller's environment.
+    if not hasattr(config, "workerinput"):
+        home = tempfile.mkdtemp(prefix="droidgate-tests-")
+        os.environ[HOME_VARIABLE] = home
+        config.add_cleanup(lambda: shutil.rmtree(home, ignore_errors=True))
     # A shell starts background jobs with SIGINT ignored, which programs that tests start would inherit.
     signal.signal(signal.SIGINT, signal.default_int_handler)
     demanded = os.environ.get(requirements_of_tests.REQUIRE_VARIABLE, "")
@@ -158,6 +168,18 @@ def pytest_terminal_summary(terminalreporter: pytest.TerminalReporter, config: p
     slow = config.stash.get(SLOW_TESTS, 0)
     if slow:
         terminalreporter.write_line(f"{slow} slow tests are left to make test-all")
+
+
+@pytest.fixture
+def droidgate(capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch) -> Runner:
+    """Return what runs the program inside this process: `droidgate("inspect", path)`."""
+    return Runner(capsys, monkeypatch)
+
+
+@pytest.fixture
+def own_folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Run a test in a new folder."""
+    monkeypatch.chdir(tmp_path)
 
 
 @pytest.fixture

@@ -2,25 +2,17 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
 
-from calling.phones_with_shims import PDF_TOOL, TALLY, ReachedPhone, default_phone
+from calling.phones_with_shims import PDF_TOOL, TALLY, ReachedPhone
 from cli.program_runs import run_process
 from droidgate.calling.files import fetch_files
 from droidgate.calling.requests import CallRequest
 from droidgate.calls.failures import CallError
 from droidgate.model.errors import InputError
 from phone_apps.pdf_files import pdf_with
-
-
-@pytest.fixture(scope="module")
-def reached(tmp_path_factory: pytest.TempPathFactory) -> Iterator[ReachedPhone]:
-    folder = tmp_path_factory.mktemp("phone")
-    with default_phone(folder) as phone:
-        yield phone
 
 
 @pytest.fixture
