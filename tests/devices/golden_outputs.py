@@ -1,10 +1,10 @@
 """The golden outputs in tests/device_outputs, and how each is read.
 
 A case: name, command (as typed after `adb shell`), source (where its text comes from); and `parsed` (JSON
-text of what the reader gives) or `error` (the class of the error). Without them, `exit_status` is 0, `stdout` and
-`stderr` are empty. `sdk`: releases of the virtual phone for which it holds. `inferred`: from source code, seen
-by nobody. `apps`: what has to be installed for it. `compare = "json"`: objects have no order. Random parts of
-paths and uids are masked before text is compared.
+text of what the reader gives) or `error` (the class of the error). Without them, `exit_status` is 0, and
+`stdout` and `stderr` are empty. `sdk`: releases of the virtual phone for which it holds. `inferred`: from
+source code, seen by nobody. `apps`: what has to be installed for it. `compare = "json"`: objects have no
+order. Random parts of paths and uids are masked before text is compared.
 """
 
 import dataclasses
