@@ -35,8 +35,11 @@ class ApprovalRequest:
 
     @property
     def way_out(self) -> str:
-        """The command by which the user approves the capability."""
-        return f"droidgate pins approve {shlex.quote(f'{self.subject.package}/{self.subject.capability}')}"
+        """The command by which the user approves the capability, for an MCP client alone where it calls."""
+        pattern = shlex.quote(f"{self.subject.package}/{self.subject.capability}")
+        client = self.subject.client
+        caller = f" --client {shlex.quote(client)}" if client.startswith("mcp:") else ""
+        return f"droidgate pins approve {pattern}{caller}"
 
 
 @dataclass(frozen=True, slots=True)

@@ -144,9 +144,12 @@ class ShimRoute:
             found = next((route for route in table.routes.values() if _is_route_to(route, *names)), None)
             if found is not None:
                 return package.name, table, found
-            reasons.append(f"{package.name} does not offer {target.capability.id}")
-        text = "; ".join(reasons) or f"{target.app.package} has no shim on the phone"
-        hint = "run `droidgate shim status`" if reasons else "run `droidgate shim install --from adb:`"
+            if package.name != SHIM_PACKAGE:
+                reasons.append(f"{package.name} does not offer {target.capability.id}")
+        app, protocol = target.app.package, target.provider.protocol
+        text = "; ".join(reasons) or f"{app} has no shim on the phone"
+        install = f"run `droidgate shim install --from adb:/{app} --protocol {protocol}`"
+        hint = "run `droidgate shim status`" if reasons else install
         raise call_error(Failure("unavailable", text), hint=hint)
 
     def _table_of(self, package: InstalledPackage, place: ShimPlace) -> RouteTable:
