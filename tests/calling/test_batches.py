@@ -77,6 +77,13 @@ def test_a_line_of_any_length_is_refused_without_reading_all_of_it(tmp_path: Pat
 
 
 @pytest.mark.parametrize("parallel", [1, 3])
+@pytest.mark.parametrize("read", [read_batch, read_command_file, lambda path: open_journal(path).__enter__()])
+def test_a_pipe_is_refused_and_not_waited_for(read: Callable[[Path], object], tmp_path: Path) -> None:
+    os.mkfifo(tmp_path / "pipe")
+    with pytest.raises(InputError, match="it is not a regular file"):
+        read(tmp_path / "pipe")
+
+
 def test_every_request_is_called_once_and_not_more_than_allowed_at_once(
     parallel: int, tmp_path: Path
 ) -> None:
