@@ -72,7 +72,7 @@ audit: $(INSTALLED_TOOLS) ## look for known vulnerabilities of all locked packag
 	$(TOOLS)/bin/python scripts/supply_chain.py audit
 
 $(INSTALLED): pyproject.toml scripts/make_environment scripts/lock.py locks/run.txt
-	@scripts/make_environment "$(PYTHON)" "$(ENVIRONMENT)" . locks/run.txt
+	@scripts/make_environment "$(PYTHON)" "$(ENVIRONMENT)" '.[serve]' locks/run.txt
 	@touch $@
 
 $(INSTALLED_DEV): pyproject.toml scripts/make_environment scripts/lock.py locks/dev.txt

@@ -30,7 +30,7 @@ LOCKS = {
     "ci": ("dev", "oracles"),
     "all": ("all",),
     "dev": ("dev",),
-    "run": (),
+    "run": ("serve",),
     "tools": ("tools",),
 }
 _FROM_THE_FIRST = ("all", "dev", "run")

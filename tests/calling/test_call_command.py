@@ -125,3 +125,18 @@ def test_always_approves_until_the_declaration_changes(reached: ReachedPhone) ->
     arguments = ["--args", "{}", "--serial", reached.phone.serial]
     assert "Call it?" in run_on_terminal("call", "summarizeNotes", *arguments, typed=b"a\n")
     assert run(reached, "summarizeNotes").code == 0
+
+
+@pytest.mark.parametrize("name", ["notes.createNote", "sample.notes.createNote", "notes/createNote"])
+def test_an_end_of_the_package_and_an_end_of_the_id_name_a_capability(
+    reached: ReachedPhone, name: str
+) -> None:
+    done = run(reached, name, "--args", '{"title": "a", "content": "b"}', "--yes")
+    assert (done.code, done.err) == (0, "")
+
+
+@pytest.mark.parametrize("name", ["otes.createNote", "notes.", ".createNote", "notes.reateNote"])
+def test_a_part_of_a_name_that_begins_within_a_word_names_nothing(reached: ReachedPhone, name: str) -> None:
+    done = run(reached, name, "--yes")
+    assert (done.code, done.out) == (2, "")
+    assert f"no capability on the phone is called '{name}'" in done.err

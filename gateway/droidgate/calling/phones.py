@@ -79,7 +79,8 @@ class Phone(ReadablePhone):
         """Call a capability, whatever its protocol.
 
         Args:
-            capability: Its id, `PACKAGE/ID`, `PACKAGE/COMPONENT/ID`, or the end of its id.
+            capability: Its id, the end of its id, the ends of its package and id (`notes.createNote`),
+                `PACKAGE/ID`, or `PACKAGE/COMPONENT/ID`.
             arguments: Name -> value; none by default.
             app: Only capabilities of this package.
             protocol: Only capabilities of this format.

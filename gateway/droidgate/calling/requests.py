@@ -22,7 +22,8 @@ class CallRequest:
     """A call as its caller asks for it.
 
     Attributes:
-        capability: The capability's id, `PACKAGE/ID`, `PACKAGE/COMPONENT/ID`, or the end of an id.
+        capability: The capability's id, the end of its id, the ends of its package and id
+            (`notes.createNote`), `PACKAGE/ID`, or `PACKAGE/COMPONENT/ID`.
         arguments: Name -> value.
         app: Only capabilities of this package.
         protocol: Only capabilities of this format.

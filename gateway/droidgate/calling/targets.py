@@ -94,12 +94,25 @@ class CallTarget:
             check_component(f"{package}/{component}")
         return self.provider.model_copy(update={"package": package, "component": component or None})
 
+    @cached_property
+    def short_name(self) -> str:
+        """`PACKAGE/ID`, which several components of one app may share."""
+        return f"{self.app.package}/{self.capability.id}"
+
     def is_named(self, text: str) -> bool:
-        """Return whether a user's text names it: by its id, the end of its id, or with its package."""
-        identifier = self.capability.id
-        at = len(identifier) - len(text) - 1
-        is_end = at >= 0 and identifier.endswith(text) and identifier[at] in _BOUNDARIES
-        return is_end or text in {identifier, f"{self.app.package}/{identifier}", self.name}
+        """Return whether a user's text names it.
+
+        Args:
+            text: `name`, `short_name`, the id, or the end of the id from a `.`, `#` or `/` on (`createNote`);
+                in front of it may be the end of the package (`notes.createNote`, `notes/createNote`).
+        """
+        if text in {self.name, self.short_name} or _is_end(text, self.capability.id):
+            return True
+        return any(
+            _is_end(text[:at], self.app.package) and _is_end(text[at + 1 :], self.capability.id)
+            for at, character in enumerate(text)
+            if character in "./"
+        )
 
 
 class ScreenTarget(CallTarget):
@@ -339,7 +352,7 @@ class PhoneTargets:
 
     def _matching(self, text: str, app: str | None, protocol: str | None) -> list[CallTarget]:
         of_app = self._limited_to(app, protocol)
-        whole = [target for target in of_app if target.name == text]
+        whole = [target for target in of_app if text in {target.name, target.short_name}]
         return whole or [target for target in of_app if target.is_named(text)]
 
     def _unknown(self, text: str, app: str | None, protocol: str | None) -> UsageError:
@@ -357,6 +370,12 @@ class PhoneTargets:
         return UsageError(message, hint=f"there are: {listed or 'none'}; see `droidgate discover`")
 
 
+def _is_end(text: str, name: str) -> bool:
+    """Return whether a text is a name or the end of one from a boundary on."""
+    at = len(name) - len(text) - 1
+    return text == name or (bool(text) and at >= 0 and name.endswith(text) and name[at] in _BOUNDARIES)
+
+
 def last_part(identifier: str) -> str:
     """Return what is behind the last `.`, `#` or `/` of an id, the whole id where nothing is."""
     at = max(identifier.rfind(boundary) for boundary in _BOUNDARIES)
@@ -364,7 +383,7 @@ def last_part(identifier: str) -> str:
 
 
 def _ambiguous(text: str, found: list[CallTarget]) -> UsageError:
-    short = [f"{target.app.package}/{target.capability.id}" for target in found]
+    short = [target.short_name for target in found]
     distinct = short if len(set(short)) == len(short) else [target.name for target in found]
     names = ", ".join(map(shlex.quote, distinct[:_MAX_LISTED]))
     if len(set(distinct)) < len(distinct):

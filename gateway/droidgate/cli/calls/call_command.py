@@ -22,7 +22,7 @@ def _call(  # noqa: PLR0913
         str | None,
         typer.Argument(
             metavar="[CAPABILITY]",
-            help="Its id, the end of its id, or PACKAGE/ID",
+            help="Its id, the end of its id, APP.ID, or PACKAGE/ID",
             autocompletion=complete_declared,
         ),
     ] = None,
