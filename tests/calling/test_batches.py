@@ -10,6 +10,7 @@ import sys
 import textwrap
 import threading
 from collections import Counter
+from collections.abc import Callable
 from pathlib import Path
 from random import Random
 from typing import Any
@@ -17,6 +18,7 @@ from typing import Any
 import pytest
 
 from droidgate.calling.batches import BatchOutcome, BatchRequest, open_journal, read_batch, run_batch
+from droidgate.calling.commands import read_command_file
 from droidgate.model.errors import InputError
 
 
@@ -76,7 +78,6 @@ def test_a_line_of_any_length_is_refused_without_reading_all_of_it(tmp_path: Pat
         read_batch(path)
 
 
-@pytest.mark.parametrize("parallel", [1, 3])
 @pytest.mark.parametrize("read", [read_batch, read_command_file, lambda path: open_journal(path).__enter__()])
 def test_a_pipe_is_refused_and_not_waited_for(read: Callable[[Path], object], tmp_path: Path) -> None:
     os.mkfifo(tmp_path / "pipe")
@@ -84,6 +85,7 @@ def test_a_pipe_is_refused_and_not_waited_for(read: Callable[[Path], object], tm
         read(tmp_path / "pipe")
 
 
+@pytest.mark.parametrize("parallel", [1, 3])
 def test_every_request_is_called_once_and_not_more_than_allowed_at_once(
     parallel: int, tmp_path: Path
 ) -> None:

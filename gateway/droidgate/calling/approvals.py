@@ -36,7 +36,9 @@ class ApprovalRequest:
     @property
     def way_out(self) -> str:
         """The command by which the user approves the capability."""
-        return f"droidgate pins approve {shlex.quote(f'{self.subject.package}/{self.subject.capability}')}"
+        subject = self.subject
+        name = shlex.quote(f"{subject.package}/{subject.capability}")
+        return f"droidgate pins approve {name} --serial {shlex.quote(subject.serial)}"
 
 
 @dataclass(frozen=True, slots=True)
