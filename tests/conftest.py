@@ -3,7 +3,9 @@
 import difflib
 import os
 import random
+import shutil
 import signal
+import tempfile
 from collections.abc import Callable, Iterator
 from pathlib import Path
 from typing import Any
@@ -13,6 +15,7 @@ import pytest
 
 import requirements_of_tests
 from device_commands import not_built
+from droidgate.user_folders import HOME_VARIABLE
 from droidgate_phone.event_log import EventLog
 
 GOLDEN_DIRECTORY = Path(__file__).resolve().parent / "golden"
@@ -48,7 +51,13 @@ def pytest_addoption(parser: pytest.Parser) -> None:
     )
 
 
-def pytest_configure() -> None:
+def pytest_configure(config: pytest.Config) -> None:
+    # Tests, and the programs that they start, keep nothing in the folders of whoever runs them. Workers of
+    # pytest-xdist take the folder from their controller's environment.
+    if not hasattr(config, "workerinput"):
+        home = tempfile.mkdtemp(prefix="droidgate-tests-")
+        os.environ[HOME_VARIABLE] = home
+        config.add_cleanup(lambda: shutil.rmtree(home, ignore_errors=True))
     # A shell starts background jobs with SIGINT ignored, which programs that tests start would inherit.
     signal.signal(signal.SIGINT, signal.default_int_handler)
     demanded = os.environ.get(requirements_of_tests.REQUIRE_VARIABLE, "")

@@ -21,7 +21,6 @@ from sources.kotlin_trees import (
 
 @pytest.fixture
 def droidgate(capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> Runner:
-    monkeypatch.setenv("DROIDGATE_HOME", str(tmp_path / "home"))
     write_tree(tmp_path / "p", kotlin_tree())
     return Runner(capsys, monkeypatch)
 

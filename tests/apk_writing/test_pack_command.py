@@ -13,11 +13,6 @@ from migrate.projects import copy_module
 from requirements_of_tests import require, short_run
 
 
-@pytest.fixture(autouse=True)
-def _own_home(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setenv("DROIDGATE_HOME", str(tmp_path / "home"))
-
-
 @pytest.fixture
 def droidgate(capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch) -> Runner:
     return Runner(capsys, monkeypatch)

@@ -27,13 +27,6 @@ NOTE = {"title": "a", "content": "b"}
 DAY = {"date": "2026-02-03"}
 
 
-@pytest.fixture(scope="module", autouse=True)
-def _home(tmp_path_factory: pytest.TempPathFactory) -> Iterator[None]:
-    with pytest.MonkeyPatch.context() as patch:
-        patch.setenv("DROIDGATE_HOME", str(tmp_path_factory.mktemp("home")))
-        yield
-
-
 @pytest.fixture(scope="module")
 def started(tmp_path_factory: pytest.TempPathFactory) -> Iterator[ReachedPhone]:
     with reached_phone(tmp_path_factory.mktemp("phone")) as phone:

@@ -381,6 +381,7 @@ def test_the_demo_touches_neither_home_nor_the_users_adb_server(
     assert list(home.iterdir()) == []
 
 
+@pytest.mark.slow
 def test_the_demo_works_where_no_adb_program_is(monkeypatch: pytest.MonkeyPatch, droidgate: Runner) -> None:
     monkeypatch.setenv("ADBUTILS_ADB_PATH", "/nonexistent/adb")
     run = droidgate("demo")
@@ -416,6 +417,7 @@ def test_the_adb_server_of_the_demo_leaves_real_phones_and_logs_alone(
     assert "ADB_SERVER_SOCKET" not in told
 
 
+@pytest.mark.slow
 def test_the_demo_makes_a_call_for_each_pair_of_protocols_and_shows_it(droidgate: Runner) -> None:
     shown = droidgate("demo", "--details").out
     table = re.sub(" {2,}", " -> ", shown[shown.index("7. Call") :])
@@ -434,6 +436,7 @@ def test_the_demo_makes_a_call_for_each_pair_of_protocols_and_shows_it(droidgate
     assert "The river rose by a hand." in table
 
 
+@pytest.mark.slow
 def test_the_demo_without_the_mcp_sdk_leaves_the_client_out_in_one_line(
     monkeypatch: pytest.MonkeyPatch, droidgate: Runner
 ) -> None:

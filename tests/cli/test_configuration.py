@@ -201,6 +201,12 @@ def test_a_hostile_file_is_one_error_of_usual_length(droidgate: Runner, data: by
     assert error.isprintable()
 
 
+def test_a_key_of_very_many_parts_is_refused_with_its_line(droidgate: Runner) -> None:
+    Path("droidgate.toml").write_text("[lint]\n" + "a." * 30_000 + "a = 1\n")
+    error = _error_of(droidgate("lint", "timer"))
+    assert error == "error: droidgate.toml:2: it is not TOML: More than 500 dots in a line"
+
+
 def test_a_pipe_in_the_place_of_the_file_is_not_waited_for(droidgate: Runner) -> None:
     os.mkfifo("droidgate.toml")
     assert _error_of(droidgate("lint", "timer")) == "error: droidgate.toml: it is not a regular file"

@@ -58,6 +58,7 @@ def _texts_with_places(path: Path) -> Iterator[str]:
             yield node.value
 
 
+@pytest.mark.slow
 def test_no_text_has_an_api_level_without_the_version_that_users_know() -> None:
     modules = [path for root in ROOTS for path in sorted((CHECKOUT / root).rglob("*.py"))]
     bare = [

@@ -232,6 +232,7 @@ def test_the_trend_counts_what_the_changes_count(tmp_path: Path) -> None:
     assert after.apps - before.apps == counts.apps_added - counts.apps_removed == 0
 
 
+@pytest.mark.slow
 def test_a_year_of_catalogs_is_a_trend(tmp_path: Path) -> None:
     months = [(App("a", [mmcp(*(Tool(f"tool_{at}") for at in range(month + 1)))]),) for month in range(12)]
     history = _history(tmp_path, *months)

@@ -222,7 +222,6 @@ def test_a_changed_file_of_a_project_changes_its_unit(tmp_path: Path) -> None:
 
 
 def test_a_phone_is_scanned_app_by_app(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setenv("DROIDGATE_HOME", str(tmp_path / "home"))
     with start_phone(server_port=0) as phone:
         monkeypatch.setenv("ANDROID_ADB_SERVER_PORT", str(phone.server_port))
         catalog = scan_into(tmp_path / "c", f"adb:{phone.serial}").catalog
@@ -259,7 +258,6 @@ def test_an_app_that_is_disabled_as_a_whole_says_so(tmp_path: Path) -> None:
 def test_a_phone_says_which_apps_its_user_has_disabled(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setenv("DROIDGATE_HOME", str(tmp_path / "home"))
     with start_phone(server_port=0) as phone:
         monkeypatch.setenv("ANDROID_ADB_SERVER_PORT", str(phone.server_port))
         before = scan_into(tmp_path / "c", f"adb:{phone.serial}").catalog
@@ -274,7 +272,6 @@ def test_a_phone_that_goes_away_is_a_row_and_one_that_is_not_there_an_error(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     write(tmp_path / "a.apk", tool_app("dev.example.file"))
-    monkeypatch.setenv("DROIDGATE_HOME", str(tmp_path / "home"))
     with start_phone(server_port=0) as phone:
         monkeypatch.setenv("ANDROID_ADB_SERVER_PORT", str(phone.server_port))
         with pytest.raises(DeviceError):

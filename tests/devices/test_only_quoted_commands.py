@@ -8,6 +8,8 @@ nothing else makes one, and no other text names a service), and what virtual pho
 import ast
 from collections.abc import Iterator
 
+import pytest
+
 from device_commands import is_built, not_built
 from devices.test_quoting import HOSTILE
 from droidgate.devices.device import Device
@@ -38,6 +40,7 @@ def modules() -> Iterator[tuple[str, ast.Module]]:
             yield path.relative_to(CHECKOUT).as_posix(), ast.parse(path.read_bytes())
 
 
+@pytest.mark.slow
 def test_only_the_quoting_functions_make_a_device_command() -> None:
     uses = [
         (path, type(parent).__name__)
@@ -51,6 +54,7 @@ def test_only_the_quoting_functions_make_a_device_command() -> None:
     assert {path for path, kind in uses if kind not in {"arg", "FunctionDef"}} == {QUOTING}
 
 
+@pytest.mark.slow
 def test_no_other_text_names_a_service_of_a_device_or_a_device_without_its_serial() -> None:
     found = {
         (path, text)

@@ -61,7 +61,11 @@ class Place(NamedTuple):
 def find_words(paths: Iterable[Path]) -> Iterator[Place]:
     """Yield each word of `WORDS` in pages and in docstrings, comments and texts of Python and Java files."""
     for path in paths:
-        for line, text in _texts_of(path):
+        whole = path.read_text(encoding="utf-8")
+        if _ANY_EXPRESSION.search(whole) is None:
+            # To find a Python file's texts takes most of the time.
+            continue
+        for line, text in _texts_of(path, whole):
             for word, instead in _EXPRESSIONS:
                 for found in word.finditer(text):
                     before = text.count("\n", 0, found.start())
@@ -92,10 +96,10 @@ def files_of(roots: Iterable[str] = ROOTS) -> list[Path]:
 
 
 _EXPRESSIONS: Final = [(re.compile(word, re.IGNORECASE), instead) for word, instead in WORDS.items()]
+_ANY_EXPRESSION: Final = re.compile("|".join(f"(?:{word})" for word in WORDS), re.IGNORECASE)
 
 
-def _texts_of(path: Path) -> Iterator[tuple[int, str]]:
-    text = path.read_text(encoding="utf-8")
+def _texts_of(path: Path, text: str) -> Iterator[tuple[int, str]]:
     if path.suffix == ".md":
         block = re.compile(r"^```.*?^```", re.DOTALL | re.MULTILINE)
         blocks = block.sub(lambda m: "\n" * m[0].count("\n"), text)

@@ -14,6 +14,7 @@ PHONE = CHECKOUT / "device_shim/droidgate_phone"
 """Its apps and its Android have texts of their own, such as the hint of an empty field."""
 
 
+@pytest.mark.slow
 def test_every_hint_of_the_sources_begins_in_lower_case() -> None:
     modules = [module for root in ROOTS for module in (CHECKOUT / root).rglob("*.py")]
     hints = [

@@ -23,6 +23,7 @@ def _pages() -> list[Path]:
     return sorted(page for page in pages if page.name != "CHANGELOG.md")
 
 
+@pytest.mark.slow
 def test_no_page_and_no_folder_of_ours_gets_more_of_the_words_and_names() -> None:
     files = [*files_of(ROOTS), *_pages()]
     places = [*find_words(files), *find_names(files)]

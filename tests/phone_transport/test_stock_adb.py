@@ -136,6 +136,7 @@ def digest(content: bytes) -> str:
     return hashlib.sha256(content).hexdigest()
 
 
+@pytest.mark.slow
 def test_50_megabytes_through_adbutils(device: adbutils.AdbDevice, tmp_path: Path) -> None:
     content = random.Random(2).randbytes(LARGE)
     (tmp_path / "large").write_bytes(content)

@@ -99,6 +99,7 @@ def test_the_matrix_has_a_column_for_an_installed_format(droidgate: Callable[...
     assert "tool-list+1" in droidgate("formats", "--matrix")
 
 
+@pytest.mark.slow
 def test_a_scan_converts_into_an_installed_format_and_the_report_has_it(
     droidgate: Callable[..., str],
 ) -> None:
@@ -106,6 +107,7 @@ def test_a_scan_converts_into_an_installed_format_and_the_report_has_it(
     assert "TO tool-list" in droidgate("coverage", "catalog", "--details")
 
 
+@pytest.mark.slow
 def test_the_demo_converts_into_an_installed_format_and_reads_it_back(droidgate: Callable[..., str]) -> None:
     shown = droidgate("demo")
     converted = [line for line in shown.splitlines() if " tool-list+1 " in line]

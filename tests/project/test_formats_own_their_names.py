@@ -5,6 +5,8 @@ from collections.abc import Iterator
 from functools import cache
 from pathlib import Path
 
+import pytest
+
 from droidgate.formats import load_formats
 from requirements_of_tests import CHECKOUT
 
@@ -77,6 +79,7 @@ def found() -> tuple[frozenset[str], frozenset[str]]:
     return frozenset(named), frozenset(imported)
 
 
+@pytest.mark.slow
 def test_a_format_is_named_outside_its_adapter_for_a_reason_only() -> None:
     assert found()[0] == set(NAMED)
 

@@ -84,6 +84,7 @@ def _imported_from_elsewhere() -> Iterator[str]:
                 yield from {name.partition(".")[0] for name in names} - ours - sys.stdlib_module_names
 
 
+@pytest.mark.slow
 def test_types_are_checked_with_the_packages_of_make_test_alone() -> None:
     packages = packages_of(CHECKOUT / "locks/dev.txt").keys()
     distributions = importlib.metadata.packages_distributions()

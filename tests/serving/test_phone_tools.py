@@ -14,9 +14,11 @@ from pathlib import Path, PurePosixPath
 from typing import Any
 
 import anyio
+import httpx2
 import mcp_types
 import pytest
 from mcp import Client, StdioServerParameters
+from mcp.client.streamable_http import streamable_http_client
 from mcp.shared.exceptions import MCPError
 
 from calling.phones_with_shims import CLOCK_IN, NOTES, PDF_TOOL, WEATHER, ReachedPhone, reached_phone
@@ -35,7 +37,7 @@ from droidgate.devices.server import AdbServer, ServerAddress
 from droidgate.model.errors import DeviceError
 from droidgate.model.json_values import Json
 from droidgate.serving.files import SharedFolders
-from droidgate.serving.phone_tools import PhoneTools, ServedPhone
+from droidgate.serving.phone_tools import MAX_CALLS, PhoneTools, ServedPhone
 from droidgate.serving.plan import plan_tokens
 from droidgate.serving.search import SearchTools
 from droidgate_phone.faults import Faults
@@ -282,6 +284,65 @@ def test_a_call_needs_the_approval_of_the_clients_user(
     assert 'Arguments: {"player":"Ada","points":1}' in questions[0]
     # It is pinned now: nobody is asked.
     assert not anyio.run(call, None).is_error
+
+
+@pytest.mark.slow
+def test_a_user_who_does_not_answer_delays_nobody_else_and_not_for_ever(
+    tmp_path: Path, phone: ReachedPhone, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    own = ReachedPhone(phone.phone, phone.device, tmp_path)
+    monkeypatch.setattr("droidgate.serving.questions.ANSWER_SECONDS", 5.0)
+    results: list[mcp_types.CallToolResult] = []
+
+    async def main() -> None:
+        unanswered = client_options("2025-11-25", name="Silent")
+        questions: list[str] = []
+
+        async def wait(_context: Any, parameters: Any) -> Any:
+            questions.append(parameters.message)
+            await anyio.sleep_forever()
+
+        async def call(client: Client) -> None:
+            results.append(await client.call_tool(*ADD))
+
+        unanswered["elicitation_callback"] = wait
+        with running_server(tools_of(own, allow=None)) as server:
+            headers = {"Authorization": f"Bearer {TOKEN}"}
+            async with httpx2.AsyncClient(headers=headers, timeout=60) as http:
+                transport = streamable_http_client(server.url, http_client=http)
+                async with Client(transport, **unanswered) as silent, anyio.create_task_group() as calls:
+                    for _ in range(MAX_CALLS):
+                        calls.start_soon(call, silent)
+                    with anyio.fail_after(60):
+                        while len(questions) < MAX_CALLS:  # noqa: ASYNC110 - asked by another task
+                            await anyio.sleep(0.02)
+                        async with http_client(
+                            server, "2025-11-25", answer("once", []), name="Other"
+                        ) as other:
+                            assert not (await other.call_tool(*ADD)).is_error
+                    assert results == []
+
+    anyio.run(main)
+    assert len(results) == MAX_CALLS
+    assert all(
+        "needs_approval: add_points is not approved, and the user did not answer" in text_of(result)
+        for result in results
+    )
+
+
+def test_a_tool_that_is_longer_than_clients_take_leaves_the_others_their_list(
+    phone: ReachedPhone, monkeypatch: pytest.MonkeyPatch, caplog: pytest.LogCaptureFixture
+) -> None:
+    monkeypatch.setattr("droidgate.serving.phone_tools.MAX_PAGE", 2_000)
+    tools = tools_of(phone)
+    tools.look()
+    names = {tool.name for tool in tools.snapshot().tools}
+    assert "tally_add_points" in names
+    assert "notes_createNote" not in names
+    assert any(
+        "NotesService#createNote of dev.droidgate.sample.notes is left out" in line
+        for line in caplog.messages
+    )
 
 
 @pytest.mark.parametrize("revision", REVISIONS)

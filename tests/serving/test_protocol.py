@@ -337,3 +337,25 @@ def test_each_tool_is_listed_as_its_revision_has_it(revision: str) -> None:
             assert listed.title == ("new" if revision == MODERN else None)
 
     anyio.run(main)
+
+
+def test_a_list_of_two_thousand_tools_comes_in_pages_that_every_client_takes(revision: str) -> None:
+    run = RUNS["test_simple_text"][0]
+    schema = {"type": "object", "properties": {"p": {"type": "string", "description": "x" * 700}}}
+    names = [f"tool_{number}" for number in range(2_000)]
+
+    async def main() -> None:
+        tools = FixtureTools(dict.fromkeys(names, (run, schema)))
+        async with connected("http", revision, tools=tools) as client:
+            listed = await client.list_tools()
+            seen = [listed.tools]
+            while listed.next_cursor is not None:
+                listed = await client.list_tools(cursor=listed.next_cursor)
+                seen.append(listed.tools)
+            assert [item.name for page in seen for item in page] == names
+            assert 3 <= len(seen) <= 5
+            assert not (await client.call_tool(names[-1], {})).is_error
+            with pytest.raises(MCPError, match="unknown cursor; list from the beginning"):
+                await client.list_tools(cursor="1")
+
+    anyio.run(main)

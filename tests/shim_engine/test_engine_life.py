@@ -191,7 +191,9 @@ class Driver:
     def check_nothing_kept(self) -> None:
         self.check(self.engine.expire(self.now + 100_000), self.pass_time(100_000))
         self.check_handles()
-        gc.collect()
+        if self.replies:
+            # A circle would keep them until then.
+            gc.collect()
         assert (self.engine.open_count(), len(self.engine.rates)) == (0, 0)
         assert len(self.replies) == 0
 

@@ -18,7 +18,13 @@ from shim_engine.comparison import difference, equal, normal, omissions
 from shim_engine.conformance.evaluation import evaluate
 from shim_engine.conformance.grid import axes, tables
 from shim_engine.conformance.page import vectors_page
-from shim_engine.conformance.vector_files import OPERATIONS, VECTORS_DIRECTORY, Vector, load_vectors
+from shim_engine.conformance.vector_files import (
+    OPERATIONS,
+    VECTORS_DIRECTORY,
+    Vector,
+    load_vectors,
+    read_vector_file,
+)
 from shim_engine.jvm_core import CoreJvm
 
 VECTORS = load_vectors()
@@ -75,7 +81,15 @@ def test_there_are_hundreds_and_each_is_there_once() -> None:
 def test_a_file_holds_its_own_vectors(name: str) -> None:
     path = VECTORS_DIRECTORY / f"{name.replace('-', '_')}.json"
     schema = json.loads((Path(__file__).parent / "vector.schema.json").read_text(encoding="utf-8"))
-    jsonschema.Draft202012Validator(schema).validate(json.loads(path.read_text(encoding="utf-8")))
+    jsonschema.Draft202012Validator(schema).validate(read_vector_file(path))
+
+
+@pytest.mark.parametrize("name", FILES)
+def test_a_vector_leaves_out_what_is_usual_in_its_group(name: str) -> None:
+    path = VECTORS_DIRECTORY / f"{name.replace('-', '_')}.json"
+    for group in json.loads(path.read_text(encoding="utf-8")):
+        usual = group["usual"]
+        assert [v["id"] for v in group["vectors"] for key in v if key in usual and v[key] == usual[key]] == []
 
 
 def test_every_operation_and_every_token_has_vectors() -> None:

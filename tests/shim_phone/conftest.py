@@ -1,10 +1,7 @@
 """What the shims of these tests run on."""
 
-import os
-
 import pytest
 
-from droidgate.user_folders import HOME_VARIABLE
 from droidgate_phone.apps.shim_runtimes import ShimRuntime, start_shim_runtime
 from droidgate_phone.system.releases import load_release
 
@@ -16,15 +13,9 @@ _ON_THE_JVM = (
 
 
 @pytest.fixture(params=["python", pytest.param("jvm", marks=_ON_THE_JVM)])
-def shim_runtime(
-    request: pytest.FixtureRequest, tmp_path_factory: pytest.TempPathFactory, monkeypatch: pytest.MonkeyPatch
-) -> ShimRuntime:
+def shim_runtime(request: pytest.FixtureRequest) -> ShimRuntime:
     """The engine in Python, and the shim's own Java classes on a JVM that all tests of a process share."""
     runtime: ShimRuntime = request.param
-    # What is made once for all tests, and not in the user's cache.
-    base = tmp_path_factory.getbasetemp()
-    shared = base.parent if "PYTEST_XDIST_WORKER" in os.environ else base
-    monkeypatch.setenv(HOME_VARIABLE, str(shared / "shim-runtime"))
     # As where a phone starts: Android waits 20 s for a service, and a JVM on a busy machine begins later.
     start_shim_runtime(runtime, load_release("36.1"))
     return runtime

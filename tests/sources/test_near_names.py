@@ -2,13 +2,15 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterable
+
 import pytest
 
-from droidgate.formats import load_formats
+from droidgate.formats import Format, load_formats
 from droidgate.model.findings import Finding, Level
 from droidgate.sources.android_project import application_from_tree
 from droidgate.sources.checking import check_reading
-from droidgate.sources.near_names import report_near_names
+from droidgate.sources.near_names import NearNames
 from droidgate.sources.providers import Providers
 
 FORMATS = tuple(load_formats().values())
@@ -27,9 +29,8 @@ def service_of(*, action: str = "a.b.RUN", meta_data: str = "a.b.meta") -> str:
 
 
 def near_names(inner: str) -> list[Finding]:
-    return list(
-        report_near_names(application_from_tree({"AndroidManifest.xml": manifest_of(inner)}), FORMATS)
-    )
+    application = application_from_tree({"AndroidManifest.xml": manifest_of(inner)})
+    return list(NearNames(FORMATS).report(application))
 
 
 @pytest.mark.parametrize(
@@ -88,3 +89,18 @@ def test_a_place_that_a_rule_of_the_format_names_is_not_named_twice() -> None:
     found = list(check_reading(Providers(applications=(app,)), FORMATS, lambda _: None))
     assert "mobile-mcp-action" in {finding.code for finding in found}
     assert "near-name" not in {finding.code for finding in found}
+
+
+def test_the_names_of_protocols_are_collected_once_for_many_apps(monkeypatch: pytest.MonkeyPatch) -> None:
+    app = application_from_tree({"AndroidManifest.xml": manifest_of(service_of(action="mobile.mcp.service"))})
+    collected: list[object] = []
+    real = NearNames.__init__
+
+    def counted(self: NearNames, formats: Iterable[Format]) -> None:
+        collected.append(self)
+        real(self, formats)
+
+    monkeypatch.setattr(NearNames, "__init__", counted)
+    found = list(check_reading(Providers(applications=(app,) * 3), FORMATS, lambda _: None))
+    assert [finding.code for finding in found].count("near-name") == 3
+    assert len(collected) == 1

@@ -18,7 +18,24 @@ if TYPE_CHECKING:
 _MOST_WORK: Final = 4
 """How often the length of a text is parsed to find a line in it."""
 
+_MOST_DOTS: Final = 500
+"""In a line: tomllib takes quadratic time for a key of many parts."""
+
 _PLACE: Final = re.compile(r" \(at (?:line (\d+), column (\d+)|end of document)\)$")
+
+
+def load_toml(text: str) -> dict[str, Any]:
+    """Return the values of a TOML document from any source.
+
+    Raises:
+        ValueError: it is not TOML, or a line has too many dots; the text ends with the place, as tomllib's.
+        RecursionError: it is nested too deeply.
+    """
+    if text.count(".") > _MOST_DOTS:
+        for number, line in enumerate(text.split("\n"), 1):
+            if line.count(".") > _MOST_DOTS:
+                raise ValueError(f"More than {_MOST_DOTS} dots in a line (at line {number}, column 1)")
+    return tomllib.loads(text)
 
 
 def read_toml(data: bytes, model: type[Model], *, path: str) -> Model:
@@ -37,11 +54,11 @@ def read_toml(data: bytes, model: type[Model], *, path: str) -> Model:
 
     try:
         text = data.decode()
-        values = tomllib.loads(text)
+        values = load_toml(text)
     except UnicodeDecodeError as error:
         line = data.count(b"\n", 0, error.start) + 1
         raise InputError("the file is not UTF-8", place=f"{path}:{line}") from None
-    except tomllib.TOMLDecodeError as error:
+    except ValueError as error:
         raise _syntax_error(str(error), path) from None
     except RecursionError:
         raise InputError("the file is nested too deeply", place=path) from None

@@ -3,16 +3,14 @@
 from __future__ import annotations
 
 import re
-import tomllib
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 from typing import Final
 
+from droidgate.parsing.toml_text import load_toml
+
 MAX_CHARACTERS: Final = 256 * 1024
 """A longer catalog is not read."""
-
-MAX_LINE: Final = 1024
-"""A catalog with a longer line is not read: the parser takes quadratic time for a key of many parts."""
 
 _ACCESSOR = re.compile(
     r"\blibs\.(?P<table>plugins|versions)\.(?P<name>\w+(?:\.(?!get\b|asProvider\b|toInt\b)\w+)*+)"
@@ -48,10 +46,10 @@ class VersionCatalog:
 
 def read_version_catalog(text: str) -> VersionCatalog:
     """Return what a catalog defines; nothing where it is not TOML, or too large."""
-    if len(text) > MAX_CHARACTERS or any(len(line) > MAX_LINE for line in text.splitlines()):
+    if len(text) > MAX_CHARACTERS:
         return VersionCatalog()
     try:
-        tables = tomllib.loads(text)
+        tables = load_toml(text)
     except (ValueError, RecursionError):
         return VersionCatalog()
     return VersionCatalog(_plugins(tables.get("plugins")), _versions(tables.get("versions")))

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import base64
-from collections.abc import AsyncIterator, Callable, Mapping
+from collections.abc import AsyncIterator, Callable, Mapping, Sequence
 from contextlib import asynccontextmanager
 from importlib.metadata import version
 from typing import Any, Final
@@ -149,12 +149,13 @@ class McpServer:
                         tasks.start_soon(_send_change, session, change)
 
     async def _list_tools(
-        self, context: _Context, _parameters: mcp_types.PaginatedRequestParams | None
+        self, context: _Context, parameters: mcp_types.PaginatedRequestParams | None
     ) -> dict[str, Any]:
-        # One page: several clients read only the first one.
-        revision = _revision(context)
-        tools = [dict(tool.documents[revision]) for tool in self._provider.snapshot().tools]
-        return {**_result_type(revision), "tools": tools}
+        revision, snapshot = _revision(context), self._provider.snapshot()
+        page, following = _page(snapshot.tool_pages, parameters)
+        tools = [dict(tool.documents[revision]) for tool in snapshot.tools[page]]
+        cursor = {} if following is None else {"nextCursor": following}
+        return {**_result_type(revision), **cursor, "tools": tools}
 
     def _input_schema(self, name: str) -> Mapping[str, Any] | None:
         tool: ServedTool | None = self._provider.snapshot().by_name.get(name)
@@ -179,9 +180,12 @@ class McpServer:
         return questions.input_required() or write_outcome(outcome, context.protocol_version, self._kept)
 
     async def _list_resources(
-        self, _context: _Context, _parameters: mcp_types.PaginatedRequestParams | None
+        self, _context: _Context, parameters: mcp_types.PaginatedRequestParams | None
     ) -> mcp_types.ListResourcesResult:
+        snapshot = self._provider.snapshot()
+        page, following = _page(snapshot.resource_pages, parameters)
         return mcp_types.ListResourcesResult(
+            next_cursor=following,
             resources=[
                 mcp_types.Resource(
                     uri=resource.uri,
@@ -190,8 +194,8 @@ class McpServer:
                     description=resource.description,
                     mime_type=resource.mime_type,
                 )
-                for resource in self._provider.snapshot().resources
-            ]
+                for resource in snapshot.resources[page]
+            ],
         )
 
     async def _read_resource(
@@ -240,6 +244,22 @@ async def _send_change(session: ServerSession, change: Change) -> None:
             await session.send_tool_list_changed()
         else:
             await session.send_resource_list_changed()
+
+
+def _page(
+    pages: Sequence[slice], parameters: mcp_types.PaginatedRequestParams | None
+) -> tuple[slice, str | None]:
+    """Return the page that a client asks for, and the cursor of the next one; a cursor is where it begins.
+
+    Raises:
+        MCPError: no page begins there; the list may have changed since the client had the cursor.
+    """
+    cursor = None if parameters is None else parameters.cursor
+    starts = [str(page.start) for page in pages]
+    if cursor is not None and cursor not in starts:
+        raise MCPError(code=mcp_types.INVALID_PARAMS, message="unknown cursor; list from the beginning")
+    number = 0 if cursor is None else starts.index(cursor)
+    return pages[number], next(iter(starts[number + 1 :]), None)
 
 
 def _wants_progress(context: _Context) -> bool:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import shlex
 from dataclasses import dataclass
 from typing import Any, Final
 
@@ -10,6 +11,7 @@ import anyio
 from droidgate.calling.approvals import Approval, ApprovalRequest, refuse
 from droidgate.model.json_values import canonical_json
 from droidgate.serving.documents import cut
+from droidgate.serving.questions import ANSWER_SECONDS
 from droidgate.serving.tools import Question, ToolCall, UserAnswer
 from droidgate.text_safety import one_line
 
@@ -51,7 +53,10 @@ class ClientApprover:
         if answer.outcome == "refused":
             return Approval(allowed=False, message="the user refused the call", token="denied")  # noqa: S106
         refusal = refuse(request)
-        name = f"{request.subject.package}/{request.subject.capability}"
+        if answer.outcome == "unanswered":
+            message = f"{refusal.message}, and the user did not answer within {ANSWER_SECONDS:g} s"
+            return Approval(allowed=False, message=message, token=refusal.token)
+        name = shlex.quote(f"{request.subject.package}/{request.subject.capability}")
         message = (
             f"{refusal.message}, and this client cannot ask its user; start `droidgate serve --allow {name}`"
         )

@@ -15,6 +15,7 @@ from contextlib import asynccontextmanager, suppress
 from dataclasses import dataclass, field, replace
 from functools import partial
 from typing import Final
+from weakref import WeakValueDictionary
 
 import anyio
 import anyio.from_thread
@@ -43,6 +44,7 @@ from droidgate.serving.instructions import with_app_texts
 from droidgate.serving.names import NamedCapability, ToolNames
 from droidgate.serving.nulls import with_nulls
 from droidgate.serving.tools import (
+    MAX_PAGE,
     Change,
     ReportProgress,
     ResourceContent,
@@ -65,8 +67,8 @@ _IDLE_SHARE: Final = 12
 """Phones are asked after this part of the time since a client last asked for anything."""
 _END_SECONDS: Final = 3.0
 """How long the end of the server waits until canceled calls are in the audit log."""
-MAX_CALLS: Final = 64
-"""Calls that run at once; more of them wait."""
+MAX_CALLS: Final = 16
+"""Calls of one app by one client that run at once; more of them wait, and those of nobody else."""
 _SEVERAL: Final = "several phones"
 """Namespace of names that begin with a serial number."""
 
@@ -202,7 +204,8 @@ class PhoneTools:
         self._trace = trace
         self._mark = secrets.token_hex(8)
         self._served = _Served()
-        self._limiter = anyio.CapacityLimiter(MAX_CALLS)
+        # (client, phone, package) -> limit, for as long as there are such calls.
+        self._limits: WeakValueDictionary[tuple[str, str, str], anyio.CapacityLimiter] = WeakValueDictionary()
         self._problems: dict[int, str] = {}
         self._running = _RunningCalls()
         self._last_used = time.monotonic()
@@ -303,9 +306,11 @@ class PhoneTools:
             raise UnknownToolError(f"unknown tool {call.tool!r}", hint=hint)
         cancel = threading.Event()
         sink = None if call.report_progress is None else _progress_sink(call.report_progress)
+        key = (call.client.id, _serial(called.phone), called.target.app.package)
+        limit = self._limits.setdefault(key, anyio.CapacityLimiter(MAX_CALLS))
         try:
             return await anyio.to_thread.run_sync(
-                self._run_call, call, called, cancel, sink, abandon_on_cancel=True, limiter=self._limiter
+                self._run_call, call, called, cancel, sink, abandon_on_cancel=True, limiter=limit
             )
         finally:
             cancel.set()
@@ -401,7 +406,13 @@ class PhoneTools:
                     # Its app declares one id twice, so every call of it is refused.
                     continue
                 document = documents[numbers[item.target.capability.id]]
-                tools.append(ServedTool(name, named(document, name), group))
+                tool = ServedTool(name, named(document, name), group)
+                if tool.size > MAX_PAGE:
+                    # Clients that take no message so long would get no tool of any app.
+                    capability = item.target.capability.id
+                    _log.warning("%s of %s is left out: %s bytes", capability, package, f"{tool.size:,}")
+                    continue
+                tools.append(tool)
                 targets[name] = item
             if provider.instructions:
                 app_texts.setdefault(group, provider.instructions)

@@ -13,6 +13,7 @@ import json
 from collections.abc import Mapping
 from typing import Any, Final
 
+import anyio
 import jsonschema
 import mcp_types
 from mcp.server.context import ServerRequestContext
@@ -22,6 +23,9 @@ from pydantic import ValidationError
 from droidgate.model.json_values import Json, canonical_json
 from droidgate.serving.tools import Question, UserAnswer
 from droidgate_mcp.tables import MODERN
+
+ANSWER_SECONDS: Final = 300.0
+"""For an answer up to 2025-11-25: the call waits, also for a client that has gone."""
 
 _OUTCOMES: Final[Mapping[str, Any]] = {"accept": "accepted", "decline": "refused", "cancel": "refused"}
 _ACTIONS: Final = {"accepted": "accept", "refused": "decline"}
@@ -55,9 +59,12 @@ class Questions:
         if self._context.protocol_version == MODERN:
             return self._answer_or_pending(question)
         try:
-            result = await self._context.session.elicit_form(
-                question.message, dict(question.schema), related_request_id=self._context.request_id
-            )
+            with anyio.fail_after(ANSWER_SECONDS):
+                result = await self._context.session.elicit_form(
+                    question.message, dict(question.schema), related_request_id=self._context.request_id
+                )
+        except TimeoutError:
+            return UserAnswer("unanswered")
         except (MCPError, NoBackChannelError, ValidationError):
             return _UNAVAILABLE
         return _answer(result, question) or UserAnswer("refused")

@@ -2,18 +2,24 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Coroutine, Mapping
+from collections.abc import Callable, Coroutine, Iterable, Mapping
 from contextlib import AbstractAsyncContextManager
 from dataclasses import dataclass, field
 from functools import cached_property
-from typing import Any, Literal, Protocol
+from typing import Any, Final, Literal, Protocol
 
 from droidgate.model.errors import DroidgateError
-from droidgate.model.json_values import Json
+from droidgate.model.json_values import Json, canonical_json
 from droidgate_mcp.wire import DeclaredOutput, McpToolResult
 
 Change = Literal["tools", "resources"]
 """What changed: the list of tools, or the list of resources."""
+
+MAX_PAGE: Final = 512 * 1024
+"""Bytes of what one answer lists: the SDK's client takes no event of more than 1 MiB from a stream. A list
+that is shorter is one page, because several clients read only the first one."""
+
+_MEMBER_NAMES: Final = len('"uri":"name":"mimeType":"title":"description":')
 
 
 @dataclass(frozen=True, slots=True)
@@ -52,13 +58,13 @@ class UserAnswer:
     """What became of a question.
 
     Attributes:
-        outcome: `accepted`, `refused` (the user said no, or closed the form), `unavailable` (the client
-            cannot ask), or `pending` (2026-07-28: the client asks, then repeats the call; end this attempt
-            without any effect).
+        outcome: `accepted`, `refused` (the user said no, or closed the form), `unanswered` (nobody answered
+            in time), `unavailable` (the client cannot ask), or `pending` (2026-07-28: the client asks, then
+            repeats the call; end this attempt without any effect).
         fields: The user's values, where accepted.
     """
 
-    outcome: Literal["accepted", "refused", "unavailable", "pending"]
+    outcome: Literal["accepted", "refused", "unanswered", "unavailable", "pending"]
     fields: Mapping[str, Json] = field(default_factory=dict)
 
 
@@ -132,6 +138,11 @@ class ServedTool:
     documents: Mapping[str, Mapping[str, Json]]
     group: str = ""
 
+    @property
+    def size(self) -> int:
+        """Bytes of the longest of its documents."""
+        return max(_size(dict(document)) for document in self.documents.values())
+
 
 @dataclass(frozen=True, slots=True)
 class ServedResource:
@@ -142,6 +153,11 @@ class ServedResource:
     mime_type: str
     title: str | None = None
     description: str | None = None
+
+    @property
+    def size(self) -> int:
+        """Bytes of its JSON object."""
+        return _size([self.uri, self.name, self.mime_type, self.title, self.description]) + _MEMBER_NAMES
 
 
 @dataclass(frozen=True)
@@ -155,6 +171,31 @@ class ToolSnapshot:
     def by_name(self) -> dict[str, ServedTool]:
         """Each tool by its name."""
         return {tool.name: tool for tool in self.tools}
+
+    @cached_property
+    def tool_pages(self) -> tuple[slice, ...]:
+        """The pages of the list of tools."""
+        return _pages(tool.size for tool in self.tools)
+
+    @cached_property
+    def resource_pages(self) -> tuple[slice, ...]:
+        """The pages of the list of resources."""
+        return _pages(resource.size for resource in self.resources)
+
+
+def _pages(sizes: Iterable[int]) -> tuple[slice, ...]:
+    """Return the pages of what has these sizes in bytes, at least one; each has room for its items."""
+    starts, room, number = [0], MAX_PAGE, 0
+    for number, size in enumerate(sizes, 1):
+        if size > room and number - 1 > starts[-1]:
+            starts.append(number - 1)
+            room = MAX_PAGE
+        room -= size
+    return tuple(map(slice, starts, [*starts[1:], number]))
+
+
+def _size(value: Json) -> int:
+    return len(canonical_json(value).encode("utf-8", "surrogatepass"))
 
 
 @dataclass(frozen=True, slots=True)

@@ -7,7 +7,7 @@ from dataclasses import replace
 
 from droidgate.formats import Format, SourceFile, detect_format
 from droidgate.model.findings import LINT_LEVELS, Finding
-from droidgate.sources.near_names import report_near_names
+from droidgate.sources.near_names import NearNames
 from droidgate.sources.providers import Providers
 from droidgate.sources.source_code import assets_of_code, report_competing_services
 
@@ -26,6 +26,7 @@ def check_reading(
         InputError: a linter cannot read a file at all.
     """
     formats = tuple(formats)
+    near_names = NearNames(formats)
     for application in reading.applications:
         assets = assets_of_code(application, reading.providers)
         application = replace(application, assets_of_code=assets) if assets else application  # noqa: PLW2901
@@ -37,9 +38,8 @@ def check_reading(
         ]
         yield from found
         places = {finding.source for finding in found}
-        near = report_near_names(application, formats)
         # A rule of the format itself says more about the same place.
-        yield from (finding for finding in near if finding.source not in places)
+        yield from (finding for finding in near_names.report(application) if finding.source not in places)
     yield from report_competing_services(reading.applications, reading.providers)
     for path in reading.read_alone:
         data = content_of(path)

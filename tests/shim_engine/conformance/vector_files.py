@@ -54,8 +54,15 @@ def load_vectors() -> tuple[Vector, ...]:
         ValueError: a file is not JSON, a vector is incomplete, or a shorthand is unknown.
     """
     return tuple(
-        _read_vector(item) for path in sorted(VECTORS_DIRECTORY.glob("*.json")) for item in _read_file(path)
+        _read_vector(item)
+        for path in sorted(VECTORS_DIRECTORY.glob("*.json"))
+        for item in read_vector_file(path)
     )
+
+
+def read_vector_file(path: Path) -> list[dict[str, Json]]:
+    """Return a file's vectors with the usual members of their group, and with their shorthands."""
+    return [group["usual"] | vector for group in _read_file(path) for vector in group["vectors"]]
 
 
 @cache

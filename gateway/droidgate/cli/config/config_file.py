@@ -8,7 +8,6 @@ from __future__ import annotations
 import os
 import re
 import stat
-import tomllib
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field
 from pathlib import Path
@@ -17,7 +16,7 @@ from typing import Any, Final
 from droidgate.cli.config.settings import SETTINGS, Setting
 from droidgate.model.errors import UsageError
 from droidgate.parsing.suggestions import closest_name
-from droidgate.parsing.toml_text import line_of
+from droidgate.parsing.toml_text import line_of, load_toml
 from droidgate.text_safety import one_line
 
 FILE: Final = "droidgate.toml"
@@ -134,7 +133,7 @@ def _load(path: Path, data: bytes) -> tuple[str, dict[str, Any]]:
     place, reason = _shown_path(path), "it is not UTF-8"
     try:
         text = data.decode()
-        return text, tomllib.loads(text)
+        return text, load_toml(text)
     except UnicodeDecodeError:
         pass
     except RecursionError:
