@@ -22,7 +22,7 @@ from droidgate.model.types import ArrayType, ObjectType, OneOfType, Property, Sc
 
 NULL_FOR_NONE: Final = finding_code(
     "null-for-none",
-    "Strict mode requires every parameter; null means that it is left out, and the reverse mapping removes it",
+    "Strict mode requires every parameter; null means that it is left out; the reverse mapping removes it",
     __name__,
 )
 CLOSED: Final = finding_code(
