@@ -14,6 +14,7 @@ import hypothesis
 import pytest
 
 import requirements_of_tests
+from cli.program_runs import Runner
 from device_commands import not_built
 from droidgate.user_folders import HOME_VARIABLE
 from droidgate_phone.event_log import EventLog
@@ -167,6 +168,18 @@ def pytest_terminal_summary(terminalreporter: pytest.TerminalReporter, config: p
     slow = config.stash.get(SLOW_TESTS, 0)
     if slow:
         terminalreporter.write_line(f"{slow} slow tests are left to make test-all")
+
+
+@pytest.fixture
+def droidgate(capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch) -> Runner:
+    """Return what runs the program inside this process: `droidgate("inspect", path)`."""
+    return Runner(capsys, monkeypatch)
+
+
+@pytest.fixture
+def own_folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Run a test in a new folder."""
+    monkeypatch.chdir(tmp_path)
 
 
 @pytest.fixture

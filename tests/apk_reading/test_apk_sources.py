@@ -15,11 +15,6 @@ from model_types import properties_of
 
 
 @pytest.fixture
-def droidgate(capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch) -> Runner:
-    return Runner(capsys, monkeypatch)
-
-
-@pytest.fixture
 def app(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> str:
     monkeypatch.chdir(tmp_path)
     Path("app.apk").write_bytes(zip_of(whole_app()))

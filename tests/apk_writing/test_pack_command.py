@@ -13,11 +13,6 @@ from migrate.projects import copy_module
 from requirements_of_tests import require, short_run
 
 
-@pytest.fixture
-def droidgate(capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch) -> Runner:
-    return Runner(capsys, monkeypatch)
-
-
 def test_it_tells_what_is_packed_who_signed_and_that_nothing_runs(droidgate: Runner, tmp_path: Path) -> None:
     run = droidgate("pack", module_folder("clock-in/app"), "-o", tmp_path / "app.apk")
     assert run.code == 0, run.err

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
@@ -20,15 +19,8 @@ from droidgate.cli.calls.calling_batch import BatchOptions, _Callers
 CREATE = "NotesService#createNote"
 
 
-@pytest.fixture(scope="module")
-def reached(tmp_path_factory: pytest.TempPathFactory) -> Iterator[ReachedPhone]:
-    folder = tmp_path_factory.mktemp("phone")
-    with default_phone(folder, shims=False) as phone:
-        yield phone
-
-
-def run(reached: ReachedPhone, *arguments: str) -> Run:
-    return run_process("call", *arguments, "--serial", reached.phone.serial)
+def run(bare: ReachedPhone, *arguments: str) -> Run:
+    return run_process("call", *arguments, "--serial", bare.phone.serial)
 
 
 def write(path: Path, *requests: dict[str, Any]) -> Path:
@@ -41,7 +33,7 @@ def note(identifier: str, title: str) -> dict[str, Any]:
 
 
 def test_a_batch_calls_each_and_a_second_run_calls_only_what_is_new(
-    reached: ReachedPhone, tmp_path: Path
+    bare: ReachedPhone, tmp_path: Path
 ) -> None:
     batch = write(
         tmp_path / "batch.jsonl",
@@ -50,7 +42,7 @@ def test_a_batch_calls_each_and_a_second_run_calls_only_what_is_new(
         {"id": "odd", "capability": "no.such.thing"},
         {"id": "bad", "capability": CREATE, "arguments": {"title": 5, "content": []}},
     )
-    done = run(reached, "--batch", str(batch), "--yes")
+    done = run(bare, "--batch", str(batch), "--yes")
     assert done.code == 5
     results = tmp_path / "batch.results.jsonl"
     lines = [json.loads(line) for line in results.read_text().splitlines()]
@@ -65,39 +57,39 @@ def test_a_batch_calls_each_and_a_second_run_calls_only_what_is_new(
     assert ended["bad"]["token"] == "invalid_argument"
     assert "2 ok, 2 failed" in done.out
     before = results.read_bytes()
-    commands = len(reached.commands())
+    commands = len(bare.commands())
     with batch.open("a") as file:
         file.write(json.dumps(note("third", "Three")) + "\n")
-    again = run(reached, "--batch", str(batch), "--yes")
+    again = run(bare, "--batch", str(batch), "--yes")
     assert again.code == 5
     assert "3 ok, 2 failed" in again.out
     added = results.read_bytes().removeprefix(before).decode().splitlines()
     assert [json.loads(line)["id"] for line in added] == ["third", "third"]
-    executed = [text for text in reached.commands()[commands:] if "execute-app-function" in text]
+    executed = [text for text in bare.commands()[commands:] if "execute-app-function" in text]
     assert len(executed) == 1
 
 
-def test_without_approval_nothing_is_called(reached: ReachedPhone, tmp_path: Path) -> None:
+def test_without_approval_nothing_is_called(bare: ReachedPhone, tmp_path: Path) -> None:
     batch = write(tmp_path / "batch.jsonl", note("a", "One"))
     results = tmp_path / "r.jsonl"
-    done = run(reached, "--batch", str(batch), "--results", str(results))
+    done = run(bare, "--batch", str(batch), "--results", str(results))
     assert done.code == 5
     assert json.loads(results.read_text().splitlines()[-1])["token"] == "needs_approval"
 
 
-def test_a_batch_with_one_bad_line_calls_nothing(reached: ReachedPhone, tmp_path: Path) -> None:
+def test_a_batch_with_one_bad_line_calls_nothing(bare: ReachedPhone, tmp_path: Path) -> None:
     batch = write(tmp_path / "batch.jsonl", note("a", "One"), {"capability": CREATE, "argument": {}})
-    done = run(reached, "--batch", str(batch), "--yes")
+    done = run(bare, "--batch", str(batch), "--yes")
     assert (done.code, done.out) == (3, "")
     assert "batch.jsonl:2" in done.err
     assert not (tmp_path / "batch.results.jsonl").exists()
 
 
-def test_a_batch_excludes_what_belongs_to_one_call(reached: ReachedPhone, tmp_path: Path) -> None:
+def test_a_batch_excludes_what_belongs_to_one_call(bare: ReachedPhone, tmp_path: Path) -> None:
     batch = write(tmp_path / "batch.jsonl", note("a", "One"))
-    assert run(reached, CREATE, "--batch", str(batch)).code == 2
-    assert run(reached, "--batch", str(batch), "--results", str(batch)).code == 2
-    missing = run(reached)
+    assert run(bare, CREATE, "--batch", str(batch)).code == 2
+    assert run(bare, "--batch", str(batch), "--results", str(batch)).code == 2
+    missing = run(bare)
     assert missing.code == 2
     assert "missing argument CAPABILITY" in missing.err
 
@@ -111,9 +103,9 @@ def test_a_shim_that_takes_no_more_for_now_gets_the_rest_of_the_batch_later(tmp_
 
 
 def test_a_shim_that_takes_nothing_until_the_deadline_is_reported_as_busy(
-    reached: ReachedPhone, monkeypatch: pytest.MonkeyPatch
+    bare: ReachedPhone, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    options = BatchOptions(None, 1, reached.phone.serial, None, None, 2.5, approved=True, signed_by=None)
+    options = BatchOptions(None, 1, bare.phone.serial, None, None, 2.5, approved=True, signed_by=None)
     callers = _Callers(options)
     calls: list[CallRequest] = []
 

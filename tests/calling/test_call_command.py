@@ -4,12 +4,11 @@ from __future__ import annotations
 
 import json
 import re
-from collections.abc import Iterator
 
 import jsonschema
 import pytest
 
-from calling.phones_with_shims import NOTES, ReachedPhone, default_phone
+from calling.phones_with_shims import NOTES, ReachedPhone
 from cli.program_runs import Run, run_on_terminal, run_process
 from droidgate.cli.output.json_output import schema_of
 from droidgate.cli.published import PUBLISHED
@@ -17,26 +16,19 @@ from droidgate.cli.published import PUBLISHED
 CREATE = "NotesService#createNote"
 
 
-@pytest.fixture(scope="module")
-def reached(tmp_path_factory: pytest.TempPathFactory) -> Iterator[ReachedPhone]:
-    folder = tmp_path_factory.mktemp("phone")
-    with default_phone(folder, shims=False) as phone:
-        yield phone
+def run(bare: ReachedPhone, *arguments: str, stdin: bytes = b"") -> Run:
+    return run_process("call", *arguments, "--serial", bare.phone.serial, stdin=stdin)
 
 
-def run(reached: ReachedPhone, *arguments: str, stdin: bytes = b"") -> Run:
-    return run_process("call", *arguments, "--serial", reached.phone.serial, stdin=stdin)
-
-
-def test_outputs_are_printed_by_name(reached: ReachedPhone) -> None:
-    done = run(reached, CREATE, "--args", '{"title": "Umbrella", "content": "in the hall"}', "--yes")
+def test_outputs_are_printed_by_name(bare: ReachedPhone) -> None:
+    done = run(bare, CREATE, "--args", '{"title": "Umbrella", "content": "in the hall"}', "--yes")
     assert (done.code, done.err) == (0, "")
     assert "title: Umbrella\n" in done.out
     assert re.search(r"^noteId: note-\d+$", done.out, re.MULTILINE)
 
 
-def test_the_document_has_the_value_and_the_milliseconds_of_each_step(reached: ReachedPhone) -> None:
-    done = run(reached, CREATE, "--args", "-", "--yes", "--json", stdin=b'{"title": "a", "content": "b"}')
+def test_the_document_has_the_value_and_the_milliseconds_of_each_step(bare: ReachedPhone) -> None:
+    done = run(bare, CREATE, "--args", "-", "--yes", "--json", stdin=b'{"title": "a", "content": "b"}')
     printed = json.loads(done.out)
     jsonschema.validate(printed, schema_of(PUBLISHED["call"]))
     assert printed["value"]["title"] == "a"
@@ -47,9 +39,9 @@ def test_the_document_has_the_value_and_the_milliseconds_of_each_step(reached: R
     )
 
 
-def test_an_argument_by_name_becomes_what_is_declared(reached: ReachedPhone) -> None:
+def test_an_argument_by_name_becomes_what_is_declared(bare: ReachedPhone) -> None:
     done = run(
-        reached,
+        bare,
         CREATE,
         "--arg",
         "title=a=b",
@@ -64,29 +56,29 @@ def test_an_argument_by_name_becomes_what_is_declared(reached: ReachedPhone) -> 
     assert (value["title"], value["content"], value["labels"]) == ("a=b", "5", ["x"])
 
 
-def test_explaining_calls_nothing(reached: ReachedPhone) -> None:
-    before = len([text for text in reached.commands() if "execute-app-function" in text])
+def test_explaining_calls_nothing(bare: ReachedPhone) -> None:
+    before = len([text for text in bare.commands() if "execute-app-function" in text])
     arguments = ["--args", '{"title": "it\'s", "content": "b"}', "--explain"]
-    done = run(reached, CREATE, *arguments)
+    done = run(bare, CREATE, *arguments)
     assert done.code == 0
-    assert f"adb -s {reached.phone.serial} shell 'cmd app_function execute-app-function" in done.out
+    assert f"adb -s {bare.phone.serial} shell 'cmd app_function execute-app-function" in done.out
     assert "approval: new" in done.out
-    document = json.loads(run(reached, CREATE, *arguments, "--json").out)
+    document = json.loads(run(bare, CREATE, *arguments, "--json").out)
     jsonschema.validate(document, schema_of(PUBLISHED["call-plan"]))
-    assert len([text for text in reached.commands() if "execute-app-function" in text]) == before
+    assert len([text for text in bare.commands() if "execute-app-function" in text]) == before
 
 
-def test_without_a_terminal_nobody_is_asked(reached: ReachedPhone) -> None:
-    done = run(reached, CREATE, "--args", '{"title": "a", "content": "b"}')
+def test_without_a_terminal_nobody_is_asked(bare: ReachedPhone) -> None:
+    done = run(bare, CREATE, "--args", '{"title": "a", "content": "b"}')
     assert done.code == 6
     assert done.out == ""
     assert done.err.startswith("error: needs_approval: ")
     command = f"droidgate pins approve '{NOTES}/{NOTES}.NotesService#createNote'"
-    assert f"hint: to approve it: {command} --serial {reached.phone.serial}\n" in done.err
+    assert f"hint: to approve it: {command} --serial {bare.phone.serial}\n" in done.err
 
 
-def test_every_mistake_has_a_line_of_its_own(reached: ReachedPhone) -> None:
-    done = run(reached, CREATE, "--args", '{"titel": "a", "content": 5}', "--yes")
+def test_every_mistake_has_a_line_of_its_own(bare: ReachedPhone) -> None:
+    done = run(bare, CREATE, "--args", '{"titel": "a", "content": 5}', "--yes")
     assert done.code == 5
     lines = [line for line in done.err.splitlines() if line.startswith("error: ")]
     assert len(lines) == 3
@@ -103,8 +95,8 @@ def test_every_mistake_has_a_line_of_its_own(reached: ReachedPhone) -> None:
         (["--app", "com.example.absent"], "no capability of com.example.absent"),
     ],
 )
-def test_invalid_usage_exits_with_2(reached: ReachedPhone, arguments: list[str], message: str) -> None:
-    done = run(reached, CREATE, *arguments)
+def test_invalid_usage_exits_with_2(bare: ReachedPhone, arguments: list[str], message: str) -> None:
+    done = run(bare, CREATE, *arguments)
     assert done.code == 2
     assert message in done.err
 
@@ -112,30 +104,28 @@ def test_invalid_usage_exits_with_2(reached: ReachedPhone, arguments: list[str],
 @pytest.mark.parametrize(
     ("typed", "expected"), [(b"y\n", "title: shown"), (b"n\n", "error: denied: not approved")]
 )
-def test_a_terminal_shows_the_arguments_and_asks(reached: ReachedPhone, typed: bytes, expected: str) -> None:
-    arguments = ["--args", '{"title": "shown", "content": "b"}', "--serial", reached.phone.serial]
+def test_a_terminal_shows_the_arguments_and_asks(bare: ReachedPhone, typed: bytes, expected: str) -> None:
+    arguments = ["--args", '{"title": "shown", "content": "b"}', "--serial", bare.phone.serial]
     printed = run_on_terminal("call", CREATE, *arguments, typed=typed)
     assert 'title = "shown"' in printed
     assert f"createNote of {NOTES}" in printed
     assert expected in printed
 
 
-def test_always_approves_until_the_declaration_changes(reached: ReachedPhone) -> None:
-    arguments = ["--args", "{}", "--serial", reached.phone.serial]
+def test_always_approves_until_the_declaration_changes(bare: ReachedPhone) -> None:
+    arguments = ["--args", "{}", "--serial", bare.phone.serial]
     assert "Call it?" in run_on_terminal("call", "summarizeNotes", *arguments, typed=b"a\n")
-    assert run(reached, "summarizeNotes").code == 0
+    assert run(bare, "summarizeNotes").code == 0
 
 
 @pytest.mark.parametrize("name", ["notes.createNote", "sample.notes.createNote", "notes/createNote"])
-def test_an_end_of_the_package_and_an_end_of_the_id_name_a_capability(
-    reached: ReachedPhone, name: str
-) -> None:
-    done = run(reached, name, "--args", '{"title": "a", "content": "b"}', "--yes")
+def test_an_end_of_the_package_and_an_end_of_the_id_name_a_capability(bare: ReachedPhone, name: str) -> None:
+    done = run(bare, name, "--args", '{"title": "a", "content": "b"}', "--yes")
     assert (done.code, done.err) == (0, "")
 
 
 @pytest.mark.parametrize("name", ["otes.createNote", "notes.", ".createNote", "notes.reateNote"])
-def test_a_part_of_a_name_that_begins_within_a_word_names_nothing(reached: ReachedPhone, name: str) -> None:
-    done = run(reached, name, "--yes")
+def test_a_part_of_a_name_that_begins_within_a_word_names_nothing(bare: ReachedPhone, name: str) -> None:
+    done = run(bare, name, "--yes")
     assert (done.code, done.out) == (2, "")
     assert f"no capability on the phone is called '{name}'" in done.err

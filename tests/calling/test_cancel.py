@@ -7,11 +7,11 @@ import signal
 import subprocess
 import sys
 import threading
-from collections.abc import Callable, Iterator
+from collections.abc import Callable
 
 import pytest
 
-from calling.phones_with_shims import CLOCK_IN, NOTES, PDF_TOOL, ReachedPhone, default_phone
+from calling.phones_with_shims import CLOCK_IN, PDF_TOOL, ReachedPhone
 from droidgate.calling.requests import CallRequest, CallResult
 from droidgate.calls.failures import CallError, Failure
 from droidgate.model.errors import DroidgateError
@@ -29,30 +29,16 @@ CALLS: dict[str, tuple[str, str, dict[str, str]]] = {
 }
 
 
-@pytest.fixture(scope="module")
-def started(tmp_path_factory: pytest.TempPathFactory) -> Iterator[ReachedPhone]:
-    folder = tmp_path_factory.mktemp("phone")
-    with default_phone(folder) as phone:
-        yield phone
-
-
-@pytest.fixture
-def reached(started: ReachedPhone) -> Iterator[ReachedPhone]:
-    started.phone.system.faults = Faults(silent=frozenset({CLOCK_IN, PDF_TOOL, NOTES}))
-    yield started
-    started.phone.system.faults = Faults()
-
-
-def shim_of(reached: ReachedPhone, package: str) -> HostClient:
-    return HostClient(reached.device, f"{SHIM_OF}{package}")
+def shim_of(silent: ReachedPhone, package: str) -> HostClient:
+    return HostClient(silent.device, f"{SHIM_OF}{package}")
 
 
 def ended_by(
-    reached: ReachedPhone, kind: str, end: Callable[[threading.Event], None]
+    silent: ReachedPhone, kind: str, end: Callable[[threading.Event], None]
 ) -> DroidgateError | CallResult:
     """Return how a call ends that is canceled while its app is silent."""
     package, capability, arguments = CALLS[kind]
-    caller, cancel = reached.caller(), threading.Event()
+    caller, cancel = silent.caller(), threading.Event()
     outcomes: list[DroidgateError | CallResult] = []
 
     def call() -> None:
@@ -63,7 +49,7 @@ def ended_by(
 
     thread = threading.Thread(target=call)
     thread.start()
-    wait_until(lambda: shim_of(reached, package).status().open == 1)
+    wait_until(lambda: shim_of(silent, package).status().open == 1)
     end(cancel)
     thread.join(60)
     (outcome,) = outcomes
@@ -71,21 +57,21 @@ def ended_by(
 
 
 @pytest.mark.parametrize("kind", CALLS)
-def test_a_canceled_call_is_ended_in_the_shim(reached: ReachedPhone, kind: str) -> None:
-    outcome = ended_by(reached, kind, threading.Event.set)
+def test_a_canceled_call_is_ended_in_the_shim(silent: ReachedPhone, kind: str) -> None:
+    outcome = ended_by(silent, kind, threading.Event.set)
     assert isinstance(outcome, CallError)
     assert outcome.failure.token == "canceled"
     assert outcome.failure.text.startswith("the shim ended the call")
-    shim = shim_of(reached, CALLS[kind][0])
+    shim = shim_of(silent, CALLS[kind][0])
     assert shim.status().open == 0
     assert shim.history()[-1].token == "canceled"
 
 
-def test_a_canceled_activity_leaves_the_screen_to_the_next_call(reached: ReachedPhone) -> None:
-    ended_by(reached, "activity", threading.Event.set)
-    reached.phone.system.faults = Faults()
+def test_a_canceled_activity_leaves_the_screen_to_the_next_call(silent: ReachedPhone) -> None:
+    ended_by(silent, "activity", threading.Event.set)
+    silent.phone.system.faults = Faults()
     with pytest.raises(CallError) as raised:
-        reached.caller().call(CallRequest("page_count", {"path": "/sdcard/absent.pdf"}))
+        silent.caller().call(CallRequest("page_count", {"path": "/sdcard/absent.pdf"}))
     assert raised.value.failure.token == "backend_failure"
 
 
@@ -98,49 +84,49 @@ def test_a_canceled_activity_leaves_the_screen_to_the_next_call(reached: Reached
     ids=["a shim without this method", "a phone that fails"],
 )
 def test_where_the_shim_cannot_end_it_the_call_may_have_finished(
-    reached: ReachedPhone, monkeypatch: pytest.MonkeyPatch, error: DroidgateError
+    silent: ReachedPhone, monkeypatch: pytest.MonkeyPatch, error: DroidgateError
 ) -> None:
-    open_before = shim_of(reached, CLOCK_IN).status().open
+    open_before = shim_of(silent, CLOCK_IN).status().open
 
     def refuse(_client: HostClient, _call_id: str) -> bool:
         raise error
 
     with monkeypatch.context() as patch:
         patch.setattr(HostClient, "cancel", refuse)
-        outcome = ended_by(reached, "service", threading.Event.set)
+        outcome = ended_by(silent, "service", threading.Event.set)
     assert isinstance(outcome, CallError)
     assert outcome.failure == Failure("canceled", "the call was canceled; the app may have finished it")
-    reached.phone.system.end_processes(f"{SHIM_OF}{CLOCK_IN}", "the test is over")
-    assert shim_of(reached, CLOCK_IN).status().open == open_before
+    silent.phone.system.end_processes(f"{SHIM_OF}{CLOCK_IN}", "the test is over")
+    assert shim_of(silent, CLOCK_IN).status().open == open_before
 
 
 def test_a_long_request_that_is_given_up_at_its_deadline_is_ended_in_the_shim(
-    reached: ReachedPhone, monkeypatch: pytest.MonkeyPatch
+    silent: ReachedPhone, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr("droidgate_shim.host.client._MARGIN_SECONDS", 0.0)
     with pytest.raises(CallError) as raised:
-        reached.caller().call(CallRequest("page_count", {"path": LONG_PATH}, deadline=2))
+        silent.caller().call(CallRequest("page_count", {"path": LONG_PATH}, deadline=2))
     assert raised.value.failure.token == "timeout"
-    assert shim_of(reached, PDF_TOOL).status().open == 0
+    assert shim_of(silent, PDF_TOOL).status().open == 0
 
 
-def test_ctrl_c_ends_the_call_in_the_shim(reached: ReachedPhone) -> None:
+def test_ctrl_c_ends_the_call_in_the_shim(silent: ReachedPhone) -> None:
     arguments = ["call", "query_clock_in", "--arg", "date=2026-02-03", "--yes", "--deadline", "100"]
-    command = [sys.executable, "-m", "droidgate", *arguments, "--serial", reached.phone.serial]
+    command = [sys.executable, "-m", "droidgate", *arguments, "--serial", silent.phone.serial]
     with subprocess.Popen(command, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True) as process:
-        wait_until(lambda: shim_of(reached, CLOCK_IN).status().open == 1)
+        wait_until(lambda: shim_of(silent, CLOCK_IN).status().open == 1)
         os.kill(process.pid, signal.SIGINT)
         out, err = process.communicate(timeout=60)
     assert (process.returncode, out, err) == (130, "", "")
-    assert shim_of(reached, CLOCK_IN).status().open == 0
+    assert shim_of(silent, CLOCK_IN).status().open == 0
 
 
-def test_nothing_is_left_of_a_call_that_is_canceled_before_it_is_sent(reached: ReachedPhone) -> None:
+def test_nothing_is_left_of_a_call_that_is_canceled_before_it_is_sent(silent: ReachedPhone) -> None:
     cancel = threading.Event()
     cancel.set()
-    caller = reached.caller()
+    caller = silent.caller()
     caller.targets.all()
     with pytest.raises(CallError) as raised:
         caller.call(CallRequest("query_clock_in", {"date": "2026-02-03"}), cancel=cancel)
     assert raised.value.failure.token == "canceled"
-    assert shim_of(reached, CLOCK_IN).status().open == 0
+    assert shim_of(silent, CLOCK_IN).status().open == 0

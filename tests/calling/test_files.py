@@ -4,13 +4,12 @@ from __future__ import annotations
 
 import re
 import shlex
-from collections.abc import Iterator
 from pathlib import Path
 from typing import BinaryIO
 
 import pytest
 
-from calling.phones_with_shims import PDF_TOOL, TALLY, ReachedPhone, default_phone
+from calling.phones_with_shims import PDF_TOOL, TALLY, ReachedPhone
 from cli.program_runs import run_process
 from droidgate.calling.files import fetch_files
 from droidgate.calling.requests import CallRequest
@@ -19,13 +18,6 @@ from droidgate.devices.device import Device
 from droidgate.devices.errors import TransferError
 from droidgate.model.errors import InputError
 from phone_apps.pdf_files import pdf_with
-
-
-@pytest.fixture(scope="module")
-def reached(tmp_path_factory: pytest.TempPathFactory) -> Iterator[ReachedPhone]:
-    folder = tmp_path_factory.mktemp("phone")
-    with default_phone(folder) as phone:
-        yield phone
 
 
 @pytest.fixture

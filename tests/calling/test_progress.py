@@ -3,17 +3,15 @@
 from __future__ import annotations
 
 import threading
-from collections.abc import Iterator
 
 import pytest
 
-from calling.phones_with_shims import CLOCK_IN, NOTES, PDF_TOOL, ReachedPhone, default_phone
+from calling.phones_with_shims import NOTES, ReachedPhone
 from cli.program_runs import run_on_terminal
 from droidgate.calling.progress import CallProgress, ProgressReports
 from droidgate.calling.requests import CallRequest
 from droidgate.calls.failures import CallError
 from droidgate.model.errors import DeviceError
-from droidgate_phone.faults import Faults
 
 
 @pytest.fixture(autouse=True)
@@ -21,22 +19,8 @@ def _quick(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr("droidgate.calling.progress.EVERY_SECONDS", 0.02)
 
 
-@pytest.fixture(scope="module")
-def started(tmp_path_factory: pytest.TempPathFactory) -> Iterator[ReachedPhone]:
-    folder = tmp_path_factory.mktemp("phone")
-    with default_phone(folder) as phone:
-        yield phone
-
-
-@pytest.fixture
-def reached(started: ReachedPhone) -> Iterator[ReachedPhone]:
-    started.phone.system.faults = Faults(silent=frozenset({CLOCK_IN, PDF_TOOL, NOTES}))
-    yield started
-    started.phone.system.faults = Faults()
-
-
 def reported(
-    reached: ReachedPhone, capability: str, awaited: str, arguments: dict[str, str], *, deadline: float = 100
+    silent: ReachedPhone, capability: str, awaited: str, arguments: dict[str, str], *, deadline: float = 100
 ) -> list[CallProgress]:
     """Return the reports of a call to a silent app, which is canceled at the awaited report."""
     reports: list[CallProgress] = []
@@ -49,14 +33,14 @@ def reported(
 
     request = CallRequest(capability, arguments, deadline=deadline)
     with pytest.raises(CallError, match="canceled"):
-        reached.caller().call(request, cancel=cancel, progress=take)
+        silent.caller().call(request, cancel=cancel, progress=take)
     return reports
 
 
-def test_a_call_by_androids_shell_reports_its_step(reached: ReachedPhone) -> None:
+def test_a_call_by_androids_shell_reports_its_step(silent: ReachedPhone) -> None:
     # The shell ends the function at the deadline, and the phone waits for that when it stops.
     arguments = {"title": "a", "content": "b"}
-    assert reported(reached, f"{NOTES}.NotesService#createNote", "shell: app_function", arguments, deadline=4)
+    assert reported(silent, f"{NOTES}.NotesService#createNote", "shell: app_function", arguments, deadline=4)
 
 
 @pytest.mark.parametrize(
@@ -64,17 +48,17 @@ def test_a_call_by_androids_shell_reports_its_step(reached: ReachedPhone) -> Non
     [("query_clock_in", {"date": "2026-02-03"}), ("page_count", {"path": "/sdcard/a.pdf"})],
 )
 def test_a_shim_says_that_the_app_has_the_call(
-    reached: ReachedPhone, capability: str, arguments: dict[str, str]
+    silent: ReachedPhone, capability: str, arguments: dict[str, str]
 ) -> None:
-    reports = reported(reached, capability, "waiting for the app's answer", arguments)
+    reports = reported(silent, capability, "waiting for the app's answer", arguments)
     seconds = [report.seconds for report in reports]
     assert seconds == sorted(seconds)
     assert all(0 < value < 100 for value in seconds)
 
 
-def test_a_call_that_waits_for_its_window_says_what_the_user_can_do(reached: ReachedPhone) -> None:
+def test_a_call_that_waits_for_its_window_says_what_the_user_can_do(silent: ReachedPhone) -> None:
     # The first call has the screen, and the second waits for its turn.
-    caller, cancel = reached.caller(), threading.Event()
+    caller, cancel = silent.caller(), threading.Event()
     there = threading.Event()
 
     def occupy() -> None:
@@ -88,7 +72,7 @@ def test_a_call_that_waits_for_its_window_says_what_the_user_can_do(reached: Rea
     thread = threading.Thread(target=occupy)
     thread.start()
     assert there.wait(60)
-    reports = reported(reached, "page_count", "waiting for the app's window", {"path": "/sdcard/b.pdf"})
+    reports = reported(silent, "page_count", "waiting for the app's window", {"path": "/sdcard/b.pdf"})
     cancel.set()
     thread.join()
     assert any("tap the notification" in report.text for report in reports)
@@ -130,9 +114,9 @@ def test_a_phone_that_does_not_say_leaves_the_step_as_it_is() -> None:
     assert set(texts) == {"a shim"}
 
 
-def test_a_terminal_shows_the_wait_and_removes_it(reached: ReachedPhone) -> None:
+def test_a_terminal_shows_the_wait_and_removes_it(silent: ReachedPhone) -> None:
     arguments = ["call", "query_clock_in", "--arg", "date=2026-02-03", "--yes", "--deadline", "2"]
-    arguments += ["--serial", reached.phone.serial]
+    arguments += ["--serial", silent.phone.serial]
     shown = run_on_terminal(*arguments)
     assert "(1 s)\r\x1b[K" in shown.replace("(2 s)", "(1 s)")
     assert "error: timeout" in shown.rpartition("\r\x1b[K")[2]

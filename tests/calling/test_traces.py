@@ -6,14 +6,13 @@ import json
 import os
 import stat
 import threading
-from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
 import jsonschema
 import pytest
 
-from calling.phones_with_shims import CLOCK_IN, NOTES, PDF_TOOL, ReachedPhone, default_phone
+from calling.phones_with_shims import CLOCK_IN, NOTES, PDF_TOOL, ReachedPhone
 from cli.program_runs import run_process
 from droidgate.calling.approvals import refuse
 from droidgate.calling.requests import CallRequest
@@ -25,13 +24,6 @@ from droidgate.model.errors import DroidgateError, WriteError
 
 CREATE = f"{NOTES}.NotesService#createNote"
 SECRET = "canary-4711"
-
-
-@pytest.fixture(scope="module")
-def reached(tmp_path_factory: pytest.TempPathFactory) -> Iterator[ReachedPhone]:
-    folder = tmp_path_factory.mktemp("phone")
-    with default_phone(folder) as phone:
-        yield phone
 
 
 def events_of(path: Path) -> list[dict[str, Any]]:

@@ -1,8 +1,10 @@
-"""A way to run the program, with none of the user's folders."""
+"""A home of its own for each test, and a phone."""
+
+from collections.abc import Iterator
 
 import pytest
 
-from cli.program_runs import Runner
+from droidgate_phone.phone import VirtualPhone, start_phone
 
 
 @pytest.fixture(autouse=True)
@@ -10,7 +12,8 @@ def _home(monkeypatch: pytest.MonkeyPatch, tmp_path_factory: pytest.TempPathFact
     monkeypatch.setenv("DROIDGATE_HOME", str(tmp_path_factory.mktemp("droidgate-home")))
 
 
-@pytest.fixture
-def droidgate(capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch) -> Runner:
-    """Return what runs the program inside this process: `droidgate("inspect", path)`."""
-    return Runner(capsys, monkeypatch)
+@pytest.fixture(scope="module")
+def phone() -> Iterator[VirtualPhone]:
+    """Return a phone that the tests of a module share."""
+    with start_phone(server_port=0) as started:
+        yield started

@@ -5,7 +5,6 @@ import socket
 import subprocess
 import sys
 import threading
-from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
@@ -14,16 +13,10 @@ import typer
 from cli.program_runs import Runner
 from droidgate.cli import completing
 from droidgate.formats import load_formats
-from droidgate_phone.phone import VirtualPhone, start_phone
+from droidgate_phone.phone import VirtualPhone
 from requirements_of_tests import require
 
 PROGRAM = Path(sys.executable).with_name("droidgate")
-
-
-@pytest.fixture(scope="module")
-def phone() -> Iterator[VirtualPhone]:
-    with start_phone(server_port=0) as started:
-        yield started
 
 
 @pytest.fixture(autouse=True)

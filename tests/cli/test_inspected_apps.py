@@ -20,9 +20,7 @@ AGENT = f"""<manifest {ANDROID} package="org.example.agent" android:versionCode=
 </manifest>"""
 
 
-@pytest.fixture(autouse=True)
-def _in_a_folder_of_its_own(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.chdir(tmp_path)
+pytestmark = pytest.mark.usefixtures("own_folder")
 
 
 def write_agent(folder: Path) -> None:

@@ -17,9 +17,7 @@ UNCLOSED = "<appfunctions>\n  <appfunction>\n    <id>a</id>\n</appfunctions>\n"
 BROKEN_LIST = '{"tools": [{"name": "", "inputSchema": {"type": "object"}}]}'
 
 
-@pytest.fixture(autouse=True)
-def _in_a_folder_of_its_own(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.chdir(tmp_path)
+pytestmark = pytest.mark.usefixtures("own_folder")
 
 
 def findings(droidgate: Runner, *sources: str) -> list[dict[str, Any]]:

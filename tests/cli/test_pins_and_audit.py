@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import secrets
-from collections.abc import Iterator
 from datetime import datetime, tzinfo
 from pathlib import Path
 
@@ -20,16 +19,10 @@ from droidgate.calling.phones import open_device
 from droidgate.calling.pins import PinStore
 from droidgate.calling.policy import Decision
 from droidgate.calling.subjects import find_capability, pin_of
-from droidgate_phone.phone import VirtualPhone, start_phone
+from droidgate_phone.phone import VirtualPhone
 
 NOTES = "dev.droidgate.sample.notes"
 CREATE = f"{NOTES}/{NOTES}.NotesService#createNote"
-
-
-@pytest.fixture(scope="module")
-def phone() -> Iterator[VirtualPhone]:
-    with start_phone(server_port=0) as started:
-        yield started
 
 
 @pytest.fixture(autouse=True)

@@ -31,9 +31,7 @@ TOO_LONG: dict[str, Any] = {
 }
 
 
-@pytest.fixture(autouse=True)
-def _in_a_folder_of_its_own(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.chdir(tmp_path)
+pytestmark = pytest.mark.usefixtures("own_folder")
 
 
 def _security(pointer: str, message: str = "m", hint: str | None = "Do something") -> Finding:

@@ -2,7 +2,7 @@
 
 import io
 import re
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Mapping
 from contextlib import redirect_stdout
 from pathlib import Path
 
@@ -16,7 +16,7 @@ from cli.program_runs import run_on_terminal, run_process
 from conftest import Golden
 from droidgate.cli import run
 from droidgate.cli.output.tables import draw_table
-from droidgate_phone.phone import VirtualPhone, start_phone
+from droidgate_phone.phone import VirtualPhone
 from droidgate_phone.sample_apps import sample_apps_directory
 from requirements_of_tests import CHECKOUT
 
@@ -105,7 +105,7 @@ def check_page(
     monkeypatch: pytest.MonkeyPatch,
     changed: Mapping[str, str] | None = None,
 ) -> None:
-    """Compare what a command prints with its golden files; see `check_drawn`."""
+    """Compare what a command prints with its golden file; see `check_drawn`."""
     check_drawn(name, printing(arguments), golden, monkeypatch, changed)
 
 
@@ -116,7 +116,7 @@ def check_drawn(
     monkeypatch: pytest.MonkeyPatch,
     changed: Mapping[str, str] | None = None,
 ) -> None:
-    """Compare a page at each width with its golden files, without colours and with them; both say the same.
+    """Compare a page at each width with its golden file, which has colours; without them it says the same.
 
     Args:
         name: The golden page.
@@ -125,7 +125,7 @@ def check_drawn(
         monkeypatch: The fixture.
         changed: Texts that differ in each run, to texts of the same length.
     """
-    pages, in_colours = [], []
+    pages = []
     for width in WIDTHS:
         plain = drawn(draw, width, monkeypatch, coloured=False)
         coloured = drawn(draw, width, monkeypatch, coloured=True)
@@ -133,14 +133,11 @@ def check_drawn(
         assert plain == _without_styles(plain) or "\x1b[1m" in plain
         lines = [line.rstrip() for line in _without_styles(plain).splitlines()]
         assert [line for line in lines if cell_len(line) > width] == []
-        heading = f"{f' {width} columns ':=^{width}}"
-        pages += [heading, *lines]
-        in_colours += [heading, *(line.rstrip() for line in coloured.splitlines())]
-    for lines, ending in ((pages, "txt"), (in_colours, "ansi")):
-        text = "\n".join([*lines, ""])
-        for here, there in (changed or {}).items():
-            text = text.replace(here, there)
-        golden(f"terminal/{name}.{ending}", text)
+        pages += [f"{f' {width} columns ':=^{width}}", *(line.rstrip() for line in coloured.splitlines())]
+    text = "\n".join([*pages, ""])
+    for here, there in (changed or {}).items():
+        text = text.replace(here, there)
+    golden(f"terminal/{name}.ansi", text)
 
 
 @pytest.mark.parametrize("name", PAGES)
@@ -172,12 +169,6 @@ def test_a_page_about_a_catalog_fits_each_width(
 ) -> None:
     monkeypatch.chdir(catalog)
     check_page(name, PAGES_OF_A_CATALOG[name], golden, monkeypatch)
-
-
-@pytest.fixture(scope="module")
-def phone() -> Iterator[VirtualPhone]:
-    with start_phone(server_port=0) as started:
-        yield started
 
 
 @pytest.mark.parametrize("name", PAGES_OF_A_PHONE)

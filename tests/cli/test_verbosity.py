@@ -3,7 +3,6 @@
 import json
 import logging
 import re
-from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
@@ -13,7 +12,7 @@ from cli.program_runs import Runner, run_process
 from cli.samples import TIMER, write_project
 from droidgate.cli.program import build_app
 from droidgate.steps import LOGGER, timed_step
-from droidgate_phone.phone import VirtualPhone, start_phone
+from droidgate_phone.phone import VirtualPhone
 
 STEP = re.compile(r" *\d+\.\d ms  (.*)")
 
@@ -22,12 +21,6 @@ STEP = re.compile(r" *\d+\.\d ms  (.*)")
 def _in_a_folder_of_its_own(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.chdir(tmp_path)
     write_project(Path("timer"))
-
-
-@pytest.fixture(scope="module")
-def phone() -> Iterator[VirtualPhone]:
-    with start_phone(server_port=0) as started:
-        yield started
 
 
 def _steps(err: str) -> list[str]:

@@ -15,16 +15,11 @@ TWO = FUNCTIONS.removesuffix("}\n") + "    @AppFunction fun count(context: AppFu
 COUNT = "dev.notes.Notes#count"
 
 
-@pytest.fixture
-def program(capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch) -> Runner:
-    return Runner(capsys, monkeypatch)
-
-
-def compared(program: Runner, folder: Path, old: dict[str, str], new: dict[str, str]) -> dict[str, Any]:
+def compared(droidgate: Runner, folder: Path, old: dict[str, str], new: dict[str, str]) -> dict[str, Any]:
     """Return the comparison of two trees; each is the usual one with other files."""
     for name, files in (("old", old), ("new", new)):
         write_tree(folder / name, {**entry_point_tree(), NOTES_FILE: TWO, **files})
-    ran = program("diff", folder / "old", folder / "new", "--json")
+    ran = droidgate("diff", folder / "old", folder / "new", "--json")
     assert ran.code == 0, ran.err
     result: dict[str, Any] = json.loads(ran.out)["comparison"]
     return result
@@ -37,8 +32,8 @@ def ids_not_compared(comparison: dict[str, Any]) -> list[str]:
 BROKEN = TWO.replace("title: String", "title String")
 
 
-def test_functions_of_a_file_with_a_syntax_error_are_not_gone(program: Runner, tmp_path: Path) -> None:
-    comparison = compared(program, tmp_path, {}, {NOTES_FILE: BROKEN})
+def test_functions_of_a_file_with_a_syntax_error_are_not_gone(droidgate: Runner, tmp_path: Path) -> None:
+    comparison = compared(droidgate, tmp_path, {}, {NOTES_FILE: BROKEN})
     assert comparison.get("providers") is None
     assert ids_not_compared(comparison) == [ADD_NOTE, COUNT]
     [first, _] = comparison["not_compared"]
@@ -47,55 +42,55 @@ def test_functions_of_a_file_with_a_syntax_error_are_not_gone(program: Runner, t
     assert "Kotlin syntax error" in first["reason"]
 
 
-def test_functions_of_a_file_that_had_a_syntax_error_are_not_new(program: Runner, tmp_path: Path) -> None:
-    comparison = compared(program, tmp_path, {NOTES_FILE: BROKEN}, {})
+def test_functions_of_a_file_that_had_a_syntax_error_are_not_new(droidgate: Runner, tmp_path: Path) -> None:
+    comparison = compared(droidgate, tmp_path, {NOTES_FILE: BROKEN}, {})
     assert comparison.get("providers") is None
     assert ids_not_compared(comparison) == [ADD_NOTE, COUNT]
     assert comparison["not_compared"][0]["missing_from"] == "old"
 
 
 def test_a_function_that_is_refused_is_not_gone_and_one_that_is_removed_is(
-    program: Runner, tmp_path: Path
+    droidgate: Runner, tmp_path: Path
 ) -> None:
     refused = FUNCTIONS.replace("title: String", "title: Any")
-    comparison = compared(program, tmp_path, {}, {NOTES_FILE: refused, ENTRY_POINT_PATH: ""})
+    comparison = compared(droidgate, tmp_path, {}, {NOTES_FILE: refused, ENTRY_POINT_PATH: ""})
     assert ids_not_compared(comparison) == [ADD_NOTE]
     gone = [one["changes"][0]["message"] for one in comparison["providers"]]
     assert gone == ["the provider is gone, with 1 capability"] * 2
 
 
 def test_a_function_of_another_file_is_gone_where_one_file_has_a_syntax_error(
-    program: Runner, tmp_path: Path
+    droidgate: Runner, tmp_path: Path
 ) -> None:
-    comparison = compared(program, tmp_path, {}, {NOTES_FILE: BROKEN, ENTRY_POINT_PATH: ""})
+    comparison = compared(droidgate, tmp_path, {}, {NOTES_FILE: BROKEN, ENTRY_POINT_PATH: ""})
     assert ids_not_compared(comparison) == [ADD_NOTE, COUNT]
     [provider] = comparison["providers"]
     assert (provider["status"], provider["component"]) == ("removed", "dev.notes.NotesService")
 
 
-def test_a_function_that_is_not_understood_is_not_gone(program: Runner, tmp_path: Path) -> None:
+def test_a_function_that_is_not_understood_is_not_gone(droidgate: Runner, tmp_path: Path) -> None:
     inside = TWO.replace(
         "    @AppFunction fun count", "    fun local() {\n        class L {\n    @AppFunction fun count"
     ).replace("Int = 1\n}", "Int = 1\n        }\n    }\n}")
-    assert ids_not_compared(compared(program, tmp_path, {}, {NOTES_FILE: inside})) == [COUNT]
+    assert ids_not_compared(compared(droidgate, tmp_path, {}, {NOTES_FILE: inside})) == [COUNT]
 
 
 def test_an_app_and_a_tree_with_a_syntax_error_are_compared_without_its_functions(
-    program: Runner, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+    droidgate: Runner, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setenv("DROIDGATE_HOME", str(tmp_path / "home"))
     write_tree(tmp_path / "p", entry_point_tree())
-    assert program("pack", tmp_path / "p", "-o", tmp_path / "app.apk", "--generate").code == 0
+    assert droidgate("pack", tmp_path / "p", "-o", tmp_path / "app.apk", "--generate").code == 0
     write_tree(tmp_path / "p", {NOTES_FILE: BROKEN})
-    ran = program("diff", tmp_path / "app.apk", tmp_path / "p")
+    ran = droidgate("diff", tmp_path / "app.apk", tmp_path / "p")
     assert ran.code == 0
     assert "nothing changed; 1 capability is as it was; 1 not compared" in ran.out
     assert DELETE_NOTE not in ran.out
 
 
-def test_nothing_that_can_be_read_is_said_once(program: Runner, tmp_path: Path) -> None:
+def test_nothing_that_can_be_read_is_said_once(droidgate: Runner, tmp_path: Path) -> None:
     write_tree(tmp_path, {"Notes.kt": BROKEN})
-    ran = program("inspect", tmp_path / "Notes.kt")
+    ran = droidgate("inspect", tmp_path / "Notes.kt")
     assert ran.code == 3
     assert "no descriptor" not in ran.err
     assert "error: " in ran.err

@@ -1,4 +1,4 @@
-"""`droidgate migrate` as a program: diff on standard output, cost on standard error, exit codes."""
+"""`droidgate migrate` as a droidgate: diff on standard output, cost on standard error, exit codes."""
 
 import subprocess
 from pathlib import Path
@@ -13,18 +13,13 @@ CLOCK = sample_apps_directory() / "clock-in"
 
 
 @pytest.fixture
-def program(capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch) -> Runner:
-    return Runner(capsys, monkeypatch)
-
-
-@pytest.fixture
 def project(tmp_path: Path) -> Path:
     return copy_module("pdf-tool", tmp_path)
 
 
-def test_it_shows_a_diff_and_writes_nothing(program: Runner, project: Path) -> None:
+def test_it_shows_a_diff_and_writes_nothing(droidgate: Runner, project: Path) -> None:
     before = files_of(project)
-    run = program("migrate", CLOCK, "--to", "appfunctions", "--into", project)
+    run = droidgate("migrate", CLOCK, "--to", "appfunctions", "--into", project)
     assert run.code == 0
     assert run.out.startswith("--- a/src/main/AndroidManifest.xml\n+++ b/src/main/AndroidManifest.xml\n@@ ")
     assert "+++ b/src/main/assets/app_function_service.xml" in run.out
@@ -34,14 +29,14 @@ def test_it_shows_a_diff_and_writes_nothing(program: Runner, project: Path) -> N
     assert files_of(project) == before
 
 
-def test_it_writes_once(program: Runner, project: Path) -> None:
+def test_it_writes_once(droidgate: Runner, project: Path) -> None:
     arguments = ("migrate", CLOCK, "--to", "appfunctions", "--into", project, "--write")
-    first = program(*arguments)
+    first = droidgate(*arguments)
     assert first.code == 0
     assert "updated: src/main/AndroidManifest.xml" in first.out
     assert sorted(one.protocol for one in read_providers(project)) == ["appfunctions", "mmcp"]
     after = files_of(project)
-    second = program(*arguments)
+    second = droidgate(*arguments)
     assert second.code == 0
     assert "unchanged: src/main/AndroidManifest.xml" in second.out
     assert "updated: " not in second.out
@@ -61,8 +56,8 @@ def test_the_diff_can_be_applied(project: Path, tmp_path: Path) -> None:
     assert files_of(twin) == files_of(project)
 
 
-def test_json_is_as_its_schema_says(program: Runner, project: Path) -> None:
-    document = program.document("migrate", CLOCK, "--to", "mmcp+draft", "--into", copy_of_clock(project))
+def test_json_is_as_its_schema_says(droidgate: Runner, project: Path) -> None:
+    document = droidgate.document("migrate", CLOCK, "--to", "mmcp+draft", "--into", copy_of_clock(project))
     assert document["schema"] == "droidgate.migration/2"
     assert document["written"] is False
     assert {one["path"] for one in document["changes"]} > {"src/main/AndroidManifest.xml"}
@@ -74,9 +69,9 @@ def copy_of_clock(project: Path) -> Path:
     return copy_module("clock-in", project.parent)
 
 
-def test_findings_over_the_threshold_stop_it(program: Runner, project: Path) -> None:
+def test_findings_over_the_threshold_stop_it(droidgate: Runner, project: Path) -> None:
     before = files_of(project)
-    run = program(
+    run = droidgate(
         "migrate", CLOCK, "--to", "mmcp+broadcast", "--into", project, "--write", "--fail-on", "moved"
     )
     assert run.code == 1
@@ -96,11 +91,11 @@ def test_findings_over_the_threshold_stop_it(program: Runner, project: Path) -> 
     ],
 )
 def test_what_is_wrong_is_one_line_with_a_hint(
-    program: Runner, project: Path, tmp_path: Path, arguments: tuple[str, ...], code: int, message: str
+    droidgate: Runner, project: Path, tmp_path: Path, arguments: tuple[str, ...], code: int, message: str
 ) -> None:
     (tmp_path / "empty").mkdir()
     places = {"PROJECT": project, "NOWHERE": tmp_path / "nowhere", "EMPTY": tmp_path / "empty"}
-    run = program("migrate", CLOCK, *(places.get(one, one) for one in arguments))
+    run = droidgate("migrate", CLOCK, *(places.get(one, one) for one in arguments))
     assert run.code == code
     error, hint = run.err.splitlines()
     assert error.startswith("error: ")
@@ -108,7 +103,7 @@ def test_what_is_wrong_is_one_line_with_a_hint(
     assert hint.startswith("hint: ")
 
 
-def test_one_provider_at_a_time(program: Runner, project: Path) -> None:
-    run = program("migrate", sample_apps_directory() / "notes", "--to", "mobile-mcp", "--into", project)
+def test_one_provider_at_a_time(droidgate: Runner, project: Path) -> None:
+    run = droidgate("migrate", sample_apps_directory() / "notes", "--to", "mobile-mcp", "--into", project)
     assert run.code == 2
     assert run.err.startswith("error: 2 providers are in it\nhint: choose with --provider")

@@ -35,9 +35,7 @@ PLAIN = (
 )
 
 
-@pytest.fixture(autouse=True)
-def _in_a_folder_of_its_own(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.chdir(tmp_path)
+pytestmark = pytest.mark.usefixtures("own_folder")
 
 
 def tree(files: dict[str, str | bytes] | None = None) -> Providers:

@@ -24,9 +24,7 @@ app = "com.android.application:8"
 Tree = dict[str, str | bytes]
 
 
-@pytest.fixture(autouse=True)
-def _in_a_folder_of_its_own(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.chdir(tmp_path)
+pytestmark = pytest.mark.usefixtures("own_folder")
 
 
 def module(name: str, *dependencies: str, build: str | None = None, strings: str | None = None) -> Tree:

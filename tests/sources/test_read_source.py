@@ -20,9 +20,7 @@ android { namespace = "dev.ns"; defaultConfig { applicationId = "dev.app" } }
 """
 
 
-@pytest.fixture(autouse=True)
-def _in_a_folder_of_its_own(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.chdir(tmp_path)
+pytestmark = pytest.mark.usefixtures("own_folder")
 
 
 def project(folder: str, files: dict[str, str | bytes] | None = None) -> Path:
