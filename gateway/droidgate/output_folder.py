@@ -32,7 +32,7 @@ def write_files(
     """
     if not makes_folders:
         for path in files:
-            _check_folder(path.parent)
+            check_folder(path.parent)
     statuses = {path: _status(path, data) for path, data in files.items()}
     different = [path for path, status in statuses.items() if status == "updated"]
     if different and not force:
@@ -48,7 +48,8 @@ def write_files(
     return statuses
 
 
-def _check_folder(folder: Path) -> None:
+def check_folder(folder: Path) -> None:
+    """Raise a `WriteError` where a folder for files does not exist."""
     if not folder.exists():
         raise WriteError(
             "the folder does not exist", place=str(folder), hint="make it, or choose another one"

@@ -55,14 +55,14 @@ class PackedApp:
         """Write the APK, and return what became of the file: created, replaced or unchanged.
 
         Args:
-            out: The file; its folder is made where it does not exist.
+            out: The file, in a folder that exists.
             force: Replace a file that exists and differs.
 
         Raises:
-            WriteError: a file exists and differs, or cannot be written.
+            WriteError: the folder does not exist, or a file exists and differs, or cannot be written.
         """
         path = Path(out)
-        return write_files({path: self.apk}, force=force)[path]
+        return write_files({path: self.apk}, force=force, makes_folders=False)[path]
 
 
 def pack(  # noqa: PLR0913 - every part of the result can be chosen

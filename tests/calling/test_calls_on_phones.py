@@ -24,6 +24,7 @@ from calling.phones_with_shims import (
     ReachedPhone,
     reached_phone,
 )
+from droidgate.apk.signing_keys import load_or_make_key
 from droidgate.calling import phones
 from droidgate.calling.approvals import Approval, ApprovalRequest, refuse
 from droidgate.calling.audit_log import AuditLog
@@ -37,6 +38,9 @@ from droidgate.cli.devices.discovering import discovery_page
 from droidgate.cli.output.pages import Line
 from droidgate.model.errors import UsageError, WriteError
 from droidgate.model.findings import Level
+from droidgate_shim.builder.shims import build_bare_shim
+from droidgate_shim.host.installing import install_archive
+from droidgate_shim.host.place import place_of
 
 CREATE = f"{NOTES}.NotesService#createNote"
 
@@ -180,6 +184,26 @@ def test_what_is_not_approved_is_refused_before_anything_is_sent(reached: Reache
     assert raised.value.failure.token == "needs_approval"
     assert raised.value.exit_code == 6
     assert f"droidgate pins approve {TALLY}/start_over" in str(raised.value.hint)
+
+
+def test_nobody_is_asked_about_a_call_that_no_way_carries(tmp_path: Path) -> None:
+    asked: list[ApprovalRequest] = []
+
+    def ask(request: ApprovalRequest) -> Approval:
+        asked.append(request)
+        return Approval(allowed=True)
+
+    with reached_phone(tmp_path, shims=False) as bare:
+        # The shim for several apps is there, as it is where app functions are called through it.
+        shim = build_bare_shim(load_or_make_key())
+        install_archive(place_of(bare.device), shim.apk, shim.file_name)
+        with pytest.raises(CallError) as raised:
+            bare.caller(approver=ask).call(CallRequest("read_total", {"player": "Ada"}))
+    assert raised.value.message == f"unavailable: {TALLY} has no shim on the phone"
+    source = f"--from adb:{bare.device.serial}/{TALLY} --serial {bare.device.serial}"
+    install = f"droidgate shim install {source} --protocol mobile-mcp"
+    assert raised.value.hint == f"run `{install}`"
+    assert asked == []
 
 
 def test_the_arguments_are_fitted_once_although_somebody_is_asked(

@@ -78,13 +78,14 @@ CASES = [
     Case("droidgate convert SAMPLE --to mmcp -o /dev/full/x", 3, "/dev/full: ", "another output folder"),
     Case("touch out; droidgate convert SAMPLE --to mmcp -o out", 2, "2 artifacts", "name a folder"),
     Case("droidgate convert SAMPLE --to mmcp -o /proc/x", 3, "/proc"),
+    Case("droidgate pack SAMPLE -o gone/a.apk", 3, "gone: the folder does not exist", "make it"),
     Case("droidgate coverage nope --html gone/x.html", 3, "nope: ", "droidgate scan"),
     Case("droidgate scan SAMPLE --catalog /proc/x", 3, "/proc/x: "),
     Case("droidgate inspcet SAMPLE", 2, "no such command 'inspcet'", "did you mean 'inspect'?"),
     Case("droidgate inspect SAMPLE --jsn", 2, "no such option: --jsn", "did you mean --json? see"),
     Case("droidgate lint", 2, "missing argument 'SRC'", "droidgate lint --help"),
     Case("droidgate help shim instal", 2, "no such command 'instal'", "did you mean 'install'?"),
-    Case("droidgate phone start --sdk 99", 2, "'99'", "36.1"),
+    Case("droidgate phone start --sdk 99", 2, "'99' is not one of '26', '30',", "phone start --help"),
     Case(
         "droidgate phone start --fault nope", 2, "unknown fault 'nope'", "unauthorized, garbage, slow=BYTES"
     ),

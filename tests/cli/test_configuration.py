@@ -14,8 +14,10 @@ from cli.program_runs import Run, Runner
 from cli.samples import TIMER, write_project
 from droidgate.cli.config.config_file import MOST_BYTES, find_configuration
 from droidgate.cli.config.settings import SETTINGS, commands_of, settings_of, settings_schema
+from droidgate.cli.options import AndroidRelease
 from droidgate.cli.program import build_app
 from droidgate.model.errors import UsageError
+from droidgate_phone.system.releases import known_releases
 from requirements_of_tests import CHECKOUT
 
 LENIENT = TIMER.replace('required="false"', 'required="no"')
@@ -260,6 +262,10 @@ def test_the_choices_of_a_setting_are_those_of_its_option(droidgate: Runner, set
     command, key, choices = (getattr(setting, name) for name in ("command", "key", "choices"))
     error = _error_of(droidgate(*command.split(), f"--{key}", "fatal"))
     assert error.partition("'fatal' is not one of ")[2] == ", ".join(map(repr, choices))
+
+
+def test_the_releases_that_can_be_set_are_those_that_the_virtual_phone_has() -> None:
+    assert tuple(release.value for release in AndroidRelease) == known_releases()
 
 
 def test_the_published_schema_accepts_what_is_read_and_nothing_else() -> None:

@@ -17,7 +17,7 @@ from cli.test_terminal_pages import Terminal, check_drawn
 from conftest import Golden
 from droidgate.cli import run
 from droidgate.cli.output import pages
-from droidgate.cli.output.pages import Block, Heading, Line, Table, draw_page
+from droidgate.cli.output.pages import Block, Heading, Line, Table, draw_page, drawn_height, short_page
 from droidgate_phone.phone import VirtualPhone, start_phone
 from droidgate_phone.sample_apps import sample_apps_directory
 from droidgate_phone.sample_packages import sample_packages
@@ -65,11 +65,16 @@ PAGES_OF_VIRTUAL_PHONES = {
 UNSTABLE_COLUMNS = {"MS": "12", "PROCESS": "12345"}
 
 
-def record(arguments: Sequence[str], monkeypatch: pytest.MonkeyPatch) -> list[Block]:
-    """Run a command as on a terminal and return the blocks that it draws."""
-    recorded: list[Block] = []
+class ShortPage(list[Block]):
+    """A whole page that a terminal shows about a screen of."""
+
+
+def record(arguments: Sequence[str], monkeypatch: pytest.MonkeyPatch) -> list[Sequence[Block]]:
+    """Run a command as on a terminal and return the pages that it draws, before they are shortened."""
+    recorded: list[Sequence[Block]] = []
     monkeypatch.setenv("TERM", "xterm")
-    monkeypatch.setattr(pages, "draw_page", lambda blocks, _: recorded.extend(blocks))
+    monkeypatch.setattr(pages, "short_page", lambda blocks, _: ShortPage(blocks))
+    monkeypatch.setattr(pages, "draw_page", lambda blocks, _: recorded.append(blocks))
     with redirect_stdout(Terminal()), redirect_stderr(io.StringIO()):
         code = run(arguments)
     assert code == 0, arguments
@@ -96,8 +101,19 @@ def stable_block(block: Block, changed: Mapping[str, str]) -> Block:
     return replace(block, text=stable(block.text))
 
 
-def check_blocks(name: str, blocks: Sequence[Block], golden: Golden, monkeypatch: pytest.MonkeyPatch) -> None:
-    check_drawn(name, lambda terminal: draw_page(blocks, terminal), golden, monkeypatch)
+def stable_page(page: Iterable[Block], changed: Mapping[str, str]) -> Sequence[Block]:
+    blocks = [stable_block(block, changed) for block in page]
+    return ShortPage(blocks) if isinstance(page, ShortPage) else blocks
+
+
+def check_recorded(
+    name: str, recorded: Sequence[Sequence[Block]], golden: Golden, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def draw(terminal: Terminal) -> None:
+        for page in recorded:
+            draw_page(short_page(page, drawn_height) if isinstance(page, ShortPage) else page, terminal)
+
+    check_drawn(name, draw, golden, monkeypatch)
 
 
 @pytest.fixture
@@ -120,9 +136,9 @@ def check_pages(
             for variable, value in environment.items():
                 patched.setenv(variable, value)
             recorded = record(arguments, patched)
-        blocks = [stable_block(block, {**changed, **UNSTABLE}) for block in recorded]
+        stable = [stable_page(page, {**changed, **UNSTABLE}) for page in recorded]
         try:
-            check_blocks(name, blocks, golden, monkeypatch)
+            check_recorded(name, stable, golden, monkeypatch)
         except AssertionError as error:
             failed.append(f"{name}: {error}")
     assert failed == []
@@ -197,7 +213,7 @@ def test_the_demo_works_and_its_page_fits_each_width(
         r"\d+(?= ms)": "12",
         r"^\d{1,2},\d{3}$": "12,345",
     }
-    check_blocks("demo", [stable_block(block, changed) for block in recorded], golden, monkeypatch)
+    check_recorded("demo", [stable_page(recorded, changed)], golden, monkeypatch)
 
 
 @pytest.mark.slow
@@ -219,7 +235,7 @@ def test_pages_of_commands_that_write_files_fit_each_width(
         patched.setenv("DROIDGATE_HOME", str(tmp_path / "home"))
         recorded = record(arguments, patched)
     changed = {re.escape(str(tmp_path)): "~", r"\d{3,} bytes": "12345 bytes", **UNSTABLE}
-    check_blocks(name, [stable_block(block, changed) for block in recorded], golden, monkeypatch)
+    check_recorded(name, [stable_page(page, changed) for page in recorded], golden, monkeypatch)
 
 
 def test_a_changed_text_is_replaced_in_each_kind_of_block() -> None:

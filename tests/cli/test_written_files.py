@@ -30,7 +30,9 @@ class Writing:
 
 WRITING = {
     "convert": Writing(("convert", "CLOCK", "--to", "mmcp", "-o", "HERE/out")),
-    "migrate": Writing(("migrate", "CLOCK", "--to", "appfunctions", "--into", "PROJECT", "--write")),
+    "migrate": Writing(
+        ("migrate", "CLOCK", "--to", "appfunctions", "--into", "PROJECT", "--write", "--details")
+    ),
     "pack": Writing(("pack", "PROJECT", "-o", "HERE/app.apk")),
     "shim build": Writing(
         ("shim", "build", "--from", "CLOCK", "--protocol", "all", "--signer", "00" * 32, "-o", "HERE/shims")

@@ -145,7 +145,8 @@ class ShimRoute:
             found = next((route for route in table.routes.values() if _is_route_to(route, *names)), None)
             if found is not None:
                 return package.name, table, found
-            reasons.append(f"{package.name} does not offer {target.capability.id}")
+            if package.name != SHIM_PACKAGE:
+                reasons.append(f"{package.name} does not offer {target.capability.id}")
         text = "; ".join(reasons) or f"{target.app.package} has no shim on the phone"
         hint = "run `droidgate shim status`" if reasons else _way_to_shim(target, place.device.serial)
         raise call_error(Failure("unavailable", text), hint=hint)

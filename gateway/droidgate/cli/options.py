@@ -24,6 +24,18 @@ class ConversionThreshold(StrEnum):
     SECURITY = "security"
 
 
+class AndroidRelease(StrEnum):
+    """What `--sdk` takes."""
+
+    R26 = "26"
+    R30 = "30"
+    R33 = "33"
+    R34 = "34"
+    R36 = "36"
+    R36_1 = "36.1"
+    R37 = "37"
+
+
 class LintThreshold(StrEnum):
     """Levels of lint findings that `lint --fail-on` takes, mildest first."""
 

@@ -119,7 +119,11 @@ class SyncSession:
         self._connection.send(b"DONE" + int(time.time()).to_bytes(4, "little"))
         kind, length = self._header()
         if kind == b"FAIL":
-            raise self._failed(f"cannot write {path}: {self._message(length)}")
+            raise TransferError(
+                f"cannot write {path}: {self._message(length)}",
+                place=self._serial,
+                hint="name a folder that adb may write, such as /sdcard/Download or /data/local/tmp",
+            )
         self._expect(kind, b"OKAY")
         return total
 

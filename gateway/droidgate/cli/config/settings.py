@@ -13,7 +13,7 @@ from dataclasses import dataclass
 from enum import StrEnum
 from typing import Any, Final, Literal
 
-from droidgate.cli.options import ConversionThreshold, DiffThreshold, LintThreshold
+from droidgate.cli.options import AndroidRelease, ConversionThreshold, DiffThreshold, LintThreshold
 from droidgate.model.errors import UsageError
 from droidgate.model.json_values import Json
 
@@ -129,7 +129,7 @@ SETTINGS: Final = (
     Setting("coverage", "no-match", "flag", "Leave out what overlaps and the use cases"),
     Setting("demo", "details", "flag", "Print each loss and all declarations"),
     Setting("serve", "search", "flag", "Serve three tools that find, describe and call the others"),
-    Setting("phone start", "sdk", "text", "Android release of the virtual phone"),
+    Setting("phone start", "sdk", "text", "Android release of the virtual phone", _texts(AndroidRelease)),
 )
 _WITH_GENERAL: Final = frozenset({"inspect", "convert", "migrate", "lint", "diff"})
 """Commands whose options are set by settings without a command."""

@@ -63,7 +63,7 @@ def apps_page(applications: Sequence[Application], read: Providers) -> list[Bloc
     if not applications:
         return []
     protocols = _protocols_by_action()
-    blocks: list[Block] = [Heading("Apps")]
+    blocks: list[Block] = [Heading("Apps", is_detail=len(applications) > 1)]
     for app in shown:
         blocks += _app_lines(app, protocols)
         if app.package not in declaring:

@@ -53,12 +53,15 @@ def inspect_sources(
 
 def inspect_page(read: Providers, applications: Sequence[Application] = ()) -> list[Block]:
     """Return what `inspect` shows."""
-    blocks: list[Block] = apps_page(applications, read)
+    apps = apps_page(applications, read)
+    is_single = len(applications) == 1
+    blocks: list[Block] = apps if is_single else []
     for provider in read.providers:
         blocks += [*provider_page(provider), Line()]
     blocks += provider_marks_page(read.providers)
     if read.findings:
         blocks += [Heading("Remarks of the readers"), *findings_table(read.findings, places=True), Line()]
+    blocks += [] if is_single else apps
     counts = (
         amount(len(read.providers), "provider"),
         amount(sum(len(other.capabilities) for other in read.providers), "capability", "capabilities"),

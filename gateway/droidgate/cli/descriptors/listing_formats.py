@@ -25,28 +25,28 @@ def list_formats(*, with_matrix: bool, as_json: bool) -> int:
 
 def formats_page(formats: Iterable[Format]) -> list[Block]:
     """Return what `formats` shows."""
-    blocks: list[Block] = []
+    rows: list[tuple[str, ...]] = []
+    alike: dict[tuple[str, ...], list[str]] = {}
+    reasons: list[Block] = []
     for format_ in formats:
-        rows = [
-            (
-                dialect.id,
-                "yes" if dialect.readable else "no",
-                "yes" if can_write(format_, dialect.id) else "no",
-                dialect.summary,
-            )
-            for dialect in format_.dialects
-        ]
-        blocks += [
-            Heading(f"{format_.id}  {format_.title}"),
-            Table(("DIALECT", "READ", "WRITTEN", "SUMMARY"), rows),
-        ]
         for dialect in format_.dialects:
-            for why in (dialect.not_read_because, dialect.not_written_because):
-                if why is not None:
-                    blocks.append(Line(f"{dialect.id}: {why}", 1))
-        blocks.append(Line())
-    blocks.append(Line("The first dialect of a format is the default of `convert --to FORMAT`"))
-    return blocks
+            flags = (dialect.readable, can_write(format_, dialect.id))
+            read, written = ("yes" if flag else "no" for flag in flags)
+            rows.append((format_.id, dialect.id, read, written, dialect.summary))
+            alike.setdefault((format_.id, read, written), []).append(dialect.id)
+            reasons += [
+                Line(f"{format_.id}+{dialect.id}: {why}", 1)
+                for why in (dialect.not_read_because, dialect.not_written_because)
+                if why is not None
+            ]
+    short_rows = [(name, ", ".join(dialects), *flags) for (name, *flags), dialects in alike.items()]
+    columns = ("FORMAT", "DIALECT", "READ", "WRITTEN", "SUMMARY")
+    return [
+        Table(columns, rows, details=frozenset({"SUMMARY"}), short_rows=short_rows),
+        Line(),
+        *([Heading("Not read or not written", is_detail=True), *reasons, Line()] if reasons else []),
+        Line("The first dialect of a format is the default of `convert --to FORMAT`"),
+    ]
 
 
 def matrix_page(matrix: SupportMatrix) -> list[Block]:

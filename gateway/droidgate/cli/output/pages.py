@@ -4,13 +4,14 @@ from __future__ import annotations
 
 import os
 import sys
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
+from io import StringIO
 from os import PathLike, fspath
 from pathlib import Path
-from typing import IO, TYPE_CHECKING, Final
+from typing import IO, TYPE_CHECKING, Final, TypeAlias
 
-from droidgate.cli.output.page_length import is_short_page
+from droidgate.cli.output.page_length import is_short_page, shows_details
 from droidgate.cli.output.safe_text import cut, one_line, visible
 from droidgate.cli.output.verbosity import shows_notes, shows_pages
 
@@ -20,10 +21,15 @@ if TYPE_CHECKING:
 _WIDEST_PADDING: Final = 200
 """In a pipe, a cell that is longer than this moves the rest of its own row only."""
 
-_MOST_ROWS: Final = 40
-"""Rows of a page that a terminal shows whole."""
+_MOST_LINES: Final = 40
+"""Lines of a page that is shown whole."""
 
-_MOST_ROWS_OF_PART: Final = 10
+_ROWS_OF_PART: Final = (10, 6, 4)
+"""How many rows of each part a longer page has: the first number with which all parts fit, else the first."""
+
+_MOST_FILES: Final = 6
+"""Files with a line each in a short report."""
+
 SECURITY: Final = "Security"
 """What headings of parts about access rules begin with."""
 
@@ -86,6 +92,7 @@ class Table:
 
 
 Block = Heading | Line | Table
+Height: TypeAlias = Callable[[Sequence[Block]], int]
 
 
 def show(blocks: Iterable[Block], stream: IO[str] | None = None, *, is_data: bool = False) -> None:
@@ -104,7 +111,7 @@ def show(blocks: Iterable[Block], stream: IO[str] | None = None, *, is_data: boo
     stream = sys.stdout if stream is None else stream
     is_drawn = bool(os.environ.get("FORCE_COLOR")) or (stream.isatty() and os.environ.get("TERM") != "dumb")
     if is_short_page(on_terminal=is_drawn):
-        blocks = short_page(list(blocks))
+        blocks = short_page(list(blocks), drawn_height if is_drawn else plain_height)
     if is_drawn:
         draw_page(blocks, stream)
     else:
@@ -112,41 +119,34 @@ def show(blocks: Iterable[Block], stream: IO[str] | None = None, *, is_data: boo
             stream.writelines(f"{line}\n" for line in _plain_lines(block))
 
 
-def short_page(blocks: Sequence[Block]) -> list[Block]:
+def short_page(blocks: Sequence[Block], height: Height) -> list[Block]:
     """Return a page of about a screen: the first parts, the first rows of each, and the summary.
 
     Parts begin with a heading; those about security are never left out as a whole. What is left out is
-    counted.
+    counted, and its first headings are shown.
+
+    Args:
+        blocks: The whole page.
+        height: Returns how many lines blocks take where the page goes.
     """
     tables = [block for block in blocks if isinstance(block, Table)]
     columns = sorted({name for table in tables for name in table.details})
     joined = sum(len(table.rows) - len(table.short_rows) for table in tables if table.short_rows is not None)
     blocks = [block.without_details() if isinstance(block, Table) else block for block in blocks]
-    is_screen = sum(map(_rows_of, blocks)) <= _MOST_ROWS
-    if is_screen and not columns:
-        return blocks
     reverse = enumerate(reversed(blocks))
     ends_at = len(blocks) - next((at for at, block in reverse if block == Line() or _is_table(block)), 0)
-    shown: list[Block] = blocks[:ends_at] if is_screen else []
-    parts = used = 0
-    rows = joined
-    for part in () if is_screen else _parts(blocks[:ends_at]):
-        is_kept = isinstance(part[0], Heading) and part[0].text.startswith(SECURITY)
-        is_detail = isinstance(part[0], Heading) and part[0].is_detail
-        if not is_kept and (parts or used > _MOST_ROWS or is_detail):
-            parts += 1
-            rows += sum(map(_rows_of, part))
-            continue
-        short, left_out = _short_part(part)
-        shown += short
-        rows += left_out
-        used += sum(map(_rows_of, short))
-    summary, left_out = (blocks[ends_at:], 0) if is_screen else _short_part(blocks[ends_at:])
-    rows += left_out
+    shown, summary = blocks[:ends_at], blocks[ends_at:]
+    parts = rows = 0
+    if not _is_screen(blocks, height):
+        summary, hidden = _short_part(summary, _ROWS_OF_PART[0])
+        room = _MOST_LINES - height(summary)
+        tried = [_first_parts(blocks[:ends_at], most, room, height) for most in _ROWS_OF_PART]
+        shown, parts, rows, _ = next((item for item in tried if item[-1]), tried[0])
+        rows += hidden
     counts = [
         *([f"the {noun(len(columns), 'column')} {' and '.join(columns)}"] if columns else []),
         *([amount(parts, "part of this page", "parts of this page")] if parts else []),
-        *([amount(rows, "line")] if rows else []),
+        *([amount(joined + rows, "line")] if joined + rows else []),
     ]
     if counts:
         shown += [] if shown[-1] == Line() else [Line()]
@@ -154,24 +154,61 @@ def short_page(blocks: Sequence[Block]) -> list[Block]:
     return [*shown, *summary]
 
 
-def _short_part(part: Sequence[Block]) -> tuple[list[Block], int]:
+def _is_screen(blocks: Sequence[Block], height: Height) -> bool:
+    """Return whether a page is shown whole; a long one is not drawn to find that out."""
+    return sum(map(_rows_of, blocks)) <= _MOST_LINES and height(blocks) <= _MOST_LINES
+
+
+def _first_parts(
+    blocks: Sequence[Block], most: int, room: int, height: Height
+) -> tuple[list[Block], int, int, bool]:
+    """Return the parts of a page that fit, how many parts and rows are left out, and whether all parts fit.
+
+    The headings of parts that do not fit come last.
+    """
+    shown: list[Block] = []
+    headings: list[Block] = []
+    parts = rows = 0
+    is_whole, is_detail = True, False
+    for part in _parts(blocks):
+        heading = part[0] if isinstance(part[0], Heading) else Heading("")
+        is_security = heading.text.startswith(SECURITY)
+        short, left_out = _short_part(part, _ROWS_OF_PART[0] if is_security else most)
+        is_detail = is_detail or heading.is_detail
+        room -= 0 if is_detail else height(short)
+        is_whole = is_whole and room >= 0
+        if is_security or not (shown and (is_detail or not is_whole)):
+            shown += short
+            rows += left_out
+        else:
+            parts += 1
+            rows += sum(map(_rows_of, part))
+            headings += [] if is_detail else [Line(heading.text, 1)]
+    if headings:
+        shown += [Heading("More"), *_short_part([*headings, Line()], _ROWS_OF_PART[0])[0]]
+    return shown, parts, rows, is_whole
+
+
+def _short_part(part: Sequence[Block], most: int) -> tuple[list[Block], int]:
     """Return a part with the first rows of tables and of runs of lines, and how many it leaves out."""
     shown: list[Block] = []
-    left_out = lines = hidden = 0
+    left_out = lines = 0
+    hidden: list[Block] = []
     for block in [*part, None]:
         if isinstance(block, Line) and block.text:
             lines += 1
-            if lines > _MOST_ROWS_OF_PART:
-                hidden += 1
-                continue
-        elif hidden:
-            shown.append(Line(f"and {amount(hidden, 'more line')}", 1))
-            left_out, lines, hidden = left_out + hidden, 0, 0
+            (shown if lines <= most else hidden).append(block)
+            continue
+        # A line that says that a line is left out takes its place.
+        if len(hidden) > 1:
+            shown.append(Line(f"and {amount(len(hidden), 'more line')}", 1))
+            left_out += len(hidden)
         else:
-            lines = 0
-        more = len(block.rows) - _MOST_ROWS_OF_PART if isinstance(block, Table) else 0
-        if isinstance(block, Table) and more > 0:
-            shown += [replace(block, rows=block.rows[:_MOST_ROWS_OF_PART]), _more_rows(more)]
+            shown += hidden
+        lines, hidden = 0, []
+        more = len(block.rows) - most if isinstance(block, Table) else 0
+        if isinstance(block, Table) and more > 1:
+            shown += [replace(block, rows=block.rows[:most]), _more_rows(more)]
             left_out += more
         elif block is not None:
             shown.append(block)
@@ -188,6 +225,18 @@ def _is_table(block: Block) -> bool:
 
 def _rows_of(block: Block) -> int:
     return len(block.rows) + 1 if isinstance(block, Table) else 1
+
+
+def drawn_height(blocks: Sequence[Block]) -> int:
+    """Return how many lines of a terminal blocks take."""
+    drawn = StringIO()
+    draw_page(blocks, drawn)
+    return drawn.getvalue().count("\n")
+
+
+def plain_height(blocks: Sequence[Block]) -> int:
+    """Return how many lines blocks take in a pipe."""
+    return sum(map(_rows_of, blocks))
 
 
 def _parts(blocks: Sequence[Block]) -> Iterator[list[Block]]:
@@ -218,8 +267,18 @@ def file_line(status: str, path: str | PathLike[str]) -> str:
 
 
 def file_lines(statuses: Mapping[Path, str]) -> list[Block]:
-    """Return what became of files, as the end of a page on standard output."""
-    return [Line(file_line(status, path)) for path, status in statuses.items()]
+    """Return what became of files, as the end of a page on standard output; many have a line together."""
+    paths: dict[str, list[Path]] = {}
+    for path, status in statuses.items():
+        paths.setdefault(status, []).append(path)
+    blocks: list[Block] = []
+    for status, changed in paths.items():
+        if shows_details() or len(changed) <= _MOST_FILES:
+            blocks += [Line(file_line(status, path)) for path in changed]
+        else:
+            below = os.path.commonpath(changed)
+            blocks.append(Line(f"{status}: {len(changed)} files in {one_line(below)}; --details lists them"))
+    return blocks
 
 
 def print_file_notes(statuses: Mapping[Path, str]) -> None:

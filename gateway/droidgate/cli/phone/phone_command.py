@@ -7,7 +7,7 @@ from typing import Annotated
 
 import typer
 
-from droidgate.cli.options import AsJson
+from droidgate.cli.options import AndroidRelease, AsJson
 
 Port = Annotated[
     int, typer.Option("--port", min=0, max=65535, help="Port that adb connects to, 0 for a free one")
@@ -22,7 +22,8 @@ ServerPort = Annotated[
     ),
 ]
 Sdk = Annotated[
-    str, typer.Option("--sdk", metavar="RELEASE", help="Android release: 26, 30, 33, 34, 36, 36.1 or 37")
+    AndroidRelease,
+    typer.Option("--sdk", metavar="RELEASE", help=f"Android release: {', '.join(AndroidRelease)}"),
 ]
 Packages = Annotated[
     int, typer.Option("--packages", min=0, max=2000, metavar="N", help="Install so many packages more")
@@ -82,7 +83,7 @@ def _start(  # noqa: PLR0913
     *,
     port: Port = 0,
     server_port: ServerPort = 0,
-    sdk: Sdk = "36.1",
+    sdk: Sdk = AndroidRelease.R36_1,
     packages: Packages = 0,
     no_apps: NoApps = False,
     fault: FaultOptions = None,
@@ -102,7 +103,7 @@ def _start(  # noqa: PLR0913
     request = StartRequest(
         port=port,
         server_port=server_port,
-        sdk=sdk,
+        sdk=sdk.value,
         packages=packages,
         apps=not no_apps,
         faults=tuple(fault or ()),

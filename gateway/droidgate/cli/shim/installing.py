@@ -19,7 +19,6 @@ from droidgate.cli.output.pages import (
     amount,
     noun,
     print_note,
-    print_warning,
     show,
 )
 from droidgate.cli.output.safe_text import one_line
@@ -48,9 +47,11 @@ from droidgate_shim.host.place import place_of
 from droidgate_shim.host.steps import Step
 
 _QUESTION: Final = (
-    "Agents that call by an Intent, as the prototype of Mobile-MCP does, cannot be distinguished. Either the",
-    "phone asks its user for each such call, or any app on this phone may call what these shims offer:",
+    "Agents that call by an Intent, as the prototype of Mobile-MCP does, cannot be distinguished. "
+    "Either the phone asks its user for each such call, or any app on this phone may call these:"
 )
+_LONGEST: Final = 100
+"""Characters of an app's capability ids that the question has."""
 
 
 def install_and_report(
@@ -127,10 +128,13 @@ def _ask_for_any_app(ready: Sequence[Ready]) -> bool | None:
         return None
     import typer
 
-    for line in _QUESTION:
-        print_warning(line)
-    for item in ready:
-        print_warning(f"  {item.facts.application_id}: {', '.join(map(one_line, item.facts.capabilities))}")
+    rows = [
+        (app_name(facts.application_id, facts.packages), ", ".join(map(one_line, facts.capabilities)))
+        for facts in (item.facts for item in ready)
+    ]
+    columns = ("APP", "CAPABILITIES")
+    page: list[Block] = [Line(_QUESTION), Table(columns, rows, {"CAPABILITIES": _LONGEST})]
+    show(page, sys.stderr, is_data=True)
     return typer.confirm("Let any app on this phone call them?", default=False, err=True)
 
 
