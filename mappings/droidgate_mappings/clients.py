@@ -25,6 +25,7 @@ class ClientRow(Frozen):
         project_path: Of the settings of one project, below its folder; None where it has none.
         after: What the user does next, one sentence.
         stdio: The entry of a server that the client starts.
+        environment: The member of that entry that has the server's environment variables.
         http: The entry of a server with an address; None where its settings take none.
         http_input: What the client asks its user for once, in the list `inputs` of its settings; the entry
             with an address refers to it. None where the entry names an environment variable.
@@ -41,6 +42,7 @@ class ClientRow(Frozen):
     project_path: str | None = None
     after: str
     stdio: dict[str, Any]
+    environment: str = "env"
     http: dict[str, Any] | None = None
     http_input: dict[str, Any] | None = None
     http_after: str | None = None

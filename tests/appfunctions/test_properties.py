@@ -8,21 +8,9 @@ from droidgate.model.capability import Provider
 from droidgate.model.findings import Level
 from droidgate.sources.android_project import application_from_tree
 from droidgate_appfunctions.format import FORMAT
-from properties.matching import assert_findings_match, assert_reads_back
 from strategies import providers
 
 DIALECTS = [dialect.id for dialect in FORMAT.dialects]
-
-
-@pytest.mark.parametrize("dialect", DIALECTS)
-@given(provider=providers())
-@settings(max_examples=40)
-def test_differences_and_findings_match_and_what_is_written_reads_back(
-    dialect: str, provider: Provider
-) -> None:
-    writing = write_in(provider, dialect)
-    assert_findings_match(provider, writing)
-    assert_reads_back(writing, FORMAT, FORMAT.dialect(dialect))
 
 
 @pytest.mark.parametrize("dialect", DIALECTS)
@@ -43,16 +31,3 @@ def test_our_own_linter_has_nothing_against_what_is_written(dialect: str, provid
         # These forms have no response, so Jetpack's agents do not see their functions (reference 3.3).
         expected.add("appfunctions-no-signature")
     assert problems <= expected
-
-
-@pytest.mark.parametrize("source", DIALECTS)
-@pytest.mark.parametrize("target", DIALECTS)
-@given(provider=providers(size=12))
-@settings(max_examples=8)
-def test_conversions_between_dialects_tell_each_difference(
-    source: str, target: str, provider: Provider
-) -> None:
-    written = assert_reads_back(write_in(provider, source), FORMAT, FORMAT.dialect(source))
-    writing = write_in(written, target)
-    assert_findings_match(written, writing)
-    assert_reads_back(writing, FORMAT, FORMAT.dialect(target))

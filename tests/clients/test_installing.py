@@ -46,6 +46,7 @@ PATHS = {
         "goose": "AppData/Roaming/Block/goose/config/config.yaml",
     },
 }
+ADB_SERVER = ("ADB_SERVER_SOCKET", "ANDROID_ADB_SERVER_ADDRESS", "ANDROID_ADB_SERVER_PORT")
 SERVE = ["serve", "--serial", "emulator-5554"]
 GOOSE = {
     "enabled": True,
@@ -92,7 +93,7 @@ REACHED: dict[str, dict[str, Any]] = {
 @pytest.fixture
 def home(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     """Return the folder that is the user's for a test."""
-    for name in ("APPDATA", "XDG_CONFIG_HOME"):
+    for name in ("APPDATA", "XDG_CONFIG_HOME", "DROIDGATE_HOME", "ANDROID_SERIAL", *ADB_SERVER):
         monkeypatch.delenv(name, raising=False)
     monkeypatch.setattr(Path, "home", lambda: tmp_path)
     monkeypatch.setattr(sys, "platform", "linux")
@@ -122,6 +123,22 @@ def test_a_client_starts_the_server_from_its_own_settings(
     assert load(path) == {key: {"droidgate": entry}}
     assert change.backup is None
     assert not droidgate.install_client(client, serials=["emulator-5554"]).is_change
+
+
+@pytest.mark.parametrize("client", CLIENTS)
+def test_the_server_gets_the_variables_that_lead_to_the_phone_and_a_shared_project_none(
+    client: str, home: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.chdir(home)
+    monkeypatch.setenv("ANDROID_ADB_SERVER_PORT", "5638")
+    monkeypatch.setenv("DROIDGATE_HOME", "mine")
+    entry = droidgate.install_client(client).entry
+    assert entry is not None
+    expected = {"ANDROID_ADB_SERVER_PORT": "5638", "DROIDGATE_HOME": str(home / "mine")}
+    assert entry["envs" if client == "goose" else "env"] == expected
+    if load_clients()[client].project_path is not None:
+        shared = droidgate.install_client(client, project=home).entry
+        assert "5638" not in json.dumps(shared)
 
 
 @pytest.mark.usefixtures("home")

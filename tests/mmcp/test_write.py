@@ -4,8 +4,6 @@ import json
 from decimal import Decimal
 
 import pytest
-from hypothesis import given
-from hypothesis import strategies as st
 
 from conftest import Golden
 from droidgate.formats import Writing
@@ -31,7 +29,6 @@ from mmcp.mmcp_apps import (
 )
 from model_types import int32, one_of, optional, record, required, string
 from properties.matching import assert_findings_match, assert_same_declaration
-from strategies import providers
 
 DIALECTS = ("1.0", "draft", "broadcast")
 STATIC = ("1.0", "draft")
@@ -108,29 +105,6 @@ def test_a_broadcast_answers_as_goose_mobile_reads_it() -> None:
     assert "Where it lies" in answer["read_document.description"]
     assert "pictures" in answer["read_document.description"]
     assert answer.keys() == {"tools", "read_document.parameters", "read_document.description"}
-
-
-@given(providers(), st.sampled_from(DIALECTS))
-def test_differences_and_findings_match_and_what_is_written_reads_back(
-    provider: Provider, dialect: str
-) -> None:
-    writing = write(provider, dialect)
-    assert_findings_match(provider, writing)
-    read = read_back(writing)
-    assert_same_declaration(writing.provider, read)
-    again = write(read, dialect)
-    assert not again.findings
-    assert not again.names
-    assert again.artifacts == writing.artifacts
-
-
-@given(providers(size=12), st.permutations(DIALECTS))
-def test_from_dialect_to_dialect_findings_match_too(provider: Provider, order: list[str]) -> None:
-    for dialect in order:
-        writing = write(provider, dialect)
-        assert_findings_match(provider, writing)
-        provider = read_back(writing)
-        assert_same_declaration(writing.provider, provider)
 
 
 OWN_FILES: tuple[Json, ...] = (

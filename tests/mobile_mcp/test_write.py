@@ -21,7 +21,6 @@ from mobile_mcp.tools import (
     SWITCH,
     artifact,
     descriptor,
-    dialect_when_read,
     provider_of,
     read_app,
     read_back,
@@ -31,7 +30,6 @@ from mobile_mcp.tools import (
 )
 from model_types import array, float64, int32, optional, record, required, string
 from properties.matching import assert_findings_match, assert_same_declaration
-from strategies import providers
 
 ANDROID = "{http://schemas.android.com/apk/res/android}"
 LAMP = Provider(
@@ -111,21 +109,6 @@ def test_prototype_and_pre_spec_differ_where_the_prototype_s_files_do() -> None:
 
 def test_1_0_input_has_the_files_of_1_0() -> None:
     assert write(LAMP, "1.0-input").artifacts == write(LAMP, "1.0").artifacts
-
-
-@pytest.mark.slow
-@pytest.mark.parametrize("dialect", DIALECTS)
-@given(provider=providers())
-def test_findings_and_differences_match_and_what_is_written_reads_back(
-    provider: Provider, dialect: str
-) -> None:
-    writing = write(provider, dialect)
-    assert_findings_match(provider, writing)
-    after = read_back(writing, strict=True)
-    assert after.dialect == dialect_when_read(dialect)
-    assert_same_declaration(writing.provider.model_copy(update={"dialect": after.dialect}), after)
-    again = write(after, dialect)
-    assert (again.findings, again.names, again.artifacts) == ((), (), writing.artifacts)
 
 
 PARAM = '<param name="x" type="string" required="true" description="X"/>'

@@ -4,10 +4,12 @@ import base64
 import json
 import os
 import queue
+import random
 import re
 import subprocess
 import sys
 import threading
+from collections import Counter
 from collections.abc import AsyncIterator, Iterator
 from contextlib import asynccontextmanager
 from pathlib import Path, PurePosixPath
@@ -50,6 +52,7 @@ from phone_apps.pdf_files import pdf_with
 from requirements_of_tests import node, require
 from serving.clients_of_tests import REVISIONS, Ask, client_options, http_client
 from serving.running_servers import TOKEN, RunningServer, running_server
+from serving.soak import FaultyAdb
 
 
 @pytest.fixture(scope="module", autouse=True)
@@ -235,10 +238,12 @@ def test_wrong_arguments_name_each_place_and_the_fix(phone: ReachedPhone) -> Non
         async with connected(tools_of(phone), "2026-07-28") as client:
             result = await client.call_tool("tally_add_points", {"player": 3.5, "pionts": 3})
             assert result.is_error
-            shown = text_of(result)
-            assert shown.startswith("invalid_argument: ")
-            assert "/pionts" in shown
-            assert "points" in shown
+            assert text_of(result).splitlines()[:2] == [
+                'invalid_argument: /pionts: not a parameter; did you mean "points"?',
+                "/player: a text is declared and a number is given",
+            ]
+            hidden = text_of(await client.call_tool("tally_add_points", {"play\u200ber": "Ada"}))
+            assert hidden.startswith(r"invalid_argument: /play\u200ber: not a parameter")
             with pytest.raises(MCPError, match="did you mean 'tally_add_points'"):
                 await client.call_tool("tally_add_point", {})
 
@@ -271,7 +276,8 @@ def test_a_call_needs_the_approval_of_the_clients_user(
     questions: list[str] = []
     without = text_of(anyio.run(call, None))
     assert without.startswith("needs_approval")
-    assert "droidgate pins approve" in without
+    approved = f"dev.droidgate.sample.tally/add_points --serial {phone.device.serial}"
+    assert without.endswith(f"droidgate pins approve {approved} --client mcp:test-client")
     assert "serve --allow" in without
     refused = text_of(anyio.run(call, answer(None, questions)))
     assert refused.startswith("denied")
@@ -538,13 +544,36 @@ def test_a_phone_may_go_away_and_return(tmp_path: Path) -> None:
         async with connected(tools, "2026-07-28") as client:
             gone = await client.call_tool(*call)
             assert gone.is_error
-            assert text_of(gone).startswith("unavailable")
+            assert text_of(gone).startswith("unavailable: tcp:127.0.0.1:")
             assert len((await client.list_tools()).tools) == len(tools.snapshot().tools) > 0
             with start_phone(port=port, server_port=server_port):
                 returned = await client.call_tool(*call)
                 assert not returned.is_error, returned
 
     anyio.run(main)
+
+
+@pytest.mark.parametrize("revision", REVISIONS)
+def test_a_phone_that_goes_away_during_a_call_leaves_it_interrupted(
+    phone: ReachedPhone, tmp_path: Path, revision: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr("serving.soak.FAULTS", ("dropped",))
+    monkeypatch.setattr("serving.soak.FAULT_RATE", 1.0)
+    assert phone.phone.server_port is not None
+    faulty = FaultyAdb(phone.phone.server_port, phone.device.serial, random.Random(18), Counter())
+
+    async def main(port: int) -> None:
+        device = Device(AdbServer(ServerAddress(port=port)), phone.device.serial)
+        tools = tools_of(ReachedPhone(phone.phone, device, tmp_path))
+        async with connected(tools, revision) as client:
+            result = text_of(await client.call_tool("notes_createNote", {"title": "Milk"}))
+            assert result.startswith("interrupted: the app may have finished the call: ")
+
+    with faulty.running() as port:
+        anyio.run(main, port)
+    [logged] = read_calls(tmp_path / "audit")
+    assert logged.end is not None
+    assert logged.end["result"] == "interrupted"
 
 
 def test_tools_of_several_phones_have_the_phone_in_their_names(phone: ReachedPhone) -> None:

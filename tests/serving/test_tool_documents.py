@@ -10,10 +10,11 @@ import pytest
 
 from droidgate.model.capability import Capability, Provider
 from droidgate.model.types import ObjectType, Property, ScalarType
-from droidgate.serving.documents import named, write_tools
+from droidgate.serving.documents import hidden_name, named, write_tools
 from droidgate.serving.search import ToolIndex
 from droidgate.serving.tools import ServedTool
 from droidgate_mcp.tables import HANDSHAKE, MODERN
+from mcp_format.tool_lists import read
 
 
 def provider_of(**texts: Any) -> Provider:
@@ -49,8 +50,44 @@ def test_texts_of_apps_are_labelled_cleaned_and_cut(revision: str) -> None:
     assert len(parameter["description"]) == 1024
     for text in (document["description"], document["title"], parameter["description"]):
         assert not re.search("[\u200b\u202e\x1b]", text)
-    # A value is data: an app that compares it would not find the cleaned one.
-    assert parameter["enum"] == ["a\u200bb"]
+    # A value is data: an app that compares it would not find the cleaned one, so it is left out.
+    assert "enum" not in parameter
+
+
+@pytest.mark.parametrize(
+    ("keywords", "shown"),
+    [
+        (
+            {"$comment": "a\u200bb", "x-note": {"y": ["c\U000e0041d"]}},
+            {"$comment": "ab", "x-note": {"y": ["cd"]}},
+        ),
+        ({"contentMediaType": "text/\u202eplain"}, {"contentMediaType": "text/plain"}),
+        ({"default": "a\u200bb"}, {}),
+        ({"const": "a\u200bb"}, {}),
+        ({"examples": ["a\u200bb", "c"]}, {"examples": ["c"]}),
+        ({"enum": ["a\u200bb", "c"]}, {"enum": ["c"]}),
+        ({"pattern": "[\u200b]"}, {"pattern": "[\\u200b]"}),
+        (
+            {"default": "\N{WOMAN}\u200d\N{PERSONAL COMPUTER}"},
+            {"default": "\N{WOMAN}\u200d\N{PERSONAL COMPUTER}"},
+        ),
+    ],
+)
+def test_no_member_of_a_schema_has_hidden_characters(keywords: dict[str, Any], shown: dict[str, Any]) -> None:
+    schema = {"type": "object", "properties": {"p": {"type": "string", **keywords}}}
+    document = {"tools": [{"name": "run", "inputSchema": schema}]}
+    (provider,) = read(document).providers
+    (tool,), _ = write_tools(provider)
+    parameter = dict(tool[MODERN]["inputSchema"]["properties"]["p"])
+    assert parameter == {"type": "string", **shown}
+    assert hidden_name(tool[MODERN]) is None
+
+
+def test_a_hidden_character_in_the_name_of_a_parameter_is_found() -> None:
+    schema = {"type": "object", "properties": {"p": {"type": "object", "properties": {"a\u200bb": {}}}}}
+    (provider,) = read({"tools": [{"name": "run", "inputSchema": schema}]}).providers
+    (tool,), _ = write_tools(provider)
+    assert hidden_name(tool[MODERN]) == "a\u200bb"
 
 
 def test_a_document_gets_the_name_that_is_served() -> None:

@@ -17,12 +17,12 @@ from typing import Final
 from droidgate.callability import capability_verdict, interface_of
 from droidgate.calling.approvals import ApprovalRequest, Approver, refuse
 from droidgate.calling.audit_log import AuditLog, StartedCall
-from droidgate.calling.files import PlacedFile, placed_files, plan_files
+from droidgate.calling.files import PlacedFile, placed_files, placing_commands, plan_files
 from droidgate.calling.pins import PinState, PinStore
 from droidgate.calling.policy import Decision, Policy
 from droidgate.calling.progress import ProgressReports, ProgressSink
 from droidgate.calling.requests import CallRequest, CallResult, outputs_of
-from droidgate.calling.routes import CallLink, CapabilityRoute, RawResult, RoutePlan
+from droidgate.calling.routes import CallLink, CapabilityRoute, Command, RawResult, RoutePlan
 from droidgate.calling.screen_route import ScreenRoute
 from droidgate.calling.shell_route import ShellRoute
 from droidgate.calling.shim_route import ShimRoute
@@ -33,11 +33,17 @@ from droidgate.calls.arguments import FittedArguments, argument_problems, fit_ar
 from droidgate.calls.failures import CallError, Failure, call_error, first_of
 from droidgate.calls.values import Bend
 from droidgate.devices.device import Device
-from droidgate.devices.errors import CanceledError, ConditionError
+from droidgate.devices.errors import (
+    CanceledError,
+    ConditionError,
+    DeviceStateError,
+    NoDeviceError,
+    ServerUnreachableError,
+)
 from droidgate.devices.packages import is_installed_at
 from droidgate.formats import load_formats
 from droidgate.mobile_agent.tools import MobileAgentTools
-from droidgate.model.errors import DroidgateError
+from droidgate.model.errors import DeviceError, DroidgateError
 from droidgate.model.findings import Finding, Level, finding_code
 from droidgate.model.json_values import Json
 from droidgate.shell_calls import NotCarriedError
@@ -57,6 +63,7 @@ END_NOT_RECORDED: Final = _code(
     "call-end-not-recorded", "A call was made, and its end could not be written to the audit log"
 )
 
+_UNREACHED: Final = (ServerUnreachableError, NoDeviceError, DeviceStateError)
 _CANCELED: Final = "the call was canceled; the app may have finished it"
 _READING: Final = "read what the apps declare"
 _DISABLED: Final = "the phone reports the capability as disabled"
@@ -87,6 +94,12 @@ class CallPlan:
     passed_over: tuple[str, ...] = ()
     findings: tuple[Finding, ...] = ()
     files: tuple[PlacedFile, ...] = ()
+
+    @property
+    def commands(self) -> tuple[Command, ...]:
+        """All device commands in order: the route's, and before and after it those for files."""
+        placing = placing_commands(self.files)
+        return (*placing[:-1], *self.route.commands, *placing[-1:])
 
 
 @dataclass(frozen=True, slots=True)
@@ -317,8 +330,12 @@ class Caller:
         except ConditionError:
             outcome = "unavailable"
             raise
-        except Exception:
-            outcome = "interrupted" if checked.is_sent else "unavailable"
+        except Exception as error:
+            # The first command of a call that was foreseen is the call itself.
+            is_sent = checked.is_sent and not (checked.way and isinstance(error, _UNREACHED))
+            outcome = "interrupted" if is_sent else "unavailable"
+            if isinstance(error, DeviceError):
+                error.is_of_sent_call = is_sent
             raise
         finally:
             elapsed = round((time.monotonic() - begin) * 1000)
@@ -361,6 +378,9 @@ class Caller:
         asked = ApprovalRequest(
             subject, checked.target.capability, checked.fitted.values, checked.pin, state, decision
         )
+        # Nobody is asked about a call that no way can carry.
+        self._choose(checked, link)
+        checked.passed_over.clear()
         with link.hop("ask for an approval"):
             link.progress.step = None
             answer = approvals.approver(asked)

@@ -17,11 +17,18 @@ from droidgate.clients import json_edit, yaml_edit
 from droidgate.model.errors import InputError, UsageError, WriteError
 from droidgate.output_folder import write_files
 from droidgate.parsing.suggestions import suggest_name
+from droidgate.user_folders import HOME_VARIABLE
 from droidgate_mappings.clients import ClientRow, load_clients
 
 BACKUP_ENDING: Final = ".before-droidgate"
 USUAL_VARIABLE: Final = "DROIDGATE_TOKEN"
 
+_VARIABLES: Final = (
+    "ADB_SERVER_SOCKET",
+    "ANDROID_ADB_SERVER_ADDRESS",
+    "ANDROID_ADB_SERVER_PORT",
+    "ANDROID_SERIAL",
+)
 _NAME: Final = re.compile(r"[A-Za-z][A-Za-z0-9_-]{0,63}")
 _VARIABLE: Final = re.compile(r"[A-Za-z_][A-Za-z0-9_]{0,63}")
 _ADDRESS: Final = re.compile(r"https?://[^\s\"'<>{}$]+")
@@ -141,7 +148,9 @@ def _entry(
     if url is None:
         command, *arguments = _command(is_shared=project is not None)
         arguments += ["serve", *(word for serial in serials for word in ("--serial", serial))]
-        return _fill_entry(row.stdio, {"command": command, "arguments": arguments, "name": name})
+        entry = _fill_entry(row.stdio, {"command": command, "arguments": arguments, "name": name})
+        environment = _environment() if project is None else {}
+        return {**entry, row.environment: environment} if environment else entry
     if row.http is None:
         message = f"the settings of {row.title} have no servers with an address"
         raise UsageError(message, hint="leave --url out; the client starts the server itself")
@@ -161,6 +170,14 @@ def _command(*, is_shared: bool) -> list[str]:
         return ["droidgate"]
     program = shutil.which("droidgate", path=str(Path(sys.executable).parent))
     return [program] if program is not None else [sys.executable, "-m", "droidgate"]
+
+
+def _environment() -> dict[str, str]:
+    """Return the variables that lead to the phone and to droidgate's folder; clients pass few on."""
+    given = {name: os.environ[name] for name in _VARIABLES if os.environ.get(name)}
+    if os.environ.get(HOME_VARIABLE):
+        given[HOME_VARIABLE] = str(Path(os.environ[HOME_VARIABLE]).expanduser().absolute())
+    return given
 
 
 def _fill_entry(template: Mapping[str, Any], values: Mapping[str, Any]) -> dict[str, Any]:

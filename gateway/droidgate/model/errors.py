@@ -73,6 +73,11 @@ class WriteError(DroidgateError):
 
 
 class DeviceError(DroidgateError):
-    """A device is not there, does not let us in, fails a command, or answers what it should not."""
+    """A device is not there, does not let us in, fails a command, or answers what it should not.
+
+    Attributes:
+        is_of_sent_call: A call of an app was sent before; the app may have made it.
+    """
 
     exit_code = 4
+    is_of_sent_call = False

@@ -13,15 +13,21 @@ from droidgate.formats import load_formats
 from droidgate.model.capability import Provider
 from droidgate.model.errors import InputError
 from droidgate.model.findings import Finding
-from droidgate.model.json_values import Json
+from droidgate.model.json_values import Json, canonical_json
 from droidgate.parsing.json_text import WRITTEN, parse_json
-from droidgate.text_safety import MAX_DESCRIPTION, MAX_NAME, without_hidden
+from droidgate.text_safety import (
+    MAX_DESCRIPTION,
+    MAX_NAME,
+    hidden_characters,
+    visible_json,
+    without_hidden,
+)
 from droidgate_mcp.tables import FORMAT_ID, HANDSHAKE, MODERN
 
-_TEXTS: Final = {"description": MAX_DESCRIPTION, "title": MAX_NAME}
 _CUT: Final = " [cut]"
-# Values and names, not texts that are read: members of these are data, whatever they are called.
-_DATA: Final = frozenset({"default", "const", "enum", "examples"})
+# Values, not texts that are read: what is in them is data, whatever its members are called.
+_LISTS: Final = frozenset({"enum", "examples"})
+_EXACT: Final = frozenset({"default", "const", "pattern"}) | _LISTS
 _BY_NAME: Final = frozenset({"properties", "patternProperties", "$defs", "definitions", "dependentSchemas"})
 
 
@@ -63,20 +69,49 @@ def _shown(tool: Mapping[str, Any], label: str) -> dict[str, Json]:
 
 
 def _cleaned(value: Any, *, by_name: bool = False) -> Any:
-    """Return a JSON Schema with safe titles and descriptions; `by_name`: its members' names are data."""
+    """Return a JSON Schema whose texts are safe to show; `by_name`: its members' names are data.
+
+    A value that means what it is exactly is left out where it has hidden characters; a call is checked
+    against the declaration itself.
+    """
+    if isinstance(value, str):
+        return cut(without_hidden(value), MAX_DESCRIPTION)
     if isinstance(value, list):
         return [_cleaned(item) for item in value]
     if not isinstance(value, Mapping):
         return value
     cleaned: dict[str, Any] = {}
     for name, item in value.items():
-        if not by_name and name in _TEXTS and isinstance(item, str):
-            cleaned[name] = cut(without_hidden(item), _TEXTS[name])
-        elif not by_name and name in _DATA:
-            cleaned[name] = item
-        else:
+        if by_name or name not in _EXACT:
             cleaned[name] = _cleaned(item, by_name=not by_name and name in _BY_NAME)
+            if not by_name and name == "title" and isinstance(item, str):
+                cleaned[name] = cut(without_hidden(item), MAX_NAME)
+        elif name == "pattern" and isinstance(item, str):
+            cleaned[name] = visible_json(item)
+        elif name in _LISTS and isinstance(item, list):
+            shown = [choice for choice in item if not _has_hidden(choice)]
+            if shown or not item:
+                cleaned[name] = shown
+        elif not _has_hidden(item):
+            cleaned[name] = item
     return cleaned
+
+
+def _has_hidden(value: Json) -> bool:
+    return bool(hidden_characters(canonical_json(value)))
+
+
+def hidden_name(document: Any) -> str | None:
+    """Return the first name in a tool that has hidden characters, such as that of a parameter."""
+    if isinstance(document, list):
+        return next(filter(None, map(hidden_name, document)), None)
+    if not isinstance(document, Mapping):
+        return None
+    for name, value in document.items():
+        found = name if hidden_characters(name) else hidden_name(value)
+        if found is not None:
+            return found
+    return None
 
 
 def cut(text: str, length: int) -> str:

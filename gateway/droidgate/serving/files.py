@@ -161,7 +161,7 @@ def _has_named(value: Json) -> bool:
 
 def _refused(argument: str, text: str, hint: str | None = None) -> DroidgateError:
     pointer = f"/{pointer_token(argument)}"
-    return call_error(Failure("invalid_argument", text), pointer=pointer, hint=hint)
+    return call_error(Failure("invalid_argument", f"{pointer}: {text}"), pointer=pointer, hint=hint)
 
 
 def media_type_of(data: bytes) -> str:

@@ -15,6 +15,7 @@ from contextlib import asynccontextmanager, suppress
 from dataclasses import dataclass, field, replace
 from functools import partial
 from typing import Final
+from urllib.parse import quote
 from weakref import WeakValueDictionary
 
 import anyio
@@ -38,7 +39,7 @@ from droidgate.model.findings import Finding
 from droidgate.model.json_values import Json, readable_json
 from droidgate.parsing.suggestions import closest_name
 from droidgate.serving.approvals import ClientApprover
-from droidgate.serving.documents import named, write_tools
+from droidgate.serving.documents import hidden_name, named, write_tools
 from droidgate.serving.files import SharedFolders, images_in, media_type_of
 from droidgate.serving.instructions import with_app_texts
 from droidgate.serving.names import NamedCapability, ToolNames
@@ -59,6 +60,8 @@ from droidgate.serving.tools import (
 )
 from droidgate.sources.callability import callability_of
 from droidgate.sources.device import digest_of_lists, listings_changed
+from droidgate.text_safety import one_line, visible, visible_json, without_hidden
+from droidgate_mcp.tables import MODERN
 from droidgate_mcp.wire import DeclaredOutput, McpToolFailure, McpToolResult
 
 POLL_SECONDS: Final = 5.0
@@ -340,7 +343,11 @@ class PhoneTools:
                 )
         except CallError as error:
             return _failed(error.failure.token, _explained(error))
-        except (UsageError, DeviceError) as error:
+        except DeviceError as error:
+            if error.is_of_sent_call:
+                return _failed("interrupted", f"the app may have finished the call: {error}")
+            return _failed("unavailable", str(error))
+        except UsageError as error:
             return _failed("unavailable", str(error))
         except DroidgateError as error:
             return _failed("backend_failure", str(error))
@@ -407,10 +414,10 @@ class PhoneTools:
                     continue
                 document = documents[numbers[item.target.capability.id]]
                 tool = ServedTool(name, named(document, name), group)
-                if tool.size > MAX_PAGE:
-                    # Clients that take no message so long would get no tool of any app.
-                    capability = item.target.capability.id
-                    _log.warning("%s of %s is left out: %s bytes", capability, package, f"{tool.size:,}")
+                reason = _why_left_out(tool)
+                if reason is not None:
+                    capability = one_line(item.target.capability.id)
+                    _log.warning("%s of %s is left out: %s", capability, package, reason)
                     continue
                 tools.append(tool)
                 targets[name] = item
@@ -423,6 +430,15 @@ class PhoneTools:
             {content.uri: content for _, content in contents},
             app_texts,
         )
+
+
+def _why_left_out(tool: ServedTool) -> str | None:
+    """Return why a tool is not given to clients, or None."""
+    if tool.size > MAX_PAGE:
+        # Clients that take no message so long would get no tool of any app.
+        return f"its declaration has {tool.size:,} bytes"
+    hidden = hidden_name(tool.documents[MODERN])
+    return None if hidden is None else f"hidden characters are in the name {visible(hidden)}"
 
 
 def _by_provider(found: Sequence[_ToolTarget]) -> list[list[_ToolTarget]]:
@@ -444,24 +460,31 @@ def _key(item: _ToolTarget) -> str:
 def _resources(
     place: str, provider: Provider, findings: Sequence[Finding]
 ) -> list[tuple[ServedResource, ResourceContent]]:
-    base = f"droidgate://{place}/{provider.protocol}/{component_name(provider) or 'app'}"
+    path = quote(f"{place}/{provider.protocol}/{component_name(provider) or 'app'}", safe="/:$")
+    base = f"droidgate://{path}"
     declaration = provider.model_dump(mode="json", by_alias=True, exclude_defaults=True)
     losses: list[Json] = [finding.model_dump(mode="json", exclude_none=True) for finding in findings]
     texts = [
-        ("declaration", "application/json", "What the app declares", readable_json(declaration)),
-        ("losses", "application/json", "What MCP cannot express of it", readable_json(losses)),
+        ("declaration", "application/json", "What the app declares", _shown_json(declaration)),
+        ("losses", "application/json", "What MCP cannot express of it", _shown_json(losses)),
     ]
     if provider.instructions:
         # The first line says whose words these are, wherever the text is copied to.
-        text = f"[Text of the app {provider.package}, not of droidgate]\n{provider.instructions}"
+        text = (
+            f"[Text of the app {provider.package}, not of droidgate]\n{without_hidden(provider.instructions)}"
+        )
         texts.append(("instructions", "text/plain", "What the app's author wrote for models", text))
     return [
         (
-            ServedResource(f"{base}/{name}", f"{place} {name}", mime_type, title=title),
+            ServedResource(f"{base}/{name}", f"{one_line(place)} {name}", mime_type, title=title),
             ResourceContent(f"{base}/{name}", mime_type, text),
         )
         for name, mime_type, title, text in texts
     ]
+
+
+def _shown_json(value: Json) -> str:
+    return visible_json(readable_json(value))
 
 
 def _progress_sink(report: ReportProgress) -> ProgressSink:
@@ -477,14 +500,12 @@ def _progress_sink(report: ReportProgress) -> ProgressSink:
 
 
 def _failed(token: str, message: str) -> ToolOutcome:
-    return ToolOutcome(McpToolResult(failure=McpToolFailure(token, message)))
+    # It may have words and names of the app.
+    return ToolOutcome(McpToolResult(failure=McpToolFailure(token, visible(message))))
 
 
 def _explained(error: CallError) -> str:
-    """Return every problem with the pointer of its argument, and the fix."""
-    lines = [
-        f"{problem.pointer}: {problem.failure.text}" if problem.pointer else problem.failure.text
-        for problem in (error, *error.others)
-    ]
+    """Return every problem, which has the pointer of its argument, and the fix."""
+    lines = [problem.failure.text for problem in (error, *error.others)]
     hints = dict.fromkeys(problem.hint for problem in (error, *error.others) if problem.hint)
     return "\n".join([*lines, *(f"hint: {hint}" for hint in hints)])
