@@ -11,13 +11,16 @@ from requirements_of_tests import CHECKOUT
 
 TESTS = CHECKOUT / "tests"
 
+_COPIED = ("conftest.py", "cli/program_runs.py", "device_commands.py", "requirements_of_tests.py")
+
 
 class Suite:
     """A throw-away test folder that has our conftest.py."""
 
     def __init__(self, directory: Path) -> None:
         self.directory = directory
-        for name in ("conftest.py", "device_commands.py", "requirements_of_tests.py"):
+        (directory / "cli").mkdir()
+        for name in _COPIED:
             (directory / name).write_bytes((TESTS / name).read_bytes())
         self.golden = directory / "golden"
 
