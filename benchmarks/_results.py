@@ -6,6 +6,7 @@ import argparse
 import json
 import os
 import platform
+import re
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 from datetime import UTC, datetime
@@ -13,6 +14,8 @@ from pathlib import Path
 from typing import Any
 
 Value = str | int | float
+
+_ROW = re.compile(r"\[\n *([^][{}]+)\n *\]")
 
 
 def parser(description: str | None) -> argparse.ArgumentParser:
@@ -88,4 +91,14 @@ class Results:
             },
         }
         self.options.json.parent.mkdir(parents=True, exist_ok=True)
-        self.options.json.write_text(json.dumps(written, indent=1) + "\n", encoding="utf-8")
+        self.options.json.write_text(results_text(written), encoding="utf-8")
+
+
+def results_text(results: Mapping[str, Any]) -> str:
+    """Return results as indented JSON, with a line for each row of a table."""
+    return _ROW.sub(_on_a_line, json.dumps(results, indent=1)) + "\n"
+
+
+def _on_a_line(row: re.Match[str]) -> str:
+    values = re.sub(r"\n *", " ", row[1])
+    return f"[{values}]"

@@ -2,7 +2,8 @@
 """Writes `locks/`, or checks one of its files: `lock.py write [--upgrade]`, `lock.py check FILE`.
 
 A lock is a pip requirements file: each package with its version and the SHA-256 of all its files, for every
-Python from 3.11 on and every platform (uv's universal resolution). Its first lines hold the digest of what
+Python from 3.11 on and every platform (uv's universal resolution). A lock that has all of another names that
+lock, and repeats nothing of it. Its first lines hold the digest of what
 `pyproject.toml` requires, so that a lock of other requirements is recognized.
 
 `write` needs uv, which `make lock` installs, and asks the package index that pip is configured for. `check`
@@ -13,11 +14,12 @@ import argparse
 import hashlib
 import json
 import os
+import re
 import subprocess
 import sys
 import tempfile
 import tomllib
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from pathlib import Path
 
 CHECKOUT = Path(__file__).resolve().parent.parent
@@ -34,6 +36,7 @@ LOCKS = {
     "tools": ("tools",),
 }
 _FROM_THE_FIRST = ("all", "dev", "run")
+_BEGINS_WITH = {"ci": "dev", "dev": "run"}
 # What builds the project is not needed where it is only listed.
 _WITHOUT_BUILD = ("all", "tools")
 
@@ -63,21 +66,41 @@ def problem_of(lock: Path, pyproject: Path) -> str | None:
     return None
 
 
+def entries_of(lock: Path) -> list[str]:
+    """Return the packages of a lock, those of the lock that it begins with included, each with its hashes."""
+    return _entries(lock.read_text(encoding="utf-8"), lock.parent)
+
+
+def _entries(text: str, folder: Path) -> list[str]:
+    found: list[str] = []
+    for entry in re.findall(r"^[^ #\n].*(?:\n .*)*", text, flags=re.MULTILINE):
+        option, _, name = entry.partition(" ")
+        found += entries_of(folder / name) if option == "--requirement" else [entry]
+    return found
+
+
 def write_locks(*, upgrade: bool) -> None:
     """Write all locks; versions are kept where they still fit, unless newer ones are asked for."""
-    digest = requirements_digest(CHECKOUT / "pyproject.toml")
     FOLDER.mkdir(exist_ok=True)
+    locked: dict[str, list[str]] = {}
     for name, extras in LOCKS.items():
-        constraints = ["--constraints", str(FOLDER / "ci.txt")] if name in _FROM_THE_FIRST else []
-        locked = _resolve(FOLDER / f"{name}.txt", extras, constraints, upgrade=upgrade)
-        of = f"the extras {', '.join(extras)}" if extras else "no extra"
-        header = (
-            f"# Written by `make lock`: what pyproject.toml requires with {of}.\n{DIGEST_START}{digest}\n"
-        )
-        (FOLDER / f"{name}.txt").write_text(header + locked, encoding="utf-8")
+        constraints = locked["ci"] if name in _FROM_THE_FIRST else []
+        locked[name] = _resolve(FOLDER / f"{name}.txt", extras, constraints, upgrade=upgrade)
+    for name, entries in locked.items():
+        (FOLDER / f"{name}.txt").write_text(_lock_text(name, entries, locked), encoding="utf-8")
 
 
-def _resolve(lock: Path, extras: Sequence[str], constraints: Sequence[str], *, upgrade: bool) -> str:
+def _lock_text(name: str, entries: Sequence[str], locked: Mapping[str, Sequence[str]]) -> str:
+    of = f"the extras {', '.join(LOCKS[name])}" if LOCKS[name] else "no extra"
+    lines = [f"# Written by `make lock`: what pyproject.toml requires with {of}."]
+    lines.append(DIGEST_START + requirements_digest(CHECKOUT / "pyproject.toml"))
+    first = _BEGINS_WITH.get(name)
+    lines += [f"--requirement {first}.txt"] if first else []
+    known = locked[first] if first else ()
+    return "\n".join([*lines, *(entry for entry in entries if entry not in known), ""])
+
+
+def _resolve(lock: Path, extras: Sequence[str], constraints: Sequence[str], *, upgrade: bool) -> list[str]:
     stated = tomllib.loads((CHECKOUT / "pyproject.toml").read_text(encoding="utf-8"))
     # The tools are not part of an environment that holds the project.
     alone = lock.stem == "tools"
@@ -88,7 +111,9 @@ def _resolve(lock: Path, extras: Sequence[str], constraints: Sequence[str], *, u
         requirements.write_text("".join(f"{item}\n" for item in more), encoding="utf-8")
         output = Path(temporary) / "lock.txt"
         if lock.exists() and not upgrade:
-            output.write_text(lock.read_text(encoding="utf-8"), encoding="utf-8")
+            output.write_text("\n".join(entries_of(lock)), encoding="utf-8")
+        shared = Path(temporary) / "constraints.txt"
+        shared.write_text("\n".join(constraints), encoding="utf-8")
         command = [
             sys.executable,
             "-m",
@@ -100,12 +125,12 @@ def _resolve(lock: Path, extras: Sequence[str], constraints: Sequence[str], *, u
             "--generate-hashes",
         ]
         command += ["--no-header", "--no-annotate", "--python-version", OLDEST_PYTHON]
-        command += [*constraints, "--output-file", str(output), str(requirements)]
+        command += ["--constraints", str(shared), "--output-file", str(output), str(requirements)]
         if not alone:
             command += [part for extra in extras for part in ("--extra", extra)] + ["pyproject.toml"]
         environment = {**os.environ, **_index_of_pip()}
         subprocess.run(command, cwd=CHECKOUT, env=environment, check=True)
-        return output.read_text(encoding="utf-8")
+        return _entries(output.read_text(encoding="utf-8"), FOLDER)
 
 
 def _index_of_pip() -> dict[str, str]:

@@ -22,7 +22,7 @@ from droidgate_appfunctions.wire import AppFunctionWireError, read_result, write
 _COMMAND: Final = ("cmd", "app_function")
 _IS_ENABLED: Final = "is-enabled"
 _TIMEOUT: Final = "--timeout-duration"
-_FROM_A_SHIM: Final = "call it through a shim: droidgate shim install"
+_FROM_A_SHIM: Final = "call it through a shim: droidgate shim install --from adb:"
 
 
 class AppFunctionShellCalls:

@@ -22,7 +22,7 @@ from droidgate.model.types import ArrayType, ObjectType, OneOfType, Property, Sc
 
 NULL_FOR_NONE: Final = finding_code(
     "null-for-none",
-    "Strict mode requires every parameter; null stands for no value, and the reverse mapping takes it out",
+    "Strict mode requires every parameter; null means that it is left out; the reverse mapping removes it",
     __name__,
 )
 CLOSED: Final = finding_code(
@@ -130,7 +130,7 @@ def _finding(pointer: str) -> Finding:
     if pointer.endswith(f"/{_CLOSED}"):
         message = "strict mode allows no further properties"
         return Finding(code=CLOSED, level=Level.NARROWED, pointer=pointer, message=message)
-    message = "strict mode requires it; null stands for no value"
+    message = "strict mode requires it; null means that it is left out"
     return Finding(code=NULL_FOR_NONE, level=Level.RENAMED, pointer=pointer, message=message)
 
 

@@ -31,8 +31,10 @@ LOOKS_FOR: Final = (
 BROADCAST_ROUTE: Final = "am-broadcast"
 """The way through `am broadcast`."""
 
-_READ_BY_BROADCAST: Final = "A shim (`droidgate shim install`) asks for it by an ordered broadcast"
-_SHIM: Final = "a shim (`droidgate shim install`), since `am start` gives no result back"
+_READ_BY_BROADCAST: Final = (
+    "A shim (`droidgate shim install --from adb:`) asks for it by an ordered broadcast"
+)
+_SHIM: Final = "a shim (`droidgate shim install --from adb:`), since `am start` gives no result back"
 
 
 def read_installed(application: Application, state: InstalledState, context: ReadingContext) -> Reading:

@@ -267,7 +267,7 @@ def _findings_of_receivers(application: Application) -> Iterator[Finding]:
             level=Level.NOTE,
             pointer="",
             message=f"the receiver {component.name} reports its mMCP tools only in answer to a broadcast",
-            hint="with a shim on its phone (`droidgate shim install`), `droidgate discover` asks the app",
+            hint="with a shim (`droidgate shim install --from adb:`), `droidgate discover` asks the app",
             source=component.place,
             rule="M48",
         )

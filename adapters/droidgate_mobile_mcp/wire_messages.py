@@ -11,7 +11,6 @@ from typing import ClassVar, Final, Literal
 from droidgate.model.errors import DroidgateError, InputError, UsageError
 from droidgate.model.json_values import Json, canonical_json
 from droidgate.parsing.json_text import JsonParser
-from droidgate_mappings.failure_tokens import write_failure
 from droidgate_mobile_mcp.constants import NAMES
 from droidgate_mobile_mcp.wire_dialects import WireDialect
 
@@ -36,10 +35,6 @@ class MobileMcpWireError(DroidgateError):
 
     exit_code = 5
     failure: ClassVar[str] = "backend_failure"
-
-    def failure_message(self) -> str:
-        """Return the `message` of the response that reports it: the token, then the sentence."""
-        return write_failure(self.failure, self.message)
 
 
 class RequestError(MobileMcpWireError):

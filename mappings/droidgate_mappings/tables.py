@@ -110,7 +110,7 @@ class DivergenceRow(Frozen):
 
     Attributes:
         id: Stable id, such as `M08`.
-        format: Id of the format.
+        format: Id of the format; the name of the row's file.
         question: What is unclear or different.
         source: Section of the specification, or paragraph of the public code it was seen in.
         says: What the specification says, or None where it is silent.
@@ -225,7 +225,7 @@ def load_divergences() -> dict[str, DivergenceRow]:
         if not file.name.endswith(".toml"):
             continue
         for raw in tomllib.loads(file.read_text(encoding="utf-8"))["divergence"]:
-            row = DivergenceRow.model_validate(raw)
+            row = DivergenceRow.model_validate({**raw, "format": file.name.removesuffix(".toml")})
             if row.id in rows:
                 message = f"mappings/divergences: {row.id} stands twice"
                 raise ValueError(message)

@@ -6,8 +6,15 @@ import json
 from pathlib import Path
 from typing import Any
 
-from calling.phones_with_shims import ReachedPhone
+import pytest
+
+from calling.phones_with_shims import ReachedPhone, default_phone
 from cli.program_runs import Run, run_process
+from droidgate.calling.batches import BatchRequest
+from droidgate.calling.caller import Caller
+from droidgate.calling.requests import CallRequest
+from droidgate.calls.failures import Failure, call_error
+from droidgate.cli.calls.calling_batch import BatchOptions, _Callers
 
 CREATE = "NotesService#createNote"
 
@@ -85,3 +92,27 @@ def test_a_batch_excludes_what_belongs_to_one_call(bare: ReachedPhone, tmp_path:
     missing = run(bare)
     assert missing.code == 2
     assert "missing argument CAPABILITY" in missing.err
+
+
+def test_a_shim_that_takes_no_more_for_now_gets_the_rest_of_the_batch_later(tmp_path: Path) -> None:
+    with default_phone(tmp_path) as phone:
+        calls = [{"capability": "add_points", "arguments": {"player": "Ann", "points": 1}} for _ in range(34)]
+        done = run(phone, "--batch", str(write(tmp_path / "points.jsonl", *calls)), "--yes")
+        assert done.out.endswith("34 ok\n"), done.out
+        assert "total: 34" in run(phone, "read_total", "--arg", "player=Ann", "--yes").out
+
+
+def test_a_shim_that_takes_nothing_until_the_deadline_is_reported_as_busy(
+    bare: ReachedPhone, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    options = BatchOptions(None, 1, bare.phone.serial, None, None, 2.5, approved=True, signed_by=None)
+    callers = _Callers(options)
+    calls: list[CallRequest] = []
+
+    def refuse(_caller: Caller, request: CallRequest, **_options: object) -> None:
+        calls.append(request)
+        raise call_error(Failure("busy", "this app sent too many requests"))
+
+    monkeypatch.setattr(Caller, "call", refuse)
+    outcome = callers.call(BatchRequest("first", CREATE))
+    assert (outcome.status, outcome.token, len(calls)) == ("failed", "busy", 3)

@@ -10,6 +10,7 @@ import sys
 import textwrap
 import threading
 from collections import Counter
+from collections.abc import Callable
 from pathlib import Path
 from random import Random
 from typing import Any
@@ -17,6 +18,7 @@ from typing import Any
 import pytest
 
 from droidgate.calling.batches import BatchOutcome, BatchRequest, open_journal, read_batch, run_batch
+from droidgate.calling.commands import read_command_file
 from droidgate.model.errors import InputError
 
 
@@ -74,6 +76,13 @@ def test_a_line_of_any_length_is_refused_without_reading_all_of_it(tmp_path: Pat
     path.write_bytes(b'{"capability": "' + b"a" * (1024 * 1024) + b'"}\n')
     with pytest.raises(InputError, match="the line has more than"):
         read_batch(path)
+
+
+@pytest.mark.parametrize("read", [read_batch, read_command_file, lambda path: open_journal(path).__enter__()])
+def test_a_pipe_is_refused_and_not_waited_for(read: Callable[[Path], object], tmp_path: Path) -> None:
+    os.mkfifo(tmp_path / "pipe")
+    with pytest.raises(InputError, match="it is not a regular file"):
+        read(tmp_path / "pipe")
 
 
 @pytest.mark.parametrize("parallel", [1, 3])

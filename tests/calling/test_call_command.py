@@ -73,9 +73,8 @@ def test_without_a_terminal_nobody_is_asked(bare: ReachedPhone) -> None:
     assert done.code == 6
     assert done.out == ""
     assert done.err.startswith("error: needs_approval: ")
-    assert (
-        f"hint: to approve it: droidgate pins approve '{NOTES}/{NOTES}.NotesService#createNote'" in done.err
-    )
+    command = f"droidgate pins approve '{NOTES}/{NOTES}.NotesService#createNote'"
+    assert f"hint: to approve it: {command} --serial {bare.phone.serial}\n" in done.err
 
 
 def test_every_mistake_has_a_line_of_its_own(bare: ReachedPhone) -> None:

@@ -172,6 +172,9 @@ def test_a_misspelled_name_gets_the_closest(reached: ReachedPhone) -> None:
     with pytest.raises(UsageError) as raised:
         call(reached, "query_clockin")
     assert raised.value.hint == "did you mean 'query_clock_in'?"
+    with pytest.raises(UsageError) as raised:
+        call(reached, f"{CLOCK_IN}/query_clockin")
+    assert raised.value.hint == f"did you mean '{CLOCK_IN}/query_clock_in'?"
 
 
 def test_what_is_not_approved_is_refused_before_anything_is_sent(reached: ReachedPhone) -> None:
@@ -197,7 +200,8 @@ def test_nobody_is_asked_about_a_call_that_no_way_carries(tmp_path: Path) -> Non
         with pytest.raises(CallError) as raised:
             bare.caller(approver=ask).call(CallRequest("read_total", {"player": "Ada"}))
     assert raised.value.message == f"unavailable: {TALLY} has no shim on the phone"
-    install = f"droidgate shim install --from adb:/{TALLY} --protocol mobile-mcp"
+    source = f"--from adb:{bare.device.serial}/{TALLY} --serial {bare.device.serial}"
+    install = f"droidgate shim install {source} --protocol mobile-mcp"
     assert raised.value.hint == f"run `{install}`"
     assert asked == []
 
@@ -290,7 +294,22 @@ def test_without_a_shim_the_error_names_the_command_that_installs_one(tmp_path: 
     with reached_phone(tmp_path, shims=False) as reached:
         error = failure_of(reached, "clock_in_today")
         assert error.failure.token == "unavailable"
-        assert "droidgate shim install" in str(error.hint)
+        serial = reached.device.serial
+        source = f"--from adb:{serial}/{CLOCK_IN} --serial {serial}"
+        assert error.hint == f"run `droidgate shim install {source} --protocol mobile-mcp`"
+
+
+def test_a_name_that_only_an_app_knows_which_no_shim_asked_gets_the_way_to_ask(tmp_path: Path) -> None:
+    with reached_phone(tmp_path, shims=False) as reached:
+        caller = reached.caller()
+        for text in ("currentWeather", f"{WEATHER}/currentWeather", "query_clockin"):
+            with pytest.raises(UsageError) as raised:
+                caller.call(CallRequest(text))
+            fix = f"the tools of {WEATHER} are not known: run `droidgate shim install --from adb:`"
+            assert str(raised.value.hint).endswith(fix)
+        with pytest.raises(UsageError) as raised:
+            caller.call(CallRequest("currentWeather", app=NOTES))
+        assert "shim" not in str(raised.value.hint)
 
 
 def test_a_shim_of_another_signer_gets_no_call(

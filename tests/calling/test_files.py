@@ -2,7 +2,10 @@
 
 from __future__ import annotations
 
+import re
+import shlex
 from pathlib import Path
+from typing import BinaryIO
 
 import pytest
 
@@ -11,6 +14,8 @@ from cli.program_runs import run_process
 from droidgate.calling.files import fetch_files
 from droidgate.calling.requests import CallRequest
 from droidgate.calls.failures import CallError
+from droidgate.devices.device import Device
+from droidgate.devices.errors import TransferError
 from droidgate.model.errors import InputError
 from phone_apps.pdf_files import pdf_with
 
@@ -59,6 +64,10 @@ def test_explaining_names_the_files_and_sends_none(reached: ReachedPhone, report
     plan = reached.caller().explain(CallRequest("page_count", files={"path": report}))
     (file,) = plan.files
     assert (file.source, plan.arguments) == (report, {"path": file.path})
+    make, write, call, remove = plan.commands
+    folder = file.path.rpartition("/")[0]
+    assert (make, remove) == (("mkdir", "-p", folder), ("rm", "-rf", folder))
+    assert (write[0], write[-1], (call,)) == ("sh", f"cat >{file.path}", plan.route.commands)
     assert not any("mkdir" in command or "cat" in command for command in reached.commands()[before:])
     assert left_on(reached) == []
 
@@ -72,10 +81,13 @@ def test_files_of_the_shared_storage_are_fetched_under_safe_names(
         "files": ["/sdcard/Download/a b.txt", "/sdcard/Download/absent.txt"],
         "other": ["/data/local/tmp/x", "/sdcard/../data/x", "text", 5],
     }
-    assert fetch_files(value, tmp_path / "out", device) == (tmp_path / "out" / "a_b.txt",)
+    fetched = fetch_files(value, tmp_path / "out", device)
+    assert fetched.copies == (tmp_path / "out" / "a_b.txt",)
+    (finding,) = fetched.findings
+    assert finding.message == "/sdcard/Download/absent.txt is not fetched: it is not a file on the phone"
     assert (tmp_path / "out" / "a_b.txt").read_bytes() == b"one"
     again = fetch_files(value, tmp_path / "out", device)
-    assert again == (tmp_path / "out" / "1-a_b.txt",)
+    assert again.copies == (tmp_path / "out" / "1-a_b.txt",)
 
 
 def test_the_command_sends_a_file_and_fetches_what_the_result_names(
@@ -89,3 +101,67 @@ def test_the_command_sends_a_file_and_fetches_what_the_result_names(
     assert len(pulled) == 3
     assert all(path.read_bytes().startswith(b"\x89PNG") for path in pulled)
     assert done.err.count("created: ") == 3
+
+
+def test_the_page_of_an_explanation_has_each_command_that_a_call_with_a_file_runs(
+    reached: ReachedPhone, report: Path
+) -> None:
+    arguments = ["call", "page_count", "--file", f"path=@{report}", "--serial", reached.phone.serial]
+    lines = run_process(*arguments, "--explain").out.partition("commands, not run:\n")[2].splitlines()
+    explained = [shlex.split(line.partition(" shell ")[2]) for line in lines]
+    assert explained[1][1] == f"<{report}"
+    before = len(reached.commands())
+    assert run_process(*arguments, "--yes").code == 0
+    ran = reached.commands()[before:]
+    hidden = re.compile(r"droidgate-[0-9a-f]{16}|--arg \S+")
+    assert {hidden.sub("", command[0]) for command in explained} <= {
+        hidden.sub("", command) for command in ran
+    }
+
+
+@pytest.mark.parametrize("problem", ["folder", "file", "gone", "many"])
+def test_a_result_is_not_lost_with_a_file_that_cannot_be_fetched(
+    reached: ReachedPhone, tmp_path: Path, problem: str
+) -> None:
+    device, folder = reached.device, tmp_path / "out"
+    device.push(b"one", "/sdcard/Download/one.txt")
+    device.run(["mkdir", "-p", "/sdcard/Download/folder"])
+    paths = {
+        "folder": ["/sdcard/Download/folder"],
+        "gone": ["/sdcard/Download/absent"],
+        "many": [f"/sdcard/Download/absent-{number}" for number in range(101)],
+        "file": ["/sdcard/Download/one.txt"],
+    }[problem]
+    if problem == "file":
+        folder.write_bytes(b"")
+    fetched = fetch_files(list(paths), folder, device)
+    assert fetched.copies == ()
+    assert {finding.code for finding in fetched.findings} == {"call-file-not-fetched"}
+    if problem == "many":
+        assert fetched.findings[-1].message == "only the first 100 files are fetched; 1 left out"
+
+
+def test_half_a_file_is_not_left_where_the_phone_fails(reached: ReachedPhone, tmp_path: Path) -> None:
+    reached.device.push(b"one", "/sdcard/Download/one.txt")
+
+    class FailingDevice(Device):
+        def pull(self, path: str, sink: BinaryIO, **_options: object) -> int:
+            sink.write(b"o")
+            raise TransferError(f"cannot read {path}")
+
+    device = FailingDevice(reached.device.server, reached.device.serial)
+    fetched = fetch_files("/sdcard/Download/one.txt", tmp_path, device)
+    assert fetched.findings[0].message.endswith("cannot read /sdcard/Download/one.txt")
+    assert list(tmp_path.iterdir()) == []
+
+
+def test_no_call_is_made_where_its_files_cannot_be_fetched(reached: ReachedPhone, report: Path) -> None:
+    before = len(reached.commands())
+    done = run_process("call", "page_count", "--pull", report, "--serial", reached.phone.serial)
+    assert (done.code, "it is not a folder" in done.err) == (3, True)
+    assert reached.commands()[before:] == []
+
+
+def test_an_argument_is_either_a_value_or_a_file(report: Path) -> None:
+    done = run_process("call", "page_count", "--arg", "path=/x", "--file", f"path=@{report}")
+    assert (done.code, "duplicate argument 'path'" in done.err) == (2, True)

@@ -87,6 +87,12 @@ def test_what_the_shell_cannot_carry_says_why_it_goes_through_a_shim(reached: Re
     assert "empty" in reason
 
 
+def test_what_is_too_long_for_a_command_goes_through_a_shim(reached: ReachedPhone) -> None:
+    plan = reached.caller().explain(CallRequest(CREATE, {"title": "a", "content": "é" * 70_000}))
+    assert plan.route.route == "shim"
+    assert plan.passed_over[0].endswith("a command carries 131,071")
+
+
 def test_bytes_are_not_sent_by_the_shell(tmp_path: Path) -> None:
     module = tmp_path / "app"
     shutil.copytree(CHECKOUT / "device_shim/apps/notes/app", module)

@@ -494,6 +494,8 @@ def test_a_phone_without_shims_is_told_so(shim: Shim, phone: VirtualPhone) -> No
     assert shim("uninstall", "--all").code == 0
     assert shim("uninstall").code == 2
     assert shim("uninstall", "com.example.absent").code == 2
+    run = shim("install", "--protocol", "mobile-mcp")
+    assert (run.code, "hint: name the apps, such as --from adb:" in run.err) == (2, True)
 
 
 def test_doctor_finds_what_was_taken_away_and_says_the_fix(

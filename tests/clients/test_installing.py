@@ -209,6 +209,19 @@ def test_removing_takes_what_vscode_asks_for_out_where_we_wrote_it_and_no_server
     assert ("/* kept */" in path.read_text()) == ("/* kept */" in settings)
 
 
+@pytest.mark.parametrize("text", ['{"mcpServers": {"a": }', '{\n  // mine\n  "mcpServers": {}\n}'])
+def test_print_prints_the_entry_also_where_the_settings_cannot_be_changed(
+    home: Path, text: str, capsys: pytest.CaptureFixture[str]
+) -> None:
+    (home / ".claude.json").write_text(text)
+    assert run(["install-client", "claude-code"]) == 3
+    error = capsys.readouterr().err
+    assert ("hint: remove the comment: JSON has none" in error) == ("//" in text)
+    assert run(["install-client", "claude-code", "--print"]) == 0
+    entry = {"type": "stdio", "command": "/bin/droidgate", "args": ["serve"]}
+    assert json.loads(capsys.readouterr().out) == {"mcpServers": {"droidgate": entry}}
+
+
 @pytest.mark.usefixtures("home")
 def test_print_has_what_the_client_asks_for(capsys: pytest.CaptureFixture[str]) -> None:
     assert run(["install-client", "vscode", "--url", ADDRESS, "--print"]) == 0

@@ -1,9 +1,10 @@
 """The golden outputs in tests/device_outputs, and how each is read.
 
-A case: name, command (as typed after `adb shell`), sdk (releases of the virtual phone for which it holds),
-source (where its text comes from), inferred, exit_status, stdout, stderr; and `parsed` (JSON text of what the
-reader gives) or `error` (the class of the error). `apps`: what has to be installed for it.
-`compare = "json"`: objects have no order. Random parts of paths and uids are masked before text is compared.
+A case: name, command (as typed after `adb shell`), source (where its text comes from); and `parsed` (JSON
+text of what the reader gives) or `error` (the class of the error). Without them, `exit_status` is 0, and
+`stdout` and `stderr` are empty. `sdk`: releases of the virtual phone for which it holds. `inferred`: from
+source code, seen by nobody. `apps`: what has to be installed for it. `compare = "json"`: objects have no
+order. Random parts of paths and uids are masked before text is compared.
 """
 
 import dataclasses
@@ -29,6 +30,7 @@ from droidgate_appfunctions.printed_listing import read_printed_documents
 from droidgate_appfunctions.shell_output import read_shell_output
 
 FOLDER = Path(__file__).resolve().parent.parent / "device_outputs"
+USUAL = {"exit_status": 0, "stdout": "", "stderr": ""}
 
 
 @dataclass(frozen=True)
@@ -54,20 +56,26 @@ def all_cases() -> list[Case]:
     return list(_read_cases())
 
 
-def _read_cases() -> Iterator[Case]:
+def written_cases() -> Iterator[tuple[str, dict[str, Any]]]:
+    """Yield the cases as they are written, with what is usual, after the stem of their file."""
     for path in sorted(FOLDER.glob("*.toml")):
-        for raw in tomllib.loads(path.read_text(encoding="utf-8"))["cases"]:
-            yield Case(
-                file=path.stem,
-                name=raw["name"],
-                command=raw["command"],
-                exit_status=raw["exit_status"],
-                stdout=raw["stdout"],
-                stderr=raw["stderr"],
-                source=raw["source"],
-                parsed=json.loads(raw["parsed"]) if "parsed" in raw else None,
-                error=raw.get("error"),
-            )
+        for case in tomllib.loads(path.read_text(encoding="utf-8"))["cases"]:
+            yield path.stem, {**USUAL, **case}
+
+
+def _read_cases() -> Iterator[Case]:
+    for file, raw in written_cases():
+        yield Case(
+            file=file,
+            name=raw["name"],
+            command=raw["command"],
+            exit_status=raw["exit_status"],
+            stdout=raw["stdout"],
+            stderr=raw["stderr"],
+            source=raw["source"],
+            parsed=json.loads(raw["parsed"]) if "parsed" in raw else None,
+            error=raw.get("error"),
+        )
 
 
 def _plain(value: Any) -> Any:

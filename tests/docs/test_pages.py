@@ -71,6 +71,13 @@ def test_the_modules_and_classes_that_a_new_protocol_needs_are_there() -> None:
     assert sorted(classes - java) == []
 
 
+def test_the_places_of_behaviours_are_there() -> None:
+    page = (CHECKOUT / "docs/internals/architecture.md").read_text(encoding="utf-8")
+    places = re.findall(r"`([a-z_]+/[^`]+)`", page.partition("## Where to find a behaviour")[2])
+    assert len(places) > 30
+    assert [place for place in places if not list(CHECKOUT.glob(place.replace("<format>", "*")))] == []
+
+
 def test_every_page_is_in_the_index() -> None:
     linked = {(INDEX.parent / one).resolve() for one in _LINK.findall(INDEX.read_text(encoding="utf-8"))}
     assert set(INDEX.parent.rglob("*.md")) - {INDEX} - linked == set()

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import io
 import subprocess
 from collections.abc import Mapping
 from dataclasses import dataclass, field
@@ -13,7 +14,7 @@ from droidgate_phone.commands.registry import command_names
 from droidgate_phone.file_layout import lay_out
 from droidgate_phone.files import VirtualFiles
 from droidgate_phone.shell import Budget, run_shell
-from droidgate_phone.shell.run import BytesInput, Streams
+from droidgate_phone.shell.run import Streams
 from droidgate_phone.system import AndroidSystem
 
 SCRATCH = "/data/local/tmp"
@@ -104,7 +105,7 @@ class Phone:
         status = run_shell(
             cast("AndroidSystem", self.system),
             command,
-            Streams(BytesInput(stdin), output, error),
+            Streams(io.BytesIO(stdin), output, error),
             uid=uid,
             environment=environment,
             budget=budget,

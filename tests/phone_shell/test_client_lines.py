@@ -1,5 +1,6 @@
 """The command lines that clients of a phone send: each one runs, or is refused by name."""
 
+import io
 import tomllib
 from pathlib import Path
 from typing import Any
@@ -8,7 +9,7 @@ import pytest
 
 from droidgate_phone.phone import start_phone
 from droidgate_phone.shell import NOT_MODELLED_STATUS, run_shell
-from droidgate_phone.shell.run import BytesInput, Streams
+from droidgate_phone.shell.run import Streams
 from phone_shell.shell_bench import Sink
 
 PACKAGE = "dev.droidgate.sample.notes"
@@ -24,7 +25,7 @@ def test_each_line_of_a_client_runs_or_is_refused_as_the_table_says(client: dict
 
         def run(line: str) -> tuple[int, str]:
             error = Sink()
-            streams = Streams(BytesInput(), Sink(), error)
+            streams = Streams(io.BytesIO(), Sink(), error)
             return run_shell(phone.system, line.replace("PACKAGE", PACKAGE), streams), error.data.decode()
 
         ran = [[run(line)[0], line] for _, line in client["runs"]]

@@ -1,5 +1,6 @@
 """What the shell refuses, what it may take, and that it never leaves the phone."""
 
+import io
 import sys
 import threading
 from collections.abc import Callable
@@ -15,7 +16,7 @@ from droidgate_phone.commands import registry
 from droidgate_phone.shell import BUDGET_STATUS, NOT_MODELLED_STATUS, Budget, run_shell
 from droidgate_phone.shell.interpreter import THREADS
 from droidgate_phone.shell.programs import INTERNAL_STATUS
-from droidgate_phone.shell.run import BytesInput, Streams
+from droidgate_phone.shell.run import Streams
 from phone_shell.shell_bench import Phone, Sink
 from phone_shell.test_shell_against_mksh import PIECES
 
@@ -92,7 +93,7 @@ def test_garbage_ends_with_a_status_and_never_raises(command: str) -> None:
 def test_numbers_and_uris_of_any_length_are_read_or_refused(command: str) -> None:
     with boot("37") as system:
         sink = Sink()
-        streams = Streams(BytesInput(), sink, sink)
+        streams = Streams(io.BytesIO(), sink, sink)
         status = run_shell(system, command.replace("N", "9" * 5000), streams)
     assert b"failed inside" not in sink.data
     assert status != INTERNAL_STATUS

@@ -3,27 +3,21 @@
 import json
 import re
 import shlex
-import tomllib
-from pathlib import Path
 from typing import Any
 
 import pytest
 
+from devices.golden_outputs import written_cases
 from droidgate_phone.boot import boot
 from phone_system.phone_system_apps import make_apk, run
 
-FOLDER = Path(__file__).resolve().parent.parent / "device_outputs"
-
 
 def _cases() -> list[Any]:
-    found = []
-    for path in sorted(FOLDER.glob("*.toml")):
-        for case in tomllib.loads(path.read_text("utf-8"))["cases"]:
-            found += [
-                pytest.param(sdk, case, id=f"{path.stem}: {case['name']} [{sdk}]")
-                for sdk in case.get("sdk", [])
-            ]
-    return found
+    return [
+        pytest.param(sdk, case, id=f"{file}: {case['name']} [{sdk}]")
+        for file, case in written_cases()
+        for sdk in case.get("sdk", [])
+    ]
 
 
 def _masked(text: str) -> str:

@@ -44,6 +44,15 @@ def test_every_published_table_is_of_a_whole_run() -> None:
         assert measured["tables"].keys() <= _published(path.stem), path.name
 
 
+def test_a_row_of_a_published_table_is_a_line() -> None:
+    for path in (BENCHMARKS / "results").glob("*.json"):
+        text = path.read_text(encoding="utf-8")
+        for table in json.loads(text)["tables"].values():
+            assert {json.dumps(row) for row in table["rows"]} <= {
+                line.strip(" ,") for line in text.splitlines()
+            }
+
+
 def _published(name: str) -> set[str]:
     """Return the tables of a benchmark that docs/internals/benchmarks.md shows."""
     start = f"<!-- benchmark: {name} "

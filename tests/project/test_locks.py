@@ -29,8 +29,7 @@ MISMATCH = "ERROR: THESE PACKAGES DO NOT MATCH THE HASHES FROM THE REQUIREMENTS 
 def packages_of(lock: Path) -> dict[str, set[tuple[str, frozenset[str]]]]:
     """Return version and hashes of each package; a line of another form fails the test."""
     found: dict[str, set[tuple[str, frozenset[str]]]] = {}
-    text = re.sub(r"^#.*\n", "", lock.read_text(), flags=re.MULTILINE)
-    for entry in re.split(r"\n(?! )", text.strip()):
+    for entry in SCRIPT["entries_of"](lock):
         first, *rest = entry.splitlines()
         match = LINE.fullmatch(first)
         assert match, first
@@ -46,6 +45,12 @@ def packages_of(lock: Path) -> dict[str, set[tuple[str, frozenset[str]]]]:
 def test_a_lock_is_of_the_requirements_and_holds_only_versions_and_hashes(lock: Path) -> None:
     assert SCRIPT["problem_of"](lock, CHECKOUT / "pyproject.toml") is None
     assert len(packages_of(lock)) > 20
+
+
+@pytest.mark.parametrize("lock", LOCKS, ids=lambda path: path.name)
+def test_a_lock_repeats_nothing_of_the_lock_that_it_begins_with(lock: Path) -> None:
+    entries = SCRIPT["entries_of"](lock)
+    assert len(entries) == len(set(entries))
 
 
 def test_every_requirement_of_an_environment_is_in_its_lock() -> None:

@@ -1,5 +1,6 @@
 """What reaches the MCP server over HTTP, and what does not."""
 
+import contextlib
 import http.client
 import json
 import socket
@@ -14,7 +15,7 @@ from droidgate.model.errors import UsageError
 from droidgate.serving import connections
 from droidgate.serving.front_door import MAX_BODY
 from droidgate.serving.http import listen, parse_address
-from serving.fixture_tools import FixtureTools
+from serving.fixture_tools import RUNS, FixtureTools
 from serving.running_servers import TOKEN, RunningServer, running_server
 
 PING = json.dumps(
@@ -166,6 +167,38 @@ def test_a_body_that_does_not_arrive_ends_with_408_while_others_are_served() -> 
             slow.sendall(f"{head}Content-Length: 100\r\n\r\n{{".encode())
             assert request(server, {**AUTHORIZED, "Host": f"127.0.0.1:{server.port}"}) == 200
             assert slow.recv(12) == b"HTTP/1.1 408"
+
+
+def test_a_client_that_does_not_read_its_answers_is_cut_off_while_others_are_served(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    monkeypatch.setattr(connections, "READ_SECONDS", 0.5)
+    run, schema = RUNS["test_simple_text"][0], {"type": "object", "description": "x" * 400_000}
+    meta = {
+        "io.modelcontextprotocol/protocolVersion": "2026-07-28",
+        "io.modelcontextprotocol/clientCapabilities": {},
+    }
+    body = json.dumps({"jsonrpc": "2.0", "id": 1, "method": "tools/list", "params": {"_meta": meta}}).encode()
+    with running_server(FixtureTools({"long": (run, schema)})) as server:
+        lines = {
+            **HEADERS,
+            **AUTHORIZED,
+            "Host": f"127.0.0.1:{server.port}",
+            "MCP-Protocol-Version": "2026-07-28",
+            "Mcp-Method": "tools/list",
+            "Content-Length": str(len(body)),
+        }
+        head = "".join(f"{name}: {value}\r\n" for name, value in lines.items())
+        requests = 40
+        with socket.create_connection(("127.0.0.1", server.port), timeout=120) as lazy:
+            lazy.sendall((f"POST /mcp HTTP/1.1\r\n{head}\r\n".encode() + body) * requests)
+            time.sleep(2)
+            assert request(server, {**AUTHORIZED, "Host": f"127.0.0.1:{server.port}"}) == 200
+            received = 0
+            with contextlib.suppress(ConnectionError):
+                while part := lazy.recv(1 << 20):
+                    received += len(part)
+            assert 0 < received < requests * 400_000
 
 
 @pytest.mark.parametrize("sent", [b"", b"POST /mcp HTTP/1.1\r\nHost: 127"])

@@ -276,9 +276,8 @@ def test_a_call_needs_the_approval_of_the_clients_user(
     questions: list[str] = []
     without = text_of(anyio.run(call, None))
     assert without.startswith("needs_approval")
-    assert without.endswith(
-        "droidgate pins approve dev.droidgate.sample.tally/add_points --client mcp:test-client"
-    )
+    approved = f"dev.droidgate.sample.tally/add_points --serial {phone.device.serial}"
+    assert without.endswith(f"droidgate pins approve {approved} --client mcp:test-client")
     assert "serve --allow" in without
     refused = text_of(anyio.run(call, answer(None, questions)))
     assert refused.startswith("denied")

@@ -63,6 +63,24 @@ def test_the_plan_lists_each_app_and_the_sum(environment: dict[str, str]) -> Non
     assert document["served"]["tokens"] < tokens
 
 
+def test_a_client_that_is_gone_ends_the_server_without_an_error(environment: dict[str, str]) -> None:
+    with subprocess.Popen(
+        [PROGRAM, "serve"],
+        env=environment,
+        stdin=subprocess.PIPE,
+        stdout=subprocess.PIPE,
+        stderr=subprocess.PIPE,
+    ) as server:
+        assert server.stdin is not None
+        assert server.stdout is not None
+        assert server.stderr is not None
+        server.stdout.close()
+        server.stdin.write(b'{"jsonrpc": "2.0", "id": 1, "method": "ping"}\n')
+        server.stdin.close()
+        assert server.wait(60) == 0
+        assert b"error" not in server.stderr.read()
+
+
 def test_standard_output_holds_the_protocol_only(environment: dict[str, str]) -> None:
     lines = [
         {

@@ -204,21 +204,6 @@ class CountedInput:
         return data
 
 
-class BytesInput:
-    """Reads from bytes in memory."""
-
-    def __init__(self, data: bytes = b"") -> None:
-        self._data = data
-        self._position = 0
-
-    def read(self, limit: int = -1) -> bytes:
-        """Return up to `limit` bytes; b"" at the end."""
-        end = len(self._data) if limit < 0 else self._position + limit
-        data = self._data[self._position : end]
-        self._position += len(data)
-        return data
-
-
 class ClosedStream:
     """A stream that is not open in this direction: everything fails with EBADF."""
 

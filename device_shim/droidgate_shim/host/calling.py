@@ -203,7 +203,7 @@ def check_signer(place: ShimPlace, shim: InstalledPackage, signed_by: str | None
     found = None if facts is None else facts.signer
     if found is None or found != trusted:
         message = "your key did not sign this shim" if signed_by is None else "another key signed this shim"
-        hint = "install your own with `droidgate shim install`" + (
+        hint = "install your own with `droidgate shim install --from adb:`" + (
             f", or trust this one with --signed-by {found}" if found else ""
         )
         raise InputError(message, place=shim.name, hint=hint)

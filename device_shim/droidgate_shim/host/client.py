@@ -286,7 +286,7 @@ class HostClient:
         return ShimMissingError(
             f"the shim is not installed for user {self.user}",
             place=self.application_id,
-            hint="install it with `droidgate shim install`",
+            hint="install it with `droidgate shim install --from adb:`",
         )
 
 

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Final
 
@@ -109,10 +109,14 @@ def check_request(request: InstallRequest) -> None:
     """Raise where a request contradicts itself.
 
     Raises:
-        UsageError: APKs and apps are named at once.
+        UsageError: APKs and apps are named at once, or options for building and no apps.
     """
     if request.apks and request.build.sources:
         raise UsageError("APKs of shims and --from exclude each other", hint="choose one of them")
+    unused = replace(request.build, sources=(), key=None) != BuildRequest(sources=())
+    if unused and not request.build.sources:
+        message = "--protocol, --only, --aggregate, --advertise, --deadline-ms and --signer are for --from"
+        raise UsageError(message, hint="name the apps, such as --from adb:")
 
 
 def prepare_shims(place: ShimPlace, request: InstallRequest, report: Report) -> PreparedInstallation:

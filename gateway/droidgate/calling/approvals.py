@@ -36,10 +36,12 @@ class ApprovalRequest:
     @property
     def way_out(self) -> str:
         """The command by which the user approves the capability, for an MCP client alone where it calls."""
-        pattern = shlex.quote(f"{self.subject.package}/{self.subject.capability}")
-        client = self.subject.client
-        caller = f" --client {shlex.quote(client)}" if client.startswith("mcp:") else ""
-        return f"droidgate pins approve {pattern}{caller}"
+        subject = self.subject
+        pattern, serial = (
+            shlex.quote(part) for part in (f"{subject.package}/{subject.capability}", subject.serial)
+        )
+        caller = f" --client {shlex.quote(subject.client)}" if subject.client.startswith("mcp:") else ""
+        return f"droidgate pins approve {pattern} --serial {serial}{caller}"
 
 
 @dataclass(frozen=True, slots=True)

@@ -20,6 +20,7 @@ from typing import Any, BinaryIO, Final, Literal
 from droidgate.model.errors import InputError, WriteError
 from droidgate.model.json_values import Json, canonical_json, one_line_json
 from droidgate.parsing.json_text import parse_json
+from droidgate.parsing.project_files import check_regular
 from droidgate.parsing.suggestions import suggest_name
 
 MAX_REQUESTS: Final = 100_000
@@ -81,7 +82,8 @@ def read_batch(path: str | os.PathLike[str]) -> tuple[BatchRequest, ...]:
     """Return the requests of a batch file: a JSON object a line; blank lines are passed over.
 
     Raises:
-        InputError: a line is not a request, or an id is there twice; nothing of the batch may run then.
+        InputError: it is not a regular file, a line is not a request, or an id is there twice; nothing of the
+            batch may run then.
     """
     requests: dict[str, BatchRequest] = {}
     for number, line in _lines(Path(path)):
@@ -97,6 +99,7 @@ def read_batch(path: str | os.PathLike[str]) -> tuple[BatchRequest, ...]:
 
 
 def _lines(path: Path) -> Iterator[tuple[int, bytes]]:
+    check_regular(path)
     try:
         with path.open("rb") as file:
             for number, line in enumerate(iter(lambda: file.readline(MAX_LINE + 1), b""), start=1):
@@ -209,9 +212,10 @@ def open_journal(path: str | os.PathLike[str]) -> Iterator[Journal]:
     """Open a journal for appending; it is made where there is none.
 
     Raises:
-        InputError: the file is not a journal, or another run uses it.
+        InputError: the file is not a regular one or not a journal, or another run uses it.
         WriteError: it cannot be made.
     """
+    check_regular(path)
     try:
         file = Path(path).open("a+b")  # noqa: SIM115 - closed below
     except OSError as error:

@@ -17,12 +17,12 @@ from typing import Final
 from droidgate.callability import capability_verdict, interface_of
 from droidgate.calling.approvals import ApprovalRequest, Approver, refuse
 from droidgate.calling.audit_log import AuditLog, StartedCall
-from droidgate.calling.files import PlacedFile, placed_files, plan_files
+from droidgate.calling.files import PlacedFile, placed_files, placing_commands, plan_files
 from droidgate.calling.pins import PinState, PinStore
 from droidgate.calling.policy import Decision, Policy
 from droidgate.calling.progress import ProgressReports, ProgressSink
 from droidgate.calling.requests import CallRequest, CallResult, outputs_of
-from droidgate.calling.routes import CallLink, CapabilityRoute, RawResult, RoutePlan
+from droidgate.calling.routes import CallLink, CapabilityRoute, Command, RawResult, RoutePlan
 from droidgate.calling.screen_route import ScreenRoute
 from droidgate.calling.shell_route import ShellRoute
 from droidgate.calling.shim_route import ShimRoute
@@ -94,6 +94,12 @@ class CallPlan:
     passed_over: tuple[str, ...] = ()
     findings: tuple[Finding, ...] = ()
     files: tuple[PlacedFile, ...] = ()
+
+    @property
+    def commands(self) -> tuple[Command, ...]:
+        """All device commands in order: the route's, and before and after it those for files."""
+        placing = placing_commands(self.files)
+        return (*placing[:-1], *self.route.commands, *placing[-1:])
 
 
 @dataclass(frozen=True, slots=True)

@@ -10,6 +10,7 @@ from typing import Final
 from droidgate.model.errors import DroidgateError, InputError
 from droidgate.model.json_values import Json
 from droidgate.parsing.json_text import decode_utf8, parse_json
+from droidgate.parsing.project_files import check_regular
 from droidgate_mobile_agent.wire import AgentCommand, AgentCommandResult, read_command
 
 MAX_BYTES: Final = 16 * 1024 * 1024
@@ -69,6 +70,7 @@ def run_commands(
 
 
 def _read(path: str | os.PathLike[str], place: str) -> str:
+    check_regular(path)
     try:
         with Path(path).open("rb") as file:
             data = file.read(MAX_BYTES + 1)

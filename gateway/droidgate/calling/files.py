@@ -17,15 +17,21 @@ from dataclasses import dataclass
 from pathlib import Path, PurePosixPath
 from typing import Final
 
-from droidgate.calling.routes import CallLink
+from droidgate.calling.routes import CallLink, Command
 from droidgate.calling.targets import CallTarget
 from droidgate.calls.arguments import type_behind
 from droidgate.calls.failures import Failure, call_error
 from droidgate.devices.device import TRANSFER_SECONDS, Device, failure_of
+from droidgate.devices.errors import OutputLimitError, TransferError
 from droidgate.devices.quoting import check_package, quote_argument
 from droidgate.model.errors import DeviceError, InputError
+from droidgate.model.findings import Finding, Level, finding_code
 from droidgate.model.json_values import Json, pointer_token
 from droidgate.model.types import ObjectType, ScalarType
+
+FILE_NOT_FETCHED: Final = finding_code(
+    "call-file-not-fetched", "A file that a result names was not fetched", module=__name__
+)
 
 MAX_FETCHED_BYTES: Final = 256 * 1024 * 1024
 MAX_FETCHED_FILES: Final = 100
@@ -101,20 +107,32 @@ def placed_files(files: Sequence[PlacedFile], link: CallLink, device: Device) ->
     if not files:
         yield
         return
-    folder = str(PurePosixPath(files[0].path).parent)
+    make, *send, remove = placing_commands(files)
     try:
-        with link.hop("send files"):
-            link.device.check(["mkdir", "-p", folder])
-            for file in files:
-                _send(file, link.device)
+        with link.hop("send files", make, *send):
+            link.device.check(make)
+            for command, file in zip(send, files, strict=True):
+                _send(command, file, link.device)
         yield
     finally:
         with contextlib.suppress(DeviceError):
-            device.run(["rm", "-rf", folder])
+            device.run(remove)
 
 
-def _send(file: PlacedFile, device: Device) -> None:
-    command = ["sh", "-c", f"cat >{quote_argument(file.path)}"]
+def placing_commands(files: Sequence[PlacedFile]) -> tuple[Command, ...]:
+    """Return what is run for the files of a call: it makes their folder, writes each, and removes the folder.
+
+    Those in the middle read the files from standard input, in their order. The last one runs after the call.
+    There are none without files.
+    """
+    if not files:
+        return ()
+    folder = str(PurePosixPath(files[0].path).parent)
+    writes = (("sh", "-c", f"cat >{quote_argument(file.path)}") for file in files)
+    return (("mkdir", "-p", folder), *writes, ("rm", "-rf", folder))
+
+
+def _send(command: Command, file: PlacedFile, device: Device) -> None:
     try:
         with file.source.open("rb") as data:
             result = device.run(command, stdin=data, deadline=TRANSFER_SECONDS)
@@ -124,29 +142,76 @@ def _send(file: PlacedFile, device: Device) -> None:
         raise failure_of(command, result)
 
 
-def fetch_files(value: Json, folder: Path, device: Device) -> tuple[Path, ...]:
-    """Copy the files of the shared storage that a result names into a folder, and return the copies.
+@dataclass(frozen=True, slots=True)
+class FetchedFiles:
+    """The copies of files that a result names.
+
+    Attributes:
+        copies: On this computer.
+        findings: Why others were not fetched.
+    """
+
+    copies: tuple[Path, ...]
+    findings: tuple[Finding, ...]
+
+
+def fetch_files(value: Json, folder: Path, device: Device) -> FetchedFiles:
+    """Copy the files of the shared storage that a result names into a folder.
+
+    The call was made, so that nothing here is an error: its result must not be lost with a file.
 
     Args:
         value: The result; every text in it that is a path below `/sdcard` or `/storage/emulated` counts.
         folder: Made where it is missing. No file in it is replaced.
         device: The phone.
+    """
+    paths = list(dict.fromkeys(_paths_in(value)))
+    copies: list[Path] = []
+    problems: list[str] = []
+    for path in paths[:MAX_FETCHED_FILES]:
+        try:
+            _check_on_phone(path, device, MAX_FETCHED_BYTES)
+            copies.append(_copy(path, folder, device))
+        except DeviceError as error:
+            problems.append(f"{path} is not fetched: {error.message}")
+        except OSError as error:
+            problems.append(f"{path} is not fetched: {error.strerror} ({error.filename or folder})")
+    problems += _left_over(paths, MAX_FETCHED_FILES)
+    findings = (
+        Finding(code=FILE_NOT_FETCHED, level=Level.WARNING, pointer="", message=text) for text in problems
+    )
+    return FetchedFiles(tuple(copies), tuple(findings))
+
+
+def _copy(path: str, folder: Path, device: Device) -> Path:
+    folder.mkdir(parents=True, exist_ok=True)
+    copy = _free_name(folder, _safe_name(PurePosixPath(path).name))
+    sink = copy.open("xb")
+    try:
+        with sink:
+            device.pull(path, sink, limit=MAX_FETCHED_BYTES)
+    except BaseException:
+        # Half a file would be taken for the file.
+        copy.unlink(missing_ok=True)
+        raise
+    return copy
+
+
+def _check_on_phone(path: str, device: Device, most: int) -> None:
+    """Check that a path of the phone is a file of bounded size.
 
     Raises:
-        OSError: the folder or a file cannot be written.
-        DeviceError: the phone fails, or a file cannot be read or is longer than 256 MiB.
+        DeviceError: it is not a file, or larger; or the device cannot be reached.
     """
-    paths = list(dict.fromkeys(_paths_in(value)))[:MAX_FETCHED_FILES]
-    fetched = []
-    for path in paths:
-        if device.status(path) is None:
-            continue
-        folder.mkdir(parents=True, exist_ok=True)
-        copy = _free_name(folder, _safe_name(PurePosixPath(path).name))
-        with copy.open("xb") as sink:
-            device.pull(path, sink, limit=MAX_FETCHED_BYTES)
-        fetched.append(copy)
-    return tuple(fetched)
+    status = device.status(path)
+    if status is None or not status.is_file:
+        raise TransferError("it is not a file on the phone")
+    if status.size > most:
+        raise OutputLimitError(f"its {status.size:,} bytes are too many")
+
+
+def _left_over(paths: Sequence[str], most: int) -> list[str]:
+    return [f"only the first {most} files are fetched; {len(paths) - most} left out"] * (len(paths) > most)
 
 
 @dataclass(frozen=True, slots=True)
@@ -192,20 +257,16 @@ def read_files(value: Json, target: CallTarget, device: Device) -> FileReading:
     room = 2 * MAX_READ_BYTES
     for path in paths[:MAX_READ_FILES]:
         sink = io.BytesIO()
+        most = min(MAX_READ_BYTES, room)
         try:
             if not _is_own(path, target):
-                problems.append(f"{path} is not fetched: it is not in a folder of the app itself")
-            elif (status := device.status(path)) is None or not status.is_file:
-                problems.append(f"{path} is not a file on the phone")
-            elif status.size > min(MAX_READ_BYTES, room):
-                problems.append(f"{path} is not fetched: its {status.size:,} bytes are too many")
-            else:
-                room -= device.pull(path, sink, limit=min(MAX_READ_BYTES, room))
-                files.append(ReadFile(path, sink.getvalue()))
+                raise TransferError("it is not in a folder of the app itself")
+            _check_on_phone(path, device, most)
+            room -= device.pull(path, sink, limit=most)
+            files.append(ReadFile(path, sink.getvalue()))
         except DeviceError as error:
             problems.append(f"{path} is not fetched: {error.message}")
-    if len(paths) > MAX_READ_FILES:
-        problems.append(f"{len(paths) - MAX_READ_FILES} more files are not fetched")
+    problems += _left_over(paths, MAX_READ_FILES)
     return FileReading(tuple(files), tuple(problems))
 
 

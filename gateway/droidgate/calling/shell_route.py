@@ -13,9 +13,11 @@ from droidgate.calls.failures import Failure, call_error
 from droidgate.devices.activities import broadcast_command, intent_arguments, send_broadcast
 from droidgate.devices.device import Condition, Device
 from droidgate.devices.errors import DeadlineError
+from droidgate.devices.quoting import MAX_ARGUMENT_BYTES
 from droidgate.model.json_values import Json
 from droidgate.shell_calls import (
     BroadcastOutput,
+    NotCarriedError,
     OrderedBroadcast,
     ShellCall,
     ShellCalls,
@@ -63,6 +65,10 @@ class ShellRoute:
         call = _call_of(target, arguments, link)
         request = self.calls.write(call)
         command = _command_of(request, call)
+        longest = max(len(argument.encode("utf-8", "surrogatepass")) for argument in command)
+        if longest > MAX_ARGUMENT_BYTES:
+            text = f"the arguments take {longest:,} bytes, and a command carries {MAX_ARGUMENT_BYTES:,}"
+            raise NotCarriedError(text)
         query = self.calls.write_enabled_query(call)
         commands = (command,) if query is None else (query.arguments, command)
         return RoutePlan(self.id, self.title, commands, _Prepared(call, request, command, query))

@@ -16,6 +16,7 @@ from droidgate.calls.failures import Failure, call_error
 from droidgate.devices.device import Device
 from droidgate.devices.errors import CanceledError, DeadlineError
 from droidgate.devices.packages import InstalledPackage
+from droidgate.devices.quoting import quote_argument
 from droidgate.installed import SHIM_PACKAGE, SHIM_PREFIX, DeviceFacts
 from droidgate.leniency import ReadingContext
 from droidgate.model.capability import Provider
@@ -146,10 +147,8 @@ class ShimRoute:
                 return package.name, table, found
             if package.name != SHIM_PACKAGE:
                 reasons.append(f"{package.name} does not offer {target.capability.id}")
-        app, protocol = target.app.package, target.provider.protocol
-        text = "; ".join(reasons) or f"{app} has no shim on the phone"
-        install = f"run `droidgate shim install --from adb:/{app} --protocol {protocol}`"
-        hint = "run `droidgate shim status`" if reasons else install
+        text = "; ".join(reasons) or f"{target.app.package} has no shim on the phone"
+        hint = "run `droidgate shim status`" if reasons else _way_to_shim(target, place.device.serial)
         raise call_error(Failure("unavailable", text), hint=hint)
 
     def _table_of(self, package: InstalledPackage, place: ShimPlace) -> RouteTable:
@@ -247,6 +246,13 @@ def _end(sent: _Prepared, link: CallLink) -> bool:
 
 def _place_of(device: Device, facts: DeviceFacts) -> ShimPlace:
     return ShimPlace(device, facts.user, facts.release)
+
+
+def _way_to_shim(target: CallTarget, serial: str) -> str:
+    """Return the command that makes a shim of an app; without its protocol, some are left out."""
+    source = quote_argument(f"adb:{serial}/{target.app.package}")
+    protocol = quote_argument(target.provider.protocol)
+    return f"run `droidgate shim install --from {source} --serial {serial} --protocol {protocol}`"
 
 
 def _shims_for(package: str, place: ShimPlace, *, any_shim: bool = False) -> Iterator[InstalledPackage]:

@@ -29,6 +29,7 @@ from droidgate.sources.callability import Callability, callability_of
 from droidgate.sources.device import InstalledApp, PhoneReading, PhoneRequest, read_phone
 from droidgate_mobile_agent.read import built_in
 from droidgate_mobile_agent.tables import FORMAT_ID
+from droidgate_shim.builder.source_apps import is_unasked
 
 _MAX_LISTED: Final = 10
 _BOUNDARIES: Final = ".#/"
@@ -359,15 +360,36 @@ class PhoneTargets:
         known = self._limited_to(app, protocol)
         ids = list(dict.fromkeys(target.capability.id for target in known))
         short = {last_part(identifier): identifier for identifier in ids}
-        closest = closest_name(text, [*ids, *short])
+        full = [f"{target.app.package}/{target.capability.id}" for target in known] if "/" in text else []
+        closest = closest_name(text, [*ids, *short, *full])
         where = "" if app is None else f" of {app}"
         message = f"no capability{where} on the phone is called {text!r}"
+        unasked = ", ".join(self._unasked(app, protocol)) if protocol != FORMAT_ID else ""
+        more = (
+            f"; the tools of {unasked} are not known: run `droidgate shim install --from adb:`"
+            if unasked
+            else ""
+        )
         if closest is not None:
-            return UsageError(message, hint=f"did you mean {short.get(closest, closest)!r}?")
+            return UsageError(message, hint=f"did you mean {short.get(closest, closest)!r}?{more}")
         listed = ", ".join(ids[:_MAX_LISTED]) + (
             f" and {len(ids) - _MAX_LISTED} more" if len(ids) > _MAX_LISTED else ""
         )
-        return UsageError(message, hint=f"there are: {listed or 'none'}; see `droidgate discover`")
+        return UsageError(message, hint=f"there are: {listed or 'none'}; see `droidgate discover`{more}")
+
+    def _unasked(self, app: str | None, protocol: str | None) -> list[str]:
+        """Return the packages whose receivers list their tools only when a shim asks, and none has."""
+        providers = (
+            (named.package, provider)
+            for named in self.reading.apps
+            for provider in named.providers
+            if app in {None, named.package} and protocol in {None, provider.protocol}
+        )
+        return sorted(
+            package
+            for package, provider in providers
+            if is_unasked(provider) and (package, component_name(provider)) not in self._learnt
+        )
 
 
 def _is_end(text: str, name: str) -> bool:

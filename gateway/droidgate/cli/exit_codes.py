@@ -25,6 +25,6 @@ class ExitCode(IntEnum):
     DEVICE = 4, "A device cannot be reached or does not do what is needed"
     CALL_FAILED = 5, "A capability was called and failed"
     DENIED = 6, "A policy forbids the call"
-    INTERNAL = 70, "A mistake in droidgate itself"
+    INTERNAL = 70, "Internal error in droidgate"
     INTERRUPTED = 130, "Stopped by Ctrl-C"
     BROKEN_PIPE = 141, "The program that read the output went away"

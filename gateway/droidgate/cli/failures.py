@@ -141,15 +141,8 @@ def _hint_of_missing(path: Path) -> str:
     return "check the path" if closest is None else f"did you mean {closest!r}?"
 
 
-def _hint_of_call(error: DroidgateError) -> str | None:
-    is_argument = "invalid_argument: " in error.message
-    return "`droidgate inspect adb:` lists the parameters" if is_argument else None
-
-
 def _hint_of(error: DroidgateError) -> str | None:
     """Return the hint; how to use a virtual phone where one runs that the adb server does not know."""
-    if error.hint is None and error.exit_code == ExitCode.CALL_FAILED:
-        return _hint_of_call(error)
     if not isinstance(error, DeviceError):
         return error.hint or hint_of_file(error)
     from droidgate.cli.phone.running_phones import way_to_running_phone

@@ -122,6 +122,29 @@ def install_client(
     return _write(change)
 
 
+def settings_with_entry(
+    client: str,
+    *,
+    serials: Sequence[str] = (),
+    name: str = "droidgate",
+    project: str | os.PathLike[str] | None = None,
+    url: str | None = None,
+    variable: str = USUAL_VARIABLE,
+) -> dict[str, Any]:
+    """Return settings that have the entry alone, to be added by hand; a client's own are not read.
+
+    Args:
+        client, serials, name, project, url, variable: As for `install_client`.
+
+    Raises:
+        UsageError: the client is unknown, or cannot do what is asked for.
+    """
+    row = _find(client)
+    entry = _entry(row, serials, _checked_name(name), url, variable, project)
+    inputs = {} if url is None or row.http_input is None else {_INPUTS: [dict(row.http_input)]}
+    return {row.key: {name: entry}, **inputs}
+
+
 def _find(client: str) -> ClientRow:
     clients = load_clients()
     if client not in clients:

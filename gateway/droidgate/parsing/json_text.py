@@ -184,6 +184,8 @@ def _located(error: json.JSONDecodeError, path: str, line: int) -> InputError:
     hint = None
     if "control character" in error.msg:
         hint = "write newlines and tabs inside strings as \\n and \\t"
+    elif error.doc.startswith(("//", "/*"), error.pos):
+        hint = "remove the comment: JSON has none"
     elif error.msg.startswith("Expecting property name enclosed in double quotes"):
         hint = "names are in double quotes, and no comma follows the last member"
     place = f"{path}:{error.lineno + line - 1}:{error.colno}"

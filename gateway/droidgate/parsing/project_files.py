@@ -72,7 +72,7 @@ def _read_start(path: str | Path, length: int, root: str | Path | None, place: s
     try:
         descriptor = _open(path, root, place)
         if not stat.S_ISREG(os.fstat(descriptor).st_mode):
-            raise InputError("it is not a regular file", place=place, hint="name a regular file")
+            raise _not_regular(place)
         return _read(descriptor, length)
     except (OSError, ValueError) as error:
         reason = getattr(error, "strerror", None) or str(error)
@@ -80,6 +80,10 @@ def _read_start(path: str | Path, length: int, root: str | Path | None, place: s
     finally:
         if descriptor >= 0:
             os.close(descriptor)
+
+
+def _not_regular(place: str) -> InputError:
+    return InputError("it is not a regular file", place=place, hint="name a regular file")
 
 
 def _open(path: str | Path, root: str | Path | None, place: str) -> int:
@@ -112,6 +116,16 @@ def _read(descriptor: int, most: int) -> bytes:
         pieces.append(piece)
         left -= len(piece)
     return b"".join(pieces)
+
+
+def check_regular(path: str | os.PathLike[str]) -> None:
+    """Check that what a path leads to can be opened without waiting; a path that leads nowhere can.
+
+    Raises:
+        InputError: it is a folder, a pipe or a device.
+    """
+    if Path(path).exists() and not is_regular_file(os.fspath(path)):
+        raise _not_regular(os.fspath(path))
 
 
 def is_regular_file(path: str | Path) -> bool:

@@ -10,14 +10,18 @@ from uvicorn.protocols.http.h11_impl import H11Protocol, RequestResponseCycle
 HEAD_SECONDS: Final = 10.0
 """For the whole head of a request to arrive."""
 
+READ_SECONDS: Final = 60.0
+"""For a client to read a part of an answer: at most a page of a list or a part of a result."""
+
 MAX_CONNECTIONS: Final = 256
 """Open at once. One more closes the connection that has waited longest without a request."""
 
 
 class GuardedConnection(H11Protocol):
-    """A connection that closes when no request arrives on it in time."""
+    """A connection that closes when no request arrives on it in time, or nobody reads the answer."""
 
     _timer: asyncio.TimerHandle | None = None
+    _reading_timer: asyncio.TimerHandle | None = None
     _idle_since: float = 0.0
 
     def connection_made(self, transport: asyncio.Transport) -> None:  # type: ignore[override]
@@ -44,9 +48,20 @@ class GuardedConnection(H11Protocol):
         self._idle_since = self.loop.time()
         super().on_response_complete()
 
+    def pause_writing(self) -> None:
+        """Wait until the client has read what it was sent, but not for ever."""
+        super().pause_writing()
+        self._reading_timer = self.loop.call_later(READ_SECONDS, self.transport.abort)
+
+    def resume_writing(self) -> None:
+        """Go on: the client has read."""
+        super().resume_writing()
+        self._stop_reading_timer()
+
     def connection_lost(self, exc: Exception | None) -> None:
         """Note that the connection is closed."""
         self._stop_timer()
+        self._stop_reading_timer()
         super().connection_lost(exc)
 
     @property
@@ -68,3 +83,8 @@ class GuardedConnection(H11Protocol):
         if self._timer is not None:
             self._timer.cancel()
             self._timer = None
+
+    def _stop_reading_timer(self) -> None:
+        if self._reading_timer is not None:
+            self._reading_timer.cancel()
+            self._reading_timer = None

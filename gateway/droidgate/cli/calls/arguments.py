@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import sys
-from collections.abc import Iterable
+from collections.abc import Iterable, Mapping
 from pathlib import Path
 from typing import Final
 
@@ -37,27 +37,29 @@ def read_arguments(text: str, pairs: Iterable[str] = ()) -> dict[str, Json]:
         if not name or not equals:
             raise UsageError(f"--arg {pair!r} is not NAME=VALUE", hint="such as --arg date=2026-03-01")
         if name in value:
-            raise UsageError(f"duplicate argument {name!r}", hint="write it once, in --args or --arg")
+            raise UsageError(f"duplicate argument {name!r}", hint="write it once, in --args, --arg or --file")
         value[name] = given
     return value
 
 
-def read_files(pairs: Iterable[str]) -> dict[str, Path]:
+def read_files(pairs: Iterable[str], given: Mapping[str, Json]) -> dict[str, Path]:
     """Return the files that a call takes along, by argument.
 
     Args:
         pairs: `NAME=@FILE` each.
+        given: The arguments that have a value already.
 
     Raises:
-        UsageError: one is written otherwise, or is there twice.
+        UsageError: one is written otherwise, is there twice, or has a value already.
     """
     files: dict[str, Path] = {}
     for pair in pairs:
         name, separator, path = pair.partition("=@")
         if not name or not separator or not path:
             raise UsageError(f"--file {pair!r} is not NAME=@FILE", hint="such as --file path=@report.pdf")
-        if name in files:
-            raise UsageError(f"duplicate argument {name!r}", hint="write it once")
+        if name in files or name in given:
+            hint = "write it once, in --args, --arg or --file"
+            raise UsageError(f"duplicate argument {name!r}", hint=hint)
         files[name] = Path(path)
     return files
 

@@ -163,7 +163,7 @@ def _call(  # noqa: PLR0913
     if capability is None:
         raise UsageError("missing argument CAPABILITY", hint="name a capability, or a file with --batch")
     given = read_arguments(arguments, pairs or ())
-    sent = read_files(files or ())
+    sent = read_files(files or (), given)
     options = CallOptions(serial, signed_by, approved, as_json, pull, trace, force)
     request = CallRequest(capability, given, package, protocol, deadline, files=sent)
     return explain_and_report(request, options) if explain else call_and_report(request, options)

@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
+from itertools import zip_longest
 from pathlib import Path
 
 from droidgate.calling.approvals import Approval, ApprovalRequest
@@ -11,6 +12,7 @@ from droidgate.calling.files import fetch_files
 from droidgate.calling.requests import CallRequest
 from droidgate.calling.subjects import EVERY_CAPABILITY
 from droidgate.calling.traces import open_trace
+from droidgate.calls.failures import CallError
 from droidgate.cli.calls.asking import ask_on_terminal
 from droidgate.cli.calls.documents import call_document, plan_document
 from droidgate.cli.calls.outputs import show_outputs
@@ -20,6 +22,7 @@ from droidgate.cli.output.json_output import print_json
 from droidgate.cli.output.pages import Line, print_note, print_warning, show
 from droidgate.devices.device import open_device
 from droidgate.devices.quoting import join_command, quote_argument
+from droidgate.model.errors import InputError
 from droidgate.model.findings import Finding, Level
 from droidgate.model.json_values import one_line_json
 
@@ -43,10 +46,12 @@ def call_and_report(request: CallRequest, options: CallOptions) -> int:
     Raises:
         UsageError: no capability, or more than one, is named so.
         CallError: the call failed; 6 where it is not allowed, else 5.
-        InputError: the policy, the pins or the audit log cannot be used.
+        InputError: the policy, the pins or the audit log cannot be used, or files cannot be fetched there.
         DeviceError: the phone fails.
         WriteError: the trace cannot be written, or there is a file of its name.
     """
+    if options.pull is not None and options.pull.exists() and not options.pull.is_dir():
+        raise InputError("it is not a folder", place=str(options.pull), hint="name a folder with --pull")
     caller = _caller(options)
     with open_trace(options.trace, force=options.force) as steps, WaitingLine() as line:
 
@@ -55,11 +60,17 @@ def call_and_report(request: CallRequest, options: CallOptions) -> int:
             return ask_on_terminal(asked)
 
         allowed = EVERY_CAPABILITY if options.approved else ()
-        result = caller.call(request, approver=ask, allowed=allowed, trace=steps, progress=line.show)
-    _warn(result.findings)
+        try:
+            result = caller.call(request, approver=ask, allowed=allowed, trace=steps, progress=line.show)
+        except CallError as error:
+            _point_to_parameters(error, options.serial)
+            raise
     if options.pull is not None:
-        for copy in fetch_files(result.value, options.pull, caller.device):
+        fetched = fetch_files(result.value, options.pull, caller.device)
+        result = replace(result, findings=(*result.findings, *fetched.findings))
+        for copy in fetched.copies:
             print_note(f"created: {copy}")
+    _warn(result.findings)
     if options.as_json:
         print_json(call_document(result))
     else:
@@ -81,12 +92,21 @@ def explain_and_report(request: CallRequest, options: CallOptions) -> int:
     return ExitCode.OK
 
 
+def _point_to_parameters(error: CallError, serial: str | None) -> None:
+    """Add to the last problem of the arguments how the declared parameters are listed."""
+    last = (error, *error.others)[-1]
+    if error.failure.token == "invalid_argument" and last.hint is None:  # noqa: S105
+        last.hint = f"`droidgate inspect adb:{serial or ''}` lists the parameters"
+
+
 def _caller(options: CallOptions) -> Caller:
     return Caller(open_device(options.serial), signed_by=options.signed_by)
 
 
 def _plan_lines(plan: CallPlan) -> list[Line]:
     subject = plan.subject
+    # The first command makes a folder, the next ones read a file each.
+    reads = ["", *(f" <{quote_argument(str(file.source))}" for file in plan.files)]
     adb = f"adb -s {quote_argument(subject.serial)} shell"
     return [
         Line(f"{subject.capability} of {subject.package} ({subject.protocol})"),
@@ -98,10 +118,9 @@ def _plan_lines(plan: CallPlan) -> list[Line]:
         *(Line(f"not by {reason}", 1) for reason in plan.passed_over),
         Line("commands, not run:"),
         *(
-            Line(f"adb push {quote_argument(str(file.source))} {quote_argument(file.path)}", 1)
-            for file in plan.files
+            Line(f"{adb} {quote_argument(join_command(command))}{source}", 1)
+            for command, source in zip_longest(plan.commands, reads, fillvalue="")
         ),
-        *(Line(f"{adb} {quote_argument(join_command(command))}", 1) for command in plan.route.commands),
     ]
 
 

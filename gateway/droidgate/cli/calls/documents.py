@@ -101,7 +101,7 @@ class CallPlanDocument(PublishedDocument, schema="droidgate.call-plan/1"):
         approval: Whether the capability is approved as it is declared now: `approved`, `new` or `changed`.
         route: Id of the way.
         title: The way, in a few words.
-        commands: The device commands in order, each as its arguments before quoting.
+        commands: The device commands in order, each as its arguments before quoting; those of files included.
         passed_over: Why earlier ways cannot carry the call.
         findings: What would be coerced.
         files: What would be put on the phone first.
@@ -142,7 +142,6 @@ def plan_document(plan: CallPlan) -> CallPlanDocument:
         approval=plan.pin.kind,
         route=plan.route.route,
         title=plan.route.title,
-        commands=plan.route.commands,
         files=tuple(CallFile.of(file, source=str(file.source)) for file in plan.files),
     )
 

@@ -14,7 +14,7 @@ from droidgate.cli.exit_codes import ExitCode
 from droidgate.cli.output.json_output import print_json
 from droidgate.cli.output.pages import Block, Line, file_lines, print_file_notes, show
 from droidgate.cli.output.safe_text import one_line, visible
-from droidgate.clients.installing import ClientChange, install_client
+from droidgate.clients.installing import ClientChange, install_client, settings_with_entry
 from droidgate.model.errors import UsageError
 from droidgate_mappings.clients import load_clients
 
@@ -39,23 +39,22 @@ def install(request: ClientRequest, *, as_json: bool) -> int:
     """Change a client's settings, or print the entry, and return the exit code."""
     if request.is_printed and request.remove:
         raise UsageError("--print and --remove exclude each other", hint="leave one of them out")
-    change = install_client(
-        request.client,
-        serials=request.serials,
-        name=request.name,
-        project=request.project,
-        url=request.url,
-        variable=request.variable,
-        remove=request.remove,
-        write=not request.is_printed,
-    )
+    options: dict[str, Any] = {
+        "serials": request.serials,
+        "name": request.name,
+        "project": request.project,
+        "url": request.url,
+        "variable": request.variable,
+    }
+    if request.is_printed and not as_json:
+        print(_settings_text(request.client, settings_with_entry(request.client, **options)))
+        return ExitCode.OK
+    change = install_client(request.client, **options, remove=request.remove, write=not request.is_printed)
     status = _status(change, is_written=not request.is_printed)
     if as_json:
         print_json(_document(change, status))
         if not request.is_printed:
             print_file_notes({change.path: status})
-    elif request.is_printed:
-        print(_entry_text(change, request.name))
     else:
         show(_page(change, status))
     return ExitCode.OK
@@ -81,15 +80,10 @@ def _document(change: ClientChange, status: Status) -> InstallClientDocument:
     )
 
 
-def _entry_text(change: ClientChange, name: str) -> str:
-    """Return the entry as the client's settings would have it, with what is around it."""
-    row = load_clients()[change.client]
-    document: dict[str, Any] = {row.key: {name: dict(change.entry or {})}}
-    if change.input is not None:
-        document["inputs"] = [dict(change.input)]
-    if row.syntax == "yaml":
-        return yaml.safe_dump(document, sort_keys=False, allow_unicode=True).rstrip()
-    return json.dumps(document, indent=2, ensure_ascii=False)
+def _settings_text(client: str, settings: dict[str, Any]) -> str:
+    if load_clients()[client].syntax == "yaml":
+        return yaml.safe_dump(settings, sort_keys=False, allow_unicode=True).rstrip()
+    return json.dumps(settings, indent=2, ensure_ascii=False)
 
 
 def _page(change: ClientChange, status: Status) -> list[Block]:
