@@ -267,6 +267,14 @@ def test_an_app_that_drifted_is_a_problem(device: Device, answering: FakeShim, s
     assert checks(device)["targets"].state == "problem"
 
 
+def test_an_app_that_is_disabled_is_a_problem_though_the_shim_does_not_see_it(
+    device: Device, told: FakeShim
+) -> None:
+    told.outputs["pm list -d"] = Answer(b"package:com.example.notes\npackage:com.example.other\n")
+    found = checks(device)["targets"]
+    assert (found.state, found.found) == ("problem", "com.example.notes is disabled")
+
+
 @pytest.mark.parametrize("garbage", [b"", b"nothing known\n", b"\xff\xfe", b"User 10: stopped=true\n"])
 def test_what_dumpsys_says_otherwise_is_unknown(device: Device, answering: FakeShim, garbage: bytes) -> None:
     answering.outputs["dumpsys trust"] = answering.outputs["dumpsys package"] = Answer(garbage)
