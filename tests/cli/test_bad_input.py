@@ -120,6 +120,35 @@ CASES = [
     Case("droidgate migrate nope --to mmcp --into nope", 3, "nope: "),
     Case("droidgate shim install --from adb:", 4, "", ""),
     Case("droidgate shim grant --agent x --capability y", 4, "", ""),
+    Case("droidgate shim install --from nope", 4, "", ""),
+    Case("droidgate shim uninstall", 2, "no shim is named", "take --all"),
+    Case("droidgate phone start --port 99999", 2, "'99999' is not a whole number", "phone start --help"),
+    Case(
+        "printf '[phone.start]\nsdk = \"99\"' > droidgate.toml; droidgate phone start",
+        2,
+        "toml:2: ",
+        "config",
+    ),
+    Case(
+        "printf 'from = \"x\"' > droidgate.toml; droidgate inspect SAMPLE",
+        2,
+        "expected a list",
+        "config show",
+    ),
+    Case("mkdir droidgate.toml; droidgate inspect SAMPLE", 2, "droidgate.toml: ", "config show"),
+    Case("droidgate scan @nope --catalog c", 3, "nope: the list cannot be read", "one source a line"),
+    Case("droidgate scan SAMPLE --catalog c --workers 0", 2, "'0' is not a whole number", "scan --help"),
+    Case("droidgate coverage nope --since gone", 3, "gone: it is not a catalog", "droidgate scan"),
+    Case("droidgate diff SAMPLE SAMPLE --fail-on nope", 2, "is not one of 'text-only'", "diff --help"),
+    Case(
+        "droidgate migrate SAMPLE --to mmcp --into /dev/null", 3, "/dev/null: not a folder", "Android app's"
+    ),
+    Case("droidgate serve --http 127.0.0.1:99999", 2, "'127.0.0.1:99999' is not an address", "PORT"),
+    Case("droidgate call x --args @nope.json", 2, "--args:1:1: not JSON", "such as --args"),
+    Case("yes | droidgate inspect -", 3, "more than 16777216 bytes"),
+    Case(
+        "ANDROID_ADB_SERVER_PORT=abc ADB_SERVER_SOCKET= droidgate devices", 4, "'abc'; expected a port", None
+    ),
 ]
 
 

@@ -42,15 +42,15 @@ def test_a_long_page_keeps_its_first_parts_and_its_summary_and_counts_the_rest()
     page += [Line("108 rows"), Line("written: x")]
     short = short_page(page, plain_height)
     tables = [block for block in short if isinstance(block, Table)]
-    assert [len(table.rows) for table in tables] == [10, 10]
-    assert texts(short)[-11:] == [
+    assert [len(table.rows) for table in tables] == [4, 4, 4, 4]
+    assert texts(short)[-9:] == [
         "More",
-        *(f"part {number}" for number in range(2, 9)),
-        "left out: 7 parts of this page, 109 lines; --details shows everything",
+        *(f"part {number}" for number in range(4, 9)),
+        "left out: 5 parts of this page, 107 lines; --details shows everything",
         "108 rows",
         "written: x",
     ]
-    assert texts(short).count("and 2 more rows") == 2
+    assert texts(short).count("and 8 more rows") == 4
 
 
 def test_parts_have_fewer_rows_where_all_of_them_fit_then() -> None:
@@ -90,6 +90,12 @@ def test_parts_about_security_are_never_left_out_as_a_whole() -> None:
     assert "Security: access rules" in short
     assert [text for text in short if text.startswith("rule")] == [f"rule {number}" for number in range(10)]
     assert "and 20 more lines" in short
+
+
+def test_what_is_left_to_do_is_never_left_out_as_a_whole() -> None:
+    page = [block for number in range(9) for block in part(f"part {number}", 12)]
+    page += [Heading("Left to do"), Line("write the handler", 1), Line()]
+    assert "write the handler" in texts(short_page([*page, Line("end")], plain_height))
 
 
 def test_columns_with_details_are_left_out_and_counted() -> None:

@@ -30,7 +30,7 @@ def test_it_shows_a_diff_and_writes_nothing(droidgate: Runner, project: Path) ->
 
 
 def test_it_writes_once(droidgate: Runner, project: Path) -> None:
-    arguments = ("migrate", CLOCK, "--to", "appfunctions", "--into", project, "--write")
+    arguments = ("migrate", CLOCK, "--to", "appfunctions", "--into", project, "--write", "--details")
     first = droidgate(*arguments)
     assert first.code == 0
     assert "updated: src/main/AndroidManifest.xml" in first.out

@@ -107,6 +107,15 @@ def test_a_scan_converts_into_an_installed_format_and_the_report_has_it(
     assert "TO tool-list" in droidgate("coverage", "catalog", "--details")
 
 
+def test_a_scan_reads_files_that_an_installed_format_claims_by_their_ending(
+    droidgate: Callable[..., str], tmp_path: Path
+) -> None:
+    (tmp_path / "a").mkdir()
+    (tmp_path / "a/list.tools").write_text('search "Find notes"\n')
+    droidgate("scan", "a", "--catalog", "catalog", "--workers", "1")
+    assert "search" in droidgate("inspect", "catalog")
+
+
 @pytest.mark.slow
 def test_the_demo_converts_into_an_installed_format_and_reads_it_back(droidgate: Callable[..., str]) -> None:
     shown = droidgate("demo")

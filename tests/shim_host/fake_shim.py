@@ -97,6 +97,8 @@ class FakeShim:
             command, stdin = stdin.decode().removesuffix(" </dev/null\n"), b""
         words = shlex.split(command)
         self.commands.append(words)
+        if words[:4] == ["pm", "list", "packages", "-d"]:
+            return self.outputs.get("pm list -d", Answer())
         if words[0] != "content":
             return self.outputs.get(" ".join(words[:2]), self.outputs.get(words[0], Answer()))
         options = dict(zip(words[2::2], words[3::2], strict=True))

@@ -8,7 +8,8 @@ from typing import Literal, TypeAlias
 from droidgate.model.json_values import Json
 from droidgate.model.types import Frozen
 
-TargetState = Literal["as-approved", "absent", "other-signer", "changed"]
+TargetState = Literal["as-approved", "absent", "other-signer", "changed", "disabled"]
+"""What a shim answers; `disabled` is what Android answers the host."""
 
 
 class AppOfShim(Frozen):

@@ -3,11 +3,11 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Final
 
 from droidgate.devices.device import Device
-from droidgate.devices.packages import InstalledPackage, list_packages
+from droidgate.devices.packages import InstalledPackage, disabled_packages, list_packages
 from droidgate.devices.properties import build_of, current_user, get_properties
 from droidgate.installed import SHIM_PACKAGE, SHIM_PREFIX, is_shim
 from droidgate.model.errors import DeviceError, DroidgateError
@@ -18,13 +18,14 @@ _SYNC: Final = "droidgate shim sync"
 _TARGET_PROBLEMS: Final[Mapping[TargetState, tuple[str, str]]] = {
     "absent": (
         "is not installed, or the shim cannot see it",
-        f"Install the app, or remove the shim with {_SYNC}",
+        f"install the app, or remove the shim with {_SYNC}",
     ),
     "other-signer": (
         "is signed by another than was approved",
-        f"Be sure where the app comes from; then {_SYNC}",
+        f"be sure where the app comes from; then {_SYNC}",
     ),
-    "changed": ("declares something else than was approved", f"See what changed; then {_SYNC}"),
+    "changed": ("declares something else than was approved", f"see what changed; then {_SYNC}"),
+    "disabled": ("is disabled", "enable it in the phone's settings: Apps, the app, Enable"),
 }
 
 
@@ -130,7 +131,21 @@ def installed_shims(
         DeviceError: the device cannot be reached or goes away.
     """
     names = sorted(filter(is_shim, place.packages() if packages is None else packages))
-    return tuple(_look_at(place, name) for name in names)
+    disabled = disabled_packages(place.device, place.user) if names else frozenset()
+    return tuple(_with_disabled(_look_at(place, name), disabled) for name in names)
+
+
+def _with_disabled(shim: InstalledShim, disabled: frozenset[str]) -> InstalledShim:
+    """Return a shim with the state of disabled apps, which the shim does not see."""
+    if shim.status is None or disabled.isdisjoint(target.package for target in shim.status.targets):
+        return shim
+    targets = tuple(
+        target.model_copy(update={"state": "disabled"})
+        if target.package in disabled and target.state == "as-approved"
+        else target
+        for target in shim.status.targets
+    )
+    return replace(shim, status=shim.status.model_copy(update={"targets": targets}))
 
 
 def _look_at(place: ShimPlace, application_id: str) -> InstalledShim:

@@ -135,4 +135,4 @@ def _is_looked_after(shim: InstalledShim, packages: Collection[str] | None) -> b
 def _why_it_went(shim: InstalledShim) -> str:
     if shim.application_id == SHIM_PACKAGE:
         return "none of its apps declares anything that was chosen"
-    return "the app is not installed, or declares nothing that was chosen"
+    return "the app is not installed, is disabled, or declares nothing that was chosen"

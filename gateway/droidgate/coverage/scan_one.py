@@ -209,7 +209,8 @@ def _scan_descriptor(item: Item, known: Container[str]) -> Scanned:
     if digest in known:
         return scanned.ended(KNOWN)
     try:
-        reading = _read_descriptor(data, must_be_descriptor=item.kind != "descriptor")
+        name = _name_for(item.location, data)
+        reading = _read_descriptor(data, name=name, must_be_descriptor=item.kind != "descriptor")
     except InputError as error:
         return scanned.ended("unreadable", error.message)
     if reading is None:
@@ -220,16 +221,23 @@ def _scan_descriptor(item: Item, known: Container[str]) -> Scanned:
     return scanned.ended("read", rows=rows_of_unit(Unit(digest, reading, findings)))
 
 
-def _read_descriptor(data: bytes, *, must_be_descriptor: bool) -> Providers | None:
+def _name_for(location: str, data: bytes) -> str:
+    """Return the name under which a file is read: without its ending, unless a format claims it by that."""
+    named = _DESCRIPTOR + posixpath.splitext(location)[1]
+    is_claimed = detect_format(SourceFile(_DESCRIPTOR, data)) is not None
+    return _DESCRIPTOR if is_claimed or detect_format(SourceFile(named, data)) is None else named
+
+
+def _read_descriptor(data: bytes, *, must_be_descriptor: bool, name: str = _DESCRIPTOR) -> Providers | None:
     if is_zip(data):
         return None
     if is_binary_xml(data):
         data = source_text_of(data, _DESCRIPTOR).encode()
     if is_manifest(data):
         return read_one_module(Module({MAIN: SourceSet({_DESCRIPTOR: data}, "", _DESCRIPTOR)}), _options())
-    if not must_be_descriptor and detect_format(SourceFile(_DESCRIPTOR, data)) is None:
+    if not must_be_descriptor and detect_format(SourceFile(name, data)) is None:
         return None
-    return read_content(_DESCRIPTOR, data, _options())
+    return read_content(name, data, _options())
 
 
 def _scan_module(item: Item, known: Container[str]) -> Scanned:

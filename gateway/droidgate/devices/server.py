@@ -98,7 +98,7 @@ def _read_socket(named: str) -> ServerAddress:
 def _read_port(text: str, variable: str) -> int:
     if text.isascii() and text.isdecimal() and 0 < int(text) < 65_536:  # noqa: PLR2004
         return int(text)
-    raise ServerUnreachableError(f"{variable} names the port {excerpt(text)!r}, which is none")
+    raise ServerUnreachableError(f"{variable} is {excerpt(text)!r}; expected a port from 1 to 65535")
 
 
 class AdbServer:

@@ -13,7 +13,19 @@ from droidgate.cli.exit_codes import ExitCode
 from droidgate.cli.options import ConversionThreshold
 from droidgate.cli.output.documents import ChangedFile, MigrationDocument
 from droidgate.cli.output.json_output import print_json
-from droidgate.cli.output.pages import Block, Heading, Line, file_lines, print_file_notes, print_warning, show
+from droidgate.cli.output.page_length import shows_details
+from droidgate.cli.output.pages import (
+    LEFT_TO_DO,
+    Block,
+    Heading,
+    Line,
+    amount,
+    file_lines,
+    print_file_notes,
+    print_note,
+    print_warning,
+    show,
+)
 from droidgate.cli.output.safe_text import visible
 from droidgate.cli.reading import read_all
 from droidgate.migration.migrating import Migration, migrate
@@ -82,15 +94,20 @@ def _report(request: MigrateRequest, migration: Migration, *, as_json: bool, is_
         return
     notes: list[Block] = []
     if migration.notes:
-        notes = [Heading("Left to do"), *(Line(note, 1) for note in migration.notes), Line()]
+        notes = [Heading(LEFT_TO_DO), *(Line(note, 1) for note in migration.notes), Line()]
     page = [*conversion_page(migration.conversion, migration.source.findings), Line(), *notes]
     if request.write:
         show([*page, *file_lines(statuses)])
         if not is_written:
             print_warning("nothing was written: a finding reaches the threshold")
         return
-    _print_diff(migration.unified_diff())
+    is_whole = shows_details() or not sys.stdout.isatty()
+    shown = [change for change in migration.changes if is_whole or change.before is not None]
+    _print_diff("".join(change.unified_diff() for change in shown))
     sys.stdout.flush()
+    if len(shown) < len(migration.changes):
+        new = amount(len(migration.changes) - len(shown), "new file")
+        print_note(f"left out of the diff: {new}; --details or a pipe has them")
     show(page, sys.stderr)
     print_file_notes(statuses)
 

@@ -25,13 +25,15 @@ _MOST_LINES: Final = 40
 """Lines of a page that is shown whole."""
 
 _ROWS_OF_PART: Final = (10, 6, 4)
-"""How many rows of each part a longer page has: the first number with which all parts fit, else the first."""
+"""How many rows of each part a longer page has: the first number with which the most parts fit."""
 
 _MOST_FILES: Final = 6
 """Files with a line each in a short report."""
 
 SECURITY: Final = "Security"
 """What headings of parts about access rules begin with."""
+LEFT_TO_DO: Final = "Left to do"
+"""The heading of what somebody has to do after the command."""
 
 _COLOURS: Final = {
     **dict.fromkeys(("error", "security", "impossible", "dropped", "breaking"), "red"),
@@ -122,8 +124,8 @@ def show(blocks: Iterable[Block], stream: IO[str] | None = None, *, is_data: boo
 def short_page(blocks: Sequence[Block], height: Height) -> list[Block]:
     """Return a page of about a screen: the first parts, the first rows of each, and the summary.
 
-    Parts begin with a heading; those about security are never left out as a whole. What is left out is
-    counted, and its first headings are shown.
+    Parts begin with a heading; those about security and what is left to do are never left out as a whole.
+    What is left out is counted, and its first headings are shown.
 
     Args:
         blocks: The whole page.
@@ -141,7 +143,7 @@ def short_page(blocks: Sequence[Block], height: Height) -> list[Block]:
         summary, hidden = _short_part(summary, _ROWS_OF_PART[0])
         room = _MOST_LINES - height(summary)
         tried = [_first_parts(blocks[:ends_at], most, room, height) for most in _ROWS_OF_PART]
-        shown, parts, rows, _ = next((item for item in tried if item[-1]), tried[0])
+        shown, parts, rows, _ = min(tried, key=lambda item: (item[1], item[-1]))
         rows += hidden
     counts = [
         *([f"the {noun(len(columns), 'column')} {' and '.join(columns)}"] if columns else []),
@@ -161,32 +163,34 @@ def _is_screen(blocks: Sequence[Block], height: Height) -> bool:
 
 def _first_parts(
     blocks: Sequence[Block], most: int, room: int, height: Height
-) -> tuple[list[Block], int, int, bool]:
-    """Return the parts of a page that fit, how many parts and rows are left out, and whether all parts fit.
+) -> tuple[list[Block], int, int, int]:
+    """Return the parts of a page that fit, how many parts and rows are left out, and the lines too many.
 
     The headings of parts that do not fit come last.
     """
     shown: list[Block] = []
     headings: list[Block] = []
     parts = rows = 0
-    is_whole, is_detail = True, False
+    is_full = is_detail = False
     for part in _parts(blocks):
         heading = part[0] if isinstance(part[0], Heading) else Heading("")
         is_security = heading.text.startswith(SECURITY)
         short, left_out = _short_part(part, _ROWS_OF_PART[0] if is_security else most)
+        lines = height(short)
         is_detail = is_detail or heading.is_detail
-        room -= 0 if is_detail else height(short)
-        is_whole = is_whole and room >= 0
-        if is_security or not (shown and (is_detail or not is_whole)):
+        is_kept = is_security or heading.text == LEFT_TO_DO or not shown
+        is_full = is_full or lines > room
+        if is_kept or not (is_detail or is_full):
             shown += short
             rows += left_out
+            room -= lines
         else:
             parts += 1
             rows += sum(map(_rows_of, part))
             headings += [] if is_detail else [Line(heading.text, 1)]
     if headings:
         shown += [Heading("More"), *_short_part([*headings, Line()], _ROWS_OF_PART[0])[0]]
-    return shown, parts, rows, is_whole
+    return shown, parts, rows, max(0, -room)
 
 
 def _short_part(part: Sequence[Block], most: int) -> tuple[list[Block], int]:
