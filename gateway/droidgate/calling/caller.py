@@ -257,8 +257,8 @@ class Caller:
         """Return the call for an app that has not changed since it was read, or the failure of its arguments.
 
         The call has no way if it needs an approval, fails, or needs a shim: the app is then read again first,
-        so that questions and failures are about its current state. Return None if the app is read again in any
-        case, such as with a trace, which has every step by itself.
+        so that questions and failures are about its current state. Return None if the app is read again
+        in any case, such as with a trace, which has every step by itself.
         """
         if isinstance(found, ScreenTarget) or found.is_learnt or request.files or link.trace.is_on:
             return None
