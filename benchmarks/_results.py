@@ -6,7 +6,7 @@ import argparse
 import json
 import os
 import platform
-import re
+import textwrap
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 from datetime import UTC, datetime
@@ -14,8 +14,6 @@ from pathlib import Path
 from typing import Any
 
 Value = str | int | float
-
-_ROW = re.compile(r"\[\n *([^][{}]+)\n *\]")
 
 
 def parser(description: str | None) -> argparse.ArgumentParser:
@@ -96,9 +94,9 @@ class Results:
 
 def results_text(results: Mapping[str, Any]) -> str:
     """Return results as indented JSON, with a line for each row of a table."""
-    return _ROW.sub(_on_a_line, json.dumps(results, indent=1)) + "\n"
-
-
-def _on_a_line(row: re.Match[str]) -> str:
-    values = re.sub(r"\n *", " ", row[1])
-    return f"[{values}]"
+    text = json.dumps(results, indent=1)
+    for table in results["tables"].values():
+        for row in table["rows"]:
+            in_lines = textwrap.indent(json.dumps(row, indent=1), " " * 4).lstrip()
+            text = text.replace(in_lines, json.dumps(row))
+    return text + "\n"

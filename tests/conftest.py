@@ -61,9 +61,9 @@ def pytest_configure(config: pytest.Config) -> None:
         config.add_cleanup(lambda: shutil.rmtree(home, ignore_errors=True))
     # A shell starts background jobs with SIGINT ignored, which programs that tests start would inherit.
     signal.signal(signal.SIGINT, signal.default_int_handler)
-    demanded = os.environ.get(requirements_of_tests.REQUIRE_VARIABLE, "")
+    required = os.environ.get(requirements_of_tests.REQUIRE_VARIABLE, "")
     try:
-        requirements_of_tests.demanded_names(demanded)
+        requirements_of_tests.required_names(required)
     except ValueError as error:
         raise pytest.UsageError(str(error)) from None
 
@@ -130,7 +130,7 @@ def _services_of_phones() -> Iterator[list[str]]:
 
     with pytest.MonkeyPatch.context() as patch:
         patch.setattr(EventLog, "record", record_too)
-        # The real adb names the terminal where there is one, which tells its commands from droidgate's.
+        # The real adb names the terminal if there is one; that distinguishes its commands from droidgate's.
         patch.setenv("TERM", os.environ.get("TERM") or "dumb")
         yield services
 

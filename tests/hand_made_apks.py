@@ -260,7 +260,7 @@ def zip_of(files: Mapping[str, bytes], *, stored: Sequence[str] = ("resources.ar
 def local_header(
     name: bytes, data: bytes, *, method: int = 0, flags: int = 0, size: int | None = None
 ) -> bytes:
-    """Return an entry as it stands in the file: its header, name and content as given."""
+    """Return an entry as it is in the file: its header, name and content as given."""
     declared = len(data) if size is None else size
     head = struct.pack(
         "<4s5H3I2H",

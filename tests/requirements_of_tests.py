@@ -132,7 +132,7 @@ _framework_jar = _jar(FRAMEWORK_FROM_MAVEN, "DROIDGATE_FRAMEWORK_JAR")
 
 
 def _newest_jdk() -> Path | None:
-    """Return the `javac` of the newest JDK: the one on PATH, or one in a folder of its own beside it."""
+    """Return the `javac` of the newest JDK: the one on PATH, or one in a folder next to it."""
     return max(_compilers(), key=_version_printed_with("-version"), default=None)
 
 
@@ -541,7 +541,7 @@ PARTS = {
             "corpus",
             _corpus,
             "descriptors that real apps ship are read",
-            "put the project's corpus at ../shared/corpus beside the checkout, or name its folder "
+            "put the project's corpus at ../shared/corpus next to the checkout, or name its folder "
             "in DROIDGATE_CORPUS",
         ),
         _python(
@@ -617,7 +617,7 @@ def find(name: str) -> Path:
     return outcome
 
 
-def demanded_names(environment_value: str) -> frozenset[str]:
+def required_names(environment_value: str) -> frozenset[str]:
     """Return the parts that have to be there, from the text of DROIDGATE_REQUIRE.
 
     Raises:
@@ -636,7 +636,7 @@ def demanded_names(environment_value: str) -> frozenset[str]:
 
 
 def require(name: str) -> Path:
-    """Return where the part is; without it skip the running test, or fail it where the part is demanded.
+    """Return where the part is; without it skip the running test, or fail it if the part is required.
 
     Raises:
         KeyError: the table has no part of this name.
@@ -644,8 +644,8 @@ def require(name: str) -> Path:
     try:
         return find(name)
     except PartMissingError as missing:
-        if name in demanded_names(os.environ.get(REQUIRE_VARIABLE, "")):
-            pytest.fail(f"{missing} ({REQUIRE_VARIABLE} demands it)", pytrace=False)
+        if name in required_names(os.environ.get(REQUIRE_VARIABLE, "")):
+            pytest.fail(f"{missing} (required by {REQUIRE_VARIABLE})", pytrace=False)
         pytest.skip(f"{_SKIP_MARK}{missing}")
 
 

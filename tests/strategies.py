@@ -12,7 +12,7 @@ What is left out, since no reader makes it of a file that does not already say s
 - `null` and `any` are never nullable (null is allowed already), and an enum never lists null;
 - an enum has at least one value, no value twice, and values of its type's kind; that of `any` mixes kinds;
 - `AnyType.boolean` stands alone: the schemas `true` and `false` have no room for anything else;
-- `implicit` only where other keywords tell the kind: an object's properties, an array's items, string enums;
+- `implicit` only where other keywords imply the kind: an object's properties, an array's items, string enums;
 - all-of and one-of have at least one member, and the last of several alternatives is not bare `null`, which
   is how `nullable` is written;
 - the keywords of the algebra are in `keywords` only as another spelling of the same fact;

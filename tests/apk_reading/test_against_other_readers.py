@@ -82,8 +82,9 @@ def read_androguard(text: str, value: TypedValue) -> Any:
 
 
 def is_lost_on_androguard(text: str, value: TypedValue) -> bool:
-    """Tell whether androguard is known not to read a value: characters beyond U+FFFF in UTF-8 pools, and
-    negative dimensions and fractions.
+    """Return whether androguard is known to misread a value.
+
+    It misreads characters beyond U+FFFF in UTF-8 pools, and negative dimensions and fractions.
     """
     is_complex = value.type in {ValueType.DIMENSION, ValueType.FRACTION}
     return "\ufffd" in text or (is_complex and complex_number(value.data) < 0)

@@ -1,4 +1,4 @@
-"""What `pack` tells of texts for which newer releases refuse an app.
+"""What `pack` reports of texts for which newer releases refuse an app.
 
 The same APKs are given to Android's own parser by ManifestLimitsTest.java.
 """

@@ -1,4 +1,4 @@
-"""Resources of a source tree: qualifiers, ids, what is refused and what is told."""
+"""Resources of a source tree: qualifiers, ids, what is refused and what is reported."""
 
 from pathlib import Path
 

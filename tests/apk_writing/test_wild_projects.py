@@ -57,7 +57,7 @@ PIECES = st.sampled_from(
     ]
 )
 
-# Values and texts: what stands there decides more often than markup whether a file can be compiled.
+# Values and texts: whether a file can be compiled depends on them more often than on markup.
 _VALUES = re.compile(rb'(?<=["\'>])([^"\'<>]+)(?=["\'<])')
 
 

@@ -26,7 +26,7 @@ pytestmark = pytest.mark.requires("corpus")
 HERE = Path(__file__).parent
 GOLDEN = "androidx__androidx__appfunctions__appfunctions-compiler__src__test__test-data__output__"
 ANOTHER_KIND = ("cmd output", "--parameters", "converted tool", "app_metadata-attrs")
-"""Dialects of the index that are no descriptors: a shell's output, another project's, a values file."""
+"""Dialects of the index that are not descriptors: a shell's output, another project's, a values file."""
 
 
 def rows_of_table(name: str) -> list[dict[str, str]]:

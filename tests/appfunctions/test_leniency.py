@@ -1,4 +1,4 @@
-"""Each leniency of the registry: what is accepted, how it is read, and that it is told (reference 1 to 3)."""
+"""Each leniency of the registry: what is accepted, how it is read and reported (reference 1 to 3)."""
 
 from dataclasses import replace
 

@@ -1,4 +1,4 @@
-"""Each of the fourteen type numbers, typed by hand from reference 2.c, and what a data type says besides."""
+"""Each of the fourteen type numbers, typed by hand from reference 2.c, and what else a data type says."""
 
 import pytest
 from lxml import etree

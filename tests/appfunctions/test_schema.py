@@ -1,4 +1,4 @@
-"""The schema beside a functions file: read as Android's parser reads it (reference 2.f), and kept."""
+"""The schema next to a functions file: read as Android's parser reads it (reference 2.f), and kept."""
 
 import pytest
 from hypothesis import given

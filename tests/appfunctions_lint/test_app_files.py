@@ -30,22 +30,22 @@ class CountedResources:
     """Resources that count what is read of them."""
 
     def __init__(self, held: Resources) -> None:
-        self._held = held
+        self._resources = held
         self.reads: Counter[str] = Counter()
 
     def read_file(self, reference: str) -> TextFile | None:
         self.reads[reference] += 1
-        return self._held.read_file(reference)
+        return self._resources.read_file(reference)
 
     def read_asset(self, name: str) -> TextFile | None:
         self.reads[name] += 1
-        return self._held.read_asset(name)
+        return self._resources.read_asset(name)
 
     def read_text(self, reference: str) -> str | None:
-        return self._held.read_text(reference)
+        return self._resources.read_text(reference)
 
     def read_array(self, reference: str) -> tuple[str, ...] | None:
-        return self._held.read_array(reference)
+        return self._resources.read_array(reference)
 
 
 def counted(application: Application) -> tuple[Application, CountedResources]:

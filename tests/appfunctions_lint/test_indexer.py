@@ -89,7 +89,7 @@ def test_before_17_the_indexer_adds_only_package_and_application() -> None:
 
 
 def test_the_hash_of_a_package_is_javas() -> None:
-    # The value stands in a listing of a real Android 17 device (reference appfunctions 3.2).
+    # The value is from a listing of a real Android 17 device (reference appfunctions 3.2).
     assert java_hash("dev.shreyaspatil.noty.composeapp") == -678864315
     assert java_hash("") == 0
 

@@ -74,7 +74,7 @@ def scalar_pairs(*, result: bool) -> list[tuple[Type, Values]]:
 
 @st.composite
 def typed(draw: st.DrawFn, depth: int = 2, *, result: bool = False) -> tuple[Type, Values]:
-    """Draw a type that is no list, and a strategy of its values."""
+    """Draw a type that is not a list, and a strategy of its values."""
     kinds = ["scalar", "ref", "one-of", "object", "all-of"] if depth else ["scalar", "ref"]
     kind = draw(st.sampled_from(kinds))
     if kind == "ref":

@@ -148,7 +148,7 @@ def _placed(pointer: str, spelling: Spelling, unwrapped: set[str], leaves: Mappi
             pointer = output + pointer[len(inner) :]
     if "@" not in pointer or not pointer.startswith("/definitions/"):
         return spelling.placed(pointer)
-    # A second definition of a name has another suffix here; what tells it is that the leaf is there.
+    # A second definition of a name has another suffix here; it is the one whose leaf exists.
     places = map(spelling.placed, _other_suffixes(pointer, leaves))
     return next((one for one in places if one in leaves), spelling.placed(pointer))
 

@@ -1,6 +1,6 @@
 """Conversions by droidgate's public path, and what the readers of this folder make of source and target.
 
-The one module of this folder, besides the tests, that imports droidgate.
+The only module of this folder that imports droidgate, apart from the tests.
 """
 
 from collections.abc import Mapping

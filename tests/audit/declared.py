@@ -177,7 +177,7 @@ def reached_definitions(declared: Declared) -> list[str]:
 
 
 def leaves_of(declared: Declared, kept: Iterable[str] = ()) -> dict[str, Any]:
-    """Return all facts by pointer; access rules that let every caller in are no facts.
+    """Return all facts by pointer; access rules that let every caller in are left out.
 
     Args:
         declared: What a reader made of a descriptor.

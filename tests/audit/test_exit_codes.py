@@ -27,7 +27,7 @@ def test_the_exit_code_follows_the_gravest_finding(
         conversion = convert(descriptor, reading, target)
         found = [*conversion.reading, *conversion.findings]
         gravest = max((LEVELS.index(one.level) for one in found), default=0)
-        # The ends of the scale, and the two levels between which the answer changes; `read` is no threshold.
+        # The ends of the scale, and the levels around the change; `read` is not a threshold.
         for level in sorted({LEVELS[1], *LEVELS[gravest or 1 : gravest + 2], LEVELS[-1]}):
             capsys.readouterr()
             arguments = [spelled, "--to", target, "-o", str(tmp_path / target), "--json", "--fail-on", level]

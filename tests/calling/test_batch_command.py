@@ -14,7 +14,7 @@ from droidgate.calling.batches import BatchRequest
 from droidgate.calling.caller import Caller
 from droidgate.calling.requests import CallRequest
 from droidgate.calls.failures import Failure, call_error
-from droidgate.cli.calls.calling_batch import BatchOptions, _Callers
+from droidgate.cli.calls.calling_batch import BatchOptions, _Callers, call_batch
 
 CREATE = "NotesService#createNote"
 
@@ -92,6 +92,35 @@ def test_a_batch_excludes_what_belongs_to_one_call(bare: ReachedPhone, tmp_path:
     missing = run(bare)
     assert missing.code == 2
     assert "missing argument CAPABILITY" in missing.err
+
+
+def test_a_call_whose_phone_is_not_there_has_failed_and_was_not_interrupted(
+    bare: ReachedPhone, tmp_path: Path
+) -> None:
+    request = {**note("first", "One"), "device": "not-there"}
+    done = run(bare, "--batch", str(write(tmp_path / "batch.jsonl", request)), "--yes")
+    assert (done.code, done.out.startswith("failed first: "), done.out.endswith("1 failed\n")) == (
+        5,
+        True,
+        True,
+    )
+
+
+def test_a_batch_that_ctrl_c_ends_names_the_file_to_go_on_with(
+    bare: ReachedPhone,
+    tmp_path: Path,
+    monkeypatch: pytest.MonkeyPatch,
+    capsys: pytest.CaptureFixture[str],
+) -> None:
+    options = BatchOptions(None, 1, bare.phone.serial, None, None, 5, approved=True, signed_by=None)
+
+    def press_ctrl_c(*_arguments: object, **_options: object) -> None:
+        raise KeyboardInterrupt
+
+    monkeypatch.setattr(Caller, "call", press_ctrl_c)
+    with pytest.raises(KeyboardInterrupt):
+        call_batch(write(tmp_path / "batch.jsonl", note("first", "One")), options)
+    assert str(tmp_path / "batch.results.jsonl") in capsys.readouterr().err
 
 
 def test_a_shim_that_takes_no_more_for_now_gets_the_rest_of_the_batch_later(tmp_path: Path) -> None:

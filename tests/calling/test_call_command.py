@@ -10,8 +10,12 @@ import pytest
 
 from calling.phones_with_shims import NOTES, ReachedPhone
 from cli.program_runs import Run, run_on_terminal, run_process
+from droidgate.calling.caller import Caller
+from droidgate.calling.requests import CallRequest
+from droidgate.cli.calls.calling import CallOptions, call_and_report
 from droidgate.cli.output.json_output import schema_of
 from droidgate.cli.published import PUBLISHED
+from droidgate.model.errors import DeviceError
 
 CREATE = "NotesService#createNote"
 
@@ -75,6 +79,36 @@ def test_without_a_terminal_nobody_is_asked(bare: ReachedPhone) -> None:
     assert done.err.startswith("error: needs_approval: ")
     command = f"droidgate pins approve '{NOTES}/{NOTES}.NotesService#createNote'"
     assert f"hint: to approve it: {command} --serial {bare.phone.serial}\n" in done.err
+
+
+@pytest.mark.parametrize(
+    ("failure", "shown"),
+    [
+        (DeviceError("the phone went away"), None),
+        (KeyboardInterrupt(), "`droidgate audit show --last 1` names the call if it was sent"),
+    ],
+    ids=["phone", "ctrl-c"],
+)
+def test_a_call_that_ends_without_an_answer_says_that_the_app_may_have_finished_it(
+    bare: ReachedPhone,
+    monkeypatch: pytest.MonkeyPatch,
+    capsys: pytest.CaptureFixture[str],
+    failure: BaseException,
+    shown: str | None,
+) -> None:
+    def fail(*_arguments: object, **_options: object) -> None:
+        if isinstance(failure, DeviceError):
+            failure.is_of_sent_call = True
+        raise failure
+
+    monkeypatch.setattr(Caller, "call", fail)
+    options = CallOptions(bare.phone.serial, None, True, False, None, None, False)
+    with pytest.raises(type(failure)) as raised:
+        call_and_report(CallRequest(CREATE), options)
+    if shown is None:
+        assert str(raised.value) == "the app may have finished the call: the phone went away"
+    else:
+        assert shown in capsys.readouterr().err
 
 
 def test_every_mistake_has_a_line_of_its_own(bare: ReachedPhone) -> None:

@@ -3,12 +3,20 @@
 from __future__ import annotations
 
 import os
+from dataclasses import replace
 from pathlib import Path
 
 import pytest
 
 from droidgate.calling.policy import FILE_NAME, Policy
-from droidgate.calling.subjects import CallEffect, CallSubject, CapabilityKey, glob_matches
+from droidgate.calling.subjects import (
+    CallEffect,
+    CallSubject,
+    CapabilityKey,
+    NamePattern,
+    glob_matches,
+    literal_pattern,
+)
 from droidgate.model.capability import Capability, Effects
 from droidgate.model.errors import DroidgateError, InputError
 
@@ -118,12 +126,30 @@ def test_the_reason_of_a_rule_is_that_of_the_decision(tmp_path: Path) -> None:
         ("A", "a", False),
         ("a", "a\n", False),
         ("*a*b*", "xxaxxbxx", True),
+        ("a[*]", "a*", True),
+        ("a[*]", "ab", False),
+        ("[?]", "?", True),
+        ("[?]", "x", False),
+        ("[[]*[*]", "[x*", True),
     ],
 )
 def test_a_pattern_has_two_special_characters_and_matches_the_whole_value(
     pattern: str, value: str, *, expected: bool
 ) -> None:
     assert glob_matches(pattern, value) is expected
+
+
+@pytest.mark.parametrize("identifier", ["*", "?", "a*", "[*]", "[a]", "[[]", "[", "]", "a/b", "[!a]"])
+def test_the_command_that_approves_a_capability_approves_no_other(identifier: str) -> None:
+    subject = CallSubject(
+        "emulator-5554", 0, "com.example", "com.example.A", "mmcp", identifier, CallEffect.UNKNOWN, "cli"
+    )
+    pattern = NamePattern.parse(literal_pattern(subject))
+    assert pattern.matches(subject)
+    others = ("x", "a", "ab", "aa", "[x]", "*?", "b", "")
+    assert not any(
+        pattern.matches(replace(subject, capability=other)) for other in others if other != identifier
+    )
 
 
 def effect_of(policy: Policy, *, read_only: bool | None) -> CallEffect:

@@ -1,4 +1,4 @@
-"""Leaf findings are grouped for people."""
+"""Leaf findings are grouped in human-readable output."""
 
 import pytest
 

@@ -27,7 +27,7 @@ def _compare(old: Provider, new: Provider) -> Comparison:
     return compare_sets(CapabilitySet(providers=(old,)), CapabilitySet(providers=(new,)))
 
 
-def _told(comparison: Comparison) -> list[tuple[str, str]]:
+def _changes(comparison: Comparison) -> list[tuple[str, str]]:
     return [(one.code, one.weight.value) for one in comparison.all_changes()]
 
 
@@ -151,8 +151,8 @@ TYPES: list[tuple[str, Schema, Schema, str, tuple[str, str]]] = [
 def test_a_change_weighs_by_its_direction(
     old: Schema, new: Schema, code: str, weights: tuple[str, str]
 ) -> None:
-    assert _told(_compare(_given(old), _given(new))) == [(code, weights[0])]
-    assert _told(_compare(_taken(old), _taken(new))) == [(code, weights[1])]
+    assert _changes(_compare(_given(old), _given(new))) == [(code, weights[0])]
+    assert _changes(_compare(_taken(old), _taken(new))) == [(code, weights[1])]
 
 
 def test_parameters_come_and_go() -> None:
@@ -187,15 +187,15 @@ def test_parameters_come_and_go() -> None:
 def test_a_result_that_may_be_left_out_breaks_whoever_reads_it() -> None:
     value = {"type": "object", "properties": {"a": {"type": "string"}}}
     always, maybe = _taken({**value, "required": ["a"]}), _taken(value)
-    assert _told(_compare(always, maybe)) == [("required-changed", "breaking")]
-    assert _told(_compare(maybe, always)) == [("required-changed", "compatible")]
+    assert _changes(_compare(always, maybe)) == [("required-changed", "breaking")]
+    assert _changes(_compare(maybe, always)) == [("required-changed", "compatible")]
 
 
 def test_capabilities_come_and_go() -> None:
     old = _provider(Capability(id="stays"), Capability(id="goes", title="Go"))
     new = _provider(Capability(id="comes"), Capability(id="stays"))
     comparison = _compare(old, new)
-    assert _told(comparison) == [("capability-added", "compatible"), ("capability-removed", "breaking")]
+    assert _changes(comparison) == [("capability-added", "compatible"), ("capability-removed", "breaking")]
     assert comparison.unchanged_capabilities == 1
 
 
@@ -220,7 +220,7 @@ def test_another_id_for_the_same_capability_is_pointed_out() -> None:
 )
 def test_declaring_a_result(old: Type | None, new: Type | None, told: list[tuple[str, str]]) -> None:
     providers = (_provider(Capability(id="do", output=one)) for one in (old, new))
-    assert _told(_compare(*providers)) == told
+    assert _changes(_compare(*providers)) == told
 
 
 @pytest.mark.parametrize(
@@ -235,7 +235,7 @@ def test_declaring_a_result(old: Type | None, new: Type | None, told: list[tuple
 )
 def test_a_promise_taken_back_breaks(old: Effects | None, new: Effects | None, weight: str) -> None:
     providers = (_provider(Capability(id="do", effects=one)) for one in (old, new))
-    assert _told(_compare(*providers)) == [("effect-changed", weight)]
+    assert _changes(_compare(*providers)) == [("effect-changed", weight)]
 
 
 def test_order_place_and_state_say_nothing() -> None:
@@ -277,8 +277,8 @@ def test_a_shared_definition_tells_at_every_capability_that_reaches_it() -> None
 def test_a_definition_nobody_reaches_is_told_at_the_provider() -> None:
     kinds: tuple[Type, ...] = (ScalarType(kind="string"), ScalarType(kind="boolean"))
     old, new = (_provider(definitions={"Lone": kind}) for kind in kinds)
-    assert _told(_compare(old, new)) == [("type-changed", "compatible")]
-    assert _told(_compare(_provider(), new)) == [("definition-changed", "compatible")]
+    assert _changes(_compare(old, new)) == [("type-changed", "compatible")]
+    assert _changes(_compare(_provider(), new)) == [("definition-changed", "compatible")]
 
 
 def test_a_renamed_definition_is_words_only() -> None:
@@ -287,14 +287,14 @@ def test_a_renamed_definition_is_words_only() -> None:
         _provider(Capability(id="do", input=RefType(name=name)), definitions={name: definition})
         for name in ("Before", "After")
     )
-    assert _told(_compare(old, new)) == [("definition-renamed", "text-only")]
+    assert _changes(_compare(old, new)) == [("definition-renamed", "text-only")]
 
 
 def test_a_reference_equals_what_it_stands_for() -> None:
     shape = ObjectType()
     old = _provider(Capability(id="do", input=RefType(name="Shape")), definitions={"Shape": shape})
     new = _provider(Capability(id="do", input=shape), definitions={"Shape": shape})
-    assert _told(_compare(old, new)) == []
+    assert _changes(_compare(old, new)) == []
 
 
 def test_recursive_types_end() -> None:
@@ -322,10 +322,10 @@ def test_a_choice_that_contains_itself_ends() -> None:
         one, definitions = _type({"$ref": f"#/$defs/{name}", "$defs": {name: choice}})
         return _provider(Capability(id="do", input=one), definitions=definitions)
 
-    assert ("definition-renamed", "text-only") in _told(_compare(provider("A", 6), provider("B", 5)))
+    assert ("definition-renamed", "text-only") in _changes(_compare(provider("A", 6), provider("B", 5)))
     plain = _provider(Capability(id="do", input=ObjectType()))
     assert (
-        _told(_compare(plain, provider("A", 6)))
+        _changes(_compare(plain, provider("A", 6)))
         == [("type-changed", "breaking"), ("definition-changed", "compatible")][:1]
     )
 
@@ -342,9 +342,9 @@ def test_a_long_chain_of_definitions_ends() -> None:
 
 def test_providers_belong_together_by_what_callers_name() -> None:
     short = _provider(Capability(id="do"), component=".Tools")
-    assert _told(_compare(short, _provider(Capability(id="do")))) == []
+    assert _changes(_compare(short, _provider(Capability(id="do")))) == []
     other = _provider(Capability(id="do"), component=".Other")
-    assert _told(_compare(short, other)) == [
+    assert _changes(_compare(short, other)) == [
         ("provider-added", "compatible"),
         ("provider-removed", "breaking"),
     ]
@@ -352,24 +352,24 @@ def test_providers_belong_together_by_what_callers_name() -> None:
 
 def test_a_lone_file_belongs_to_the_only_provider_of_its_protocol() -> None:
     lone = _provider(Capability(id="do"), package=None, component=None)
-    assert _told(_compare(lone, _provider(Capability(id="do")))) == []
+    assert _changes(_compare(lone, _provider(Capability(id="do")))) == []
     foreign = _provider(Capability(id="do"), protocol="mcp", package=None, component=None)
-    assert [weight for _, weight in _told(_compare(foreign, lone))] == ["compatible", "breaking"]
+    assert [weight for _, weight in _changes(_compare(foreign, lone))] == ["compatible", "breaking"]
 
 
 def test_a_dialect_with_other_calls_breaks() -> None:
     def provider(dialect: str) -> Provider:
         return _provider(Capability(id="do"), protocol="mobile-mcp", dialect=dialect)
 
-    assert _told(_compare(provider("1.0"), provider("1.0-input"))) == [("dialect-changed", "breaking")]
-    assert _told(_compare(provider("1.0"), provider("unheard-of"))) == [("dialect-changed", "breaking")]
+    assert _changes(_compare(provider("1.0"), provider("1.0-input"))) == [("dialect-changed", "breaking")]
+    assert _changes(_compare(provider("1.0"), provider("unheard-of"))) == [("dialect-changed", "breaking")]
 
 
 def test_texts_of_providers_and_capabilities_are_words_only() -> None:
     old = _provider(Capability(id="do", description="a", title="t", version="1"), name="n")
     new = _provider(Capability(id="do", description="b", title="u", version="2"), instructions="i")
-    assert {weight for _, weight in _told(_compare(old, new))} == {"text-only"}
-    assert len(_told(_compare(old, new))) == 5
+    assert {weight for _, weight in _changes(_compare(old, new))} == {"text-only"}
+    assert len(_changes(_compare(old, new))) == 5
 
 
 def test_facts_of_one_format_are_told_one_by_one() -> None:
@@ -388,4 +388,4 @@ def test_the_name_of_a_file_inside_of_an_app_is_not_compared() -> None:
     new = old.model_copy(update={"extensions": {"appfunctions": {"functionsFile": "notes"}}})
     assert _compare(old, new).all_changes() == ()
     other = old.model_copy(update={"extensions": {"mmcp": {"functionsFile": "notes"}}})
-    assert _told(_compare(old, other)) == [("extension-changed", "compatible")]
+    assert _changes(_compare(old, other)) == [("extension-changed", "compatible")]

@@ -164,7 +164,7 @@ def test_a_result_is_not_breaking_when_every_new_value_was_one_before(
 
 
 def _has_more_properties(old: Provider, new: Provider) -> bool:
-    """A property more is no burden to who reads results, though a closed schema would refuse it."""
+    """Return whether a property was added: readers of results cope, though a closed schema refuses it."""
     comparison = compare_sets(CapabilitySet(providers=(old,)), CapabilitySet(providers=(new,)))
     return any(one.code == "property-added" for one in comparison.all_changes())
 
@@ -184,7 +184,7 @@ def test_every_different_leaf_lies_at_or_below_a_change(pair: tuple[Schema, Sche
     before, after = dict(leaves_of_provider(old)), dict(leaves_of_provider(new))
     for leaf in different_leaves(before, after):
         if "/alternatives/" in leaf:
-            continue  # alternatives are told where they stand on either side, not at one position
+            continue  # alternatives are reported at their positions on each side, which may differ
         assert any(_covers(pointer, leaf) for pointer in olds | news), (pair, leaf)
 
 

@@ -85,7 +85,7 @@ def mmcp(*tools: Tool, **facts: Any) -> Declares:
 
 
 def broadcast() -> Declares:
-    """Return a receiver that tells its tools only when it is asked."""
+    """Return a receiver that lists its tools only when asked."""
     return Declares("mmcp", "broadcast", "receiver", [ACTIONS["broadcast"]])
 
 

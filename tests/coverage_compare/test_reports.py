@@ -205,18 +205,18 @@ def test_chosen_apps_are_translated_and_others_are_not(several: Catalog) -> None
     assert "send_message" in written["mcp+2025-11-25"].files[0].text
 
 
-@pytest.mark.parametrize(("most", "is_told"), [(1, True), (2, False)])
+@pytest.mark.parametrize(("most", "is_noted"), [(1, True), (2, False)])
 def test_that_not_all_is_translated_is_told_where_it_is_so(
     several: Catalog,
     monkeypatch: pytest.MonkeyPatch,
     most: int,
-    is_told: bool,  # noqa: FBT001
+    is_noted: bool,  # noqa: FBT001
 ) -> None:
     monkeypatch.setattr("droidgate.coverage.translations.MOST_PROVIDERS", most)
     report = report_of(several, details=True, translate=["a.both", "*.both"])
     assert report.details is not None
     assert len({one.provider for one in report.details.translations}) == most
-    assert (f"at most {most} providers are translated" in report.notes) is is_told
+    assert (f"at most {most} providers are translated" in report.notes) is is_noted
 
 
 def test_a_function_that_is_off_at_first_needs_its_app_for_every_agent(tmp_path: Path) -> None:
@@ -226,9 +226,9 @@ def test_a_function_that_is_off_at_first_needs_its_app_for_every_agent(tmp_path:
     (off,) = [one for one in details.capabilities if one.id == "print"]
     (on,) = [one for one in details.capabilities if one.id == "createNote"]
     needed = "the app enables it, which is off at first"
-    for one, is_told in ((off, True), (on, False)):
+    for one, is_needed in ((off, True), (on, False)):
         cells = details.reach_profiles[one.reach].cells
-        assert {needed in cell.needs for cell in cells if cell.reach in ("native", "gateway")} == {is_told}
+        assert {needed in cell.needs for cell in cells if cell.reach in ("native", "gateway")} == {is_needed}
 
 
 def test_an_app_that_is_disabled_is_reached_by_nobody(tmp_path: Path) -> None:
@@ -259,7 +259,7 @@ def test_quality_is_counted_from_the_rows(tmp_path: Path) -> None:
     assert (whole.capabilities, whole.undescribed_capabilities, whole.poor_names) == (2, 1, 1)
     assert (whole.parameters, whole.undescribed_parameters, whole.untyped_parameters) == (3, 1, 1)
     assert (whole.lint_errors, whole.marks, whole.bent, whole.tokens) == (1, 1, 1, 20)
-    # 100 - 30 - 20 / 2 - 15 / 2 - 10 - 15 - 10; to the other there is nothing to object.
+    # 100 - 30 - 20 / 2 - 15 / 2 - 10 - 15 - 10; the other app has no problems.
     assert [(one.package, one.figures.score) for one in quality.worst] == [("poor", 18)]
     assert [(one.origin, one.level, one.findings, one.apps) for one in quality.findings] == [
         ("lint", "error", 1, 1),

@@ -38,7 +38,7 @@ def _part(text: str, heading: str) -> list[str]:
     return rest[: rest.index("")] if "" in rest else rest
 
 
-def _told(run: Runner, folder: Path, *apps: App, options: tuple[str | Path, ...] = ()) -> str:
+def _report(run: Runner, folder: Path, *apps: App, options: tuple[str | Path, ...] = ()) -> str:
     make_catalog(folder, *apps)
     done = run("coverage", folder, "--details", *options)
     assert done.code == 0
@@ -50,7 +50,7 @@ def _head(text: str) -> list[str]:
 
 
 def test_one_of_each_is_told_in_the_singular(run: Runner, tmp_path: Path) -> None:
-    text = _told(
+    text = _report(
         run,
         tmp_path / "c",
         App("silent", [broadcast()], has_launcher=False),
@@ -76,7 +76,7 @@ def test_one_of_each_is_told_in_the_singular(run: Runner, tmp_path: Path) -> Non
 def test_several_of_each_are_told_in_the_plural_and_nothing_of_what_is_not_there(
     run: Runner, tmp_path: Path
 ) -> None:
-    text = _told(run, tmp_path / "c", *(App(f"screens.{at}") for at in range(2)))
+    text = _report(run, tmp_path / "c", *(App(f"screens.{at}") for at in range(2)))
     assert _head(text) == [
         "2 apps",
         "2 have screens only",
@@ -103,7 +103,7 @@ def test_apps_of_droidgate_itself_are_counted_only_if_they_are_asked_for(run: Ru
         App("dev.droidgate.sample.notes", [mobile_mcp(Tool("find_note"))]),
         App("dev.droidgate.shimmer", [mobile_mcp(Tool("shine"))]),
     ]
-    text = _told(run, tmp_path / "c", *apps)
+    text = _report(run, tmp_path / "c", *apps)
     assert _head(text)[0] == "3 apps"
     assert "6 sources: 3 left out, 3 read" in _head(text)
     assert _head(text)[-1].startswith("left out: 3 apps of droidgate itself")
@@ -125,13 +125,13 @@ def test_a_new_shim_is_not_a_change_unless_it_is_asked_for(run: Runner, tmp_path
 
 
 def test_no_line_of_the_head_is_wider_than_a_terminal(run: Runner, tmp_path: Path) -> None:
-    text = _told(run, tmp_path / "c", *(App(f"a{at}", [mmcp(NOTE), mobile_mcp(NOTE)]) for at in range(30)))
+    text = _report(run, tmp_path / "c", *(App(f"a{at}", [mmcp(NOTE), mobile_mcp(NOTE)]) for at in range(30)))
     assert max(map(len, _part(text, "Coverage of"))) < 80
 
 
 def test_links_are_as_many_as_capabilities_less_groups(run: Runner, tmp_path: Path) -> None:
     apps = [App(f"a{at}", [mmcp(Tool("play_song")), mobile_mcp(Tool("send_message"))]) for at in range(3)]
-    line = _part(_told(run, tmp_path / "c", *apps), "Overlaps")[0]
+    line = _part(_report(run, tmp_path / "c", *apps), "Overlaps")[0]
     found = re.fullmatch(r" +(\d+) capabilities in (\d+) groups that do the same, by (\d+) links: (.*)", line)
     assert found is not None
     capabilities, groups, links = map(int, found.groups()[:3])
@@ -140,14 +140,14 @@ def test_links_are_as_many_as_capabilities_less_groups(run: Runner, tmp_path: Pa
 
 
 def test_where_nothing_is_declared_nothing_is_said_of_the_gateway(run: Runner, tmp_path: Path) -> None:
-    assert "through the gateway" not in _told(run, tmp_path / "c", App("s"))
+    assert "through the gateway" not in _report(run, tmp_path / "c", App("s"))
 
 
 def test_access_rules_that_a_target_does_not_enforce_are_counted_below_the_costs(
     run: Runner, tmp_path: Path
 ) -> None:
     tools = [Tool("open", unenforced=2), Tool("close", unenforced=1), Tool("wipe")]
-    text = _told(run, tmp_path / "c", App("a", [mobile_mcp(*tools)]))
+    text = _report(run, tmp_path / "c", App("a", [mobile_mcp(*tools)]))
     (line,) = [one for one in text.splitlines() if "does not enforce" in one]
     assert line.strip().startswith("security: ")
     (header,) = [one for one in text.splitlines() if "FROM" in one and "TO " in one]
@@ -161,11 +161,11 @@ def test_a_version_that_is_all_that_is_lost_is_told_apart(run: Runner, tmp_path:
     dropped = {"mmcp+1.0": "dropped", "appfunctions+v2": "dropped"}
     with_version = [Tool(f"tool_{at}", levels=dropped, facts={"version": "1"}) for at in range(2)]
     other = Tool("other", levels=dropped)
-    text = _told(run, tmp_path / "c", App("a", [mobile_mcp(*with_version, other)]))
+    text = _report(run, tmp_path / "c", App("a", [mobile_mcp(*with_version, other)]))
     rows = {line.split("  ")[1]: line for line in _part(text, "What is lost")}
     assert rows["mMCP agent (activities)"].endswith("3 with parts dropped, of 2 only the version")
     assert "nothing dropped" in rows["mMCP agent (broadcasts, goose)"]
-    text = _told(run, tmp_path / "all", App("a", [mobile_mcp(*with_version)]))
+    text = _report(run, tmp_path / "all", App("a", [mobile_mcp(*with_version)]))
     assert "2 with parts dropped, of all only the version" in text
 
 
@@ -180,7 +180,7 @@ def test_the_conversions_of_each_protocol_are_told_in_percent(run: Runner, tmp_p
         {},
     ]
     tools = [Tool(f"tool_{at}", levels=held) for at, held in enumerate(levels)]
-    header, row = _part(_told(run, tmp_path / "c", App("a", [functions(*tools)])), HEADING)
+    header, row = _part(_report(run, tmp_path / "c", App("a", [functions(*tools)])), HEADING)
     told = dict(zip(re.split(r"  +", header.strip()), re.split(r"  +", row.strip()), strict=True))
     assert told == {
         "FROM": "appfunctions",
@@ -197,7 +197,7 @@ def test_every_table_of_the_quality_has_its_heading(run: Runner, tmp_path: Path)
         {"origin": "security", "level": "warning"},
     ]
     poor = App("poor", [mmcp(Tool("x1", description=None))], findings=findings)
-    text = _told(run, tmp_path / "c", poor, App("good", [mmcp(NOTE)]))
+    text = _report(run, tmp_path / "c", poor, App("good", [mmcp(NOTE)]))
     assert _part(text, "The lowest scores")[0].split() == ["SCORE", "APP", "WHY"]
     assert [line.split()[1] for line in _part(text, "The lowest scores")[1:]] == ["poor"]
     assert _part(text, "Findings, the gravest first")[0].split()[:2] == ["LEVEL", "PROTOCOL"]
@@ -207,7 +207,7 @@ def test_every_table_of_the_quality_has_its_heading(run: Runner, tmp_path: Path)
 
 def test_an_app_without_capabilities_has_no_weight(run: Runner, tmp_path: Path) -> None:
     make_catalog(tmp_path / "old", App("went"), App("a", [mmcp(NOTE)]))
-    text = _told(run, tmp_path / "new", App("came"), options=("--since", tmp_path / "old"))
+    text = _report(run, tmp_path / "new", App("came"), options=("--since", tmp_path / "old"))
     lines = _part(text, "Since old")
     assert [line.split()[:3] for line in lines[2:]] == [
         ["breaking", "removed", "a"],
@@ -267,11 +267,11 @@ def test_a_part_that_cannot_be_read_is_named_with_its_place(
 
 
 def test_a_catalog_whose_inputs_were_all_read_has_no_part_about_that(run: Runner, tmp_path: Path) -> None:
-    assert "Not read" not in _told(run, tmp_path / "c", App("a", [mmcp(NOTE)]))
+    assert "Not read" not in _report(run, tmp_path / "c", App("a", [mmcp(NOTE)]))
 
 
 def test_an_empty_catalog_is_told_to_be_empty(run: Runner, tmp_path: Path) -> None:
-    text = _told(run, tmp_path / "c")
+    text = _report(run, tmp_path / "c")
     assert "the scan found nothing to read" in text
     assert "Not read" not in text
 
@@ -362,7 +362,7 @@ def _reasons_of(text: str, agent: str) -> list[tuple[int, str]]:
 
 def test_the_most_frequent_reasons_are_below_the_reach(run: Runner, tmp_path: Path) -> None:
     guard = {"permission": "com.example.P", "protection": "signature"}
-    text = _told(
+    text = _report(
         run,
         tmp_path / "c",
         App("a", [mobile_mcp(Tool("one"), Tool("two"), exported=False)], has_launcher=False),
@@ -388,19 +388,19 @@ def test_a_report_has_five_reasons_an_agent_at_most_and_counts_the_others(
         App(f"a{at}", [mobile_mcp(NOTE, permission=f"com.example.P{at}", protection="signature")])
         for at in range(7)
     ]
-    reasons = _reasons_of(_told(run, tmp_path / "c", *apps), "Mobile-MCP agent")
+    reasons = _reasons_of(_report(run, tmp_path / "c", *apps), "Mobile-MCP agent")
     assert [count for count, _ in reasons] == [1] * 5 + [2]
     assert "com.example.P0" in reasons[0][1]
     assert reasons[-1][1] == "other reasons, in --json --details"
 
 
 def test_a_report_of_what_every_agent_reaches_has_no_reasons(run: Runner, tmp_path: Path) -> None:
-    assert WHY not in _told(run, tmp_path / "c", App("a", [mobile_mcp(NOTE)]))
+    assert WHY not in _report(run, tmp_path / "c", App("a", [mobile_mcp(NOTE)]))
 
 
 def test_a_permission_whose_name_is_not_a_name_is_not_shown(run: Runner, tmp_path: Path) -> None:
     guard = {"permission": "a\x1fb", "protection": "signature"}
-    text = _told(run, tmp_path / "c", App("a", [mobile_mcp(NOTE, **guard)]))
+    text = _report(run, tmp_path / "c", App("a", [mobile_mcp(NOTE, **guard)]))
     assert _reasons_of(text, "Mobile-MCP agent") == [
         (1, "callers need a permission, which ordinary apps cannot hold")
     ]

@@ -66,7 +66,7 @@ class Browser:
             self._events.append(answer)
 
     def events(self, session: str) -> list[dict[str, Any]]:
-        """Return what was told of a page so far."""
+        """Return the events of a page so far."""
         return [one for one in self._events if one.get("sessionId") == session]
 
     def _write(self, message: Mapping[str, Any]) -> None:
@@ -178,29 +178,29 @@ class Page:
         taken = self.call("Page.captureScreenshot", format="png", captureBeyondViewport=whole)
         return base64.b64decode(taken["data"])
 
-    def told(self, *methods: str) -> list[dict[str, Any]]:
+    def events_named(self, *methods: str) -> list[dict[str, Any]]:
         """Return the parameters of the events of these names so far."""
         self.run("0")
         return [one["params"] for one in self.browser.events(self.session) if one.get("method") in methods]
 
     def complaints(self) -> list[str]:
         """Return errors and warnings of the console, exceptions, and what the policy refused."""
-        found = [json.dumps(one) for one in self.told("Runtime.exceptionThrown")]
+        found = [json.dumps(one) for one in self.events_named("Runtime.exceptionThrown")]
         found += [
             json.dumps(one["args"])
-            for one in self.told("Runtime.consoleAPICalled")
+            for one in self.events_named("Runtime.consoleAPICalled")
             if one["type"] in ("error", "warning", "assert")
         ]
         found += [
             one["entry"]["text"]
-            for one in self.told("Log.entryAdded")
+            for one in self.events_named("Log.entryAdded")
             if one["entry"]["level"] in ("error", "warning")
         ]
         return found
 
     def requests(self) -> list[str]:
         """Return the addresses of everything that was asked for."""
-        return [one["request"]["url"] for one in self.told("Network.requestWillBeSent")]
+        return [one["request"]["url"] for one in self.events_named("Network.requestWillBeSent")]
 
 
 @contextmanager
@@ -243,7 +243,7 @@ def _start(arguments: list[str], folder: Path, to_child: int, from_child: int) -
 
 
 def new_page(browser: Browser) -> Page:
-    """Return a new tab that tells of its console and of its requests."""
+    """Return a new tab that reports its console and its requests."""
     target = browser.call("Target.createTarget", url="about:blank")["targetId"]
     session = browser.call("Target.attachToTarget", targetId=target, flatten=True)["sessionId"]
     page = Page(browser, target, session)

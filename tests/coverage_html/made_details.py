@@ -38,7 +38,7 @@ _SETS: tuple[tuple[tuple[str, ...], int], ...] = (
 _CODES = (
     ("lint", "description-missing", "warning", "A capability or parameter has no description"),
     ("lint", "isappfunction-type", "error", "A parameter's type is none of the format's types"),
-    ("lint", "name-without-word", "note", "The name has no word that tells what it does"),
+    ("lint", "name-without-word", "note", "The name has no word for what it does"),
     ("reading", "M08", "read", "The root element has no version"),
     (
         "security",
@@ -319,7 +319,7 @@ class DetailsMaker:
                         code="enum-moved",
                         level="moved",
                         pointer="/capabilities/0/input",
-                        message="The allowed values stand in the description",
+                        message="The allowed values are in the description",
                     ),
                 ),
                 problem=None,

@@ -86,7 +86,7 @@ def _hostile(text: str) -> Report:
 
 
 def _shown(text: str) -> str:
-    """Return how a text stands in the page, written anew from what the documents promise."""
+    """Return how the page shows a text, computed here from what the documents promise."""
     return "".join(one if 0x20 <= ord(one) < 0x7F else one.encode("unicode-escape").decode() for one in text)
 
 

@@ -24,7 +24,7 @@ def _opened(open_page: OpenPage, path: Path, report: Report) -> Page:
 
 
 def _changed(report: Report, count: int, **facts: Any) -> Report:
-    """Return a report of whose history is told that many apps came."""
+    """Return a report whose history has this many new apps."""
     assert report.history is not None
     one = next(app for app in report.history.apps if not app.providers)
     apps = tuple(one.model_copy(update={"package": f"com.example.a{at}", **facts}) for at in range(count))

@@ -1,4 +1,4 @@
-"""What stands in the page's file, read without a browser."""
+"""The text of the page's file, read without a browser."""
 
 import base64
 import json

@@ -26,7 +26,7 @@ DIFFERENT = "different"
 
 @dataclass(frozen=True)
 class Pair:
-    """One line of the file; `left` and `right` as they stand there."""
+    """One line of the file; `left` and `right` as in the file."""
 
     id: str
     half: str
@@ -46,7 +46,7 @@ def key_of(capability: dict[str, Any]) -> str:
 
 
 def capability_text(capability: dict[str, Any]) -> CapabilityText:
-    """Return a capability as a row of a catalog tells it: of the parameters, names and kinds."""
+    """Return a capability as in a row of a catalog: parameters by name and kind only."""
     return CapabilityText(
         key=key_of(capability),
         package=capability["package"],

@@ -1,4 +1,4 @@
-"""Texts that nobody wrote for people: they cost no more than others, and what says nothing is in no group."""
+"""Texts that nobody is meant to read: they cost no more than others, and empty ones are in no group."""
 
 import pytest
 

@@ -69,7 +69,7 @@ def test_the_document_tells_the_precision_and_the_recall_that_are_measured(half:
 
 @pytest.mark.parametrize("half", HALVES)
 def test_the_document_tells_the_figures_between_apps_too(half: str) -> None:
-    """An app's own different capabilities are told apart by a rule alone: without them it is harder."""
+    """An app's own different capabilities are distinguished by a rule alone: without them it is harder."""
     pairs = [pair for pair in labelled_pairs(half) if pair.left["package"] != pair.right["package"]]
     groups = {key: number for number, keys in enumerate(_match_half(half).groups) for key in keys}
     outcomes = Counter(

@@ -29,8 +29,8 @@ def _made(count: int) -> Iterator[CapabilityText]:
 
 
 @pytest.fixture
-def small_lots(monkeypatch: pytest.MonkeyPatch) -> None:
-    """Have all lots but the first two go to the second process."""
+def small_batches(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Have all batches but the first two go to the second process."""
     monkeypatch.setattr(reading, "MANY_TEXTS", 100)
     monkeypatch.setattr(reading, "_AT_ONCE", 50)
     monkeypatch.setattr(reading, "_AHEAD", 1_000)
@@ -38,7 +38,7 @@ def small_lots(monkeypatch: pytest.MonkeyPatch) -> None:
 
 @pytest.fixture
 def taken(monkeypatch: pytest.MonkeyPatch) -> list[bool]:
-    """Tells of each lot that was given to a second process whether that one read it."""
+    """Return a list: for each batch given to a second process, whether that process read it."""
     told: list[bool] = []
     take = ReadingProcess.take
 
@@ -52,7 +52,7 @@ def taken(monkeypatch: pytest.MonkeyPatch) -> list[bool]:
 
 
 @pytest.mark.slow
-@pytest.mark.usefixtures("small_lots")
+@pytest.mark.usefixtures("small_batches")
 def test_two_processes_come_to_what_one_comes_to(taken: list[bool]) -> None:
     one = match_capabilities(_made(3_000), processes=1)
     assert taken == []
@@ -60,7 +60,7 @@ def test_two_processes_come_to_what_one_comes_to(taken: list[bool]) -> None:
     assert taken == [True] * 57
 
 
-@pytest.mark.usefixtures("small_lots")
+@pytest.mark.usefixtures("small_batches")
 def test_the_second_process_knows_the_further_words_too(taken: list[bool]) -> None:
     texts = [*_made(1_000), CapabilityText("k1", "com.x", "mmcp", "create_pestilo")]
     vocabulary = Vocabulary()
@@ -72,19 +72,19 @@ def test_the_second_process_knows_the_further_words_too(taken: list[bool]) -> No
 
 
 @pytest.mark.slow
-@pytest.mark.usefixtures("small_lots")
+@pytest.mark.usefixtures("small_batches")
 def test_what_a_second_process_that_dies_has_not_read_is_read_here(
     monkeypatch: pytest.MonkeyPatch, taken: list[bool]
 ) -> None:
     give, given = ReadingProcess.give, itertools.count()
 
-    def kill_at_the_third(self: ReadingProcess, first: int, lot: list[str]) -> None:
+    def kill_at_the_third(self: ReadingProcess, first: int, batch: list[str]) -> None:
         if next(given) == 2:
             while not (self._folder / f"{self.batches[1][0]}.read").exists():
                 time.sleep(0.01)
             self._process.kill()
             self._process.wait()
-        give(self, first, lot)
+        give(self, first, batch)
 
     one = match_capabilities(_made(3_000), processes=1)
     monkeypatch.setattr(ReadingProcess, "give", kill_at_the_third)
@@ -92,12 +92,12 @@ def test_what_a_second_process_that_dies_has_not_read_is_read_here(
     assert taken == [True, True, False]
 
 
-@pytest.mark.usefixtures("small_lots")
+@pytest.mark.usefixtures("small_batches")
 @pytest.mark.parametrize(("failing", "expected"), [(0, []), (1, [False])])
 def test_what_does_not_fit_on_the_disk_is_read_here(
     monkeypatch: pytest.MonkeyPatch, taken: list[bool], failing: int, expected: list[bool]
 ) -> None:
-    """The words are written first, then the lots."""
+    """The words are written first, then the batches."""
     write, written = reading_process._write, itertools.count()
 
     def fill_up(path: Path, value: Any) -> None:
@@ -111,7 +111,7 @@ def test_what_does_not_fit_on_the_disk_is_read_here(
     assert taken == expected
 
 
-@pytest.mark.usefixtures("small_lots", "taken")
+@pytest.mark.usefixtures("small_batches", "taken")
 def test_where_no_process_can_be_started_all_is_read_here(monkeypatch: pytest.MonkeyPatch) -> None:
     def refuse(*_: Any, **__: Any) -> None:
         raise OSError(errno.EAGAIN, "Resource temporarily unavailable")
@@ -121,7 +121,7 @@ def test_where_no_process_can_be_started_all_is_read_here(monkeypatch: pytest.Mo
     assert match_capabilities(_made(1_000), processes=2) == one
 
 
-@pytest.mark.usefixtures("small_lots")
+@pytest.mark.usefixtures("small_batches")
 def test_nothing_is_left_of_a_second_process_when_the_source_fails(monkeypatch: pytest.MonkeyPatch) -> None:
     started: list[ReadingProcess] = []
 

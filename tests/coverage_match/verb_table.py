@@ -19,7 +19,7 @@ VERB_TABLE: tuple[tuple[str, str | None, str], ...] = (
     ("get_task", "Gets a task.", "tasks.search"),
     ("get_product", None, "shopping.search"),
     ("find_product", "Finds a product.", "shopping.search"),
-    ("get_order_status", "Tells where an order is.", "shopping.buy"),
+    ("get_order_status", "Returns where an order is.", "shopping.buy"),
     ("get_cart", "Returns what lies in the cart.", "shopping.manage"),
     ("get_route", "Gets the way to a place.", "travel.navigation"),
     ("get_trip", "Returns one trip.", "travel.itinerary"),
@@ -108,7 +108,7 @@ VERB_TABLE: tuple[tuple[str, str | None, str], ...] = (
     ("set_volume", None, "media.playback"),
     ("turn_on_wifi", None, "tools.device"),
     ("unlock_door", None, "tools.remote"),
-    # No verb at all: a thing's own name, where the thing alone tells the use case.
+    # No verb at all: a thing's own name, where the thing alone gives the use case.
     ("battery_level", "Battery level in percent.", "tools.device"),
     ("heart_rate", "Heart rate, in beats per minute.", "fitness.metrics"),
     ("free_slots", "Free slots of a day.", "calendar.manage"),

@@ -1,4 +1,4 @@
-"""What workers do in tests: inputs whose names tell it do harm, the others are scanned."""
+"""What workers do in tests: inputs do the harm that their names say, the others are scanned."""
 
 import os
 import time

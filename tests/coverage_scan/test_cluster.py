@@ -178,8 +178,8 @@ def test_a_worker_of_another_version_makes_no_rows() -> None:
 class Asked:
     """A cluster that is asked what its workers are."""
 
-    def __init__(self, told: Any) -> None:
-        self.told = told
+    def __init__(self, answer: Any) -> None:
+        self.answer = answer
 
     def submit(self, work: Any, name: str, **options: Any) -> "Asked":
         assert work is version, "a worker without droidgate dies of a task of ours"
@@ -187,9 +187,9 @@ class Asked:
         return self
 
     def result(self, **_: float) -> str:
-        if isinstance(self.told, Exception):
-            raise self.told
-        return str(self.told)
+        if isinstance(self.answer, Exception):
+            raise self.answer
+        return str(self.answer)
 
     def nthreads(self) -> dict[str, int]:
         return {"one": 1, "two": 1}

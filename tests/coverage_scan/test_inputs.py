@@ -234,7 +234,7 @@ def test_a_remote_file_that_is_not_there_is_told_without_its_url_and_without_wor
 
 @contextmanager
 def _serving(data: bytes) -> Iterator[tuple[str, list[int]]]:
-    """Serve some bytes in the ways that the first part of a path names; tell how many each answer had."""
+    """Serve some bytes in the way that the first part of a path names; yield the bytes of each answer."""
     sent: list[int] = []
 
     class Answers(_Quiet):

@@ -178,7 +178,7 @@ def test_a_file_that_changed_before_its_line_was_written_is_read_again(tmp_path:
 def test_units_known_to_an_earlier_scan_are_not_taken_for_those_of_this_one(
     apps: Path, tmp_path: Path
 ) -> None:
-    """Beside a worker of a cluster a process stays between scans, with the file of units that it has open."""
+    """A cluster's worker keeps a process between scans, which keeps its file of units open."""
     standing: dict[PoolSettings, StandingWorker] = {}
 
     class Stays:

@@ -276,7 +276,7 @@ def test_a_phone_that_goes_away_is_a_row_and_one_that_is_not_there_an_error(
         monkeypatch.setenv("ANDROID_ADB_SERVER_PORT", str(phone.server_port))
         with pytest.raises(DeviceError):
             scan_into(tmp_path / "none", tmp_path / "a.apk", "adb:emulator-5999")
-        assert not (tmp_path / "none").exists(), "nothing is scanned before it is told"
+        assert not (tmp_path / "none").exists(), "nothing is scanned before the error is reported"
 
         def gone(*_: object) -> None:
             raise DeviceError("the connection was lost")

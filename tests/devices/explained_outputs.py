@@ -168,9 +168,9 @@ def _devices(value: Any, case: Case) -> bool:
         return False
     for line, (serial, state, transport, model) in zip(lines, value, strict=True):
         rest = line.removeprefix(serial).lstrip(" \t")
-        is_told = transport is None or line.endswith(f"transport_id:{transport:d}") or "_id:0" in line
+        is_transport = transport is None or line.endswith(f"transport_id:{transport:d}") or "_id:0" in line
         is_model = model is None or f"model:{model}" in line
-        if not line.startswith(serial) or not rest.startswith(state) or not is_told or not is_model:
+        if not line.startswith(serial) or not rest.startswith(state) or not is_transport or not is_model:
             return False
     return True
 

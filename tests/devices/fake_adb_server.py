@@ -231,7 +231,7 @@ def sends(data: bytes) -> Fault:
 
 
 def drops(connection: socket.socket) -> None:
-    """End the connection without a word."""
+    """End the connection without an answer."""
     del connection
 
 

@@ -1,6 +1,6 @@
 """Our client, the real adb server, and the virtual phone behind both.
 
-The phone shares no code with the client: what they agree on stands in the golden outputs.
+The phone shares no code with the client: what they agree on is in the golden outputs.
 """
 
 import contextlib

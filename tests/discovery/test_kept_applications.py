@@ -159,7 +159,7 @@ def test_a_record_of_another_version_is_none(tmp_path: Path) -> None:
 
 
 def test_a_folder_that_cannot_be_written_is_no_error(tmp_path: Path) -> None:
-    (tmp_path / "kept").write_text("a file stands in the way")
+    (tmp_path / "kept").write_text("a file is in the way")
     store = ApplicationStore(tmp_path / "kept")
     store.keep("name", KEY, record(application(Resources()), {}))
     assert store.load("name") is None

@@ -157,7 +157,7 @@ def two_apps() -> ScriptedDevice:
     return device
 
 
-def told_of(phone: PhoneReading) -> str:
+def problem_of(phone: PhoneReading) -> str:
     (problem,) = [problem for app in phone.apps for problem in app.problems]
     assert problem.place is not None
     assert problem.place.startswith(f"adb:scripted/{BROKEN}")
@@ -166,7 +166,7 @@ def told_of(phone: PhoneReading) -> str:
 
 def test_an_apk_that_is_none_is_a_problem_of_its_app_alone() -> None:
     phone = read(two_apps())
-    assert told_of(phone)
+    assert problem_of(phone)
     assert [len(app.providers) for app in phone.apps] == [1, 0]
 
 
@@ -174,7 +174,7 @@ def test_an_apk_that_the_shell_may_not_read_is_a_problem_of_its_app_alone() -> N
     device = two_apps()
     del device.files_of["/data/app/~~b==/broken-1==/base.apk"]
     phone = read(device)
-    assert "there is no file" in told_of(phone)
+    assert "there is no file" in problem_of(phone)
     assert [len(app.providers) for app in phone.apps] == [1, 0]
 
 
@@ -182,7 +182,7 @@ def test_paths_that_cannot_be_read_are_a_problem_of_their_app_alone() -> None:
     device = two_apps()
     device.script.answers["pm", "path", "--user", "0", BROKEN] = "garbage\n"
     phone = read(device)
-    assert "not an APK" in told_of(phone)
+    assert "not an APK" in problem_of(phone)
     assert [len(app.providers) for app in phone.apps] == [1, 0]
 
 
@@ -304,7 +304,7 @@ def test_an_apk_that_sends_without_end_is_a_problem_of_its_app_alone() -> None:
     device = two_apps()
     device.script.answers["pm", "path", "--user", "0", BROKEN] = OutputLimitError("it printed too much")
     phone = read(device)
-    assert told_of(phone) == "it printed too much"
+    assert problem_of(phone) == "it printed too much"
     assert [len(app.providers) for app in phone.apps] == [1, 0]
 
 

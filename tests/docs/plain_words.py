@@ -16,10 +16,17 @@ from typing import Final, NamedTuple
 
 CHECKOUT: Final = Path(__file__).resolve().parents[2]
 ROOTS: Final = ("gateway", "adapters", "mappings", "device_shim", "scripts", "benchmarks")
+"""Folders whose texts and names are read."""
+
+ROOTS_OF_TEXTS: Final = (*ROOTS, "tests")
+"""Folders whose texts are read; those whose names are not read yet included."""
+
+QUOTING: Final = frozenset({"plain_words.py", "test_plain_words.py"})
+"""Files that have the words as data."""
 
 WORDS: Final = {
     r"\b(?:is|are|was|were|be|been|being) told\b|\btold (?:of|by|in|as|with|where|what|apart)\b": "reported",
-    r"\b(?:tell|tells) (?:whether|what|which|how|where|that|who|of|the|a|an|it|its|them)\b": (
+    r"(?<!do not )\b(?:tell|tells) (?:whether|what|which|how|where|that|who|of|the|a|an|it|its|them)\b": (
         "report, return, print"
     ),
     r"\b(?:stands|stand|stood) (?:in|at|on|between|beside|there|here|before|after|a second)\b": (
@@ -84,13 +91,16 @@ def find_names(paths: Iterable[Path]) -> Iterator[Place]:
 
 
 def files_of(roots: Iterable[str] = ROOTS) -> list[Path]:
-    """Return our own Python, Java, TOML and Markdown files below folders of the checkout, sorted."""
+    """Return our own Python, Java, TOML and Markdown files below folders of the checkout, sorted.
+
+    Those of `QUOTING` are left out.
+    """
     found = [
         path
         for root in roots
         for suffix in ("py", "java", "md", "toml")
         for path in (CHECKOUT / root).rglob(f"*.{suffix}")
-        if "__pycache__" not in path.parts
+        if "__pycache__" not in path.parts and path.name not in QUOTING
     ]
     return sorted(found)
 

@@ -74,7 +74,7 @@ def resource_classes(main: Path, out: Path) -> list[Path]:
 
 
 def compile_kotlin(sources: Sequence[Path], out: Path) -> None:
-    """Compile Kotlin, with the Java beside it that it refers to."""
+    """Compile Kotlin, with the Java that it refers to."""
     require("kotlin-compiler")
     java, framework = require("java"), require("framework-jar")
     jars = maven_jars(*_KOTLIN_PARTS)

@@ -1,4 +1,4 @@
-"""Kotlin skeletons: what the author fills in, beside Java; and app functions on Jetpack's annotations."""
+"""Kotlin skeletons: what the author fills in, as in Java; and app functions on Jetpack's annotations."""
 
 import re
 from pathlib import Path

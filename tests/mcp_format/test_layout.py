@@ -1,4 +1,4 @@
-"""Converted to another format, the layout of an MCP document is no loss; each further field is one."""
+"""Converted to another format, the layout of an MCP document is not a loss; each further field is one."""
 
 import pytest
 

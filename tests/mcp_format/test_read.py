@@ -25,7 +25,7 @@ from strategies import damaged
 def test_a_tool_says_everything_in_the_model() -> None:
     capability = read_one(result(WEATHER)).capabilities[0]
     assert (capability.id, capability.title) == ("get_weather", "Weather")
-    assert capability.description == "Tells the weather of a city."
+    assert capability.description == "Returns the weather of a city."
     assert capability.effects == Effects(read_only=True, open_world=True)
     assert properties_of(capability.input)["city"].required
     assert properties_of(capability.input)["unit"].type == string(

@@ -14,7 +14,7 @@ from droidgate_mcp.lint import lint_file
 WEATHER: dict[str, Any] = {
     "name": "get_weather",
     "title": "Weather",
-    "description": "Tells the weather of a city.",
+    "description": "Returns the weather of a city.",
     "inputSchema": {
         "type": "object",
         "properties": {

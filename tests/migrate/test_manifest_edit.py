@@ -266,7 +266,7 @@ def test_any_manifest_keeps_its_bytes_around_what_is_inserted(text: str) -> None
 
 
 def _is_text_with_two_insertions(text: str, merged: str) -> bool:
-    """Tell whether taking two pieces out of the merged text leaves the text, to the character."""
+    """Return whether the merged text without two pieces is exactly the text."""
     before = _length_of_common_start(text, merged)
     after = _length_of_common_start(text[before:][::-1], merged[::-1])
     return text[before : len(text) - after] in merged[before : len(merged) - after]

@@ -44,7 +44,7 @@ ROWS = {
 }
 NOT_READ = {
     f"{GOOSE}@7c4f3d1.xml": "the client of the broadcast dialect: it declares no tools",
-    f"{BREEZY}@6351a48.xml": "a receiver of broadcasts: its tools stand in its code",
+    f"{BREEZY}@6351a48.xml": "a receiver of broadcasts: its tools are in its code",
     "derived__activity-call-results.json": "answers to calls",
     "derived__activity-goose-example.json": "answers to calls",
     "derived__broadcast-discovery-and-invoke.json": "answers to broadcasts",

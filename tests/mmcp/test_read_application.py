@@ -1,4 +1,4 @@
-"""Components that advertise: where the manifest may stand, and what calls need besides it."""
+"""Components that advertise: where the manifest may be, and what else calls need."""
 
 import json
 

@@ -158,7 +158,7 @@ def test_result_code_1_with_an_error_is_a_failure() -> None:
 # What Breezy Weather's receiver answers (reference mobile-mcp-and-mmcp 3.3).
 WEATHER: dict[str, Json] = {
     "tools": ["getWeather"],
-    "getWeather.description": "Tells the weather somewhere",
+    "getWeather.description": "Returns the weather somewhere",
     "getWeather.parameters": '{"location": "string"}',
 }
 
@@ -172,7 +172,7 @@ def test_an_answer_to_discovery_is_a_provider() -> None:
     assert (provider.dialect, provider.package, provider.component) == ("broadcast", "a.b", ".Weather")
     assert provider.instructions == "Weather"
     (tool,) = provider.capabilities
-    assert (tool.id, tool.description) == ("getWeather", "Tells the weather somewhere")
+    assert (tool.id, tool.description) == ("getWeather", "Returns the weather somewhere")
     assert tool.input == record({"location": required(string())})
 
 

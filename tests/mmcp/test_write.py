@@ -1,4 +1,4 @@
-"""What is written: the manifest of the specification, exactly, and nothing lost on the way back."""
+"""What is written: the manifest of the specification, exactly, and nothing lost when it is read again."""
 
 import json
 from decimal import Decimal

@@ -50,7 +50,7 @@ DESCRIPTORS: dict[str, tuple[str, list[str], set[str]]] = {
     f"{SPEC}sample-capability-element@42b1e2d.xml": ("1.0", ["XXX"], {"M05", "M07", "M29", "M61", "M63"}),
 }
 
-# File -> why it is no descriptor by itself (the reference's paragraph behind each).
+# File -> why it is not a descriptor by itself (the reference's paragraph behind each).
 REFUSED = {
     f"{SPEC}sample-intent-filter@42b1e2d.xml": "Namespace prefix android",  # 8: a fragment of a manifest
     f"{SPEC}sample-meta-capabilities@42b1e2d.xml": "Namespace prefix android",  # 8
@@ -75,7 +75,7 @@ def app(
 
 CLOCKING = "An application for daily clocking in"
 
-# Manifest -> files beside it, provider's name, description's head, rows (reference 2.2).
+# Manifest -> files next to it, provider's name, description's head, rows (reference 2.2).
 APPS: dict[str, App] = {
     "AndroidManifest@f2efe26.xml": app("xml", "a675b63", "a675b63", "Daily Clock-in", CLOCKING, []),
     "AndroidManifest@f15436a.xml": app("xml", "f15436a", "97f6173", "Daily Clock-in", CLOCKING, []),

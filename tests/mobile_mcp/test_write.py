@@ -1,4 +1,4 @@
-"""What is written: files of the specification's shape, and nothing lost on the way back."""
+"""What is written: files of the specification's shape, and nothing lost when they are read again."""
 
 import pytest
 from hypothesis import given

@@ -109,7 +109,7 @@ def read_back(writing: Writing, *, strict: bool = False) -> Provider:
 
 
 def dialect_when_read(dialect: str) -> str:
-    """1.0-input has the files of 1.0, so nothing tells it from them."""
+    """Return the dialect that a reader finds: 1.0-input has the files of 1.0."""
     return "1.0" if dialect == "1.0-input" else dialect
 
 

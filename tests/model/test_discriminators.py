@@ -1,4 +1,4 @@
-"""Alternatives with class names are told apart by `schemaType`, also where their properties are the same."""
+"""Alternatives with class names are distinguished by `schemaType`, even if their properties are the same."""
 
 from typing import Any
 

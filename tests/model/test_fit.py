@@ -99,7 +99,7 @@ def test_null_is_in_the_description_where_neither_parts_nor_whole_can_state_it()
         definitions={"Choice": one_of(RECORD.changed({"nullable": True}), RECORD)},
     )
     fitted = _fit(provider, everything(nullable_members=False, nullable_definitions=False))
-    assert _told(fitted) == {
+    assert _findings(fitted) == {
         "/definitions/Choice/alternatives/0/nullable": ("nullable-moved", Level.NARROWED),
         "/definitions/Choice/description": ("text-added", Level.MOVED),
     }
@@ -122,7 +122,7 @@ def test_the_only_alternative_that_is_written_as_an_object_has_one_finding_for_e
     capacity = everything(exclusive_only=True, input_shape="typed-object")
     fitted = _fit(_provider(Capability(id="tool", input=choice)), capacity)
     assert fitted.provider.capabilities[0].input == RECORD
-    assert _told(fitted)[f"/capabilities/0/input/alternatives/0/{fact}"][1] is not Level.RENAMED
+    assert _findings(fitted)[f"/capabilities/0/input/alternatives/0/{fact}"][1] is not Level.RENAMED
 
 
 def test_a_dialect_that_carries_everything_changes_nothing() -> None:
@@ -137,7 +137,7 @@ def _provider(*capabilities: Capability, **facts: object) -> Provider:
     return Provider.model_validate({"protocol": "test", "capabilities": capabilities, **facts})
 
 
-def _told(fitted: Fitted) -> dict[str, tuple[str, Level]]:
+def _findings(fitted: Fitted) -> dict[str, tuple[str, Level]]:
     return {finding.pointer: (finding.code, finding.level) for finding in fitted.findings}
 
 
@@ -159,7 +159,7 @@ def test_a_constraint_without_a_place_is_told_in_the_description() -> None:
     fitted = _fit(_with_parameter(string(enum=("a", "b"), description="Colour")), capacity)
     assert _parameter(fitted).type == string(description='Colour [One of: "a", "b"]')
     pointer = "/capabilities/0/input/properties/value/type"
-    assert _told(fitted) == {
+    assert _findings(fitted) == {
         f"{pointer}/enum": ("constraint-moved", Level.WIDENED),
         f"{pointer}/description": ("text-added", Level.MOVED),
     }
@@ -177,7 +177,7 @@ def test_an_optional_parameter_counts_as_required_where_the_target_cannot_say() 
     capacity = everything(input_shape="object", input_required=False)
     fitted = _fit(_with_parameter(string()), capacity)
     assert _parameter(fitted).required
-    assert _told(fitted) == {
+    assert _findings(fitted) == {
         "/capabilities/0/input/properties/value/required": ("required-assumed", Level.NARROWED)
     }
 
@@ -243,7 +243,7 @@ def test_an_input_by_reference_says_that_it_is_an_object() -> None:
     provider = _provider(Capability(id="tool", input=ref("A")), definitions={"A": ObjectType()})
     fitted = _fit(provider, everything(input_shape="typed-object"))
     assert fitted.provider.capabilities[0].input == ref("A", keywords={"type": "object"})
-    assert _told(fitted) == {"/capabilities/0/input/keywords/type": ("type-stated", Level.RENAMED)}
+    assert _findings(fitted) == {"/capabilities/0/input/keywords/type": ("type-stated", Level.RENAMED)}
 
 
 def test_an_input_that_is_no_object_is_told_whole() -> None:
@@ -257,7 +257,7 @@ def test_an_array_behind_a_reference_says_of_what_where_it_must() -> None:
     capacity = everything(types={"ref": {"written_as": "string"}}, items_required=True)
     fitted = _fit(provider, capacity)
     assert fitted.provider.capabilities[0].output is not None
-    assert _told(fitted)["/capabilities/0/output/items/kind"] == ("items-defaulted", Level.NARROWED)
+    assert _findings(fitted)["/capabilities/0/output/items/kind"] == ("items-defaulted", Level.NARROWED)
 
 
 def test_a_definition_that_is_reached_only_through_what_moved_is_not_written() -> None:
@@ -266,12 +266,12 @@ def test_a_definition_that_is_reached_only_through_what_moved_is_not_written() -
     )
     fitted = _fit(provider, everything(input_shape="object", definitions="reachable"))
     assert fitted.provider.definitions == {}
-    assert _told(fitted)["/definitions/A/description"] == ("structure-moved", Level.MOVED)
+    assert _findings(fitted)["/definitions/A/description"] == ("structure-moved", Level.MOVED)
 
 
 def test_a_definition_that_nothing_reaches_is_left_out_without_a_loss() -> None:
     fitted = _fit(_provider(definitions={"A": ObjectType()}), everything(definitions="reachable"))
-    assert _told(fitted) == {"/definitions/A/kind": ("definition-dropped", Level.RENAMED)}
+    assert _findings(fitted) == {"/definitions/A/kind": ("definition-dropped", Level.RENAMED)}
 
 
 def test_effects_are_told_in_words_where_they_have_no_place() -> None:

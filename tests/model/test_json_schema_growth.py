@@ -27,7 +27,7 @@ NESTS: dict[str, Nest] = {
         "properties": {"a": inner},
         "x-droidgate": {"kind": "object"},
     },
-    "note that is no note": lambda inner: {
+    "note that is not a note": lambda inner: {
         "items": inner,
         "x-droidgate": {"nullable": True, "implicit": False},
     },
@@ -83,14 +83,14 @@ def _noted_references(count: int) -> Json:
     }
 
 
-def _spelled_references(count: int) -> Json:
+def _escaped_references(count: int) -> Json:
     large = {"type": "string", "enum": [f"v{position}" for position in range(count)]}
     spellings = islice(product(("a", "%61"), repeat=9), count)
     users = {f"b{at}": {"$ref": f"#/properties/{''.join(one)}"} for at, one in enumerate(spellings)}
     return {"type": "object", "properties": {"a" * 9: large, **users}}
 
 
-@pytest.mark.parametrize("made", [_references, _anchors, _noted_references, _spelled_references])
+@pytest.mark.parametrize("made", [_references, _anchors, _noted_references, _escaped_references])
 def test_the_work_for_references_grows_with_their_number(made: Callable[[int], Json]) -> None:
     small, large = made(100), made(400)
     assert write_schema(*read_schema(large)) == large

@@ -1,4 +1,4 @@
-"""Each observed protocol is known by its anchor, and tells what the app's files say, no more."""
+"""Each observed protocol is recognised by its anchor; its reader reports only what the files say."""
 
 import pytest
 

@@ -135,14 +135,14 @@ def _clock_in_request(generator: _Generator) -> str:
 
 class _Book:
     def __init__(self) -> None:
-        self.held: set[str] = set()
+        self.clocked: set[str] = set()
 
     def days(self) -> frozenset[str]:
-        return frozenset(self.held)
+        return frozenset(self.clocked)
 
     def add(self, day: str) -> bool:
-        is_new = day not in self.held
-        self.held.add(day)
+        is_new = day not in self.clocked
+        self.clocked.add(day)
         return is_new
 
 

@@ -301,17 +301,17 @@ class Inbox(Generic[Item]):
 
     def __init__(self, system: AndroidSystem) -> None:
         self._system = system
-        self._there = system.clock.signal()
+        self._arrived = system.clock.signal()
         self._items: list[Item] = []
 
     def put(self, item: Item) -> None:
         """Take an item."""
         self._items.append(item)
-        self._there.set()
+        self._arrived.set()
 
     def take(self, seconds: float = 30.0) -> Item | None:
         """Return the first item, None where none comes within the phone's seconds."""
-        self._system.clock.wait(self._there, seconds)
+        self._system.clock.wait(self._arrived, seconds)
         return self._items[0] if self._items else None
 
 

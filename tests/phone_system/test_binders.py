@@ -1,4 +1,4 @@
-"""A service is asked for a binder once for each intent that differs, and told when nobody is bound by it."""
+"""A service is asked for a binder once for each different intent, and notified when nobody is bound by it."""
 
 from collections.abc import Callable, Iterator
 from dataclasses import replace

@@ -1,4 +1,4 @@
-"""`droidgate phone`: phones in the background, told and ended."""
+"""`droidgate phone`: phones in the background, listed and ended."""
 
 from __future__ import annotations
 

@@ -11,13 +11,16 @@ from requirements_of_tests import CHECKOUT
 
 TESTS = CHECKOUT / "tests"
 
+_COPIED = ("conftest.py", "cli/program_runs.py", "device_commands.py", "requirements_of_tests.py")
+
 
 class Suite:
     """A throw-away test folder that has our conftest.py."""
 
     def __init__(self, directory: Path) -> None:
         self.directory = directory
-        for name in ("conftest.py", "device_commands.py", "requirements_of_tests.py"):
+        (directory / "cli").mkdir()
+        for name in _COPIED:
             (directory / name).write_bytes((TESTS / name).read_bytes())
         self.golden = directory / "golden"
 
@@ -91,13 +94,13 @@ def test_run_ends_with_what_was_left_out(suite: Suite, flags: tuple[str, ...]) -
     assert "(1 test; not shown: descriptors that real apps ship are read)" in line
 
 
-@pytest.mark.parametrize("demanded", ["all", "javac, corpus"])
-def test_demanded_part_fails_the_test(suite: Suite, demanded: str) -> None:
+@pytest.mark.parametrize("required", ["all", "javac, corpus"])
+def test_demanded_part_fails_the_test(suite: Suite, required: str) -> None:
     nothing = str(suite.directory / "nothing")
-    code, output = suite.run(NEEDS_CORPUS, DROIDGATE_CORPUS=nothing, DROIDGATE_REQUIRE=demanded)
+    code, output = suite.run(NEEDS_CORPUS, DROIDGATE_CORPUS=nothing, DROIDGATE_REQUIRE=required)
     assert code == 1
     assert "corpus: not found" in output
-    assert "DROIDGATE_REQUIRE demands it" in output
+    assert "required by DROIDGATE_REQUIRE" in output
 
 
 def test_unknown_demanded_part_is_a_usage_error(suite: Suite) -> None:

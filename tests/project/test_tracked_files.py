@@ -22,7 +22,7 @@ INDEX_HOSTS = tuple(
         ("deb", "debian", "org"),
     )
 )
-# File and the word in it that may stand there.
+# A file and the word that it may have.
 ALLOWED: set[tuple[str, str]] = set()
 
 

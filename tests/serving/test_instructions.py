@@ -46,11 +46,15 @@ def test_an_app_cannot_end_its_block_or_fill_the_instructions(hostile: str) -> N
     assert all(part.startswith(("own", "What follows", f"--- {MARK}")) for part in text.split("\n\n"))
 
 
-def test_texts_of_many_apps_are_bounded_and_the_rest_is_counted() -> None:
-    text = with_app_texts("own", {f"com.app{number:03}": "y" * 600 for number in range(100)}, MARK)
-    assert text.count("y") <= MAX_OF_ALL
-    assert text.count(END) == MAX_OF_ALL // MAX_OF_APP
-    assert text.endswith(f"{100 - MAX_OF_ALL // MAX_OF_APP} more apps have such texts, as resources.")
+@pytest.mark.parametrize("characters", [1, 40, 600])
+def test_texts_of_many_apps_are_bounded_with_their_lines_and_the_rest_is_counted(characters: int) -> None:
+    texts = {f"com.app{number:03}": "y" * characters for number in range(100)}
+    text = with_app_texts("own", texts, MARK)
+    blocks = [part for part in text.split("\n\n") if part.startswith(f"--- {MARK}")]
+    shown = text.count(END)
+    assert MAX_OF_ALL - MAX_OF_APP - 200 < sum(map(len, blocks)) < MAX_OF_ALL + 100
+    assert 6 <= shown == len(blocks) < 50
+    assert text.endswith(f"\n{100 - shown} more apps have such texts, as resources.")
 
 
 def test_a_client_gets_the_instructions_as_they_are_when_it_connects() -> None:

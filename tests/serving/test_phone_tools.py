@@ -627,6 +627,23 @@ def test_resources_hold_declarations_losses_and_instructions(phone: ReachedPhone
     anyio.run(main)
 
 
+def test_a_long_declaration_comes_in_parts(phone: ReachedPhone, monkeypatch: pytest.MonkeyPatch) -> None:
+    tools = tools_of(phone, select=(NOTES,))
+    tools.look()
+    (whole,) = [item.uri for item in tools.snapshot().resources if item.uri.endswith("/declaration")]
+    monkeypatch.setattr("droidgate.serving.phone_tools.MAX_PART", 10_000)
+    parted = tools_of(phone, select=(NOTES,))
+    parted.look()
+    parts = [item.uri for item in parted.snapshot().resources if item.uri.startswith(whole)]
+
+    async def read(of: PhoneTools, uri: str) -> str:
+        return str((await of.read_resource(uri)).content)
+
+    text = anyio.run(read, tools, whole)
+    assert parts == [f"{whole}/{number}" for number in range(1, len(text) // 10_000 + 2)]
+    assert "".join(anyio.run(read, parted, uri) for uri in parts) == text
+
+
 def inspect(*arguments: str) -> dict[str, Any]:
     command = [str(node()), str(require("mcp-inspector")), "--cli", *arguments]
     run = subprocess.run(command, capture_output=True, text=True, check=False, timeout=120)

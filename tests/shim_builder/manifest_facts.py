@@ -176,5 +176,5 @@ class ShimApk:
         place = self.apk.archive.place_of(name)
         value = parse_json(self.apk.archive.read_entry(name, _LONGEST_ASSET), path=place)
         if not isinstance(value, dict):
-            raise InputError("it is no JSON object", place=place)
+            raise InputError("it is not a JSON object", place=place)
         return value

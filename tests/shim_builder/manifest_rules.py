@@ -216,8 +216,8 @@ def _service_found(shim: ShimApk) -> Broken:
     return _named(part for part in services if MOBILE_NAMES["service_action"] not in part.actions())
 
 
-@_rule("shim-service-told", "1.4", "The tool service has a name and a description, as texts")
-def _service_told(shim: ShimApk) -> Broken:
+@_rule("shim-service-texts", "1.4", "The tool service has a name and a description, as texts")
+def _service_texts(shim: ShimApk) -> Broken:
     names = (MOBILE_NAMES["tool_name"], MOBILE_NAMES["tool_description"])
     return [name for part in _those(shim, "ToolService") for name in names if not _has_text(part, name)]
 
@@ -381,7 +381,7 @@ def _debuggable(shim: ShimApk) -> Broken:
     return shim.application.flag("debuggable") is True
 
 
-@_rule("shim-test-only", "1.4", "The shim is no test-only app, which only `adb install -t` takes")
+@_rule("shim-test-only", "1.4", "The shim is not a test-only app, which only `adb install -t` takes")
 def _test_only(shim: ShimApk) -> Broken:
     return shim.application.flag("testOnly") is True
 
@@ -405,7 +405,7 @@ def _text_lengths(shim: ShimApk) -> Broken:
     return [message for _, message in texts]
 
 
-@_rule("shim-handshake", "2.3", "The policy tells the host's handshake, the build and the apps behind it")
+@_rule("shim-handshake", "2.3", "The policy has the host's handshake, the build and the apps behind it")
 def _handshake(shim: ShimApk) -> Broken:
     policy = shim.app_policy()
     behind = {(source["package"], source["signer"]) for source in policy.get("sources") or []}
@@ -432,7 +432,7 @@ def _question_texts(shim: ShimApk) -> Broken:
 
 
 @_rule(
-    "shim-mmcp-activity", "1.4", "A frontend of mMCP is exported, found by both actions, and tells its tools"
+    "shim-mmcp-activity", "1.4", "A frontend of mMCP is exported, found by both actions, and lists its tools"
 )
 def _mmcp_activity(shim: ShimApk) -> Broken:
     actions, category = ("advertise_action", "call_action"), MMCP_NAMES["default_category"]
@@ -443,7 +443,7 @@ def _mmcp_activity(shim: ShimApk) -> Broken:
     )
 
 
-@_rule("shim-mmcp-receiver", "1.4", "A frontend of mMCP's broadcasts is found by both, and tells its tools")
+@_rule("shim-mmcp-receiver", "1.4", "A frontend of mMCP's broadcasts is found by both, and lists its tools")
 def _mmcp_receiver(shim: ShimApk) -> Broken:
     actions = ("discovery_action", "invoke_action")
     return _named(part for part in _those(shim, "MmcpReceiver") if not _is_frontend(part, *actions))

@@ -26,7 +26,7 @@ IDENTITY = 'android:name="dev.droidgate.shim.backends.ShellIdentityService"'
 ACTIVITY = 'android:name="dev.droidgate.shim.frontends.MmcpActivity"'
 
 Edit = tuple[str, str, str]
-"""File, what stands there, and what shall stand there."""
+"""A file, the text to replace in it, and its replacement."""
 
 
 def in_manifest(old: str, new: str) -> Edit:
@@ -97,7 +97,7 @@ BREACHES: list[tuple[str, Edit]] = [
         "shim-service-found",
         in_manifest('"mobile.mcp.SERVICE" />\n            </intent-f', '"a.B" />\n</intent-f'),
     ),
-    ("shim-service-told", in_manifest('"mobile.mcp.tool.name"', '"mobile.mcp.tool.title"')),
+    ("shim-service-texts", in_manifest('"mobile.mcp.tool.name"', '"mobile.mcp.tool.title"')),
     ("shim-service-descriptor", in_manifest('"mobile.mcp.tool.capabilities"', '"mobile.mcp.tool.tools"')),
     ("shim-service-descriptor", in_manifest("@xml/mcp_capabilities", "@string/droidgate_shim_label")),
     ("shim-routes-declared", ("res/xml/mcp_capabilities.xml", 'id="merge"', 'id="join"')),

@@ -1,4 +1,4 @@
-"""Which apps a shim can stand before, and what of them it can call."""
+"""Which apps a shim can serve, and which of their capabilities it can call."""
 
 from io import BytesIO
 from pathlib import Path

@@ -14,7 +14,7 @@ from requirements_of_tests import require
 from shim_builder.built_samples import WEATHER_TOOLS, opened, packed
 
 CAPABILITIES = """<?xml version="1.0" encoding="utf-8"?>
-<!-- a comment is no event -->
+<!-- a comment is not an event -->
 <mobile-mcp-capabilities xmlns:android="http://schemas.android.com/apk/res/android" version="1.0">
     <capability version="1" id="note_add" description="@string/told">
         <input>

@@ -17,7 +17,7 @@ from shim_host.fake_shim import APPLICATION_ID, STATUS, FakeShim
 
 
 def answer(shim: FakeShim, **response: Any) -> None:
-    """Let the shim answer every call so; it tells the request's own id unless another is given."""
+    """Let the shim answer every call so; the answer has the request's id unless another is given."""
 
     def call(given: dict[str, Any]) -> dict[str, Any]:
         request = json.loads(given["request"])["mobile-mcp-request"]["request"]

@@ -43,7 +43,8 @@ def facts(monkeypatch: pytest.MonkeyPatch) -> dict[str, ShimFacts]:
 
 
 @pytest.fixture
-def told(shim: FakeShim) -> FakeShim:
+def answering(shim: FakeShim) -> FakeShim:
+    """Return a shim on a phone that answers each command of the checks."""
     shim.outputs = {
         "getprop": Answer(PROPERTIES.encode()),
         "pm list": Answer(PACKAGES.encode()),
@@ -62,8 +63,8 @@ def checks(device: Device, sdk: int = 36) -> dict[str, Check]:
 
 def holder(*, lends: bool = True, **changes: Any) -> InstalledShim:
     access = {**STATUS["access"], "execute_app_functions": lends}
-    told = {**STATUS, "application_id": SHIM_PACKAGE, "routes": [], "access": access, **changes}
-    return InstalledShim(SHIM_PACKAGE, Status.model_validate(told))
+    status = {**STATUS, "application_id": SHIM_PACKAGE, "routes": [], "access": access, **changes}
+    return InstalledShim(SHIM_PACKAGE, Status.model_validate(status))
 
 
 def functions(device: Device, *others: InstalledShim, sdk: int = 36) -> Check:
@@ -84,17 +85,17 @@ def status_with(shim: FakeShim, **changes: Any) -> None:
     shim.methods["status"] = lambda _: {**STATUS, **changes}
 
 
-def test_every_problem_has_a_fix(device: Device, told: FakeShim) -> None:
+def test_every_problem_has_a_fix(device: Device, answering: FakeShim) -> None:
     status_with(
-        told,
+        answering,
         targets=[{"package": "com.example.notes", "state": "changed", "version_code": 8}],
         access=dict.fromkeys(STATUS["access"], False),
         grants=[],
         asking=False,
     )
-    told.outputs["dumpsys trust"] = Answer(LOCKED.format(1).encode())
-    told.outputs["dumpsys package"] = Answer(STOPPED.format("true").encode())
-    told.outputs["cmd package"] = Answer(b"com.example.other/com.example.other.ToolService\n")
+    answering.outputs["dumpsys trust"] = Answer(LOCKED.format(1).encode())
+    answering.outputs["dumpsys package"] = Answer(STOPPED.format("true").encode())
+    answering.outputs["cmd package"] = Answer(b"com.example.other/com.example.other.ToolService\n")
     found = checks(device)
     problems = {name for name, one in found.items() if one.state == "problem"}
     assert problems == {
@@ -104,8 +105,8 @@ def test_every_problem_has_a_fix(device: Device, told: FakeShim) -> None:
     assert all(one.fix for one in found.values() if one.state == "problem")
 
 
-def test_what_is_well_is_ok(device: Device, told: FakeShim) -> None:
-    status_with(told, access=dict.fromkeys(STATUS["access"], True), grants=STATUS["grants"][1:])
+def test_what_is_well_is_ok(device: Device, answering: FakeShim) -> None:
+    status_with(answering, access=dict.fromkeys(STATUS["access"], True), grants=STATUS["grants"][1:])
     found = states(device)
     assert functions(device, holder()).state == "ok"
     assert {name for name, state in found.items() if state != "ok"} == {
@@ -113,16 +114,16 @@ def test_what_is_well_is_ok(device: Device, told: FakeShim) -> None:
     }
 
 
-def test_an_app_that_is_stopped_is_no_problem(device: Device, told: FakeShim) -> None:
-    told.outputs["dumpsys package"] = Answer(STOPPED.format("true").encode())
+def test_an_app_that_is_stopped_is_no_problem(device: Device, answering: FakeShim) -> None:
+    answering.outputs["dumpsys package"] = Answer(STOPPED.format("true").encode())
     found = checks(device)["stopped-state"]
     assert (found.state, "a broadcast too" in found.found) == ("ok", True)
 
 
 def test_one_app_calls_the_functions_of_all_shims_or_the_fix_is_told(
-    device: Device, told: FakeShim, facts: dict[str, ShimFacts]
+    device: Device, answering: FakeShim, facts: dict[str, ShimFacts]
 ) -> None:
-    del told
+    del answering
     missing = functions(device)
     assert (missing.state, "is not installed" in missing.found) == ("problem", True)
     idle = functions(device, holder(lends=False))
@@ -144,10 +145,10 @@ def test_one_app_calls_the_functions_of_all_shims_or_the_fix_is_told(
     ],
 )
 def test_one_that_serves_no_others_is_a_problem(
-    device: Device, told: FakeShim, facts: dict[str, ShimFacts], held: ShimFacts, said: str
+    device: Device, answering: FakeShim, facts: dict[str, ShimFacts], held: ShimFacts, said: str
 ) -> None:
     listed = f"{PACKAGES}package:/data/app/z/base.apk={SHIM_PACKAGE} versionCode:1 uid:10003\n"
-    told.outputs["pm list"] = Answer(listed.encode())
+    answering.outputs["pm list"] = Answer(listed.encode())
     facts[SHIM_PACKAGE] = held
     place = ShimPlace(device, 0, "36")
     (own, *_) = [one for one in installed_shims(place) if one.application_id == APPLICATION_ID]
@@ -179,25 +180,25 @@ def test_accessibility_services_that_are_switched_on_have_to_be_bound(
     assert accessibility(ShimPlace(device, 0, "36")).state == state
 
 
-def test_accessibility_is_looked_at_where_the_permission_is_lent(device: Device, told: FakeShim) -> None:
-    told.outputs["settings get"] = Answer(SERVICES_ON)
+def test_accessibility_is_looked_at_where_the_permission_is_lent(device: Device, answering: FakeShim) -> None:
+    answering.outputs["settings get"] = Answer(SERVICES_ON)
     assert "accessibility" not in states(device)
     place = ShimPlace(device, 0, "36")
     found = {one.kind.id: one for one in examine(place, (*installed_shims(place), holder()))}
     assert found["accessibility"].state == "unknown"
 
 
-def test_a_grant_to_any_app_is_a_risk(device: Device, told: FakeShim) -> None:
-    del told
+def test_a_grant_to_any_app_is_a_risk(device: Device, answering: FakeShim) -> None:
+    del answering
     found = checks(device)["grants"]
     assert (found.state, "every capability" in found.found) == ("risk", True)
     assert "com.example.agent" in found.found
 
 
 def test_grants_that_hold_for_started_calls_too_are_told(
-    device: Device, told: FakeShim, facts: dict[str, ShimFacts]
+    device: Device, answering: FakeShim, facts: dict[str, ShimFacts]
 ) -> None:
-    status_with(told, grants=STATUS["grants"][1:])
+    status_with(answering, grants=STATUS["grants"][1:])
     assert "started" not in checks(device)["grants"].found
     facts[APPLICATION_ID] = replace(FACTS, read_only=("createNote",))
     found = checks(device)["grants"]
@@ -218,18 +219,18 @@ def test_grants_that_hold_for_started_calls_too_are_told(
     ],
 )
 def test_how_the_user_can_be_asked(
-    device: Device, told: FakeShim, sdk: int, allowed: set[str], state: str, said: str, *, asking: bool
+    device: Device, answering: FakeShim, sdk: int, allowed: set[str], state: str, said: str, *, asking: bool
 ) -> None:
     access = {name: name in allowed for name in STATUS["access"]}
-    status_with(told, asking=asking, access=access)
+    status_with(answering, asking=asking, access=access)
     found = checks(device, sdk)["consent"]
     assert (found.state, said in found.found) == (state, True)
 
 
 def test_a_service_that_cannot_be_read_is_unknown(
-    device: Device, told: FakeShim, facts: dict[str, ShimFacts]
+    device: Device, answering: FakeShim, facts: dict[str, ShimFacts]
 ) -> None:
-    del told
+    del answering
     facts[APPLICATION_ID] = replace(FACTS, services=("com.example.absent/.S", "com.example.notes/.S"))
     place = ShimPlace(device, 0, "36")
     found = [one for one in examine(place, installed_shims(place)) if one.kind.id == "tool-start"]
@@ -252,15 +253,17 @@ def test_the_kinds_of_a_shim_that_cannot_be_read_are_all(device: Device) -> None
         (36, set[str]()),
     ],
 )
-def test_older_releases_need_less(device: Device, told: FakeShim, sdk: int, not_needed: set[str]) -> None:
-    del told
+def test_older_releases_need_less(
+    device: Device, answering: FakeShim, sdk: int, not_needed: set[str]
+) -> None:
+    del answering
     found = {name for name, state in states(device, sdk).items() if state == "not-needed"}
     assert found == {*not_needed, "tool-start"}
 
 
 @pytest.mark.parametrize("state", ["absent", "other-signer", "changed"])
-def test_an_app_that_drifted_is_a_problem(device: Device, told: FakeShim, state: str) -> None:
-    status_with(told, targets=[{"package": "com.example.notes", "state": state, "version_code": None}])
+def test_an_app_that_drifted_is_a_problem(device: Device, answering: FakeShim, state: str) -> None:
+    status_with(answering, targets=[{"package": "com.example.notes", "state": state, "version_code": None}])
     assert checks(device)["targets"].state == "problem"
 
 
@@ -273,35 +276,35 @@ def test_an_app_that_is_disabled_is_a_problem_though_the_shim_does_not_see_it(
 
 
 @pytest.mark.parametrize("garbage", [b"", b"nothing known\n", b"\xff\xfe", b"User 10: stopped=true\n"])
-def test_what_dumpsys_says_otherwise_is_unknown(device: Device, told: FakeShim, garbage: bytes) -> None:
-    told.outputs["dumpsys trust"] = told.outputs["dumpsys package"] = Answer(garbage)
+def test_what_dumpsys_says_otherwise_is_unknown(device: Device, answering: FakeShim, garbage: bytes) -> None:
+    answering.outputs["dumpsys trust"] = answering.outputs["dumpsys package"] = Answer(garbage)
     found = states(device)
     assert (found["screen-lock"], found["stopped-state"]) == ("unknown", "unknown")
 
 
 @pytest.mark.parametrize("package", ["--checkin", "com.x; reboot", "", "\u202ecom.x"])
-def test_a_package_that_is_none_is_not_asked_for(device: Device, told: FakeShim, package: str) -> None:
-    status_with(told, sources=[{**HELLO["sources"][0], "package": package}])
+def test_a_package_that_is_none_is_not_asked_for(device: Device, answering: FakeShim, package: str) -> None:
+    status_with(answering, sources=[{**HELLO["sources"][0], "package": package}])
     assert states(device)["stopped-state"] == "unknown"
 
 
 def test_a_shim_of_another_version_is_told_and_the_rest_is_still_checked(
-    device: Device, told: FakeShim
+    device: Device, answering: FakeShim
 ) -> None:
-    told.methods["status"] = lambda _: {"error": {"token": "unsupported_version", "message": "2"}}
+    answering.methods["status"] = lambda _: {"error": {"token": "unsupported_version", "message": "2"}}
     found = checks(device)
     assert (found["handshake"].state, found["handshake"].fix is not None) == ("problem", True)
     assert found["screen-lock"].state == "ok"
     assert "targets" not in found
 
 
-def test_an_action_that_nobody_answers_is_a_problem(device: Device, told: FakeShim) -> None:
-    told.outputs["cmd package"] = Answer(b"No services found\n")
+def test_an_action_that_nobody_answers_is_a_problem(device: Device, answering: FakeShim) -> None:
+    answering.outputs["cmd package"] = Answer(b"No services found\n")
     assert states(device)["visibility"] == "problem"
 
 
-def test_a_shim_without_capabilities_needs_no_agents(device: Device, told: FakeShim) -> None:
-    status_with(told, routes=[], sources=[], targets=[])
+def test_a_shim_without_capabilities_needs_no_agents(device: Device, answering: FakeShim) -> None:
+    status_with(answering, routes=[], sources=[], targets=[])
     assert HELLO["routes"]
     found = checks(device)
     asked_by_agents = {"visibility", "targets", "stopped-state", "grants", "consent", "notifications"}

@@ -78,16 +78,16 @@ def test_the_bare_shim_is_left_alone() -> None:
 
 
 BARE = BuiltShim("dev.droidgate.shim", "droidgate", b"", {}, {}, build="1")
-HELD = ShimFacts("dev.droidgate.shim", "1", (), frozenset(), (), "ab" * 32, serves_shims=True)
+INSTALLED = ShimFacts("dev.droidgate.shim", "1", (), frozenset(), (), "ab" * 32, serves_shims=True)
 
 
 @pytest.mark.parametrize(
     ("held", "is_lending", "kind"),
     [
         (None, False, "came"),
-        (HELD, True, "same"),
-        (HELD, False, "changed"),
-        (replace(HELD, build="0"), True, "changed"),
+        (INSTALLED, True, "same"),
+        (INSTALLED, False, "changed"),
+        (replace(INSTALLED, build="0"), True, "changed"),
     ],
 )
 def test_who_calls_app_functions_for_the_others_is_planned(
@@ -99,11 +99,11 @@ def test_who_calls_app_functions_for_the_others_is_planned(
 
 
 def test_who_calls_app_functions_for_nobody_goes_unless_that_is_unclear() -> None:
-    change = plan_identity(HELD, None, is_installed=True, is_lending=True)
+    change = plan_identity(INSTALLED, None, is_installed=True, is_lending=True)
     assert change is not None
     assert (change.kind, change.built) == ("went", None)
-    assert plan_identity(HELD, None, is_installed=True, is_lending=True, is_unclear=True) is None
-    several = replace(HELD, capabilities=("t",))
+    assert plan_identity(INSTALLED, None, is_installed=True, is_lending=True, is_unclear=True) is None
+    several = replace(INSTALLED, capabilities=("t",))
     assert plan_identity(several, None, is_installed=True, is_lending=True) is None
     assert plan_identity(None, None, is_installed=False, is_lending=False) is None
 

@@ -102,7 +102,7 @@ def make_shim(
         routes: What `assets/routes.json` lists.
         key: What it is signed with.
         package: Its application id.
-        policy: What `assets/policy.json` holds besides `app`.
+        policy: What `assets/policy.json` has in addition to `app`.
         more: Further components.
         version: Version code.
         definitions: Of `assets/routes.json`.

@@ -1,4 +1,4 @@
-"""The phone's shim digests what it is told as the builder does; docs/shim.md 5 has the recipes."""
+"""The phone's shim and the builder compute the same digests; docs/shim.md 5 has the recipes."""
 
 import pytest
 

@@ -103,7 +103,7 @@ def _routes(world: World, targets: Mapping[str, Mapping[str, Any]]) -> list[dict
 
 
 def _weather_digest(world: World) -> str:
-    """Return the digest of docs/shim.md 5 of what the receiver tells an agent."""
+    """Return the digest of docs/shim.md 5 of the tools that the receiver lists for an agent."""
     (told,) = world.agent().discover_broadcast_tools()
     tools = [[one.name, one.description, one.parameters] for one in told.tools]
     text = json.dumps({"tools": tools}, separators=(",", ":"), ensure_ascii=False)

@@ -1,4 +1,4 @@
-"""Small apps behind a shim that behave as they are told: well, badly, late, twice, or not at all."""
+"""Small apps behind a shim that behave as a test asks: well, badly, late, twice, or not at all."""
 
 from __future__ import annotations
 

@@ -49,7 +49,7 @@ class World:
 
     Args:
         sdk: Its release.
-        apps: Which sample apps are installed besides the agent.
+        apps: Which sample apps are installed in addition to the agent.
         behaviours: Further behaviours, by package.
         clock: The phone's time; really passing by default.
         shim_runtime: What shims run on.

@@ -82,7 +82,7 @@ def test_meta_data_has_the_values_that_aapt2_compiles(source_set: Path, tmp_path
 
 
 def agrees(value: object, compiled: CompiledValue | None, strings: dict[int, str]) -> bool:
-    """Tell whether a value is the compiled one, or the string to which that refers."""
+    """Return whether a value is the compiled value, or the string to which that refers."""
     if compiled is None:
         return value is None
     return value == (strings[compiled.data] if compiled.type == TYPE_REFERENCE else compiled.in_a_bundle())

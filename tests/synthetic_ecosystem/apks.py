@@ -53,7 +53,7 @@ _LARGE_BYTES = 50 * 1024 * 1024
 _MANY_ENTRIES = 20_000
 _USUAL_SIZE_SPREAD = (10.2, 1.3)
 _LARGEST_USUAL = 6 * 1024 * 1024
-# What an app has besides: mean of the logarithm, its spread, and the most. Two real ones have 121 and 469
+# What else an app has: mean of the logarithm, its spread, and the most. Two real ones have 121 and 469
 # entries, manifests of 13 and 8 kB, resource tables of 161 and 277 kB.
 _ENTRIES_SPREAD = (3.4, 1.4, 3_000)
 _STRINGS_SPREAD = (4.0, 1.5, 3_000)
@@ -219,13 +219,13 @@ def _expected(app: _App, file: str, *, kind: str | None = None) -> Expected:
         kind=kind or app.kind,
         outcome=READ,
         has_launcher=app.has_launcher,
-        protocols=tuple(_spelled(one) for one in app.declared if not one.when_asked),
+        protocols=tuple(_format_of(one) for one in app.declared if not one.when_asked),
         capabilities=tuple(one.capabilities for one in app.declared if not one.when_asked),
-        when_asked=tuple(_spelled(one) for one in app.declared if one.when_asked),
+        when_asked=tuple(_format_of(one) for one in app.declared if one.when_asked),
     )
 
 
-def _spelled(one: Declared) -> str:
+def _format_of(one: Declared) -> str:
     return f"{one.protocol}+{one.dialect}"
 
 
@@ -291,7 +291,7 @@ def _manifest_that_inflates(app: _App, file: str) -> MadeFile:
 
 
 def _archive_with(name: str, deflated: bytes, size: int, others: dict[str, bytes]) -> bytes:
-    """Return an archive in which one entry is given as it stands there, and the others are stored."""
+    """Return an archive of an entry that is already deflated and of others, which are stored."""
     content, directory = bytearray(), bytearray()
     listed = [(name, deflated, size, 8), *((path, data, len(data), 0) for path, data in others.items())]
     for path, data, length, method in listed:

@@ -18,7 +18,7 @@ class Declared:
     """One protocol's part of an app.
 
     `components` and `files` (by path below `src/main`) are what the source tree holds; `capabilities` are the
-    ids that a reader should find, in order of the file. With `when_asked` only the running app tells them.
+    ids that a reader should find, in order of the file. With `when_asked` only the running app lists them.
     """
 
     protocol: str

@@ -1,4 +1,4 @@
-"""A folder of made-up APKs with the truth beside them (`truth.jsonl`, a line for each file)."""
+"""A folder of made-up APKs with the truth next to them (`truth.jsonl`, a line for each file)."""
 
 import json
 from collections.abc import Iterator

@@ -8,7 +8,7 @@ from dataclasses import dataclass
 
 from droidgate.calling.pins import PinState
 from droidgate.calling.policy import Decision
-from droidgate.calling.subjects import CallSubject, Pin
+from droidgate.calling.subjects import CallSubject, Pin, literal_pattern
 from droidgate.model.capability import Capability
 from droidgate.model.json_values import Json
 
@@ -37,9 +37,7 @@ class ApprovalRequest:
     def way_out(self) -> str:
         """The command by which the user approves the capability, for an MCP client alone where it calls."""
         subject = self.subject
-        pattern, serial = (
-            shlex.quote(part) for part in (f"{subject.package}/{subject.capability}", subject.serial)
-        )
+        pattern, serial = map(shlex.quote, (literal_pattern(subject), subject.serial))
         caller = f" --client {shlex.quote(subject.client)}" if subject.client.startswith("mcp:") else ""
         return f"droidgate pins approve {pattern} --serial {serial}{caller}"
 

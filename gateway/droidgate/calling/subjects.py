@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import glob
+import re
 from collections.abc import Iterable
 from dataclasses import dataclass
 from enum import StrEnum
@@ -181,6 +183,15 @@ EVERY_CAPABILITY: Final = (NamePattern("*", "*"),)
 def glob_matches(pattern: str, value: str) -> bool:
     """Return whether a pattern matches the whole of a value, in exactly its case.
 
-    `*` is any number of any characters, `?` is one character; every other character is itself.
+    `*` is any number of any characters, `?` is one character; `[*]`, `[?]` and `[[]` are these characters
+    themselves, and so is every other character.
     """
-    return fnmatchcase(value, pattern.replace("[", "[[]"))
+    return fnmatchcase(value, _BRACKET.sub(lambda found: found[0] if found[1] else "[[]", pattern))
+
+
+_BRACKET: Final = re.compile(r"\[([*?\[])\]|\[")
+
+
+def literal_pattern(subject: CallSubject) -> str:
+    """Return the pattern that names a capability and no other of its app, whatever characters its id has."""
+    return f"{subject.package}/{glob.escape(subject.capability)}"

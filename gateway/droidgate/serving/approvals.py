@@ -9,6 +9,7 @@ from typing import Any, Final
 import anyio
 
 from droidgate.calling.approvals import Approval, ApprovalRequest, refuse
+from droidgate.calling.subjects import literal_pattern
 from droidgate.model.json_values import canonical_json
 from droidgate.serving.documents import cut
 from droidgate.serving.questions import ANSWER_SECONDS
@@ -56,7 +57,7 @@ class ClientApprover:
         if answer.outcome == "unanswered":
             message = f"{refusal.message}, and the user did not answer within {ANSWER_SECONDS:g} s"
             return Approval(allowed=False, message=message, token=refusal.token)
-        name = shlex.quote(f"{request.subject.package}/{request.subject.capability}")
+        name = shlex.quote(literal_pattern(request.subject))
         message = (
             f"{refusal.message}, and this client cannot ask its user; start `droidgate serve --allow {name}`"
         )

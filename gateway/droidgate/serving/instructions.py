@@ -17,7 +17,7 @@ from droidgate.text_safety import one_line, without_hidden
 
 MAX_OF_APP: Final = 512
 MAX_OF_ALL: Final = 4_096
-"""Characters of the texts of all apps together; what has no room is in the resources alone."""
+"""Characters of the texts of all apps with their lines; what has no room is in the resources alone."""
 
 _BLANK_LINES: Final = re.compile(r"\n\s*\n")
 _MAX_NAME: Final = 128
@@ -38,11 +38,12 @@ def with_app_texts(own: str, texts: Mapping[str, str], mark: str) -> str:
         shown = cut(_BLANK_LINES.sub("\n", without_hidden(text)).strip(), MAX_OF_APP)
         if mark in shown:
             shown = "[left out: it has the number of these lines]"
-        if len(shown) > room:
-            break
-        room -= len(shown)
         name = one_line(app)[:_MAX_NAME]
-        blocks.append(f"--- {mark} untrusted text of the app {name}\n{shown}\n--- {mark} end")
+        block = f"--- {mark} untrusted text of the app {name}\n{shown}\n--- {mark} end"
+        room -= len(block)
+        if room < 0:
+            break
+        blocks.append(block)
     if not blocks:
         return own
     left = len(texts) - len(blocks)

@@ -44,6 +44,7 @@ from droidgate.serving.files import SharedFolders, images_in, media_type_of
 from droidgate.serving.instructions import with_app_texts
 from droidgate.serving.names import NamedCapability, ToolNames
 from droidgate.serving.nulls import with_nulls
+from droidgate.serving.results import MAX_PART
 from droidgate.serving.tools import (
     MAX_PAGE,
     Change,
@@ -474,13 +475,18 @@ def _resources(
             f"[Text of the app {provider.package}, not of droidgate]\n{without_hidden(provider.instructions)}"
         )
         texts.append(("instructions", "text/plain", "What the app's author wrote for models", text))
-    return [
-        (
-            ServedResource(f"{base}/{name}", f"{one_line(place)} {name}", mime_type, title=title),
-            ResourceContent(f"{base}/{name}", mime_type, text),
-        )
-        for name, mime_type, title, text in texts
-    ]
+    found: list[tuple[ServedResource, ResourceContent]] = []
+    for name, mime_type, title, text in texts:
+        parts = [text[start : start + MAX_PART] for start in range(0, len(text) or 1, MAX_PART)]
+        for number, part in enumerate(parts, 1):
+            # A part of a JSON text is not one.
+            is_whole = len(parts) == 1
+            kind = mime_type if is_whole else "text/plain"
+            end = name if is_whole else f"{name}/{number}"
+            shown = title if is_whole else f"{title}, part {number} of {len(parts)}"
+            resource = ServedResource(f"{base}/{end}", f"{one_line(place)} {end}", kind, title=shown)
+            found.append((resource, ResourceContent(f"{base}/{end}", kind, part)))
+    return found
 
 
 def _shown_json(value: Json) -> str:

@@ -4,7 +4,7 @@ import android.content.pm.SigningInfo;
 import android.os.CancellationSignal;
 import android.os.OutcomeReceiver;
 
-/** Stands in for the framework's class, whose instances need a native binder, when a service is run on a JVM. */
+/** Replaces the framework's class, whose instances need a native binder, when a service is run on a JVM. */
 public abstract class AppFunctionService extends android.app.Service {
     @Override
     public final android.os.IBinder onBind(android.content.Intent intent) {

@@ -20,8 +20,8 @@ from waiting import wait_until
 
 GRANTED = "com.example.granted"
 OTHER = "com.example.other"
-ONE = "com.example.one"
-TWO = "com.example.two"
+FIRST = "com.example.one"
+SECOND = "com.example.two"
 SERVICE = ComponentName(SHIM, "dev.droidgate.shim.frontends.ToolService")
 
 
@@ -95,11 +95,11 @@ def _set_up(world: World, caller: str, grant: str) -> tuple[str, tuple[str, ...]
     """Install a caller, grant, and return the caller's package with what it may use."""
     granted = {"one capability": ("desk",), "everything": CAPABILITIES}.get(grant, ())
     wanted = {"one capability": ["desk"], "another capability": ["screen"], "everything": ["*"]}
-    packages = [ONE, TWO] if "shared" in caller else [GRANTED]
+    packages = [FIRST, SECOND] if "shared" in caller else [GRANTED]
     for package in packages:
         world.install(agent_apk(package, shared="com.example.shared" if "shared" in caller else None))
-    receivers = {"granted": [GRANTED], "other certificate": [GRANTED], "shared uid": [ONE]}
-    for package in receivers.get(caller, [ONE, TWO] if caller == "both of a shared uid" else []):
+    receivers = {"granted": [GRANTED], "other certificate": [GRANTED], "shared uid": [FIRST]}
+    for package in receivers.get(caller, [FIRST, SECOND] if caller == "both of a shared uid" else []):
         for capability in wanted.get(grant, []):
             world.grant(package, capability)
     if caller == "other certificate":

@@ -87,9 +87,9 @@ ROTATIONS: dict[str, Callable[[], bytes]] = {
     "from Android 13 on": rotated_by_v31,
     "from Android 15 on": lambda: with_pairs(v31(35), victim_v3(35)),
     "v3.1 taken away": lambda: with_pairs(victim_v3(35)),
-    "v3.1 for later releases than v3 tells": lambda: with_pairs(v31(36), victim_v3(35)),
-    "v3.1 for earlier releases than v3 tells": lambda: with_pairs(v31(33), victim_v3(35)),
-    "v3.1 that v3 does not tell of": lambda: with_pairs(v31(33), plain_v3("victim")),
+    "v3.1 for later releases than v3 says": lambda: with_pairs(v31(36), victim_v3(35)),
+    "v3.1 for earlier releases than v3 says": lambda: with_pairs(v31(33), victim_v3(35)),
+    "v3.1 that v3 does not mention": lambda: with_pairs(v31(33), plain_v3("victim")),
     "forged v3.1": lambda: with_pairs(v31(33, signature=bytes(70)), victim_v3(33)),
     "forged v3 under v3.1": lambda: with_pairs(
         v31(33), v3(Made(key_of("victim"), releases=FROM_28, attributes=tells(33), signature=bytes(70)))
@@ -101,8 +101,8 @@ ROTATIONS: dict[str, Callable[[], bytes]] = {
 }
 
 
-# A phone that found v3.1 does not read what v3 tells of it (AOSP, ApkSignatureSchemeV3Verifier); apksig does.
-STRICTER_IN_APKSIG = {"v3.1 for earlier releases than v3 tells"}
+# A phone that found v3.1 does not read what v3 says of it (AOSP, ApkSignatureSchemeV3Verifier); apksig does.
+STRICTER_IN_APKSIG = {"v3.1 for earlier releases than v3 says"}
 
 
 @pytest.mark.slow

@@ -58,7 +58,7 @@ def findings_of(apk: bytes) -> list[str]:
 
 
 def signed_v1(name: str = "victim") -> bytes:
-    """Return the app with a v1 signature that tells of v2 and v3, and these."""
+    """Return the app with v2 and v3 signatures and a v1 signature that mentions them."""
     return sign_apk(dict(unsigned_files()), key_of(name), minimum_sdk=21)
 
 

@@ -1,4 +1,4 @@
-"""Archives: what is read as Android reads it, what is told as evasive, what is refused."""
+"""Archives: what is read as Android reads it, what is reported as evasive, what is refused."""
 
 import os
 import struct

@@ -300,7 +300,7 @@ def test_keys_and_signatures_of_the_real_adb_are_those_of_the_tests(
 
 
 def signature_of(adb: StockAdb, listening: socket.socket) -> bytes:
-    """Have the real adb sign a token, over a socket that stands in for a phone."""
+    """Have the real adb sign a token, over a socket that replaces a phone."""
     found: list[bytes] = []
 
     def ask() -> None:

@@ -1,4 +1,4 @@
-"""Other users of the machine at the port where the phone stands in for an adb server."""
+"""Other users of the machine at the port where the phone plays an adb server."""
 
 import os
 import signal
@@ -45,7 +45,7 @@ def as_stranger(monkeypatch: pytest.MonkeyPatch) -> Callable[[Callable[[], bytes
                 os.setresgid(STRANGER, STRANGER, STRANGER)
                 os.setresuid(STRANGER, STRANGER, STRANGER)
                 os.write(writing, work())
-            except BaseException as error:  # noqa: BLE001 - told to the parent
+            except BaseException as error:  # noqa: BLE001 - reported to the parent
                 os.write(writing, repr(error).encode())
             finally:
                 os._exit(0)

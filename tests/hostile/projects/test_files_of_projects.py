@@ -48,7 +48,7 @@ def run_all(project: Path) -> dict[str, Run]:
     }
 
 
-def assert_told(runs: dict[str, Run]) -> None:
+def assert_no_crash(runs: dict[str, Run]) -> None:
     for command, run in runs.items():
         assert run.code in {0, 1, 3}, (command, run)
         assert "internal error" not in run.err, (command, run)
@@ -72,7 +72,7 @@ def test_no_device_and_no_pipe_is_waited_for(name: str, device: str, project: Pa
         os.mkfifo(path)
     else:
         path.symlink_to(device)
-    assert_told(run_all(project))
+    assert_no_crash(run_all(project))
 
 
 @pytest.mark.slow
@@ -84,7 +84,7 @@ def test_no_file_of_this_machine_gets_into_an_apk(name: str, project: Path) -> N
     path.parent.mkdir(parents=True, exist_ok=True)
     path.symlink_to(project.parent / "secret.xml")
     runs = run_all(project)
-    assert_told(runs)
+    assert_no_crash(runs)
     for run in runs.values():
         assert SECRET not in run.out + run.err
     assert runs["pack"].code == 3
@@ -100,7 +100,7 @@ def test_no_folder_of_this_machine_gets_into_an_apk(folder: str, project: Path) 
     inside.rename(outside)
     inside.symlink_to(outside)
     runs = run_all(project)
-    assert_told(runs)
+    assert_no_crash(runs)
     assert runs["pack"].code == 3
     assert (runs["migrate"].code == 0) is (folder == "src/main/assets")  # which a migration does not read
 
@@ -125,7 +125,7 @@ def test_an_encoding_that_is_not_one_of_text_is_refused(name: str, encoding: str
     text = path.read_text()
     path.write_text(f'<?xml version="1.0" encoding="{encoding}"?>\n{text}<!--{"a-" * 100_000}-->')
     runs = run_all(project)
-    assert_told(runs)
+    assert_no_crash(runs)
     assert runs["pack"].code == 3
     if name.endswith("AndroidManifest.xml"):
         assert runs["migrate"].code == 3

@@ -1,4 +1,4 @@
-"""Whatever stands in a folder: an answer or a typed error, in time that grows with its size only."""
+"""Whatever a folder contains: an answer or a typed error, in time that grows with its size only."""
 
 import contextlib
 from collections import Counter

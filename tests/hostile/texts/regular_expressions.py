@@ -356,7 +356,7 @@ def _set_test(operation: Any, argument: Any, flags: int) -> Callable[[str], bool
         items = [(constants.LITERAL, argument)]
         if operation is constants.NOT_LITERAL:
             items = [(constants.NEGATE, None), *items]
-    body = "".join(_spelled(*one) for one in items)
+    body = "".join(_set_item(*one) for one in items)
     kept = flags & (re.IGNORECASE | re.ASCII)
     compiled = re.compile(f"[{body}]", kept)
     answers: dict[str, bool] = {}
@@ -369,7 +369,7 @@ def _set_test(operation: Any, argument: Any, flags: int) -> Callable[[str], bool
     return test
 
 
-def _spelled(operation: Any, argument: Any) -> str:
+def _set_item(operation: Any, argument: Any) -> str:
     if operation is constants.NEGATE:
         return "^"
     if operation is constants.LITERAL:

@@ -168,7 +168,7 @@ def test_a_million_hidden_characters_take_no_time() -> None:
         "\U000e0041" * 1_000_000,
         "\u05d0\u200f." * 300_000,
     ):
-        # What stands between Hebrew letters and punctuation is not hidden.
+        # A direction mark between a Hebrew letter and punctuation does not count as hidden.
         assert bool(hidden_characters(text)) is not text.startswith("\u05d0")
         assert not hidden_characters(without_hidden(text))
 

@@ -22,7 +22,7 @@ from droidgate.cli.output.json_output import print_json
 from droidgate.cli.output.pages import Line, print_note, print_warning, show
 from droidgate.devices.device import open_device
 from droidgate.devices.quoting import join_command, quote_argument
-from droidgate.model.errors import InputError
+from droidgate.model.errors import DeviceError, InputError
 from droidgate.model.findings import Finding, Level
 from droidgate.model.json_values import one_line_json
 
@@ -64,6 +64,13 @@ def call_and_report(request: CallRequest, options: CallOptions) -> int:
             result = caller.call(request, approver=ask, allowed=allowed, trace=steps, progress=line.show)
         except CallError as error:
             _point_to_parameters(error, options.serial)
+            raise
+        except DeviceError as error:
+            if error.is_of_sent_call:
+                error.message = f"the app may have finished the call: {error.message}"
+            raise
+        except KeyboardInterrupt:
+            print_warning("stopped; `droidgate audit show --last 1` names the call if it was sent")
             raise
     if options.pull is not None:
         fetched = fetch_files(result.value, options.pull, caller.device)

@@ -16,7 +16,7 @@ from droidgate.calling.requests import CallRequest
 from droidgate.calling.subjects import EVERY_CAPABILITY
 from droidgate.calls.failures import CallError
 from droidgate.cli.exit_codes import ExitCode
-from droidgate.cli.output.pages import Line, show
+from droidgate.cli.output.pages import Line, print_warning, show
 from droidgate.cli.output.safe_text import one_line
 from droidgate.devices.device import open_device
 from droidgate.model.errors import DeviceError, DroidgateError, UsageError
@@ -69,9 +69,13 @@ def call_batch(path: Path, options: BatchOptions) -> int:
             lane_of=callers.lane_of,
             cancel=callers.cancel,
         )
-        for outcome in outcomes:
-            counts[outcome.status] += 1
-            show([Line(_line(outcome))])
+        try:
+            for outcome in outcomes:
+                counts[outcome.status] += 1
+                show([Line(_line(outcome))])
+        except KeyboardInterrupt:
+            print_warning(f"stopped; to go on, run it again with the same results: {results}")
+            raise
     show([Line(f"results: {one_line(str(results))}"), Line(_summary(counts))])
     return ExitCode.OK if counts["ok"] == counts.total() else ExitCode.CALL_FAILED
 
@@ -117,8 +121,8 @@ class _Callers:
             status: Status = "interrupted" if token in _UNKNOWN_ENDS else "failed"
             return BatchOutcome(request.id, status, error=error.message, token=token)
         except DeviceError as error:
-            # Whether the call was made is not known.
-            return BatchOutcome(request.id, "interrupted", error=error.message)
+            status = "interrupted" if error.is_of_sent_call else "failed"
+            return BatchOutcome(request.id, status, error=error.message)
         except DroidgateError as error:
             return BatchOutcome(request.id, "failed", error=error.message)
         return BatchOutcome(request.id, "ok", result.outputs)
