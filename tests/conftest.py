@@ -8,16 +8,18 @@ import signal
 import tempfile
 from collections.abc import Callable, Iterator
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import hypothesis
 import pytest
 
 import requirements_of_tests
-from cli.program_runs import Runner
 from device_commands import not_built
 from droidgate.user_folders import HOME_VARIABLE
 from droidgate_phone.event_log import EventLog
+
+if TYPE_CHECKING:
+    from cli.program_runs import Runner
 
 GOLDEN_DIRECTORY = Path(__file__).resolve().parent / "golden"
 REFRESH_HINT = "if it should be as it is now: make refresh-golden"
@@ -171,8 +173,10 @@ def pytest_terminal_summary(terminalreporter: pytest.TerminalReporter, config: p
 
 
 @pytest.fixture
-def droidgate(capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch) -> Runner:
+def droidgate(capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch) -> "Runner":
     """Return what runs the program inside this process: `droidgate("inspect", path)`."""
+    from cli.program_runs import Runner  # noqa: PLC0415 - most tests do not run the program
+
     return Runner(capsys, monkeypatch)
 
 

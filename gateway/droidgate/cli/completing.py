@@ -1,7 +1,7 @@
 """What a shell offers for values: formats, dialects, phones, shims and their capabilities.
 
-A shell waits for each completion, so nothing is offered where the answer takes long or fails, and no adb
-server is started.
+A shell waits for each completion. So nothing is offered if the answer takes long or fails, and no adb server
+is started.
 """
 
 from __future__ import annotations

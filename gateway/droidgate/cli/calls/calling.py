@@ -29,7 +29,7 @@ from droidgate.model.json_values import one_line_json
 
 @dataclass(frozen=True, slots=True)
 class CallOptions:
-    """How one call is made and shown, as the options spell it."""
+    """How one call is made and shown, from the options."""
 
     serial: str | None
     signed_by: str | None
