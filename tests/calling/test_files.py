@@ -14,6 +14,7 @@ from cli.program_runs import run_process
 from droidgate.calling.files import fetch_files
 from droidgate.calling.requests import CallRequest
 from droidgate.calls.failures import CallError
+from droidgate.cli.calls.calling import CallOptions, call_and_report
 from droidgate.devices.device import Device
 from droidgate.devices.errors import TransferError
 from droidgate.model.errors import InputError
@@ -165,3 +166,28 @@ def test_no_call_is_made_where_its_files_cannot_be_fetched(reached: ReachedPhone
 def test_an_argument_is_either_a_value_or_a_file(report: Path) -> None:
     done = run_process("call", "page_count", "--arg", "path=/x", "--file", f"path=@{report}")
     assert (done.code, "duplicate argument 'path'" in done.err) == (2, True)
+
+
+def test_ctrl_c_while_files_are_fetched_does_not_take_the_result(
+    reached: ReachedPhone,
+    report: Path,
+    tmp_path: Path,
+    monkeypatch: pytest.MonkeyPatch,
+    capsys: pytest.CaptureFixture[str],
+) -> None:
+    def press_ctrl_c(*_arguments: object) -> None:
+        raise KeyboardInterrupt
+
+    monkeypatch.setattr("droidgate.cli.calls.calling.fetch_files", press_ctrl_c)
+    options = CallOptions(
+        reached.phone.serial,
+        None,
+        approved=True,
+        as_json=False,
+        pull=tmp_path / "out",
+        trace=None,
+        force=False,
+    )
+    with pytest.raises(KeyboardInterrupt):
+        call_and_report(CallRequest("page_count", files={"path": report}), options)
+    assert capsys.readouterr().out == "page_count: 3\n"

@@ -207,7 +207,10 @@ def test_each_mistake_in_a_file_is_named_with_its_line(tmp_path: Path) -> None:
             "hint: did you mean 'package'? known: device, user, package, component, protocol, capability, "
             "decision, effect, client, reason"
         ),
-        "policy.toml:10: rule 2, decision: input should be 'deny', 'ask' or 'allow'",
+        (
+            "policy.toml:10: rule 2, decision: \"alow\" is not 'deny', 'ask' or 'allow'\n"
+            'hint: did you mean "allow"?'
+        ),
         'policy.toml:12: rule 3: no condition; write capability = "*" for all capabilities',
     ]
 
@@ -228,6 +231,11 @@ def test_each_mistake_in_a_file_is_named_with_its_line(tmp_path: Path) -> None:
 )
 def test_a_file_with_a_mistake_is_an_error(tmp_path: Path, text: str, problem: str) -> None:
     assert problems_of(tmp_path, text)[0].startswith(problem)
+
+
+def test_the_keys_that_an_error_lists_are_those_of_the_file(tmp_path: Path) -> None:
+    problem = problems_of(tmp_path, '[[effect]]\ncapability = "a"\nis = "reads"\nfor = "all"\n')[0]
+    assert problem.endswith("capability, is")
 
 
 def test_a_file_that_is_not_utf_8_is_an_error(tmp_path: Path) -> None:

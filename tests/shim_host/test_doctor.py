@@ -268,9 +268,9 @@ def test_an_app_that_drifted_is_a_problem(device: Device, answering: FakeShim, s
 
 
 def test_an_app_that_is_disabled_is_a_problem_though_the_shim_does_not_see_it(
-    device: Device, told: FakeShim
+    device: Device, answering: FakeShim
 ) -> None:
-    told.outputs["pm list -d"] = Answer(b"package:com.example.notes\npackage:com.example.other\n")
+    answering.outputs["pm list -d"] = Answer(b"package:com.example.notes\npackage:com.example.other\n")
     found = checks(device)["targets"]
     assert (found.state, found.found) == ("problem", "com.example.notes is disabled")
 

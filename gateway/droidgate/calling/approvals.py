@@ -35,7 +35,7 @@ class ApprovalRequest:
 
     @property
     def way_out(self) -> str:
-        """The command by which the user approves the capability, for an MCP client alone where it calls."""
+        """The command that approves the capability; if an MCP client calls, for that client only."""
         subject = self.subject
         pattern, serial = map(shlex.quote, (literal_pattern(subject), subject.serial))
         caller = f" --client {shlex.quote(subject.client)}" if subject.client.startswith("mcp:") else ""
@@ -61,7 +61,7 @@ class Approval:
 
 
 Approver = Callable[[ApprovalRequest], Approval]
-"""Asks somebody; called by the thread that calls, before anything is sent."""
+"""Asks for an approval, on the thread of the call, before anything is sent."""
 
 
 def refuse(request: ApprovalRequest) -> Approval:

@@ -200,13 +200,13 @@ class AuditLog:
         """Write records behind the last one, and settle each: it is on the disk, or has its error."""
         error: DroidgateError | None = WriteError("the record was not written", place=str(self.folder))
         try:
-            # Held while the disk works: the head never names a record that is not on the disk yet, so a loss
-            # of power is not taken for a cut-off end.
+            # Locked until the records are on the disk, so the head never names a record that is not there.
+            # Otherwise a loss of power would look like a cut-off end.
             with exclusive_file(self.folder / HEAD_NAME) as descriptor:
                 before = _read_head(descriptor)
                 head, notes = _recover(self.folder, before)
                 if before is None:
-                    # Else the next writer would report it once more if this one fails.
+                    # Otherwise, if this writer fails, the next one reports the missing head again.
                     _write_head(descriptor, head)
                 recovered = [_Entry("recovered", note) for note in notes]
                 _write_head(descriptor, self._write([*recovered, *entries], head))
@@ -255,7 +255,7 @@ def digest_of_record(record: Mapping[str, Json]) -> str:
 
 
 def _bounded(text: str) -> str:
-    """Return a text from a phone or a client, cut where it is longer than a name has to be."""
+    """Return a text from a phone or a client, cut to the longest length of a name."""
     text = text.encode("utf-8", "backslashreplace").decode()
     if len(text) <= _LONGEST_TEXT:
         return text
@@ -284,7 +284,7 @@ def log_files(folder: Path) -> list[tuple[int, Path]]:
 
 
 def _write_to(path: Path, lines: bytes) -> None:
-    """Write lines at the end of a file and sync it; a part that got in, as on a full disk, is taken back."""
+    """Append lines to a file and sync it; on a full disk, remove what was written of them."""
     try:
         descriptor = os.open(path, os.O_WRONLY | os.O_CREAT | os.O_APPEND | NO_LINK, 0o600)
     except OSError as error:
@@ -318,13 +318,13 @@ def _read_key(path: Path) -> bytes:
 
 
 def _read_head(descriptor: int) -> Head | None:
-    """Return what the file of the head says, None where it says nothing that can be read."""
+    """Return the head from its file, or None if it cannot be read."""
     os.lseek(descriptor, 0, os.SEEK_SET)
     return parse_head(os.read(descriptor, HEAD_SIZE))
 
 
 def parse_head(data: bytes) -> Head | None:
-    """Return the head that a file holds, None where it holds none."""
+    """Return the head that a file has, or None if it has none."""
     found = _HEAD.fullmatch(data)
     return Head(int(found[1]), found[2].decode(), int(found[3]), int(found[4])) if found else None
 
@@ -338,10 +338,10 @@ def _write_head(descriptor: int, head: Head) -> None:
 
 
 def _recover(folder: Path, head: Head | None) -> tuple[Head, list[dict[str, Json]]]:
-    """Return where the log goes on, and what has to be reported in it first.
+    """Return the end of the log, and the notes to record there first.
 
-    After a head may be records of a writer that was ended before it wrote the head, and a torn line of one
-    that was ended while it wrote. A torn line is kept in a file of its own.
+    The head may be older than the end: a writer that was killed may have left records after it, or a torn
+    line. A torn line is moved to a file of its own.
     """
     notes: list[dict[str, Json]] = []
     if head is None:

@@ -54,9 +54,9 @@ class Verification:
         first: Number of the first record, None where there is none; more than 1 where older files were
             removed.
         last: Number of the last of these records.
-        digest: Of that record: whoever notes it down can later see that nothing before it was changed.
+        digest: Of that record. A user who keeps it can check later that nothing before it was changed.
         broken: The first place where the chain does not hold, None where all of it does.
-        notes: What is not wrong and worth knowing, one sentence each: torn lines, calls without an end.
+        notes: What is worth knowing but not wrong, one sentence each: torn lines, calls without an end.
     """
 
     files: int
@@ -83,7 +83,7 @@ class _Chain:
     notes: list[str] = field(default_factory=list)
 
     def add(self, record: dict[str, Any]) -> None:
-        """Go on to a record that fits."""
+        """Continue with a record that fits the chain."""
         if self.first is None:
             self.first = record["number"]
         self.number, self.digest = record["number"], record["digest"]

@@ -54,7 +54,7 @@ class BatchRequest:
     protocol: str | None = None
 
     def digest(self) -> str:
-        """Return the SHA-256 of what is asked for, by which a journal knows that it is the same."""
+        """Return the SHA-256 of the request, by which a journal recognises it."""
         asked = [self.capability, dict(self.arguments), self.device, self.app, self.protocol]
         return hashlib.sha256(canonical_json(asked).encode()).hexdigest()
 
@@ -79,7 +79,7 @@ class BatchOutcome:
 
 
 def read_batch(path: str | os.PathLike[str]) -> tuple[BatchRequest, ...]:
-    """Return the requests of a batch file: a JSON object a line; blank lines are passed over.
+    """Return the requests of a batch file: a JSON object a line; blank lines are skipped.
 
     Raises:
         InputError: it is not a regular file, a line is not a request, or an id is there twice; nothing of the

@@ -104,7 +104,7 @@ class CallPlan:
 
 @dataclass(frozen=True, slots=True)
 class _Approvals:
-    """What gives an approval that is missing: what the user has allowed, else the approver."""
+    """Gives missing approvals: for what the user has allowed, otherwise from the approver."""
 
     approver: Approver
     allowed: Sequence[NamePattern]
@@ -240,25 +240,25 @@ class Caller:
         return link
 
     def _make(self, request: CallRequest, link: CallLink, approvals: _Approvals) -> CallResult:
-        """Make a call: as the last reading of the app suggests, where the shell can look whether it holds."""
+        """Make a call; from the last reading of the app, if the shell can check that it is still current."""
         found = self.targets.find(request.capability, app=request.app, protocol=request.protocol)
         foreseen = self._foresee(request, found, link, approvals)
         if isinstance(foreseen, _Checked) and foreseen.way is not None:
             link.condition = is_installed_at(found.app.package, found.app.path, found.user)
             with suppress(ConditionError):
                 return self._record(foreseen, link, approvals)
-            # Nothing was called: the app is another one now, or gone.
+            # Nothing was called: the app has been replaced or removed.
             link.condition = foreseen = None
         return self._record(self._check(request, found, link, foreseen), link, approvals)
 
     def _foresee(
         self, request: CallRequest, found: CallTarget, link: CallLink, approvals: _Approvals
     ) -> _Checked | CallError | None:
-        """Return the call as it would be if the app has not changed, or the failure of its arguments.
+        """Return the call for an app that has not changed since it was read, or the failure of its arguments.
 
-        It has no way where it asks somebody or fails, so that neither is about what is no longer so, and
-        where no command of the shell calls: then the app is looked at first. None where it is looked at
-        anyway. A trace has all steps apart.
+        The call has no way if it needs an approval, fails, or needs a shim: the app is then read again first,
+        so that questions and failures are about its current state. Return None if the app is read again
+        in any case, such as with a trace, which has every step by itself.
         """
         if isinstance(found, ScreenTarget) or found.is_learnt or request.files or link.trace.is_on:
             return None
@@ -279,7 +279,7 @@ class Caller:
         link: CallLink,
         foreseen: _Checked | CallError | None = None,
     ) -> _Checked:
-        """Look whether the capability is as it was found, check the arguments, and ask the policy."""
+        """Check that the capability is as it was found, check the arguments, and apply the policy."""
         with link.hop("look at the app"):
             target = self.targets.current(found, link.device)
         if foreseen is not None and target is found:
@@ -331,7 +331,7 @@ class Caller:
             outcome = "unavailable"
             raise
         except Exception as error:
-            # The first command of a call that was foreseen is the call itself.
+            # If the way was chosen in advance, the first command is the call itself.
             is_sent = checked.is_sent and not (checked.way and isinstance(error, _UNREACHED))
             outcome = "interrupted" if is_sent else "unavailable"
             if isinstance(error, DeviceError):
@@ -360,7 +360,7 @@ class Caller:
             CallError: it may not.
         """
         if checked.way is not None:
-            # It was foreseen, which only a call is that needs nobody.
+            # Only a call that needs no approval has its way already.
             return
         subject, decision = checked.subject, checked.decision
         refused = self.targets.why_refused(checked.target)
@@ -378,7 +378,7 @@ class Caller:
         asked = ApprovalRequest(
             subject, checked.target.capability, checked.fitted.values, checked.pin, state, decision
         )
-        # Nobody is asked about a call that no way can carry.
+        # Do not ask about a call that no way can carry.
         self._choose(checked, link)
         checked.passed_over.clear()
         with link.hop("ask for an approval"):
@@ -446,7 +446,7 @@ class Caller:
         """Yield the ways to a capability, the best first.
 
         Raises:
-            CallError: Android lets nobody but the app itself call it.
+            CallError: Android lets only the app itself call it.
         """
         if isinstance(target, ScreenTarget):
             yield self._screens
@@ -467,11 +467,11 @@ class Caller:
 
 
 _NOTEWORTHY_SECONDS: Final = 0.001
-"""A reading that was made before takes less."""
+"""Reading an app takes less if it was read before."""
 
 
 def _needs_nobody(state: PinState, decision: Decision) -> bool:
-    """Return whether nobody has to be asked for an approval; a rule that denies is another matter."""
+    """Return whether a call needs no question for an approval; rules that deny are checked elsewhere."""
     return state.kind == "approved" or (decision.kind == "allow" and state.kind == "new")
 
 

@@ -20,7 +20,7 @@ _HINT: Final = "write a JSON list of commands, or one command a line"
 
 
 def read_command_file(path: str | os.PathLike[str]) -> tuple[AgentCommand, ...]:
-    """Return the commands of a file: a JSON list, one command, or one command a line (blank lines are none).
+    """Return the commands of a file: a JSON list, one command, or one command a line; skip blank lines.
 
     Raises:
         InputError: it cannot be read, or something in it is not a command; none of them may run then.

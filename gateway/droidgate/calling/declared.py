@@ -1,4 +1,4 @@
-"""What a phone's apps declare, held against the user's pins."""
+"""What a phone's apps declare, compared with the user's pins."""
 
 from __future__ import annotations
 

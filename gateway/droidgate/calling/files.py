@@ -292,7 +292,7 @@ def _paths_in(value: Json) -> Iterator[str]:
 
 
 def _safe_name(name: str) -> str:
-    """Return a file name that no shell and no file system reads otherwise than it is."""
+    """Return a file name that every shell and file system takes literally."""
     return _UNSAFE.sub("_", name)[-_LONGEST_NAME:].lstrip(".-") or "file"
 
 

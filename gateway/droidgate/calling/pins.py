@@ -87,7 +87,7 @@ class PinState:
     Attributes:
         kind: `approved`; `new` where it was never approved for this client; `changed` where another
             declaration, or the app of another signer, was approved.
-        record: The approval that is meant, None where it is new.
+        record: The earlier approval, None where it is new.
     """
 
     kind: Literal["approved", "new", "changed"]
@@ -96,7 +96,7 @@ class PinState:
 
 @dataclass(frozen=True, slots=True)
 class _Reading:
-    """What the file held: which file it was, its records, and the same by their keys."""
+    """The file as it was read: its identity, its records, and the records by their keys."""
 
     seen: tuple[int, ...]
     records: tuple[PinRecord, ...]
@@ -204,7 +204,7 @@ class PinStore:
         seen = _identity_of(self.path)
         if self._read is None or self._read.seen != seen:
             data = read_private(self.path, largest=_LARGEST)
-            # What was replaced since it was looked at is read again the next time.
+            # A file that is replaced during the read has another identity, so the next call reads it again.
             self._read = _Reading(seen, () if data is None else _read_records(data, str(self.path)))
         return self._read
 

@@ -1,4 +1,4 @@
-"""Reports of a call that takes long: what it waits for, and since when. Nothing knows how much is left."""
+"""Reports of a call that takes long: what it waits for, and since when. The time left is not known."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ from droidgate.model.errors import DroidgateError
 
 EVERY_SECONDS: Final = 1.0
 ASK_AFTER: Final = 3
-"""Reports of one step before the phone is asked how far the call has come, and between two such questions."""
+"""How many reports of a step pass before each question to the phone about the call's progress."""
 
 
 @dataclass(frozen=True, slots=True)

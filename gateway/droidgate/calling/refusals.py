@@ -1,4 +1,4 @@
-"""Capabilities that are refused for their names: what can be taken for something else is not called.
+"""Capabilities that are refused because their names can be mistaken for others.
 
 A capability is known by its package, component and id. Ids that are equal in two apps are not a
 danger by themselves, since each name has its package. Names that only look alike are: a person or a model
@@ -20,9 +20,9 @@ _BLANKS: Final = "\t\n"
 def refused_names(keys: Iterable[CapabilityKey]) -> dict[CapabilityKey, str]:
     """Return which of a phone's capabilities are refused, with the reason, a sentence without a period.
 
-    Refused are ids with characters that nobody sees, ids that a provider declares twice, and names
-    (`PACKAGE/ID`) that differ only in case, compatibility forms (NFKC) or characters that look alike; of
-    these, both. The order of the capabilities makes no difference.
+    It refuses ids with invisible characters, ids that a provider declares twice, and names (`PACKAGE/ID`)
+    that differ only in case, compatibility forms (NFKC) or characters that look alike. Of two such names it
+    refuses both. The order of the capabilities makes no difference.
 
     Args:
         keys: All capabilities of the phone, one entry for each declaration.
@@ -49,7 +49,7 @@ def refused_names(keys: Iterable[CapabilityKey]) -> dict[CapabilityKey, str]:
 
 
 def hidden_in_id(capability_id: str) -> str | None:
-    """Return the first character of an id that nobody sees, as `U+200B`; None if there is none."""
+    """Return the first invisible character of an id, as `U+200B`; None if there is none."""
     for character in capability_id:
         if character in _BLANKS or HIDDEN.match(character):
             return f"U+{ord(character):04X}"

@@ -33,8 +33,8 @@ class CallLink:
         hops: The steps so far.
         condition: What has to hold when the shell starts the command that calls; only `ShellRoute` has it
             checked.
-        trace: Gets each of them.
-        progress: Knows the step that is being done.
+        trace: Gets each step.
+        progress: Has the step that is being done.
     """
 
     device: Device
@@ -86,7 +86,7 @@ class RawResult:
 
     Attributes:
         value: The result, not yet fitted to its declaration.
-        declared: What it is to be fitted to; None where it is taken as it is.
+        declared: The type to fit it to; None where it is taken as it is.
         definitions: What the declaration refers to.
         note: What is doubtful about it, one sentence without a period.
     """

@@ -27,7 +27,7 @@ from droidgate.shell_calls import (
 )
 
 _MARGIN_SECONDS: Final = 5.0
-"""What a command may take longer than the call that it makes."""
+"""Seconds that a command may take in addition to the call that it makes."""
 
 
 @dataclass(frozen=True, slots=True)

@@ -175,7 +175,7 @@ class ShimRoute:
             provider: The receiver.
             facts: What the phone is.
             device: The phone.
-            ends_at: When nobody is asked any more, on `time.monotonic`; by default each shim has its time.
+            ends_at: When to stop asking, on `time.monotonic`; by default each shim has its time.
 
         Raises:
             DeviceError: the phone cannot be reached.
@@ -194,7 +194,7 @@ class ShimRoute:
                 tools = place.client(package.name).discover_broadcast(component, seconds=seconds)
                 return with_discovered_tools(provider, tools, ReadingContext())
             except DeviceError:
-                # The next command says whether it was the phone or only this shim or app.
+                # The next command shows whether the phone failed, or only this shim or app.
                 device.run(["true"])
             except DroidgateError:
                 continue
@@ -202,7 +202,7 @@ class ShimRoute:
 
 
 def _call(client: HostClient, sent: _Prepared, link: CallLink) -> str:
-    """Return the text of the response; a call that this computer gives up is ended in the shim, too.
+    """Return the text of the response; if this computer gives up the call, end it in the shim, too.
 
     Raises:
         CallError: with the token `canceled`: the shim has ended the call.
@@ -233,7 +233,7 @@ def _routes_of(sent: _Prepared) -> dict[str, Json]:
 def _end(sent: _Prepared, link: CallLink) -> bool:
     """End a call in the shim; return whether it was open there.
 
-    By now adbd has ended the command that called: what it had not yet handed over never begins.
+    adbd has ended the calling command by now, so a call that it had not handed over never begins.
     """
     # The call's own handle ends each command from now on.
     device = link.device.ended_by(threading.Event())

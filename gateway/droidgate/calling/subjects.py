@@ -1,4 +1,4 @@
-"""What a decision about a call is made of: the capability on its phone, what a call may do, who calls."""
+"""What a decision about a call depends on: the capability on its phone, what a call may do, who calls."""
 
 from __future__ import annotations
 
@@ -177,7 +177,7 @@ class NamePattern:
 
 
 EVERY_CAPABILITY: Final = (NamePattern("*", "*"),)
-"""What a user allows who allows a call without naming capabilities."""
+"""What a user allows by `approved=True` or `--yes`, without naming capabilities."""
 
 
 def glob_matches(pattern: str, value: str) -> bool:

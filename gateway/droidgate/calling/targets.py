@@ -1,7 +1,7 @@
 """What can be called on a phone: the capabilities that its apps declare, and how users name them.
 
-What apps declare is read once and kept. Before each call the app is looked at again: whether it is installed,
-and whether it is the same installation; if not, what it declares is read anew.
+What apps declare is read once and kept. Before each call, the phone is asked whether the same installation of
+the app is still there; if not, what it declares is read again.
 """
 
 from __future__ import annotations
@@ -35,7 +35,7 @@ _MAX_LISTED: Final = 10
 _BOUNDARIES: Final = ".#/"
 
 SCREENS: Final = FORMAT_ID
-"""In place of a package, for what works on the phone's screen; the name of a package has no `-`."""
+"""Takes the place of a package for commands that work on the screen; no package name has a `-`."""
 
 Learn = Callable[[Provider, DeviceFacts, Device], Provider | None]
 """Asks a provider for the capabilities that its app's files do not list; None where it cannot be asked."""
@@ -119,7 +119,7 @@ class CallTarget:
 class ScreenTarget(CallTarget):
     """One of MobileAgent's commands: it works on the phone's screen, and no app declares it.
 
-    Its approval holds for this phone only, which has no signer by which another phone would be the same.
+    Its approval holds for this phone only: a phone has no signer that another phone could share.
     """
 
     @cached_property
@@ -158,7 +158,7 @@ class PhoneTargets:
         self._screens: tuple[ScreenTarget, ...] = ()
 
     def facts(self, protocol: str | None = None) -> DeviceFacts:
-        """Return what the phone is; the apps are not read where only its screen is meant.
+        """Return the facts of the phone; its apps are not read if only its screen is used.
 
         Args:
             protocol: Id of the only format that is meant.
@@ -211,7 +211,7 @@ class PhoneTargets:
             return self._reading
 
     def all(self) -> tuple[CallTarget, ...]:
-        """Return every capability, those included whose receivers have to be asked; shims' are left out.
+        """Return every capability, except those of shims; receivers are asked for theirs.
 
         Raises:
             DeviceError: the phone fails.
@@ -220,7 +220,7 @@ class PhoneTargets:
         return self._targets()
 
     def why_refused(self, target: CallTarget) -> str | None:
-        """Return why a capability is not called for its name, such as one that looks like another's.
+        """Return why a capability is refused for its name, such as a name that looks like another.
 
         One sentence without a period; None where it may be called.
         """

@@ -19,7 +19,7 @@ def add_options(
         body: The command's body, which does not get them.
         options: Their annotation and their default, by name.
         take: Called with their values, by name, before the body runs.
-        before: In the command's help they are last, but before an option of this name that was last.
+        before: Place the options before the command's last option, if it has this name; otherwise last.
     """
 
     @functools.wraps(body)

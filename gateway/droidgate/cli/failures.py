@@ -21,7 +21,7 @@ if TYPE_CHECKING:
     from collections.abc import Callable
 
 _MOST_ENTRIES: Final = 1000
-"""Entries of a folder that a missing name is compared with."""
+"""Most entries of a folder that a missing name is compared with."""
 
 _HINTS_OF_FILES: Final = {
     errno.EACCES: "check who may use it",
@@ -180,7 +180,7 @@ def _in_plain_words(error: Any) -> str:
 
 
 def _split_suggestion(message: str) -> tuple[str, str]:
-    """Return a message without what it suggests, and that as a question for the hint; empty without one."""
+    """Return a message without its suggestion, and the suggestion as a question for the hint, or ""."""
     for start in (". Did you mean ", " (Possible options: "):
         refused, is_suggested, names = message.partition(start)
         if is_suggested:

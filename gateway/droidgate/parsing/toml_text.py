@@ -8,7 +8,7 @@ from collections.abc import Iterator, Sequence
 from typing import TYPE_CHECKING, Any, Final, TypeVar
 
 from droidgate.model.errors import InputError
-from droidgate.parsing.suggestions import suggest_name
+from droidgate.parsing.suggestions import closest_name, suggest_name
 
 if TYPE_CHECKING:
     from pydantic import BaseModel, ValidationError
@@ -82,11 +82,17 @@ def _problems(error: ValidationError, model: type[Model], text: str, path: str) 
     for detail in error.errors(include_url=False):
         keys = [key for key in detail["loc"] if isinstance(key, int) or key in text]
         name = str(detail["loc"][-1])
+        hint: str | None = None
         if detail["type"] == "extra_forbidden":
             message, hint = f'unknown key "{name}"', suggest_name(name, _keys_beside(model, detail["loc"]))
+        elif detail["type"] == "literal_error" and isinstance(detail["input"], str):
+            allowed = detail["ctx"]["expected"]
+            message = f'{_named(keys)}: "{detail["input"]}" is not {allowed}'
+            closest = closest_name(detail["input"], re.findall("'([^']*)'", allowed))
+            hint = closest and f'did you mean "{closest}"?'
         else:
             said = detail["msg"].removeprefix("Value error, ")
-            message, hint = f"{_named(keys)}: {said[:1].lower()}{said[1:]}", None
+            message = f"{_named(keys)}: {said[:1].lower()}{said[1:]}"
         line = next((line for end in range(len(keys), 0, -1) if (line := line_of(text, keys[:end]))), None)
         problems.append(InputError(message, place=path if line is None else f"{path}:{line}", hint=hint))
     return problems
@@ -103,7 +109,7 @@ def _keys_beside(model: type[BaseModel], location: Sequence[str | int]) -> list[
     for key in location[:-1]:
         if isinstance(key, str):
             model = _model_inside(model.model_fields[key].annotation)
-    return list(model.model_fields)
+    return [field.alias or name for name, field in model.model_fields.items()]
 
 
 def _model_inside(annotation: Any) -> type[BaseModel]:

@@ -1,4 +1,4 @@
-"""HTTP connections that cannot be held for nothing: uvicorn waits for a request's head for ever."""
+"""HTTP connections that close without a request: uvicorn waits for its head without a limit."""
 
 from __future__ import annotations
 
@@ -8,13 +8,13 @@ from typing import Any, Final
 from uvicorn.protocols.http.h11_impl import H11Protocol, RequestResponseCycle
 
 HEAD_SECONDS: Final = 10.0
-"""For the whole head of a request to arrive."""
+"""Seconds for the whole head of a request to arrive."""
 
 READ_SECONDS: Final = 60.0
 """For a client to read a part of an answer: at most a page of a list or a part of a result."""
 
 MAX_CONNECTIONS: Final = 256
-"""Open at once. One more closes the connection that has waited longest without a request."""
+"""Most open connections. One more closes the connection that has waited longest without a request."""
 
 
 class GuardedConnection(H11Protocol):

@@ -25,7 +25,7 @@ from droidgate.text_safety import (
 from droidgate_mcp.tables import FORMAT_ID, HANDSHAKE, MODERN
 
 _CUT: Final = " [cut]"
-# Values, not texts that are read: what is in them is data, whatever its members are called.
+# Their values are data, not texts for readers, whatever the members in them are called.
 _LISTS: Final = frozenset({"enum", "examples"})
 _EXACT: Final = frozenset({"default", "const", "pattern"}) | _LISTS
 _BY_NAME: Final = frozenset({"properties", "patternProperties", "$defs", "definitions", "dependentSchemas"})
@@ -71,8 +71,8 @@ def _shown(tool: Mapping[str, Any], label: str) -> dict[str, Json]:
 def _cleaned(value: Any, *, by_name: bool = False) -> Any:
     """Return a JSON Schema whose texts are safe to show; `by_name`: its members' names are data.
 
-    A value that means what it is exactly is left out where it has hidden characters; a call is checked
-    against the declaration itself.
+    An exact value, such as a constant, is left out if it has hidden characters. Calls are checked against the
+    declaration itself.
     """
     if isinstance(value, str):
         return cut(without_hidden(value), MAX_DESCRIPTION)

@@ -15,12 +15,12 @@ from typing import Any, Final
 from droidgate.serving.tokens import TokenCheck
 
 MAX_BODY: Final = 4 * 1024 * 1024
-"""Bytes of a request's body."""
+"""Most bytes of a request's body."""
 
 _MAX_DROPPED: Final = 4 * MAX_BODY
 
 BODY_SECONDS: Final = 30.0
-"""For a whole body to arrive."""
+"""Seconds for a whole body to arrive."""
 
 _AUTHORITY: Final = re.compile(r"(\[[0-9a-f:]+\]|[a-z0-9.-]+)(?::([0-9]{1,5}))?")
 _DEFAULT_PORT: Final = 80

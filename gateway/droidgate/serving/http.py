@@ -33,7 +33,7 @@ _log = logging.getLogger(__name__)
 
 
 class Served(Protocol):
-    """What has a server of the SDK."""
+    """An object that has a server of the SDK."""
 
     @property
     def server(self) -> Server[None]:
@@ -83,7 +83,7 @@ def parse_address(text: str) -> HttpAddress:
 
 @contextlib.contextmanager
 def listen(address: HttpAddress) -> Iterator[tuple[socket.socket, HttpAddress]]:
-    """Open a listening socket, and return it with its address; port 0 has become the one that was taken.
+    """Open a listening socket, and return it with its address; for port 0 it has the port that was taken.
 
     Raises:
         UsageError: the address is in use or cannot be used.

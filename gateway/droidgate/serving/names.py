@@ -33,7 +33,7 @@ RULE: Final = NameRule(allowed="[A-Za-z0-9_-]", first="[A-Za-z]", max_length=64)
 FILE_NAME: Final = "tool-names.json"
 LOCK_NAME: Final = "tool-names.lock"
 MAX_KEPT: Final = 20_000
-"""Names that are kept for one namespace; what comes later always has a suffix made from its key."""
+"""How many names are kept for a namespace; later names always have a suffix made from their keys."""
 
 _LARGEST: Final = 1 << 26
 _SUFFIX_LENGTHS: Final = (8, 16, 32, 48)
@@ -71,12 +71,12 @@ class NamedCapability:
 
     @property
     def digest(self) -> str:
-        """SHA-256 of the key: the file has no text of an app but in names."""
+        """SHA-256 of the key, so that the file has texts of apps in names only."""
         return hashlib.sha256(self.key.encode("utf-8", "surrogatepass")).hexdigest()
 
     @property
     def short_name(self) -> str:
-        """The name that it gets where no other has it: `notes_createNote`."""
+        """The name that it gets if no other capability has it: `notes_createNote`."""
         parts = (self.prefix, last_part(self.package), last_part(self.identifier))
         return RULE.shape("_".join(filter(None, parts)))
 
@@ -144,7 +144,7 @@ def new_names(capabilities: Mapping[str, NamedCapability], taken: Mapping[str, s
     """
     new = {digest: capabilities[digest] for digest in sorted(capabilities.keys() - taken.keys())}
     used = {name.lower() for name in taken.values()}
-    # Of two that were named together both have a suffix: a third one does not get the name without.
+    # Two that were named together both have a suffix; the name without it is not given to a third.
     shared = {_SUFFIX.sub("", name) for name in used}
     requested = Counter(capability.short_name.lower() for capability in new.values())
     names: dict[str, str] = {}

@@ -1,7 +1,7 @@
 """The capabilities of phones as tools: calls go through `droidgate.calling`, by the user's policy.
 
-Whatever a phone is asked runs in worker threads, so that a slow app or phone holds up nobody else. A phone
-may go away and return: its tools stay, and a call says that it is not there.
+Everything that asks a phone runs in worker threads, so that a slow app or phone does not delay others. A
+phone may go away and return: its tools stay, and calls fail until it is back.
 """
 
 from __future__ import annotations
@@ -68,11 +68,11 @@ from droidgate_mcp.wire import DeclaredOutput, McpToolFailure, McpToolResult
 POLL_SECONDS: Final = 5.0
 _MOST_POLL_SECONDS: Final = 600.0
 _IDLE_SHARE: Final = 12
-"""Phones are asked after this part of the time since a client last asked for anything."""
+"""The pause between two checks of the phones is this part of the time since the last request."""
 _END_SECONDS: Final = 3.0
 """How long the end of the server waits until canceled calls are in the audit log."""
 MAX_CALLS: Final = 16
-"""Calls of one app by one client that run at once; more of them wait, and those of nobody else."""
+"""Most calls of one app by one client that run at once. Only further calls of the same kind wait."""
 _SEVERAL: Final = "several phones"
 """Namespace of names that begin with a serial number."""
 
@@ -91,11 +91,11 @@ class ServedPhone:
     Attributes:
         serial: As the user named it; None for the only one that is attached.
         connect: Returns what calls its apps. Raises `DeviceError` while it is not there.
-        caller: What calls its apps, None until it was there once.
+        caller: What calls its apps, None until the phone was first reached.
         packages: What was installed when its apps were read.
         targets: What its apps declare.
         screens: MobileAgent's commands are served too.
-        digest: Of the phone's lists when they were last seen to be those of `targets`; None before that.
+        digest: Of the phone's lists at the last check that found `targets` current; None before that.
     """
 
     serial: str | None
@@ -182,7 +182,7 @@ class PhoneTools:
         select: Glob patterns of the packages to serve; all by default.
         allow: Capabilities that need no approval while the server runs.
         poll_seconds: How often phones are asked whether anything was installed, changed or removed, while
-            clients ask for something; ever more rarely after that.
+            clients send requests; less and less often after that.
         names: The names that were given to tools; the user's by default.
         shared: Folders of this computer whose files a client may send to apps; none by default.
         trace: Gets each step of each call with its values.
@@ -275,7 +275,7 @@ class PhoneTools:
 
     @asynccontextmanager
     async def run(self, on_change: Callable[[Change], None]) -> AsyncIterator[None]:
-        """Look at the phones, once at first and then again and again, while the context is open."""
+        """Check the phones at once, and then repeatedly while the context is open."""
 
         async def poll() -> None:
             while True:
@@ -293,7 +293,7 @@ class PhoneTools:
                 await anyio.to_thread.run_sync(self._running.wait_for_end, abandon_on_cancel=True)
 
     async def _pause(self) -> None:
-        """Wait until phones are asked again: the longer, the longer no client has asked for anything."""
+        """Wait until the next check of the phones; the pause grows with the time since the last request."""
         self._is_used = anyio.Event()
         await anyio.sleep(self._poll_seconds)
         idle = min((time.monotonic() - self._last_used) / _IDLE_SHARE, _MOST_POLL_SECONDS)
@@ -436,7 +436,7 @@ class PhoneTools:
 def _why_left_out(tool: ServedTool) -> str | None:
     """Return why a tool is not given to clients, or None."""
     if tool.size > MAX_PAGE:
-        # Clients that take no message so long would get no tool of any app.
+        # A client that refuses so long a message would get no tools at all.
         return f"its declaration has {tool.size:,} bytes"
     hidden = hidden_name(tool.documents[MODERN])
     return None if hidden is None else f"hidden characters are in the name {visible(hidden)}"
@@ -494,7 +494,7 @@ def _shown_json(value: Json) -> str:
 
 
 def _progress_sink(report: ReportProgress) -> ProgressSink:
-    """Return what sends reports of another thread to the client of a call."""
+    """Return a function that sends progress from the thread of a call to its client."""
     token = anyio.lowlevel.current_token()
 
     def send(progress: CallProgress) -> None:
@@ -506,7 +506,7 @@ def _progress_sink(report: ReportProgress) -> ProgressSink:
 
 
 def _failed(token: str, message: str) -> ToolOutcome:
-    # It may have words and names of the app.
+    # The message may have texts of the app.
     return ToolOutcome(McpToolResult(failure=McpToolFailure(token, visible(message))))
 
 

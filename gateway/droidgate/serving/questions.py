@@ -25,7 +25,7 @@ from droidgate.serving.tools import Question, UserAnswer
 from droidgate_mcp.tables import MODERN
 
 ANSWER_SECONDS: Final = 300.0
-"""For an answer up to 2025-11-25: the call waits, also for a client that has gone."""
+"""Seconds to wait for an answer up to 2025-11-25; the call waits even if the client has gone."""
 
 _OUTCOMES: Final[Mapping[str, Any]] = {"accept": "accepted", "decline": "refused", "cancel": "refused"}
 _ACTIONS: Final = {"accepted": "accept", "refused": "decline"}

@@ -46,7 +46,7 @@ def phone_tools(
     files: Sequence[str | PathLike[str]] = (),
     trace: Trace = NO_TRACE,
 ) -> PhoneTools:
-    """Return the tools of phones; the phones are asked when it is first looked at.
+    """Return the tools of phones; the phones are asked at the first look at the tools.
 
     Args:
         serials: The phones; the only one that is attached by default.

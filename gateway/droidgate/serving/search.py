@@ -70,8 +70,8 @@ class SearchTools:
 
     Args:
         inner: Has the tools.
-        always: Whether the three are served; None serves them from the moment at which there are more than
-            `MANY_TOOLS` others, and before it the others themselves.
+        always: Whether the three are served. None serves the others themselves until there are more than
+            `MANY_TOOLS`, and the three from then on.
     """
 
     def __init__(self, inner: ToolProvider, *, always: bool | None = True) -> None:
@@ -89,7 +89,7 @@ class SearchTools:
 
     @property
     def instructions(self) -> str | None:
-        """The other's, and how to find a tool."""
+        """The instructions of the other provider, and how to find a tool."""
         inner = self._inner.instructions
         if self._mode is False:
             return inner

@@ -1,4 +1,4 @@
-"""What a server needs of whatever has the tools: a snapshot of them, calls, resources and changes."""
+"""What a server needs of a provider of tools: a snapshot, calls, resources and changes."""
 
 from __future__ import annotations
 
@@ -28,7 +28,7 @@ class Client:
 
     Attributes:
         id: Stable between runs, such as `mcp:claude-code`. It is made of the name that the client gives
-            itself: whoever holds the token may give any name.
+            itself: any client with the token may give any name.
         name: That name, with hidden characters removed.
         revision: The protocol revision that the client uses.
     """
@@ -111,7 +111,7 @@ class ServedFile:
 
 @dataclass(frozen=True, slots=True)
 class ToolOutcome:
-    """What a call came to.
+    """The outcome of a call.
 
     Attributes:
         result: The value, or why there is none.
@@ -220,7 +220,7 @@ class UnknownResourceError(DroidgateError):
 
 
 class ToolProvider(Protocol):
-    """Whatever has the tools. All methods are called in the server's event loop."""
+    """A provider of tools. The server calls all methods in its event loop."""
 
     @property
     def instructions(self) -> str | None:

@@ -9,7 +9,7 @@ from pathlib import Path
 from droidgate.calling.approvals import Approval, ApprovalRequest
 from droidgate.calling.caller import Caller, CallPlan
 from droidgate.calling.files import fetch_files
-from droidgate.calling.requests import CallRequest
+from droidgate.calling.requests import CallRequest, CallResult
 from droidgate.calling.subjects import EVERY_CAPABILITY
 from droidgate.calling.traces import open_trace
 from droidgate.calls.failures import CallError
@@ -29,7 +29,7 @@ from droidgate.model.json_values import one_line_json
 
 @dataclass(frozen=True, slots=True)
 class CallOptions:
-    """How one call is made and shown, as the options spell it."""
+    """How one call is made and shown, from the options."""
 
     serial: str | None
     signed_by: str | None
@@ -72,17 +72,24 @@ def call_and_report(request: CallRequest, options: CallOptions) -> int:
         except KeyboardInterrupt:
             print_warning("stopped; `droidgate audit show --last 1` names the call if it was sent")
             raise
-    if options.pull is not None:
-        fetched = fetch_files(result.value, options.pull, caller.device)
-        result = replace(result, findings=(*result.findings, *fetched.findings))
-        for copy in fetched.copies:
-            print_note(f"created: {copy}")
+    try:
+        if options.pull is not None:
+            fetched = fetch_files(result.value, options.pull, caller.device)
+            result = replace(result, findings=(*result.findings, *fetched.findings))
+            for copy in fetched.copies:
+                print_note(f"created: {copy}")
+    finally:
+        # The call was made, so Ctrl-C while its files are fetched must not take its result.
+        _show(result, as_json=options.as_json)
+    return ExitCode.OK
+
+
+def _show(result: CallResult, *, as_json: bool) -> None:
     _warn(result.findings)
-    if options.as_json:
+    if as_json:
         print_json(call_document(result))
     else:
         show_outputs(result.outputs)
-    return ExitCode.OK
 
 
 def explain_and_report(request: CallRequest, options: CallOptions) -> int:

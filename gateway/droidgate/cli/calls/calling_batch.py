@@ -35,7 +35,7 @@ _BUSY_SECONDS: Final = 1.0
 
 @dataclass(frozen=True, slots=True)
 class BatchOptions:
-    """How a batch is run, as the options spell it."""
+    """How a batch is run, from the options."""
 
     results: Path | None
     parallel: int

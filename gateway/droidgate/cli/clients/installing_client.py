@@ -23,7 +23,7 @@ Status = Literal["created", "updated", "unchanged", "would change"]
 
 @dataclass(frozen=True, slots=True)
 class ClientRequest:
-    """What is asked for, as the options spell it."""
+    """The change of a client's settings, from the options."""
 
     client: str
     serials: tuple[str, ...]

@@ -81,7 +81,7 @@ def _read(path: Path) -> bytes | None:
     """Return the content of a file; None where there is none, or a project's file cannot be read."""
     is_own = path.name == FILE
     try:
-        # A pipe would wait for somebody who writes.
+        # Without O_NONBLOCK, opening a pipe waits for a writer.
         descriptor = os.open(path, os.O_RDONLY | getattr(os, "O_NONBLOCK", 0) | getattr(os, "O_CLOEXEC", 0))
         with os.fdopen(descriptor, "rb") as opened:
             if not stat.S_ISREG(os.fstat(descriptor).st_mode):
@@ -147,7 +147,7 @@ def _load(path: Path, data: bytes) -> tuple[str, dict[str, Any]]:
 
 
 def _leaves(table: Mapping[str, Any], path: tuple[str, ...]) -> Iterator[tuple[tuple[str, ...], Any]]:
-    """Yield each key with its value; a table that no setting is in is a value."""
+    """Yield each key with its value; a table without settings counts as a value."""
     for name, value in table.items():
         below = (*path, name)
         if isinstance(value, dict) and any(_is_inside(setting, below) for setting in SETTINGS):

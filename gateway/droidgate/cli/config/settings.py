@@ -1,8 +1,8 @@
 """The options whose defaults a file or the environment can set.
 
-A file is part of a checked-out folder, so it comes from whoever wrote that folder. It can set only how the
-command that a user typed reads, checks and prints. No setting names a file, a key, a device, an app or an
-agent, grants or starts anything, or raises a limit of time or memory.
+A file may be part of a checked-out folder, so its author may be a stranger. It can set only how the command
+that a user typed reads, checks and prints. No setting names a file, a key, a device, an app or an agent,
+grants or starts anything, or raises a limit of time or memory.
 """
 
 from __future__ import annotations
@@ -57,7 +57,7 @@ class Setting:
         return VARIABLES + "_".join(self.path).replace("-", "_").upper()
 
     def problem_of(self, value: object) -> str | None:
-        """Return what a value should be, None where it is that."""
+        """Return what a value should be, or None if it is valid."""
         if self.kind == "flag":
             return None if isinstance(value, bool) else "true or false"
         if self.kind == "formats":

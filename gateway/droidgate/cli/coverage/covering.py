@@ -16,7 +16,7 @@ from droidgate.model.errors import UsageError, WriteError
 from droidgate.output_folder import Status, write_files
 
 MOST_SARIF_RESULTS: Final = 25_000
-"""Code-scanning services take no more of one run."""
+"""Most results of one run that code-scanning services take."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -36,7 +36,7 @@ class CoverageOptions:
 
 
 def cover(catalog: Path, options: CoverageOptions, *, as_json: bool) -> int:
-    """Make the report of a catalog, write what is asked for, and show it."""
+    """Make the report of a catalog, write the requested files, and show it."""
     if options.translate and not (options.details or options.html):
         message = "--translate is for the page and the details"
         raise UsageError(message, hint="give --html FILE, or --json with --details")

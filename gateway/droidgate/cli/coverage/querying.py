@@ -17,7 +17,7 @@ from droidgate.model.json_values import Json, one_line_json
 from droidgate.sources.catalogs.catalog import FORMULA_BEGINNINGS, Answered, Catalog, query
 
 MOST_SHOWN: Final = 1_000
-"""Rows that are shown to people; programs get all of them."""
+"""Most rows of a page; CSV and JSON have all rows."""
 
 
 def ask_catalog(

@@ -29,7 +29,7 @@ if TYPE_CHECKING:
 _REDRAWN_EACH: Final = 0.2
 _MOST_REASONS: Final = 5
 _NOT_READ: Final = "FROM sources WHERE unit IS NULL AND outcome NOT IN ('no-descriptor', 'left-out')"
-"""A split that was read with its base has the base's unit; one that stands alone has none."""
+"""A split that was read with its base has the base's unit; a split without a base has none."""
 
 _NOTHING_WRONG: Final = frozenset({"read", KNOWN, PART, LEFT_OUT, "no-descriptor"})
 _SHOWN_TABLES: Final = ("apps", "providers", "capabilities", "conversions", "findings", "problems")

@@ -263,7 +263,7 @@ def _declared_in_sources() -> Iterator[Provider]:
 
 
 def _bare_digest(provider: Provider) -> str:
-    # In another app it has that app's package, and a component with attributes it did not ask for.
+    # In the other app, it has that app's package, and its component has further attributes.
     return provider.model_copy(update={"extensions": {}, "package": None}).content_digest()
 
 
@@ -275,7 +275,7 @@ def _plan(original: Path, project: Path, target_id: str) -> MigrationPlan:
 
 
 def _reads_back(converted: Conversion, target: Format, place: Path) -> bool:
-    """Return whether what was written, read without any leniency, is what was meant."""
+    """Return whether the written files, read without leniency, declare what the writer reports."""
     written = converted.translations[0].writing.provider.content_digest()
     found = read_source(str(place), strict=True, formats=[target]).providers
     # A writer may add the bare descriptor next to the app's files, and that is read too.

@@ -54,7 +54,7 @@ _RETURN_VALUE: Final = "androidAppfunctionsReturnValue"
 
 
 class UnexpectedAnswerError(Exception):
-    """A call was answered with something else than what is true."""
+    """A call got a wrong answer."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -172,7 +172,7 @@ class DemonstrationCalls:
             client = self._client(package)
             client.ask(on=True)
             client.grant(AGENT, signer=self.key.digest)
-            # Whoever starts a service or sends a broadcast is nobody to Android.
+            # Android does not report which app starts a service or sends a broadcast.
             client.grant("any-app")
 
     def _client(self, package: str) -> HostClient:
@@ -214,7 +214,7 @@ class DemonstrationCalls:
         return outcome_of(answer)
 
     def _refused_call(self) -> None:
-        """Without a grant, and with nobody asked, the answer is no."""
+        """Make a call without a grant while the phone asks nobody: it is refused."""
         self._client(NOTES).ask(on=False)
         capability = f"{NOTES}.NotesService#summarizeNotes"
         self._make(

@@ -114,7 +114,7 @@ class DemonstrationServer:
 
 @contextmanager
 def _home(folder: Path) -> Iterator[None]:
-    """Let everything of the user's be below a folder: the policy, approvals, the audit log, the token."""
+    """Keep everything of the user below a folder: the policy, approvals, the audit log, the token."""
     before = os.environ.get(HOME_VARIABLE)
     os.environ[HOME_VARIABLE] = str(folder)
     try:

@@ -52,8 +52,9 @@ _STANDARD_OUTPUT: Final = Path("-")
 
 @dataclass(frozen=True, slots=True)
 class ConvertRequest:
-    """What is asked for: the target as `--to` spells it, where it goes, and how the sources are read; what is
-    written of the only provider in place of its name, package and description.
+    """The conversion, from the options: the target as in `--to`, where it goes, and how the sources are read.
+
+    `name`, `package` and `description` replace those of the only provider.
     """
 
     target: str

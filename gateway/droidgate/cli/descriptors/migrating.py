@@ -37,7 +37,7 @@ from droidgate.sources.providers import Providers
 
 @dataclass(frozen=True, slots=True)
 class MigrateRequest:
-    """What is asked for: a source, the target as `--to` spells it, a project, and how it is done."""
+    """The migration, from the options: a source, the target as in `--to`, a project, and how to change it."""
 
     source: str
     target: str
@@ -53,7 +53,7 @@ class MigrateRequest:
 
 
 def migrate_source(request: MigrateRequest, *, fail_on: ConversionThreshold | None, as_json: bool) -> int:
-    """Read, plan, show, and where it is asked for write.
+    """Read the source, plan the migration, show it, and write it if requested.
 
     Return 3 where a part of the source cannot be read; the rest is migrated.
 

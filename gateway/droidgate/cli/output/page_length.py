@@ -1,8 +1,8 @@
 """How long a page is: about a screen, or with `--details` everything.
 
-A command prints either what it was asked for, such as the findings of `lint`, or a report of its work, such
-as what `convert` lost. A report is a page wherever it goes. What was asked for is a page on a terminal; a
-pipe gets all of it, since a program may read it.
+A command prints either requested content, such as the findings of `lint`, or a report of its work, such as
+what `convert` lost. A report is always shortened to a page. Requested content is shortened on a terminal
+only: a program may read a pipe.
 """
 
 from __future__ import annotations
@@ -59,7 +59,7 @@ def choose_page_length(length: PageLength) -> None:
 
 
 def with_details(body: Body) -> Body:
-    """Return the body of a command that shows what it was asked for, with the option `--details`."""
+    """Return the body of a command that prints requested content, with the option `--details`."""
     return add_options(body, {"details": (Details, False)}, partial(_choose, PageLength.SHORT_ON_TERMINALS))
 
 

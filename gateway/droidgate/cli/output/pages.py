@@ -203,7 +203,7 @@ def _short_part(part: Sequence[Block], most: int) -> tuple[list[Block], int]:
             lines += 1
             (shown if lines <= most else hidden).append(block)
             continue
-        # A line that says that a line is left out takes its place.
+        # A note about a single omitted line would take as much room as the line.
         if len(hidden) > 1:
             shown.append(Line(f"and {amount(len(hidden), 'more line')}", 1))
             left_out += len(hidden)

@@ -111,7 +111,7 @@ def _fingerprint(key: str) -> str:
 
 
 def _artifact_location(finding: Finding) -> dict[str, str]:
-    """Return where a finding stands; what has no file, such as standard input, is named so."""
+    """Return the location of a finding; `stdin` for a source without a file."""
     path = finding.source.path if finding.source is not None else "-"
     if path in {"", "-"}:
         return {"uri": "stdin"}

@@ -44,7 +44,7 @@ def shows_pages() -> bool:
 
 
 def add_verbosity(quiet: int, *, verbose: bool) -> None:
-    """Add what options before or after a command ask for.
+    """Apply the options before or after a command.
 
     Raises:
         UsageError: they ask for both.

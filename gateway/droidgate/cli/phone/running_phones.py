@@ -45,7 +45,7 @@ class RunningPhone:
 
     @property
     def server(self) -> AdbServer:
-        """The adb server that it brings."""
+        """The phone's own adb server."""
         return AdbServer(ServerAddress("127.0.0.1", self.server_port))
 
 
@@ -103,7 +103,7 @@ def find_phone(port: int | None) -> RunningPhone:
 
 
 def way_to_running_phone(error: DeviceError) -> str | None:
-    """Return how to reach the virtual phone that runs; None where none was meant, or none runs.
+    """Return how to reach the virtual phone that the error is about; None if there is none.
 
     Args:
         error: Why a device was not reached.
@@ -116,7 +116,7 @@ def way_to_running_phone(error: DeviceError) -> str | None:
 
 
 def way_to(phone: RunningPhone) -> str:
-    """Return what to type to reach a phone, without and with an adb server of one's own."""
+    """Return what to type to reach a phone: through its adb server, or through the user's."""
     return f"set ANDROID_ADB_SERVER_PORT={phone.server_port}, or run: adb connect {phone.serial}"
 
 

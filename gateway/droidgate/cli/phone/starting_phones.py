@@ -36,7 +36,7 @@ _PORTS_OF_EMULATORS: Final = range(5555, 5586, 2)
 
 @dataclass(frozen=True, slots=True)
 class StartRequest:
-    """The phone that is asked for; ports are 0 for free ones."""
+    """The phone to start, from the options; a port of 0 takes any free port."""
 
     port: int
     server_port: int

@@ -123,7 +123,7 @@ def steps_table(steps: Iterable[Step]) -> Table:
 
 
 def _ask_for_any_app(ready: Sequence[Ready]) -> bool | None:
-    """Ask a person; None where there is none to ask, which grants nothing and takes nothing back."""
+    """Ask the user; return None without a terminal: nothing is granted and nothing is revoked."""
     if not (sys.stdin.isatty() and sys.stderr.isatty()):
         return None
     import typer

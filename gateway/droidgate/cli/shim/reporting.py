@@ -31,7 +31,7 @@ _FIRST: Final = {"problem": 0, "risk": 1, "unknown": 2}
 """States of checks that are shown before the others."""
 
 _DIGITS: Final = 12
-"""Of a digest: enough to compare by eye."""
+"""How many digits of a digest are shown: enough to compare by eye."""
 
 
 def report_status(serial: str | None, *, as_json: bool) -> int:

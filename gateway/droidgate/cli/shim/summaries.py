@@ -18,7 +18,7 @@ from droidgate_shim.host.steps import Step
 DETAILS: Final = "--details shows"
 ASKING: Final = "asking apps for their tools"
 _MATTERS: Final = ("problem", "risk", "unknown")
-"""States of checks that somebody should look at, gravest first."""
+"""States of checks that need attention, gravest first."""
 
 
 def app_name(application_id: str, packages: Sequence[str]) -> str:
@@ -95,7 +95,7 @@ def _grants(status: Status) -> Iterator[str]:
 
 
 def checks_summary(serial: str, checks: Sequence[Check]) -> Iterator[Block]:
-    """Yield the checks that somebody should look at, gravest first, and how many others there are."""
+    """Yield the checks that need attention, gravest first, and how many others there are."""
     rows = [
         (check.state, app_name(check.application_id or serial, ()), check.kind.id, found_words(check))
         for state in _MATTERS

@@ -134,7 +134,7 @@ def serve_mobile_agent(  # noqa: PLR0913
 
 
 def _check_of(role: Role, token: str | bool) -> tuple[Path | None, TokenCheck | None]:  # noqa: FBT001
-    """Return where a server's own token is and what checks it; None for what does not exist."""
+    """Return the file of a server's own token, and what checks tokens; each None if there is none."""
     if isinstance(token, str):
         return None, TokenCheck(token)
     if not token:

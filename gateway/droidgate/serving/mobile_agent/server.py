@@ -52,8 +52,8 @@ class MobileAgentServer:
 
     Args:
         role: Which of the two it is.
-        phones: The phones by serial number, the default one first, which both servers share. Where it is one,
-            its key does not matter, and no tool takes a serial number.
+        phones: The phones by serial number, the default one first, which both servers share. If there is only
+            one, its key does not matter, and no tool takes a serial number.
         extensions: What it has beyond UFO's.
 
     Attributes:
@@ -88,7 +88,7 @@ class MobileAgentServer:
         add("tools/call", mcp_types.CallToolRequestParams, self._call_tool)
 
     def stop(self) -> None:
-        """End the calls that run, and those that still come."""
+        """End the running calls, and later ones as soon as they begin."""
         self._is_stopped = True
         for cancel in tuple(self._running):
             cancel.set()
@@ -118,7 +118,7 @@ class MobileAgentServer:
         return {**_result_type(context), **_answer(command, result)}
 
     async def _run(self, command: MobileAgentCommand, arguments: dict[str, Any]) -> Json:
-        """Run a tool in a thread; whoever cancels the call does not wait for it."""
+        """Run a tool in a thread; canceling the call does not wait for the thread."""
         cancel = threading.Event()
         phone = arguments.pop(DEVICE, next(iter(self._phones)))
         self._running.add(cancel)
