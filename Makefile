@@ -75,7 +75,7 @@ $(INSTALLED): pyproject.toml scripts/make_environment scripts/lock.py locks/run.
 	@scripts/make_environment "$(PYTHON)" "$(ENVIRONMENT)" '.[serve]' locks/run.txt
 	@touch $@
 
-$(INSTALLED_DEV): pyproject.toml scripts/make_environment scripts/lock.py locks/dev.txt
+$(INSTALLED_DEV): pyproject.toml scripts/make_environment scripts/lock.py locks/run.txt locks/dev.txt
 	@scripts/make_environment "$(PYTHON)" "$(ENVIRONMENT)" '.[dev]' locks/dev.txt
 	@touch $(INSTALLED) $@
 

@@ -55,6 +55,12 @@ def test_formats_are_completed() -> None:
     assert complete("droidgate discover --only app") == ["appfunctions"]
 
 
+def test_help_completes_commands_and_those_below_them() -> None:
+    assert complete("droidgate help conv") == ["convert"]
+    assert complete("droidgate help shim in") == ["install"]
+    assert complete("droidgate help nope ") == []
+
+
 def test_targets_are_completed_with_their_dialects() -> None:
     assert "observed" not in complete("droidgate convert --to ")
     assert complete("droidgate migrate --to mm") == ["mmcp"]

@@ -13,6 +13,7 @@ def test_the_page_and_the_document_show_what_the_protocol_changes(droidgate: Run
     page = droidgate("diff", old, tmp_path)
     assert page.code == 0
     assert "mobile-mcp -> mmcp: because of the protocol" in page.out
+    assert "breaking: the protocol mobile-mcp became mmcp" in page.out
     assert page.out.endswith("1 breaking; 3 capabilities are as they were\n")
     (change,) = droidgate.document("diff", old, tmp_path)["comparison"]["protocol_changes"]
     fidelity = json.loads((tmp_path / "fidelity.json").read_text())

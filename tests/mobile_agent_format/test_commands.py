@@ -107,8 +107,15 @@ def test_a_file_that_cannot_be_read_is_one_error(tmp_path: Path, path: str) -> N
 
 
 def test_an_endless_file_is_refused() -> None:
-    with pytest.raises(InputError, match="more than"):
+    with pytest.raises(InputError, match="not a regular file"):
         read_command_file("/dev/zero")
+
+
+def test_a_file_that_is_too_large_is_refused(tmp_path: Path) -> None:
+    with (tmp_path / "large").open("wb") as file:
+        file.truncate(MAX_BYTES + 1)
+    with pytest.raises(InputError, match="more than 16,777,216 bytes"):
+        read_command_file(tmp_path / "large")
 
 
 JSON_VALUES = st.recursive(

@@ -186,7 +186,7 @@ def test_calls_that_cannot_be_served_are_cancelled_with_a_reason(
 )
 def test_files_from_elsewhere_are_refused_as_not_modelled(data: bytes) -> None:
     code, answer = call(phone_with(a=data), "page_count", {"path": FILE})
-    reason = "droidgate phone: only PDF files that were made on the phone are read"
+    reason = "droidgate phone: only PDF files of its own are read, such as /sdcard/Download/report.pdf"
     assert (code, answer["error"]) == (0, reason)
 
 

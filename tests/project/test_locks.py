@@ -53,6 +53,12 @@ def test_a_lock_repeats_nothing_of_the_lock_that_it_begins_with(lock: Path) -> N
     assert len(entries) == len(set(entries))
 
 
+def test_an_environment_is_made_again_when_a_lock_that_its_own_begins_with_changes() -> None:
+    rules = (CHECKOUT / "Makefile").read_text(encoding="utf-8").splitlines()
+    (rule,) = (line for line in rules if line.startswith("$(INSTALLED_DEV): "))
+    assert {"locks/run.txt", "locks/dev.txt"} <= set(rule.split())
+
+
 def test_every_requirement_of_an_environment_is_in_its_lock() -> None:
     project = tomllib.loads((CHECKOUT / "pyproject.toml").read_text())["project"]
     for name, extras in SCRIPT["LOCKS"].items():

@@ -109,7 +109,7 @@ def read_pdf(data: bytes) -> list[PdfPage]:
         pages.append(_page_of(data[stream.end() : at], int(head[1]), int(head[2])))
     sizes = {size for page in pages for size in (page.width, page.height)}
     if not all(size in _PAGE_SIZES for size in sizes) or write_pdf(pages) != data:
-        message = "droidgate phone: only PDF files that were made on the phone are read"
+        message = "droidgate phone: only PDF files of its own are read, such as /sdcard/Download/report.pdf"
         raise PdfError(message)
     return pages
 

@@ -1,4 +1,4 @@
-"""What a shell offers for the values of options: formats, dialects, phones, shims and their capabilities.
+"""What a shell offers for values: formats, dialects, phones, shims and their capabilities.
 
 A shell waits for each completion. So nothing is offered if the answer takes long or fails, and no adb server
 is started.
@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import contextlib
 from collections.abc import Callable, Iterator
-from typing import TYPE_CHECKING, Final
+from typing import TYPE_CHECKING, Any, Final
 
 import typer
 
@@ -46,6 +46,15 @@ def complete_targets(incomplete: str) -> Values:
         return _starting_with(incomplete, dialects)
     written = {name.partition("+")[0] for name, _ in dialects}
     return _starting_with(incomplete, [(item.id, item.title) for item in formats if item.id in written])
+
+
+def complete_commands(context: typer.Context, incomplete: str) -> Values:
+    """Return the commands of droidgate, or of the group whose words come before."""
+    shown: Any = None if context.parent is None else context.parent.command
+    for word in context.params.get("command") or ():
+        shown = getattr(shown, "commands", {}).get(word)
+    commands = getattr(shown, "commands", {})
+    return _starting_with(incomplete, [(name, item.get_short_help_str()) for name, item in commands.items()])
 
 
 def complete_clients(incomplete: str) -> Values:

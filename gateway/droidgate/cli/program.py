@@ -19,6 +19,7 @@ import typer
 from droidgate.cli.audit import audit_command
 from droidgate.cli.calls import call_command
 from droidgate.cli.clients import install_client_command
+from droidgate.cli.completing import complete_commands
 from droidgate.cli.config import config_command
 from droidgate.cli.config.settings import bind_settings
 from droidgate.cli.coverage import catalog_command, coverage_command, scan_command
@@ -127,7 +128,10 @@ def _add_common_options(group: typer.Typer) -> None:
 def _print_help(
     context: typer.Context,
     command: Annotated[
-        list[str] | None, typer.Argument(metavar="[COMMAND]...", help="Such as `shim install`")
+        list[str] | None,
+        typer.Argument(
+            metavar="[COMMAND]...", help="Such as `shim install`", autocompletion=complete_commands
+        ),
     ] = None,
 ) -> None:
     """Show the help of droidgate or of a command."""

@@ -96,9 +96,10 @@ def _protocol_page(item: ProtocolChange) -> list[Block]:
     heading = (
         f"{one_line(name) or '(no name)'}  {item.old_protocol} -> {item.protocol}: because of the protocol"
     )
+    change = Line(one_line(f"{item.change.weight.value}: {item.change.message}"), 1)
     table = findings_table(item.findings, item.capabilities)
     security = security_page(security_blocks(item.findings, item.capabilities))
-    return [Heading(heading), *(security + table or [Line("nothing is lost", 1)])]
+    return [Heading(heading), change, *(security + table or [Line("nothing is lost", 1)])]
 
 
 def count_weights(changes: Iterable[Change]) -> dict[str, int]:
