@@ -24,7 +24,7 @@ import threading
 from collections import Counter
 from collections.abc import Callable, Iterator
 from concurrent.futures import ThreadPoolExecutor
-from contextlib import ExitStack, closing, contextmanager
+from contextlib import ExitStack, closing, contextmanager, suppress
 from dataclasses import dataclass, field
 from datetime import date, timedelta
 from pathlib import Path
@@ -136,6 +136,7 @@ class FaultyAdb:
         self._device = Device(AdbServer(ServerAddress(port=port)), serial)
         self._draw = draw
         self._made = made
+        self._tasks: set[asyncio.Task[object]] = set()
 
     @contextmanager
     def running(self) -> Iterator[int]:
@@ -150,6 +151,9 @@ class FaultyAdb:
             ports.put(server.sockets[0].getsockname()[1])
             await stop.wait()
             server.close()
+            for task in self._tasks:
+                task.cancel()
+            await asyncio.gather(*self._tasks, return_exceptions=True)
 
         thread = threading.Thread(target=asyncio.run, args=(main(),))
         thread.start()
@@ -160,7 +164,15 @@ class FaultyAdb:
             thread.join()
 
     async def _serve(self, client: asyncio.StreamReader, to_client: asyncio.StreamWriter) -> None:
-        phone, to_phone = await asyncio.open_connection("127.0.0.1", self._port)
+        task = asyncio.current_task()
+        assert task is not None
+        self._tasks.add(task)
+        task.add_done_callback(self._tasks.discard)
+        try:
+            phone, to_phone = await asyncio.open_connection("127.0.0.1", self._port)
+        except BaseException:
+            to_client.close()
+            raise
         fault = ""
         sending = asyncio.ensure_future(phone.read(1 << 16))
         asking = asyncio.ensure_future(client.read(1 << 16))
@@ -193,8 +205,11 @@ class FaultyAdb:
         finally:
             sending.cancel()
             asking.cancel()
-            to_phone.close()
-            to_client.close()
+            # A connection that is still open when the loop ends is never closed.
+            for writer in (to_phone, to_client):
+                writer.close()
+                with suppress(ConnectionError):
+                    await writer.wait_closed()
 
     def _choose(self) -> str:
         fault = self._draw.choice(FAULTS)

@@ -211,6 +211,7 @@ class PhoneTools:
         # (client, phone, package) -> limit, for as long as there are such calls.
         self._limits: WeakValueDictionary[tuple[str, str, str], anyio.CapacityLimiter] = WeakValueDictionary()
         self._problems: dict[int, str] = {}
+        self._warned: set[str] = set()
         self._running = _RunningCalls()
         self._last_used = time.monotonic()
         self._is_used = anyio.Event()
@@ -371,6 +372,11 @@ class PhoneTools:
             raise UnknownResourceError(f"unknown resource {uri!r}", hint="list the resources again")
         return content
 
+    def _warn_once(self, text: str) -> None:
+        if text not in self._warned:
+            self._warned.add(text)
+            _log.warning("%s", text)
+
     def _serve(self) -> _Served:
         """Make tools and resources of what the phones' apps declare."""
         several = len(self._phones) > 1
@@ -404,7 +410,7 @@ class PhoneTools:
             try:
                 documents, findings = write_tools(provider)
             except DroidgateError as error:
-                _log.warning("%s is left out: %s", package, error.message)
+                self._warn_once(f"{package} is left out: {error.message}")
                 continue
             numbers = {capability.id: number for number, capability in enumerate(provider.capabilities)}
             group = f"{_serial(phone)}/{package}" if several else package
@@ -417,8 +423,9 @@ class PhoneTools:
                 tool = ServedTool(name, named(document, name), group)
                 reason = _why_left_out(tool)
                 if reason is not None:
-                    capability = one_line(item.target.capability.id)
-                    _log.warning("%s of %s is left out: %s", capability, package, reason)
+                    self._warn_once(
+                        f"{one_line(item.target.capability.id)} of {package} is left out: {reason}"
+                    )
                     continue
                 tools.append(tool)
                 targets[name] = item
