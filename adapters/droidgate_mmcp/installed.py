@@ -31,9 +31,7 @@ LOOKS_FOR: Final = (
 BROADCAST_ROUTE: Final = "am-broadcast"
 """The way through `am broadcast`."""
 
-_READ_BY_BROADCAST: Final = (
-    "A shim (`droidgate shim install --from adb:`) asks for it by an ordered broadcast"
-)
+_READ_BY_BROADCAST: Final = "A shim (`droidgate shim install --from adb:`) asks for it by a broadcast"
 _SHIM: Final = "a shim (`droidgate shim install --from adb:`), since `am start` gives no result back"
 
 

@@ -226,7 +226,7 @@ def test_a_receiver_is_a_provider_whose_tools_are_not_known_from_outside() -> No
     assert provider.component is not None
     found_by = mmcp.what_would_find(provider)
     assert found_by is not None
-    assert "ordered broadcast" in found_by
+    assert "a broadcast" in found_by
     assert [finding.code for finding in reading.findings] == ["tools-not-in-files"]
 
 
