@@ -33,7 +33,7 @@ def chunk(kind: int, header: bytes, body: bytes = b"") -> bytes:
 
 
 def string_pool(strings: Sequence[str], *, utf8: bool = False) -> bytes:
-    encoded = [_utf8(one) if utf8 else _utf16(one) for one in strings]
+    encoded = [_utf8(string) if utf8 else _utf16(string) for string in strings]
     offsets = [sum(map(len, encoded[:number])) for number in range(len(encoded))]
     content = b"".join(encoded)
     content += bytes(-len(content) % 4)
@@ -89,10 +89,10 @@ def axml(
 
 class _Axml:
     def __init__(self, root: Node, *, stripped: bool) -> None:
-        names = sorted(set(_attribute_names(root)), key=lambda one: ATTRIBUTE_IDS.get(one, 0))
-        names = [one for one in names if one in ATTRIBUTE_IDS]
-        self.ids = [ATTRIBUTE_IDS[one] for one in names]
-        self.strings = ["" if stripped else one for one in names]
+        names = sorted(set(_attribute_names(root)), key=lambda item: ATTRIBUTE_IDS.get(item, 0))
+        names = [item for item in names if item in ATTRIBUTE_IDS]
+        self.ids = [ATTRIBUTE_IDS[item] for item in names]
+        self.strings = ["" if stripped else item for item in names]
         self._android_names = {name: number for number, name in enumerate(names)}
         self.nodes: list[bytes] = []
         self._write(root)
@@ -174,20 +174,20 @@ def table(
     strings = list(
         dict.fromkeys(
             value
-            for one in resources
-            for given in one.values.values()
+            for item in resources
+            for given in item.values.values()
             for value in (given if isinstance(given, list) else [given])
             if isinstance(value, str)
         )
     )
-    types = list(dict.fromkeys(one.type for one in resources))
-    keys = list(dict.fromkeys(one.name for one in resources))
+    types = list(dict.fromkeys(item.type for item in resources))
+    keys = list(dict.fromkeys(item.name for item in resources))
     chunks = b""
     for number, kind in enumerate(types, 1):
-        members = [one for one in resources if one.type == kind]
+        members = [item for item in resources if item.type == kind]
         spec = struct.pack("<BBHI", number, 0, 0, len(members))
         chunks += chunk(0x0202, spec, bytes(4 * len(members)))
-        for config in dict.fromkeys(config for one in members for config in one.values):
+        for config in dict.fromkeys(config for item in members for config in item.values):
             chunks += _type_chunk(number, members, config, strings, keys, encoding)
     type_pool, key_pool = string_pool(types), string_pool(keys, utf8=utf8)
     name = package.encode("utf-16-le").ljust(256, b"\0")
@@ -206,12 +206,12 @@ def _type_chunk(
 ) -> bytes:
     entries = b""
     offsets: list[int | None] = []
-    for one in members:
-        if config not in one.values:
+    for member in members:
+        if config not in member.values:
             offsets.append(None)
             continue
         offsets.append(len(entries))
-        entries += _entry(keys.index(one.name), one.values[config], strings, encoding)
+        entries += _entry(keys.index(member.name), member.values[config], strings, encoding)
     if encoding == "sparse":
         present = [(index, offset) for index, offset in enumerate(offsets) if offset is not None]
         table_of_offsets = b"".join(struct.pack("<HH", index, offset // 4) for index, offset in present)
@@ -234,12 +234,13 @@ def _type_chunk(
 
 
 def _entry(key: int, value: Value | list[Value], strings: Sequence[str], encoding: str) -> bytes:
-    def typed(one: Value) -> tuple[int, int]:
-        return (STRING, strings.index(one)) if isinstance(one, str) else one
+    def typed(item: Value) -> tuple[int, int]:
+        return (STRING, strings.index(item)) if isinstance(item, str) else item
 
     if isinstance(value, list):
         items = b"".join(
-            struct.pack("<IHBBI", 0x02000000 + number, 8, 0, *typed(one)) for number, one in enumerate(value)
+            struct.pack("<IHBBI", 0x02000000 + number, 8, 0, *typed(item))
+            for number, item in enumerate(value)
         )
         return struct.pack("<HHIII", 16, 1, key, 0, len(value)) + items
     kind, data = typed(value)

@@ -109,8 +109,8 @@ SHORT_JVM = ("-XX:TieredStopAtLevel=1", "-XX:+UseSerialGC")
 def maven_jars(*coordinates: str) -> list[Path]:
     """Return the jars of those artifacts (`group:name:version`) that the local Maven repository has."""
     paths = []
-    for one in coordinates:
-        group, name, version = one.split(":")
+    for coordinate in coordinates:
+        group, name, version = coordinate.split(":")
         folder = Path.home() / ".m2/repository" / group.replace(".", "/") / name / version
         paths.append(folder / f"{name}-{version}.jar")
     return [path for path in paths if path.is_file()]
@@ -143,7 +143,7 @@ def _compilers() -> list[Path]:
     if named:
         candidates.insert(0, Path(named) / "bin/javac")
     candidates += sorted(Path(JDK_FOLDERS).glob("*/bin/javac"))
-    return [one for one in candidates if one.is_file()]
+    return [candidate for candidate in candidates if candidate.is_file()]
 
 
 def manifest_merger_jars() -> list[Path]:
@@ -159,7 +159,7 @@ def _manifest_merger() -> Path | None:
 def _jdk_of_dex() -> Path | None:
     """Return the `javac` of a JDK of the very major version that the committed dex was made with."""
     read = _version_printed_with("-version")
-    return next((one for one in _compilers() if read(one)[:1] == (JDK_OF_DEX,)), None)
+    return next((compiler for compiler in _compilers() if read(compiler)[:1] == (JDK_OF_DEX,)), None)
 
 
 def _kotlin_compiler() -> Path | None:
@@ -599,8 +599,8 @@ def _path_or_complaint(name: str) -> Path | str:
         return f"{name}: not found; {part.how_to_get}"
     version = part.read_version(path)
     if version < part.least_version:
-        seen, wanted = (".".join(map(str, numbers)) for numbers in (version, part.least_version))
-        return f"{name}: {seen or 'unknown version'} is older than {wanted}; {part.how_to_get}"
+        seen, expected = (".".join(map(str, numbers)) for numbers in (version, part.least_version))
+        return f"{name}: {seen or 'unknown version'} is older than {expected}; {part.how_to_get}"
     return path
 
 

@@ -248,7 +248,7 @@ class ModelMaker:
         facts["implicit"] = self.may_be_implicit(facts)
         if not properties and not facts["implicit"] and self.random.random() < 0.3:
             facts["keywords"]["properties"] = {}
-        required = [name for name, held in properties.items() if held.required]
+        required = [name for name, kept in properties.items() if kept.required]
         if self.random.random() < 0.05:
             facts["keywords"]["required"] = [*reversed(required), "not a property"]
         return ObjectType(properties=properties, qualified_name=self.class_name(), **facts)

@@ -26,7 +26,7 @@ _OPTIMIZE = {
 
 def source_tree(sample: str) -> dict[str, bytes]:
     root = CHECKOUT / "device_shim/apps" / sample / "app/src/main"
-    return {str(one.relative_to(root)): one.read_bytes() for one in root.rglob("*") if one.is_file()}
+    return {str(path.relative_to(root)): path.read_bytes() for path in root.rglob("*") if path.is_file()}
 
 
 @functools.cache
@@ -69,7 +69,7 @@ def built_apk(files: tuple[tuple[str, bytes], ...], form: str, flags: tuple[str,
 
 
 def _run(*command: object) -> None:
-    run = subprocess.run([str(one) for one in command], capture_output=True, check=False, timeout=60)
+    run = subprocess.run([str(item) for item in command], capture_output=True, check=False, timeout=60)
     assert run.returncode == 0, run.stderr.decode(errors="replace")[-2000:]
 
 
@@ -79,7 +79,7 @@ def real_apk(package: str, folder: Path) -> Path:
     if package == "uiautomator2":
         return next((found.parent / "assets").glob("*.apk"))
     with tarfile.open(found) as archive:
-        member = next(one for one in archive.getmembers() if one.name.endswith(".apk"))
+        member = next(getmember for getmember in archive.getmembers() if getmember.name.endswith(".apk"))
         file = archive.extractfile(member)
         assert file is not None
         path = folder / "settings.apk"

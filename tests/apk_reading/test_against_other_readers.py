@@ -19,10 +19,10 @@ from droidgate.apk.values import complex_number, signed
 from droidgate.apk.xml_tree import ANDROID_NAMESPACE, TypedValue, ValueType, XmlElement
 from requirements_of_tests import require
 
-PLAIN_FORMS = [one for one in FORMS if one != "plain"]
+PLAIN_FORMS = [item for item in FORMS if item != "plain"]
 
 
-@pytest.fixture(params=[*REAL_APKS, *SAMPLES, *(f"clock-in, {one}" for one in PLAIN_FORMS)])
+@pytest.fixture(params=[*REAL_APKS, *SAMPLES, *(f"clock-in, {item}" for item in PLAIN_FORMS)])
 def apk_path(request: pytest.FixtureRequest, tmp_path: Path) -> Path:
     if request.param in REAL_APKS:
         return real_apk(request.param, tmp_path)
@@ -45,8 +45,10 @@ def elements(root: XmlElement) -> Iterator[XmlElement]:
 
 
 def compiled_entries(apk: Apk) -> list[str]:
-    names = [one for one in apk.archive.entry_names if one.endswith(".xml") and not one.startswith("assets/")]
-    return [one for one in names if apk.archive.read_entry(one)[:4] == b"\x03\0\x08\0"]
+    names = [
+        item for item in apk.archive.entry_names if item.endswith(".xml") and not item.startswith("assets/")
+    ]
+    return [item for item in names if apk.archive.read_entry(item)[:4] == b"\x03\0\x08\0"]
 
 
 def as_androguard_shows(value: TypedValue) -> Any:
@@ -100,18 +102,18 @@ def test_all_compiled_xml_is_what_androguard_reads(apk_path: Path) -> None:
         for name in names:
             theirs = AXMLPrinter(apk.archive.read_entry(name)).get_xml_obj()
             ours = apk.read_xml(name)
-            for one, other in zip(elements(ours), theirs.iter(etree.Element), strict=True):
-                assert other.tag in {f"{{{one.namespace}}}{one.tag}", one.tag}
-                held = {
-                    f"{{{a.namespace}}}{a.name}" if a.namespace else a.name: a.value for a in one.attributes
+            for first, other in zip(elements(ours), theirs.iter(etree.Element), strict=True):
+                assert other.tag in {f"{{{first.namespace}}}{first.tag}", first.tag}
+                kept = {
+                    f"{{{a.namespace}}}{a.name}" if a.namespace else a.name: a.value for a in first.attributes
                 }
-                assert set(held) == set(other.attrib)
-                for key, value in held.items():
+                assert set(kept) == set(other.attrib)
+                for key, value in kept.items():
                     text = str(other.attrib[key])
                     if not is_lost_on_androguard(text, value):
                         assert read_androguard(text, value) == as_androguard_shows(value), (name, key)
                     compared += 1
-                own_text = "".join(child for child in one.children if isinstance(child, str)).strip()
+                own_text = "".join(child for child in first.children if isinstance(child, str)).strip()
                 other_text = "".join([other.text or "", *(child.tail or "" for child in other)]).strip()
                 assert own_text == other_text or "\ufffd" in other_text
     assert compared > 10
@@ -127,19 +129,19 @@ def test_all_resources_are_what_androguard_reads(apk_path: Path) -> None:
         parser = ARSCParser(apk.archive.read_entry("resources.arsc"))
         parser._analyse()
         for identifier, by_configuration in parser.resource_values.items():
-            ours = [one.value for one in table.values_of(identifier)]
+            ours = [item.value for item in table.values_of(identifier)]
             theirs = list(by_configuration.values())
-            bags += sum(isinstance(one, Bag) for one in ours)
-            assert sum(isinstance(one, Bag) for one in ours) == sum(one.is_complex() for one in theirs)
-            simple = [one for one in ours if isinstance(one, TypedValue)]
-            held = Counter((one.type, one.text or one.data) for one in simple)
-            expected = Counter(simple_value(one) for one in theirs if not one.is_complex())
+            bags += sum(isinstance(item, Bag) for item in ours)
+            assert sum(isinstance(item, Bag) for item in ours) == sum(item.is_complex() for item in theirs)
+            simple = [item for item in ours if isinstance(item, TypedValue)]
+            kept = Counter((item.type, item.text or item.data) for item in simple)
+            expected = Counter(simple_value(item) for item in theirs if not item.is_complex())
             # Androguard takes configurations for one that differ in what it does not know: the script.
-            lost = [one for one in expected - held if "\ufffd" not in str(one[1])]
+            lost = [item for item in expected - kept if "\ufffd" not in str(item[1])]
             assert lost == []
-            locales = [one.configuration.locale.split("-") for one in table.values_of(identifier)]
+            locales = [item.configuration.locale.split("-") for item in table.values_of(identifier)]
             with_script = sum(any(len(part) == 4 for part in parts) for parts in locales)
-            assert 0 <= held.total() - expected.total() <= with_script
+            assert 0 <= kept.total() - expected.total() <= with_script
             compared += len(expected)
             package, kind, name = parser.get_resource_xml_name(identifier)[1:].replace(":", "/").split("/")
             assert package == apk.package
@@ -172,12 +174,14 @@ def test_manifest_facts_and_signers_are_those_of_apk_info(apk_path: Path) -> Non
         assert str(ours.minimum_sdk) == str(theirs.get_min_sdk_version())
         assert set(ours.archive.entry_names) == set(theirs.namelist())
         services = next(ours.manifest.child_elements("application")).child_elements("service")
-        names = [one.find_attribute("name") for one in services]
-        assert [one.text for one in names if one is not None] == [one.name for one in theirs.get_services()]
+        names = [item.find_attribute("name") for item in services]
+        assert [item.text for item in names if item is not None] == [
+            item.name for item in theirs.get_services()
+        ]
         certificates = {
-            one.sha256_fingerprint
+            item.sha256_fingerprint
             for scheme in theirs.get_signatures()
-            for one in getattr(scheme, "certificates", ())
+            for item in getattr(scheme, "certificates", ())
         }
         assert set(ours.signer_digests()) == certificates
 
@@ -197,11 +201,11 @@ def test_names_and_values_are_those_that_aapt2_prints(sample: str, tmp_path: Pat
             identifier = int(digits, 16)
             assert apk.resources.reference_to(identifier) == f"@{name}"
             values = apk.resources.values_of(identifier)
-            if any(isinstance(one.value, Bag) or one.value.type != ValueType.STRING for one in values):
+            if any(isinstance(item.value, Bag) or item.value.type != ValueType.STRING for item in values):
                 continue
             locales = re.findall(r"\((\S*)\) (?:\"(.*)\"|\(file\) (\S+))", lines)
             found = apk.resources.locale_values(identifier)
-            assert {key: one.text for key, one in found.items()} == {
+            assert {key: item.text for key, item in found.items()} == {
                 locale: text or file for locale, text, file in locales
             }
 

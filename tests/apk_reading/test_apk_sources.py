@@ -32,8 +32,8 @@ def test_an_apk_is_inspected(droidgate: Runner, app: str) -> None:
     (capability,) = provider["capabilities"]
     assert capability["description"] == "Takes a note"
     assert capability["version"] == "1.0"
-    (name, held), *_ = capability["input"]["properties"].items()
-    assert (name, held["required"], held["type"]["description"]) == ("text", True, 'a < b & "c"\n')
+    (name, kept), *_ = capability["input"]["properties"].items()
+    assert (name, kept["required"], kept["type"]["description"]) == ("text", True, 'a < b & "c"\n')
 
 
 def test_a_container_is_inspected(droidgate: Runner, app: str) -> None:
@@ -48,14 +48,14 @@ def test_every_command_that_takes_a_source_takes_an_apk(droidgate: Runner, app: 
     assert json.loads(Path("out/tools.json").read_text())["tools"][0]["description"] == "Takes a note"
     assert droidgate("diff", app, app).out.startswith("nothing changed")
     lint = droidgate("lint", app, "--json")
-    places = {one["source"]["path"] for one in json.loads(lint.out)["findings"]}
+    places = {finding["source"]["path"] for finding in json.loads(lint.out)["findings"]}
     assert places <= {"app.apk!/AndroidManifest.xml", "app.apk!/res/xml/descriptor.xml"}
     Path("folder").mkdir()
     Path("folder", "any.apk").write_bytes(Path(app).read_bytes())
     assert "at folder/any.apk!/res/xml/descriptor.xml" in droidgate("inspect", "folder").out
 
 
-def test_what_is_evasive_is_told(droidgate: Runner, app: str) -> None:
+def test_what_is_evasive_is_reported(droidgate: Runner, app: str) -> None:
     data = Path(app).read_bytes()
     at = data.index(b"PK\x01\x02") + 8
     flagged = data[:at] + struct.pack("<H", 1) + data[at + 2 :]
@@ -65,7 +65,7 @@ def test_what_is_evasive_is_told(droidgate: Runner, app: str) -> None:
     assert "app.apk" in run.out
 
 
-def test_a_broken_table_is_told_and_the_rest_is_read(droidgate: Runner, app: str) -> None:
+def test_a_broken_table_is_reported_and_the_rest_is_read(droidgate: Runner, app: str) -> None:
     Path(app).write_bytes(zip_of({**whole_app(), "resources.arsc": b"nothing"}))
     run = droidgate("inspect", app)
     assert "broken-resource-table" in run.out

@@ -60,7 +60,7 @@ def test_configurations_that_no_folder_means_have_texts_of_their_own(first: byte
         assert texts[0] != texts[1]
 
 
-def test_a_region_or_script_without_a_language_is_no_folder() -> None:
+def test_a_region_or_script_without_a_language_is_not_a_folder() -> None:
     region, script = bytearray(60), bytearray(60)
     region[6:8] = b"DE"
     script[32:36] = b"Latn"

@@ -79,23 +79,23 @@ def application_of_apk(data: bytes) -> Application:
 def providers_of(application: Application) -> tuple[list[Provider], list[Finding]]:
     providers: list[Provider] = []
     findings: list[Finding] = []
-    for one in load_formats().values():
-        reading = one.read_application(application, ReadingContext())
+    for format_ in load_formats().values():
+        reading = format_.read_application(application, ReadingContext())
         providers += reading.providers
         findings += reading.findings
     return providers, findings
 
 
 def without_places(findings: Sequence[Finding]) -> list[tuple[str, str | None]]:
-    return [(one.code, one.rule) for one in findings]
+    return [(finding.code, finding.rule) for finding in findings]
 
 
-@pytest.mark.parametrize("form", [one for one in FORMS if one != "collapsed names"])
+@pytest.mark.parametrize("form", [item for item in FORMS if item != "collapsed names"])
 @pytest.mark.parametrize("sample", SAMPLES)
 def test_a_sample_app_reads_alike_from_its_apk_and_from_its_source(sample: str, form: str) -> None:
     built, findings = providers_of(application_of_apk(sample_apk(sample, form)))
     source, source_findings = providers_of(application_from_tree(source_tree(sample)))
-    assert [one.content_digest() for one in built] == [one.content_digest() for one in source]
+    assert [item.content_digest() for item in built] == [item.content_digest() for item in source]
     assert without_places(findings) == without_places(source_findings)
 
 
@@ -103,10 +103,10 @@ def test_a_sample_app_reads_alike_from_its_apk_and_from_its_source(sample: str, 
 def test_collapsed_names_change_nothing_but_the_name_of_the_descriptor(sample: str) -> None:
     built, _ = providers_of(application_of_apk(sample_apk(sample, "collapsed names")))
     source, _ = providers_of(application_from_tree(source_tree(sample)))
-    names = [facts.get("resource") for one in built for facts in one.extensions.values()]
-    assert all(one is None or one.startswith("@xml/0x7f") for one in names)
-    assert [digest_without_extensions(one) for one in built] == [
-        digest_without_extensions(one) for one in source
+    names = [facts.get("resource") for item in built for facts in item.extensions.values()]
+    assert all(item is None or item.startswith("@xml/0x7f") for item in names)
+    assert [digest_without_extensions(item) for item in built] == [
+        digest_without_extensions(item) for item in source
     ]
 
 
@@ -114,7 +114,7 @@ def digest_without_extensions(provider: Provider) -> str:
     return provider.model_copy(update={"extensions": {}}).content_digest()
 
 
-@pytest.mark.parametrize("form", [one for one in FORMS if one != "collapsed names"])
+@pytest.mark.parametrize("form", [item for item in FORMS if item != "collapsed names"])
 def test_every_kind_of_value_reads_as_from_the_source(form: str) -> None:
     built = application_of_apk(apk_of(FILES, form))
     source = application_from_tree({name: text.encode() for name, text in FILES.items()})
@@ -132,8 +132,8 @@ def test_every_kind_of_value_reads_as_from_the_source(form: str) -> None:
             theirs.permission,
         )
         assert (ours.label, ours.description) == (theirs.label, theirs.description)
-        assert [(one.name, one.value, one.resource) for one in (*ours.meta_data, *ours.properties)] == [
-            (one.name, one.value, one.resource) for one in (*theirs.meta_data, *theirs.properties)
+        assert [(item.name, item.value, item.resource) for item in (*ours.meta_data, *ours.properties)] == [
+            (item.name, item.value, item.resource) for item in (*theirs.meta_data, *theirs.properties)
         ] or form == "short paths"
         assert ours.place is not None
         assert theirs.place is not None
@@ -158,9 +158,9 @@ def test_every_kind_of_value_reads_as_from_the_source(form: str) -> None:
 def test_compiled_xml_is_the_text_that_a_device_gives(form: str) -> None:
     application = application_of_apk(apk_of(FILES, form))
     source = etree.fromstring(XML.encode())
-    held = application.components[0].find_meta_data("resource")
-    assert held is not None
-    references = application.resources.read_array(held.resource or "")
+    kept = application.components[0].find_meta_data("resource")
+    assert kept is not None
+    references = application.resources.read_array(kept.resource or "")
     assert references is not None
     file = application.resources.read_file(references[0])
     assert file is not None
@@ -190,13 +190,13 @@ def line_of_start(text: str, tag: str) -> int:
     return text[: text.index(f"<{tag}")].count("\n") + 1
 
 
-def test_collapsed_names_are_told_apart_by_their_ids() -> None:
+def test_collapsed_names_differ_by_their_ids() -> None:
     built = application_of_apk(apk_of(FILES, "collapsed names"))
-    held = {one.name: one for one in built.components[0].meta_data}
-    assert held["reference"].value == "Real \U0001f600 text"
-    files = built.resources.read_array(held["resource"].resource or "")
+    kept = {item.name: item for item in built.components[0].meta_data}
+    assert kept["reference"].value == "Real \U0001f600 text"
+    files = built.resources.read_array(kept["resource"].resource or "")
     assert files is not None
-    assert [one[:9] for one in files] == ["@xml/0x7f", "plain", "@string/0"]
+    assert [item[:9] for item in files] == ["@xml/0x7f", "plain", "@string/0"]
     assert built.resources.read_text(files[2]) == "Real \U0001f600 text"
     file = built.resources.read_file(files[0])
     assert file is not None
@@ -214,7 +214,7 @@ def test_what_only_an_apk_knows() -> None:
         real = apk.resources.find("@string/real")
         assert real is not None
         values = apk.resources.locale_values(real)
-        assert {key: one.text for key, one in values.items()} == {
+        assert {key: item.text for key, item in values.items()} == {
             "": "Real \U0001f600 text",
             "de": "Echter Text",
             "csb": "Kasz\u00ebbi",

@@ -47,12 +47,14 @@ def scheme_value(*certificates: bytes, releases: tuple[int, int] | None = None) 
     versions = b"" if releases is None else struct.pack("<II", *releases)
     signers = b"".join(
         prefixed(
-            prefixed(prefixed(b"") + prefixed(prefixed(one) + prefixed(b"issuer")) + versions + prefixed(b""))
+            prefixed(
+                prefixed(b"") + prefixed(prefixed(item) + prefixed(b"issuer")) + versions + prefixed(b"")
+            )
             + versions
             + prefixed(b"")
             + prefixed(b"")
         )
-        for one in certificates
+        for item in certificates
     )
     return prefixed(signers)
 
@@ -77,7 +79,7 @@ def digest(data: bytes) -> str:
 def signers_of(data: bytes | Path, sdk: int = 36) -> tuple[tuple[str, ...], list[str]]:
     with open_apk(data) as apk:
         signers = apk.signer_digests(sdk)
-        return signers, [one.code for one in apk.findings]
+        return signers, [finding.code for finding in apk.findings]
 
 
 @pytest.mark.parametrize(
@@ -157,9 +159,11 @@ def test_the_signer_is_the_one_that_apksigner_used(scheme: str, kind: str, tmp_p
     )
     (tmp_path / "key.p12").write_bytes(store)
     (tmp_path / "app.apk").write_bytes(zip_of(whole_app()))
-    wanted = [f"--{one}-signing-enabled={str(one == scheme).lower()}" for one in ("v1", "v2", "v3")]
+    expected_value = [
+        f"--{item}-signing-enabled={str(item == scheme).lower()}" for item in ("v1", "v2", "v3")
+    ]
     command = [*short_run("apksigner"), "sign", "--ks", "key.p12", "--ks-pass", "pass:secret"]
-    command += ["--min-sdk-version=23", *wanted, "app.apk"]
+    command += ["--min-sdk-version=23", *expected_value, "app.apk"]
     subprocess.run(command, cwd=tmp_path, check=True, capture_output=True, timeout=100)
     expected = digest(signer.public_bytes(Encoding.DER))
     assert signers_of(tmp_path / "app.apk") == ((expected,), [])

@@ -79,7 +79,7 @@ def test_resources_and_assets_are_looked_up_in_the_base_first() -> None:
         assert application.label == "Test"
         assert apk.resources is not None
         values = apk.resources.locale_values(0x7F010000)
-        assert {key: one.text for key, one in values.items()} == {"": "Test", "de": "Probe"}
+        assert {key: component.text for key, component in values.items()} == {"": "Test", "de": "Probe"}
         ours, german = (
             application.resources.read_asset("tools.json"),
             application.resources.read_asset("german.json"),
@@ -87,7 +87,7 @@ def test_resources_and_assets_are_looked_up_in_the_base_first() -> None:
         assert ours is not None
         assert german is not None
         assert (ours.text, german.text) == ('{"tools": []}', "{}")
-        assert [(one.name, one.label) for one in application.components[1:]] == [
+        assert [(component.name, component.label) for component in application.components[1:]] == [
             (".ToolService", None),
             (".Feature", "More"),
         ]
@@ -95,9 +95,9 @@ def test_resources_and_assets_are_looked_up_in_the_base_first() -> None:
         assert apk.findings == ()
 
 
-def test_what_is_no_split_of_the_app_is_left_out_with_a_finding() -> None:
+def test_what_is_not_a_split_of_the_app_is_left_out_with_a_finding() -> None:
     with open_apk(BASE, splits=[split_apk("x", package="other"), b"nothing", GERMAN]) as apk:
-        assert [one.code for one in apk.findings] == ["broken-split", "broken-split"]
+        assert [finding.code for finding in apk.findings] == ["broken-split", "broken-split"]
         assert len(apk.parts) == 2
 
 
@@ -122,7 +122,9 @@ def test_containers_hold_an_app_with_its_splits(files: dict[str, bytes], packed:
         assert read_application(apk).label == "Test"
         assert [part.split for part in apk.parts] == [None, "config.de"]
         assert apk.name.startswith("<bytes>!/")
-        assert [one.code for one in apk.findings] == (["broken-split"] if "other.apk" in files else [])
+        assert [finding.code for finding in apk.findings] == (
+            ["broken-split"] if "other.apk" in files else []
+        )
 
 
 def test_of_a_bundles_variants_the_first_split_one_is_chosen() -> None:
@@ -159,7 +161,7 @@ def test_a_packed_apk_of_many_megabytes_is_unpacked_to_a_file() -> None:
         assert type(apk.archive.source).__name__ == "TemporarySource"
 
 
-def test_a_container_in_a_container_is_no_app() -> None:
+def test_a_container_in_a_container_is_not_an_app() -> None:
     with pytest.raises(InputError, match=r"AndroidManifest\.xml: there is no such entry"):
         open_app(container({"a.apk": container({"base.apk": BASE})}))
 
@@ -174,7 +176,7 @@ def apps_of(folder: Path) -> dict[str, list[str | None]]:
     return found
 
 
-def test_apks_beside_each_other_are_joined(tmp_path: Path) -> None:
+def test_apks_next_to_each_other_are_joined(tmp_path: Path) -> None:
     files = {
         "pulled/base.apk": BASE,
         "pulled/split_config.de.apk": GERMAN,
@@ -196,7 +198,7 @@ def test_apks_beside_each_other_are_joined(tmp_path: Path) -> None:
     assert apps_of(tmp_path / "both") == {"a.apk": [None], "b.APK": [None], "base.apk": [None, "config.de"]}
 
 
-def test_a_folder_tells_what_it_cannot_read(tmp_path: Path) -> None:
+def test_a_folder_says_what_it_cannot_read(tmp_path: Path) -> None:
     (tmp_path / "split.apk").write_bytes(GERMAN)
     (tmp_path / "broken.apk").write_bytes(b"PK")
     (tmp_path / "broken.xapk").write_bytes(b"")
@@ -204,13 +206,13 @@ def test_a_folder_tells_what_it_cannot_read(tmp_path: Path) -> None:
         zip_of({"AndroidManifest.xml": axml(element("manifest", {"package": "a.b"}))})
     )
     reading = read_source(str(tmp_path))
-    assert [one.package for one in reading.applications] == ["a.b"]
-    assert sorted(Path(one.place or "").name for one in reading.problems) == [
+    assert [item.package for item in reading.applications] == ["a.b"]
+    assert sorted(Path(item.place or "").name for item in reading.problems) == [
         "broken.apk",
         "broken.xapk",
         "split.apk",
     ]
-    assert all(one.place.startswith(str(tmp_path)) for one in reading.problems if one.place)
+    assert all(item.place.startswith(str(tmp_path)) for item in reading.problems if item.place)
 
 
 @pytest.mark.requires("aapt2", "framework-res")
@@ -230,7 +232,7 @@ def test_splits_that_aapt2_makes_are_read(tmp_path: Path) -> None:
         assert apk.parts[1].split == "config.de"
         assert apk.resources is not None
         values = apk.resources.locale_values(0x7F010000)
-        assert {key: one.text for key, one in values.items()} == {"": "Name", "de": "Name auf Deutsch"}
+        assert {key: item.text for key, item in values.items()} == {"": "Name", "de": "Name auf Deutsch"}
         assert read_application(apk).label == "Name"
 
 

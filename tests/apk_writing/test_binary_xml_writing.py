@@ -22,7 +22,7 @@ from requirements_of_tests import require
 NO_ID = 1 << 32
 TEXTS = st.text(max_size=12) | st.sampled_from(["", "😀", '{"a": "\\n"}'])
 NAMES = st.text("abcXYZ.-_", min_size=1, max_size=6)
-NUMBER_TYPES = st.sampled_from([one for one in ValueType if one != ValueType.STRING])
+NUMBER_TYPES = st.sampled_from([item for item in ValueType if item != ValueType.STRING])
 VALUES = st.builds(lambda text: TypedValue(ValueType.STRING, 0, text), TEXTS) | st.builds(
     TypedValue, NUMBER_TYPES, st.integers(0, 0xFFFFFFFF), st.none() | TEXTS
 )
@@ -46,7 +46,7 @@ def _children(inner: st.SearchStrategy[XmlElement]) -> st.SearchStrategy[XmlElem
 
 
 def _elements(children: st.SearchStrategy[list[XmlElement | str]]) -> st.SearchStrategy[XmlElement]:
-    attributes = st.lists(ATTRIBUTES, max_size=5, unique_by=lambda one: (one.namespace, one.name))
+    attributes = st.lists(ATTRIBUTES, max_size=5, unique_by=lambda item: (item.namespace, item.name))
     return st.builds(
         XmlElement, NAMES, st.none() | st.just("urn:a"), attributes, children, st.integers(0, 70_000)
     )
@@ -60,9 +60,10 @@ def in_order(element: XmlElement) -> XmlElement:
     return replace(
         element,
         attributes=sorted(
-            element.attributes, key=lambda one: (one.resource_id or NO_ID, one.namespace or "", one.name)
+            element.attributes,
+            key=lambda child: (child.resource_id or NO_ID, child.namespace or "", child.name),
         ),
-        children=[in_order(one) if isinstance(one, XmlElement) else one for one in element.children],
+        children=[in_order(child) if isinstance(child, XmlElement) else child for child in element.children],
     )
 
 
@@ -99,17 +100,17 @@ def unseen_by_android(element: XmlElement) -> list[str]:
     It walks the ids that are asked for and the element's attributes side by side, each once and forwards.
     Asked for are here all ids that the element has.
     """
-    present = [one.resource_id for one in element.attributes]
-    asked = sorted({one for one in present if one})
+    present = [item.resource_id for item in element.attributes]
+    asked = sorted({item for item in present if item})
     seen: set[int] = set()
     position = 0
-    for wanted in asked:
-        while position < len(present) and (present[position] == 0 or wanted > present[position]):
+    for expected in asked:
+        while position < len(present) and (present[position] == 0 or expected > present[position]):
             position += 1
-        if position < len(present) and present[position] == wanted:
-            seen.add(wanted)
+        if position < len(present) and present[position] == expected:
+            seen.add(expected)
             position += 1
-    return [one.name for one in element.attributes if one.resource_id and one.resource_id not in seen]
+    return [item.name for item in element.attributes if item.resource_id and item.resource_id not in seen]
 
 
 def test_the_simulation_of_androids_look_up_finds_a_hidden_attribute() -> None:
@@ -123,7 +124,7 @@ def test_the_simulation_of_androids_look_up_finds_a_hidden_attribute() -> None:
 def test_android_sees_every_attribute_of_what_is_written(tree: XmlElement) -> None:
     written = parse_binary_xml(write_binary_xml(tree))
     for element in all_elements(written):
-        ids = [one.resource_id for one in element.attributes if one.resource_id]
+        ids = [attribute.resource_id for attribute in element.attributes if attribute.resource_id]
         if len(ids) == len(set(ids)):
             assert unseen_by_android(element) == []
 
@@ -137,9 +138,9 @@ def test_every_android_attribute_of_a_packed_app_has_its_id_and_is_seen() -> Non
     for document in documents:
         for element in all_elements(document):
             assert unseen_by_android(element) == []
-            for one in element.attributes:
-                if one.namespace == ANDROID_NAMESPACE:
-                    assert one.resource_id == attribute_id(one.name), one.name
+            for attribute in element.attributes:
+                if attribute.namespace == ANDROID_NAMESPACE:
+                    assert attribute.resource_id == attribute_id(attribute.name), attribute.name
                     attributes += 1
     assert attributes > 90
 
@@ -182,7 +183,7 @@ def test_a_manifest_value_of_many_kilobytes_reaches_the_device_whole() -> None:
     manifest = f"""<manifest xmlns:android="{ANDROID_NAMESPACE}" package="a.b"><application>
     <meta-data android:name="long" android:value="{text}"/></application></manifest>"""
     with open_apk(pack_tree({}, manifest=manifest.encode())) as opened:
-        meta = next(one for one in all_elements(opened.manifest) if one.tag == "meta-data")
+        meta = next(element for element in all_elements(opened.manifest) if element.tag == "meta-data")
     value = meta.find_attribute("value")
     assert value is not None
     assert value.text == text

@@ -29,14 +29,14 @@ def packed(droidgate: Runner, folder: Path, *arguments: str) -> tuple[list[str],
     """Return the codes of the findings, and the APK."""
     ran = droidgate("pack", folder / "p", "-o", folder / "app.apk", "--json", *arguments)
     assert ran.code == 0, ran.err
-    return [one["code"] for one in json.loads(ran.out)["findings"]], (folder / "app.apk").read_bytes()
+    return [finding["code"] for finding in json.loads(ran.out)["findings"]], (folder / "app.apk").read_bytes()
 
 
 def listed(apk: bytes) -> list[str]:
     with make_phone("37", apk) as phone:
         text = run(phone, "cmd", "app_function", "list-app-functions").stdout
-    documents = [one for found in json.loads(text).values() for result in found for one in result.values()]
-    return [one["functionId"][0] for one in documents if "functionId" in one]
+    documents = [item for found in json.loads(text).values() for result in found for item in result.values()]
+    return [item["functionId"][0] for item in documents if "functionId" in item]
 
 
 def test_without_a_compilers_output_no_agent_finds_the_functions(droidgate: Runner, tmp_path: Path) -> None:
@@ -45,7 +45,7 @@ def test_without_a_compilers_output_no_agent_finds_the_functions(droidgate: Runn
     assert listed(apk) == []
 
 
-def test_the_version_catalog_tells_which_module_is_the_app(droidgate: Runner, tmp_path: Path) -> None:
+def test_the_version_catalog_says_which_module_is_the_app(droidgate: Runner, tmp_path: Path) -> None:
     catalog = '[plugins]\nmade = "com.android.library:8"\n'
     module = "plugins { alias(libs.plugins.made) }\n"
     manifest = '<manifest xmlns:android="http://schemas.android.com/apk/res/android"/>'
@@ -255,7 +255,7 @@ def test_a_tree_whose_functions_have_two_services_has_a_warning_for_older_releas
 ) -> None:
     def codes() -> list[str]:
         ran = droidgate("lint", tmp_path / "p", "--json", "--fail-on", "warning")
-        return [one["code"] for one in json.loads(ran.out).get("findings", [])]
+        return [item["code"] for item in json.loads(ran.out).get("findings", [])]
 
     assert codes() == []
     write_tree(tmp_path / "p", entry_point_tree())

@@ -19,7 +19,7 @@ SERVICE = """<uses-permission android:name="android.permission.INTERNET"/>
 
 
 def module(kind: str, name: str, *projects: str) -> str:
-    dependencies = "; ".join(f'implementation(project(":{one}"))' for one in projects)
+    dependencies = "; ".join(f'implementation(project(":{project}"))' for project in projects)
     return (
         f'plugins {{ id("com.android.{kind}") }}\nandroid {{ namespace = "dev.{name}" }}\n'
         f"dependencies {{ {dependencies} }}\n"
@@ -65,7 +65,7 @@ def packed(droidgate: Runner, folder: Path, project: str = "p") -> list[str]:
     """Return the messages of the findings."""
     ran = droidgate("pack", folder / project, "-o", folder / "app.apk", "--json", "--force")
     assert ran.code == 0, ran.err
-    return [one["message"] for one in json.loads(ran.out)["findings"]]
+    return [finding["message"] for finding in json.loads(ran.out)["findings"]]
 
 
 def aapt2(*arguments: str | Path) -> str:
@@ -104,21 +104,21 @@ def test_manifests_of_libraries_are_merged_into_the_packed_one(droidgate: Runner
 def test_a_tree_with_libraries_and_its_apk_declare_the_same(droidgate: Runner, tmp_path: Path) -> None:
     packed(droidgate, tmp_path)
     shown = [
-        json.loads(droidgate("inspect", tmp_path / one, "--json").out)["applications"][0]["label"]
-        for one in ("p", "app.apk")
+        json.loads(droidgate("inspect", tmp_path / item, "--json").out)["applications"][0]["label"]
+        for item in ("p", "app.apk")
     ]
     assert shown == ["Shared", "Shared"]
 
 
 def test_a_module_that_is_missing_is_named(droidgate: Runner, tmp_path: Path) -> None:
     write_tree(tmp_path / "p", {"app/build.gradle.kts": module("application", "app", "shared", "gone")})
-    assert any(one.startswith(":gone is not merged") for one in packed(droidgate, tmp_path))
+    assert any(item.startswith(":gone is not merged") for item in packed(droidgate, tmp_path))
 
 
 def test_a_module_without_its_project_cannot_have_libraries(droidgate: Runner, tmp_path: Path) -> None:
     manifest = f"<manifest {SCHEMA}><application/></manifest>"
     write_tree(tmp_path / "p", {"app/src/main/AndroidManifest.xml": manifest})
-    [message] = [one for one in packed(droidgate, tmp_path, "p/app") if "not merged" in one]
+    [message] = [item for item in packed(droidgate, tmp_path, "p/app") if "not merged" in item]
     assert ":shared" in message
 
 

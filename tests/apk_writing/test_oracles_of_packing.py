@@ -138,7 +138,7 @@ def test_all_kinds_of_resources_are_compiled_as_aapt2_compiles_them(tmp_path: Pa
         *("--version-code", "7", "--version-name", "1.0"),
     )
     packing = pack(EVERYTHING, key=signing_key("ec"), facts=facts)
-    assert [one.code for one in packing.findings] == ["no-code"]
+    assert [finding.code for finding in packing.findings] == ["no-code"]
     _assert_same(aapt2, theirs, _written(tmp_path, packing.apk))
 
 
@@ -170,18 +170,18 @@ def test_apktool_decodes_a_packed_app_into_its_source(tmp_path: Path, module: st
     apk = _written(tmp_path, packed_module(module))
     run_tool(*apktool, "--quiet", "decode", "--frame-path", tmp_path, "-o", tmp_path / "decoded", apk)
     source = etree.parse(module_folder(module) / "src/main/AndroidManifest.xml")
-    for one in source.iter("activity"):
-        flags = one.get(f"{ANDROID}configChanges")
+    for item in source.iter("activity"):
+        flags = item.get(f"{ANDROID}configChanges")
         if flags is not None:  # apktool has them in alphabetical order
-            one.set(f"{ANDROID}configChanges", "|".join(sorted(flags.split("|"))))
+            item.set(f"{ANDROID}configChanges", "|".join(sorted(flags.split("|"))))
     decoded = etree.parse(tmp_path / "decoded/AndroidManifest.xml")
     for tag in ("activity", "service", "receiver", "meta-data", "property", "action"):
-        expected = [dict(one.attrib) for one in source.iter(tag)]
-        assert [dict(one.attrib) for one in decoded.iter(tag)] == expected, tag
+        expected = [dict(item.attrib) for item in source.iter(tag)]
+        assert [dict(item.attrib) for item in decoded.iter(tag)] == expected, tag
     for folder in (tmp_path / "decoded/res").glob("values*"):
         ours = module_folder(module) / "src/main/res" / folder.name / "strings.xml"
-        names = {one.get("name") for one in etree.parse(ours).iter("string")}
-        assert {one.get("name") for one in etree.parse(folder / "strings.xml").iter("string")} == names
+        names = {item.get("name") for item in etree.parse(ours).iter("string")}
+        assert {item.get("name") for item in etree.parse(folder / "strings.xml").iter("string")} == names
 
 
 @pytest.mark.parametrize("module", SAMPLE_MODULES)
@@ -194,7 +194,7 @@ def test_androguard_reads_a_packed_app(tmp_path: Path, module: str) -> None:
     manifest = etree.parse(module_folder(module) / "src/main/AndroidManifest.xml")
     label = next(iter(manifest.iter("application"))).get(f"{ANDROID}label", "")
     strings = etree.parse(module_folder(module) / "src/main/res/values/strings.xml")
-    texts = {one.get("name"): one.text for one in strings.iter("string")}
+    texts = {item.get("name"): item.text for item in strings.iter("string")}
     assert read.get_app_name() == texts[label.removeprefix("@string/")]
-    certificates = [one.sha256_fingerprint.replace(" ", "").lower() for one in read.get_certificates()]
+    certificates = [item.sha256_fingerprint.replace(" ", "").lower() for item in read.get_certificates()]
     assert certificates == [signing_key("ec").digest]

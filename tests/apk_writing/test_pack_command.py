@@ -13,7 +13,7 @@ from migrate.projects import copy_module
 from requirements_of_tests import require, short_run
 
 
-def test_it_tells_what_is_packed_who_signed_and_that_nothing_runs(droidgate: Runner, tmp_path: Path) -> None:
+def test_it_says_what_is_packed_who_signed_and_that_nothing_runs(droidgate: Runner, tmp_path: Path) -> None:
     run = droidgate("pack", module_folder("clock-in/app"), "-o", tmp_path / "app.apk")
     assert run.code == 0, run.err
     with open_apk(tmp_path / "app.apk") as apk:
@@ -48,8 +48,8 @@ def test_the_document_is_of_its_published_schema(droidgate: Runner, tmp_path: Pa
     with open_apk(tmp_path / "app.apk") as apk:
         assert (apk.package, apk.version_code) == ("org.other", 77)
         application = next(apk.manifest.child_elements("application"))
-        names = [one.find_attribute("name") for one in application.child_elements()]
-        assert [one.text for one in names if one] == ["dev.droidgate.sample.pdftool.ToolActivity"]
+        names = [item.find_attribute("name") for item in application.child_elements()]
+        assert [item.text for item in names if item] == ["dev.droidgate.sample.pdftool.ToolActivity"]
         assert [document["signer"]["digest"]] == list(apk.signer_digests())
 
 

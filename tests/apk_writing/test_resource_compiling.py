@@ -59,7 +59,7 @@ WRONG = (
 def test_qualifiers_are_compiled_as_aapt2_compiles_them(tmp_path: Path) -> None:
     aapt2, framework = require("aapt2"), require("framework-res")
     source = tmp_path / "source"
-    for qualifier in ("", *(one for one in QUALIFIERS if one not in NOT_IN_THE_OLD_AAPT2)):
+    for qualifier in ("", *(item for item in QUALIFIERS if item not in NOT_IN_THE_OLD_AAPT2)):
         folder = source / "res" / "-".join(filter(None, ("values", qualifier)))
         folder.mkdir(parents=True)
         (folder / "texts.xml").write_text(
@@ -81,7 +81,7 @@ def test_a_grammatical_gender_is_the_fourth_byte_of_the_input() -> None:
 
 
 @pytest.mark.parametrize("qualifier", WRONG)
-def test_a_wrong_qualifier_is_told_with_its_folder(qualifier: str, tmp_path: Path) -> None:
+def test_a_wrong_qualifier_is_reported_with_its_folder(qualifier: str, tmp_path: Path) -> None:
     with pytest.raises(InputError) as raised:
         pack_tree({f"res/values-{qualifier}/a.xml": "<resources/>"})
     assert raised.value.place == f"res/values-{qualifier}/a.xml"
@@ -134,7 +134,9 @@ def test_a_wrong_qualifier_is_told_with_its_folder(qualifier: str, tmp_path: Pat
         ),
     ],
 )
-def test_what_cannot_be_packed_is_told_with_its_line(files: dict[str, str], place: str, message: str) -> None:
+def test_what_cannot_be_packed_is_reported_with_its_line(
+    files: dict[str, str], place: str, message: str
+) -> None:
     with pytest.raises(InputError) as raised:
         pack_tree(files)
     assert (raised.value.place or "").endswith(place)
@@ -153,7 +155,9 @@ def test_what_cannot_be_packed_is_told_with_its_line(files: dict[str, str], plac
         ('android:label="${unknown}"', "${unknown}"),
     ],
 )
-def test_a_manifest_that_android_would_not_take_is_told_with_its_line(attributes: str, message: str) -> None:
+def test_a_manifest_that_android_would_not_take_is_reported_with_its_line(
+    attributes: str, message: str
+) -> None:
     manifest = f"""<manifest xmlns:android="http://schemas.android.com/apk/res/android" package="a.b">
     <application>
     <activity android:name="X" {attributes}/></application></manifest>"""
@@ -163,7 +167,7 @@ def test_a_manifest_that_android_would_not_take_is_told_with_its_line(attributes
     assert message in raised.value.message
 
 
-def test_markup_nine_patches_and_other_products_are_told_and_nothing_else() -> None:
+def test_markup_nine_patches_and_other_products_are_reported_and_nothing_else() -> None:
     tree = {
         **values(
             '<string name="a">plain <b>bold</b> <i>and <u>more</u></i></string>',
@@ -178,8 +182,12 @@ def test_markup_nine_patches_and_other_products_are_told_and_nothing_else() -> N
         key=signing_key("ec"),
         dex=[b"dex\n035\0"],
     )
-    told = {(one.code, str(one.source)) for one in packing.findings if one.code != "release-assumed"}
-    assert told == {
+    reported = {
+        (finding.code, str(finding.source))
+        for finding in packing.findings
+        if finding.code != "release-assumed"
+    }
+    assert reported == {
         ("styled-string", "res/values/values.xml:1"),
         ("product-left-out", "res/values/values.xml:1"),
         ("unescaped-apostrophe", "res/values/values.xml:2"),
@@ -208,12 +216,12 @@ def test_a_text_longer_than_aapt2_can_hold_is_whole(tmp_path: Path) -> None:
 
 
 def test_ids_depend_on_names_and_not_on_the_order_of_files() -> None:
-    one = {"res/values/b.xml": '<resources><bool name="x">true</bool></resources>'}
+    first = {"res/values/b.xml": '<resources><bool name="x">true</bool></resources>'}
     other = {"res/values/a.xml": '<resources><bool name="y">true</bool></resources>'}
     merged = {
         "res/values/c.xml": '<resources><bool name="y">true</bool><bool name="x">true</bool></resources>'
     }
-    assert pack_tree({**one, **other}) == pack_tree({**other, **one}) == pack_tree(merged)
+    assert pack_tree({**first, **other}) == pack_tree({**other, **first}) == pack_tree(merged)
 
 
 def test_a_split_holds_the_values_that_its_base_leaves_out(tmp_path: Path) -> None:
@@ -258,8 +266,8 @@ def test_the_build_files_id_placeholders_and_namespace_reach_the_manifest(tmp_pa
         assert (apk.package, apk.version_code, apk.version_name) == ("org.shop", 12, "3.4")
         assert (apk.minimum_sdk, apk.target_sdk) == (24, 34)
         application = next(apk.manifest.child_elements("application"))
-        names = [one.find_attribute("name") for one in (application, *application.child_elements())]
-        assert [one.text for one in names if one] == ["org.code.App", "org.code.Main", "org.other.Service"]
+        names = [item.find_attribute("name") for item in (application, *application.child_elements())]
+        assert [item.text for item in names if item] == ["org.code.App", "org.code.Main", "org.other.Service"]
         meta = next(next(application.child_elements("activity")).child_elements())
         value = meta.find_attribute("value")
         assert value is not None

@@ -30,7 +30,7 @@ def test_a_key_is_made_once_and_only_its_owner_reads_it(key_type: KeyType) -> No
     path = key_path(key_type)
     assert path.stat().st_mode & 0o777 == 0o600
     assert path.parent.stat().st_mode & 0o077 == 0
-    assert [one.name for one in path.parent.iterdir()] == [path.name]
+    assert [item.name for item in path.parent.iterdir()] == [path.name]
     second = load_or_make_key(key_type)
     assert second.digest == first.digest
     assert second.sign(b"data") == first.sign(b"data")
@@ -59,7 +59,7 @@ def test_a_key_that_others_could_have_read_or_changed_is_refused(mode: int) -> N
 @pytest.mark.parametrize(
     "content", [b"", b"\xff", b"-----BEGIN PRIVATE KEY-----\nAAAA\n-----END PRIVATE KEY-----\n"]
 )
-def test_a_file_that_is_no_key_is_refused(tmp_path: Path, content: bytes) -> None:
+def test_a_file_that_is_not_a_key_is_refused(tmp_path: Path, content: bytes) -> None:
     path = tmp_path / "key.pem"
     path.touch(0o600)
     path.write_bytes(content)
@@ -87,7 +87,7 @@ def test_a_key_of_the_other_kind_is_refused(tmp_path: Path) -> None:
         load_or_make_key("rsa", path=path)
 
 
-def test_a_key_that_cannot_be_kept_is_told(tmp_path: Path) -> None:
+def test_a_key_that_cannot_be_kept_is_reported(tmp_path: Path) -> None:
     (tmp_path / "file").touch()
     with pytest.raises(WriteError, match="cannot be kept"):
         load_or_make_key("ec", path=tmp_path / "file" / "key.pem")
@@ -116,8 +116,8 @@ def test_an_archive_is_what_pythons_own_module_reads() -> None:
     files = {"a.txt": b"text " * 100, "é/ü.png": b"stored", "empty": b"", "resources.arsc": b"x" * 1000}
     with zipfile.ZipFile(BytesIO(write_zip(files).joined())) as archive:
         assert archive.testzip() is None
-        assert {one.filename: archive.read(one) for one in archive.infolist()} == files
-        methods = {one.filename: one.compress_type for one in archive.infolist()}
+        assert {item.filename: archive.read(item) for item in archive.infolist()} == files
+        methods = {item.filename: item.compress_type for item in archive.infolist()}
     assert methods == {"a.txt": 8, "é/ü.png": 0, "empty": 0, "resources.arsc": 0}
 
 

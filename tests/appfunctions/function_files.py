@@ -36,9 +36,9 @@ def typed(inner: str, number: int, *, nullable: bool = False) -> str:
     return f"<id>unused</id><isNullable>{str(nullable).lower()}</isNullable>{inner}<type>{number}</type>"
 
 
-def parameter_of(held: str, *, name: str = "p", required: str = "true", after: str = "") -> str:
+def parameter_of(kept: str, *, name: str = "p", required: str = "true", after: str = "") -> str:
     return (
-        f"<parameters><dataTypeMetadata>{held}</dataTypeMetadata><id>unused</id>"
+        f"<parameters><dataTypeMetadata>{kept}</dataTypeMetadata><id>unused</id>"
         f"<isRequired>{required}</isRequired><name>{name}</name>{after}</parameters>"
     )
 
@@ -49,8 +49,8 @@ def components_of(*definitions: str, document_id: str = "unused") -> str:
     return f"<{tag}>{inner}<id>{document_id}</id></{tag}>"
 
 
-def definition_of(name: str, held: str) -> str:
-    part = f"<dataTypeMetadata>{held}</dataTypeMetadata>"
+def definition_of(name: str, kept: str) -> str:
+    part = f"<dataTypeMetadata>{kept}</dataTypeMetadata>"
     return f"<dataTypes>{part}<id>unused</id><name>{name}</name></dataTypes>"
 
 
@@ -68,9 +68,9 @@ def only_function(text: str, *, strict: bool = True) -> Capability:
     return capability
 
 
-def read_type_of(held: str, *, components: str = "", strict: bool = True) -> Type:
+def read_type_of(kept: str, *, components: str = "", strict: bool = True) -> Type:
     """The type of the only parameter of a function."""
-    text = file_of(function_of(parameter_of(held)), components=components)
+    text = file_of(function_of(parameter_of(kept)), components=components)
     parameters = only_function(text, strict=strict).input
     return parameters.properties["p"].type  # type: ignore[union-attr]
 
@@ -115,5 +115,5 @@ def write_in(provider: Provider, dialect: str) -> Writing:
 
 def artifact(writing: Writing, role: str) -> str:
     """The text of the only artifact of a role."""
-    (found,) = [one.text for one in writing.artifacts if one.role == role]
+    (found,) = [item.text for item in writing.artifacts if item.role == role]
     return found

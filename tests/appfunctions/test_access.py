@@ -97,7 +97,9 @@ def test_a_service_that_is_enabled_on_some_releases_stays_so() -> None:
     writing = write_in(provider, "v2")
     assert access_in(artifact(writing, "manifest"))["enabled"] == "@bool/service_enabled"
     values = {
-        one.path: etree.fromstring(one.text.encode()) for one in writing.artifacts if "_enabled" in one.path
+        item.path: etree.fromstring(item.text.encode())
+        for item in writing.artifacts
+        if "_enabled" in item.path
     }
     assert {path: root.findtext("bool") for path, root in values.items()} == {
         "res/values/service_enabled.xml": "false",
@@ -129,7 +131,7 @@ NOT_WRITTEN = {
 }
 
 
-@pytest.mark.parametrize("dialect", [one.id for one in FORMAT.dialects])
+@pytest.mark.parametrize("dialect", [item.id for item in FORMAT.dialects])
 @pytest.mark.parametrize("tag", RULES)
 def test_a_functions_rule_is_written_by_its_tag_or_is_a_security_finding(dialect: str, tag: str) -> None:
     access, word = RULES[tag]
@@ -143,11 +145,11 @@ def test_a_functions_rule_is_written_by_its_tag_or_is_a_security_finding(dialect
     )
     writing = write_in(provider, dialect)
     root = etree.fromstring(artifact(writing, "descriptor").encode())
-    written = {str(one.tag): one.text for one in root.iter() if one.tag in {tag, SNAKE.get(tag)}}
-    rules = [one.pointer for one in writing.findings if one.level is Level.SECURITY]
+    written = {str(item.tag): item.text for item in root.iter() if item.tag in {tag, SNAKE.get(tag)}}
+    rules = [item.pointer for item in writing.findings if item.level is Level.SECURITY]
     if (dialect, tag) in NOT_WRITTEN:
         assert written == {}
-        assert [one.rpartition("/")[0] for one in rules] == ["/capabilities/0/access"]
+        assert [item.rpartition("/")[0] for item in rules] == ["/capabilities/0/access"]
     else:
         assert list(written.values()) == [word]
         assert rules == []
@@ -161,7 +163,7 @@ def test_the_new_service_of_functions_without_one_can_be_bound_by_android_only()
     for provider in (of_the_application, loose):
         writing = write_in(provider, "v2")
         assert access_in(artifact(writing, "manifest")) == {"exported": "true", "permission": BIND}
-        levels = {one.pointer: one.level for one in writing.findings}
+        levels = {finding.pointer: finding.level for finding in writing.findings}
         assert levels["/access/permission"] is Level.RENAMED
         assert_findings_match(provider, writing)
 
@@ -173,7 +175,7 @@ def test_functions_of_a_disabled_application_are_disabled() -> None:
     application = replace(application, components=(replace(whole, enabled=False),))
     provider = only(FORMAT.read_application(application, ReadingContext()))
     assert provider.access == ComponentAccess(enabled=False)
-    levels = {one.pointer: one.level for one in write_in(provider, "app-level").findings}
+    levels = {finding.pointer: finding.level for finding in write_in(provider, "app-level").findings}
     assert levels == {"/access/enabled": Level.SECURITY}
 
 

@@ -15,11 +15,11 @@ pytestmark = pytest.mark.requires("aapt2", "framework-res")
 PLAIN = [
     text
     for text in TEXTS
-    if not any((ord(one) < 32 and one not in "\t\n\r") or one in "\ufffe\uffff" for one in text)
+    if not any((ord(item) < 32 and item not in "\t\n\r") or item in "\ufffe\uffff" for item in text)
 ]
 
 
-@pytest.mark.parametrize("dialect", [one.id for one in FORMAT.dialects])
+@pytest.mark.parametrize("dialect", [item.id for item in FORMAT.dialects])
 @pytest.mark.parametrize("text", PLAIN)
 def test_texts_survive_the_compiler(text: str, dialect: str, tmp_path: Path) -> None:
     provider = Provider(
@@ -30,16 +30,18 @@ def test_texts_survive_the_compiler(text: str, dialect: str, tmp_path: Path) -> 
         instructions=text,
         capabilities=(Capability(id="f"),),
     )
-    files = {one.path: one.text for one in write_in(provider, dialect).artifacts if "assets" not in one.path}
+    files = {
+        item.path: item.text for item in write_in(provider, dialect).artifacts if "assets" not in item.path
+    }
     archive = compile_application(files, tmp_path)
     elements = list(elements_of_xml(archive["AndroidManifest.xml"]))
     labelled = "application" if dialect == "app-level" else "service"
-    (held,) = [attributes for name, attributes in elements if name == labelled]
-    assert held["label"].text == text
+    (kept,) = [attributes for name, attributes in elements if name == labelled]
+    assert kept["label"].text == text
     (guidance,) = [
-        one for name, one in elements_of_xml(archive["res/xml/app_metadata.xml"]) if name[0] == "A"
+        item for name, item in elements_of_xml(archive["res/xml/app_metadata.xml"]) if name[0] == "A"
     ]
     assert guidance["description"].text == text
     assert strings_of_table(archive["resources.arsc"]) == {"app_functions_description": text}
-    named = {one["name"].text for name, one in elements if name == "property"}
+    named = {item["name"].text for name, item in elements if name == "property"}
     assert named >= {"android.app.appfunctions.app_metadata"}

@@ -50,7 +50,9 @@ def read_one(name: str, dialect: str, data: bytes) -> tuple[Provider | None, lis
         reading = FORMAT.read_application(application, context)
     else:
         reading = FORMAT.read_file(SourceFile(name, data), context)
-    return (reading.providers[0] if reading.providers else None), [one.rule for one in reading.findings]
+    return (reading.providers[0] if reading.providers else None), [
+        finding.rule for finding in reading.findings
+    ]
 
 
 def refusal_of(name: str, dialect: str, data: bytes) -> InputError | None:
@@ -184,7 +186,7 @@ def test_what_is_read_is_what_was_reviewed(request: pytest.FixtureRequest) -> No
         provider, rows = read_one(name, dialect, data)
         model = provider.content_digest() if provider is not None else "none"
         sha256 = hashlib.sha256(data).hexdigest()
-        lines.append("\t".join([name, sha256, model, ",".join(sorted({str(one) for one in rows}))]))
+        lines.append("\t".join([name, sha256, model, ",".join(sorted({str(item) for item in rows}))]))
     text = "\n".join(lines) + "\n"
     path = HERE / "corpus_digests.tsv"
     if request.config.getoption("refresh_golden"):

@@ -51,7 +51,11 @@ def accepted(reading: Reading, *rows: str) -> Reading:
 
 def losses_of(reading: Reading) -> list[tuple[str | None, str, Level]]:
     """Return the rows of the findings about what is left out, with where and how grave."""
-    return [(one.rule, one.pointer, one.level) for one in reading.findings if one.code == "lost-in-reading"]
+    return [
+        (finding.rule, finding.pointer, finding.level)
+        for finding in reading.findings
+        if finding.code == "lost-in-reading"
+    ]
 
 
 def lenient(text: str, *rows: str) -> Reading:
@@ -65,7 +69,7 @@ def lenient(text: str, *rows: str) -> Reading:
 def test_a_version_outside_the_root_is_kept(text: str) -> None:
     reading = lenient(text, "A01")
     assert facts_of(only(reading)) == {"version": "1"}
-    assert [one.id for one in only(reading).capabilities] == ["a.B#c"]
+    assert [item.id for item in only(reading).capabilities] == ["a.B#c"]
 
 
 @pytest.mark.row("A01")
@@ -78,10 +82,10 @@ def test_a_version_outside_the_root_is_kept(text: str) -> None:
         FILE + function_of(name="z"),
     ],
 )
-def test_functions_beside_the_root_are_read(text: str) -> None:
+def test_functions_next_to_the_root_are_read(text: str) -> None:
     reading = lenient(text, "A01")
-    assert [one.id for one in only(reading).capabilities] == ["a.B#c", "z"]
-    assert [one.id for one in index_file(text, jetpack_schema(), "17").documents.values()] == ["a.B#c", "z"]
+    assert [item.id for item in only(reading).capabilities] == ["a.B#c", "z"]
+    assert [item.id for item in index_file(text, jetpack_schema(), "17").documents.values()] == ["a.B#c", "z"]
 
 
 @pytest.mark.row("A02")
@@ -117,7 +121,9 @@ def test_a_function_without_an_id_is_called_by_its_function_id() -> None:
     reading = lenient(text, "A05")
     assert only(reading).capabilities[0].id == "a.B#c"
     assert "before Android 17" in reading.findings[0].message
-    indexed = {one: len(index_file(text, jetpack_schema(), one).documents) for one in ("16", "16-qpr2", "17")}
+    indexed = {
+        item: len(index_file(text, jetpack_schema(), item).documents) for item in ("16", "16-qpr2", "17")
+    }
     assert indexed == {"16": 0, "16-qpr2": 0, "17": 1}
 
 
@@ -137,9 +143,9 @@ def test_a_function_without_function_id_is_called_by_its_id() -> None:
 @pytest.mark.parametrize("number", [9, 15, -1, 2**40])
 def test_an_unknown_type_number_is_kept_with_its_elements(number: int) -> None:
     text = file_of(function_of(parameter_of(typed("<itemType><id>x</id></itemType>", number))))
-    one = properties_of(only(lenient(text, "A08")).capabilities[0].input)["p"].type
+    item = properties_of(only(lenient(text, "A08")).capabilities[0].input)["p"].type
     facts = {"type": number, "typeElements": [["itemType", [["id", "x"]]]]}
-    assert one == OpaqueType(extensions={"appfunctions": facts})
+    assert item == OpaqueType(extensions={"appfunctions": facts})
 
 
 @pytest.mark.row("A09")
@@ -151,16 +157,16 @@ def test_a_function_without_a_response_declares_no_output() -> None:
 @pytest.mark.row("A10")
 def test_a_list_without_items_is_a_list_of_anything() -> None:
     text = file_of(function_of(parameter_of(typed("", 10))))
-    one = properties_of(only(lenient(text, "A10")).capabilities[0].input)["p"].type
-    assert one == ArrayType()
+    item = properties_of(only(lenient(text, "A10")).capabilities[0].input)["p"].type
+    assert item == ArrayType()
 
 
 @pytest.mark.row("A11")
 def test_a_one_of_without_a_class_name_is_read() -> None:
     text = file_of(function_of(parameter_of(typed(f"<oneOf>{typed('', 7)}</oneOf>", 14))))
-    one = properties_of(only(lenient(text, "A11")).capabilities[0].input)["p"].type
-    assert isinstance(one, OneOfType)
-    assert one.qualified_name is None
+    item = properties_of(only(lenient(text, "A11")).capabilities[0].input)["p"].type
+    assert isinstance(item, OneOfType)
+    assert item.qualified_name is None
 
 
 @pytest.mark.row("A12")
@@ -179,14 +185,14 @@ def test_a_one_of_without_a_class_name_is_read() -> None:
 )
 def test_the_last_of_two_names_counts(text: str) -> None:
     provider = only(lenient(text, "A12"))
-    held = provider.definitions.get("p") or properties_of(provider.capabilities[0].input)["p"].type
-    assert held.kind == "string"
+    kept = provider.definitions.get("p") or properties_of(provider.capabilities[0].input)["p"].type
+    assert kept.kind == "string"
 
 
 @pytest.mark.row("A13")
 def test_the_last_of_two_functions_counts() -> None:
     text = file_of(function_of("<description>a</description>"), function_of("<description>b</description>"))
-    assert [one.description for one in only(lenient(text, "A13")).capabilities] == ["b"]
+    assert [item.description for item in only(lenient(text, "A13")).capabilities] == ["b"]
 
 
 @pytest.mark.row("A14")
@@ -218,8 +224,8 @@ def test_parallel_lists_of_different_length_are_read_by_position() -> None:
         "<paramNames>b</paramNames><paramRequired>true</paramRequired>"
         "</AppFunctionStaticMetadata></appfunctions>"
     )
-    held = properties_of(only(lenient(text, "A17")).capabilities[0].input)
-    assert [(name, one.type.kind, one.required) for name, one in held.items()] == [
+    kept = properties_of(only(lenient(text, "A17")).capabilities[0].input)
+    assert [(name, item.type.kind, item.required) for name, item in kept.items()] == [
         ("a", "int32", True),
         ("b", "string", False),
     ]
@@ -277,7 +283,7 @@ def test_a_service_whose_file_a_build_makes_has_no_functions(service: str) -> No
 def test_a_file_that_no_component_names_is_read_without_a_service() -> None:
     reading = read_app("<activity android:name='.Main'/>", files=FILES, strict=False)
     provider = only(accepted(reading, "A20"))
-    assert (provider.component, [one.id for one in provider.capabilities]) == (None, ["a.B#c"])
+    assert (provider.component, [item.id for item in provider.capabilities]) == (None, ["a.B#c"])
 
 
 @pytest.mark.row("A21")
@@ -292,16 +298,16 @@ def test_a_schema_that_android_rejects_does_not_hide_the_functions() -> None:
 def test_of_several_files_at_a_service_the_first_is_read() -> None:
     files = {**FILES, "assets/g.xml": file_of(function_of(name="other"))}
     reading = read_app(service_of(property_of("v2", "f.xml, g.xml")), files=files, strict=False)
-    assert [one.id for one in only(accepted(reading, "A22")).capabilities] == ["a.B#c"]
+    assert [item.id for item in only(accepted(reading, "A22")).capabilities] == ["a.B#c"]
 
 
 @pytest.mark.row("A23")
 @pytest.mark.parametrize("word", ["one", "1.0", "01", str(2**31)])
 def test_enum_values_of_an_int_that_are_none_are_kept(word: str) -> None:
     text = file_of(function_of(parameter_of(typed(f"<enumValues>{word}</enumValues>", 7))))
-    one = properties_of(only(lenient(text, "A23")).capabilities[0].input)["p"].type
-    assert one.enum is None
-    assert facts_of(one) == {"typeElements": [["enumValues", word]]}
+    item = properties_of(only(lenient(text, "A23")).capabilities[0].input)["p"].type
+    assert item.enum is None
+    assert facts_of(item) == {"typeElements": [["enumValues", word]]}
 
 
 @pytest.mark.row("A29")
@@ -312,7 +318,7 @@ def test_a_service_without_the_action_is_read() -> None:
 
 @pytest.mark.row("A31")
 @pytest.mark.parametrize(
-    ("held", "facts"),
+    ("kept", "facts"),
     [
         ("<id>unused</id><isNullable>false</isNullable>", {"type": None}),
         ("<id>unused</id><isNullable>false</isNullable><format>x</format>", None),
@@ -320,11 +326,11 @@ def test_a_service_without_the_action_is_read() -> None:
         (typed("<dataTypeReference> </dataTypeReference>", 11), None),
     ],
 )
-def test_a_type_that_says_nothing_is_kept_as_it_is(held: str, facts: dict[str, object] | None) -> None:
-    provider = only(lenient(file_of(function_of(parameter_of(held))), "A31"))
-    one = properties_of(provider.capabilities[0].input)["p"].type
-    assert isinstance(one, OpaqueType)
-    assert facts is None or facts_of(one) == facts
+def test_a_type_that_says_nothing_is_kept_as_it_is(kept: str, facts: dict[str, object] | None) -> None:
+    provider = only(lenient(file_of(function_of(parameter_of(kept))), "A31"))
+    item = properties_of(provider.capabilities[0].input)["p"].type
+    assert isinstance(item, OpaqueType)
+    assert facts is None or facts_of(item) == facts
     assert_written_again(provider, "A31")
 
 
@@ -349,7 +355,7 @@ def test_a_type_that_says_nothing_is_kept_as_it_is(held: str, facts: dict[str, o
         ),
     ],
 )
-def test_an_entry_without_name_or_type_is_no_part_of_the_signature_and_kept(text: str) -> None:
+def test_an_entry_without_name_or_type_is_not_a_part_of_the_signature_and_kept(text: str) -> None:
     provider = only(lenient(text, "A32"))
     assert set(properties_of(provider.capabilities[0].input)) == {"p"}
     assert provider.definitions == {}
@@ -385,7 +391,7 @@ GUIDANCE = {
         ('new:description="a" old:description="b"', "b", None),
     ],
 )
-def test_attributes_of_the_guidance_where_android_does_not_look_are_told(
+def test_attributes_of_the_guidance_where_android_does_not_look_are_reported(
     attributes: str, instructions: str | None, description: str | None
 ) -> None:
     provider = only(lenient(guidance_of(attributes), "A33"))
@@ -460,7 +466,7 @@ def test_what_is_left_out_of_a_file_is_dropped_at_its_place(text: str, row: str,
 def test_what_is_kept_or_only_assumed_is_not_lost(text: str) -> None:
     reading = read_text(text, strict=False)
     assert losses_of(reading) == []
-    assert {one.level for one in reading.findings} == {Level.READ}
+    assert {finding.level for finding in reading.findings} == {Level.READ}
 
 
 def test_each_element_with_attributes_is_a_loss_of_its_own() -> None:
@@ -571,7 +577,7 @@ def test_declarations_that_android_does_not_read_are_lost(text: str, message: st
     in_an_app = read_app(service_of(V2, SCHEMA), files={**FILES, "assets/s.xsd": text}, strict=False)
     for reading in (by_itself, in_an_app):
         # The schema declares one tag of the functions file; what Android does with the others is row A38.
-        (finding,) = (one for one in reading.findings if one.rule != "A38")
+        (finding,) = (item for item in reading.findings if item.rule != "A38")
         assert (finding.rule, finding.level, finding.source) == (
             "A36",
             Level.DROPPED,
@@ -596,8 +602,8 @@ def test_a_tag_of_no_schema_is_kept_and_refused_in_strict_reading() -> None:
 
 def test_what_the_releases_do_with_an_unknown_tag_is_what_the_row_says() -> None:
     text = file_of(function_of("<colour>red</colour>"))
-    reports = {one: index_file(text, jetpack_schema(), one) for one in ("15-qpr2", "16", "16-qpr2", "17")}
-    assert {one: len(report.documents) for one, report in reports.items()} == {
+    reports = {item: index_file(text, jetpack_schema(), item) for item in ("15-qpr2", "16", "16-qpr2", "17")}
+    assert {item: len(report.documents) for item, report in reports.items()} == {
         "15-qpr2": 1,
         "16": 1,
         "16-qpr2": 0,
@@ -642,8 +648,8 @@ def test_unknown_tags_of_version_1_are_reported_and_not_refused(unknown: str) ->
     reading = read_text(text, strict=True)
     provider = only(reading)
     assert provider.dialect == "v1"
-    assert [(one.code, one.rule) for one in reading.findings] == [("unread-tag", "A39")]
-    assert [one.id for one in provider.capabilities] == ["a.B#c"]
+    assert [(item.code, item.rule) for item in reading.findings] == [("unread-tag", "A39")]
+    assert [item.id for item in provider.capabilities] == ["a.B#c"]
     # Android's parsers of version 1 look for their own tags, and 17 skips what its schema does not have.
     for release in ("15-qpr2", "16", "16-qpr2"):
         assert list(index_file(text, None, release).documents) == ["a.B#c"]
@@ -657,7 +663,7 @@ def test_tags_inside_an_unknown_tag_of_version_1_are_read_by_android_16() -> Non
     assert list(index_file(text, None, "16").documents) == ["x"]
 
 
-def test_a_signature_beside_function_id_is_legacy_version_2() -> None:
+def test_a_signature_next_to_function_id_is_legacy_version_2() -> None:
     text = file_of(f"<appfunction>{VERSION_1}{parameter_of(typed('', 8))}</appfunction>")
     assert only(read_text(text, strict=False)).dialect == "v2-legacy"
 

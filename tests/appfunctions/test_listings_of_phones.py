@@ -35,7 +35,7 @@ def provider(dialect: str) -> Provider:
 def files_of(dialect: str) -> dict[str, str]:
     assert FORMAT.write is not None
     written = FORMAT.write(provider(dialect), FORMAT.dialect(dialect))
-    return {one.path: one.text for one in written.artifacts}
+    return {artifact.path: artifact.text for artifact in written.artifacts}
 
 
 def listing_of(files: dict[str, str], release: str) -> Reading:
@@ -63,12 +63,12 @@ def test_a_listing_reads_as_the_files_that_were_indexed(dialect: str, release: s
     (of_listing,) = reading.providers
     assert (of_listing.dialect, of_listing.package) == (dialect, TOOL)
     assert of_listing.component == (of_files.component if release == "37" else None)
-    assert [(one.id, one.description, one.input, one.output) for one in of_listing.capabilities] == [
-        (one.id, one.description, one.input, one.output) for one in of_files.capabilities
+    assert [(item.id, item.description, item.input, item.output) for item in of_listing.capabilities] == [
+        (item.id, item.description, item.input, item.output) for item in of_files.capabilities
     ]
     assert reading.problems == ()
     unknown = {"listed-service-unknown"} if release == "36.1" else set()
-    assert {one.code for one in reading.findings} - {"lenient-read"} == unknown
+    assert {item.code for item in reading.findings} - {"lenient-read"} == unknown
 
 
 def test_a_phone_of_android_16_says_that_it_cannot_list() -> None:

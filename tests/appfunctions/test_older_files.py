@@ -42,7 +42,7 @@ def files_of(*older: str) -> dict[str, str]:
 
 
 def older_text(writing: Writing) -> str:
-    (text,) = [one.text for one in writing.artifacts if one.path.endswith("-v1.xml")]
+    (text,) = [item.text for item in writing.artifacts if item.path.endswith("-v1.xml")]
     return text
 
 
@@ -88,22 +88,22 @@ def test_a_function_that_differs_is_reported_at_its_place_and_kept(older: str, w
     assert str(finding.source) == "assets/one.xml:1"
     assert all(word in finding.message for word in words)
     provider = only(reading)
-    assert [one.id for one in provider.capabilities] == ["a.B#c"]
+    assert [item.id for item in provider.capabilities] == ["a.B#c"]
     assert set(facts_of(provider)) == {"v1"}
-    lost = [(one.pointer, one.level) for one in write_in(provider, "v1").findings]
+    lost = [(item.pointer, item.level) for item in write_in(provider, "v1").findings]
     assert ("/extensions/appfunctions/v1", Level.DROPPED) in lost
 
 
 def listed_by_release(application: Application) -> dict[str, list[str]]:
     return {
-        one.id: sorted(simulate_indexing(application, one).functions()) for one in load_indexing().linted()
+        item.id: sorted(simulate_indexing(application, item).functions()) for item in load_indexing().linted()
     }
 
 
 def test_each_release_lists_after_a_round_trip_what_it_listed_before() -> None:
     before = app_of(BOTH, files=files_of(older_function("a.B#old")))
     writing = write_in(only(FORMAT.read_application(before, ReadingContext())), "v2")
-    tree = {one.path: one.text for one in writing.artifacts if one.role != "schema"}
+    tree = {item.path: item.text for item in writing.artifacts if item.role != "schema"}
     # The source names no schema file, so that Android 16 reads the file of version 1.
     tree["AndroidManifest.xml"] = tree["AndroidManifest.xml"].replace("appfunctions.schema", "other")
     after = application_from_tree({path: text.encode() for path, text in tree.items()})
@@ -118,7 +118,7 @@ def test_the_older_file_is_read_where_the_newer_one_does_not_exist() -> None:
     reading = read_app(BOTH, files=files, strict=False)
     assert rows_of(reading) == ["A19"]
     provider = only(reading)
-    assert (provider.dialect, [one.id for one in provider.capabilities]) == ("v1", ["a.B#old"])
+    assert (provider.dialect, [item.id for item in provider.capabilities]) == ("v1", ["a.B#old"])
 
 
 def test_files_that_no_component_names_are_kept_with_the_newer_file_of_the_same_functions() -> None:
@@ -128,7 +128,7 @@ def test_files_that_no_component_names_are_kept_with_the_newer_file_of_the_same_
         "assets/b_old.xml": file_of(older_function("b"), older_function("gone")),
     }
     reading = read_app("<activity android:name='.Main'/>", files=files, strict=False)
-    kept = {one.capabilities[0].id: set(facts_of(one)) for one in reading.providers}
+    kept = {provider.capabilities[0].id: set(facts_of(provider)) for provider in reading.providers}
     assert kept == {"a": set(), "b": {"v1"}}
     assert rows_of(reading) == ["A20", "A20", "A20", "A24"]
     assert "'gone'" in reading.findings[-1].message
@@ -137,7 +137,7 @@ def test_files_that_no_component_names_are_kept_with_the_newer_file_of_the_same_
 def test_files_of_version_1_alone_that_no_component_names_are_read() -> None:
     files = {"assets/old.xml": file_of(older_function("b"))}
     reading = read_app("<activity android:name='.Main'/>", files=files, strict=False)
-    assert [one.id for one in only(reading).capabilities] == ["b"]
+    assert [item.id for item in only(reading).capabilities] == ["b"]
     assert rows_of(reading) == ["A20"]
 
 
@@ -164,8 +164,8 @@ def test_a_source_of_another_protocol_declares_no_functions_next_to_its_tools(fa
         extensions={"appfunctions": {fact: FORGED}},
     )
     writing = write_in(tools, "v2")
-    assert not any("evil" in one.text for one in writing.artifacts)
-    (finding,) = [one for one in writing.findings if one.pointer == f"/extensions/appfunctions/{fact}"]
+    assert not any("evil" in item.text for item in writing.artifacts)
+    (finding,) = [item for item in writing.findings if item.pointer == f"/extensions/appfunctions/{fact}"]
     assert (finding.code, finding.level) == ("extension-dropped", Level.DROPPED)
 
 
@@ -179,7 +179,9 @@ def test_a_source_of_another_protocol_does_not_enable_a_function_by_an_unknown_e
     descriptor = artifact(writing, "descriptor")
     assert "enabled_by_default" not in descriptor
     assert "<enabledByDefault>false</enabledByDefault>" in descriptor
-    assert "/capabilities/0/extensions/appfunctions/elements" in [one.pointer for one in writing.findings]
+    assert "/capabilities/0/extensions/appfunctions/elements" in [
+        finding.pointer for finding in writing.findings
+    ]
 
 
 def test_an_element_whose_name_holds_markup_is_not_written() -> None:

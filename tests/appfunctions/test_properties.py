@@ -19,8 +19,8 @@ DIALECTS = [dialect.id for dialect in FORMAT.dialects]
 def test_our_own_linter_has_nothing_against_what_is_written(dialect: str, provider: Provider) -> None:
     assert FORMAT.lint_application is not None
     writing = write_in(provider, dialect)
-    application = application_from_tree({one.path: one.text.encode() for one in writing.artifacts})
-    problems = {one.code for one in FORMAT.lint_application(application) if one.level is not Level.NOTE}
+    application = application_from_tree({item.path: item.text.encode() for item in writing.artifacts})
+    problems = {item.code for item in FORMAT.lint_application(application) if item.level is not Level.NOTE}
     expected = set()
     if provider.access.enabled is not True and dialect != "app-level":
         expected.add("appfunctions-service-disabled")

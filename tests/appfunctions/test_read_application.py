@@ -34,7 +34,7 @@ def test_the_property_names_the_file_whatever_it_is_called() -> None:
     files = {"assets/any_name.xml": FILE, "assets/app_functions_v2.xml": file_of(function_of(name="other"))}
     provider = only(read_app(service_of(V2), files=files))
     assert (provider.package, provider.component) == ("com.example.app", ".Service")
-    assert [one.id for one in provider.capabilities] == ["a.B#c"]
+    assert [capability.id for capability in provider.capabilities] == ["a.B#c"]
     assert str(provider.source) == "assets/any_name.xml:1"
     assert provider.capabilities[0].state is None
 
@@ -45,8 +45,8 @@ def test_v2_wins_over_v1_and_v1_is_read_alone() -> None:
     old = property_of("", "one.xml")
     both = only(read_app(service_of(old, V2), files=files))
     alone = only(read_app(service_of(old), files=files))
-    assert (both.dialect, [one.id for one in both.capabilities]) == ("v2", ["a.B#c"])
-    assert (alone.dialect, [one.id for one in alone.capabilities]) == ("v1", ["old"])
+    assert (both.dialect, [capability.id for capability in both.capabilities]) == ("v2", ["a.B#c"])
+    assert (alone.dialect, [capability.id for capability in alone.capabilities]) == ("v1", ["old"])
 
 
 def test_a_property_may_point_to_a_resource() -> None:
@@ -69,7 +69,8 @@ def test_each_service_is_a_provider_and_the_application_another() -> None:
         files=files,
     ).providers
     assert [
-        (one.component, one.dialect, one.name, [c.id for c in one.capabilities]) for one in providers
+        (provider.component, provider.dialect, provider.name, [c.id for c in provider.capabilities])
+        for provider in providers
     ] == [
         (".A", "v2", "First", ["a"]),
         ("com.other.B", "v2", None, ["b"]),
@@ -86,7 +87,7 @@ def test_an_array_of_resources_names_several_files() -> None:
         ),
     }
     provider = only(read_app(property_of("v2", resource="@array/all"), files=files))
-    assert [one.id for one in provider.capabilities] == ["c", "d"]
+    assert [capability.id for capability in provider.capabilities] == ["c", "d"]
 
 
 def test_names_of_components_are_the_whole_packages() -> None:
@@ -96,7 +97,7 @@ def test_names_of_components_are_the_whole_packages() -> None:
         "assets/a.xml": file_of(function_of(parameter_of(reference), name="a")),
         "assets/b.xml": file_of(function_of(name="b"), components=components),
     }
-    services = [service_of(property_of("v2", f"{one}.xml"), name=f".{one.upper()}") for one in ("a", "b")]
+    services = [service_of(property_of("v2", f"{item}.xml"), name=f".{item.upper()}") for item in ("a", "b")]
     first, second = read_app(*services, files=files).providers
     assert first.definitions == second.definitions == {"a.B": ScalarType(kind="int32")}
 
@@ -107,7 +108,7 @@ def test_a_reference_that_leads_nowhere_is_read() -> None:
     assert only(read_app(service_of(V2), files=files)).definitions == {}
 
 
-def test_guidance_and_what_the_user_is_told_are_every_providers() -> None:
+def test_guidance_and_what_the_user_is_reported_are_every_providers() -> None:
     files = {"assets/any_name.xml": FILE, "res/xml/guide.xml": METADATA, "res/values/s.xml": STRINGS}
     provider = only(read_app(GUIDANCE, service_of(V2), files=files))
     assert (provider.instructions, provider.description) == ("Use\nit", "What it does")
@@ -167,7 +168,7 @@ UNCLOSED = "<appfunctions>\n<appfunction>\n</appfunctions>"
 def test_a_malformed_guidance_file_is_a_problem_of_that_file() -> None:
     files = {"res/xml/guide.xml": BROKEN_GUIDANCE, "assets/f.xml": file_of(function_of())}
     reading = read_app(GUIDANCE, service_of(property_of("v2", "f.xml")), files=files, strict=False)
-    assert [one.id for one in only(reading).capabilities] == ["a.B#c"]
+    assert [capability.id for capability in only(reading).capabilities] == ["a.B#c"]
     (problem,) = reading.problems
     assert problem.place == "res/xml/guide.xml:1"
     assert problem.message == "the root element is <app-metadata>, not <AppFunctionAppMetadata>"
@@ -181,8 +182,8 @@ def test_a_broken_functions_file_hides_no_other_service(broken: str) -> None:
     )
     files = {"assets/broken.xml": broken, "assets/f.xml": file_of(function_of())}
     reading = read_app(*services, files=files, strict=False)
-    assert [one.component for one in reading.providers] == [".Good"]
-    assert [one.place.partition(":")[0] for one in reading.problems if one.place] == ["assets/broken.xml"]
+    assert [item.component for item in reading.providers] == [".Good"]
+    assert [item.place.partition(":")[0] for item in reading.problems if item.place] == ["assets/broken.xml"]
     with pytest.raises(InputError):
         read_app(*services, files=files)
 
@@ -190,7 +191,7 @@ def test_a_broken_functions_file_hides_no_other_service(broken: str) -> None:
 def test_one_of_several_files_of_the_application_may_be_broken() -> None:
     files = {"assets/broken.xml": UNCLOSED, "assets/f.xml": file_of(function_of(enabled=None))}
     reading = read_app(property_of("v2", "broken.xml,f.xml"), files=files, strict=False)
-    assert [one.id for one in only(reading).capabilities] == ["a.B#c"]
+    assert [capability.id for capability in only(reading).capabilities] == ["a.B#c"]
     assert len(reading.problems) == 1
 
 
@@ -198,8 +199,8 @@ def test_a_broken_file_of_version_1_does_not_hide_the_newer_one() -> None:
     service = service_of(property_of("", "old.xml"), property_of("v2", "f.xml"))
     files = {"assets/old.xml": UNCLOSED, "assets/f.xml": file_of(function_of())}
     reading = read_app(service, files=files, strict=False)
-    assert [one.id for one in only(reading).capabilities] == ["a.B#c"]
-    assert [one.place.partition(":")[0] for one in reading.problems if one.place] == ["assets/old.xml"]
+    assert [item.id for item in only(reading).capabilities] == ["a.B#c"]
+    assert [item.place.partition(":")[0] for item in reading.problems if item.place] == ["assets/old.xml"]
 
 
 def test_the_only_file_of_an_app_is_still_an_error() -> None:

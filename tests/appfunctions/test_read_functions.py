@@ -99,11 +99,11 @@ def test_a_v2_function_is_read_with_everything_it_says() -> None:
 def test_a_parameters_own_description_wins_over_its_types(
     inside: str | None, outside: str | None, description: str, facts: dict[str, object]
 ) -> None:
-    held = typed(f"<description>{inside}</description>" if inside else "", 7)
+    kept = typed(f"<description>{inside}</description>" if inside else "", 7)
     after = f"<description>{outside}</description>" if outside else ""
-    capability = only_function(file_of(function_of(parameter_of(held, after=after))))
-    one = properties_of(capability.input)["p"].type
-    assert (one.description, facts_of(one)) == (description, facts)
+    capability = only_function(file_of(function_of(parameter_of(kept, after=after))))
+    item = properties_of(capability.input)["p"].type
+    assert (item.description, facts_of(item)) == (description, facts)
 
 
 @pytest.mark.parametrize(
@@ -143,13 +143,13 @@ def test_a_v1_function_without_an_id_is_refused() -> None:
     assert caught.value.place == "assets/f.xml:2"
 
 
-def test_snake_case_and_camel_case_may_stand_together() -> None:
+def test_snake_case_and_camel_case_may_are_together() -> None:
     text = file_of(
         function_of().replace("functionId", "function_id").replace("enabledByDefault", "enabled_by_default")
     )
     provider = only(read_text(text))
     assert provider.dialect == "v2-legacy"
-    assert [(one.id, facts_of(one)) for one in provider.capabilities] == [("a.B#c", {})]
+    assert [(item.id, facts_of(item)) for item in provider.capabilities] == [("a.B#c", {})]
 
 
 def test_parallel_lists_are_parameters_with_type_words() -> None:
@@ -182,11 +182,11 @@ def test_functions_with_a_scope_are_the_applications() -> None:
     second = function_of("<scope>global</scope>", name="b", enabled="false")
     provider = only(read_text(file_of(first, second)))
     assert provider.dialect == "app-level"
-    assert [one.access for one in provider.capabilities] == [
+    assert [item.access for item in provider.capabilities] == [
         CapabilityAccess(scope="activity"),
         CapabilityAccess(enabled_by_default=False),
     ]
-    assert [facts_of(one) for one in provider.capabilities] == [{}, {}]
+    assert [facts_of(item) for item in provider.capabilities] == [{}, {}]
 
 
 def test_documents_are_found_at_any_depth_and_by_both_names() -> None:
@@ -194,7 +194,7 @@ def test_documents_are_found_at_any_depth_and_by_both_names() -> None:
     provider = only(
         read_text(f"<appfunctions><group>{function_of(name='a')}<more>{alias}</more></group></appfunctions>")
     )
-    assert [one.id for one in provider.capabilities] == ["a", "b"]
+    assert [item.id for item in provider.capabilities] == ["a", "b"]
 
 
 def test_unknown_elements_and_a_version_are_kept() -> None:

@@ -88,8 +88,8 @@ def test_each_type_number_is_the_type_that_jetpack_gives_it(inner: str, number: 
 
 
 def test_the_items_of_a_list_are_nullable_by_themselves() -> None:
-    held = read_type_of(typed(f"<itemType>{typed('', 8, nullable=True)}</itemType>", 10))
-    assert held == array(string(nullable=True))
+    kept = read_type_of(typed(f"<itemType>{typed('', 8, nullable=True)}</itemType>", 10))
+    assert kept == array(string(nullable=True))
 
 
 def test_enum_values_are_strings_of_a_string_and_integers_of_an_int() -> None:
@@ -98,15 +98,15 @@ def test_enum_values_are_strings_of_a_string_and_integers_of_an_int() -> None:
     assert read_type_of(typed(values, 7)) == int32(enum=(0, 1))
 
 
-def test_enum_values_of_another_type_are_kept_as_they_stand() -> None:
-    held = read_type_of(typed("<enumValues>1</enumValues>", 6))
-    assert held.enum is None
-    assert facts_of(held) == {"typeElements": [["enumValues", "1"]]}
+def test_enum_values_of_another_type_are_kept_as_they_are() -> None:
+    kept = read_type_of(typed("<enumValues>1</enumValues>", 6))
+    assert kept.enum is None
+    assert facts_of(kept) == {"typeElements": [["enumValues", "1"]]}
 
 
 def test_pattern_and_format_of_a_string_are_read() -> None:
-    held = read_type_of(typed("<pattern>^[a-z]+$</pattern><format>custom</format>", 8))
-    assert held == string(pattern="^[a-z]+$", format="custom")
+    kept = read_type_of(typed("<pattern>^[a-z]+$</pattern><format>custom</format>", 8))
+    assert kept == string(pattern="^[a-z]+$", format="custom")
 
 
 @pytest.mark.parametrize(
@@ -123,9 +123,9 @@ def test_a_pattern_document_is_the_expression_it_means_and_is_kept(
     value: str, number: int, expected: str
 ) -> None:
     document = f"<patterns><id>unused</id><value>{value}</value><type>{number}</type></patterns>"
-    held = read_type_of(typed(document, 8))
-    assert held.pattern == expected
-    assert facts_of(held) == {"patterns": [{"value": value, "type": number}]}
+    kept = read_type_of(typed(document, 8))
+    assert kept.pattern == expected
+    assert facts_of(kept) == {"patterns": [{"value": value, "type": number}]}
 
 
 def test_several_pattern_documents_are_alternatives() -> None:
@@ -137,9 +137,9 @@ def test_several_pattern_documents_are_alternatives() -> None:
 
 def test_a_pattern_document_of_an_unknown_kind_gives_no_expression() -> None:
     document = "<patterns><id>unused</id><value>a</value><type>9</type></patterns>"
-    held = read_type_of(typed(document, 8))
-    assert held.pattern is None
-    assert facts_of(held) == {"otherPatterns": [{"value": "a", "type": 9}]}
+    kept = read_type_of(typed(document, 8))
+    assert kept.pattern is None
+    assert facts_of(kept) == {"otherPatterns": [{"value": "a", "type": 9}]}
 
 
 @pytest.mark.parametrize(("tag", "number"), [("allOf", 12), ("oneOf", 14)])
@@ -151,12 +151,12 @@ def test_a_member_is_never_nullable_and_its_stated_flag_comes_back(tag: str, num
     name = "<objectQualifiedName>a.B</objectQualifiedName>"
     text = file_of(function_of(parameter_of(typed(members + name, number, nullable=True))))
     (capability,) = only(read_text(text)).capabilities
-    held = properties_of(capability.input)["p"].type
-    assert isinstance(held, AllOfType | OneOfType)
-    parts = held.members if isinstance(held, AllOfType) else held.alternatives
-    assert held.nullable
-    assert [one.nullable for one in parts] == [False, False, False]
-    assert [facts_of(one) for one in parts] == [{"isNullable": True}, {}, {"isNullable": None}]
+    kept = properties_of(capability.input)["p"].type
+    assert isinstance(kept, AllOfType | OneOfType)
+    parts = kept.members if isinstance(kept, AllOfType) else kept.alternatives
+    assert kept.nullable
+    assert [part.nullable for part in parts] == [False, False, False]
+    assert [facts_of(part) for part in parts] == [{"isNullable": True}, {}, {"isNullable": None}]
     written = artifact(write_in(only(read_text(text)), "v2"), "document")
     flags = etree.fromstring(written.encode()).xpath(f"//{tag}/isNullable/text()")
     assert flags == ["true", "false"]
@@ -194,14 +194,14 @@ def test_how_components_are_spread_over_documents_is_kept() -> None:
 
 
 def test_required_names_in_another_order_or_of_nothing_are_kept() -> None:
-    held = read_type_of(typed(f"{NAME}<required>gone</required><required>name</required>", 3))
-    assert held.properties["name"].required  # type: ignore[union-attr]
-    assert facts_of(held) == {"required": ["gone", "name"]}
+    kept = read_type_of(typed(f"{NAME}<required>gone</required><required>name</required>", 3))
+    assert kept.properties["name"].required  # type: ignore[union-attr]
+    assert facts_of(kept) == {"required": ["gone", "name"]}
 
 
-def test_document_ids_and_unknown_elements_are_kept_where_they_stand() -> None:
-    held = "<id>seven</id><isNullable>false</isNullable><type>7</type><minimum>1</minimum>"
-    text = file_of(function_of(parameter_of(held, after="<unit><name>m</name></unit>")))
+def test_document_ids_and_unknown_elements_are_kept_where_they_are() -> None:
+    kept = "<id>seven</id><isNullable>false</isNullable><type>7</type><minimum>1</minimum>"
+    text = file_of(function_of(parameter_of(kept, after="<unit><name>m</name></unit>")))
     (capability,) = only(read_text(text, strict=False)).capabilities
     part = properties_of(capability.input)["p"]
     assert part.extensions == {"appfunctions": {"partElements": [["unit", [["name", "m"]]]]}}
@@ -209,7 +209,7 @@ def test_document_ids_and_unknown_elements_are_kept_where_they_stand() -> None:
 
 
 @pytest.mark.parametrize(
-    ("held", "said"),
+    ("kept", "said"),
     [
         ("<id>unused</id><isNullable>false</isNullable><type>many</type>", "not a 64-bit integer"),
         (typed("<description>of <b>weight</b></description>", 8), "<description> holds the element <b>"),
@@ -218,17 +218,17 @@ def test_document_ids_and_unknown_elements_are_kept_where_they_stand() -> None:
         ("<id>unused</id><isNullable>true</isNullable><type>8<x/></type>", "<type> holds the element <x>"),
     ],
 )
-def test_a_value_for_which_android_drops_the_file_is_refused_with_its_line(held: str, said: str) -> None:
+def test_a_value_for_which_android_drops_the_file_is_refused_with_its_line(kept: str, said: str) -> None:
     with pytest.raises(InputError) as caught:
-        read_type_of(held, strict=False)
+        read_type_of(kept, strict=False)
     assert said in caught.value.message
     assert caught.value.place == "assets/f.xml:1"
     assert caught.value.hint
 
 
 def test_types_nested_without_end_are_refused() -> None:
-    held = INT
+    kept = INT
     for _ in range(80):
-        held = typed(f"<itemType>{held}</itemType>", 10)
+        kept = typed(f"<itemType>{kept}</itemType>", 10)
     with pytest.raises(BudgetError, match="64 levels"):
-        read_type_of(held)
+        read_type_of(kept)

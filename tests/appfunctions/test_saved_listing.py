@@ -89,7 +89,7 @@ def test_each_service_and_the_application_have_a_provider() -> None:
         "enabledByDefault": [False],
     }
     reading = read(listing(element(FUNCTION), element(of_app)))
-    assert [(one.component, one.capabilities[0].id) for one in reading.providers] == [
+    assert [(provider.component, provider.capabilities[0].id) for provider in reading.providers] == [
         ("a.NotesService", "a.Notes#list"),
         (None, "a.App#open"),
     ]
@@ -106,7 +106,7 @@ def test_notices_of_the_shell_are_no_part_of_the_listing() -> None:
 def test_a_signature_that_cannot_be_read_is_a_problem_and_the_function_stays() -> None:
     broken = {**FUNCTION, "parameters": [{"name": ["x"], "dataTypeMetadata": [{"type": ["blue"]}]}]}
     reading = read(listing(element(broken)))
-    assert [one.id for one in reading.providers[0].capabilities] == ["a.Notes#list"]
+    assert [capability.id for capability in reading.providers[0].capabilities] == ["a.Notes#list"]
     (problem,) = reading.problems
     assert "the signature of 'a.Notes#list' cannot be read" in problem.message
 
@@ -127,7 +127,7 @@ def test_documents_of_another_kind_are_reported() -> None:
         (listing(element(FUNCTION))[:-2], "not JSON"),
     ],
 )
-def test_what_is_no_listing_is_an_error_with_a_hint(text: str, message: str) -> None:
+def test_what_is_not_a_listing_is_an_error_with_a_hint(text: str, message: str) -> None:
     with pytest.raises(InputError) as caught:
         read(text)
     assert message in caught.value.message or "JSON" in caught.value.message
@@ -151,7 +151,7 @@ def test_parallel_lists_of_parameters_are_read_on_every_release(service: dict[st
     (provider,) = read(listing(element({**OF_A_LIST, **service}))).providers
     assert (provider.dialect, provider.component) == ("platform", service.get("serviceName", [None])[0])
     (function,) = provider.capabilities
-    assert [(name, one.required) for name, one in properties_of(function.input).items()] == [
+    assert [(name, item.required) for name, item in properties_of(function.input).items()] == [
         ("title", True),
         ("priority", False),
     ]
@@ -182,13 +182,13 @@ def test_a_service_that_the_listing_does_not_name_is_a_finding() -> None:
 
 
 def test_functions_without_a_signature_are_a_finding() -> None:
-    codes = [one.code for one in read(listing(element(OF_VERSION_1))).findings]
+    codes = [finding.code for finding in read(listing(element(OF_VERSION_1))).findings]
     assert codes == ["listed-service-unknown", "listed-signature-unknown"]
 
 
 def test_properties_that_are_not_known_are_kept_and_reported() -> None:
     reading = read(listing(element({**FUNCTION, "mood": ["merry"], "odd-name": [1]})))
-    assert [(one.code, one.message) for one in reading.findings] == [
+    assert [(finding.code, finding.message) for finding in reading.findings] == [
         ("listed-property-left-out", "the property 'odd-name' is left out"),
         ("listed-property-kept", "mood of the function a.Notes#list is kept as written"),
     ]
@@ -208,7 +208,7 @@ def test_data_types_of_an_app_without_functions_are_reported() -> None:
     text = json.dumps(
         {PACKAGE: [element(FUNCTION)], "b.c": [{COMPONENTS.replace(PACKAGE, "b.c"): DATA_TYPES}]}
     )
-    assert [one.message for one in read(text).findings] == [
+    assert [finding.message for finding in read(text).findings] == [
         "documents of the type AppFunctionComponentMetadataDocument of b.c are left out"
     ]
 
@@ -234,7 +234,7 @@ def test_a_listing_of_a_published_article_is_read() -> None:
     (provider,) = FORMAT.read_file(file, ReadingContext()).providers
     stated = json.loads(path.read_bytes())
     assert [provider.package] == list(stated)
-    assert [one.id.rpartition("#")[2] for one in provider.capabilities] == ["getAllTodos"]
+    assert [capability.id.rpartition("#")[2] for capability in provider.capabilities] == ["getAllTodos"]
 
 
 def test_linting_a_saved_listing_finds_nothing() -> None:

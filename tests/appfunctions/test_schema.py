@@ -211,8 +211,8 @@ def test_the_platforms_schema_is_the_articles() -> None:
 
 
 def test_every_tag_that_is_written_is_in_the_schema() -> None:
-    held = typed("<pattern>^a$</pattern><minimum>1</minimum>", 8)
-    writing = write_in(in_a_package(file_of(function_of(parameter_of(held) + "<icon>x</icon>"))), "v2")
+    kept = typed("<pattern>^a$</pattern><minimum>1</minimum>", 8)
+    writing = write_in(in_a_package(file_of(function_of(parameter_of(kept) + "<icon>x</icon>"))), "v2")
     schema = parse_schema(artifact(writing, "schema"), "written")
     data_type = schema["AppFunctionDataTypeMetadataDocument"]
     assert data_type["pattern"] == {"type": "xs:string"}

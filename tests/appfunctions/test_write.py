@@ -255,14 +255,14 @@ def read_in_an_app(text: str, dialect: str) -> Provider:
 def test_the_v2_file_is_as_jetpack_would_write_it() -> None:
     writing = write_in(NOTES, "v2")
     assert artifact(writing, "descriptor") == V2
-    assert [one.path for one in writing.artifacts] == [
+    assert [item.path for item in writing.artifacts] == [
         "AndroidManifest.xml",
         "assets/app_function_service.xml",
         "assets/app_functions_schema.xsd",
         "res/xml/app_metadata.xml",
         "res/values/app_functions_description.xml",
     ]
-    assert [(one.level, one.pointer) for one in writing.findings] == [
+    assert [(item.level, item.pointer) for item in writing.findings] == [
         (Level.DEFAULTED, "/component"),
         (Level.DEFAULTED, "/access/permission"),
         (Level.DEFAULTED, "/capabilities/1/output/kind"),
@@ -277,9 +277,10 @@ def test_the_legacy_file_has_scalars_in_snake_case() -> None:
     text = artifact(write_in(NOTES, "v2-legacy"), "descriptor")
     name = "        <functionId>{0}</functionId>\n"
     expected = V2.replace("enabledByDefault", "enabled_by_default")
-    for one in ("create", "clear"):
-        expected = expected.replace(name.format(one), "").replace(
-            f"        <id>{one}</id>\n", f"        <id>{one}</id>\n        <function_id>{one}</function_id>\n"
+    for item in ("create", "clear"):
+        expected = expected.replace(name.format(item), "").replace(
+            f"        <id>{item}</id>\n",
+            f"        <id>{item}</id>\n        <function_id>{item}</function_id>\n",
         )
     assert text == expected
 
@@ -293,12 +294,12 @@ def test_the_application_level_file_has_a_scope_and_no_enabled_flag() -> None:
     assert 'android:value="app_level_app_functions.xml"' in manifest
 
 
-def test_v1_says_ids_and_tells_the_rest() -> None:
+def test_v1_says_ids_and_says_the_rest() -> None:
     writing = write_in(NOTES, "v1")
     assert artifact(writing, "descriptor") == V1
     assert '"android.app.appfunctions"' in artifact(writing, "manifest")
-    assert all(one.role != "schema" for one in writing.artifacts)
-    levels = {one.pointer: one.level for one in writing.findings}
+    assert all(item.role != "schema" for item in writing.artifacts)
+    levels = {item.pointer: item.level for item in writing.findings}
     assert levels["/capabilities/0/input/properties/level/type/kind"] is Level.DROPPED
     assert levels["/capabilities/0/description"] is Level.DROPPED
     assert_findings_match(NOTES, writing)
@@ -331,7 +332,7 @@ def test_the_platforms_file_is_as_the_articles() -> None:
 )
 def test_the_file_is_called_after_its_service(component: str, asset: str) -> None:
     provider = Provider(protocol="appfunctions", dialect="v2", component=component)
-    assert asset in [one.path for one in write_in(provider, "v2").artifacts]
+    assert asset in [item.path for item in write_in(provider, "v2").artifacts]
 
 
 def test_nothing_to_declare_is_an_empty_root() -> None:
@@ -344,7 +345,7 @@ OTHER_RECORD = record({"b": required(int32())})
 
 
 @pytest.mark.parametrize(
-    ("held", "pointer", "level"),
+    ("kept", "pointer", "level"),
     [
         (AnyType(), "/kind", Level.NARROWED),
         (ArrayType(), "/items/kind", Level.NARROWED),
@@ -355,8 +356,8 @@ OTHER_RECORD = record({"b": required(int32())})
         (one_of(RECORD, OTHER_RECORD), "/qualified_name", Level.DEFAULTED),
     ],
 )
-def test_what_v2_cannot_carry_is_told(held: AnyType, pointer: str, level: Level) -> None:
-    parameters = record({"p": required(held)})
+def test_what_v2_cannot_carry_is_reported(kept: AnyType, pointer: str, level: Level) -> None:
+    parameters = record({"p": required(kept)})
     provider = Provider(
         protocol="test",
         component=".AppFunctionService",
@@ -365,10 +366,10 @@ def test_what_v2_cannot_carry_is_told(held: AnyType, pointer: str, level: Level)
     writing = write_in(provider, "v2")
     assert_findings_match(provider, writing)
     inside = f"/capabilities/0/input/properties/p/type{pointer}"
-    assert [one.level for one in writing.findings if one.pointer == inside] == [level]
+    assert [finding.level for finding in writing.findings if finding.pointer == inside] == [level]
 
 
-def test_a_nullable_definition_is_told_since_only_references_are_nullable() -> None:
+def test_a_nullable_definition_is_reported_since_only_references_are_nullable() -> None:
     provider = NOTES.model_copy(update={"definitions": {"Note": string(nullable=True)}})
     writing = write_in(provider, "v2")
     assert writing.provider.definitions == {"Note": string(description="[May be null]")}
@@ -387,7 +388,7 @@ def test_every_fact_of_a_dialect_comes_back_and_none_is_lost(dialect: str) -> No
 
 @pytest.mark.parametrize("target", DIALECTS)
 @pytest.mark.parametrize("source", DIALECTS)
-def test_facts_that_another_dialect_cannot_carry_are_told(source: str, target: str) -> None:
+def test_facts_that_another_dialect_cannot_carry_are_reported(source: str, target: str) -> None:
     provider = read_in_an_app(FACTS[source], source)
     writing = write_in(provider, target)
     assert_findings_match(provider, writing)
@@ -425,11 +426,11 @@ def test_a_name_that_xml_cannot_hold_is_refused() -> None:
         write_in(provider, "v2")
 
 
-def test_a_description_too_long_for_a_string_resource_stands_in_the_attribute() -> None:
+def test_a_description_too_long_for_a_string_resource_is_in_the_attribute() -> None:
     provider = NOTES.model_copy(update={"description": "\u65e5" * 20_000})
     writing = write_in(provider, "v2")
-    assert [one.path for one in writing.artifacts if one.path.startswith("res/values")] == []
-    tree = {one.path: one.text.encode() for one in writing.artifacts}
+    assert [item.path for item in writing.artifacts if item.path.startswith("res/values")] == []
+    tree = {item.path: item.text.encode() for item in writing.artifacts}
     reading = FORMAT.read_application(application_from_tree(tree), ReadingContext(strict=True))
     assert only(reading).description == provider.description
 
@@ -438,12 +439,12 @@ def test_a_file_by_itself_is_written_by_itself() -> None:
     provider = only(read_text(EVERY_FACT, strict=False))
     for dialect in ("v2", "v2-legacy"):
         writing = write_in(provider, dialect)
-        assert [(one.path, one.role) for one in writing.artifacts] == [("appfunctions.xml", "document")]
+        assert [(item.path, item.role) for item in writing.artifacts] == [("appfunctions.xml", "document")]
         assert_findings_match(provider, writing)
         assert_reads_back(writing, FORMAT, FORMAT.dialect(dialect), strict=False)
 
 
 def test_writing_is_read_by_the_file_too() -> None:
     provider = only(read_text(artifact(write_in(NOTES, "v2"), "descriptor")))
-    assert [one.id for one in provider.capabilities] == ["create", "clear"]
+    assert [item.id for item in provider.capabilities] == ["create", "clear"]
     assert list(provider.definitions) == ["Note"]

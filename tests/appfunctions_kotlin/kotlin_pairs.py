@@ -53,7 +53,7 @@ def rows(corpus: Path, kind: str | None = None) -> Iterator[KotlinRow]:
 
 def companions(corpus: Path, row: KotlinRow) -> list[str]:
     """Return the other inputs that the compiler's test compiles with one."""
-    known = {one.name: one.file for one in rows(corpus) if one.file.startswith(f"{PREFIX}input__")}
+    known = {item.name: item.file for item in rows(corpus) if item.file.startswith(f"{PREFIX}input__")}
     stated = _COMPANIONS.search(row.note)
     names = stated[1].split(", ") if stated is not None else []
     found: list[str] = []
@@ -82,7 +82,7 @@ def written(provider: Provider, dialect: str) -> str:
     alone = provider.model_copy(update={"component": None})
     assert FORMAT.write is not None
     writing = FORMAT.write(alone, FORMAT.dialect(dialect))
-    [text] = [one.text for one in writing.artifacts if "<appfunctions" in one.text]
+    [text] = [artifact.text for artifact in writing.artifacts if "<appfunctions" in artifact.text]
     return text
 
 
@@ -100,4 +100,4 @@ def mapped(node: Node, change: Callable[[Node], Node | None]) -> Node | None:
     """Return a node with a change applied to each node inside it, then to itself; None leaves one out."""
     tag, text, children = node
     kept = (mapped(child, change) for child in children)
-    return change((tag, text, tuple(one for one in kept if one is not None)))
+    return change((tag, text, tuple(item for item in kept if item is not None)))

@@ -24,13 +24,14 @@ def _readings() -> Iterator[str]:
         reading = read(sources)
         declared = CapabilitySet(providers=reading.providers)
         counts = [
-            f"{len(one.capabilities)} functions, {len(one.definitions)} types" for one in declared.providers
+            f"{len(item.capabilities)} functions, {len(item.definitions)} types"
+            for item in declared.providers
         ]
-        notes = [f"{one.code}: {one.message}" for one in reading.findings]
-        notes += [f"problem: {one.message}" for one in reading.problems]
+        notes = [f"{item.code}: {item.message}" for item in reading.findings]
+        notes += [f"problem: {item.message}" for item in reading.problems]
         yield f"{app}\t{'; '.join(counts)}\t{declared.content_digest()}\t{'; '.join(notes)}\n"
-        for one in sources:
-            yield f"\t{one.path}\t{hashlib.sha256(one.data).hexdigest()}\n"
+        for item in sources:
+            yield f"\t{item.path}\t{hashlib.sha256(item.data).hexdigest()}\n"
 
 
 def test_each_app_of_the_corpus_reads_as_it_did(golden: Callable[[str, str], None]) -> None:

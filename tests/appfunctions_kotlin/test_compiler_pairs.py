@@ -219,7 +219,7 @@ def test_each_input_is_written_as_the_compiler_writes_it(number: int) -> None:
     differs = False
     for output in row.outputs:
         theirs = canonical((corpus / "appfunctions_kotlin" / output).read_bytes())
-        of_version_1 = any(_child(one, "function_id") for one in theirs[2])
+        of_version_1 = any(_child(item, "function_id") for item in theirs[2])
         ours = canonical(written(provider, "v1" if of_version_1 else provider.dialect or ""))
         assert _equal(ours, theirs, row.name), f"{row.name}: {output}"
         differs = differs or ours != theirs
@@ -260,7 +260,7 @@ def test_each_invalid_input_is_refused_for_the_compilers_reason(number: int) -> 
 def test_the_comparison_sees_a_wrong_word() -> None:
     """A changed name in the input is a difference, so that the test above can fail."""
     corpus: Path = require("corpus")
-    row = next(one for one in rows(corpus, "output") if one.name.endswith("IntEnumValueFunctions"))
+    row = next(item for item in rows(corpus, "output") if item.name.endswith("IntEnumValueFunctions"))
     file = source(corpus, row.file)
     [provider] = read([SourceFile(file.path, file.data.replace(b"[0, 1]", b"[0, 2]"))]).providers
     theirs = canonical((corpus / "appfunctions_kotlin" / row.outputs[0]).read_bytes())

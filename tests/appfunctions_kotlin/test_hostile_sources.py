@@ -112,13 +112,13 @@ def test_what_is_only_much_is_read(name: str) -> None:
 
 
 def test_a_text_whose_errors_make_the_parser_search_for_ever_is_given_up() -> None:
-    one = (
+    item = (
         "    /** Text */\n    @S(d = true)\n    class Q(override val x: String, val y: Int) :\n        N()\n"
     )
     text = (
         f"{H}@A\n@B(\n    of =\n        [N.A::class, N.B::class]\n)\nabstract class N {{\n\n"
         "    abstract val x: String\n\n    /** Text */\n    @S(d = true)\n"
-        f"  `  class A(override val x: String) :\n        N()\n\n{one * 8}}}\n"
+        f"  `  class A(override val x: String) :\n        N()\n\n{item * 8}}}\n"
     )
     [problem] = kotlin(text).problems
     assert problem.message == "parsing the file takes too long; its syntax has errors"

@@ -42,7 +42,9 @@ def _lines(node: Node) -> Iterator[str]:
 def _text(reading: Reading) -> Counter[str]:
     """Return the lines of what is written for a reading, without their order."""
     return Counter(
-        line for one in reading.providers for line in _lines(canonical(written(one, one.dialect or "")))
+        line
+        for provider in reading.providers
+        for line in _lines(canonical(written(provider, provider.dialect or "")))
     )
 
 
@@ -86,8 +88,8 @@ def test_comments_line_ends_and_the_order_of_files_change_nothing(number: int) -
     for changed in (text.replace("\n", "\r\n"), commented, ended, f"// package other\n{text}"):
         after = read(_with(files, changed))
         assert not after.problems
-        assert [one.content_digest() for one in after.providers] == [
-            one.content_digest() for one in before.providers
+        assert [provider.content_digest() for provider in after.providers] == [
+            provider.content_digest() for provider in before.providers
         ]
     assert _text(read(list(reversed(files)))) == _text(before)
 
@@ -183,5 +185,7 @@ def test_a_class_around_the_classes_changes_names_only(number: int) -> None:
         "objectQualifiedName",
     }
     assert all(
-        "Around#" in one.id or "Around." in one.id for each in after.providers for one in each.capabilities
+        "Around#" in capability.id or "Around." in capability.id
+        for each in after.providers
+        for capability in each.capabilities
     )

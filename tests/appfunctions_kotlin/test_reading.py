@@ -101,7 +101,7 @@ def test_platform_classes_travel_by_reference_and_values_of_time_as_objects() ->
     reading = functions("@AppFunction fun f(c: AppFunctionContext): Instant {}", header=header)
     assert only(reading).output == ref("java.time.Instant")
     result = reading.providers[0].definitions["java.time.Instant"]
-    assert {name: one.type for name, one in properties_of(result).items()} == {
+    assert {name: item.type for name, item in properties_of(result).items()} == {
         "epochSecond": int64(),
         "nanoAdjustment": int32(),
     }
@@ -210,7 +210,7 @@ def test_whether_a_function_is_enabled_is_never_guessed() -> None:
 def test_a_default_value_makes_a_parameter_optional() -> None:
     reading = functions("@AppFunction fun f(c: AppFunctionContext, x: Int = 3, y: String? = null, z: Int) {}")
     result = only(reading).input
-    assert {name: one.required for name, one in properties_of(result).items()} == {
+    assert {name: item.required for name, item in properties_of(result).items()} == {
         "x": False,
         "y": False,
         "z": True,
@@ -253,7 +253,9 @@ def test_a_subclass_is_the_all_of_its_supertype_and_its_own_properties() -> None
     )
     # The compiler gives a supertype that it meets first what its subclass has left (corpus, NestedDerived).
     assert isinstance(result, AllOfType)
-    assert [one.name for one in result.members if isinstance(one, RefType)] == ["com.example.Notes.A"]
+    assert [member.name for member in result.members if isinstance(member, RefType)] == [
+        "com.example.Notes.A"
+    ]
 
 
 def test_a_sealed_class_is_the_one_of_its_subclasses_in_the_package() -> None:
@@ -264,7 +266,7 @@ def test_a_sealed_class_is_the_one_of_its_subclasses_in_the_package() -> None:
         "S",
     )
     assert isinstance(result, OneOfType)
-    names = [one.name for one in result.alternatives if isinstance(one, RefType)]
+    names = [alternative.name for alternative in result.alternatives if isinstance(alternative, RefType)]
     assert names == ["com.example.Notes$A", "com.example.Notes$B"]
 
 
@@ -340,7 +342,7 @@ def test_a_file_with_a_syntax_error_is_a_problem_and_the_others_are_read() -> No
     assert problem.message.startswith("Kotlin syntax error")
     assert problem.place is not None
     assert problem.place.startswith("2.kt:")
-    assert [one.id for one in reading.providers[0].capabilities] == ["com.example.Notes#f"]
+    assert [item.id for item in reading.providers[0].capabilities] == ["com.example.Notes#f"]
 
 
 def test_a_return_type_that_is_not_written_is_a_finding_and_any_output() -> None:
@@ -361,9 +363,9 @@ def test_an_output_that_is_not_known_is_not_written_as_another_kind() -> None:
         capability = writing.provider.capabilities[0]
         assert capability.output is None
         assert capability.description == "Adds. Returns: the number"
-        [loss] = [one for one in writing.findings if one.code == "output-unknown"]
+        [loss] = [item for item in writing.findings if item.code == "output-unknown"]
         assert (loss.level, loss.pointer) == (Level.DROPPED, "/capabilities/0/output/kind")
-        assert not any("<response>" in one.text for one in writing.artifacts)
+        assert not any("<response>" in item.text for item in writing.artifacts)
 
 
 @pytest.mark.parametrize(
@@ -389,7 +391,7 @@ def test_a_function_that_generated_code_cannot_call_is_refused_at_its_line(
     [problem] = reading.problems
     assert problem.message.startswith(message)
     assert problem.place == f"1.kt:{line}"
-    assert [one.id for one in reading.providers[0].capabilities] == ["com.example.Notes#good"]
+    assert [item.id for item in reading.providers[0].capabilities] == ["com.example.Notes#good"]
 
 
 def test_a_function_of_an_interface_is_read_as_the_compiler_does() -> None:
@@ -426,7 +428,7 @@ def test_a_function_that_the_generated_service_cannot_call_is_refused(body: str,
     reading = kotlin(f"{ENTRY}  {body}\n}}\n")
     [problem] = reading.problems
     assert (problem.message, problem.place) == (message, "1.kt:11")
-    assert [one.id for one in reading.providers[0].capabilities] == ["com.example.BaseNotes#good"]
+    assert [item.id for item in reading.providers[0].capabilities] == ["com.example.BaseNotes#good"]
 
 
 def test_a_generated_service_calls_protected_functions_and_extensions_of_itself() -> None:
@@ -476,8 +478,8 @@ def test_problems_and_findings_are_in_order_of_line() -> None:
         "@AppFunction fun b(c: AppFunctionContext) = 1"
     )
     reading = functions(body)
-    assert [one.place for one in reading.problems] == ["1.kt:7", "1.kt:9"]
-    assert [str(one.source) for one in reading.findings] == ["1.kt:8", "1.kt:10"]
+    assert [item.place for item in reading.problems] == ["1.kt:7", "1.kt:9"]
+    assert [str(item.source) for item in reading.findings] == ["1.kt:8", "1.kt:10"]
 
 
 def test_enum_values_beyond_32_bits_are_a_finding() -> None:
@@ -499,7 +501,7 @@ def test_an_annotated_function_inside_a_function_is_a_finding() -> None:
     assert str(finding.source) == "1.kt:8"
 
 
-def test_annotations_in_comments_and_texts_declare_nothing_and_are_no_finding() -> None:
+def test_annotations_in_comments_and_texts_declare_nothing_and_are_not_a_finding() -> None:
     body = (
         '/* @AppFunction fun g() {} */\n// @AppFunction\nval x = "@AppFunction"\nval y = """@AppFunction"""'
     )
@@ -529,9 +531,9 @@ def test_a_service_entry_point_is_a_provider_of_the_generated_service() -> None:
     """
     service, others = kotlin(text).providers
     assert (service.component, service.dialect) == ("p.NotesService", "v2")
-    assert [one.id for one in service.capabilities] == ["p.Base#f"]
+    assert [item.id for item in service.capabilities] == ["p.Base#f"]
     assert others.component is None
-    assert [one.id for one in others.capabilities] == ["p.Other#g"]
+    assert [item.id for item in others.capabilities] == ["p.Other#g"]
 
 
 ENTRY_POINT = """
@@ -550,7 +552,7 @@ def test_the_name_of_the_functions_file_is_written_again(name: str, fact: str | 
     [provider] = kotlin(ENTRY_POINT.format(name=f'"{name}"')).providers
     assert provider.extensions.get("appfunctions", {}).get("functionsFile") == fact
     assert FORMAT.write is not None
-    paths = [one.path for one in FORMAT.write(provider, FORMAT.dialect("v2")).artifacts]
+    paths = [artifact.path for artifact in FORMAT.write(provider, FORMAT.dialect("v2")).artifacts]
     assert f"assets/{asset}" in paths
     assert FORMAT.write_handlers is not None
     handlers = FORMAT.write_handlers(provider, FORMAT.dialect("v2"), "kotlin", "p")
@@ -560,12 +562,12 @@ def test_the_name_of_the_functions_file_is_written_again(name: str, fact: str | 
 def test_a_name_that_no_functions_file_can_have_is_a_finding_and_not_written() -> None:
     reading = kotlin(ENTRY_POINT.format(name='"../notes"'))
     [provider] = reading.providers
-    assert [one.message for one in reading.findings] == [
+    assert [item.message for item in reading.findings] == [
         'the name "../notes" of the functions file is left out'
     ]
     crafted = provider.model_copy(update={"extensions": {"appfunctions": {"functionsFile": "../../x"}}})
     assert FORMAT.write is not None
-    paths = [one.path for one in FORMAT.write(crafted, FORMAT.dialect("v2")).artifacts]
+    paths = [item.path for item in FORMAT.write(crafted, FORMAT.dialect("v2")).artifacts]
     assert "assets/notes_service.xml" in paths
 
 
@@ -580,7 +582,7 @@ def test_hilt_names_the_service_that_a_generated_base_class_extends() -> None:
     """
     reading = kotlin(text)
     assert not reading.problems
-    assert [one.component for one in reading.providers] == ["p.S"]
+    assert [provider.component for provider in reading.providers] == ["p.S"]
 
 
 def test_functions_of_the_application_are_grouped_by_their_file() -> None:
@@ -597,11 +599,11 @@ def test_functions_of_the_application_are_grouped_by_their_file() -> None:
     """
     first, second = kotlin(text).providers
     assert (first.dialect, second.dialect) == ("app-level", "app-level")
-    assert [(one.id, one.access.scope) for one in first.capabilities] == [
+    assert [(item.id, item.access.scope) for item in first.capabilities] == [
         ("p.One#f", "activity"),
         ("p.Two#g", None),
     ]
-    assert [one.id for one in second.capabilities] == ["p.Three#h"]
+    assert [item.id for item in second.capabilities] == ["p.Three#h"]
 
 
 def test_an_annotation_of_the_library_that_is_not_known_is_a_finding() -> None:
@@ -631,7 +633,7 @@ def test_a_list_or_a_real_number_inside_of_a_text_is_not_understood() -> None:
             'class Notes {\n@AppFunctionInstruction("x $L") @AppFunction fun f(c: AppFunctionContext) {}\n}\n'
         )
         assert only(reading).description is None
-        assert [one.code for one in reading.findings] == ["kotlin-not-understood"]
+        assert [finding.code for finding in reading.findings] == ["kotlin-not-understood"]
 
 
 def test_a_call_in_place_of_a_text_is_named_without_words_of_python() -> None:
@@ -646,7 +648,7 @@ def test_a_call_in_place_of_a_text_is_named_without_words_of_python() -> None:
 
 def test_a_problem_names_the_function_that_it_leaves_out() -> None:
     reading = functions("@AppFunction fun find(c: AppFunctionContext, x: Short) {}")
-    assert any(one.message.endswith("; left out: find") for one in reading.problems)
+    assert any(problem.message.endswith("; left out: find") for problem in reading.problems)
 
 
 def test_a_class_that_is_declared_twice_is_a_problem_of_its_file() -> None:

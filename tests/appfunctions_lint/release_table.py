@@ -6,55 +6,57 @@ from typing import Final
 from droidgate_mappings.app_functions import Release, load_indexing
 
 _ROWS: Final[tuple[tuple[str, Callable[[Release], str]], ...]] = (
-    ("services read", lambda one: "the last one of the app" if one.services == "last" else "all"),
+    ("services read", lambda item: "the last one of the app" if item.services == "last" else "all"),
     (
         "a service without `BIND_APP_FUNCTION_SERVICE`",
-        lambda one: "is skipped" if one.needs_permission else "is read",
+        lambda item: "is skipped" if item.needs_permission else "is read",
     ),
-    ("properties of `<application>`", lambda one: "are read" if one.application_level else "are not read"),
+    ("properties of `<application>`", lambda item: "are read" if item.application_level else "are not read"),
     (
         "file read",
-        lambda one: (
-            "`.v2` with a schema that is read, else v1" if one.choice == "schema" else "`.v2`, else v1"
+        lambda item: (
+            "`.v2` with a schema that is read, else v1" if item.choice == "schema" else "`.v2`, else v1"
         ),
     ),
     (
         "without a schema that is read",
-        lambda one: (
+        lambda item: (
             "the parser of v1's tags"
-            if one.fixed_parser
+            if item.fixed_parser
             else "Android's own schema, which knows no signature"
         ),
     ),
     (
         "files as `android:resource`",
-        lambda one: (
-            " and ".join(f"`.{name}`" if name != "v1" else name for name in sorted(one.resources)) or "none"
+        lambda item: (
+            " and ".join(f"`.{name}`" if name != "v1" else name for name in sorted(item.resources)) or "none"
         ),
     ),
     (
         "unknown tag",
-        lambda one: {
+        lambda item: {
             "enter": "is read over, and its children go into the enclosing document",
             "reject": "drops the file",
             "skip": "is read over with everything in it",
-        }[one.unknown_tag],
+        }[item.unknown_tag],
     ),
     (
         "id of a document",
-        lambda one: "`functionId`" if not one.id_tags else " or ".join(f"`<{tag}>`" for tag in one.id_tags),
+        lambda item: (
+            "`functionId`" if not item.id_tags else " or ".join(f"`<{tag}>`" for tag in item.id_tags)
+        ),
     ),
     (
         "`functionId`, by which a function is called",
-        lambda one: "always the id" if one.function_id == "id" else "a property of its own",
+        lambda item: "always the id" if item.function_id == "id" else "a property of its own",
     ),
     (
         "`enabledByDefault` left out in `.v2`",
-        lambda one: "means true" if one.enabled_when_missing else "means false",
+        lambda item: "means true" if item.enabled_when_missing else "means false",
     ),
     (
         "`scope`, `serviceName`, `packageNameHash`",
-        lambda one: "added, with rules of their own" if one.scoped else "unknown",
+        lambda item: "added, with rules of their own" if item.scoped else "unknown",
     ),
 )
 
@@ -62,8 +64,12 @@ _ROWS: Final[tuple[tuple[str, Callable[[Release], str]], ...]] = (
 def write_release_table() -> str:
     """Return the releases that lint speaks about as a Markdown table, one column each."""
     releases = load_indexing().linted()
-    lines = ["| | " + " | ".join(one.title for one in releases) + " |", "|---|" + "---|" * len(releases)]
+    lines = [
+        "| | " + " | ".join(release.title for release in releases) + " |",
+        "|---|" + "---|" * len(releases),
+    ]
     lines += [
-        f"| {title} | " + " | ".join(describe(one) for one in releases) + " |" for title, describe in _ROWS
+        f"| {title} | " + " | ".join(describe(release) for release in releases) + " |"
+        for title, describe in _ROWS
     ]
     return "\n".join(lines) + "\n"

@@ -29,8 +29,8 @@ APPS = {
 class CountedResources:
     """Resources that count what is read of them."""
 
-    def __init__(self, held: Resources) -> None:
-        self._resources = held
+    def __init__(self, kept: Resources) -> None:
+        self._resources = kept
         self.reads: Counter[str] = Counter()
 
     def read_file(self, reference: str) -> TextFile | None:
@@ -55,7 +55,7 @@ def counted(application: Application) -> tuple[Application, CountedResources]:
 
 @pytest.mark.parametrize("name", APPS)
 @pytest.mark.parametrize("kept_characters", [0, 4 << 20])
-def test_releases_that_share_files_tell_what_each_tells_alone(
+def test_releases_that_share_files_say_what_each_says_alone(
     name: str, kept_characters: int, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr(app_files, "_KEPT_CHARACTERS", kept_characters)

@@ -50,14 +50,14 @@ def index(text: str, release: str, **facts: Any) -> IndexingReport:
 
 
 def ids_by_release(text: str, **facts: Any) -> dict[str, list[str]]:
-    return {one: list(index(text, one, **facts).functions()) for one in RELEASES}
+    return {item: list(index(text, item, **facts).functions()) for item in RELEASES}
 
 
 def reason_by_release(text: str, **facts: Any) -> dict[str, str | None]:
-    reports = {one: index(text, one, **facts) for one in RELEASES}
+    reports = {item: index(text, item, **facts) for item in RELEASES}
     return {
-        one: report.dropped_files[0].reason if report.dropped_files else None
-        for one, report in reports.items()
+        item: report.dropped_files[0].reason if report.dropped_files else None
+        for item, report in reports.items()
     }
 
 
@@ -103,7 +103,7 @@ def test_unknown_tags_are_entered_on_16_reject_the_file_on_its_updates_and_are_s
         "17": None,
     }
     # On 16 the inner description is a second one of a property that holds one, and the inner id wins.
-    (ignored,) = (one for one in index(text, "16").ignored if one.kind == "function")
+    (ignored,) = (item for item in index(text, "16").ignored if item.kind == "function")
     assert (ignored.name, ignored.reason) == ("inner", "bad-count")
     assert list(index(text, "17").functions()) == ["com.example.notes.Notes#add"]
 
@@ -141,7 +141,7 @@ def test_the_last_id_wins_on_17_and_both_stay_before() -> None:
 
 def test_a_function_that_does_not_say_enabled_is_disabled_before_17() -> None:
     text = functions(function(enabled=""))
-    enabled = {one: [doc.enabled for doc in index(text, one).documents.values()] for one in RELEASES}
+    enabled = {item: [doc.enabled for doc in index(text, item).documents.values()] for item in RELEASES}
     assert enabled == {"16": [False], "16-qpr1": [False], "16-qpr2": [False], "17": [True]}
 
 
@@ -176,7 +176,7 @@ def test_integers_are_read_as_java_reads_them(text: str, bits: int, number: int 
 
 
 def test_booleans_and_blanks_are_read_as_java_reads_them() -> None:
-    assert [parse_boolean(one) for one in ("TRUE", "true", "yes", "1", "")] == [
+    assert [parse_boolean(item) for item in ("TRUE", "true", "yes", "1", "")] == [
         True,
         True,
         False,
@@ -234,7 +234,7 @@ def test_no_more_than_the_limit_is_kept_and_the_last_are_lost() -> None:
     for release in RELEASES:
         report = index(text, release)
         assert len(report.documents) == 250
-        assert [one.reason for one in report.ignored] == ["over-limit"]
+        assert [item.reason for item in report.ignored] == ["over-limit"]
         assert "1 more than the 250" in report.ignored[0].message
 
 
@@ -243,7 +243,7 @@ def test_a_repeated_id_overwrites_and_leaves_room_below_the_limit() -> None:
     text = functions(function("a#b"), function("a#b"), function("a#c"))
     report = index(text, "17", limits=limits)
     assert list(report.documents) == ["a#b", "a#c"]
-    assert [one.reason for one in report.ignored] == ["overwritten"]
+    assert [item.reason for item in report.ignored] == ["overwritten"]
 
 
 @pytest.mark.parametrize("tag", ["serviceName", "package_name_hash"])
@@ -287,15 +287,15 @@ def test_a_type_that_has_to_be_there_and_is_not_loses_the_function() -> None:
     for release in RELEASES:
         report = index(text, release)
         assert list(report.documents) == ["a#b"]
-        assert [one.reason for one in report.ignored] == ["bad-count"]
+        assert [item.reason for item in report.ignored] == ["bad-count"]
 
 
 def on(releases: tuple[str, ...], ids: list[str]) -> dict[str, list[str]]:
-    return {one: ids for one in releases}  # noqa: C420 - the lists are compared, never changed
+    return {release: ids for release in releases}  # noqa: C420 - the lists are compared, never changed
 
 
 def functions_by_release(application: Application) -> dict[str, list[str]]:
-    return {one: sorted(simulate_indexing(application, one).functions()) for one in RELEASES}
+    return {item: sorted(simulate_indexing(application, item).functions()) for item in RELEASES}
 
 
 ADD = "com.example.notes.Notes#add"
@@ -320,14 +320,16 @@ def test_with_a_schema_version_1_is_not_read() -> None:
     assert functions_by_release(alone) == {**on(BEFORE_17, []), "17": ["a.B#c"]}
 
 
-def test_a_rejected_schema_is_no_schema() -> None:
+def test_a_rejected_schema_is_not_a_schema() -> None:
     rejected = app(
         service(V2, SCHEMA_PROPERTY, named("", "old.xml")),
         old_xml=V1,
         app_functions_schema_xsd=SCHEMA.replace("xs:boolean", "xs:double"),
     )
     assert functions_by_release(rejected) == {**on(BEFORE_17, ["a.B#c"]), "17": [ADD]}
-    assert [one.reason for one in simulate_indexing(rejected, "16").dropped_files] == ["unsupported-type"]
+    assert [dropped_file.reason for dropped_file in simulate_indexing(rejected, "16").dropped_files] == [
+        "unsupported-type"
+    ]
 
 
 def test_version_2_may_be_a_resource_from_16_qpr1_on() -> None:
@@ -381,8 +383,8 @@ def test_services_with_different_schemas_get_the_platforms_on_17() -> None:
         other_xsd=SCHEMA,
     )
     report = simulate_indexing(two, "17")
-    assert [one.reason for one in report.warnings] == ["different-schemas"]
-    assert all("parameters" not in one for one in report.function_properties().values())
+    assert [item.reason for item in report.warnings] == ["different-schemas"]
+    assert all("parameters" not in item for item in report.function_properties().values())
 
 
 def test_one_bad_file_leaves_the_others() -> None:
@@ -391,12 +393,16 @@ def test_one_bad_file_leaves_the_others() -> None:
     )
     report = simulate_indexing(two, "17")
     assert list(report.functions()) == [ADD]
-    assert [(one.path, one.reason) for one in report.dropped_files] == [("bad.xml", "malformed-xml")]
+    assert [(dropped_file.path, dropped_file.reason) for dropped_file in report.dropped_files] == [
+        ("bad.xml", "malformed-xml")
+    ]
 
 
-def test_a_file_that_is_not_there_is_told() -> None:
+def test_a_file_that_is_not_there_is_reported() -> None:
     report = simulate_indexing(app(service(named(".v2", "none.xml"), SCHEMA_PROPERTY)), "17")
-    assert [(one.path, one.reason) for one in report.dropped_files] == [("none.xml", "missing-file")]
+    assert [(dropped_file.path, dropped_file.reason) for dropped_file in report.dropped_files] == [
+        ("none.xml", "missing-file")
+    ]
 
 
 def test_a_schema_may_use_prefixes_that_nobody_declares() -> None:
@@ -474,8 +480,8 @@ ELEMENTS = st.recursive(
 def test_any_elements_are_indexed_or_dropped_for_a_reason(text: str, release: str, level: str | None) -> None:
     for schema in (None, jetpack_schema(), platform_schema()):
         report = index_file(f"<appfunctions>{text}</appfunctions>", schema, release, service=level)
-        for one in report.documents.values():
-            assert re.fullmatch(r"AppFunction(StaticMetadata|ComponentMetadataDocument)", one.type)
+        for document in report.documents.values():
+            assert re.fullmatch(r"AppFunction(StaticMetadata|ComponentMetadataDocument)", document.type)
         assert not (report.documents and report.dropped_files)
 
 

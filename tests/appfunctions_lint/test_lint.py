@@ -52,7 +52,7 @@ def lint_text(text: str, name: str = "functions.xml") -> tuple[Finding, ...]:
 
 
 def codes_of(findings: tuple[Finding, ...]) -> set[str]:
-    return {one.code.removeprefix("appfunctions-") for one in findings}
+    return {finding.code.removeprefix("appfunctions-") for finding in findings}
 
 
 def rule(broken: str, mended: str = GOOD, level: Level = Level.WARNING) -> tuple[str, Level, str]:
@@ -209,22 +209,22 @@ def test_a_file_of_the_application_needs_a_schema_from_somewhere() -> None:
 
 
 @pytest.mark.parametrize("value", ["2147483648", "9" * 30, "1.0", "+", ""])
-def test_an_enum_value_that_is_no_int_of_java_is_told(value: str) -> None:
+def test_an_enum_value_that_is_not_an_int_of_java_is_reported(value: str) -> None:
     text = of_type(f"<type>7</type><enumValues>{value}</enumValues>")
     assert "bad-int-enum" in codes_of(lint_text(text))
 
 
 def test_a_document_that_appsearch_refuses_is_named() -> None:
-    (finding,) = [one for one in lint_text(FILES["bad-count"][0]) if one.code == "appfunctions-bad-count"]
+    (finding,) = [item for item in lint_text(FILES["bad-count"][0]) if item.code == "appfunctions-bad-count"]
     refused = "AppSearch refuses the document com.example.notes.Notes#add on every release from Android 16 on"
     assert finding.message.endswith(refused)
 
 
 def test_a_finding_of_the_indexer_holds_the_releases_that_it_is_true_of() -> None:
     every = ("16", "16-qpr1", "16-qpr2", "17")
-    (refused,) = [one for one in lint_text(FILES["bad-count"][0]) if one.code == "appfunctions-bad-count"]
+    (refused,) = [item for item in lint_text(FILES["bad-count"][0]) if item.code == "appfunctions-bad-count"]
     assert refused.releases == every
-    found = {one.code: one for one in lint_application(app(named(".v2", "functions.xml")))}
+    found = {item.code: item for item in lint_application(app(named(".v2", "functions.xml")))}
     assert found["appfunctions-application-level"].releases == every[:3]
     assert found["appfunctions-no-schema"].releases == every[3:]
     assert found["appfunctions-bad-scope"].releases == every[3:]
@@ -233,9 +233,11 @@ def test_a_finding_of_the_indexer_holds_the_releases_that_it_is_true_of() -> Non
 @pytest.mark.parametrize("rule", FILES)
 def test_a_file_that_breaks_a_rule_gets_its_finding_and_a_mended_one_does_not(rule: str) -> None:
     broken, level, mended = FILES[rule]
-    found = [one for one in lint_text(broken) if one.code == f"appfunctions-{rule}"]
-    assert {one.level for one in found} == {level}
-    assert all(one.hint and one.source is not None and one.source.path == "functions.xml" for one in found)
+    found = [item for item in lint_text(broken) if item.code == f"appfunctions-{rule}"]
+    assert {item.level for item in found} == {level}
+    assert all(
+        item.hint and item.source is not None and item.source.path == "functions.xml" for item in found
+    )
     assert rule not in codes_of(lint_text(mended))
 
 
@@ -314,18 +316,18 @@ APPS: dict[str, tuple[Apps, Level, Apps]] = {
 @pytest.mark.parametrize("rule", APPS)
 def test_an_app_that_breaks_a_rule_gets_its_finding_and_a_mended_one_does_not(rule: str) -> None:
     broken, level, mended = APPS[rule]
-    found = [one for one in lint_application(broken()) if one.code == f"appfunctions-{rule}"]
-    assert {one.level for one in found} == {level}
-    assert all(one.hint and one.source is not None for one in found)
+    found = [item for item in lint_application(broken()) if item.code == f"appfunctions-{rule}"]
+    assert {item.level for item in found} == {level}
+    assert all(item.hint and item.source is not None for item in found)
     assert rule not in codes_of(lint_application(mended()))
 
 
 def test_every_rule_is_tried() -> None:
     # `assumed` stands with every lone file, so no mended one lacks it.
     tried = FILES.keys() | APPS.keys() | {"assumed"}
-    declared = {one.removeprefix("appfunctions-") for one in RULES} | REASONS.keys()
+    declared = {item.removeprefix("appfunctions-") for item in RULES} | REASONS.keys()
     assert declared == tried
-    assert all(f"appfunctions-{one}" in FINDING_CODES for one in declared)
+    assert all(f"appfunctions-{item}" in FINDING_CODES for item in declared)
 
 
 def test_a_right_app_has_no_findings() -> None:
@@ -339,15 +341,15 @@ def test_a_right_file_has_only_the_note_of_what_is_assumed() -> None:
     assert findings[0].message == "functions.xml is read with the newest Jetpack schema"
 
 
-def test_a_missing_schema_is_told_once_with_what_it_means() -> None:
+def test_a_missing_schema_is_reported_once_with_what_it_means() -> None:
     findings = lint_application(app(service(V2, named(".schema", "none.xsd"))))
     assert codes_of(findings) == {"missing-file", "no-signature", "no-description"}
     assert "no schema of its own on every release from Android 16 on" in findings[0].message
 
 
-def test_an_old_schema_beside_a_new_tag_is_told_as_the_cause() -> None:
+def test_an_old_schema_next_to_a_new_tag_is_reported_as_the_cause() -> None:
     broken, _, _ = APPS["unknown-tag"]
-    (finding,) = (one for one in lint_application(broken()) if one.code == "appfunctions-unknown-tag")
+    (finding,) = (item for item in lint_application(broken()) if item.code == "appfunctions-unknown-tag")
     assert finding.hint is not None
     assert "older than the tag" in finding.hint
     assert "Android 16 QPR1 and Android 16 QPR2" in finding.message
@@ -356,11 +358,11 @@ def test_an_old_schema_beside_a_new_tag_is_told_as_the_cause() -> None:
     assert finding.source.line == 4
 
 
-def test_every_unknown_tag_of_a_file_is_told_with_the_releases_that_drop_the_file() -> None:
+def test_every_unknown_tag_of_a_file_is_reported_with_the_releases_that_drop_the_file() -> None:
     found = lint_text(file_with(extra="<one>1</one><two>2</two>"))
-    told = [one.message for one in found if one.code == "appfunctions-unknown-tag"]
-    assert [message.split(">")[0] for message in told] == ["<one", "<two"]
-    assert all("Android 16 QPR1 and Android 16 QPR2" in message for message in told)
+    reported = [item.message for item in found if item.code == "appfunctions-unknown-tag"]
+    assert [message.split(">")[0] for message in reported] == ["<one", "<two"]
+    assert all("Android 16 QPR1 and Android 16 QPR2" in message for message in reported)
 
 
 def test_a_file_of_version_1_is_read_as_such() -> None:
@@ -371,7 +373,7 @@ def test_a_file_of_version_1_is_read_as_such() -> None:
 
 
 def test_a_compilers_empty_file_is_only_noted() -> None:
-    assert {one.level for one in lint_text("<appfunctions/>")} == {Level.NOTE}
+    assert {item.level for item in lint_text("<appfunctions/>")} == {Level.NOTE}
 
 
 def test_a_manifest_alone_is_refused() -> None:
@@ -386,7 +388,9 @@ def test_files_that_jetpacks_compiler_writes_are_right() -> None:
     odd = {}
     for path in sorted(folder.glob("androidx__*output__*.xml")):
         findings = lint_file(SourceFile(path.name, path.read_bytes()))
-        grave = {one.code for one in findings if one.level != Level.NOTE} - {"appfunctions-no-signature"}
+        grave = {finding.code for finding in findings if finding.level != Level.NOTE} - {
+            "appfunctions-no-signature"
+        }
         if grave:
             odd[path.name.rpartition("output__")[2]] = grave
     assert odd == {
@@ -410,14 +414,14 @@ PIECES = st.lists(
 @given(PIECES.map(str.encode) | st.binary(max_size=60))
 def test_any_file_but_a_manifest_is_linted(data: bytes) -> None:
     findings = lint_file(SourceFile("any.xml", data))
-    assert all(one.code in FINDING_CODES for one in findings)
-    assert all("\n" not in one.message and not one.message.endswith(".") for one in findings)
+    assert all(finding.code in FINDING_CODES for finding in findings)
+    assert all("\n" not in finding.message and not finding.message.endswith(".") for finding in findings)
 
 
 @given(PIECES, PIECES)
 def test_any_app_is_linted(text: str, schema: str) -> None:
     findings = lint_application(app(functions_xml=text, app_functions_schema_xsd=schema))
-    assert all(one.code in FINDING_CODES for one in findings)
+    assert all(finding.code in FINDING_CODES for finding in findings)
 
 
 @pytest.mark.parametrize("guarded", [True, False])
@@ -431,15 +435,15 @@ def test_a_service_that_is_meant_for_functions_and_has_no_file_lacks_the_action(
 
 
 def with_code(application: Application, code: str) -> list[Finding]:
-    return [one for one in lint_application(application) if one.code == f"appfunctions-{code}"]
+    return [item for item in lint_application(application) if item.code == f"appfunctions-{code}"]
 
 
-def test_a_file_that_a_source_tree_does_not_have_is_no_error() -> None:
+def test_a_file_that_a_source_tree_does_not_have_is_not_an_error() -> None:
     of_source = app(service(named(".v2", "made_by_the_build.xml"), SCHEMA_PROPERTY))
-    (finding,) = (one for one in lint_application(of_source) if one.code == "appfunctions-missing-file")
+    (finding,) = (item for item in lint_application(of_source) if item.code == "appfunctions-missing-file")
     assert finding.level is Level.WARNING
     (finding,) = (
-        one for one in lint_application(built(of_source)) if one.code == "appfunctions-missing-file"
+        item for item in lint_application(built(of_source)) if item.code == "appfunctions-missing-file"
     )
     assert finding.level is Level.ERROR
 
@@ -448,7 +452,7 @@ def test_the_schema_of_jetpack_is_there_before_the_build() -> None:
     tree = {"AndroidManifest.xml": manifest().encode(), "assets/functions.xml": file_with().encode()}
     of_source = application_from_tree(tree)
     assert lint_application(of_source) == ()
-    assert "appfunctions-missing-file" in {one.code for one in lint_application(built(of_source))}
+    assert "appfunctions-missing-file" in {item.code for item in lint_application(built(of_source))}
 
 
 def test_a_file_that_is_elsewhere_in_the_app_is_named() -> None:
@@ -459,5 +463,5 @@ def test_a_file_that_is_elsewhere_in_the_app_is_named() -> None:
     guidance = app(
         named(".app_metadata", "@xml/functions_old", attribute="resource"), functions_old_xml="<x/>"
     )
-    (finding,) = (one for one in lint_application(guidance) if one.code == "appfunctions-metadata-missing")
+    (finding,) = (item for item in lint_application(guidance) if item.code == "appfunctions-metadata-missing")
     assert finding.message == "the app has no @xml/functions_old, but it has assets/functions_old.xml"

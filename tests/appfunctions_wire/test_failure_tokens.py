@@ -49,9 +49,9 @@ def test_a_code_is_read_as_its_token_or_its_categorys(code: int, token: str) -> 
 
 
 def test_every_token_has_a_known_code_and_an_exit_code_of_the_design() -> None:
-    for one in load_failure_tokens().values():
-        assert code_of_token(one.token) in load_error_codes()
-        assert one.exit_code in {5, 6}
+    for failure_token in load_failure_tokens().values():
+        assert code_of_token(failure_token.token) in load_error_codes()
+        assert failure_token.exit_code in {5, 6}
 
 
 def test_every_known_code_has_its_constant() -> None:

@@ -37,7 +37,7 @@ NO_DEFINITIONS: dict[str, Type] = {}
 
 
 def parameters(**types: Type) -> ObjectType:
-    return record({name: optional(one) for name, one in types.items()})
+    return record({name: optional(item) for name, item in types.items()})
 
 
 def scalar(kind: str, **facts: Any) -> ScalarType:
@@ -162,7 +162,7 @@ def test_a_one_of_that_fits_none_is_refused() -> None:
         read_parameters({"shape": {"side": 1.0, SCHEMA_TYPE_KEY: "com.x.Other"}}, declared, SHAPES)
 
 
-def test_what_an_alternative_loses_is_told() -> None:
+def test_what_an_alternative_loses_is_reported() -> None:
     alternatives = (parameters(tags=array(scalar("string"))), parameters(count=scalar("int32")))
     declared = parameters(choice=OneOfType(alternatives=alternatives))
     assert problem_of({"choice": {"tags": []}}, declared) == ("empty-array", "/choice/tags")
@@ -172,8 +172,8 @@ def test_what_an_alternative_loses_is_told() -> None:
 
 
 def test_a_key_that_is_required_and_nullable_may_stay_away() -> None:
-    one = ObjectType(qualified_name="a.One", properties={"a": required(scalar("string", nullable=True))})
-    declared = parameters(choice=one_of(one, parameters(b=scalar("int32"))))
+    item = ObjectType(qualified_name="a.One", properties={"a": required(scalar("string", nullable=True))})
+    declared = parameters(choice=one_of(item, parameters(b=scalar("int32"))))
     named = {"choice": {SCHEMA_TYPE_KEY: "a.One"}}
     assert write_parameters(named, declared, {}) == named
 

@@ -51,14 +51,14 @@ def test_what_a_device_printed_is_unwrapped_by_the_declared_type(case: str, decl
     assert write_result(read, declared, {}) == printed
 
 
-def test_one_value_and_a_list_of_one_are_told_apart_by_the_declaration() -> None:
+def test_the_declaration_distinguishes_one_value_and_a_list_of_one() -> None:
     assert read_result(returned("a"), scalar("string"), {}) == "a"
     assert read_result(returned("a"), array(scalar("string")), {}) == ["a"]
     assert read_result(returned(), array(scalar("string")), {}) == []
 
 
 @pytest.mark.parametrize("declared", [None, scalar("null"), scalar("string"), OpaqueType(), AnyType()])
-def test_an_empty_document_is_no_value(declared: Type | None) -> None:
+def test_an_empty_document_is_not_a_value(declared: Type | None) -> None:
     assert read_result({}, declared, {}) is None
     assert write_result(None, declared, {}) == {}
 
@@ -161,7 +161,7 @@ ANYTHING: st.SearchStrategy[Any] = st.recursive(
 def test_any_document_is_read_or_refused(case: tuple[Type, Any], hostile: Any) -> None:
     declared, _ = case
     for document in (hostile, {RETURN_KEY: hostile}, {RETURN_KEY: [hostile]}):
-        for one in (declared, None):
+        for item in (declared, None):
             for cross in (read_result, write_result):
                 with suppress(AppFunctionWireError):
-                    cross(document, one, DEFINITIONS)
+                    cross(document, item, DEFINITIONS)

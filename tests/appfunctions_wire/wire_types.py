@@ -88,7 +88,7 @@ def typed(draw: st.DrawFn, depth: int = 2, *, result: bool = False) -> tuple[Typ
     if kind == "all-of":
         first, first_values = draw(objects(depth - 1, result=result))
         members = (first, ref("com.x.Id"))
-        merged = st.builds(lambda one, number: {**one, "id": number}, first_values, LONG)
+        merged = st.builds(lambda item, number: {**item, "id": number}, first_values, LONG)
         return AllOfType(members=members), merged
     return draw(st.sampled_from(scalar_pairs(result=result)))
 
@@ -99,14 +99,14 @@ def objects(draw: st.DrawFn, depth: int = 2, *, result: bool = False) -> tuple[O
     properties: dict[str, Property] = {}
     required: dict[str, Values] = {}
     optional: dict[str, Values] = {}
-    for name in draw(st.lists(NAMES.filter(lambda one: one != "id"), min_size=1, max_size=3, unique=True)):
-        one, values = draw(typed(depth, result=result))
+    for name in draw(st.lists(NAMES.filter(lambda item: item != "id"), min_size=1, max_size=3, unique=True)):
+        item, values = draw(typed(depth, result=result))
         if draw(st.booleans()):
-            one, values = array(one), st.lists(values, min_size=0 if result else 1, max_size=3)
-            if isinstance(one.items, AnyType):
+            item, values = array(item), st.lists(values, min_size=0 if result else 1, max_size=3)
+            if isinstance(item.items, AnyType):
                 values = st.lists(st.text(max_size=2), min_size=1, max_size=3)
         is_required = draw(st.booleans())
-        properties[name] = Property(type=one, required=is_required)
+        properties[name] = Property(type=item, required=is_required)
         (required if is_required else optional)[name] = values
     return record(properties), st.fixed_dictionaries(required, optional=optional)
 

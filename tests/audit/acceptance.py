@@ -85,7 +85,7 @@ class Declaration:
 
     def accepts_array(self, shape: Shape, value: Any) -> bool:
         return isinstance(value, list) and (
-            shape.items is None or all(self.accepts(shape.items, one) for one in value)
+            shape.items is None or all(self.accepts(shape.items, item) for item in value)
         )
 
     def accepts_object(self, shape: Shape, value: Any) -> bool:
@@ -100,11 +100,11 @@ class Declaration:
         return definition is None or self.accepts(definition, value)
 
     def accepts_all_of(self, shape: Shape, value: Any) -> bool:
-        return all(self.accepts(one, value) for one in shape.parts)
+        return all(self.accepts(part, value) for part in shape.parts)
 
     def accepts_one_of(self, shape: Shape, value: Any) -> bool:
         """Return whether an alternative accepts the value: that of its `schemaType`, if it has one."""
         named = value.get("schemaType") if isinstance(value, dict) else None
         is_name = isinstance(named, str)
-        parts = [one for one in shape.parts if is_name and named in {one.class_name, one.name}]
-        return any(self.accepts(one, value) for one in parts or shape.parts)
+        parts = [item for item in shape.parts if is_name and named in {item.class_name, item.name}]
+        return any(self.accepts(item, value) for item in parts or shape.parts)

@@ -28,14 +28,14 @@ def attribute(element: Any, name: str) -> str | None:
 def components_with_action(manifest: Any, kinds: tuple[str, ...], action: str) -> Iterator[Any]:
     """Yield the components of these kinds that have an intent filter with the action."""
     for component in manifest.iterfind("application/*"):
-        actions = [attribute(one, "name") for one in component.iterfind("intent-filter/action")]
+        actions = [attribute(item, "name") for item in component.iterfind("intent-filter/action")]
         if component.tag in kinds and action in actions:
             yield component
 
 
 def meta_data(component: Any, name: str, tag: str = "meta-data") -> Any:
     """Return the meta-data (or property) element of that name, None without it."""
-    return next((one for one in component.iterfind(tag) if attribute(one, "name") == name), None)
+    return next((item for item in component.iterfind(tag) if attribute(item, "name") == name), None)
 
 
 def text_of(value: str | None, files: Files) -> str | None:
@@ -99,8 +99,8 @@ def component_access(component: Any, files: Files, *, binding: str | None = None
     if exported == "false":
         access["exported"] = False
     # A component of a disabled application is disabled, too.
-    stated = [attribute(one, "enabled") for one in (component.getparent(), component)]
-    enabled = next((one for one in stated if one not in {None, "true"}), None)
+    stated = [attribute(item, "enabled") for item in (component.getparent(), component)]
+    enabled = next((item for item in stated if item not in {None, "true"}), None)
     if enabled is not None and enabled.startswith("@bool/"):
         values = resource_values(files, "bool", enabled.removeprefix("@bool/"))
         access["enabled"] = {qualifier: value == "true" for qualifier, value in values.items()}

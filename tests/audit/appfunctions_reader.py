@@ -139,24 +139,24 @@ def _read_type(element: Any) -> Shape:
     )
     shape.class_name = _word(element, "objectQualifiedName")
     shape.name = _word(element, "dataTypeReference")
-    values = [one.text or "" for one in element.iterfind("enumValues")]
+    values = [item.text or "" for item in element.iterfind("enumValues")]
     if values:
-        shape.enum = [int(one) for one in values] if kind == "int32" else list(values)
+        shape.enum = [int(item) for item in values] if kind == "int32" else list(values)
     if kind == "string":
         shape.format = _word(element, "format")
         shape.pattern = _word(element, "pattern")
     if element.find("itemType") is not None:
         shape.items = _read_type(element.find("itemType"))
     shape.properties = {
-        _word(one, "name") or "": _read_type(one.find("dataTypeMetadata"))
-        for one in element.iterfind("properties")
+        _word(item, "name") or "": _read_type(item.find("dataTypeMetadata"))
+        for item in element.iterfind("properties")
     }
     shape.required = (
-        frozenset(one.text or "" for one in element.iterfind("required")) & shape.properties.keys()
+        frozenset(item.text or "" for item in element.iterfind("required")) & shape.properties.keys()
     )
     tag = {"all-of": "allOf", "one-of": "oneOf"}.get(kind)
     if tag is not None:
-        shape.parts = [_read_type(one) for one in element.iterfind(tag)]
+        shape.parts = [_read_type(item) for item in element.iterfind(tag)]
         for part in shape.parts:
             part.nullable = False  # Jetpack looks at the nullability of the whole only
     return fold(shape)

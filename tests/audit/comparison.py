@@ -37,9 +37,11 @@ class Comparison:
     @property
     def differences(self) -> list[str]:
         """The pointers of facts that only one side has, or that have different values."""
-        changed = [one for one, value in self.before.items() if not same(value, self.after.get(one, MISSING))]
-        changed += [one for one in self.after if one not in self.before]
-        return [one for one in changed if not self._is_nullable_anyway(one)]
+        changed = [
+            item for item, value in self.before.items() if not same(value, self.after.get(item, MISSING))
+        ]
+        changed += [item for item in self.after if item not in self.before]
+        return [item for item in changed if not self._is_nullable_anyway(item)]
 
     def _is_nullable_anyway(self, pointer: str) -> bool:
         """Return whether a leaf only says that null is allowed, where the target allows any value."""
@@ -73,8 +75,8 @@ def compare(
     def placed(pointer: str) -> str:
         return _placed(pointer, spelling, unwrapped, leaves)
 
-    written = {placed(one.pointer): one for one in renamed}
-    names = {(pointer.rpartition("/")[0], one.written): one.original for pointer, one in written.items()}
+    written = {placed(item.pointer): item for item in renamed}
+    names = {(pointer.rpartition("/")[0], item.written): item.original for pointer, item in written.items()}
     restored = _Restored(target, names, unwrapped).declared()
     restored = _Restored(restored, _definition_names(source, restored), set()).declared()
     kept = [name for name in source.definitions if name in restored.definitions]
@@ -82,8 +84,10 @@ def compare(
         source=source,
         target=target,
         restored=restored,
-        findings=[replace(one, pointer=_with_source_names(placed(one.pointer), names)) for one in findings],
-        written_names={pointer: one.written for pointer, one in written.items()},
+        findings=[
+            replace(item, pointer=_with_source_names(placed(item.pointer), names)) for item in findings
+        ],
+        written_names={pointer: item.written for pointer, item in written.items()},
         unwrapped=unwrapped,
         before=leaves_of(source, kept),
         after=leaves_of(restored, kept),
@@ -118,18 +122,18 @@ def _definition_names(source: Declared, target: Declared) -> dict[tuple[str, str
                 (source.definitions.get(left.name or ""), target.definitions.get(right.name or ""))
             )
         steps = dict(right.steps())
-        pending += [(inner, steps.get(one)) for one, inner in left.steps()]
+        pending += [(inner, steps.get(item)) for item, inner in left.steps()]
     unknown = [name for name in target.definitions if "@" in name and ("/definitions", name) not in names]
     for name in unknown:
         alike = [
-            one
-            for one in source.definitions
-            if without_suffix(f"/definitions/{token(one)}") == without_suffix(f"/definitions/{token(name)}")
+            item
+            for item in source.definitions
+            if without_suffix(f"/definitions/{token(item)}") == without_suffix(f"/definitions/{token(name)}")
         ]
-        left_over = [one for one in alike if one not in names.values()]
+        left_over = [item for item in alike if item not in names.values()]
         if left_over:
             names["/definitions", name] = max(
-                left_over, key=lambda one: _likeness(source.definitions[one], target.definitions[name])
+                left_over, key=lambda item: _likeness(source.definitions[item], target.definitions[name])
             )
     return names
 
@@ -150,16 +154,16 @@ def _placed(pointer: str, spelling: Spelling, unwrapped: set[str], leaves: Mappi
         return spelling.placed(pointer)
     # A second definition of a name has another suffix here; it is the one whose leaf exists.
     places = map(spelling.placed, _other_suffixes(pointer, leaves))
-    return next((one for one in places if one in leaves), spelling.placed(pointer))
+    return next((place for place in places if place in leaves), spelling.placed(pointer))
 
 
 def _other_suffixes(pointer: str, leaves: Iterable[str]) -> list[str]:
     """Return a pointer below each of the definitions that have its name."""
     name = pointer.split("/")[2]
     rest = pointer.removeprefix(f"/definitions/{name}")
-    known = dict.fromkeys(one.split("/")[2] for one in leaves if one.startswith("/definitions/"))
+    known = dict.fromkeys(item.split("/")[2] for item in leaves if item.startswith("/definitions/"))
     plain = name.partition("@")[0]
-    return [f"/definitions/{one}{rest}" for one in known if one.partition("@")[0] == plain]
+    return [f"/definitions/{item}{rest}" for item in known if item.partition("@")[0] == plain]
 
 
 def _wrapped(source: Declared, target: Declared) -> Iterator[int]:
@@ -218,6 +222,6 @@ class _Restored:
             required=frozenset(original[name] for name in shape.required),
             items=None if shape.items is None else self.shape(shape.items, f"{pointer}/items"),
             parts=[
-                self.shape(one, f"{pointer}/{word}/{position}") for position, one in enumerate(shape.parts)
+                self.shape(item, f"{pointer}/{word}/{position}") for position, item in enumerate(shape.parts)
             ],
         )

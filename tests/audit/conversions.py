@@ -68,11 +68,11 @@ def convert(descriptor: Descriptor, reading: Providers, target: str) -> Conversi
     chosen, dialect = find_format(target)
     (translation,) = translate(reading.providers, chosen, dialect)
     writing = translation.writing
-    files = {one.path: one.text for one in writing.artifacts}
+    files = {item.path: item.text for item in writing.artifacts}
     return Conversion(
         descriptor,
         Descriptor(target, files),
-        tuple(Finding(one.code, str(one.level), one.pointer, one.message) for one in reading.findings),
-        tuple(Finding(one.code, str(one.level), one.pointer, one.message) for one in writing.findings),
-        tuple(Renamed(one.pointer, one.original, one.written) for one in writing.names),
+        tuple(Finding(item.code, str(item.level), item.pointer, item.message) for item in reading.findings),
+        tuple(Finding(item.code, str(item.level), item.pointer, item.message) for item in writing.findings),
+        tuple(Renamed(item.pointer, item.original, item.written) for item in writing.names),
     )

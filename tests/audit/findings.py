@@ -74,7 +74,7 @@ def says_same(finding: str, leaf: str) -> bool:
     (node, word), (leaf_node, leaf_word) = split(finding), split(leaf)
     if node != leaf_node:
         return False
-    return word == leaf_word or any(word in one and leaf_word in one for one in (_KIND_WORDS, _NULL_WORDS))
+    return word == leaf_word or any(word in item and leaf_word in item for item in (_KIND_WORDS, _NULL_WORDS))
 
 
 def speaks_of(finding: str, leaf: str) -> bool:

@@ -85,13 +85,13 @@ def _has_kind(shape: Shape, kind: str, declared: Declared) -> bool:
     seen: set[str] = set()
     pending = [shape]
     while pending:
-        one = pending.pop()
-        if one.kind == kind:
+        item = pending.pop()
+        if item.kind == kind:
             return True
-        if one.kind == "ref" and one.name in declared.definitions and one.name not in seen:
-            seen.add(one.name)
-            pending.append(declared.definitions[one.name])
-        pending.extend(inner for _, inner in one.steps())
+        if item.kind == "ref" and item.name in declared.definitions and item.name not in seen:
+            seen.add(item.name)
+            pending.append(declared.definitions[item.name])
+        pending.extend(inner for _, inner in item.steps())
     return False
 
 
@@ -120,7 +120,7 @@ def _renamed(compared: Comparison, value: Any, shape: Shape | None, pointer: str
         for steps, inner in shape.steps():
             value = _renamed(compared, value, inner, f"{pointer}/{steps}")
     elif isinstance(value, list):
-        return [_renamed(compared, one, shape.items, f"{pointer}/items") for one in value]
+        return [_renamed(compared, item, shape.items, f"{pointer}/items") for item in value]
     elif isinstance(value, dict):
         places = {name: f"{pointer}/properties/{token(name)}" for name in value}
         return {
@@ -133,15 +133,17 @@ def _renamed(compared: Comparison, value: Any, shape: Shape | None, pointer: str
 
 
 def _judge(compared: Comparison, root: str, instance: Instance, threshold: str) -> Iterator[Problem]:
-    about = [one for one in compared.findings if one.level != "security" and _is_about(one, root, instance)]
+    about = [
+        item for item in compared.findings if item.level != "security" and _is_about(item, root, instance)
+    ]
     # A value that is newly refused may be so for any type around it; one that is newly taken, for its leaf.
     leaf = without_suffix(instance.leaf) if threshold == "widened" else ""
     # Whether null is allowed is a matter of the kind, too, where the kind changed.
     leaves = [leaf, f"{leaf.removesuffix('/nullable')}/kind"] if leaf.endswith("/nullable") else [leaf]
     at_leaf = [
-        one for one in about if leaf and any(says_same(without_suffix(one.pointer), two) for two in leaves)
+        item for item in about if leaf and any(says_same(without_suffix(item.pointer), two) for two in leaves)
     ]
-    gravest = max(at_leaf or about, key=lambda one: LEVELS.index(one.level), default=None)
+    gravest = max(at_leaf or about, key=lambda item: LEVELS.index(item.level), default=None)
     if gravest is None:
         yield Problem(f"silently-{threshold}", instance.leaf or root, detail=repr(instance.value))
     elif not reaches(gravest.level, threshold):
@@ -158,22 +160,24 @@ def _is_about(finding: Finding, root: str, instance: Instance) -> bool:
     places = [own] if instance.leaf.endswith("/required") else [own, *instance.places]
     # What one alternative refuses another may take.
     around = [own, *instance.places, *instance.trail]
-    places += [one.partition("/alternatives/")[0] for one in around if "/alternatives/" in one]
-    if any(is_below(pointer, without_suffix(one)) for one in places):
+    places += [item.partition("/alternatives/")[0] for item in around if "/alternatives/" in item]
+    if any(is_below(pointer, without_suffix(item)) for item in places):
         return True
     node, word = split(pointer)
-    return word in _AROUND and node in {without_suffix(one) for one in (*instance.trail, *instance.places)}
+    return word in _AROUND and node in {without_suffix(item) for item in (*instance.trail, *instance.places)}
 
 
 def problems_of_visibility(compared: Comparison) -> Iterator[Problem]:
     """Yield each unreported type for which Jetpack's agents drop a function (reference appfunctions 2.c)."""
     if compared.target.protocol != "appfunctions" or compared.source.protocol == "appfunctions":
         return
-    grave = [one for one in compared.findings if reaches(one.level, "narrowed") and one.level != "security"]
+    grave = [
+        item for item in compared.findings if reaches(item.level, "narrowed") and item.level != "security"
+    ]
     for root, shape in shapes_of(compared.restored):
         for pointer in _invisible(shape, root, compared.restored):
             place = without_suffix(pointer)
-            if not any(is_below(without_suffix(one.pointer), place) for one in grave):
+            if not any(is_below(without_suffix(item.pointer), place) for item in grave):
                 yield Problem("invisible-to-agents", pointer)
 
 
@@ -183,7 +187,7 @@ def _invisible(shape: Shape, pointer: str, declared: Declared) -> Iterator[str]:
         yield pointer
     if shape.kind == "one-of" and shape.class_name is None:
         yield pointer
-    if shape.kind in {"one-of", "all-of"} and not all(_is_object(one, declared) for one in shape.parts):
+    if shape.kind in {"one-of", "all-of"} and not all(_is_object(part, declared) for part in shape.parts):
         yield pointer
     for steps, inner in shape.steps():
         yield from _invisible(inner, f"{pointer}/{steps}", declared)

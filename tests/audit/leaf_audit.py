@@ -36,10 +36,10 @@ class Problem:
 
 def problems_of_leaves(compared: Comparison) -> Iterator[Problem]:
     """Yield each difference without a finding, finding without a difference, and text that did not move."""
-    differences = {without_suffix(one): one for one in compared.differences}
-    spoken = {without_suffix(one.pointer) for one in compared.findings}
+    differences = {without_suffix(item): item for item in compared.differences}
+    spoken = {without_suffix(item.pointer) for item in compared.findings}
     for plain, pointer in differences.items():
-        if plain in spoken or any(speaks_of(one, plain) for one in spoken) or _is_noted(compared, pointer):
+        if plain in spoken or any(speaks_of(item, plain) for item in spoken) or _is_noted(compared, pointer):
             continue
         before, after = (side.get(pointer) for side in (compared.before, compared.after))
         yield Problem("unreported", pointer, detail=f"{before!r} -> {after!r}")
@@ -70,7 +70,7 @@ def _holds(note: Any, value: Any) -> bool:
     if same(note, value):
         return True
     inner = note.values() if isinstance(note, dict) else note if isinstance(note, list) else ()
-    return any(_holds(one, value) for one in inner)
+    return any(_holds(item, value) for item in inner)
 
 
 def _is_true(finding: Finding, compared: Comparison, differences: Collection[str]) -> bool:
@@ -82,10 +82,10 @@ def _is_true(finding: Finding, compared: Comparison, differences: Collection[str
     kind = f"{node}/kind"
     if kind in compared.before and kind not in compared.after:
         return True  # The whole type is gone, and all that it said.
-    if word == "kind" and any(is_below(one, without_suffix(node)) for one in differences):
+    if word == "kind" and any(is_below(difference, without_suffix(node)) for difference in differences):
         return True  # The kind of a type that lost what is inside.
     pointer = without_suffix(finding.pointer)
-    return pointer in differences or any(speaks_of(pointer, one) for one in differences)
+    return pointer in differences or any(speaks_of(pointer, difference) for difference in differences)
 
 
 def _is_unenforced(finding: Finding, compared: Comparison) -> bool:
@@ -102,7 +102,7 @@ def _is_unenforced(finding: Finding, compared: Comparison) -> bool:
 
 def _is_reached(pointer: str, declared: Declared) -> bool:
     reached = (without_suffix(f"/definitions/{token(name)}") for name in reached_definitions(declared))
-    return any(is_below(without_suffix(pointer), one) for one in reached)
+    return any(is_below(without_suffix(pointer), item) for item in reached)
 
 
 def _leads_back(finding: Finding, compared: Comparison) -> bool:
@@ -119,16 +119,16 @@ def _is_in_text(finding: Finding, compared: Comparison) -> bool:
     kind = compared.before.get(f"{split(finding.pointer)[0]}/kind")
     if value is None or finding.code == "text-added" or kind in {"any", "opaque"}:
         return True  # A text without a type says that any value is allowed, null too.
-    texts = "\0".join(one for one in compared.after.values() if isinstance(one, str))
+    texts = "\0".join(item for item in compared.after.values() if isinstance(item, str))
     if any(word in texts for word in _spellings(finding.pointer, value)):
         return True
     # The texts of a choice of one and of its member are one text here, and may be two there.
     breaks = [place for place, letter in enumerate(value) if letter == " "] if isinstance(value, str) else []
-    return any(_has_text(value[:one], texts) and _has_text(value[one + 1 :], texts) for one in breaks)
+    return any(_has_text(value[:item], texts) and _has_text(value[item + 1 :], texts) for item in breaks)
 
 
 def _has_text(text: str, texts: str) -> bool:
-    return any(one in texts for one in _spellings("/description", text))
+    return any(spelling in texts for spelling in _spellings("/description", text))
 
 
 _KIND_WORDS: Final = {
@@ -161,6 +161,7 @@ def _spellings(pointer: str, value: Any) -> list[str]:
         return ["yes" if value else "no", json.dumps(value)]
     if isinstance(value, list):
         return [
-            separator.join(json.dumps(one, ensure_ascii=False) for one in value) for separator in (", ", ",")
+            separator.join(json.dumps(item, ensure_ascii=False) for item in value)
+            for separator in (", ", ",")
         ]
     return [json.dumps(value, sort_keys=True, separators=(",", ":"), ensure_ascii=False)]

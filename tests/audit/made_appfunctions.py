@@ -52,7 +52,7 @@ class AppFunctionTexts:
         if self.chance(0.8):
             parts.append(self.element("description", self.text()))
         parts.extend(
-            self.parameter(one) for one in made_schemas.names(self.random, self.random.randint(0, 4))
+            self.parameter(item) for item in made_schemas.names(self.random, self.random.randint(0, 4))
         )
         parts.append(self.response())
         if self.chance(0.2):
@@ -158,9 +158,9 @@ class AppFunctionTexts:
         chosen = made_schemas.names(self.random, self.random.randint(1, 3))
         named = self.element("objectQualifiedName", class_name or f"{_PACKAGE}.Inline")
         properties = "".join(
-            self.property(one, self.data_type("dataTypeMetadata", depth + 1)) for one in chosen
+            self.property(item, self.data_type("dataTypeMetadata", depth + 1)) for item in chosen
         )
-        required = "".join(f"<required>{one}</required>" for one in chosen if self.chance(0.6))
+        required = "".join(f"<required>{item}</required>" for item in chosen if self.chance(0.6))
         return self.typed(tag, 3, f"|{named}{properties}{required}")
 
     def property(self, name: str, data_type: str) -> str:
@@ -278,8 +278,8 @@ _SCHEMA_TYPES: Final[dict[str, dict[str, tuple[str, int]]]] = {
 def schema_file() -> str:
     """Return the AppSearch schema of a file of functions (reference 2.f)."""
     types = ""
-    for name, held in _SCHEMA_TYPES.items():
-        elements = "".join(_element(one, *of) for one, of in held.items())
+    for name, kept in _SCHEMA_TYPES.items():
+        elements = "".join(_element(item, *of) for item, of in kept.items())
         types += f'<xs:documentType name="{name}">{elements}</xs:documentType>\n'
     return f'<xs:schema xmlns:xs="http://www.w3.org/2001/XMLSchema">\n{types}</xs:schema>\n'
 

@@ -125,8 +125,8 @@ class ByHand:
     def model(self, name: str, depth: int) -> Schema:
         del name
         chosen = names(self.random, self.random.randint(0 if depth == 0 else 1, 4))
-        schema: Schema = {"type": "object", "properties": {one: self.field(one, depth) for one in chosen}}
-        required = [one for one in chosen if self.chance(0.5)]
+        schema: Schema = {"type": "object", "properties": {item: self.field(item, depth) for item in chosen}}
+        required = [item for item in chosen if self.chance(0.5)]
         if required or self.chance(0.3):
             schema["required"] = required
         return schema
@@ -302,11 +302,11 @@ class AdversarialSchemas(ByHand):
         schema = super().root()
         if self.chance(0.2):
             schema["properties"]["own"] = {"$ref": "#/$defs/Own"}
-            held = {
+            kept = {
                 "type": "object",
                 "properties": {"a": self.random.choice(({"type": "string"}, {"type": "integer"}))},
             }
-            schema.setdefault("$defs", {})["Own"] = held
+            schema.setdefault("$defs", {})["Own"] = kept
         if self.chance(0.1):
             schema["properties"]["whole"] = {"$ref": "#"}
         if self.chance(0.1):
@@ -316,8 +316,8 @@ class AdversarialSchemas(ByHand):
     def model(self, name: str, depth: int) -> Schema:
         del name
         chosen = names(self.random, self.random.randint(0, 4), odd=True)
-        schema: Schema = {"type": "object", "properties": {one: self.field(one, depth) for one in chosen}}
-        required = [one for one in chosen if self.chance(0.4)]
+        schema: Schema = {"type": "object", "properties": {item: self.field(item, depth) for item in chosen}}
+        required = [item for item in chosen if self.chance(0.4)]
         if required:
             schema["required"] = required
         extra: tuple[Schema, ...] = (

@@ -86,7 +86,7 @@ class ValueMaker:
             base = self.make(shape, pointer, (), ())
             yield Instance(base)
             if is_taken(base):
-                mutated.extend(one for site in self.sites for one in self.mutated(base, site))
+                mutated.extend(item for site in self.sites for item in self.mutated(base, site))
         for _ in range(_LEAST - _BASES - len(mutated)):
             yield Instance(self.make(shape, pointer, (), ()))
         yield from self.random.sample(mutated, min(count, len(mutated)))
@@ -188,7 +188,7 @@ class ValueMaker:
         """Yield the values with one part changed, each with the leaf that the change violates."""
         if not _has_part(value, site.path):
             return
-        places = tuple(one.pointer for one in self.sites if one.path == site.path)
+        places = tuple(item.pointer for item in self.sites if item.path == site.path)
         for word, part in self.changes(site, _part(value, site.path)):
             changed = _with_part(value, site.path, part)
             yield Instance(changed, f"{site.pointer}/{word}", places, site.trail)
@@ -247,7 +247,10 @@ def _out_of_range(shape: Shape) -> Iterator[tuple[str, Any]]:
 def _other_members(shape: Shape, part: dict[str, Any]) -> Iterator[tuple[str, Any]]:
     for name in shape.required:
         if name in part and not shape.properties[name].nullable:
-            yield f"properties/{token(name)}/required", {key: one for key, one in part.items() if key != name}
+            yield (
+                f"properties/{token(name)}/required",
+                {key: item for key, item in part.items() if key != name},
+            )
     stated = shape.keywords.get("additionalProperties")
     if stated is False:
         yield "keywords/additionalProperties", {**part, "undeclared": 1}

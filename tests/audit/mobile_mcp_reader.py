@@ -44,7 +44,7 @@ def read_mobile_mcp(files: Files) -> Declared:
     text = (root.text or "").strip()
     if text:
         declared.facts["mobile-mcp/text"] = text
-    declared.tools.extend(_read_capability(one, files) for one in root.iterfind("capability"))
+    declared.tools.extend(_read_capability(item, files) for item in root.iterfind("capability"))
     return declared
 
 
@@ -68,15 +68,15 @@ def _read_parameters(element: Any, files: Files, *, is_output: bool) -> Shape:
     """Read parameters; every output counts as required, since a tool returns what it declares."""
     properties: dict[str, Shape] = {}
     required: set[str] = set()
-    for one in element.iterfind("param"):
-        name = text_of(one.get("name"), files) or ""
-        word = one.get("type") or ""
+    for item in element.iterfind("param"):
+        name = text_of(item.get("name"), files) or ""
+        word = item.get("type") or ""
         shape = Shape(
-            TYPE_WORDS.get(word.lower(), "string"), description=text_of(one.get("description"), files)
+            TYPE_WORDS.get(word.lower(), "string"), description=text_of(item.get("description"), files)
         )
         if word.lower() not in TYPE_WORDS:
             shape.facts["mobile-mcp/word"] = word
         properties[name] = shape
-        if is_output or (one.get("required") or "").lower() in {"true", "1"}:
+        if is_output or (item.get("required") or "").lower() in {"true", "1"}:
             required.add(name)
     return Shape("object", properties=properties, required=frozenset(required))

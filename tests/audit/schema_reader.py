@@ -39,21 +39,21 @@ def read_root(schema: Any, definitions: dict[str, Shape], notes: list[Any]) -> S
     if not isinstance(schema, Mapping):
         return _Reader({}, notes).read(schema)
     local = {
-        f"#/{word}/{name}": (name, held)
+        f"#/{word}/{name}": (name, kept)
         for word in _CONTAINERS
-        for name, held in schema.get(word, {}).items()
+        for name, kept in schema.get(word, {}).items()
     }
     for reference in _references(schema):
         # A reference may lead to any part of the schema, as zod writes it; the part counts as a definition.
         place = _decoded(reference)
         if place == "#":
-            local[place] = ("Root", {word: held for word, held in schema.items() if word not in _CONTAINERS})
+            local[place] = ("Root", {word: kept for word, kept in schema.items() if word not in _CONTAINERS})
         elif place not in local and place.startswith("#/"):
             local[place] = (place.rpartition("/")[2], _part_at(schema, reference))
     names = {pointer: name for pointer, (name, _) in local.items()}
     read: dict[str, Shape] = {}
-    for pointer, (name, held) in local.items():
-        shape = _Reader(names, notes).read(held)
+    for pointer, (name, kept) in local.items():
+        shape = _Reader(names, notes).read(kept)
         known, number = name, 1
         while known in definitions and definitions[known] != shape:
             number += 1
@@ -61,10 +61,10 @@ def read_root(schema: Any, definitions: dict[str, Shape], notes: list[Any]) -> S
         names[pointer] = known
         read[known] = shape
     if any(name != pointer.rpartition("/")[2] for pointer, name in names.items()):
-        read = {names[pointer]: _Reader(names, notes).read(held) for pointer, (_, held) in local.items()}
+        read = {names[pointer]: _Reader(names, notes).read(kept) for pointer, (_, kept) in local.items()}
     definitions.update(read)
     return _Reader(names, notes).read(
-        {word: held for word, held in schema.items() if word not in _CONTAINERS}
+        {word: kept for word, kept in schema.items() if word not in _CONTAINERS}
     )
 
 
@@ -77,17 +77,17 @@ def _references(schema: Any) -> Iterator[str]:
     if isinstance(schema, Mapping):
         if isinstance(schema.get("$ref"), str):
             yield schema["$ref"]
-        for held in schema.values():
-            yield from _references(held)
+        for kept in schema.values():
+            yield from _references(kept)
     elif isinstance(schema, list):
-        for held in schema:
-            yield from _references(held)
+        for kept in schema:
+            yield from _references(kept)
 
 
 def _part_at(schema: Any, reference: str) -> Any:
     """Return the part of a schema at a JSON Pointer; the schema of any value where nothing is there."""
-    for one in unquote(reference).split("/")[1:]:
-        name = one.replace("~1", "/").replace("~0", "~")
+    for item in unquote(reference).split("/")[1:]:
+        name = item.replace("~1", "/").replace("~0", "~")
         if not isinstance(schema, Mapping) or name not in schema:
             return {}
         schema = schema[name]
@@ -102,7 +102,7 @@ class _Reader:
     def read(self, schema: Any) -> Shape:
         if not isinstance(schema, Mapping):
             return Shape("any", keywords={} if schema is True else {"not": {}})
-        left = {word: held for word, held in schema.items() if word not in _NO_MEANING}
+        left = {word: kept for word, kept in schema.items() if word not in _NO_MEANING}
         self.notes.extend(left.pop(word) for word in [word for word in left if word.startswith("x-")])
         shape = self.shape_of(left)
         self.read_enum(left, shape)
@@ -130,14 +130,14 @@ class _Reader:
         if isinstance(left.get("items"), Mapping | bool):
             return Shape("array", items=self.read(left.pop("items")))
         values = left.get("enum")
-        if values and all(isinstance(one, str) for one in values):
+        if values and all(isinstance(value, str) for value in values):
             return Shape("string")
         return Shape("any")
 
     def shape_of_word(self, left: dict[str, Any]) -> Shape:
         stated = left["type"]
         words = [stated] if isinstance(stated, str) else list(stated)
-        others = [one for one in words if one != "null"]
+        others = [item for item in words if item != "null"]
         if len(others) > 1:
             return Shape("any")
         del left["type"]
@@ -152,7 +152,7 @@ class _Reader:
         return shape
 
     def read_object(self, left: dict[str, Any]) -> Shape:
-        properties = {name: self.read(held) for name, held in left.pop("properties", {}).items()}
+        properties = {name: self.read(kept) for name, kept in left.pop("properties", {}).items()}
         stated = left.pop("required", [])
         others = [name for name in stated if name not in properties]
         if others:
@@ -160,10 +160,10 @@ class _Reader:
         return Shape("object", properties=properties, required=frozenset(stated) & properties.keys())
 
     def shape_of_parts(self, left: dict[str, Any], word: str) -> Shape:
-        parts = [self.read_part(one) for one in left.pop(word)]
+        parts = [self.read_part(item) for item in left.pop(word)]
         if word == "allOf":
             return Shape("all-of", parts=parts)
-        named = [one for one in parts if one != Shape("null")]
+        named = [item for item in parts if item != Shape("null")]
         if not named:
             return Shape("null")
         return Shape("one-of", parts=named, exclusive=word == "oneOf", nullable=len(named) < len(parts))
@@ -185,7 +185,7 @@ class _Reader:
         if values is None:
             return
         del left["enum"]
-        shape.enum = [one for one in values if one is not None]
+        shape.enum = [value for value in values if value is not None]
         allows_null = shape.nullable or shape.kind == "any"
         shape.nullable = allows_null and None in values
 
@@ -233,7 +233,7 @@ def fold(shape: Shape) -> Shape:
         return shape
     inner.folded = [*(steps for steps, _ in shape.steps()), *inner.folded]
     inner.nullable = inner.nullable or shape.nullable
-    texts = [one for one in (shape.description, inner.description) if one is not None]
+    texts = [item for item in (shape.description, inner.description) if item is not None]
     inner.description = " ".join(texts) if texts else None
     for word in ("enum", "pattern", "format", "class_name"):
         if getattr(shape, word) is not None:

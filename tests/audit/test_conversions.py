@@ -47,9 +47,10 @@ def test_each_difference_has_its_finding_and_where_values_differ_a_grave_one(
             *problems_of_instances(sides, seed),
             *problems_of_visibility(sides),
         ]
-        problems.extend((seed, one) for one in found)
+        problems.extend((seed, item) for item in found)
     lines = [
-        f"seed {seed}: {one.kind} {one.pointer} {one.code} {one.level} {one.detail}" for seed, one in problems
+        f"seed {seed}: {item.kind} {item.pointer} {item.code} {item.level} {item.detail}"
+        for seed, item in problems
     ]
     if lines:
         pytest.fail("\n".join([f"{len(lines)} problems", *lines[:SHOWN]]), pytrace=False)

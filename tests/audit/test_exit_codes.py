@@ -22,21 +22,21 @@ def test_the_exit_code_follows_the_gravest_finding(
     descriptor = made_descriptor(source, seed)
     folder = tmp_path / "source"
     reading = read_by_droidgate(descriptor, folder)
-    spelled = str(folder / "tools.json" if source == "mcp" else folder)
+    written = str(folder / "tools.json" if source == "mcp" else folder)
     for target in TARGETS:
         conversion = convert(descriptor, reading, target)
         found = [*conversion.reading, *conversion.findings]
-        gravest = max((LEVELS.index(one.level) for one in found), default=0)
+        gravest = max((LEVELS.index(item.level) for item in found), default=0)
         # The ends of the scale, and the levels around the change; `read` is not a threshold.
         for level in sorted({LEVELS[1], *LEVELS[gravest or 1 : gravest + 2], LEVELS[-1]}):
             capsys.readouterr()
-            arguments = [spelled, "--to", target, "-o", str(tmp_path / target), "--json", "--fail-on", level]
+            arguments = [written, "--to", target, "-o", str(tmp_path / target), "--json", "--fail-on", level]
             code = run(["convert", *arguments])
             printed = json.loads(capsys.readouterr().out)
             (conversion,) = printed["conversions"]
             reported = [
-                (one["code"], one["level"], one["pointer"])
-                for one in [*printed["reading"], *conversion["findings"]]
+                (item["code"], item["level"], item["pointer"])
+                for item in [*printed["reading"], *conversion["findings"]]
             ]
-            assert reported == [(one.code, one.level, one.pointer) for one in found]
+            assert reported == [(item.code, item.level, item.pointer) for item in found]
             assert code == (1 if gravest >= LEVELS.index(level) else 0), (target, level)

@@ -20,7 +20,7 @@ def imported_modules(path: Path) -> set[str]:
     names: set[str] = set()
     for node in ast.walk(ast.parse(path.read_text(encoding="utf-8"))):
         if isinstance(node, ast.Import):
-            names.update(one.name for one in node.names)
+            names.update(item.name for item in node.names)
         elif isinstance(node, ast.ImportFrom):
             assert node.level == 0
             names.add(node.module or "")
@@ -30,8 +30,8 @@ def imported_modules(path: Path) -> set[str]:
 @pytest.mark.parametrize("name", INDEPENDENT)
 def test_a_reader_imports_only_lxml_json_and_this_folder(name: str) -> None:
     imported = imported_modules(FOLDER / name)
-    assert {one.partition(".")[0] for one in imported} <= ALLOWED
-    assert not imported & {f"audit.{one.removesuffix('.py')}" for one in USES_DROIDGATE}
+    assert {item.partition(".")[0] for item in imported} <= ALLOWED
+    assert not imported & {f"audit.{item.removesuffix('.py')}" for item in USES_DROIDGATE}
 
 
 def test_the_readers_are_among_the_independent_modules() -> None:

@@ -47,7 +47,9 @@ def test_a_loss_in_reading_is_dropped(loss: str, tmp_path: Path, capsys: pytest.
     descriptor: Descriptor = app_of(protocol, inner)
     conversion = convert(descriptor, read_by_droidgate(descriptor, tmp_path / "app"), "mmcp")
     reported = [*conversion.reading, *conversion.findings]
-    assert [one for one in reported if reaches(one.level, "dropped") and one.level != "security"], reported
+    assert [item for item in reported if reaches(item.level, "dropped") and item.level != "security"], (
+        reported
+    )
     arguments = [str(tmp_path / "app"), "--to", "mmcp", "-o", str(tmp_path / "out"), "--json"]
     assert run(["convert", *arguments, "--fail-on", "dropped"]) == 1
     capsys.readouterr()

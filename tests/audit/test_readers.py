@@ -59,7 +59,7 @@ def test_mcp_tools_are_read_with_hints_schemas_and_definitions() -> None:
 
 @pytest.mark.parametrize("wrap", [lambda tools: tools, lambda tools: {"result": {"tools": tools}}])
 def test_mcp_tools_are_found_in_arrays_and_responses(wrap: Any) -> None:
-    assert [one.id for one in read_mcp(json.dumps(wrap([{"name": "a"}]))).tools] == ["a"]
+    assert [tool.id for tool in read_mcp(json.dumps(wrap([{"name": "a"}]))).tools] == ["a"]
 
 
 def test_an_mmcp_activity_is_read_with_its_access_rules() -> None:
@@ -291,20 +291,20 @@ def declared(description: str, **properties: Shape) -> Declared:
         ),
     ],
 )
-def test_differences_and_findings_are_held_against_each_other(
+def test_differences_and_findings_are_compared_with_each_other(
     findings: tuple[str, ...], kinds: list[str]
 ) -> None:
     source = declared("T", a=Shape("string", enum=["x"]), b=Shape("string"))
     target = declared('T ["x"]', a=Shape("string"), b=Shape("string"))
-    reported = [Finding("c", "widened", one, "") for one in findings]
-    assert [one.kind for one in problems_of_leaves(compare(source, target, reported, []))] == kinds
+    reported = [Finding("c", "widened", item, "") for item in findings]
+    assert [item.kind for item in problems_of_leaves(compare(source, target, reported, []))] == kinds
 
 
 def test_what_is_called_moved_has_to_be_in_the_text() -> None:
     source, target = declared("T", a=Shape("string", format="date")), declared("T.", a=Shape("string"))
     places = ("/capabilities/0/input/properties/a/type/format", "/capabilities/0/description")
-    reported = [Finding("c", "moved", one, "") for one in places]
-    found = [(one.kind, one.pointer) for one in problems_of_leaves(compare(source, target, reported, []))]
+    reported = [Finding("c", "moved", item, "") for item in places]
+    found = [(item.kind, item.pointer) for item in problems_of_leaves(compare(source, target, reported, []))]
     assert found == [("not-in-text", places[0])]
 
 
@@ -312,4 +312,6 @@ def test_names_of_the_target_lead_back() -> None:
     source, target = declared("T", **{"a b": Shape("string")}), declared("T", a_b=Shape("string"))
     renamed = [Renamed("/capabilities/0/input/properties/a b", "a b", "a_b")]
     assert not list(problems_of_leaves(compare(source, target, [], renamed)))
-    assert [one.kind for one in problems_of_leaves(compare(source, target, [], []))] == ["unreported"] * 4
+    assert [
+        problems_of_leave.kind for problems_of_leave in problems_of_leaves(compare(source, target, [], []))
+    ] == ["unreported"] * 4

@@ -90,8 +90,8 @@ def descriptors_of_corpus(corpus: Path) -> Iterator[tuple[str, Descriptor]]:
 
 def sample_app(name: str) -> Descriptor:
     main = SAMPLES / name / "app" / "src" / "main"
-    paths = [one for one in main.rglob("*") if one.suffix in {".xml", ".xsd", ".json"}]
-    return Descriptor(SAMPLE_APPS[name], {one.relative_to(main).as_posix(): text_of(one) for one in paths})
+    paths = [path for path in main.rglob("*") if path.suffix in {".xml", ".xsd", ".json"}]
+    return Descriptor(SAMPLE_APPS[name], {path.relative_to(main).as_posix(): text_of(path) for path in paths})
 
 
 def problems_of(descriptor: Descriptor, folder: Path) -> list[str]:
@@ -105,7 +105,7 @@ def problems_of(descriptor: Descriptor, folder: Path) -> list[str]:
             *problems_of_instances(sides, 0),
             *problems_of_visibility(sides),
         ]
-        found.extend(f"{target}: {one}" for one in problems)
+        found.extend(f"{target}: {problem}" for problem in problems)
     return found
 
 
@@ -119,7 +119,7 @@ def test_sample_apps_convert_as_reported(name: str, tmp_path: Path) -> None:
 def test_real_descriptors_convert_as_reported(tmp_path: Path) -> None:
     corpus = require("corpus")
     described = list(descriptors_of_corpus(corpus))
-    assert {one.protocol for _, one in described} == {"mobile-mcp", "mmcp", "appfunctions"}
+    assert {item.protocol for _, item in described} == {"mobile-mcp", "mmcp", "appfunctions"}
     found = {
         name: problems
         for number, (name, descriptor) in enumerate(described)

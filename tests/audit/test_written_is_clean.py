@@ -29,21 +29,21 @@ EXCEPTIONS: Final = {
 def warnings_of(folder: Path) -> Iterator[Finding]:
     formats = tuple(load_formats().values())
     reading = read_source(str(folder), formats=formats)
-    for one in check_reading(reading, formats, lambda path: Path(path).read_bytes()):
-        if one.level in {Level.WARNING, Level.ERROR}:
-            yield one
+    for item in check_reading(reading, formats, lambda path: Path(path).read_bytes()):
+        if item.level in {Level.WARNING, Level.ERROR}:
+            yield item
 
 
 def warnings_of_conversion(descriptor: Descriptor, target: str, folder: Path) -> Iterator[str]:
     """Yield the warnings of what is written; those of a source of the same protocol are its own."""
     conversion = convert(descriptor, read_by_droidgate(descriptor, folder / "source"), target)
     write_files(conversion.target.files, folder / "target")
-    own = {one.code for one in warnings_of(folder / "source")} if descriptor.protocol == target else set()
+    own = {item.code for item in warnings_of(folder / "source")} if descriptor.protocol == target else set()
     if read_by_specification(descriptor).access:
         own |= EXCEPTIONS.keys()
-    for one in warnings_of(folder / "target"):
-        if one.code not in own:
-            yield f"{one.level} {one.code} {one.pointer}: {one.message}"
+    for item in warnings_of(folder / "target"):
+        if item.code not in own:
+            yield f"{item.level} {item.code} {item.pointer}: {item.message}"
 
 
 @pytest.mark.parametrize("target", TARGETS)
@@ -54,7 +54,7 @@ def test_what_is_written_has_no_warnings(source: str, target: str, tmp_path: Pat
         for seed in range(SEEDS_OF_A_PAIR)
         for warning in warnings_of_conversion(made_descriptor(source, seed), target, tmp_path / str(seed))
     ]
-    codes = Counter(one.split(" ")[3] for one in found)
+    codes = Counter(item.split(" ")[3] for item in found)
     assert not found, f"{codes}: {found[:8]}"
 
 

@@ -165,9 +165,9 @@ def test_a_second_run_makes_only_the_calls_that_were_not_begun(tmp_path: Path) -
     with open_journal(path) as journal, pytest.raises(RuntimeError):
         list(run_batch(requests(6), call, journal, parallel=1))
     with open_journal(path) as journal:
-        outcomes = {one.id: one for one in run_batch(requests(6), call, journal, parallel=1)}
+        outcomes = {item.id: item for item in run_batch(requests(6), call, journal, parallel=1)}
     assert called == ["0", "1", "2", "3", "4", "5"]
-    assert {one.id: one.status for one in outcomes.values()} == {
+    assert {item.id: item.status for item in outcomes.values()} == {
         **dict.fromkeys("0135", "ok"),
         "2": "failed",
         "4": "interrupted",
@@ -217,7 +217,7 @@ def test_a_line_that_was_cut_is_dropped_wherever_it_was_cut(tmp_path: Path) -> N
             return succeed(request)
 
         with open_journal(path) as journal:
-            outcomes = {one.id: one.status for one in run_batch(requests(3), call, journal, parallel=1)}
+            outcomes = {item.id: item.status for item in run_batch(requests(3), call, journal, parallel=1)}
         kept = whole[: whole[:size].rfind(b"\n") + 1].decode()
         begun = {json.loads(line)["id"] for line in kept.splitlines()}
         assert called == [each for each in "012" if each not in begun]

@@ -49,7 +49,7 @@ def test_a_file_is_removed_after_a_call_that_failed(reached: ReachedPhone, tmp_p
     assert left_on(reached) == []
 
 
-def test_an_argument_that_is_no_text_takes_no_file(reached: ReachedPhone, report: Path) -> None:
+def test_an_argument_that_is_not_a_text_takes_no_file(reached: ReachedPhone, report: Path) -> None:
     request = CallRequest("add_points", {"player": "Ann"}, app=TALLY, files={"points": report})
     with pytest.raises(CallError, match="cannot be the path of a file"):
         reached.caller().call(request)

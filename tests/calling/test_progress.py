@@ -59,19 +59,19 @@ def test_a_shim_says_that_the_app_has_the_call(
 def test_a_call_that_waits_for_its_window_says_what_the_user_can_do(silent: ReachedPhone) -> None:
     # The first call has the screen, and the second waits for its turn.
     caller, cancel = silent.caller(), threading.Event()
-    there = threading.Event()
+    present = threading.Event()
 
     def occupy() -> None:
         with pytest.raises(CallError):
             caller.call(
                 CallRequest("page_count", {"path": "/sdcard/a.pdf"}, deadline=100),
                 cancel=cancel,
-                progress=lambda report: there.set() if "answer" in report.text else None,
+                progress=lambda report: present.set() if "answer" in report.text else None,
             )
 
     thread = threading.Thread(target=occupy)
     thread.start()
-    assert there.wait(60)
+    assert present.wait(60)
     reports = reported(silent, "page_count", "waiting for the app's window", {"path": "/sdcard/b.pdf"})
     cancel.set()
     thread.join()

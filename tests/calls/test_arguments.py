@@ -186,7 +186,7 @@ def test_an_integer_may_be_written_as_a_number_without_fraction() -> None:
         {"x": 3.0, "y": Decimal("4E+1")}, capability(x=required(int32()), y=required(int32())), {}
     )
     assert fitted.values == {"x": 3, "y": 40}
-    assert all(type(one) is int for one in fitted.values.values())
+    assert all(type(value) is int for value in fitted.values.values())
     assert fitted.bends == ()
 
 
@@ -196,7 +196,7 @@ def test_values_come_in_the_declared_order() -> None:
 
 
 def refusal_of(name: str, *declared: str) -> str:
-    properties = {one: required(int32()) for one in declared}
+    properties = {item: required(int32()) for item in declared}
     arguments: dict[str, Json] = {**dict.fromkeys(declared, 1), name: 1}
     with pytest.raises(CallError) as refused:
         fit_arguments(arguments, capability(**properties), {})
@@ -229,7 +229,7 @@ def test_an_undeclared_name_like_no_other_is_refused_with_all_parameters(name: s
 
 
 def test_of_many_parameters_the_first_are_listed() -> None:
-    assert refusal_of("zzz", *(f"parameter{one:02}" for one in range(23))).endswith(
+    assert refusal_of("zzz", *(f"parameter{item:02}" for item in range(23))).endswith(
         '"parameter19" and 3 more'
     )
 
@@ -259,7 +259,7 @@ def test_a_missing_required_value_is_refused_unless_it_may_be_null() -> None:
         fit_arguments({}, capability(x=nullable), {}, exact=True)
 
 
-def test_null_is_no_value_for_an_optional_parameter_and_a_value_for_a_nullable_one() -> None:
+def test_null_is_a_value_for_a_nullable_parameter_and_not_for_an_optional_one() -> None:
     nonnull = optional(string())
     nullable = optional(string(nullable=True))
     fitted = fit_arguments({"x": None, "y": None}, capability(x=nonnull, y=nullable), {})
@@ -290,12 +290,12 @@ def test_the_exact_alternative_is_taken_before_one_that_needs_bending() -> None:
 
 
 def test_a_result_is_fitted_and_one_that_does_not_fit_is_a_malformed_response() -> None:
-    one = Capability(id="call", output=record({"days": required(int32())}))
-    fitted = fit_result({"days": "3"}, one, {})
+    item = Capability(id="call", output=record({"days": required(int32())}))
+    fitted = fit_result({"days": "3"}, item, {})
     assert fitted.value == {"days": 3}
     assert fitted.bends
     with pytest.raises(CallError) as caught:
-        fit_result({"days": "three"}, one, {})
+        fit_result({"days": "three"}, item, {})
     assert caught.value.failure.token == "malformed_response"
     assert caught.value.pointer == "/days"
 

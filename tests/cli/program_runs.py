@@ -54,7 +54,7 @@ class Runner:
         """Return how the run ended."""
         self._capsys.readouterr()
         self._monkeypatch.setattr(sys, "stdin", io.TextIOWrapper(io.BytesIO(stdin)))
-        code = run([str(one) for one in arguments])
+        code = run([str(argument) for argument in arguments])
         captured = self._capsys.readouterr()
         return Run(code, captured.out, captured.err)
 
@@ -62,7 +62,7 @@ class Runner:
         """Return the document of a run that has to end with a code."""
         run = self(*arguments, "--json")
         assert run.code == code, run.err
-        words = [str(one) for one in arguments[:2]]
+        words = [str(argument) for argument in arguments[:2]]
         return run.document("-".join(words) if "-".join(words) in PUBLISHED else words[0])
 
 
@@ -72,7 +72,7 @@ def run_process(
     """Run the program as a process of its own, whose imports are made already if it needs no environment."""
     if environment:
         return run_whole_process(*arguments, stdin=stdin, cwd=cwd, **environment)
-    return _preloaded_program().run([str(one) for one in arguments], stdin, cwd or Path.cwd())
+    return _preloaded_program().run([str(argument) for argument in arguments], stdin, cwd or Path.cwd())
 
 
 def run_in_environment(arguments: Sequence[str], cwd: Path, environment: Mapping[str, str]) -> Run:
@@ -84,7 +84,7 @@ def run_whole_process(
     *arguments: str | Path, stdin: bytes = b"", cwd: Path | None = None, **environment: str
 ) -> Run:
     """Run the program as a process whose output is piped, from its first import on."""
-    command = [*WHOLE_PROGRAM, *(str(one) for one in arguments)]
+    command = [*WHOLE_PROGRAM, *(str(argument) for argument in arguments)]
     done = subprocess.run(
         command,
         input=stdin,
@@ -142,7 +142,7 @@ def run_on_terminal(
     os.write(ours, typed)
     settings = {"TERM": "xterm-256color", "COLUMNS": "100", "LINES": "50", **environment}
     inherited = {name: value for name, value in os.environ.items() if name not in {"NO_COLOR", "FORCE_COLOR"}}
-    command = [*WHOLE_PROGRAM, *(str(one) for one in arguments)]
+    command = [*WHOLE_PROGRAM, *(str(argument) for argument in arguments)]
     with subprocess.Popen(
         command, stdin=theirs, stdout=theirs, stderr=theirs, cwd=cwd, env=inherited | settings
     ) as process:

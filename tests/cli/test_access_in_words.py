@@ -20,8 +20,8 @@ def _lines(
         component=".Tools",
         access=ComponentAccess(**component),
         capabilities=tuple(
-            Capability(id=f"c{number}", access=CapabilityAccess(**one))
-            for number, one in enumerate(capabilities or ({},))
+            Capability(id=f"c{number}", access=CapabilityAccess(**item))
+            for number, item in enumerate(capabilities or ({},))
         ),
     )
     return [block.text for block in provider_page(provider) if isinstance(block, Line)]

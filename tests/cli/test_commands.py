@@ -58,7 +58,7 @@ def test_inspect_prints_the_model_as_json(droidgate: Runner, golden: Golden) -> 
 def test_inspect_reads_standard_input(droidgate: Runner) -> None:
     run = droidgate("inspect", "-", "--json", stdin=TIMER.encode())
     (provider,) = run.document("inspect")["providers"]
-    assert [one["id"] for one in provider["capabilities"]] == ["start_timer", "stop_timer"]
+    assert [capability["id"] for capability in provider["capabilities"]] == ["start_timer", "stop_timer"]
     assert provider["source"]["path"] == "-"
 
 
@@ -69,7 +69,7 @@ def test_inspect_reads_only_the_formats_asked_for(droidgate: Runner) -> None:
     assert (run.code, run.out) == (3, "")
 
 
-def test_a_leniency_is_told_and_refused_by_strict(droidgate: Runner, golden: Golden) -> None:
+def test_a_leniency_is_reported_and_refused_by_strict(droidgate: Runner, golden: Golden) -> None:
     Path("lenient.xml").write_text(TIMER.replace('required="false"', 'required="no"'))
     run = droidgate("inspect", "lenient.xml")
     assert run.code == 0
@@ -82,13 +82,13 @@ def test_a_leniency_is_told_and_refused_by_strict(droidgate: Runner, golden: Gol
     assert refused.err.splitlines()[1].startswith("hint: ")
 
 
-def test_what_cannot_be_read_in_a_folder_is_told_and_the_rest_is_read(droidgate: Runner) -> None:
+def test_what_cannot_be_read_in_a_folder_is_reported_and_the_rest_is_read(droidgate: Runner) -> None:
     Path("timer/app/src/main/res/xml/timer.xml").write_text(TIMER.replace("</mobile", "<mobile"))
     Path("timer/more.json").write_text(json.dumps(TOOLS))
     run = droidgate("inspect", "timer", "--json")
     document = run.document("inspect")
     assert run.code == 0
-    assert [one["protocol"] for one in document["providers"]] == ["mcp"]
+    assert [provider["protocol"] for provider in document["providers"]] == ["mcp"]
     assert document["problems"][0]["place"].startswith("timer/app/src/main/res/xml/timer.xml")
     assert run.err.startswith("warning: timer/app/src/main/res/xml/timer.xml")
 
@@ -125,7 +125,9 @@ def test_the_files_are_what_their_schemas_and_digests_say(droidgate: Runner) -> 
     for conversion in fidelity["conversions"]:
         assert sum(conversion["counts"].values()) == len(conversion["findings"])
     names = json.loads(Path("out/names.json").read_text())
-    assert [one["source"] for one in names["providers"]] == [one["source"] for one in fidelity["conversions"]]
+    assert [item["source"] for item in names["providers"]] == [
+        item["source"] for item in fidelity["conversions"]
+    ]
 
 
 def test_several_providers_get_a_folder_each_whose_name_stays(droidgate: Runner) -> None:
@@ -139,7 +141,7 @@ def test_several_providers_get_a_folder_each_whose_name_stays(droidgate: Runner)
     named = {path.name for path in Path("four").iterdir() if path.is_dir()}
     assert {"app.timer-timerservice", "more"} < named
     assert len(named) == 4
-    assert all(one.startswith("tools_") for one in named - {"app.timer-timerservice", "more"})
+    assert all(item.startswith("tools_") for item in named - {"app.timer-timerservice", "more"})
 
 
 def test_convert_refuses_to_overwrite_other_work(droidgate: Runner) -> None:
@@ -172,7 +174,7 @@ def test_one_artifact_goes_into_a_file(droidgate: Runner) -> None:
 def test_one_artifact_goes_to_standard_output(droidgate: Runner) -> None:
     run = droidgate("convert", "-", "--to", "mcp", "-o", "-", stdin=TIMER.encode())
     assert run.code == 0
-    assert [one["name"] for one in json.loads(run.out)["tools"]] == ["start_timer", "stop_timer"]
+    assert [tool["name"] for tool in json.loads(run.out)["tools"]] == ["start_timer", "stop_timer"]
     assert "findings: " in run.err
     assert droidgate("convert", "timer", "--to", "mcp", "-o", "-", "--json").code == 2
     assert droidgate("convert", "timer", "tools.json", "--to", "mcp", "-o", "-").code == 2
@@ -207,24 +209,24 @@ def test_convert_prints_sarif(droidgate: Runner) -> None:
     check_log(log)
     fidelity = json.loads(Path("out/fidelity.json").read_text())
     (logged,) = log["runs"]
-    assert [one["ruleId"] for one in logged["results"]] == [
-        one["code"] for conversion in fidelity["conversions"] for one in conversion["findings"]
+    assert [item["ruleId"] for item in logged["results"]] == [
+        item["code"] for conversion in fidelity["conversions"] for item in conversion["findings"]
     ]
 
 
 def test_a_dialect_that_is_only_read_is_refused_with_the_reason(droidgate: Runner) -> None:
     formats = json.loads(droidgate("formats", "--json").out)["formats"]
     unwritten = [
-        (f"{one['id']}+{dialect['id']}", dialect["not_written_because"])
-        for one in formats
-        for dialect in one["dialects"]
+        (f"{format_['id']}+{dialect['id']}", dialect["not_written_because"])
+        for format_ in formats
+        for dialect in format_["dialects"]
         if not dialect["written"]
     ]
-    for spelled, why in unwritten:
-        run = droidgate("convert", "timer", "--to", spelled, "-o", "out")
+    for written, why in unwritten:
+        run = droidgate("convert", "timer", "--to", written, "-o", "out")
         assert run.code == 2
         line, hint = run.err.splitlines()
-        assert line == f"error: {spelled} is only read: {why}"
+        assert line == f"error: {written} is only read: {why}"
         assert hint == "hint: `droidgate formats` lists the formats that are written"
     run = droidgate("convert", "timer", "--to", "mmcp+9", "-o", "out")
     assert run.code == 2
@@ -245,8 +247,10 @@ def test_lint_names_rule_place_and_way_out(droidgate: Runner, golden: Golden) ->
     assert (run.code, run.err) == (1, "")
     golden("cli/lint.txt", run.out)
     document = droidgate("lint", "broken.xml", "--json").document("lint")
-    assert all(one["rule"] and one["source"]["path"] == "broken.xml" for one in document["findings"])
-    assert document["counts"]["error"] == sum(one["level"] == "error" for one in document["findings"])
+    assert all(
+        finding["rule"] and finding["source"]["path"] == "broken.xml" for finding in document["findings"]
+    )
+    assert document["counts"]["error"] == sum(finding["level"] == "error" for finding in document["findings"])
     log = json.loads(droidgate("lint", "broken.xml", "--sarif").out)
     check_log(log)
     assert len(log["runs"][0]["results"]) == len(document["findings"])
@@ -269,13 +273,13 @@ def test_lint_looks_into_files_that_are_no_app(droidgate: Runner) -> None:
     Path("loose").mkdir()
     Path("loose/broken.xml").write_text(TIMER.replace('type="integer"', 'type="int"'))
     findings = json.loads(droidgate("lint", "loose", "--json").out)["findings"]
-    assert {one["source"]["path"] for one in findings} == {"loose/broken.xml"}
+    assert {finding["source"]["path"] for finding in findings} == {"loose/broken.xml"}
 
 
-def test_lint_tells_a_finding_once(droidgate: Runner) -> None:
+def test_lint_says_a_finding_once(droidgate: Runner) -> None:
     Path("timer/app/src/main/res/xml/timer.xml").write_text(TIMER.replace('type="integer"', 'type="int"'))
     findings = json.loads(droidgate("lint", "timer", "--json").out)["findings"]
-    keys = [json.dumps(one, sort_keys=True) for one in findings]
+    keys = [json.dumps(finding, sort_keys=True) for finding in findings]
     assert len(keys) == len(set(keys)) > 0
 
 
@@ -283,7 +287,7 @@ def test_lint_counts_an_unreadable_file_as_an_error(droidgate: Runner) -> None:
     Path("timer/app/src/main/AndroidManifest.xml").write_text(TIMER_MANIFEST.replace("</manifest>", ""))
     run = droidgate("lint", "timer", "--json")
     assert run.code == 1
-    codes = [one["code"] for one in json.loads(run.out)["findings"]]
+    codes = [finding["code"] for finding in json.loads(run.out)["findings"]]
     assert "unreadable" in codes
 
 
@@ -296,7 +300,7 @@ def test_lint_of_a_file_that_no_reader_can_parse_is_still_a_report(droidgate: Ru
 # diff
 
 
-def test_diff_tells_what_breaks(droidgate: Runner, golden: Golden) -> None:
+def test_diff_says_what_breaks(droidgate: Runner, golden: Golden) -> None:
     changed = TIMER.replace('required="false"', 'required="true"').replace(
         "Starts a timer", "Starts one timer"
     )
@@ -336,24 +340,24 @@ def test_diff_takes_one_side_from_standard_input(droidgate: Runner) -> None:
 def test_formats_list_every_dialect(droidgate: Runner) -> None:
     run = droidgate("formats")
     document = droidgate("formats", "--json").document("formats")
-    for one in document["formats"]:
-        for dialect in one["dialects"]:
-            row = rf"^  {one['id']} +{re.escape(dialect['id'])} .* {re.escape(dialect['summary'])}$"
+    for format_ in document["formats"]:
+        for dialect in format_["dialects"]:
+            row = rf"^  {format_['id']} +{re.escape(dialect['id'])} .* {re.escape(dialect['summary'])}$"
             assert re.search(row, run.out, re.MULTILINE)
     rows = {len(row["cells"]) for row in document["matrix"]["rows"]}
     assert rows == {len(document["matrix"]["columns"])}
 
 
 def test_the_matrix_has_a_column_for_each_dialect(droidgate: Runner) -> None:
-    tables = [one.splitlines() for one in droidgate("formats", "--matrix").out.split("\n\n")]
+    tables = [item.splitlines() for item in droidgate("formats", "--matrix").out.split("\n\n")]
     document = json.loads(droidgate("formats", "--json").out)
     written = [
-        one["id"] for one in document["formats"] if any(dialect["written"] for dialect in one["dialects"])
+        item["id"] for item in document["formats"] if any(dialect["written"] for dialect in item["dialects"])
     ]
     assert [name for name, *_ in tables] == written
     headers = [header.split() for _, header, *_ in tables]
     assert {first for first, *_ in headers} == {"FEATURE"}
-    assert [one for _, *columns in headers for one in columns] == document["matrix"]["columns"]
+    assert [item for _, *columns in headers for item in columns] == document["matrix"]["columns"]
     assert {len(rows) for _, _, *rows in tables} == {len(document["matrix"]["rows"])}
 
 
@@ -390,7 +394,7 @@ def test_the_demo_works_where_no_adb_program_is(monkeypatch: pytest.MonkeyPatch,
     assert "reached by the phone's own adb server" in run.out
 
 
-def test_the_demo_tells_what_is_wrong_with_the_adb_program(
+def test_the_demo_says_what_is_wrong_with_the_adb_program(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch, droidgate: Runner
 ) -> None:
     program = tmp_path / "adb"
@@ -412,10 +416,12 @@ def test_the_adb_server_of_the_demo_leaves_real_phones_and_logs_alone(
     monkeypatch.setenv("ADBUTILS_ADB_PATH", str(program))
     monkeypatch.setenv("ADB_SERVER_SOCKET", "tcp:1")
     droidgate("demo", "--keep", "kept")
-    told = dict(line.partition("=")[::2] for line in seen.read_text().splitlines())
-    assert (told["ADB_USB"], told["ADB_EMU"], told["ADB_MDNS"]) == ("0", "0", "0")
-    assert {told["HOME"], told["TMPDIR"], told["ANDROID_USER_HOME"]} == {str(Path("kept/home").absolute())}
-    assert "ADB_SERVER_SOCKET" not in told
+    reported = dict(line.partition("=")[::2] for line in seen.read_text().splitlines())
+    assert (reported["ADB_USB"], reported["ADB_EMU"], reported["ADB_MDNS"]) == ("0", "0", "0")
+    assert {reported["HOME"], reported["TMPDIR"], reported["ANDROID_USER_HOME"]} == {
+        str(Path("kept/home").absolute())
+    }
+    assert "ADB_SERVER_SOCKET" not in reported
 
 
 @pytest.mark.slow
@@ -511,7 +517,7 @@ def test_damaged_input_ends_with_a_report_or_one_error(droidgate: Runner, comman
         first, *rest = run.err.splitlines()
         assert first.startswith("error: ")
         assert len(rest) <= 1
-        assert all(one.startswith("hint: ") for one in rest)
+        assert all(item.startswith("hint: ") for item in rest)
 
 
 @pytest.mark.slow

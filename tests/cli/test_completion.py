@@ -103,12 +103,12 @@ def test_without_a_server_nothing_is_offered_and_none_is_started(
 def test_a_server_that_never_answers_is_not_waited_for(monkeypatch: pytest.MonkeyPatch) -> None:
     with socket.create_server(("127.0.0.1", 0)) as silent:
         monkeypatch.setenv("ANDROID_ADB_SERVER_PORT", str(silent.getsockname()[1]))
-        held = []
-        thread = threading.Thread(target=lambda: held.append(silent.accept()), daemon=True)
+        kept = []
+        thread = threading.Thread(target=lambda: kept.append(silent.accept()), daemon=True)
         thread.start()
         assert complete("droidgate discover --serial ") == []
         thread.join()
-        held[0][0].close()
+        kept[0][0].close()
 
 
 def test_a_broken_configuration_does_not_disturb(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:

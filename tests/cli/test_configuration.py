@@ -257,7 +257,7 @@ def test_each_setting_is_an_option_and_takes_what_the_option_takes() -> None:
     }
 
 
-@pytest.mark.parametrize("setting", [one for one in SETTINGS if one.choices], ids=lambda one: one.name)
+@pytest.mark.parametrize("setting", [item for item in SETTINGS if item.choices], ids=lambda item: item.name)
 def test_the_choices_of_a_setting_are_those_of_its_option(droidgate: Runner, setting: object) -> None:
     command, key, choices = (getattr(setting, name) for name in ("command", "key", "choices"))
     error = _error_of(droidgate(*command.split(), f"--{key}", "fatal"))

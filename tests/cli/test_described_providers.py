@@ -35,7 +35,7 @@ def test_a_value_that_is_given_is_not_a_default(droidgate: Runner, tmp_path: Pat
     for folder, options in (("without", ()), ("with", GIVEN)):
         out = tmp_path / folder
         assert droidgate("convert", tools, "--to", "mobile-mcp", *options, "-o", out).code == 0
-        pointers[folder] = {one["pointer"] for one in findings_of(out) if one["level"] == "defaulted"}
+        pointers[folder] = {item["pointer"] for item in findings_of(out) if item["level"] == "defaulted"}
     assert pointers["without"] - pointers["with"] == {"/name", "/description"}
     assert pointers["with"] < pointers["without"]
 
@@ -45,7 +45,9 @@ def test_a_value_that_the_target_does_not_have_is_a_finding(droidgate: Runner, t
     tools.write_text(json.dumps({"tools": [{"name": "a", "inputSchema": {"type": "object"}}]}))
     out = tmp_path / "out"
     assert droidgate("convert", tools, "--to", "mmcp+broadcast", "--description", "D", "-o", out).code == 0
-    assert [one["code"] for one in findings_of(out) if one["pointer"] == "/description"] == ["field-dropped"]
+    assert [item["code"] for item in findings_of(out) if item["pointer"] == "/description"] == [
+        "field-dropped"
+    ]
 
 
 def test_several_providers_need_a_choice(droidgate: Runner, tmp_path: Path) -> None:

@@ -53,14 +53,14 @@ def test_a_device_that_answers_wrongly_is_shown_with_its_error(
     assert "cut off" in run.out
 
 
-def test_no_device_is_no_error(droidgate: Runner, server: FakeAdbServer) -> None:
+def test_no_device_is_not_an_error(droidgate: Runner, server: FakeAdbServer) -> None:
     server.listed = ""
     run = droidgate("devices")
     assert run.code == 0
     assert "droidgate phone start" in run.out
 
 
-def test_what_is_no_adb_server_ends_with_code_four(droidgate: Runner, server: FakeAdbServer) -> None:
+def test_what_is_not_an_adb_server_ends_with_code_four(droidgate: Runner, server: FakeAdbServer) -> None:
     server.version = "zz"
     run = droidgate("devices")
     assert (run.code, run.out) == (4, "")

@@ -26,16 +26,18 @@ FINDINGS = [
 
 def test_findings_are_grouped_by_code_and_capability_gravest_first() -> None:
     groups = group_findings(FINDINGS, ["first", "second"])
-    assert [(one.level.value, one.code, one.subjects, len(one.findings), one.prefix) for one in groups] == [
+    assert [
+        (group.level.value, group.code, group.subjects, len(group.findings), group.prefix) for group in groups
+    ] == [
         ("dropped", "gone", ("first", "second"), 2, "/version"),
         ("moved", "enum", ("first",), 2, "/input/properties"),
         ("moved", "enum", ("second",), 1, "/input/properties/a/type/enum"),
         ("renamed", "renamed", (), 1, "/component"),
     ]
-    assert sum(len(one.findings) for one in groups) == len(FINDINGS)
+    assert sum(len(group.findings) for group in groups) == len(FINDINGS)
 
 
-def test_a_group_tells_its_first_message_and_that_there_are_others() -> None:
+def test_a_group_says_its_first_message_and_that_there_are_others() -> None:
     _, group, *_ = group_findings(FINDINGS, ["first", "second"])
     assert (group.message, group.place) == ("one (and 1 more like it)", "a.xml:1,2")
 
@@ -43,7 +45,7 @@ def test_a_group_tells_its_first_message_and_that_there_are_others() -> None:
 def test_what_is_said_of_different_fields_of_the_provider_is_not_one_group() -> None:
     fields = [_finding("set", Level.DEFAULTED, "/component"), _finding("set", Level.DEFAULTED, "/name")]
     parts = [_finding("set", Level.DEFAULTED, f"/definitions/{name}/kind") for name in "ab"]
-    assert [one.prefix for one in group_findings([*fields, *parts])] == [
+    assert [group_finding.prefix for group_finding in group_findings([*fields, *parts])] == [
         "/component",
         "/name",
         "/definitions",

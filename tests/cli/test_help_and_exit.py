@@ -63,7 +63,7 @@ def test_a_plain_report_imports_only_what_it_shows(below: str) -> None:
     assert modules & UNUSED_BY_A_PLAIN_REPORT == set()
 
 
-def test_the_modules_that_a_plain_report_must_not_import_are_spelled_as_they_are() -> None:
+def test_the_modules_that_a_plain_report_must_not_import_are_written_as_they_are() -> None:
     assert {name for name in UNUSED_BY_A_PLAIN_REPORT if find_spec(name) is None} == set()
 
 
@@ -195,27 +195,27 @@ def test_help_on_a_terminal_has_no_frames() -> None:
 
 
 def _all_errors(base: type[DroidgateError]) -> list[type[DroidgateError]]:
-    return [base, *(one for below in base.__subclasses__() for one in _all_errors(below))]
+    return [base, *(error for below in base.__subclasses__() for error in _all_errors(below))]
 
 
-@pytest.mark.parametrize("error", _all_errors(DroidgateError), ids=lambda one: one.__name__)
+@pytest.mark.parametrize("error", _all_errors(DroidgateError), ids=lambda item: item.__name__)
 def test_every_error_ends_with_a_code_of_the_table(error: type[DroidgateError]) -> None:
     assert error.exit_code in set(ExitCode)
 
 
 def test_the_codes_are_those_that_scripts_rely_on() -> None:
-    assert [int(one) for one in ExitCode] == [0, 1, 2, 3, 4, 5, 6, 70, 130, 141]
+    assert [int(item) for item in ExitCode] == [0, 1, 2, 3, 4, 5, 6, 70, 130, 141]
 
 
 def test_thresholds_are_the_levels_of_the_model() -> None:
-    assert [one.value for one in ConversionThreshold] == [
-        one.value for one in CONVERSION_LEVELS if one != Level.READ
+    assert [item.value for item in ConversionThreshold] == [
+        item.value for item in CONVERSION_LEVELS if item != Level.READ
     ]
-    assert [one.value for one in LintThreshold] == [one.value for one in LINT_LEVELS]
-    assert [one.value for one in DiffThreshold] == [one.value for one in WEIGHTS]
+    assert [item.value for item in LintThreshold] == [item.value for item in LINT_LEVELS]
+    assert [item.value for item in DiffThreshold] == [item.value for item in WEIGHTS]
 
 
-def test_a_file_of_another_format_than_was_asked_for_tells_what_was_asked_for(
+def test_a_file_of_another_format_than_was_asked_for_says_what_was_asked_for(
     droidgate: Runner, tmp_path: Path
 ) -> None:
     tools = tmp_path / "tools.json"

@@ -49,7 +49,7 @@ def test_the_same_is_in_the_json(droidgate: Runner) -> None:
     assert app["package"] == "org.example.agent"
     assert (app["label"], app["version_code"], app["version_name"]) == ("Agent", 7, "1.2")
     assert (app["minimum_sdk"], app["target_sdk"], app["declares"]) == (30, 36, False)
-    assert [(one["names"], one.get("protocols", [])) for one in app["queries"]] == [
+    assert [(query["names"], query.get("protocols", [])) for query in app["queries"]] == [
         (["mobile.mcp.SERVICE"], ["Mobile-MCP"]),
         (["org.example.notes"], []),
     ]

@@ -43,19 +43,19 @@ LOOSE = {
 def test_a_folder_has_the_findings_of_its_files(droidgate: Runner) -> None:
     write(LOOSE)
     alone = {
-        json.dumps(one)
+        json.dumps(item)
         for name in sorted(LOOSE)
         if name != "all/deep/tools.json"
-        for one in findings(droidgate, name)
+        for item in findings(droidgate, name)
     }
-    whole = {json.dumps(one) for one in findings(droidgate, "all")}
+    whole = {json.dumps(item) for item in findings(droidgate, "all")}
     assert alone <= whole
-    assert {json.loads(one)["source"]["path"] for one in whole - alone} == {"all/deep/tools.json"}
+    assert {json.loads(item)["source"]["path"] for item in whole - alone} == {"all/deep/tools.json"}
 
 
 def test_a_descriptor_below_a_manifest_is_linted_too(droidgate: Runner) -> None:
     write({"all/AndroidManifest.xml": MANIFEST.format("<application/>"), "all/docs/unclosed.xml": UNCLOSED})
-    assert [(one["code"], one["source"]["path"]) for one in findings(droidgate, "all")] == [
+    assert [(finding["code"], finding["source"]["path"]) for finding in findings(droidgate, "all")] == [
         ("appfunctions-malformed-xml", "all/docs/unclosed.xml")
     ]
 
@@ -105,24 +105,24 @@ def test_a_strict_reading_reports_every_problem(droidgate: Runner) -> None:
             f"{folder}/assets/f.xml": UNCLOSED,
         }
     )
-    told = findings(droidgate, "app", "--strict")
-    places = [Path(one["source"]["path"]).name for one in told if one["code"] == "unreadable"]
+    reported = findings(droidgate, "app", "--strict")
+    places = [Path(item["source"]["path"]).name for item in reported if item["code"] == "unreadable"]
     assert sorted(places) == ["AndroidManifest.xml", "f.xml", "guidance.xml"]
 
 
 def test_a_file_that_leads_out_of_the_folder_is_listed(droidgate: Runner) -> None:
     write({"secret.json": BROKEN_LIST, "all/good.xml": file_of(function_of())})
     Path("all/link.json").symlink_to(Path("secret.json").absolute())
-    (refused,) = (one for one in findings(droidgate, "all") if one["code"] == "unreadable")
+    (refused,) = (finding for finding in findings(droidgate, "all") if finding["code"] == "unreadable")
     assert refused["source"]["path"] == "all/link.json"
 
 
-def test_a_file_that_is_too_large_is_listed_and_is_no_error(droidgate: Runner) -> None:
+def test_a_file_that_is_too_large_is_listed_and_is_not_an_error(droidgate: Runner) -> None:
     write({"all/good.xml": file_of(function_of())})
     with Path("all/data.json").open("wb") as file:
         file.truncate(17 * 1024 * 1024)
     run = droidgate("lint", "all", "--json")
-    (listed,) = (one for one in json.loads(run.out)["findings"] if one["code"] == "unread-file")
+    (listed,) = (finding for finding in json.loads(run.out)["findings"] if finding["code"] == "unread-file")
     assert (run.code, listed["level"], listed["source"]["path"]) == (0, "note", "all/data.json")
     assert droidgate("inspect", "all").code == 0
 

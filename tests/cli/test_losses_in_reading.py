@@ -31,7 +31,7 @@ def test_a_part_that_is_left_out_reaches_the_threshold_of_dropped(
     )
     assert run.code == code
     document = json.loads(run.out)
-    assert [one["level"] for one in document["reading"]] == ["dropped" if code else "read"]
+    assert [item["level"] for item in document["reading"]] == ["dropped" if code else "read"]
     assert droidgate("convert", "f.xml", "--to", "appfunctions+v2", "-o", "out", "--force").code == 0
 
 

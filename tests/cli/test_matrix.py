@@ -27,15 +27,15 @@ from model_types import (
 )
 
 WRITTEN = [
-    (one.id, dialect.id, dialect.capacity)
-    for one in load_formats().values()
-    for dialect in one.dialects
-    if one.write is not None and dialect.capacity is not None
+    (format_.id, dialect.id, dialect.capacity)
+    for format_ in load_formats().values()
+    for dialect in format_.dialects
+    if format_.write is not None and dialect.capacity is not None
 ]
 
 
-def _with_parameter(one: Type, *, required: bool = True) -> Capability:
-    return Capability(id="do", description="d", input=record({"p": Property(type=one, required=required)}))
+def _with_parameter(item: Type, *, required: bool = True) -> Capability:
+    return Capability(id="do", description="d", input=record({"p": Property(type=item, required=required)}))
 
 
 TYPES: dict[str, Type] = {
@@ -91,19 +91,21 @@ CASES: dict[str, tuple[Capability, str]] = {
         "/access/access_level",
     ),
     **{
-        f"type: {kind}": (_with_parameter(one), "/input/properties/p/type/kind")
-        for kind, one in TYPES.items()
+        f"type: {kind}": (_with_parameter(item), "/input/properties/p/type/kind")
+        for kind, item in TYPES.items()
     },
 }
 
 
 def _cell(feature: str, column: str) -> str:
     matrix = make_matrix(load_formats().values())
-    (row,) = (one for one in matrix.rows if f"{one.group}: {one.feature}" == feature)
+    (row,) = (item for item in matrix.rows if f"{item.group}: {item.feature}" == feature)
     return row.cells[matrix.columns.index(column)].value
 
 
-@pytest.mark.parametrize(("format_id", "dialect_id", "capacity"), WRITTEN, ids=lambda one: str(one)[:20])
+@pytest.mark.parametrize(
+    ("format_id", "dialect_id", "capacity"), WRITTEN, ids=lambda finding: str(finding)[:20]
+)
 @pytest.mark.parametrize("feature", CASES)
 def test_a_cell_is_the_level_of_the_finding(
     feature: str, format_id: str, dialect_id: str, capacity: Capacity
@@ -117,20 +119,22 @@ def test_a_cell_is_the_level_of_the_finding(
         protocol="elsewhere", package="app.one", capabilities=(capability,), definitions=definitions
     )
     findings = fit_provider(provider, capacity, format_id, dialect_id).findings
-    levels = {one.level for one in findings if one.pointer == f"/capabilities/0{leaf}"}
+    levels = {finding.level for finding in findings if finding.pointer == f"/capabilities/0{leaf}"}
     if feature == "capability: description":
-        levels -= {one.level for one in findings if one.code == "text-added"}
+        levels -= {finding.level for finding in findings if finding.code == "text-added"}
     value = _cell(feature, f"{format_id}+{dialect_id}")
     assert levels == ({Level(value)} if value != "yes" else set())
 
 
 def test_every_part_of_a_capacity_is_in_the_matrix() -> None:
-    told = {field for feature in FEATURES for field in feature.fields}
-    assert told == set(Capacity.model_fields)
+    reported = {field for feature in FEATURES for field in feature.fields}
+    assert reported == set(Capacity.model_fields)
 
 
 def test_columns_are_what_can_be_written() -> None:
-    assert make_matrix(load_formats().values()).columns == tuple(f"{one}+{two}" for one, two, _ in WRITTEN)
+    assert make_matrix(load_formats().values()).columns == tuple(
+        f"{first}+{two}" for first, two, _ in WRITTEN
+    )
     defaults = make_matrix(load_formats().values(), only_defaults=True).columns
     assert len(defaults) == len({column.partition("+")[0] for column in defaults})
 

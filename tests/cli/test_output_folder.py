@@ -10,7 +10,7 @@ from droidgate.model.errors import WriteError
 from droidgate.output_folder import path_below, write_files
 
 
-def test_files_are_created_and_told(tmp_path: Path) -> None:
+def test_files_are_created_and_reported(tmp_path: Path) -> None:
     files = {tmp_path / "a" / "b" / "one.xml": b"1", tmp_path / "two.json": b"2"}
     assert set(write_files(files, force=False).values()) == {"created"}
     assert {path: path.read_bytes() for path in files} == files
@@ -19,24 +19,24 @@ def test_files_are_created_and_told(tmp_path: Path) -> None:
 
 
 def test_a_different_file_stops_everything(tmp_path: Path) -> None:
-    there = tmp_path / "there.xml"
-    there.write_text("mine")
+    present = tmp_path / "there.xml"
+    present.write_text("mine")
     with pytest.raises(WriteError, match="another file of that name") as caught:
-        write_files({tmp_path / "new.xml": b"1", there: b"2"}, force=False)
-    assert caught.value.place == str(there)
+        write_files({tmp_path / "new.xml": b"1", present: b"2"}, force=False)
+    assert caught.value.place == str(present)
     assert caught.value.hint is not None
     assert "--force" in caught.value.hint
-    assert there.read_text() == "mine"
+    assert present.read_text() == "mine"
     assert not (tmp_path / "new.xml").exists()
 
 
 def test_force_replaces_and_keeps_the_mode(tmp_path: Path) -> None:
-    there = tmp_path / "there.xml"
-    there.write_text("mine")
-    there.chmod(0o600)
-    assert write_files({there: b"2"}, force=True) == {there: "updated"}
-    assert there.read_bytes() == b"2"
-    assert stat.S_IMODE(there.stat().st_mode) == 0o600
+    present = tmp_path / "there.xml"
+    present.write_text("mine")
+    present.chmod(0o600)
+    assert write_files({present: b"2"}, force=True) == {present: "updated"}
+    assert present.read_bytes() == b"2"
+    assert stat.S_IMODE(present.stat().st_mode) == 0o600
 
 
 def test_new_files_follow_the_umask(tmp_path: Path) -> None:

@@ -36,14 +36,14 @@ class _Terminal(io.StringIO):
 
 
 def _is_harmless(text: str) -> bool:
-    return all(one == "\n" or (one.isprintable() and not 0xD800 <= ord(one) <= 0xDFFF) for one in text)
+    return all(item == "\n" or (item.isprintable() and not 0xD800 <= ord(item) <= 0xDFFF) for item in text)
 
 
 @given(st.text(st.characters()))
 def test_visible_text_controls_nothing(text: str) -> None:
     shown = visible(text)
-    assert not {unicodedata.category(one) for one in shown} & {"Cc", "Cs", "Zl", "Zp"}
-    assert not {unicodedata.bidirectional(one) for one in shown} & DIRECTION_CHANGES
+    assert not {unicodedata.category(item) for item in shown} & {"Cc", "Cs", "Zl", "Zp"}
+    assert not {unicodedata.bidirectional(item) for item in shown} & DIRECTION_CHANGES
     shown.encode()
 
 
@@ -111,7 +111,7 @@ def _shown_on_a_terminal(monkeypatch: pytest.MonkeyPatch, columns: int, *blocks:
     return stream.getvalue()
 
 
-def test_a_terminal_cuts_long_cells_where_it_is_told_to_and_a_pipe_never_does(
+def test_a_terminal_cuts_long_cells_where_it_should_and_a_pipe_never_does(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
     blocks = (Line(LONG, longest=20), Table(("A", "B"), [(LONG, LONG)], {"B": 20}))

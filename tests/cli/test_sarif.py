@@ -30,7 +30,7 @@ def check_log(log: dict[str, Any]) -> None:
     driver = run["tool"]["driver"]
     assert driver["name"] == "droidgate"
     rules = driver["rules"]
-    assert len({one["id"] for one in rules}) == len(rules)
+    assert len({item["id"] for item in rules}) == len(rules)
     for rule in rules:
         assert rule["shortDescription"]["text"]
         assert rule["help"]["text"]
@@ -38,7 +38,7 @@ def check_log(log: dict[str, Any]) -> None:
         assert rules[result["ruleIndex"]]["id"] == result["ruleId"]
         assert result["level"] in {"none", "note", "warning", "error"}
         assert result["message"]["text"]
-        assert all(isinstance(one, str) and one for one in result["partialFingerprints"].values())
+        assert all(isinstance(item, str) and item for item in result["partialFingerprints"].values())
         assert result["partialFingerprints"]
         (location,) = result["locations"]
         address = location["physicalLocation"]["artifactLocation"]
@@ -66,8 +66,8 @@ def test_rules_explain_their_codes() -> None:
 def test_paths_are_relative_to_the_working_folder(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
     monkeypatch.chdir(tmp_path)
     addresses = [
-        one["locations"][0]["physicalLocation"]["artifactLocation"]
-        for one in _results(
+        result["locations"][0]["physicalLocation"]["artifactLocation"]
+        for result in _results(
             _finding("a b/ü.xml"),
             _finding(str(tmp_path / "c.xml")),
             _finding("/elsewhere/d%.xml"),
@@ -84,8 +84,8 @@ def test_paths_are_relative_to_the_working_folder(monkeypatch: pytest.MonkeyPatc
 
 def test_fingerprints_outlive_moved_lines_and_changed_words() -> None:
     first, moved, other = (
-        one["partialFingerprints"]
-        for one in (
+        item["partialFingerprints"]
+        for item in (
             *_results(_finding("a.xml", line=3)),
             *_results(_finding("a.xml", line=9, message="other words")),
             *_results(_finding("a.xml", "/b")),
@@ -96,8 +96,8 @@ def test_fingerprints_outlive_moved_lines_and_changed_words() -> None:
 
 
 def test_two_results_of_one_place_have_two_fingerprints() -> None:
-    one, two = _results(_finding("a.xml"), _finding("a.xml"))
-    assert one["partialFingerprints"] != two["partialFingerprints"]
+    first, two = _results(_finding("a.xml"), _finding("a.xml"))
+    assert first["partialFingerprints"] != two["partialFingerprints"]
 
 
 def test_our_level_and_rule_are_kept() -> None:
@@ -115,7 +115,7 @@ def test_levels_become_those_of_the_standard(level: Level, shown: str) -> None:
     assert result["level"] == shown
 
 
-def test_ids_are_no_markup() -> None:
+def test_ids_are_not_markup() -> None:
     links = "![x](https://evil.example/?d=1) [a](1) https://evil.example www.evil.example"
     message = f'"{links}" @team #1 <b> **b** _c_ `d` {{0}}'
     (result,) = _results(_finding("a.xml", message=message))

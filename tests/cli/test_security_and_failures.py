@@ -75,7 +75,7 @@ def test_security_findings_of_all_providers_are_first_on_the_page() -> None:
         _converted("mcp", _provider(1), _provider(2, exported=False, permission="com.example.P"))
     )
     assert page[0] == Heading("Security: access rules that nothing enforces")
-    lines = [one.text for one in page[1:7] if isinstance(one, Line)]
+    lines = [item.text for item in page[1:7] if isinstance(item, Line)]
     assert lines == [
         "com.example.app2/.Tools  /access/permission: access-not-enforced",
         "callers need com.example.P; mcp does not enforce this",
@@ -84,7 +84,7 @@ def test_security_findings_of_all_providers_are_first_on_the_page() -> None:
         "the source component is not exported; mcp does not enforce this",
         HINT,
     ]
-    tables = [one for one in page if isinstance(one, Table)]
+    tables = [item for item in page if isinstance(item, Table)]
     assert all(row[0] != "security" for table in tables for row in table.rows)
     assert str(page[-1]).startswith("Line(text='findings: 2 security")
 
@@ -97,8 +97,8 @@ def test_a_conversion_that_loses_only_access_rules_does_not_claim_that_nothing_i
     findings: tuple[Finding, ...], expected: str
 ) -> None:
     converted = _converted("mmcp", _provider(1))
-    (one,) = converted.translations
-    changed = replace(one, writing=replace(one.writing, findings=findings))
+    (translation,) = converted.translations
+    changed = replace(translation, writing=replace(translation.writing, findings=findings))
     page = conversion_page(replace(converted, translations=(changed,)))
     assert [block.text for block in page if isinstance(block, Line) and "is lost" in block.text] == [expected]
 
@@ -123,7 +123,9 @@ def test_only_a_security_finding_reaches_the_threshold_of_security(droidgate: Ru
 def test_a_security_finding_is_an_error_in_sarif(droidgate: Runner) -> None:
     log = json.loads(droidgate("convert", NOTES, "--to", "mcp", "-o", "out", "--sarif").out)
     check_log(log)
-    levels = {one["level"] for one in log["runs"][0]["results"] if one["properties"]["level"] == "security"}
+    levels = {
+        result["level"] for result in log["runs"][0]["results"] if result["properties"]["level"] == "security"
+    }
     assert levels == {"error"}
 
 
@@ -135,7 +137,7 @@ def test_a_provider_that_cannot_be_written_is_reported_and_the_others_are_writte
     assert "warning: bad.json:1: bad.json cannot be written: " in run.err
     assert "hint: " in run.err
     document = json.loads(Path("out/fidelity.json").read_text())
-    assert [one["source"]["place"] for one in document["conversions"]] == ["good.json:1"]
+    assert [conversion["source"]["place"] for conversion in document["conversions"]] == ["good.json:1"]
     (problem,) = document["problems"]
     assert problem["message"].startswith("bad.json cannot be written: ")
     assert (problem["place"], bool(problem["hint"])) == ("bad.json:1", True)
@@ -149,7 +151,7 @@ def test_a_provider_that_cannot_be_written_is_a_result_in_sarif(droidgate: Runne
     run = droidgate("convert", "good.json", "bad.json", "--to", "mmcp", "-o", "out", "--sarif")
     log = json.loads(run.out)
     check_log(log)
-    (result,) = [one for one in log["runs"][0]["results"] if one["ruleId"] == "provider-not-written"]
+    (result,) = [item for item in log["runs"][0]["results"] if item["ruleId"] == "provider-not-written"]
     assert (run.code, result["level"]) == (3, "error")
 
 
@@ -173,7 +175,7 @@ def test_the_error_of_a_single_provider_is_that_of_the_command(droidgate: Runner
 def test_translating_each_goes_on_and_translating_all_stops() -> None:
     Path("bad.json").write_text(json.dumps(TOO_LONG))
     Path("good.json").write_text(json.dumps(TOOLS))
-    providers = [read_source(one).providers[0] for one in ("bad.json", "good.json")]
+    providers = [read_source(item).providers[0] for item in ("bad.json", "good.json")]
     target, dialect = find_format("mmcp")
     failed, written = translate_each(providers, target, dialect)
     assert isinstance(failed, FailedTranslation)
@@ -190,12 +192,12 @@ def test_opened_access_rules_are_first_on_the_page_of_diff_and_not_in_its_tables
     )
     page = diff_page(compare_sets(CapabilitySet(providers=(old,)), CapabilitySet(providers=(new,))))
     assert page[0] == Heading("Security: access rules that accept other callers now")
-    assert [one.text for one in page[1:4] if isinstance(one, Line)] == [
+    assert [item.text for item in page[1:4] if isinstance(item, Line)] == [
         "com.example.app1/.Tools  /access/exported: access-opened",
         "exported changed from false to true: other callers are accepted now",
         "hint: check that these callers may call it, or restore the rule",
     ]
-    (table,) = [one for one in page if isinstance(one, Table)]
+    (table,) = [item for item in page if isinstance(item, Table)]
     assert [row[0] for row in table.rows] == ["breaking", "text-only"]
     assert page[-1] == Line("1 security, 1 breaking, 1 text-only; 1 capability is as it was")
 
@@ -209,5 +211,7 @@ def test_a_capability_access_rule_is_named_with_its_capability() -> None:
         access=ComponentAccess(permission="android.permission.BIND_APP_FUNCTION_SERVICE"),
         capabilities=(Capability(id="do", access=CapabilityAccess(enabled_by_default=False)),),
     )
-    lines = [one.text for one in conversion_page(_converted("mobile-mcp", provider)) if isinstance(one, Line)]
+    lines = [
+        item.text for item in conversion_page(_converted("mobile-mcp", provider)) if isinstance(item, Line)
+    ]
     assert lines[0] == "com.example/.Functions  do /access/enabled_by_default: access-not-enforced"

@@ -65,7 +65,7 @@ def shim(droidgate: Runner) -> Shim:
 
 
 def shims_on(phone: VirtualPhone) -> set[str]:
-    names = {one.name for one in phone.system.packages.all()}
+    names = {item.name for item in phone.system.packages.all()}
     return {name.removeprefix(SHIM_OF) for name in names if name.startswith("dev.droidgate.shim")}
 
 
@@ -91,31 +91,31 @@ def changed_clock_in(version_code: int) -> bytes:
 
 def folder_with(tmp_path: Path, *names: str) -> Path:
     for name in names:
-        one = sample_package(name)
-        (tmp_path / f"{one.package}.apk").write_bytes(one.apk)
+        item = sample_package(name)
+        (tmp_path / f"{item.package}.apk").write_bytes(item.apk)
     return tmp_path
 
 
 def test_build_install_status_call_sync_doctor_uninstall(shim: Shim, phone: VirtualPhone) -> None:
     installed = shim.document("install", *ALL, "--from", "adb:")
-    assert all(one["works"] for one in installed["shims"])
+    assert all(item["works"] for item in installed["shims"])
     assert shims_on(phone) == {CLOCK_IN, PDF_TOOL, TALLY, WEATHER, NOTES, f"{NOTES}.legacy", HOLDER}
-    assert [one["package"] for one in installed["unused"]] == []
+    assert [item["package"] for item in installed["unused"]] == []
     assert installed["identity"]["application_id"] == HOLDER
-    assert [one["outcome"] for one in installed["identity"]["steps"]] == ["done", "done"]
-    assert [one["component"] for one in instrumentations(phone)] == [
+    assert [item["outcome"] for item in installed["identity"]["steps"]] == ["done", "done"]
+    assert [item["component"] for item in instrumentations(phone)] == [
         f"{HOLDER}/.backends.ShellIdentityInstrumentation"
     ]
 
     status = shim.document("status")
-    assert {one["application_id"].removeprefix(SHIM_OF) for one in status["shims"]} == shims_on(phone)
-    assert all(one["status"]["grants"] == [] for one in status["shims"])
-    for_others = [one["application_id"] for one in status["shims"] if one["calls_functions_for_others"]]
+    assert {item["application_id"].removeprefix(SHIM_OF) for item in status["shims"]} == shims_on(phone)
+    assert all(item["status"]["grants"] == [] for item in status["shims"])
+    for_others = [item["application_id"] for item in status["shims"] if item["calls_functions_for_others"]]
     assert for_others == [HOLDER]
     assert "calls app functions for the other shims" in shim("status").out
 
     assert shim("call", "make_up_clock_in", "--args", '{"date": "2026-03-02"}').code == 0
-    assert b"2026-03-02" in b"".join(held for _, held in files_of(phone, CLOCK_IN).items())
+    assert b"2026-03-02" in b"".join(kept for _, kept in files_of(phone, CLOCK_IN).items())
     answer = shim.document("call", "query_clock_in", "--args", '{"date": "2026-03-02"}')
     assert answer["outputs"] == {"date": "2026-03-02", "has_clocked_in": True}
 
@@ -127,7 +127,7 @@ def test_build_install_status_call_sync_doctor_uninstall(shim: Shim, phone: Virt
     planned = shim.document("sync", "--dry-run")
     assert shims_on(phone) >= {WEATHER}
     synced = shim.document("sync")
-    kinds = {one["application_id"].removeprefix(SHIM_OF): one["kind"] for one in synced["changes"]}
+    kinds = {item["application_id"].removeprefix(SHIM_OF): item["kind"] for item in synced["changes"]}
     assert kinds == {
         CLOCK_IN: "changed",
         WEATHER: "went",
@@ -137,8 +137,8 @@ def test_build_install_status_call_sync_doctor_uninstall(shim: Shim, phone: Virt
         f"{NOTES}.legacy": "same",
         HOLDER: "same",
     }
-    assert [(one["kind"], one["application_id"]) for one in planned["changes"]] == [
-        (one["kind"], one["application_id"]) for one in synced["changes"]
+    assert [(item["kind"], item["application_id"]) for item in planned["changes"]] == [
+        (item["kind"], item["application_id"]) for item in synced["changes"]
     ]
     assert (planned["done"], synced["done"]) == (False, True)
     assert shims_on(phone) == {CLOCK_IN, PDF_TOOL, TALLY, NOTES, f"{NOTES}.legacy", HOLDER}
@@ -147,15 +147,17 @@ def test_build_install_status_call_sync_doctor_uninstall(shim: Shim, phone: Virt
 
     phone.install(sample_package("weather").apk)
     came = shim.document("sync")
-    assert [one["application_id"] for one in came["changes"] if one["kind"] == "came"] == [SHIM_OF + WEATHER]
+    assert [item["application_id"] for item in came["changes"] if item["kind"] == "came"] == [
+        SHIM_OF + WEATHER
+    ]
     nothing = shim("sync")
     assert (nothing.code, "nothing is to be done" in nothing.out) == (0, True)
 
     checked = shim.document("doctor")
-    assert [one for one in checked["checks"] if one["state"] == "problem"] == []
+    assert [item for item in checked["checks"] if item["state"] == "problem"] == []
     made = shim("call", "createNote", "--args", '{"title": "Oats", "content": "two bags"}')
     assert made.code == 0
-    assert any(b"two bags" in held for held in files_of(phone, f"{NOTES}.legacy").values())
+    assert any(b"two bags" in kept for kept in files_of(phone, f"{NOTES}.legacy").values())
 
     removed = shim.document("uninstall", "--all")
     assert len(removed["shims"]) == 7
@@ -229,9 +231,9 @@ def test_any_app_is_granted_only_where_it_was_said_and_taken_back_too(
     def grants() -> list[Any]:
         status = shim.document("status")
         return [
-            (one["caller"], one["capability"])
+            (grant["caller"], grant["capability"])
             for record in status["shims"]
-            for one in record["status"]["grants"]
+            for grant in record["status"]["grants"]
         ]
 
     shim("install", *ALL, "--from", folder)
@@ -281,18 +283,18 @@ def test_apks_that_were_built_are_installed_and_others_are_refused(
     (tmp_path / "apps").mkdir()
     folder, out = folder_with(tmp_path / "apps", "clock-in", "pdf-tool"), tmp_path / "out"
     built = shim.document("build", *ALL, "--from", folder, "-o", out)
-    assert {Path(one["apk"]).name for one in built["shims"]} == {one.name for one in out.glob("*.apk")}
+    assert {Path(item["apk"]).name for item in built["shims"]} == {item.name for item in out.glob("*.apk")}
     assert shim("install", out).code == 0
     assert shims_on(phone) == {CLOCK_IN, PDF_TOOL}
     status = shim.document("status")
-    assert {one["status"]["build"] for one in status["shims"]} == {one["build"] for one in built["shims"]}
+    assert {item["status"]["build"] for item in status["shims"]} == {item["build"] for item in built["shims"]}
     other = shim("install", folder / f"{CLOCK_IN}.apk")
     assert (other.code, "it is not a shim" in other.err) == (3, True)
     both = shim("install", out, "--from", folder)
     assert both.code == 2
 
 
-def test_the_same_key_signs_again_and_another_key_is_told(
+def test_the_same_key_signs_again_and_another_key_is_reported(
     shim: Shim, phone: VirtualPhone, tmp_path: Path
 ) -> None:
     folder = folder_with(tmp_path, "clock-in")
@@ -300,9 +302,9 @@ def test_the_same_key_signs_again_and_another_key_is_told(
     assert "made a signing key" in first.err
     second = shim("build", *ALL, "--from", folder, "-o", tmp_path / "b", "--json")
     assert "made a signing key" not in second.err
-    one, two = (run.document("shim-build") for run in (first, second))
-    assert one["key"] == two["key"]
-    assert one["shims"][0]["build"] == two["shims"][0]["build"]
+    item, two = (run.document("shim-build") for run in (first, second))
+    assert item["key"] == two["key"]
+    assert item["shims"][0]["build"] == two["shims"][0]["build"]
     assert shim("install", tmp_path / "a").code == 0
     other = tmp_path / "other.pem"
     write_key(other)
@@ -336,15 +338,15 @@ def test_only_some_capabilities_and_several_apps_in_one(
     chosen = ["--only", "page_count", "--only", "query_clock_in"]
     asked = shim("install", *ALL, "--from", folder, "--aggregate", *chosen, "--json")
     run = asked.document("shim-install")
-    (one,) = run["shims"]
-    assert (one["application_id"], sorted(one["capabilities"])) == (
+    (item,) = run["shims"]
+    assert (item["application_id"], sorted(item["capabilities"])) == (
         "dev.droidgate.shim",
         ["page_count", "query_clock_in"],
     )
     assert shims_on(phone) == {"dev.droidgate.shim"}
     phone.system.packages.uninstall(PDF_TOOL)
     synced = shim.document("sync")
-    assert [(one["kind"], one["application_id"]) for one in synced["changes"]] == [
+    assert [(item["kind"], item["application_id"]) for item in synced["changes"]] == [
         ("changed", "dev.droidgate.shim")
     ]
     assert shim("call", "page_count").code == 2
@@ -361,7 +363,7 @@ def test_sync_without_a_record_keeps_the_apps_whose_shims_are_there(
     shim("build", *ALL, "--from", folder, "-o", out)
     assert shim("install", out).code == 0
     synced = shim.document("sync")
-    assert [(one["kind"], one["application_id"]) for one in synced["changes"]] == [
+    assert [(change["kind"], change["application_id"]) for change in synced["changes"]] == [
         ("same", SHIM_OF + CLOCK_IN)
     ]
 
@@ -402,7 +404,7 @@ def test_all_apps_of_another_phone_are_not_all_apps_of_this_one(shim: Shim, phon
         asked = (*ALL, "--from", f"adb:{other.serial}", "--serial", phone.serial)
         assert shim("install", *asked).code == 0
         synced = shim.document("sync", "--serial", phone.serial)
-    assert {one["application_id"] for one in synced["changes"]} == {SHIM_OF + CLOCK_IN}
+    assert {change["application_id"] for change in synced["changes"]} == {SHIM_OF + CLOCK_IN}
 
 
 def test_the_shim_of_an_app_that_declares_nothing_any_more_is_removed(
@@ -426,18 +428,18 @@ def empty_app(package: str) -> bytes:
     return pack_project({"AndroidManifest.xml": manifest.encode()}, key=make_key())
 
 
-def test_what_nobody_chose_is_not_told_as_an_app_without_a_shim(shim: Shim, tmp_path: Path) -> None:
+def test_what_nobody_chose_is_not_reported_as_an_app_without_a_shim(shim: Shim, tmp_path: Path) -> None:
     folder = folder_with(tmp_path, "clock-in", "pdf-tool", "weather")
     asked = ("build", *ALL, "--from", folder, "-o", tmp_path / "out", "--only", "merge", "--json")
     built = shim(*asked).document("shim-build")
-    assert [one["package"] for one in built["unused"]] == ["dev.droidgate.sample.weather"]
+    assert [item["package"] for item in built["unused"]] == ["dev.droidgate.sample.weather"]
     (made,) = built["shims"]
     assert made["capabilities"] == ["merge"]
-    pointers = {one["pointer"] for one in made["findings"] if one["pointer"].startswith("/capabilities")}
-    assert all(one.startswith("/capabilities/0/") for one in pointers)
+    pointers = {item["pointer"] for item in made["findings"] if item["pointer"].startswith("/capabilities")}
+    assert all(item.startswith("/capabilities/0/") for item in pointers)
 
 
-def test_a_call_tells_what_is_wrong_with_it(shim: Shim, phone: VirtualPhone) -> None:
+def test_a_call_says_what_is_wrong_with_it(shim: Shim, phone: VirtualPhone) -> None:
     del phone
     assert "install some with" in shim("call", "x").err
     shim.install(f"adb:/{CLOCK_IN}")
@@ -483,7 +485,7 @@ def test_a_text_of_several_lines_is_shown_in_lines(
     assert shown == "text:\n  one\n  two \\x1b[31m\\u202e\ncount: 2\nempty:\n"
 
 
-def test_a_phone_without_shims_is_told_so(shim: Shim, phone: VirtualPhone) -> None:
+def test_a_phone_without_shims_is_reported(shim: Shim, phone: VirtualPhone) -> None:
     del phone
     assert shim("status").code == 0
     assert shim("doctor").code == 4
@@ -504,7 +506,7 @@ def test_doctor_finds_what_was_taken_away_and_says_the_fix(
     shim("install", *ALL, "--from", folder_with(tmp_path, "pdf-tool", "clock-in"))
     well = shim.document("doctor")
     assert well["problems"] == 0
-    (start,) = [one for one in well["checks"] if one["id"] == "tool-start" and one["state"] == "ok"]
+    (start,) = [item for item in well["checks"] if item["id"] == "tool-start" and item["state"] == "ok"]
     assert "ClockInService declares a foregroundServiceType" in start["found"]
     name = SHIM_OF + PDF_TOOL
     package = phone.system.packages.find(name)
@@ -515,26 +517,26 @@ def test_doctor_finds_what_was_taken_away_and_says_the_fix(
     phone.system.packages.uninstall(CLOCK_IN)
     run = shim("doctor", "--json")
     found = run.document("shim-doctor")
-    problems = {one["id"]: one for one in found["checks"] if one["state"] == "problem"}
+    problems = {item["id"]: item for item in found["checks"] if item["state"] == "problem"}
     assert problems.keys() == {
         *("notifications", "battery-exemption", "activity-start-route", "targets", "consent")
     }
-    assert all(one["fix"] for one in problems.values())
+    assert all(item["fix"] for item in problems.values())
     assert (run.code, found["problems"]) == (4, 5)
     started = [
-        one["found"] for one in found["checks"] if one["id"] == "tool-start" and one["state"] == "unknown"
+        item["found"] for item in found["checks"] if item["id"] == "tool-start" and item["state"] == "unknown"
     ]
     assert started == [f"{CLOCK_IN}/{CLOCK_IN}.ClockInService is not installed"]
     assert shim("install").code == 0
     found = shim.document("doctor")
-    assert {one["id"] for one in found["checks"] if one["state"] == "problem"} == {"targets"}
+    assert {item["id"] for item in found["checks"] if item["state"] == "problem"} == {"targets"}
 
 
 def instrumentations(phone: VirtualPhone) -> list[Any]:
-    return [one for one in phone.log.events if one["event"] == "instrumentation"]
+    return [event for event in phone.log.events if event["event"] == "instrumentation"]
 
 
-def test_only_shims_with_app_functions_bring_the_one_that_calls_them_and_it_goes_with_the_last(
+def test_only_shims_with_app_functions_include_the_one_that_calls_them_and_it_goes_with_the_last(
     shim: Shim, phone: VirtualPhone
 ) -> None:
     first = shim.document("install", *ALL, "--from", f"adb:/{CLOCK_IN}")
@@ -544,11 +546,11 @@ def test_only_shims_with_app_functions_bring_the_one_that_calls_them_and_it_goes
         shim.install(f"adb:/{package}")
     assert shims_on(phone) == {CLOCK_IN, NOTES, f"{NOTES}.legacy", HOLDER}
     assert len(instrumentations(phone)) == 1
-    one = shim.document("uninstall", NOTES)
-    assert (one["identity"], shims_on(phone)) == (None, {CLOCK_IN, f"{NOTES}.legacy", HOLDER})
+    change = shim.document("uninstall", NOTES)
+    assert (change["identity"], shims_on(phone)) == (None, {CLOCK_IN, f"{NOTES}.legacy", HOLDER})
     phone.system.packages.uninstall(f"{NOTES}.legacy")
     planned = shim.document("sync", "--dry-run")
-    kinds = {one["application_id"]: one["kind"] for one in planned["changes"]}
+    kinds = {change["application_id"]: change["kind"] for change in planned["changes"]}
     assert kinds == {SHIM_OF + CLOCK_IN: "same", f"{SHIM_OF}{NOTES}.legacy": "went", HOLDER: "went"}
     assert shim("sync").code == 0
     assert shims_on(phone) == {CLOCK_IN}
@@ -565,22 +567,22 @@ def test_an_instrumentation_that_ended_is_started_again_by_install_and_by_sync(
     shim.install(f"adb:/{NOTES}")
     for command in ("install", "sync"):
         phone.system.force_stop(HOLDER)
-        problems = [one["found"] for one in shim.document("doctor")["checks"] if one["state"] == "problem"]
+        problems = [item["found"] for item in shim.document("doctor")["checks"] if item["state"] == "problem"]
         assert len(problems) == 2
-        assert all("does not run" in one for one in problems)
+        assert all("does not run" in item for item in problems)
         assert "its instrumentation does not run" in shim("status").out
         assert shim(command).code == 0
         assert shim("doctor").code == 0
     assert len(instrumentations(phone)) == 3
 
 
-def test_the_shim_of_several_apps_takes_over_and_what_its_removal_means_is_told(
+def test_the_shim_of_several_apps_takes_over_and_what_its_removal_means_is_reported(
     shim: Shim, phone: VirtualPhone, tmp_path: Path
 ) -> None:
     shim.install(f"adb:/{NOTES}")
     folder = folder_with(tmp_path, "clock-in", "pdf-tool")
     run = shim.document("install", *ALL, "--from", folder, "--aggregate")
-    assert [one["outcome"] for one in run["identity"]["steps"]] == ["not-needed", "done"]
+    assert [step["outcome"] for step in run["identity"]["steps"]] == ["not-needed", "done"]
     assert shims_on(phone) == {NOTES, HOLDER}
     assert shim("doctor").code == 0
     removed = shim("uninstall", HOLDER)
@@ -590,7 +592,7 @@ def test_the_shim_of_several_apps_takes_over_and_what_its_removal_means_is_told(
     assert shims_on(phone) == {NOTES, HOLDER}
 
 
-def test_where_another_key_signed_the_one_that_calls_app_functions_the_fix_is_told(
+def test_where_another_key_signed_the_one_that_calls_app_functions_the_fix_is_reported(
     shim: Shim, phone: VirtualPhone, tmp_path: Path
 ) -> None:
     phone.install(build_bare_shim(make_key()).apk)
@@ -615,7 +617,7 @@ def test_where_another_key_signed_the_one_that_calls_app_functions_the_fix_is_to
     assert shim("install", out, "--key", key).code == 0
 
 
-def test_build_tells_each_permission_and_for_which_capabilities_it_is_there(
+def test_build_says_each_permission_and_for_which_capabilities_it_is_there(
     shim: Shim, tmp_path: Path
 ) -> None:
     folder = folder_with(tmp_path, "pdf-tool", "notes", "clock-in")
@@ -632,10 +634,10 @@ def test_build_tells_each_permission_and_for_which_capabilities_it_is_there(
     assert " and " in together.partition("EXECUTE_APP_FUNCTIONS")[2].partition("\n")[0]
     built = shim(*made, "--json").document("shim-build")
     asked = {
-        one["packages"][0]: {
-            use["permission"].rpartition(".")[2]: use["capabilities"] for use in one["permissions"]
+        item["packages"][0]: {
+            use["permission"].rpartition(".")[2]: use["capabilities"] for use in item["permissions"]
         }
-        for one in built["shims"]
+        for item in built["shims"]
     }
     usual = {"FOREGROUND_SERVICE", "POST_NOTIFICATIONS", "HIDE_OVERLAY_WINDOWS"}
     assert asked[CLOCK_IN].keys() == usual
@@ -644,7 +646,7 @@ def test_build_tells_each_permission_and_for_which_capabilities_it_is_there(
     assert all(asked[NOTES].values())
 
 
-@pytest.mark.parametrize("name", [one for one in PUBLISHED if one.startswith("shim-")])
+@pytest.mark.parametrize("name", [item for item in PUBLISHED if item.startswith("shim-")])
 def test_each_command_prints_its_schema(shim: Shim, name: str) -> None:
     command = name.removeprefix("shim-")
     given = {"build": ["--from", "x"], "call": ["x"]}.get(command, [])
@@ -751,7 +753,7 @@ def test_apps_that_agents_reach_by_themselves_get_a_shim_only_on_request(
     everything = shim.document("install", "--from", "adb:", *ALL)
     assert everything["left_out"] == []
     assert {CLOCK_IN, TALLY} < shims_on(phone)
-    assert {one["kind"] for one in shim.document("sync")["changes"]} == {"same"}
+    assert {change["kind"] for change in shim.document("sync")["changes"]} == {"same"}
 
 
 def test_a_shim_whose_app_is_gone_is_broken_and_sync_removes_it(shim: Shim, phone: VirtualPhone) -> None:
@@ -766,14 +768,14 @@ def test_a_shim_whose_app_is_gone_is_broken_and_sync_removes_it(shim: Shim, phon
     )
     assert "2 shims, 1 broken, on" in status.out
     records = shim.document("status")["shims"]
-    assert {one["application_id"]: one["works"] for one in records} == {
+    assert {item["application_id"]: item["works"] for item in records} == {
         f"{SHIM_OF}{PDF_TOOL}": True,
         f"{SHIM_OF}{WEATHER}": False,
     }
     doctor = shim("doctor", "--json")
     assert doctor.code == 4
-    problems = [one for one in doctor.document("shim-doctor")["checks"] if one["state"] == "problem"]
-    assert [(one["id"], one["application_id"]) for one in problems] == [("targets", f"{SHIM_OF}{WEATHER}")]
+    problems = [item for item in doctor.document("shim-doctor")["checks"] if item["state"] == "problem"]
+    assert [(item["id"], item["application_id"]) for item in problems] == [("targets", f"{SHIM_OF}{WEATHER}")]
 
     assert shim("sync").code == 0
     assert shims_on(phone) == {PDF_TOOL}
@@ -818,10 +820,10 @@ def test_protocols_are_chosen_by_name_and_a_wrong_name_has_the_nearest(shim: Shi
     out = tmp_path / "out"
     both = ("--protocol", "mobile-mcp", "--protocol", "appfunctions")
     built = shim.document("build", "--from", folder, "-o", out, *both)
-    assert {one["packages"][0] for one in built["shims"]} == {CLOCK_IN, f"{NOTES}.legacy"}
+    assert {item["packages"][0] for item in built["shims"]} == {CLOCK_IN, f"{NOTES}.legacy"}
     assert built["left_out"] == [PDF_TOOL]
     named = shim("build", "--from", folder, "-o", out, "--only", "query_clock_in", "--force", "--json")
-    assert [one["packages"] for one in named.document("shim-build")["shims"]] == [[CLOCK_IN]]
+    assert [item["packages"] for item in named.document("shim-build")["shims"]] == [[CLOCK_IN]]
     other_agents = shim("build", "--from", folder, "-o", out, "--advertise", "mmcp", "--force", "--json")
     assert len(other_agents.document("shim-build")["shims"]) == 3
     wrong = shim("build", "--from", folder, "-o", out, "--protocol", "mobile_mcp")

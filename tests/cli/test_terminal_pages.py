@@ -135,8 +135,8 @@ def check_drawn(
         assert [line for line in lines if cell_len(line) > width] == []
         pages += [f"{f' {width} columns ':=^{width}}", *(line.rstrip() for line in coloured.splitlines())]
     text = "\n".join([*pages, ""])
-    for here, there in (changed or {}).items():
-        text = text.replace(here, there)
+    for here, present in (changed or {}).items():
+        text = text.replace(here, present)
     golden(f"terminal/{name}.ansi", text)
 
 

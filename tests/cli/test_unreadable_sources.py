@@ -36,8 +36,8 @@ def test_the_others_are_written_where_a_source_cannot_be_read(
     assert f"warning: {place}" in run.err
     assert Path("out/mmcp_manifest.json").exists()
     document = json.loads(Path("out/fidelity.json").read_text())
-    assert [one["place"].startswith(place) for one in document["problems"]] == [True]
-    assert [one["source"]["place"] for one in document["conversions"]] == ["sources/good.json:1"]
+    assert [item["place"].startswith(place) for item in document["problems"]] == [True]
+    assert [item["source"]["place"] for item in document["conversions"]] == ["sources/good.json:1"]
 
 
 def test_nothing_is_written_where_no_source_can_be_read(droidgate: Runner) -> None:

@@ -78,8 +78,8 @@ def test_a_component_rule_is_weighed_by_the_callers_that_it_refuses_and_accepts(
     old: dict[str, Any], new: dict[str, Any], weights: set[str]
 ) -> None:
     changes = _changes(_provider(old, {}), _provider(new, {}))
-    assert {one.weight.value for one in changes} == weights
-    assert {one.new_pointer for one in changes} == {f"/access/{name}" for name in old | new if weights}
+    assert {change.weight.value for change in changes} == weights
+    assert {change.new_pointer for change in changes} == {f"/access/{name}" for name in old | new if weights}
 
 
 @pytest.mark.parametrize(("old", "new", "weights"), _pairs(CAPABILITY_RULES))
@@ -87,14 +87,14 @@ def test_a_capability_rule_is_weighed_by_the_callers_that_it_refuses_and_accepts
     old: dict[str, Any], new: dict[str, Any], weights: set[str]
 ) -> None:
     changes = _changes(_provider({}, old), _provider({}, new))
-    assert {one.weight.value for one in changes} == weights
+    assert {change.weight.value for change in changes} == weights
     pointers = {f"/capabilities/1/access/{name}" for name in old | new if weights}
-    assert {one.old_pointer for one in changes} == pointers
+    assert {change.old_pointer for change in changes} == pointers
 
 
 def test_a_replaced_permission_is_a_breaking_change_and_a_security_change_at_one_place() -> None:
     changes = _changes(_provider({"permission": "com.example.A"}, {}), _provider({"permission": "b.B"}, {}))
-    assert [(one.code, one.weight.value, one.old, one.new) for one in changes] == [
+    assert [(change.code, change.weight.value, change.old, change.new) for change in changes] == [
         ("access-tightened", "breaking", "com.example.A", "b.B"),
         ("access-opened", "security", "com.example.A", "b.B"),
     ]
@@ -149,12 +149,12 @@ def test_the_enabled_rule_of_each_configuration_is_readable() -> None:
 def test_a_component_that_is_enabled_elsewhere_now_both_refuses_and_accepts_callers() -> None:
     old = _provider({"enabled": {"": False, "v36": True}}, {})
     new = _provider({"enabled": {"": True, "v37": False}}, {})
-    assert {one.weight.value for one in _changes(old, new)} == {"breaking", "security"}
+    assert {change.weight.value for change in _changes(old, new)} == {"breaking", "security"}
 
 
 def test_an_access_level_that_is_not_known_may_refuse_and_accept_callers() -> None:
     changes = _changes(_provider({}, {"access_level": "vendor"}), _provider({}, {}))
-    assert {one.code for one in changes} == {"access-tightened", "access-opened"}
+    assert {change.code for change in changes} == {"access-tightened", "access-opened"}
 
 
 @pytest.mark.parametrize("threshold", list(Weight))
@@ -189,17 +189,17 @@ def test_each_different_rule_has_a_change_at_its_leaf_and_no_other_change_exists
     old: Provider, new: Provider
 ) -> None:
     different = different_leaves(dict(leaves_of_provider(old)), dict(leaves_of_provider(new)))
-    assert {one.new_pointer for one in _changes(old, new)} == set(different)
+    assert {change.new_pointer for change in _changes(old, new)} == set(different)
 
 
 @given(_PROVIDERS, _PROVIDERS)
 def test_what_opens_in_one_direction_tightens_in_the_other(old: Provider, new: Provider) -> None:
     def codes(changes: tuple[Change, ...], code: str) -> list[str]:
-        return sorted(str(one.new_pointer) for one in changes if one.code == code)
+        return sorted(str(change.new_pointer) for change in changes if change.code == code)
 
-    there, back = _changes(old, new), _changes(new, old)
-    assert codes(there, "access-opened") == codes(back, "access-tightened")
-    assert codes(there, "access-tightened") == codes(back, "access-opened")
+    present, back = _changes(old, new), _changes(new, old)
+    assert codes(present, "access-opened") == codes(back, "access-tightened")
+    assert codes(present, "access-tightened") == codes(back, "access-opened")
 
 
 CONFIGURED: list[tuple[dict[str, bool], dict[str, bool], set[str]]] = [

@@ -28,17 +28,17 @@ def _compare(old: Provider, new: Provider) -> Comparison:
 
 
 def _changes(comparison: Comparison) -> list[tuple[str, str]]:
-    return [(one.code, one.weight.value) for one in comparison.all_changes()]
+    return [(change.code, change.weight.value) for change in comparison.all_changes()]
 
 
 def _given(schema: Schema) -> Provider:
-    one, definitions = _type({"type": "object", "properties": {"x": schema}})
-    return _provider(Capability(id="do", input=one), definitions=definitions)
+    item, definitions = _type({"type": "object", "properties": {"x": schema}})
+    return _provider(Capability(id="do", input=item), definitions=definitions)
 
 
 def _taken(schema: Schema) -> Provider:
-    one, definitions = _type(schema)
-    return _provider(Capability(id="do", output=one), definitions=definitions)
+    item, definitions = _type(schema)
+    return _provider(Capability(id="do", output=item), definitions=definitions)
 
 
 def _of(kind: str) -> Callable[..., Schema]:
@@ -168,7 +168,8 @@ def test_parameters_come_and_go() -> None:
         _provider(Capability(id="do", input=old)), _provider(Capability(id="do", input=new))
     )
     assert [
-        (one.code, one.weight.value, one.old_pointer, one.new_pointer) for one in comparison.all_changes()
+        (change.code, change.weight.value, change.old_pointer, change.new_pointer)
+        for change in comparison.all_changes()
     ] == [
         ("property-removed", "breaking", "/capabilities/0/input/properties/a", None),
         (
@@ -200,14 +201,16 @@ def test_capabilities_come_and_go() -> None:
 
 
 def test_another_id_for_the_same_capability_is_pointed_out() -> None:
-    old, new = (_provider(Capability(id=one, description="Counts sheep")) for one in ("count", "count_sheep"))
+    old, new = (
+        _provider(Capability(id=item, description="Counts sheep")) for item in ("count", "count_sheep")
+    )
     added, removed = _compare(old, new).all_changes()
     assert "'count' under another id" in added.message
     assert "'count_sheep' looks the same" in removed.message
 
 
 @pytest.mark.parametrize(
-    ("old", "new", "told"),
+    ("old", "new", "reported"),
     [
         (None, ScalarType(kind="string"), [("output-added", "compatible")]),
         (ScalarType(kind="string"), None, [("output-removed", "breaking")]),
@@ -218,9 +221,9 @@ def test_another_id_for_the_same_capability_is_pointed_out() -> None:
         (None, None, []),
     ],
 )
-def test_declaring_a_result(old: Type | None, new: Type | None, told: list[tuple[str, str]]) -> None:
-    providers = (_provider(Capability(id="do", output=one)) for one in (old, new))
-    assert _changes(_compare(*providers)) == told
+def test_declaring_a_result(old: Type | None, new: Type | None, reported: list[tuple[str, str]]) -> None:
+    providers = (_provider(Capability(id="do", output=item)) for item in (old, new))
+    assert _changes(_compare(*providers)) == reported
 
 
 @pytest.mark.parametrize(
@@ -234,47 +237,47 @@ def test_declaring_a_result(old: Type | None, new: Type | None, told: list[tuple
     ],
 )
 def test_a_promise_taken_back_breaks(old: Effects | None, new: Effects | None, weight: str) -> None:
-    providers = (_provider(Capability(id="do", effects=one)) for one in (old, new))
+    providers = (_provider(Capability(id="do", effects=item)) for item in (old, new))
     assert _changes(_compare(*providers)) == [("effect-changed", weight)]
 
 
 def test_order_place_and_state_say_nothing() -> None:
-    one, two = Capability(id="one"), Capability(id="two")
-    first = _provider(one, two)
-    second = Provider(protocol="mcp", capabilities=(one,))
+    item, two = Capability(id="one"), Capability(id="two")
+    first = _provider(item, two)
+    second = Provider(protocol="mcp", capabilities=(item,))
     old = CapabilitySet(providers=(first, second))
-    moved = _provider(two, one.model_copy(update={"state": State(enabled=False)}))
+    moved = _provider(two, item.model_copy(update={"state": State(enabled=False)}))
     assert compare_sets(old, CapabilitySet(providers=(second, moved))) == Comparison(
         unchanged_providers=2, unchanged_capabilities=3
     )
 
 
-def test_a_shared_definition_tells_at_every_capability_that_reaches_it() -> None:
+def test_a_shared_definition_says_at_every_capability_that_reaches_it() -> None:
     def provider(inner: Schema) -> Provider:
         schema = {"$ref": "#/$defs/Outer"}
         definitions = {
             "Outer": {"type": "object", "properties": {"i": {"$ref": "#/$defs/Inner"}}},
             "Inner": inner,
         }
-        one, read = _type({**schema, "$defs": definitions})
+        item, read = _type({**schema, "$defs": definitions})
         plain = Capability(id="plain")
         return _provider(
-            Capability(id="gives", input=one), plain, Capability(id="takes", output=one), definitions=read
+            Capability(id="gives", input=item), plain, Capability(id="takes", output=item), definitions=read
         )
 
     comparison = _compare(provider({"type": "integer"}), provider({"type": "number"}))
-    (told,) = comparison.providers
-    assert not told.changes
-    assert [(one.id, one.weight.value) for one in told.capabilities] == [
+    (reported,) = comparison.providers
+    assert not reported.changes
+    assert [(item.id, item.weight.value) for item in reported.capabilities] == [
         ("gives", "compatible"),
         ("takes", "breaking"),
     ]
-    for one in told.capabilities:
-        (change,) = one.changes
+    for item in reported.capabilities:
+        (change,) = item.changes
         assert (change.old_pointer, change.new_pointer) == ("/definitions/Inner", "/definitions/Inner")
 
 
-def test_a_definition_nobody_reaches_is_told_at_the_provider() -> None:
+def test_a_definition_nobody_reaches_is_reported_at_the_provider() -> None:
     kinds: tuple[Type, ...] = (ScalarType(kind="string"), ScalarType(kind="boolean"))
     old, new = (_provider(definitions={"Lone": kind}) for kind in kinds)
     assert _changes(_compare(old, new)) == [("type-changed", "compatible")]
@@ -290,7 +293,7 @@ def test_a_renamed_definition_is_words_only() -> None:
     assert _changes(_compare(old, new)) == [("definition-renamed", "text-only")]
 
 
-def test_a_reference_equals_what_it_stands_for() -> None:
+def test_a_reference_equals_what_it_refers_to() -> None:
     shape = ObjectType()
     old = _provider(Capability(id="do", input=RefType(name="Shape")), definitions={"Shape": shape})
     new = _provider(Capability(id="do", input=shape), definitions={"Shape": shape})
@@ -307,11 +310,11 @@ def test_recursive_types_end() -> None:
                 "right": {"anyOf": [{"$ref": "#/$defs/Tree"}, {"type": "string"}]},
             },
         }
-        one, definitions = _type({"$ref": "#/$defs/Tree", "$defs": {"Tree": tree}})
-        return _provider(Capability(id="do", input=one), definitions=definitions)
+        change, definitions = _type({"$ref": "#/$defs/Tree", "$defs": {"Tree": tree}})
+        return _provider(Capability(id="do", input=change), definitions=definitions)
 
     comparison = _compare(provider("integer"), provider("string"))
-    assert [one.new_pointer for one in comparison.all_changes()] == [
+    assert [change.new_pointer for change in comparison.all_changes()] == [
         "/definitions/Tree/properties/value/type"
     ]
 
@@ -319,8 +322,8 @@ def test_recursive_types_end() -> None:
 def test_a_choice_that_contains_itself_ends() -> None:
     def provider(name: str, count: int) -> Provider:
         choice = {"anyOf": [{"$ref": f"#/$defs/{name}"}] * count}
-        one, definitions = _type({"$ref": f"#/$defs/{name}", "$defs": {name: choice}})
-        return _provider(Capability(id="do", input=one), definitions=definitions)
+        item, definitions = _type({"$ref": f"#/$defs/{name}", "$defs": {name: choice}})
+        return _provider(Capability(id="do", input=item), definitions=definitions)
 
     assert ("definition-renamed", "text-only") in _changes(_compare(provider("A", 6), provider("B", 5)))
     plain = _provider(Capability(id="do", input=ObjectType()))
@@ -372,11 +375,12 @@ def test_texts_of_providers_and_capabilities_are_words_only() -> None:
     assert len(_changes(_compare(old, new))) == 5
 
 
-def test_facts_of_one_format_are_told_one_by_one() -> None:
+def test_facts_of_one_format_are_reported_one_by_one() -> None:
     old = _provider(Capability(id="do", extensions={"mmcp": {"a": 1, "b": 2}}))
     new = _provider(Capability(id="do", extensions={"mmcp": {"a": 1, "b": 3, "c~/d": None}}))
     assert [
-        (one.weight.value, one.old_pointer, one.new_pointer) for one in _compare(old, new).all_changes()
+        (change.weight.value, change.old_pointer, change.new_pointer)
+        for change in _compare(old, new).all_changes()
     ] == [
         ("compatible", "/capabilities/0/extensions/mmcp/b", "/capabilities/0/extensions/mmcp/b"),
         ("compatible", None, "/capabilities/0/extensions/mmcp/c~0~1d"),

@@ -24,14 +24,14 @@ _VALUES = st.recursive(
 
 
 def _sometimes(schema: st.SearchStrategy[Schema]) -> st.SearchStrategy[Schema]:
-    def nullable(one: Schema) -> Schema:
-        return {**one, "type": [one["type"], "null"]} if isinstance(one.get("type"), str) else one
+    def nullable(item: Schema) -> Schema:
+        return {**item, "type": [item["type"], "null"]} if isinstance(item.get("type"), str) else item
 
     return schema | schema.map(nullable)
 
 
 def _keyed(base: Schema, **keywords: st.SearchStrategy[Any]) -> st.SearchStrategy[Schema]:
-    return st.fixed_dictionaries({}, optional=keywords).map(lambda held: {**base, **held})
+    return st.fixed_dictionaries({}, optional=keywords).map(lambda kept: {**base, **kept})
 
 
 _SCALARS = st.one_of(
@@ -57,14 +57,14 @@ _SCALARS = st.one_of(
 def _compound(inner: st.SearchStrategy[Schema]) -> st.SearchStrategy[Schema]:
     properties = st.dictionaries(st.sampled_from(_NAMES), inner, max_size=3)
 
-    def closed(held: tuple[Schema, list[str]]) -> Schema:
+    def closed(kept: tuple[Schema, list[str]]) -> Schema:
         # Open objects are out: an optional property more may refuse what was let through unseen (types.py).
-        names = sorted(set(held[1]) & held[0].keys())
-        return {"type": "object", "properties": held[0], "additionalProperties": False, "required": names}
+        names = sorted(set(kept[1]) & kept[0].keys())
+        return {"type": "object", "properties": kept[0], "additionalProperties": False, "required": names}
 
     objects = st.tuples(properties, st.lists(st.sampled_from(_NAMES), unique=True)).map(closed)
     arrays = _keyed({"type": "array"}, items=inner, minItems=st.integers(0, 2), uniqueItems=st.booleans())
-    choices = st.lists(inner, min_size=2, max_size=3).map(lambda held: {"anyOf": held})
+    choices = st.lists(inner, min_size=2, max_size=3).map(lambda kept: {"anyOf": kept})
     return _sometimes(st.one_of(objects, arrays, choices))
 
 
@@ -72,17 +72,17 @@ _SCHEMAS = st.recursive(_sometimes(_SCALARS), _compound, max_leaves=6)
 
 
 def _provider(schema: Schema) -> Provider:
-    one, definitions = read_schema({"type": "object", "properties": {"v": schema}})
-    capability = Capability(id="do", input=one, output=one)
+    item, definitions = read_schema({"type": "object", "properties": {"v": schema}})
+    capability = Capability(id="do", input=item, output=item)
     return Provider(protocol="mcp", capabilities=(capability,), definitions=definitions)
 
 
 def _weights(old: Provider, new: Provider, side: str) -> set[Weight]:
     comparison = compare_sets(CapabilitySet(providers=(old,)), CapabilitySet(providers=(new,)))
     return {
-        one.weight
-        for one in comparison.all_changes()
-        if f"/{side}" in (one.old_pointer or one.new_pointer or "")
+        change.weight
+        for change in comparison.all_changes()
+        if f"/{side}" in (change.old_pointer or change.new_pointer or "")
     }
 
 
@@ -102,12 +102,12 @@ def _edited(draw: st.DrawFn, schema: Schema) -> Schema:
 
 def _places(schema: Schema, path: tuple[Any, ...] = ()) -> list[tuple[Any, ...]]:
     places = [path]
-    for name, held in schema.get("properties", {}).items():
-        places += _places(held, (*path, "properties", name))
+    for name, kept in schema.get("properties", {}).items():
+        places += _places(kept, (*path, "properties", name))
     if "items" in schema:
         places += _places(schema["items"], (*path, "items"))
-    for position, held in enumerate(schema.get("anyOf", [])):
-        places += _places(held, (*path, "anyOf", position))
+    for position, kept in enumerate(schema.get("anyOf", [])):
+        places += _places(kept, (*path, "anyOf", position))
     return places
 
 
@@ -166,21 +166,21 @@ def test_a_result_is_not_breaking_when_every_new_value_was_one_before(
 def _has_more_properties(old: Provider, new: Provider) -> bool:
     """Return whether a property was added: readers of results cope, though a closed schema refuses it."""
     comparison = compare_sets(CapabilitySet(providers=(old,)), CapabilitySet(providers=(new,)))
-    return any(one.code == "property-added" for one in comparison.all_changes())
+    return any(change.code == "property-added" for change in comparison.all_changes())
 
 
 @given(_SCHEMAS)
 def test_nothing_changes_between_equal_declarations(schema: Schema) -> None:
-    one = CapabilitySet(providers=(_provider(schema),))
-    assert compare_sets(one, one.model_copy(deep=True)).providers == ()
+    item = CapabilitySet(providers=(_provider(schema),))
+    assert compare_sets(item, item.model_copy(deep=True)).providers == ()
 
 
 @given(_PAIRS)
 def test_every_different_leaf_lies_at_or_below_a_change(pair: tuple[Schema, Schema]) -> None:
     old, new = map(_provider, pair)
     comparison = compare_sets(CapabilitySet(providers=(old,)), CapabilitySet(providers=(new,)))
-    olds = {one.old_pointer for one in comparison.all_changes() if one.old_pointer is not None}
-    news = {one.new_pointer for one in comparison.all_changes() if one.new_pointer is not None}
+    olds = {change.old_pointer for change in comparison.all_changes() if change.old_pointer is not None}
+    news = {change.new_pointer for change in comparison.all_changes() if change.new_pointer is not None}
     before, after = dict(leaves_of_provider(old)), dict(leaves_of_provider(new))
     for leaf in different_leaves(before, after):
         if "/alternatives/" in leaf:
@@ -199,6 +199,6 @@ def test_pointers_are_escaped() -> None:
     )
     comparison = compare_sets(CapabilitySet(providers=(old,)), CapabilitySet(providers=(new,)))
     assert all(
-        one.old_pointer and one.old_pointer.endswith(pointer_token("a/b~"))
-        for one in comparison.all_changes()
+        change.old_pointer and change.old_pointer.endswith(pointer_token("a/b~"))
+        for change in comparison.all_changes()
     )

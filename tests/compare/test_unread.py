@@ -26,7 +26,7 @@ def compared(droidgate: Runner, folder: Path, old: dict[str, str], new: dict[str
 
 
 def ids_not_compared(comparison: dict[str, Any]) -> list[str]:
-    return [one["id"] for one in comparison["not_compared"]]
+    return [item["id"] for item in comparison["not_compared"]]
 
 
 BROKEN = TWO.replace("title: String", "title String")
@@ -55,7 +55,7 @@ def test_a_function_that_is_refused_is_not_gone_and_one_that_is_removed_is(
     refused = FUNCTIONS.replace("title: String", "title: Any")
     comparison = compared(droidgate, tmp_path, {}, {NOTES_FILE: refused, ENTRY_POINT_PATH: ""})
     assert ids_not_compared(comparison) == [ADD_NOTE]
-    gone = [one["changes"][0]["message"] for one in comparison["providers"]]
+    gone = [provider["changes"][0]["message"] for provider in comparison["providers"]]
     assert gone == ["the provider is gone, with 1 capability"] * 2
 
 

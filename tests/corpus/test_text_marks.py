@@ -18,8 +18,8 @@ def test_no_real_descriptor_reads_like_commands(folder: str) -> None:
             providers = read_source(str(path)).providers
         except InputError:
             continue
-        read += sum(len(one.capabilities) for one in providers)
-        marks = (mark for one in providers for mark in text_marks(one))
-        marked += [one for one in marks if one.code == INJECTION_LIKE_TEXT]
+        read += sum(len(item.capabilities) for item in providers)
+        marks = (mark for item in providers for mark in text_marks(item))
+        marked += [item for item in marks if item.code == INJECTION_LIKE_TEXT]
     assert read > 0
     assert marked == []

@@ -91,8 +91,8 @@ def broadcast() -> Declares:
 
 def functions(*tools: Tool, **facts: Any) -> Declares:
     """Return a service of app functions."""
-    told = {"permission": BIND_FUNCTIONS, "protection": "signature", **facts}
-    return Declares("appfunctions", "v2", "service", [ACTIONS["appfunctions"]], tools, facts=told)
+    reported = {"permission": BIND_FUNCTIONS, "protection": "signature", **facts}
+    return Declares("appfunctions", "v2", "service", [ACTIONS["appfunctions"]], tools, facts=reported)
 
 
 def tool_list(*tools: Tool) -> Declares:
@@ -116,7 +116,7 @@ def write_rows(folder: Path, rows: Iterable[Row]) -> Catalog:
         (folder / name).mkdir(parents=True)
         lines = folder / f"{name}.jsonl"
         lines.write_text("".join(json.dumps(asdict(row)) + "\n" for row in listed[name]) or "\n")
-        columns = ", ".join(f"'{one.name}': '{one.type}'" for one in table.columns)
+        columns = ", ".join(f"'{column.name}': '{column.type}'" for column in table.columns)
         connection.execute(
             f"COPY (SELECT * FROM read_json('{lines}', format = 'newline_delimited',"
             f"columns = {{{columns}}}) "
@@ -124,14 +124,14 @@ def write_rows(folder: Path, rows: Iterable[Row]) -> Catalog:
             f"TO '{folder}/{name}/0000.parquet' (FORMAT parquet)"
         )
         lines.unlink()
-    told = {
+    reported = {
         "schema": CATALOG_SCHEMA,
         "droidgate": "0.1.0",
         "targets": TARGETS,
         "limits": {},
-        "rows": {name: len(held) for name, held in listed.items()},
+        "rows": {name: len(kept) for name, kept in listed.items()},
     }
-    (folder / "catalog.json").write_text(json.dumps(told))
+    (folder / "catalog.json").write_text(json.dumps(reported))
     return Catalog.open(folder)
 
 
@@ -144,14 +144,14 @@ def _rows_of(unit: str, app: App) -> Iterable[Row]:
         yield _provider_row(unit, number, app, declared)
         for at, tool in enumerate(declared.tools):
             yield _capability_row(unit, (number, at), app, declared, tool)
-            yield from (_conversion_row(unit, (number, at), one, tool) for one in TARGETS)
+            yield from (_conversion_row(unit, (number, at), item, tool) for item in TARGETS)
     for number, finding in enumerate(app.findings):
-        told = {
+        reported = {
             "provider": None, "capability": None, "origin": "lint", "level": "warning", "code": "made-up",
             "pointer": "", "message": "m", "hint": None, "rule": None, "releases": (),
             "place": "AndroidManifest.xml:3",
         }  # fmt: skip
-        yield FindingRow(unit=unit, finding=number, **{**told, **finding})
+        yield FindingRow(unit=unit, finding=number, **{**reported, **finding})
 
 
 def _app_row(unit: str, app: App) -> AppRow:
@@ -172,14 +172,14 @@ def _app_row(unit: str, app: App) -> AppRow:
     )
 
 
-def _provider_row(unit: str, number: int, app: App, one: Declares) -> ProviderRow:
+def _provider_row(unit: str, number: int, app: App, item: Declares) -> ProviderRow:
     declaration = {
-        "protocol": one.protocol,
-        "dialect": one.dialect,
+        "protocol": item.protocol,
+        "dialect": item.dialect,
         "package": app.package,
-        "component": one.component,
-        "capabilities": [_declared(tool) for tool in one.tools],
-        **({"access": dict(one.access)} if one.access else {}),
+        "component": item.component,
+        "capabilities": [_declared(tool) for tool in item.tools],
+        **({"access": dict(item.access)} if item.access else {}),
     }
     facts: dict[str, Any] = {
         "exported": True,
@@ -187,24 +187,24 @@ def _provider_row(unit: str, number: int, app: App, one: Declares) -> ProviderRo
         "enabled_in": None,
         "permission": None,
         "protection": None,
-        **one.facts,
+        **item.facts,
     }
-    if one.kind is None:
+    if item.kind is None:
         facts = dict.fromkeys(facts)
     return ProviderRow(
         unit=unit,
         provider=number,
         app=None if app.package is None else 0,
-        protocol=one.protocol,
-        dialect=one.dialect,
+        protocol=item.protocol,
+        dialect=item.dialect,
         package=app.package,
-        component=one.component,
-        component_kind=one.kind,
-        actions=tuple(one.actions),
+        component=item.component,
+        component_kind=item.kind,
+        actions=tuple(item.actions),
         name=None,
         description=None,
         instructions=None,
-        capabilities=len(one.tools),
+        capabilities=len(item.tools),
         digest=json.dumps(declaration),
         declaration=json.dumps(declaration),
         place="AndroidManifest.xml:3",
@@ -214,8 +214,8 @@ def _provider_row(unit: str, number: int, app: App, one: Declares) -> ProviderRo
 
 def _declared(tool: Tool) -> dict[str, Any]:
     properties = {name: {"type": {"kind": kind}, "required": True} for name, kind in tool.parameters.items()}
-    told = {"id": tool.id, "input": {"kind": "object", "properties": properties}}
-    return told if tool.description is None else {**told, "description": tool.description}
+    reported = {"id": tool.id, "input": {"kind": "object", "properties": properties}}
+    return reported if tool.description is None else {**reported, "description": tool.description}
 
 
 def _capability_row(

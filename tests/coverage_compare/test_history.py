@@ -22,7 +22,7 @@ def _history(folder: Path, *catalogs: tuple[App, ...]) -> History:
     return history_of(snapshots)
 
 
-def test_apps_that_came_and_went_are_told_with_what_they_declare(tmp_path: Path) -> None:
+def test_apps_that_came_and_went_are_reported_with_what_they_declare(tmp_path: Path) -> None:
     history = _history(
         tmp_path,
         (App("stays", [mmcp(NOTE)]), App("went", [mmcp(NOTE, Tool("b"))])),
@@ -32,7 +32,7 @@ def test_apps_that_came_and_went_are_told_with_what_they_declare(tmp_path: Path)
     assert (counts.apps_added, counts.apps_removed, counts.apps_changed) == (2, 1, 0)
     assert (counts.capabilities_added, counts.capabilities_removed) == (1, 2)
     assert (counts.unchanged, counts.breaking) == (1, 2)
-    assert [(one.package, one.status, one.weight) for one in history.apps] == [
+    assert [(app.package, app.status, app.weight) for app in history.apps] == [
         ("went", "removed", "breaking"),
         ("came", "added", "compatible"),
         ("came.screens", "added", None),
@@ -61,8 +61,8 @@ def test_a_change_weighs_what_diff_says(tmp_path: Path) -> None:
     (app,) = history.apps
     assert (app.status, app.weight, app.old_version, app.new_version) == ("changed", "breaking", "1.0", "2.0")
     (provider,) = app.providers
-    told = {one.id: (one.status, one.weight) for one in provider.capabilities}
-    assert told == {
+    reported = {capability.id: (capability.status, capability.weight) for capability in provider.capabilities}
+    assert reported == {
         "narrows": ("changed", "breaking"),
         "worded": ("changed", "text-only"),
         "gone": ("removed", "breaking"),
@@ -83,13 +83,13 @@ def test_opened_access_rules_are_counted_apart_and_their_app_comes_first(tmp_pat
         1,
         1,
     )
-    assert [(one.package, one.weight) for one in history.apps] == [
+    assert [(app.package, app.weight) for app in history.apps] == [
         ("opened", "security"),
         ("broken", "breaking"),
     ]
 
 
-def test_another_protocol_beside_the_old_one_comes_with_all_its_capabilities(tmp_path: Path) -> None:
+def test_another_protocol_next_to_the_old_one_comes_with_all_its_capabilities(tmp_path: Path) -> None:
     history = _history(
         tmp_path, (App("a", [mmcp(NOTE)]),), (App("a", [mmcp(NOTE), mobile_mcp(NOTE, Tool("b"))]),)
     )
@@ -98,7 +98,9 @@ def test_another_protocol_beside_the_old_one_comes_with_all_its_capabilities(tmp
     assert counts.apps_changed == 1
 
 
-def test_an_app_that_somebody_else_signed_is_told_whether_it_declares_the_same_or_not(tmp_path: Path) -> None:
+def test_an_app_that_somebody_else_signed_is_reported_whether_it_declares_the_same_or_not(
+    tmp_path: Path,
+) -> None:
     history = _history(
         tmp_path,
         (
@@ -117,23 +119,23 @@ def test_an_app_that_somebody_else_signed_is_told_whether_it_declares_the_same_o
     counts = history.counts
     assert (counts.apps_resigned, counts.apps_changed, counts.apps_added, counts.apps_removed) == (2, 1, 0, 0)
     assert (counts.unchanged, counts.breaking, history.left_out) == (3, 1, 0)
-    told = {one.package: (one.status, one.resigned, one.weight) for one in history.apps}
-    assert told == {"alike": ("changed", True, None), "both": ("changed", True, "breaking")}
+    reported = {app.package: (app.status, app.resigned, app.weight) for app in history.apps}
+    assert reported == {"alike": ("changed", True, None), "both": ("changed", True, "breaking")}
 
 
-def test_an_app_that_somebody_else_signed_is_told_where_only_the_order_of_its_tools_is_another(
+def test_an_app_that_somebody_else_signed_is_reported_where_only_the_order_of_its_tools_is_another(
     tmp_path: Path,
 ) -> None:
-    one, two = Tool("one"), Tool("two")
-    before = App("a", [mmcp(one, two)], signers=("ab",)), App("alike", [mmcp(one, two)])
-    after = App("a", [mmcp(two, one)], signers=("cd",)), App("alike", [mmcp(two, one)])
+    app, two = Tool("one"), Tool("two")
+    before = App("a", [mmcp(app, two)], signers=("ab",)), App("alike", [mmcp(app, two)])
+    after = App("a", [mmcp(two, app)], signers=("cd",)), App("alike", [mmcp(two, app)])
     history = _history(tmp_path, before, after)
     assert (history.counts.apps_resigned, history.counts.apps_changed, history.left_out) == (1, 0, 0)
-    told = [(one.package, one.status, one.resigned, one.weight) for one in history.apps]
-    assert told == [("a", "changed", True, None)]
+    reported = [(app.package, app.status, app.resigned, app.weight) for app in history.apps]
+    assert reported == [("a", "changed", True, None)]
 
 
-def test_what_is_left_out_weighs_no_more_than_what_is_told(
+def test_what_is_left_out_weighs_no_more_than_what_is_reported(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr("droidgate.coverage.history.MOST_APPS_LISTED", 4)
@@ -145,25 +147,25 @@ def test_what_is_left_out_weighs_no_more_than_what_is_told(
         App("a.silent"),
     )
     history = _history(tmp_path, before, after)
-    assert [one.package for one in history.apps] == ["resigned", "went", "came", "a.silent"]
+    assert [app.package for app in history.apps] == ["resigned", "went", "came", "a.silent"]
     assert history.left_out == 5
 
 
 def test_what_memory_cannot_hold_goes_to_a_folder_of_its_own(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    told: list[Path] = []
+    reported: list[Path] = []
     changed = history_module._changed
 
     def watched(connection: Any) -> Any:
         (folder,) = connection.execute("SELECT current_setting('temp_directory')").fetchone()
-        told.append(Path(folder))
-        assert told[0].is_dir()
+        reported.append(Path(folder))
+        assert reported[0].is_dir()
         return changed(connection)
 
     monkeypatch.setattr(history_module, "_changed", watched)
     _history(tmp_path, (App("a"),), (App("b"),))
-    (folder,) = told
+    (folder,) = reported
     assert folder.is_relative_to(tempfile.gettempdir())
     assert not folder.exists()
 
@@ -184,7 +186,7 @@ def test_a_descriptor_is_known_again_by_its_source(tmp_path: Path) -> None:
         (App(None, [tool_list(NOTE)], source="a.json"), App(None, [tool_list(NOTE)], source="b.json")),
         (App(None, [tool_list(NOTE)], source="a.json"), App(None, [tool_list(Tool("x"))], source="b.json")),
     )
-    assert [(one.package, one.status) for one in history.apps] == [("b.json", "changed")]
+    assert [(app.package, app.status) for app in history.apps] == [("b.json", "changed")]
     assert history.counts.unchanged == 1
 
 
@@ -203,8 +205,8 @@ def test_a_descriptor_is_known_again_where_the_folder_of_all_sources_moved(tmp_p
             App("stays", [mmcp(NOTE)], source="june/app.apk"),
         ),
     )
-    told = [(one.package, one.status) for one in history.apps]
-    assert told == [("june/b.json", "changed"), ("june/c.json", "added")]
+    reported = [(app.package, app.status) for app in history.apps]
+    assert reported == [("june/b.json", "changed"), ("june/c.json", "added")]
     assert (history.counts.unchanged, history.counts.apps_removed) == (2, 0)
 
 
@@ -215,7 +217,7 @@ def test_descriptors_of_one_name_in_two_folders_are_not_taken_for_one(tmp_path: 
         (kept, App(None, [tool_list(NOTE)], source="all/x/a.json")),
         (kept, App(None, [tool_list(Tool("y"))], source="all/y/a.json")),
     )
-    assert {(one.package, one.status) for one in history.apps} == {
+    assert {(app.package, app.status) for app in history.apps} == {
         ("all/x/a.json", "removed"),
         ("all/y/a.json", "added"),
     }
@@ -236,8 +238,8 @@ def test_the_trend_counts_what_the_changes_count(tmp_path: Path) -> None:
 def test_a_year_of_catalogs_is_a_trend(tmp_path: Path) -> None:
     months = [(App("a", [mmcp(*(Tool(f"tool_{at}") for at in range(month + 1)))]),) for month in range(12)]
     history = _history(tmp_path, *months)
-    assert [one.capabilities for one in history.trend] == list(range(1, 13))
-    assert [one.since_last and one.since_last.capabilities_added for one in history.trend[1:]] == [1] * 11
+    assert [item.capabilities for item in history.trend] == list(range(1, 13))
+    assert [item.since_last and item.since_last.capabilities_added for item in history.trend[1:]] == [1] * 11
     assert (history.since, history.counts.capabilities_added) == ("c10", 1)
 
 
@@ -249,19 +251,19 @@ def test_many_catalogs_make_a_trend(tmp_path: Path) -> None:
         (App("b", [mobile_mcp(NOTE)]), App("s")),
     )
     assert history.since == "c1"
-    assert [(one.name, one.apps, one.declaring_apps, one.capabilities) for one in history.trend] == [
+    assert [(item.name, item.apps, item.declaring_apps, item.capabilities) for item in history.trend] == [
         ("c0", 1, 1, 1),
         ("c1", 2, 2, 3),
         ("c2", 2, 1, 1),
     ]
-    first, second, third = (one.since_last for one in history.trend)
+    first, second, third = (item.since_last for item in history.trend)
     assert first is None
     assert second is not None
     assert third is not None
     assert (second.apps_added, second.capabilities_added) == (1, 2)
     assert (third.apps_added, third.apps_removed, third.capabilities_removed) == (1, 1, 2)
     assert third == history.counts
-    assert [one.name for one in history.trend[1].protocols] == ["mmcp", "mobile-mcp"]
+    assert [item.name for item in history.trend[1].protocols] == ["mmcp", "mobile-mcp"]
 
 
 def test_before_and_after_add_up(tmp_path: Path) -> None:

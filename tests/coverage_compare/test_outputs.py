@@ -56,7 +56,7 @@ def test_the_terminal_shows_hostile_texts_by_their_codes(run: Runner, hostile: P
 
 def test_no_cell_of_a_csv_is_a_formula(run: Runner, hostile: Path, tmp_path: Path) -> None:
     assert run("coverage", hostile, "--csv", tmp_path / "out", "--since", hostile).code == 0
-    names = {one.stem for one in (tmp_path / "out").iterdir()}
+    names = {path.stem for path in (tmp_path / "out").iterdir()}
     assert names == {"apps", "capabilities", "findings", "fidelity", "use-cases", "matches", "changes"}
     cells = [cell for name in names for row in _table(tmp_path / "out", name) for cell in row.values()]
     assert cells
@@ -71,8 +71,8 @@ def test_parquet_has_the_texts_as_they_are(run: Runner, hostile: Path, tmp_path:
     rows = _rows(f"SELECT package, label FROM '{tmp_path}/out/apps.parquet' ORDER BY ALL")
     assert rows == [(f"=evil.{HOSTILE}", f"=label {HOSTILE}"), ("com.other", "</script><b>")]
     columns = 'id, "reach mmcp-activity", "level mmcp-activity"'
-    told = _rows(f"SELECT {columns} FROM '{tmp_path}/out/capabilities.parquet'")
-    assert ("+1+11", "native", "exact") in told
+    reported = _rows(f"SELECT {columns} FROM '{tmp_path}/out/capabilities.parquet'")
+    assert ("+1+11", "native", "exact") in reported
 
 
 def test_the_sarif_log_has_findings_with_places_and_what_is_not_described(
@@ -86,7 +86,7 @@ def test_the_sarif_log_has_findings_with_places_and_what_is_not_described(
     log = json.loads((tmp_path / "s.sarif").read_text(encoding="utf-8"))
     check_log(log)
     results = log["runs"][0]["results"]
-    assert [one["ruleId"] for one in results] == ["made-up", "undescribed-capability", "poor-name"]
+    assert [result["ruleId"] for result in results] == ["made-up", "undescribed-capability", "poor-name"]
     place = results[0]["locations"][0]["physicalLocation"]
     assert place["artifactLocation"]["uri"].endswith("a.apk!/AndroidManifest.xml")
     assert place["region"] == {"startLine": 7}

@@ -18,8 +18,8 @@ from droidgate.model.capability import CapabilityAccess
 from droidgate_mappings.reach import load_reach, load_shim_table
 from requirements_of_tests import CHECKOUT
 
-AGENTS = [one.id for one in agents()]
-INTERFACES = [one.id for one in load_reach().interfaces]
+AGENTS = [agent.id for agent in agents()]
+INTERFACES = [interface.id for interface in load_reach().interfaces]
 PROTOCOL_OF_AGENT = {
     "mobile-mcp": "mobile-mcp",
     "mmcp-activity": "mmcp",
@@ -72,7 +72,7 @@ def test_the_agents_are_those_that_a_report_is_about() -> None:
     assert AGENTS == ["mobile-mcp", "mmcp-activity", "mmcp-broadcast", "app-functions", "mcp-client", "ui"]
 
 
-@pytest.mark.parametrize("interface", [one for one in INTERFACES if one != "mcp"])
+@pytest.mark.parametrize("interface", [item for item in INTERFACES if item != "mcp"])
 def test_each_agent_reaches_an_open_app_by_itself_or_through_the_gateway(interface: str) -> None:
     kind = load_reach().interface(interface).components[0]  # type: ignore[union-attr]
     facts = SERVICE_OF_ANDROID if interface == "app-function" else {"kind": kind}
@@ -152,8 +152,8 @@ def test_a_closed_component_is_closed_to_every_agent_and_the_reason_is_shown(
 ) -> None:
     cells = _cells(_standing(**facts))
     assert {cell.reach for cell in cells.values()} == {"none"}
-    told = {cell.reason for agent, cell in cells.items() if agent != "ui"}
-    assert told == {f"{reason}, and the app has no launcher screen"}
+    reported = {cell.reason for agent, cell in cells.items() if agent != "ui"}
+    assert reported == {f"{reason}, and the app has no launcher screen"}
     assert set(_reaches(**facts, has_launcher=True).values()) == {"ui-only"}
 
 
@@ -224,7 +224,7 @@ def test_what_a_dialect_cannot_hold_is_not_reached_through_it() -> None:
     assert (cells["app-functions"].reach, cells["app-functions"].level) == ("native", "exact")
 
 
-def test_the_conditions_of_the_shim_are_told_with_the_frontend_that_they_are_of() -> None:
+def test_the_conditions_of_the_shim_are_reported_with_the_frontend_that_they_are_of() -> None:
     cells = _cells(_standing("mmcp-activity", kind="activity"))
     assert cells["mobile-mcp"].needs == (
         "Mobile-MCP bound: the agent is visible and binds with flag 512; else S",
@@ -243,8 +243,8 @@ def test_an_mcp_client_reaches_through_the_gateways_server_what_is_not_an_mcp_se
 def test_without_a_cell_of_the_shim_there_is_no_gateway() -> None:
     shim = load_shim_table()
     for removed in shim.cells:
-        less = shim.model_copy(update={"cells": tuple(one for one in shim.cells if one != removed)})
-        interface = next(one for one in load_reach().interfaces if one.backend == removed.backend)
+        less = shim.model_copy(update={"cells": tuple(item for item in shim.cells if item != removed)})
+        interface = next(item for item in load_reach().interfaces if item.backend == removed.backend)
         cells = _cells(Standing(interface=interface.id), shim=less)
         for agent in load_reach().agents:
             left = set(agent.frontends) - {removed.frontend}
@@ -257,26 +257,28 @@ def test_the_table_is_the_one_of_the_documentation() -> None:
     part = text[text.index("## 9. Frontends and backends") :]
     lines = [line.strip("| ").split(" | ") for line in part.splitlines() if re.match(r"\| [^-]", line)]
     titles, *rows = lines[: 1 + len(load_shim_table().frontends)]
-    told = {(row[0], title): cell for row in rows for title, cell in zip(titles[1:], row[1:], strict=True)}
+    reported = {
+        (row[0], title): cell for row in rows for title, cell in zip(titles[1:], row[1:], strict=True)
+    }
     shim = load_shim_table()
-    held = {
+    kept = {
         (frontend.title, backend.title): shim.limits(frontend.id, backend.id) or "runs"
         for frontend in shim.frontends
         for backend in shim.backends
     }
-    assert told == held
+    assert reported == kept
 
 
 def test_each_dialect_that_anybody_calls_has_an_interface_of_its_own_format() -> None:
     reach = load_reach()
     without = set()
-    for one in load_formats().values():
-        for dialect in one.dialects:
+    for format_ in load_formats().values():
+        for dialect in format_.dialects:
             interface = reach.interface(dialect.interface)
             if interface is None:
-                without.add((one.id, dialect.id))
+                without.add((format_.id, dialect.id))
             else:
-                assert interface.format == one.id
+                assert interface.format == format_.id
     assert {name for name, _ in without} == {"function-calling", "mobile-agent", "mobile-mcp", "observed"}
     assert {dialect for name, dialect in without if name == "mobile-mcp"} == {"pre-spec"}
 
@@ -286,7 +288,9 @@ def test_no_code_of_reach_names_a_protocol() -> None:
     for name in ("reach.py", "figures.py"):
         text = (folder / name).read_text(encoding="utf-8")
         code = re.sub(r'""".*?"""', "", text, flags=re.DOTALL)
-        assert not [one for one in load_formats() if re.search(rf"['\"]{re.escape(one)}['\"+]", code)]
+        assert not [
+            format_ for format_ in load_formats() if re.search(rf"['\"]{re.escape(format_)}['\"+]", code)
+        ]
 
 
 CLOSING = {
@@ -322,7 +326,7 @@ def _standings(draw: st.DrawFn) -> Standing:
     facts |= SERVICE_OF_ANDROID if interface == "app-function" else {}
     for name in draw(st.sets(st.sampled_from(sorted(CLOSING)), max_size=3)):
         facts[name] = draw(CLOSING[name])
-    targets = [one.target for one in load_reach().agents if one.target]
+    targets = [agent.target for agent in load_reach().agents if agent.target]
     levels = draw(st.dictionaries(st.sampled_from(targets), st.sampled_from(LEVELS)))
     return replace(_standing(interface, has_launcher=draw(st.booleans()), **facts), levels=levels)
 
@@ -344,7 +348,11 @@ def test_native_is_what_is_declared_and_gateway_what_the_table_carries(standing:
         elif cell.reach == "gateway":
             assert interface is not None
             assert interface.backend is not None
-            carried = [one for one in agent.frontends if shim.limits(one, interface.backend) is not None]
+            carried = [
+                frontend
+                for frontend in agent.frontends
+                if shim.limits(frontend, interface.backend) is not None
+            ]
             assert carried
             assert cell.level != "impossible"
         else:

@@ -28,17 +28,17 @@ from requirements_of_tests import CHECKOUT
 SAMPLE = "dev.droidgate.sample."
 
 
-def report_of(catalog: Catalog, **wanted: Any) -> Report:
-    with Coverage(Snapshot("made", catalog), (), ReportOptions(**wanted)) as coverage:
+def report_of(catalog: Catalog, **expected: Any) -> Report:
+    with Coverage(Snapshot("made", catalog), (), ReportOptions(**expected)) as coverage:
         return coverage.report
 
 
 def reach_of(report: Report) -> dict[str, tuple[int, int, int, int]]:
-    return {one.agent: one.capabilities for one in report.reach}
+    return {item.agent: item.capabilities for item in report.reach}
 
 
 def best_of(report: Report) -> dict[str, tuple[int, int, int, int]]:
-    return {one.agent: one.apps for one in report.reach}
+    return {item.agent: item.apps for item in report.reach}
 
 
 @pytest.fixture(scope="module")
@@ -96,8 +96,10 @@ def test_apps_are_counted_by_the_best_reach_and_silent_ones_by_their_receiver(se
     }
 
 
-def test_what_the_gateway_carries_is_told_with_its_loss(several: Catalog) -> None:
-    levels = {one.agent: {held.name: held.count for held in one.levels} for one in report_of(several).reach}
+def test_what_the_gateway_carries_is_reported_with_its_loss(several: Catalog) -> None:
+    levels = {
+        item.agent: {kept.name: kept.count for kept in item.levels} for item in report_of(several).reach
+    }
     assert levels["mobile-mcp"] == {"exact": 2}
     assert levels["mmcp-activity"] == {"exact": 1, "dropped": 1}
     assert levels["mcp-client"] == {"exact": 2, "renamed": 1}
@@ -106,7 +108,7 @@ def test_what_the_gateway_carries_is_told_with_its_loss(several: Catalog) -> Non
 
 def test_protocols_overlap_by_app(several: Catalog) -> None:
     report = report_of(several)
-    assert {one.protocols: one.apps for one in report.overlap} == {
+    assert {item.protocols: item.apps for item in report.overlap} == {
         (): 2,
         ("mmcp", "mobile-mcp"): 1,
         ("mmcp",): 1,
@@ -114,7 +116,7 @@ def test_protocols_overlap_by_app(several: Catalog) -> None:
         ("mcp",): 1,
         ("appfunctions",): 1,
     }
-    assert [(one.protocol, one.dialect, one.apps, one.capabilities) for one in report.protocols] == [
+    assert [(item.protocol, item.dialect, item.apps, item.capabilities) for item in report.protocols] == [
         ("appfunctions", "v2", 1, 2),
         ("mcp", "2025-11-25", 1, 1),
         ("mmcp", "1.0", 1, 1),
@@ -125,7 +127,7 @@ def test_protocols_overlap_by_app(several: Catalog) -> None:
 
 def test_the_fidelity_of_each_conversion_is_counted_by_level(several: Catalog) -> None:
     report = report_of(several)
-    cells = {(one.protocol, one.target): one.levels for one in report.fidelity}
+    cells = {(item.protocol, item.target): item.levels for item in report.fidelity}
     exact, dropped = report.levels.index("exact"), report.levels.index("dropped")
     assert cells["appfunctions", "mmcp+1.0"][dropped] == 1
     assert cells["appfunctions", "mmcp+1.0"][exact] == 1
@@ -135,20 +137,24 @@ def test_the_fidelity_of_each_conversion_is_counted_by_level(several: Catalog) -
 def test_the_same_thing_twice_in_one_app_is_an_overlap(several: Catalog) -> None:
     report = report_of(several)
     assert report.matching is not None
-    assert [(one.name, one.count) for one in report.matching.kinds] == [("same-app-twice", 1)]
+    assert [(item.name, item.count) for item in report.matching.kinds] == [("same-app-twice", 1)]
     (group,) = report.matching.largest
     assert (group.apps, group.capabilities) == (1, 2)
-    assert {one.name: one.count for one in group.protocols} == {"mmcp": 1, "mobile-mcp": 1}
+    assert {item.name: item.count for item in group.protocols} == {"mmcp": 1, "mobile-mcp": 1}
 
 
 def test_use_cases_that_nobody_serves_are_gaps(several: Catalog) -> None:
     report = report_of(several)
     assert report.use_cases is not None
-    served = {held.id: (held.apps, held.capabilities) for one in report.use_cases for held in one.use_cases}
+    served = {
+        kept.id: (kept.apps, kept.capabilities)
+        for use_case in report.use_cases
+        for kept in use_case.use_cases
+    }
     assert served["messaging.send"] == (1, 2)
     assert served["notes.create"] == (1, 1)
     assert served["media.playback"] == (0, 0)
-    messaging = next(one for one in report.use_cases if one.id == "messaging")
+    messaging = next(use_case for use_case in report.use_cases if use_case.id == "messaging")
     assert (messaging.apps, messaging.covered) == (1, 1)
 
 
@@ -174,39 +180,44 @@ def test_the_details_refer_to_each_other(several: Catalog) -> None:
     report = report_of(several, details=True)
     details = report.details
     assert details is not None
-    assert [one.package for one in details.apps] == [
+    assert [item.package for item in details.apps] == [
         "a.both", "b.silent", "c.closed", "d.screens", "e.nothing", "f.functions", None
     ]  # fmt: skip
     assert len(details.capabilities) == 6
-    for one in details.capabilities:
-        provider = details.providers[one.provider]
+    for item in details.capabilities:
+        provider = details.providers[item.provider]
         app = details.apps[provider.app]
         assert provider.protocol in app.protocols
-        assert len(details.reach_profiles[one.reach].cells) == len(report.agents)
-        assert len(details.level_profiles[one.levels].levels) == len(details.targets)
-        assert f'"id":"{one.id}"' in one.declaration
-    by_id = {one.id: one for one in details.capabilities}
+        assert len(details.reach_profiles[item.reach].cells) == len(report.agents)
+        assert len(details.level_profiles[item.levels].levels) == len(details.targets)
+        assert f'"id":"{item.id}"' in item.declaration
+    by_id = {item.id: item for item in details.capabilities}
     levels = details.level_profiles[by_id["createNote"].levels].levels
     assert dict(zip(details.targets, levels, strict=True))["mmcp+1.0"] == "dropped"
     (group,) = details.groups
-    assert {details.capabilities[one].id for one in group.members} == {"send_message"}
+    assert {details.capabilities[item].id for item in group.members} == {"send_message"}
     for app in details.apps:
         assert all(sum(counts) == app.capabilities for counts in app.reach)
     totals = [sum(app.reach[at][0] for app in details.apps) for at in range(len(report.agents))]
-    assert totals == [one.capabilities[0] for one in report.reach]
+    assert totals == [item.capabilities[0] for item in report.reach]
 
 
 def test_chosen_apps_are_translated_and_others_are_not(several: Catalog) -> None:
     details = report_of(several, details=True, translate=["a.*"]).details
     assert details is not None
-    translated = {details.apps[details.providers[one.provider].app].package for one in details.translations}
+    translated = {
+        details.apps[details.providers[translation.provider].app].package
+        for translation in details.translations
+    }
     assert translated == {"a.both"}
-    written = {one.target: one for one in details.translations if one.provider == 0}
+    written = {
+        translation.target: translation for translation in details.translations if translation.provider == 0
+    }
     assert "send_message" in written["mcp+2025-11-25"].files[0].text
 
 
 @pytest.mark.parametrize(("most", "is_noted"), [(1, True), (2, False)])
-def test_that_not_all_is_translated_is_told_where_it_is_so(
+def test_that_not_all_is_translated_is_reported_where_it_is_so(
     several: Catalog,
     monkeypatch: pytest.MonkeyPatch,
     most: int,
@@ -215,7 +226,7 @@ def test_that_not_all_is_translated_is_told_where_it_is_so(
     monkeypatch.setattr("droidgate.coverage.translations.MOST_PROVIDERS", most)
     report = report_of(several, details=True, translate=["a.both", "*.both"])
     assert report.details is not None
-    assert len({one.provider for one in report.details.translations}) == most
+    assert len({translation.provider for translation in report.details.translations}) == most
     assert (f"at most {most} providers are translated" in report.notes) is is_noted
 
 
@@ -223,11 +234,11 @@ def test_a_function_that_is_off_at_first_needs_its_app_for_every_agent(tmp_path:
     declared = functions(Tool("createNote"), Tool("print", access={"enabled_by_default": False}))
     details = report_of(make_catalog(tmp_path / "c", App("a", [declared])), details=True).details
     assert details is not None
-    (off,) = [one for one in details.capabilities if one.id == "print"]
-    (on,) = [one for one in details.capabilities if one.id == "createNote"]
+    (off,) = [capability for capability in details.capabilities if capability.id == "print"]
+    (on,) = [capability for capability in details.capabilities if capability.id == "createNote"]
     needed = "the app enables it, which is off at first"
-    for one, is_needed in ((off, True), (on, False)):
-        cells = details.reach_profiles[one.reach].cells
+    for capability, is_needed in ((off, True), (on, False)):
+        cells = details.reach_profiles[capability.reach].cells
         assert {needed in cell.needs for cell in cells if cell.reach in ("native", "gateway")} == {is_needed}
 
 
@@ -260,13 +271,13 @@ def test_quality_is_counted_from_the_rows(tmp_path: Path) -> None:
     assert (whole.parameters, whole.undescribed_parameters, whole.untyped_parameters) == (3, 1, 1)
     assert (whole.lint_errors, whole.marks, whole.bent, whole.tokens) == (1, 1, 1, 20)
     # 100 - 30 - 20 / 2 - 15 / 2 - 10 - 15 - 10; the other app has no problems.
-    assert [(one.package, one.figures.score) for one in quality.worst] == [("poor", 18)]
-    assert [(one.origin, one.level, one.findings, one.apps) for one in quality.findings] == [
+    assert [(item.package, item.figures.score) for item in quality.worst] == [("poor", 18)]
+    assert [(item.origin, item.level, item.findings, item.apps) for item in quality.findings] == [
         ("lint", "error", 1, 1),
         ("reading", "read", 1, 1),
         ("security", "warning", 1, 1),
     ]
-    assert [(one.release, one.protocol, one.errors) for one in quality.releases] == [
+    assert [(item.release, item.protocol, item.errors) for item in quality.releases] == [
         ("Android 16 QPR2", "mmcp", 1)
     ]
 
@@ -281,7 +292,7 @@ def test_a_finding_counts_for_the_releases_that_it_is_true_of_and_not_for_those_
         tmp_path / "c", App("a", [functions(Tool("one"))], findings=[unknown, older, always])
     )
     releases = report_of(catalog).quality.releases
-    assert [(one.release, one.protocol, one.errors, one.warnings, one.apps) for one in releases] == [
+    assert [(item.release, item.protocol, item.errors, item.warnings, item.apps) for item in releases] == [
         ("Android 16", "appfunctions", 0, 1, 1),
         ("Android 16 QPR1", "appfunctions", 0, 1, 1),
         ("99", "appfunctions", 1, 0, 1),
@@ -294,11 +305,11 @@ def test_findings_on_apps_that_declare_nothing_count_in_the_whole(tmp_path: Path
         tmp_path / "c", App("mute", findings=errors), App("good", [mmcp(Tool("find_note"))], findings=errors)
     )
     quality = report_of(catalog).quality
-    assert quality.all.lint_errors == sum(one.findings for one in quality.findings) == 4
-    assert [one.package for one in quality.worst] == ["good"]
+    assert quality.all.lint_errors == sum(item.findings for item in quality.findings) == 4
+    assert [item.package for item in quality.worst] == ["good"]
 
 
-def test_the_meaning_of_every_linters_code_is_told() -> None:
+def test_the_meaning_of_every_linters_code_is_reported() -> None:
     script = (
         "from droidgate.model.findings import FINDING_CODES; import droidgate.formats as f;"
         "before = set(FINDING_CODES); f.load_linters();"
@@ -306,8 +317,8 @@ def test_the_meaning_of_every_linters_code_is_told() -> None:
     )
     answer = subprocess.run([sys.executable, "-c", script], capture_output=True, text=True, check=True)
     codes = answer.stdout.split()
-    for one in ("appfunctions-no-description", "mobile-mcp-action", "mmcp-exported"):
-        assert one in codes
+    for item in ("appfunctions-no-description", "mobile-mcp-action", "mmcp-exported"):
+        assert item in codes
 
 
 def test_a_form_that_is_not_known_is_reached_by_nobody(tmp_path: Path) -> None:
@@ -329,8 +340,8 @@ def test_the_sample_apps_are_reached_as_their_pages_say(tmp_path: Path) -> None:
     assert report.totals.capabilities == 20
     details = report.details
     assert details is not None
-    ids = [one.id for one in report.agents]
-    best = {one.package: dict(zip(ids, one.best, strict=True)) for one in details.apps}
+    ids = [item.id for item in report.agents]
+    best = {item.package: dict(zip(ids, item.best, strict=True)) for item in details.apps}
     own = {
         "clockin": "mobile-mcp",
         "tally": "mobile-mcp",
@@ -340,9 +351,9 @@ def test_the_sample_apps_are_reached_as_their_pages_say(tmp_path: Path) -> None:
         "notes.legacy": "app-functions",
     }
     for name, agent in own.items():
-        for one in ids:
-            if one != "ui":
-                assert best[SAMPLE + name][one] == ("native" if one == agent else "gateway")
+        for item in ids:
+            if item != "ui":
+                assert best[SAMPLE + name][item] == ("native" if item == agent else "gateway")
     assert set(best[SAMPLE + "agent"].values()) == {"ui-only"}
-    without_screen = {one.package for one in details.apps if not one.has_launcher}
+    without_screen = {item.package for item in details.apps if not item.has_launcher}
     assert {package for package in best if best[package]["ui"] == "none"} == without_screen

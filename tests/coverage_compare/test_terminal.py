@@ -49,7 +49,7 @@ def _head(text: str) -> list[str]:
     return [" ".join(line.split()) for line in _part(text, "Coverage of")]
 
 
-def test_one_of_each_is_told_in_the_singular(run: Runner, tmp_path: Path) -> None:
+def test_one_of_each_is_reported_in_the_singular(run: Runner, tmp_path: Path) -> None:
     text = _report(
         run,
         tmp_path / "c",
@@ -73,7 +73,7 @@ def test_one_of_each_is_told_in_the_singular(run: Runner, tmp_path: Path) -> Non
     ]
 
 
-def test_several_of_each_are_told_in_the_plural_and_nothing_of_what_is_not_there(
+def test_several_of_each_are_reported_in_the_plural_and_nothing_of_what_is_not_there(
     run: Runner, tmp_path: Path
 ) -> None:
     text = _report(run, tmp_path / "c", *(App(f"screens.{at}") for at in range(2)))
@@ -87,10 +87,10 @@ def test_several_of_each_are_told_in_the_plural_and_nothing_of_what_is_not_there
     assert "What a conversion" not in text
 
 
-def test_what_came_of_sources_is_told_in_words() -> None:
+def test_what_came_of_sources_is_reported_in_words() -> None:
     counts = (("read", 3), ("part", 1), ("no-descriptor", 2), ("unreadable", 1))
-    told = outcomes_in_words(Counted(name=name, count=count) for name, count in counts)
-    assert told == "3 read, 1 split, 2 of no known format, 1 unreadable"
+    reported = outcomes_in_words(Counted(name=name, count=count) for name, count in counts)
+    assert reported == "3 read, 1 split, 2 of no known format, 1 unreadable"
     assert outcomes_in_words([Counted(name="part", count=13)]) == "13 splits"
 
 
@@ -136,7 +136,7 @@ def test_links_are_as_many_as_capabilities_less_groups(run: Runner, tmp_path: Pa
     assert found is not None
     capabilities, groups, links = map(int, found.groups()[:3])
     assert links == capabilities - groups > 0
-    assert sum(int(one.split()[0]) for one in found[4].split(", ")) == links
+    assert sum(int(item.split()[0]) for item in found[4].split(", ")) == links
 
 
 def test_where_nothing_is_declared_nothing_is_said_of_the_gateway(run: Runner, tmp_path: Path) -> None:
@@ -148,16 +148,16 @@ def test_access_rules_that_a_target_does_not_enforce_are_counted_below_the_costs
 ) -> None:
     tools = [Tool("open", unenforced=2), Tool("close", unenforced=1), Tool("wipe")]
     text = _report(run, tmp_path / "c", App("a", [mobile_mcp(*tools)]))
-    (line,) = [one for one in text.splitlines() if "does not enforce" in one]
+    (line,) = [item for item in text.splitlines() if "does not enforce" in item]
     assert line.strip().startswith("security: ")
-    (header,) = [one for one in text.splitlines() if "FROM" in one and "TO " in one]
+    (header,) = [item for item in text.splitlines() if "FROM" in item and "TO " in item]
     assert int(line.split()[1]) == 2 * header.count("TO ")
     report = json.loads(run("coverage", tmp_path / "c", "--json").out)["report"]
-    assert {one["security"] for one in report["fidelity"]} == {2}
+    assert {item["security"] for item in report["fidelity"]} == {2}
     assert "security" not in report["levels"]
 
 
-def test_a_version_that_is_all_that_is_lost_is_told_apart(run: Runner, tmp_path: Path) -> None:
+def test_a_version_that_is_all_that_is_lost_is_distinguished(run: Runner, tmp_path: Path) -> None:
     dropped = {"mmcp+1.0": "dropped", "appfunctions+v2": "dropped"}
     with_version = [Tool(f"tool_{at}", levels=dropped, facts={"version": "1"}) for at in range(2)]
     other = Tool("other", levels=dropped)
@@ -172,17 +172,17 @@ def test_a_version_that_is_all_that_is_lost_is_told_apart(run: Runner, tmp_path:
 HEADING = "What a conversion costs: % exact / changed / dropped or impossible"
 
 
-def test_the_conversions_of_each_protocol_are_told_in_percent(run: Runner, tmp_path: Path) -> None:
+def test_the_conversions_of_each_protocol_are_reported_in_percent(run: Runner, tmp_path: Path) -> None:
     levels = [
         {"mcp+2025-11-25": "renamed"},
         {"mcp+2025-11-25": "dropped"},
         {"mcp+2025-11-25": "impossible"},
         {},
     ]
-    tools = [Tool(f"tool_{at}", levels=held) for at, held in enumerate(levels)]
+    tools = [Tool(f"tool_{at}", levels=kept) for at, kept in enumerate(levels)]
     header, row = _part(_report(run, tmp_path / "c", App("a", [functions(*tools)])), HEADING)
-    told = dict(zip(re.split(r"  +", header.strip()), re.split(r"  +", row.strip()), strict=True))
-    assert told == {
+    reported = dict(zip(re.split(r"  +", header.strip()), re.split(r"  +", row.strip()), strict=True))
+    assert reported == {
         "FROM": "appfunctions",
         "TO appfunctions": "100 / 0 / 0",
         "TO mcp": "25 / 25 / 50",
@@ -270,20 +270,22 @@ def test_a_catalog_whose_inputs_were_all_read_has_no_part_about_that(run: Runner
     assert "Not read" not in _report(run, tmp_path / "c", App("a", [mmcp(NOTE)]))
 
 
-def test_an_empty_catalog_is_told_to_be_empty(run: Runner, tmp_path: Path) -> None:
+def test_an_empty_catalog_is_reported_as_empty(run: Runner, tmp_path: Path) -> None:
     text = _report(run, tmp_path / "c")
     assert "the scan found nothing to read" in text
     assert "Not read" not in text
 
 
 @pytest.mark.parametrize("as_json", [False, True])
-def test_an_app_to_translate_that_is_not_there_is_told(run: Runner, tmp_path: Path, as_json: bool) -> None:  # noqa: FBT001
+def test_an_app_to_translate_that_is_not_there_is_reported(
+    run: Runner, tmp_path: Path, *, as_json: bool
+) -> None:
     make_catalog(tmp_path / "c", App("com.a", [mmcp(NOTE)]), App("com.screens"))
     patterns = ("com.zzz*", "com.screens", "com.*", "com.a")
-    options = [word for one in patterns for word in ("--translate", one)]
+    options = [word for item in patterns for word in ("--translate", item)]
     done = run("coverage", tmp_path / "c", "--details", *options, *(["--json"] if as_json else []))
-    told = json.loads(done.out)["report"]["notes"] if as_json else done.out.splitlines()
-    assert [one for one in told if "--translate" in one] == [
+    reported = json.loads(done.out)["report"]["notes"] if as_json else done.out.splitlines()
+    assert [item for item in reported if "--translate" in item] == [
         "--translate com.zzz*: no app of the catalog fits it",
         "--translate com.screens: what fits it declares nothing",
     ]
@@ -303,7 +305,7 @@ def test_tables_into_a_file_are_refused_with_a_way_out(run: Runner, tmp_path: Pa
     assert (tmp_path / "file.txt").read_text(encoding="utf-8") == "mine"
 
 
-def test_the_tables_tell_who_leads_a_group_and_what_told_a_use_case(run: Runner, tmp_path: Path) -> None:
+def test_the_tables_say_who_leads_a_group_and_what_decided_a_use_case(run: Runner, tmp_path: Path) -> None:
     make_catalog(tmp_path / "c", *(App(f"a{at}", [mmcp(Tool("send_message"))]) for at in range(2)))
     assert run("coverage", tmp_path / "c", "--csv", tmp_path / "out").code == 0
 
@@ -311,11 +313,11 @@ def test_the_tables_tell_who_leads_a_group_and_what_told_a_use_case(run: Runner,
         with (tmp_path / f"out/{name}.csv").open(encoding="utf-8", newline="") as file:
             return list(csv.DictReader(file))
 
-    assert [(one["package"], one["kind"]) for one in rows("matches")] == [
+    assert [(row["package"], row["kind"]) for row in rows("matches")] == [
         ("a0", "leader"),
         ("a1", "near-duplicate"),
     ]
-    (first, *_) = [one for one in rows("use-cases") if one["use_case"] == "messaging.send"]
+    (first, *_) = [row for row in rows("use-cases") if row["use_case"] == "messaging.send"]
     assert (first["package"], first["action"], first["object"]) == ("a0", "send", "message")
     assert 0.45 <= float(first["score"]) <= 1
     columns = list(rows("apps")[0])
@@ -412,6 +414,6 @@ def test_details_name_the_permission_in_the_reason_of_each_agent(run: Runner, tm
     done = run("coverage", tmp_path / "c", "--json", "--details")
     report = json.loads(done.out)["report"]
     named = "callers need the permission com.example.P, which ordinary apps cannot hold"
-    of_agents = {one["agent"]: one["reasons"][0]["name"] for one in report["reach"]}
+    of_agents = {item["agent"]: item["reasons"][0]["name"] for item in report["reach"]}
     assert named in of_agents["mobile-mcp"]
     assert named in json.dumps(report["details"])

@@ -67,7 +67,7 @@ class Browser:
 
     def events(self, session: str) -> list[dict[str, Any]]:
         """Return the events of a page so far."""
-        return [one for one in self._events if one.get("sessionId") == session]
+        return [event for event in self._events if event.get("sessionId") == session]
 
     def _write(self, message: Mapping[str, Any]) -> None:
         data = json.dumps(message).encode() + b"\0"
@@ -181,26 +181,28 @@ class Page:
     def events_named(self, *methods: str) -> list[dict[str, Any]]:
         """Return the parameters of the events of these names so far."""
         self.run("0")
-        return [one["params"] for one in self.browser.events(self.session) if one.get("method") in methods]
+        return [
+            event["params"] for event in self.browser.events(self.session) if event.get("method") in methods
+        ]
 
     def complaints(self) -> list[str]:
         """Return errors and warnings of the console, exceptions, and what the policy refused."""
-        found = [json.dumps(one) for one in self.events_named("Runtime.exceptionThrown")]
+        found = [json.dumps(item) for item in self.events_named("Runtime.exceptionThrown")]
         found += [
-            json.dumps(one["args"])
-            for one in self.events_named("Runtime.consoleAPICalled")
-            if one["type"] in ("error", "warning", "assert")
+            json.dumps(item["args"])
+            for item in self.events_named("Runtime.consoleAPICalled")
+            if item["type"] in ("error", "warning", "assert")
         ]
         found += [
-            one["entry"]["text"]
-            for one in self.events_named("Log.entryAdded")
-            if one["entry"]["level"] in ("error", "warning")
+            item["entry"]["text"]
+            for item in self.events_named("Log.entryAdded")
+            if item["entry"]["level"] in ("error", "warning")
         ]
         return found
 
     def requests(self) -> list[str]:
         """Return the addresses of everything that was asked for."""
-        return [one["request"]["url"] for one in self.events_named("Network.requestWillBeSent")]
+        return [item["request"]["url"] for item in self.events_named("Network.requestWillBeSent")]
 
 
 @contextmanager
@@ -228,7 +230,7 @@ def running_browser(program: Path, folder: Path) -> Iterator[Browser]:
 def _start(arguments: list[str], folder: Path, to_child: int, from_child: int) -> int:
     log = os.open(folder / "chromium.log", os.O_WRONLY | os.O_CREAT | os.O_TRUNC, 0o600)
     # Numbers that are neither 3 nor 4, so that no copy overwrites one that is still to be copied.
-    high_in, high_out = (fcntl.fcntl(one, fcntl.F_DUPFD_CLOEXEC, 10) for one in (to_child, from_child))
+    high_in, high_out = (fcntl.fcntl(item, fcntl.F_DUPFD_CLOEXEC, 10) for item in (to_child, from_child))
     actions = [
         (os.POSIX_SPAWN_DUP2, high_in, 3),
         (os.POSIX_SPAWN_DUP2, high_out, 4),
@@ -237,8 +239,8 @@ def _start(arguments: list[str], folder: Path, to_child: int, from_child: int) -
     ]
     environment = {**os.environ, "HOME": str(folder)}
     process = os.posix_spawn(arguments[0], arguments, environment, file_actions=actions)
-    for one in (high_in, high_out, log):
-        os.close(one)
+    for item in (high_in, high_out, log):
+        os.close(item)
     return process
 
 

@@ -67,7 +67,7 @@ class DetailsMaker:
         self._count = apps
         self._per_app = per_app
         self._agents = agents()
-        self._use_cases = [one.id for kind in load_taxonomy().app_types for one in kind.use_cases]
+        self._use_cases = [use_case.id for kind in load_taxonomy().app_types for use_case in kind.use_cases]
         self._likely = self._draw.sample(self._use_cases, len(self._use_cases) * 3 // 4)
         self._reaching = Reaching()
         self._reach_profiles: dict[tuple[d.ReachCell, ...], int] = {}
@@ -84,8 +84,8 @@ class DetailsMaker:
         groups = self._groups()
         return d.Details(
             targets=TARGETS,
-            reach_profiles=tuple(d.ReachProfile(cells=one) for one in self._reach_profiles),
-            level_profiles=tuple(d.LevelProfile(levels=one) for one in self._level_profiles),
+            reach_profiles=tuple(d.ReachProfile(cells=item) for item in self._reach_profiles),
+            level_profiles=tuple(d.LevelProfile(levels=item) for item in self._level_profiles),
             apps=tuple(self._apps),
             providers=tuple(self._providers),
             capabilities=tuple(self._capabilities),
@@ -96,36 +96,36 @@ class DetailsMaker:
 
     def _add_app(self, at: int) -> None:
         draw = self._draw
-        protocols = draw.choices([one for one, _ in _SETS], [weight for _, weight in _SETS])[0]
+        protocols = draw.choices([item for item, _ in _SETS], [weight for _, weight in _SETS])[0]
         has_launcher = draw.random() < 0.9
         label = f"{_WORDS[at * 7 % len(_WORDS)]} {_KINDS[at * 5 % len(_KINDS)]}"
         package = f"com.{label.split(maxsplit=1)[0].lower()}.{label.split()[1].lower()}{at}"
         first_finding = len(self._findings)
-        made = [self._add_provider(at, package, one, has_launcher=has_launcher) for one in protocols]
-        capabilities = [one for many in made for one in many]
-        cells = [self._cells_at(one.reach) for one in capabilities]
+        made = [self._add_provider(at, package, item, has_launcher=has_launcher) for item in protocols]
+        capabilities = [item for many in made for item in many]
+        cells = [self._cells_at(item.reach) for item in capabilities]
         if not cells:
             cells = [self._undeclared(has_launcher=has_launcher)]
         reach = [Counter(each[agent].reach for each in cells) for agent in range(len(self._agents))]
-        undescribed = sum(one.description is None for one in capabilities)
+        undescribed = sum(item.description is None for item in capabilities)
         findings = self._findings[first_finding:]
-        levels = Counter(one.level for one in findings if one.origin == "lint")
+        levels = Counter(item.level for item in findings if item.origin == "lint")
         figures = s.QualityFigures(
             capabilities=len(capabilities),
             undescribed_capabilities=undescribed,
             parameters=3 * len(capabilities),
-            undescribed_parameters=sum(one.undescribed for one in capabilities),
-            untyped_parameters=sum(one.untyped for one in capabilities),
+            undescribed_parameters=sum(item.undescribed for item in capabilities),
+            untyped_parameters=sum(item.untyped for item in capabilities),
             poor_names=0,
-            tokens=sum(one.tokens or 0 for one in capabilities),
+            tokens=sum(item.tokens or 0 for item in capabilities),
             lint_errors=levels["error"],
             lint_warnings=levels["warning"],
             lint_notes=levels["note"],
-            bent=sum(one.origin == "reading" for one in findings),
-            marks=sum(one.origin == "security" for one in findings),
+            bent=sum(item.origin == "reading" for item in findings),
+            marks=sum(item.origin == "security" for item in findings),
             score=max(0, 100 - 12 * undescribed - draw.randrange(9)) if capabilities else None,
         )
-        served = sorted({one for each in capabilities for one in each.use_cases})
+        served = sorted({item for each in capabilities for item in each.use_cases})
         self._apps.append(
             d.AppDetail(
                 key=f"{package}/1",
@@ -143,8 +143,8 @@ class DetailsMaker:
                 protocols=protocols,
                 is_silent=False,
                 capabilities=len(capabilities),
-                best=tuple(next(each for each in s.REACHES if one[each]) for one in reach),
-                reach=tuple(counts_by_reach(one if capabilities else Counter()) for one in reach),
+                best=tuple(next(each for each in s.REACHES if item[each]) for item in reach),
+                reach=tuple(counts_by_reach(item if capabilities else Counter()) for item in reach),
                 quality=figures,
                 use_cases=tuple(served),
             )
@@ -196,22 +196,23 @@ class DetailsMaker:
                 "kind": "object",
                 "properties": [
                     {
-                        "name": one.name,
-                        "required": one.required,
-                        "type": {"kind": one.kind, "description": one.description},
+                        "name": parameter.name,
+                        "required": parameter.required,
+                        "type": {"kind": parameter.kind, "description": parameter.description},
                     }
-                    for one in made.parameters
+                    for parameter in made.parameters
                 ],
             },
         }
         described = draw.random() < 0.88
-        one = d.CapabilityDetail(
+        parameter = d.CapabilityDetail(
             provider=provider,
             id=made.snake_name if protocol != "appfunctions" else f"Functions#{made.camel_name}",
             title=None,
             description=made.description if described else None,
             parameters=", ".join(
-                f"{one.name}{'' if one.required else '?'}:{one.kind}" for one in made.parameters
+                f"{parameter.name}{'' if parameter.required else '?'}:{parameter.kind}"
+                for parameter in made.parameters
             ),
             output="string" if draw.random() < 0.6 else None,
             undescribed=0 if described else len(made.parameters),
@@ -227,7 +228,7 @@ class DetailsMaker:
             use_cases=(draw.choice(self._likely),) if draw.random() < 0.4 else (),
             group=None,
         )
-        self._capabilities.append(one)
+        self._capabilities.append(parameter)
         if draw.random() < 0.3:
             origin, code, level, message = draw.choice(_CODES)
             self._findings.append(
@@ -243,10 +244,10 @@ class DetailsMaker:
                     hint="add a description" if code == "description-missing" else None,
                     rule=None,
                     releases=(),
-                    place=one.place,
+                    place=parameter.place,
                 )
             )
-        return one
+        return parameter
 
     def _level(self, protocol: str, target: str) -> str:
         if target.startswith(f"{protocol}+"):
@@ -273,15 +274,15 @@ class DetailsMaker:
         return at
 
     def _undeclared(self, *, has_launcher: bool) -> tuple[d.ReachCell, ...]:
-        return tuple(reach_of_app(has_launcher, one.uses_screens) for one in self._agents)
+        return tuple(reach_of_app(has_launcher, agent.uses_screens) for agent in self._agents)
 
     def _cells_at(self, position: int) -> tuple[d.ReachCell, ...]:
         return self._cells_of_profiles[position]
 
     def _groups(self) -> tuple[d.Group, ...]:
         by_name: dict[str, list[int]] = {}
-        for at, one in enumerate(self._capabilities):
-            by_name.setdefault(one.id.lower(), []).append(at)
+        for at, item in enumerate(self._capabilities):
+            by_name.setdefault(item.id.lower(), []).append(at)
         groups: list[d.Group] = []
         for members in by_name.values():
             if len(members) < 2:
@@ -328,5 +329,5 @@ class DetailsMaker:
 
 
 def counts_by_reach(counted: Counter[s.Reach]) -> tuple[int, int, int, int]:
-    native, gateway, screens, none = (counted[one] for one in s.REACHES)
+    native, gateway, screens, none = (counted[item] for item in s.REACHES)
     return native, gateway, screens, none

@@ -41,8 +41,8 @@ def _unread(count: int) -> s.UnreadCounts:
 
 def _summary(name: str, details: d.Details) -> Report:
     apps, capabilities = details.apps, details.capabilities
-    declaring = [one for one in apps if one.protocols]
-    all_figures = _sum_of([one.quality for one in apps])
+    declaring = [item for item in apps if item.protocols]
+    all_figures = _sum_of([item.quality for item in apps])
     return Report(
         catalog=s.CatalogFacts(
             name=name,
@@ -59,12 +59,12 @@ def _summary(name: str, details: d.Details) -> Report:
             descriptors=0,
             declaring_apps=len(declaring),
             silent_apps=len(apps) // 40,
-            ui_only_apps=sum(not one.protocols and one.has_launcher for one in apps),
-            mute_apps=sum(not one.protocols and not one.has_launcher for one in apps),
-            several_protocols_apps=sum(len(one.protocols) > 1 for one in apps),
+            ui_only_apps=sum(not item.protocols and item.has_launcher for item in apps),
+            mute_apps=sum(not item.protocols and not item.has_launcher for item in apps),
+            several_protocols_apps=sum(len(item.protocols) > 1 for item in apps),
             providers=len(details.providers),
             capabilities=len(capabilities),
-            tokens=sum(one.tokens or 0 for one in capabilities),
+            tokens=sum(item.tokens or 0 for item in capabilities),
         ),
         protocols=_protocols(details),
         overlap=_overlap(apps),
@@ -80,13 +80,13 @@ def _summary(name: str, details: d.Details) -> Report:
             all=all_figures,
             worst=tuple(
                 s.AppQuality(
-                    key=one.key,
-                    package=one.package,
-                    label=one.label,
-                    source=next(iter(one.sources), None),
-                    figures=one.quality,
+                    key=item.key,
+                    package=item.package,
+                    label=item.label,
+                    source=next(iter(item.sources), None),
+                    figures=item.quality,
                 )
-                for one in sorted(declaring, key=lambda one: one.quality.score or 0)[:20]
+                for item in sorted(declaring, key=lambda item: item.quality.score or 0)[:20]
             ),
             findings=_finding_counts(details.findings),
             releases=tuple(
@@ -108,17 +108,17 @@ def _summary(name: str, details: d.Details) -> Report:
 
 
 def _protocols(details: d.Details) -> tuple[s.ProtocolCount, ...]:
-    counted = Counter(details.providers[one.provider].protocol for one in details.capabilities)
+    counted = Counter(details.providers[item.provider].protocol for item in details.capabilities)
     made = []
     for protocol, (title, dialect) in sorted(PROTOCOLS.items()):
-        of_it = [one for one in details.providers if one.protocol == protocol]
+        of_it = [item for item in details.providers if item.protocol == protocol]
         if of_it:
             made.append(
                 s.ProtocolCount(
                     protocol=protocol,
                     title=title,
                     dialect=dialect,
-                    apps=len({one.app for one in of_it}),
+                    apps=len({item.app for item in of_it}),
                     providers=len(of_it),
                     capabilities=counted[protocol],
                 )
@@ -129,20 +129,20 @@ def _protocols(details: d.Details) -> tuple[s.ProtocolCount, ...]:
 def _reach(details: d.Details) -> tuple[s.AgentReach, ...]:
     made = []
     for at, agent in enumerate(agents()):
-        cells = [details.reach_profiles[one.reach].cells[at] for one in details.capabilities]
-        reach = Counter(one.reach for one in cells)
-        levels = Counter(one.level for one in cells if one.reach == "gateway" and one.level)
-        best = Counter(one.best[at] for one in details.apps)
+        cells = [details.reach_profiles[item.reach].cells[at] for item in details.capabilities]
+        reach = Counter(item.reach for item in cells)
+        levels = Counter(item.level for item in cells if item.reach == "gateway" and item.level)
+        best = Counter(item.best[at] for item in details.apps)
         made.append(
             s.AgentReach(
                 agent=agent.id,
                 apps=counts_by_reach(best),
                 capabilities=counts_by_reach(reach),
-                levels=tuple(s.Counted(name=one, count=levels[one]) for one in LEVELS if levels[one]),
+                levels=tuple(s.Counted(name=item, count=levels[item]) for item in LEVELS if levels[item]),
                 version_alone=levels["dropped"] // 2,
                 reasons=tuple(
                     s.Counted(name=name, count=count)
-                    for name, count in Counter(one.reason for one in cells).most_common(12)
+                    for name, count in Counter(item.reason for item in cells).most_common(12)
                 ),
             )
         )
@@ -151,16 +151,16 @@ def _reach(details: d.Details) -> tuple[s.AgentReach, ...]:
 
 def _fidelity(details: d.Details) -> tuple[s.FidelityCell, ...]:
     counts: dict[tuple[str, str], Counter[str]] = {}
-    for one in details.capabilities:
-        protocol = details.providers[one.provider].protocol
-        for target, level in zip(TARGETS, details.level_profiles[one.levels].levels, strict=True):
+    for item in details.capabilities:
+        protocol = details.providers[item.provider].protocol
+        for target, level in zip(TARGETS, details.level_profiles[item.levels].levels, strict=True):
             counts.setdefault((protocol, target), Counter())[level or "exact"] += 1
     return tuple(
         s.FidelityCell(
             protocol=protocol,
             dialect=PROTOCOLS[protocol][1],
             target=target,
-            levels=tuple(counted[one] for one in LEVELS),
+            levels=tuple(counted[item] for item in LEVELS),
             security=0 if target.startswith("appfunctions") else counted["dropped"] // 3,
         )
         for (protocol, target), counted in sorted(counts.items())
@@ -168,23 +168,25 @@ def _fidelity(details: d.Details) -> tuple[s.FidelityCell, ...]:
 
 
 def _use_case_coverage(details: d.Details) -> tuple[s.AppTypeCoverage, ...]:
-    apps = Counter(one for app in details.apps for one in app.use_cases)
-    capabilities = Counter(one for each in details.capabilities for one in each.use_cases)
+    apps = Counter(use_case for app in details.apps for use_case in app.use_cases)
+    capabilities = Counter(use_case for each in details.capabilities for use_case in each.use_cases)
     return tuple(
         s.AppTypeCoverage(
             id=kind.id,
             title=kind.title,
-            apps=sum(any(one.id in app.use_cases for one in kind.use_cases) for app in details.apps),
-            covered=sum(bool(apps[one.id]) for one in kind.use_cases),
+            apps=sum(
+                any(use_case.id in app.use_cases for use_case in kind.use_cases) for app in details.apps
+            ),
+            covered=sum(bool(apps[use_case.id]) for use_case in kind.use_cases),
             use_cases=tuple(
                 s.UseCaseCount(
-                    id=one.id,
-                    title=one.title,
-                    apps=apps[one.id],
-                    capabilities=capabilities[one.id],
+                    id=use_case.id,
+                    title=use_case.title,
+                    apps=apps[use_case.id],
+                    capabilities=capabilities[use_case.id],
                     protocols=(),
                 )
-                for one in kind.use_cases
+                for use_case in kind.use_cases
             ),
         )
         for kind in load_taxonomy().app_types
@@ -193,26 +195,26 @@ def _use_case_coverage(details: d.Details) -> tuple[s.AppTypeCoverage, ...]:
 
 def _matching(details: d.Details) -> s.MatchingSummary:
     def summary(group: d.Group) -> s.MatchedGroup:
-        members = [details.capabilities[one] for one in group.members]
-        providers = [details.providers[one.provider] for one in members]
-        protocols = Counter(one.protocol for one in providers)
+        members = [details.capabilities[item] for item in group.members]
+        providers = [details.providers[item.provider] for item in members]
+        protocols = Counter(item.protocol for item in providers)
         return s.MatchedGroup(
             name=members[0].id,
             capabilities=len(members),
-            apps=len({one.app for one in providers}),
+            apps=len({item.app for item in providers}),
             protocols=tuple(s.Counted(name=name, count=count) for name, count in protocols.most_common()),
             kinds=(s.Counted(name="same-use-case", count=len(group.links)),),
             examples=tuple(
-                f"{details.apps[provider.app].package} {one.id}"
-                for provider, one in zip(providers[:5], members, strict=False)
+                f"{details.apps[provider.app].package} {item.id}"
+                for provider, item in zip(providers[:5], members, strict=False)
             ),
         )
 
-    made = sorted(map(summary, details.groups), key=lambda one: (-one.apps, one.name))
+    made = sorted(map(summary, details.groups), key=lambda item: (-item.apps, item.name))
     return s.MatchingSummary(
         groups=len(made),
-        capabilities=sum(one.capabilities for one in made),
-        kinds=(s.Counted(name="same-use-case", count=sum(len(one.links) for one in details.groups)),),
+        capabilities=sum(item.capabilities for item in made),
+        kinds=(s.Counted(name="same-use-case", count=sum(len(item.links) for item in details.groups)),),
         full_blocks=0,
         largest=tuple(made[:20]),
     )
@@ -226,20 +228,20 @@ def _history(details: d.Details) -> s.History:
 
     def point(at: int, share: float) -> s.TrendPoint:
         grown = tuple(
-            s.Counted(name=one.protocol, count=round(one.capabilities * share ** (1 + 0.3 * number)))
-            for number, one in enumerate(protocols)
+            s.Counted(name=item.protocol, count=round(item.capabilities * share ** (1 + 0.3 * number)))
+            for number, item in enumerate(protocols)
         )
         return s.TrendPoint(
             name=f"ecosystem-2026-{at + 5:02}",
             apps=round(apps * (0.8 + 0.2 * share)),
             declaring_apps=round(apps * 0.66 * share),
             providers=round(len(details.providers) * share),
-            capabilities=sum(one.count for one in grown),
+            capabilities=sum(item.count for item in grown),
             protocols=grown,
             since_last=None,
         )
 
-    changed = [_changed(draw, one) for one in draw.sample(details.apps, min(12, apps))] if apps else []
+    changed = [_changed(draw, item) for item in draw.sample(details.apps, min(12, apps))] if apps else []
     return s.History(
         since="ecosystem-2026-10",
         counts=s.ChangeCounts(
@@ -299,7 +301,7 @@ def _changed(draw: random.Random, app: d.AppDetail) -> s.ChangedApp:
 
 def _sum_of(figures: Sequence[s.QualityFigures]) -> s.QualityFigures:
     sums = {
-        name: sum(getattr(one, name) or 0 for one in figures)
+        name: sum(getattr(figure, name) or 0 for figure in figures)
         for name in s.QualityFigures.model_fields
         if name != "score"
     }
@@ -307,10 +309,10 @@ def _sum_of(figures: Sequence[s.QualityFigures]) -> s.QualityFigures:
 
 
 def _overlap(apps: Sequence[d.AppDetail]) -> tuple[s.Overlap, ...]:
-    counted = Counter(one.protocols for one in apps)
+    counted = Counter(app.protocols for app in apps)
     capabilities: Counter[tuple[str, ...]] = Counter()
-    for one in apps:
-        capabilities[one.protocols] += one.capabilities
+    for app in apps:
+        capabilities[app.protocols] += app.capabilities
     return tuple(
         s.Overlap(protocols=protocols, apps=count, capabilities=capabilities[protocols])
         for protocols, count in counted.most_common(40)
@@ -318,7 +320,7 @@ def _overlap(apps: Sequence[d.AppDetail]) -> tuple[s.Overlap, ...]:
 
 
 def _finding_counts(findings: Sequence[d.FindingDetail]) -> tuple[s.FindingCount, ...]:
-    counted = Counter((one.origin, one.code, one.level, one.message) for one in findings)
+    counted = Counter((finding.origin, finding.code, finding.level, finding.message) for finding in findings)
     return tuple(
         s.FindingCount(
             origin=origin,

@@ -40,7 +40,7 @@ def _hostile(text: str) -> Report:
     named = {"package": text, "label": text}
 
     def all_of(items: Any, **texts: Any) -> Any:
-        return tuple(one.model_copy(update=texts) for one in items)
+        return tuple(item.model_copy(update=texts) for item in items)
 
     hostile = details.model_copy(
         update={
@@ -87,7 +87,9 @@ def _hostile(text: str) -> Report:
 
 def _shown(text: str) -> str:
     """Return how the page shows a text, computed here from what the documents promise."""
-    return "".join(one if 0x20 <= ord(one) < 0x7F else one.encode("unicode-escape").decode() for one in text)
+    return "".join(
+        item if 0x20 <= ord(item) < 0x7F else item.encode("unicode-escape").decode() for item in text
+    )
 
 
 @pytest.mark.slow
@@ -120,7 +122,7 @@ def test_hostile_texts_stay_texts(text: str, tmp_path: Path, open_page: OpenPage
     assert width <= 1280
 
 
-@pytest.mark.parametrize("text", [one for one in HOSTILE if one.isprintable() and len(one) < 1000])
+@pytest.mark.parametrize("text", [item for item in HOSTILE if item.isprintable() and len(item) < 1000])
 def test_a_command_that_is_copied_has_the_source_as_one_word(
     text: str, tmp_path: Path, open_page: OpenPage
 ) -> None:
@@ -152,14 +154,14 @@ def test_the_policy_lets_no_other_script_run_and_no_text_become_markup(
 
     assert blocked
     assert page.run("window.taken === undefined")
-    assert sum("Content Security Policy" in one for one in page.complaints()) >= 3
+    assert sum("Content Security Policy" in complaint for complaint in page.complaints()) >= 3
     page.close()
 
 
 def test_the_policy_comes_first_and_names_digests_alone() -> None:
     page_text = render_page(make_report(2))
     policy = html.unescape(page_text.split('http-equiv="Content-Security-Policy" content="')[1].split('"')[0])
-    directives = dict(one.split(" ", 1) for one in policy.split("; "))
+    directives = dict(item.split(" ", 1) for item in policy.split("; "))
 
     assert directives["default-src"] == "'none'"
     for name in ("style-src", "script-src"):

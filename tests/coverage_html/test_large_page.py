@@ -31,7 +31,10 @@ def test_the_largest_page_is_whole_opens_and_answers(
     path = tmp_path / "coverage.html"
     path.write_text(text, encoding="utf-8")
     last = len(details.capabilities) - 1
-    having = sum("create" in f"{one.id} {one.description or ''}".lower() for one in details.capabilities)
+    having = sum(
+        "create" in f"{capability.id} {capability.description or ''}".lower()
+        for capability in details.capabilities
+    )
 
     page = open_page(path)
     rows = page.run("document.querySelectorAll('#matrix tbody tr').length")

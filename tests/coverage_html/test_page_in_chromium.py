@@ -50,7 +50,7 @@ def _active(page: Page) -> Any:
     )
 
 
-def test_the_figures_of_the_report_stand_in_the_tiles(page: Page, report: Report) -> None:
+def test_the_figures_of_the_report_are_in_the_tiles(page: Page, report: Report) -> None:
     tiles = page.run(
         "Object.fromEntries([...document.querySelectorAll('#overview .tiles > div')]"
         ".map((one) => [one.children[0].textContent, one.children[1].textContent]))"
@@ -69,12 +69,16 @@ def test_every_app_is_counted_before_any_filter(page: Page, report: Report) -> N
 
 def test_words_filter_apps_by_name_and_by_their_capabilities(page: Page, report: Report) -> None:
     details = _details(report)
-    wanted = "create_note"
-    having = {details.providers[one.provider].app for one in details.capabilities if wanted in one.id.lower()}
+    expected = "create_note"
+    having = {
+        details.providers[capability.provider].app
+        for capability in details.capabilities
+        if expected in capability.id.lower()
+    }
     assert 0 < len(having) < len(details.apps)
 
     page.click("[name=search]")
-    page.type(wanted)
+    page.type(expected)
 
     assert page.wait(f"{COUNT}.startsWith('{len(having)} of ')")
     assert page.run(f"{NAMES}.length") == len(having)
@@ -83,7 +87,7 @@ def test_words_filter_apps_by_name_and_by_their_capabilities(page: Page, report:
 @pytest.mark.parametrize("reach", [0, 1, 2, 3])
 def test_the_matrix_filters_by_what_one_agent_reaches(page: Page, report: Report, reach: int) -> None:
     name = ("native", "gateway", "ui-only", "none")[reach]
-    expected = sum(one.best[0] == name for one in _details(report).apps)
+    expected = sum(app.best[0] == name for app in _details(report).apps)
 
     page.run("document.querySelector('[name=agent]').value = '0'")
     _choose(page, "reach", str(reach))
@@ -93,11 +97,11 @@ def test_the_matrix_filters_by_what_one_agent_reaches(page: Page, report: Report
 
 def test_capabilities_filter_by_protocol_and_finding(page: Page, report: Report) -> None:
     details = _details(report)
-    erring = {one.capability for one in details.findings if one.level == "error"}
+    erring = {finding.capability for finding in details.findings if finding.level == "error"}
     expected = [
-        one.id
-        for at, one in enumerate(details.capabilities)
-        if details.providers[one.provider].protocol == "mobile-mcp" and at in erring
+        finding.id
+        for at, finding in enumerate(details.capabilities)
+        if details.providers[finding.provider].protocol == "mobile-mcp" and at in erring
     ]
 
     _show_capabilities(page)
@@ -111,23 +115,23 @@ def test_a_filter_that_nothing_fits_says_so_and_is_taken_back(page: Page, report
     page.click("[name=search]")
     page.type("no app is called so")
     page.wait(f"{COUNT}.startsWith('0 of ')")
-    told = page.run(f"{MATRIX}.textContent")
+    reported = page.run(f"{MATRIX}.textContent")
 
     page.click("#filters [type=reset]")
 
-    assert "Nothing fits these filters" in told
+    assert "Nothing fits these filters" in reported
     assert page.wait(f"{COUNT}.startsWith('{report.totals.apps} of ')")
 
 
 def test_a_header_sorts_and_says_how(page: Page, report: Report) -> None:
-    by_number = sorted((one.capabilities for one in _details(report).apps), reverse=True)
+    by_number = sorted((item.capabilities for item in _details(report).apps), reverse=True)
 
     page.click("[data-column=capabilities]")
     first = _column(page, 7)
     page.click("[data-column=capabilities]")
     then = _column(page, 7)
 
-    assert [int(one) for one in first[:20]] == by_number[:20]
+    assert [int(item) for item in first[:20]] == by_number[:20]
     assert then[0] == "\N{EN DASH}"
     assert page.run("document.querySelector('th[aria-sort]').getAttribute('aria-sort')") == "ascending"
     assert page.run("document.querySelectorAll('#matrix th[aria-sort]').length") == 1
@@ -141,23 +145,24 @@ def test_pages_of_the_matrix_turn_and_show_every_row_once(page: Page, report: Re
         seen += page.run(NAMES)
 
     assert len(seen) == report.totals.apps
-    assert sorted(seen) == sorted(one.label or one.package or "" for one in _details(report).apps)
+    assert sorted(seen) == sorted(app.label or app.package or "" for app in _details(report).apps)
 
 
 def test_the_way_leads_from_an_app_to_a_capability_with_all_that_is_known_of_it(
     page: Page, report: Report
 ) -> None:
     details = _details(report)
-    packages = " ".join(one.package or "" for one in details.apps)
+    packages = " ".join(item.package or "" for item in details.apps)
     at = next(
-        one.capability or 0
-        for one in details.findings
-        if one.code == "description-missing" and packages.count(details.apps[one.app or 0].package or "") == 1
+        item.capability or 0
+        for item in details.findings
+        if item.code == "description-missing"
+        and packages.count(details.apps[item.app or 0].package or "") == 1
     )
     capability = details.capabilities[at]
     provider = details.providers[capability.provider]
     app = details.apps[provider.app]
-    message = next(one.message for one in details.findings if one.capability == at)
+    message = next(item.message for item in details.findings if item.capability == at)
 
     page.click("[name=search]")
     page.type(app.package or "")
@@ -170,25 +175,25 @@ def test_the_way_leads_from_an_app_to_a_capability_with_all_that_is_known_of_it(
         f".find((one) => one.textContent === {json.dumps(capability.id)}).click()"
     )
     page.wait("document.querySelector('#sheet pre:not(.command)')")
-    told = page.run("document.querySelector('#sheet').textContent")
+    reported = page.run("document.querySelector('#sheet').textContent")
 
     assert app.package in of_app
     assert app.signers[0] in of_app
-    assert capability.place in told
-    assert capability.parameters in told
-    assert provider.component in told
-    assert message in told
+    assert capability.place in reported
+    assert capability.parameters in reported
+    assert provider.component in reported
+    assert message in reported
     declared = page.run("document.querySelector('#sheet pre:not(.command)').textContent")
     assert json.loads(declared) == json.loads(capability.declaration)
     for cell in details.reach_profiles[capability.reach].cells:
-        assert cell.reason[1:] in told
-    assert f"droidgate convert {app.sources[0]} --to {details.targets[0]}" in told
+        assert cell.reason[1:] in reported
+    assert f"droidgate convert {app.sources[0]} --to {details.targets[0]}" in reported
 
 
 def test_a_chosen_translation_is_shown_in_full(page: Page, report: Report) -> None:
     details = _details(report)
     translation = details.translations[0]
-    at = next(at for at, one in enumerate(details.capabilities) if one.provider == translation.provider)
+    at = next(at for at, item in enumerate(details.capabilities) if item.provider == translation.provider)
 
     _show_capabilities(page)
     app = details.apps[details.providers[translation.provider].app]
@@ -197,24 +202,24 @@ def test_a_chosen_translation_is_shown_in_full(page: Page, report: Report) -> No
     page.wait(f"{NAMES}[0] === {json.dumps(details.capabilities[at].id)}")
     page.click("#matrix tbody .link")
     page.wait("document.querySelector('#sheet details')")
-    told = page.run("document.querySelector('#sheet').textContent")
+    reported = page.run("document.querySelector('#sheet').textContent")
 
-    assert translation.target in told
-    assert translation.files[0].text in told
-    assert translation.findings[0].message in told
+    assert translation.target in reported
+    assert translation.files[0].text in reported
+    assert translation.findings[0].message in reported
 
 
 def test_a_capability_leads_to_those_that_do_the_same(page: Page, report: Report) -> None:
     details = _details(report)
-    at, one = next((at, one) for at, one in enumerate(details.capabilities) if one.group is not None)
-    assert one.group is not None
-    others = [each for each in details.groups[one.group].members if each != at]
-    app = details.apps[details.providers[one.provider].app]
+    at, item = next((at, item) for at, item in enumerate(details.capabilities) if item.group is not None)
+    assert item.group is not None
+    others = [each for each in details.groups[item.group].members if each != at]
+    app = details.apps[details.providers[item.provider].app]
 
     _show_capabilities(page)
     page.click("[name=search]")
-    page.type(f"{one.id} {app.package}")
-    page.wait(f"{NAMES}[0] === {json.dumps(one.id)}")
+    page.type(f"{item.id} {app.package}")
+    page.wait(f"{NAMES}[0] === {json.dumps(item.id)}")
     page.click("#matrix tbody .link")
     page.wait("document.querySelector('#sheet .command')")
     rows = page.run(
@@ -276,7 +281,7 @@ def test_the_keyboard_alone_sorts_filters_and_reads_the_heat_map(page: Page) -> 
     assert page.wait(f"{COUNT}.includes('capabilit')")
     page.run("document.querySelector('[data-column=tokens]').focus()")
     page.press("Enter")
-    tokens = [int(one) for one in _column(page, 8)]
+    tokens = [int(item) for item in _column(page, 8)]
     assert tokens == sorted(tokens, reverse=True)
 
     page.run("document.querySelector('#heat button').focus()")
@@ -304,7 +309,7 @@ def test_the_heat_map_follows_what_counts_as_carried(page: Page, report: Report)
 
 
 def test_a_row_of_the_overlap_leads_to_its_apps(page: Page, report: Report) -> None:
-    row = next(one for one in report.overlap if len(one.protocols) == 2)
+    row = next(item for item in report.overlap if len(item.protocols) == 2)
 
     page.run(f"document.querySelector('[data-set=\"{' '.join(row.protocols)}\"] button').click()")
 
@@ -312,7 +317,7 @@ def test_a_row_of_the_overlap_leads_to_its_apps(page: Page, report: Report) -> N
 
 
 def test_a_use_case_leads_to_the_apps_that_serve_it(page: Page, report: Report) -> None:
-    served = next(one for kind in report.use_cases or () for one in kind.use_cases if one.apps)
+    served = next(use_case for kind in report.use_cases or () for use_case in kind.use_cases if use_case.apps)
 
     page.run(f"document.querySelector('[data-use-case=\"{served.id}\"] button').click()")
 
@@ -320,7 +325,7 @@ def test_a_use_case_leads_to_the_apps_that_serve_it(page: Page, report: Report) 
 
 
 def test_gaps_are_called_gaps(page: Page, report: Report) -> None:
-    gaps = sum(not one.apps for kind in report.use_cases or () for one in kind.use_cases)
+    gaps = sum(not use_case.apps for kind in report.use_cases or () for use_case in kind.use_cases)
 
     assert gaps > 0
     assert page.run("document.querySelectorAll('#use-cases .gap').length") == gaps
@@ -363,10 +368,12 @@ def test_print_shows_the_folded_and_leaves_out_the_controls(page: Page) -> None:
 
 
 @pytest.mark.slow
-def test_landmarks_headings_and_tables_are_told_to_screen_readers(page: Page) -> None:
+def test_screen_readers_get_landmarks_headings_and_tables(page: Page) -> None:
     page.call("Accessibility.enable")
     nodes = page.call("Accessibility.getFullAXTree")["nodes"]
-    roles = [(one["role"]["value"], one.get("name", {}).get("value", "")) for one in nodes if "role" in one]
+    roles = [
+        (node["role"]["value"], node.get("name", {}).get("value", "")) for node in nodes if "role" in node
+    ]
 
     landmarks = {role for role, _ in roles}
     assert {"banner", "main", "navigation", "contentinfo", "search", "status", "columnheader"} <= landmarks
@@ -419,7 +426,7 @@ CONTRASTS = """
 
 
 @pytest.mark.parametrize("scheme", ["light", "dark"])
-def test_every_text_stands_out_from_its_ground(page: Page, scheme: str) -> None:
+def test_every_text_has_enough_contrast(page: Page, scheme: str) -> None:
     page.media(scheme=scheme)
     on_page = page.run(CONTRASTS)
     page.click("#matrix tbody .link")

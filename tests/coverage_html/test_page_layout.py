@@ -26,8 +26,8 @@ def _opened(open_page: OpenPage, path: Path, report: Report) -> Page:
 def _changed(report: Report, count: int, **facts: Any) -> Report:
     """Return a report whose history has this many new apps."""
     assert report.history is not None
-    one = next(app for app in report.history.apps if not app.providers)
-    apps = tuple(one.model_copy(update={"package": f"com.example.a{at}", **facts}) for at in range(count))
+    item = next(app for app in report.history.apps if not app.providers)
+    apps = tuple(item.model_copy(update={"package": f"com.example.a{at}", **facts}) for at in range(count))
     return report.model_copy(update={"history": report.history.model_copy(update={"apps": apps})})
 
 
@@ -51,7 +51,7 @@ def test_the_matrix_too_shows_the_end_of_a_long_path(
 ) -> None:
     details = report.details
     assert details is not None
-    apps = tuple(one.model_copy(update={"label": "a/" + "b" * 300 + PATH[-40:]}) for one in details.apps)
+    apps = tuple(app.model_copy(update={"label": "a/" + "b" * 300 + PATH[-40:]}) for app in details.apps)
     changed = report.model_copy(update={"details": details.model_copy(update={"apps": apps})})
     page = _opened(open_page, tmp_path / "p.html", changed)
     first = "document.querySelector('#matrix tbody .link')"
@@ -77,7 +77,7 @@ def test_a_long_history_is_shown_a_part_at_a_time_and_whole_on_paper(
     assert (page.run(seen), page.run(f"{button}.hidden")) == (230, True)
 
 
-def test_an_app_that_somebody_else_signed_stands_out(
+def test_an_app_that_somebody_else_signed_is_marked(
     open_page: OpenPage, tmp_path: Path, report: Report
 ) -> None:
     page = _opened(open_page, tmp_path / "p.html", _changed(report, 1, resigned=True))
@@ -115,7 +115,7 @@ def test_a_page_about_nothing_says_so(open_page: OpenPage, tmp_path: Path, apps:
         page = _opened(open_page, tmp_path / "p.html", coverage.report)
     text = page.run("document.querySelector('main').innerText")
     assert "NaN" not in text
-    for told in ("Nothing is declared that could be converted.", "No app came, went or changed."):
-        assert told in text
+    for reported in ("Nothing is declared that could be converted.", "No app came, went or changed."):
+        assert reported in text
     assert ("No app was looked at." in text) == (not apps)
     assert page.run("document.querySelectorAll('main table:not(:has(tbody tr))').length") == 0

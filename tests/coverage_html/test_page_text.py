@@ -23,8 +23,8 @@ def _data(page: str, name: str) -> Any:
 
 def _packs(page: str) -> dict[str, Any]:
     found: dict[str, Any] = {}
-    for one in _data(page, "packs"):
-        found |= json.loads(zlib.decompress(base64.b64decode(one)))
+    for item in _data(page, "packs"):
+        found |= json.loads(zlib.decompress(base64.b64decode(item)))
     return found
 
 
@@ -34,11 +34,13 @@ def test_every_declaration_and_finding_of_the_report_is_in_the_page() -> None:
     packs = _packs(render_page(report))
 
     declared = {
-        int(at): json.loads(one["declaration"])
+        int(at): json.loads(item["declaration"])
         for app in packs.values()
-        for at, one in app["capabilities"].items()
+        for at, item in app["capabilities"].items()
     }
-    assert declared == {at: json.loads(one.declaration) for at, one in enumerate(report.details.capabilities)}
+    assert declared == {
+        at: json.loads(item.declaration) for at, item in enumerate(report.details.capabilities)
+    }
     assert sum(len(app["findings"]) for app in packs.values()) == len(report.details.findings)
 
 
@@ -49,12 +51,14 @@ def test_the_columns_say_of_each_capability_what_the_report_says() -> None:
     columns = _data(render_page(report), "columns")
     capabilities = columns["capabilities"]
 
-    assert [columns["texts"][one] for one in capabilities["id"]] == [one.id for one in details.capabilities]
-    assert capabilities["reach"] == [one.reach for one in details.capabilities]
+    assert [columns["texts"][item] for item in capabilities["id"]] == [
+        item.id for item in details.capabilities
+    ]
+    assert capabilities["reach"] == [item.reach for item in details.capabilities]
     assert [
-        [columns["reaches"][cell[0]] for cell in columns["reach_profiles"][one]]
-        for one in capabilities["reach"]
-    ] == [[cell.reach for cell in details.reach_profiles[one.reach].cells] for one in details.capabilities]
+        [columns["reaches"][cell[0]] for cell in columns["reach_profiles"][item]]
+        for item in capabilities["reach"]
+    ] == [[cell.reach for cell in details.reach_profiles[item.reach].cells] for item in details.capabilities]
 
 
 def test_the_same_report_makes_the_same_page() -> None:
@@ -80,9 +84,9 @@ def test_a_page_that_would_be_too_large_leaves_out_declarations_then_details() -
 
     assert len(without_declarations) < whole
     assert all(
-        "declaration" not in one
+        "declaration" not in capability
         for app in _packs(without_declarations).values()
-        for one in app["capabilities"].values()
+        for capability in app["capabilities"].values()
     )
     assert "Declarations are left out" in without_declarations
     assert 'id="columns"' not in without_details
@@ -108,19 +112,19 @@ def test_a_report_of_nothing_is_a_page() -> None:
 def test_shares_say_all_and_nothing_only_where_it_is_so() -> None:
     said = [percent(part, 1000) for part in (0, 1, 500, 999, 1000)]
 
-    assert [re.sub("\N{NO-BREAK SPACE}", "", one) for one in said] == ["0%", "<1%", "50%", ">99%", "100%"]
+    assert [re.sub("\N{NO-BREAK SPACE}", "", item) for item in said] == ["0%", "<1%", "50%", ">99%", "100%"]
     assert percent(0, 0) == "\N{EN DASH}"
     assert [shade(part, 1000) for part in (0, 1, 500, 999, 1000)] == [0, 1, 5, 9, 10]
-    assert [signed(one) for one in (-3, 0, 1200)] == ["\N{MINUS SIGN}3", "0", "+1,200"]
+    assert [signed(item) for item in (-3, 0, 1200)] == ["\N{MINUS SIGN}3", "0", "+1,200"]
 
 
 def test_the_parts_of_a_bar_are_its_whole_length() -> None:
     bar = segments(("a", "b", "c"), (1, 0, 3))
 
-    assert [(one.name, one.start, one.length) for one in bar] == [("a", 0.0, 25.0), ("c", 25.0, 75.0)]
+    assert [(item.name, item.start, item.length) for item in bar] == [("a", 0.0, 25.0), ("c", 25.0, 75.0)]
 
 
-def test_what_stands_between_backticks_is_code_and_nothing_in_it_is_markup() -> None:
+def test_what_is_between_backticks_is_code_and_nothing_in_it_is_markup() -> None:
     assert str(marked("Write `<a>` & `b`, not \u202ec")) == (
         "Write <code>&lt;a&gt;</code> &amp; <code>b</code>, not \\u202ec"
     )
@@ -137,29 +141,29 @@ def test_the_page_says_how_many_links_there_are() -> None:
     report = make_report(60)
     page = render_page(report)
     assert report.matching is not None
-    links = sum(one.count for one in report.matching.kinds)
+    links = sum(kind.count for kind in report.matching.kinds)
     assert f"by {links} links: " in page
-    told = report.model_copy(
+    reported = report.model_copy(
         update={"catalog": report.catalog.model_copy(update={"outcomes": (Counted(name="part", count=2),)})}
     )
-    assert "2 splits · scanned by" in render_page(told)
+    assert "2 splits · scanned by" in render_page(reported)
 
 
-def test_the_page_tells_apart_what_loses_its_version_alone() -> None:
+def test_the_page_distinguishes_what_loses_its_version_alone() -> None:
     report = make_report(60)
-    counts = [one.version_alone for one in report.reach if one.version_alone]
+    counts = [item.version_alone for item in report.reach if item.version_alone]
     assert counts
     page = render_page(report)
     assert page.count("<code>version</code> and no other part.") == len(counts)
 
 
-def test_one_of_something_is_told_in_the_singular() -> None:
+def test_one_of_something_is_reported_in_the_singular() -> None:
     assert [counted(count, "link") for count in (0, 1, 1_200)] == ["0 links", "1 link", "1,200 links"]
     report = make_report(20)
     assert report.matching is not None
     kinds = (Counted(name="near-duplicate", count=1),)
-    one = {"groups": 1, "capabilities": 2, "kinds": kinds, "full_blocks": 1}
-    page = render_page(report.model_copy(update={"matching": report.matching.model_copy(update=one)}))
+    item = {"groups": 1, "capabilities": 2, "kinds": kinds, "full_blocks": 1}
+    page = render_page(report.model_copy(update={"matching": report.matching.model_copy(update=item)}))
     assert (
         "2 capabilities are in 1 group of one use case each, by 1 link: 1 in nearly the same words." in page
     )
@@ -169,12 +173,12 @@ def test_one_of_something_is_told_in_the_singular() -> None:
 def test_access_rules_that_a_target_does_not_enforce_are_marked_apart_from_the_share_carried() -> None:
     report = make_report(60)
     page = render_page(report)
-    marked_cells = [one for one in report.fidelity if one.security]
+    marked_cells = [item for item in report.fidelity if item.security]
     assert 0 < len(marked_cells) < len(report.fidelity)
     assert page.count(' data-security="') == len(marked_cells)
     legend = "security: the target does not enforce an access rule of some capabilities."
     assert page.count(legend) == 1
-    closed = tuple(one.model_copy(update={"security": 0}) for one in report.fidelity)
+    closed = tuple(item.model_copy(update={"security": 0}) for item in report.fidelity)
     without = render_page(report.model_copy(update={"fidelity": closed}))
     assert " data-security=" not in without
     assert legend not in without

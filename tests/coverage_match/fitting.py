@@ -9,7 +9,7 @@ from droidgate.coverage.match.features import declared_text, features_of
 from droidgate.coverage.match.scoring import PreparedFeatures, Scorer, Signals
 from droidgate.coverage.match.words import Vocabulary
 
-_SIGNALS = tuple(one.name for one in fields(Signals))
+_SIGNALS = tuple(field.name for field in fields(Signals))
 _AGAINST = {"other_action", "other_object"}
 _STEPS = 6_000
 _RATE = 0.01
@@ -25,7 +25,7 @@ def prepared_half(half: str) -> tuple[Scorer, dict[str, PreparedFeatures]]:
         for key, side in zip(pair.keys, (pair.left, pair.right), strict=True)
     }
     scorer = Scorer(features.values())
-    return scorer, {key: scorer.prepare(one) for key, one in features.items()}
+    return scorer, {key: scorer.prepare(item) for key, item in features.items()}
 
 
 def are_siblings(pair: Pair) -> bool:

@@ -53,7 +53,9 @@ def capability_text(capability: dict[str, Any]) -> CapabilityText:
         protocol=capability["protocol"],
         name=capability["name"],
         description=capability["description"],
-        parameters=", ".join(f"{one['name']}:{one['kind']}" for one in capability["parameters"]),
+        parameters=", ".join(
+            f"{parameter['name']}:{parameter['kind']}" for parameter in capability["parameters"]
+        ),
     )
 
 
@@ -80,9 +82,9 @@ def labelled_pairs(half: str) -> tuple[Pair, ...]:
 def row_of_use_cases(title: str, answers: Iterable[tuple[set[str], set[str]]]) -> str:
     """Return the row of docs/internals/matching.md for answers: use cases found and meant."""
     right = wrong = missed = 0
-    for told, meant in answers:
-        right += len(told & meant)
-        wrong += len(told - meant)
-        missed += len(meant - told)
+    for reported, meant in answers:
+        right += len(reported & meant)
+        wrong += len(reported - meant)
+        missed += len(meant - reported)
     precision, recall = right / (right + wrong), right / (right + missed)
     return f"| {title} | use cases | {right} | {wrong} | {missed} | {precision:.3f} | {recall:.3f} |"

@@ -10,7 +10,7 @@ from droidgate.coverage.match.words import Vocabulary
 def _match(*said: tuple[str, str | None, str]) -> Matching:
     """Match capabilities of name, description and parameters, each of an app of its own."""
     return match_capabilities(
-        CapabilityText(f"k{number:05}", f"com.app{number}", "mmcp", *one) for number, one in enumerate(said)
+        CapabilityText(f"k{number:05}", f"com.app{number}", "mmcp", *item) for number, item in enumerate(said)
     )
 
 
@@ -39,7 +39,7 @@ def test_what_says_nothing_is_matched_with_nothing(name: str, description: str |
 
 
 @pytest.mark.parametrize(
-    ("one", "other"),
+    ("first", "other"),
     [
         ("创建笔记", "删除照片"),
         ("नोट बनाएं", "नाटक बंद करें"),
@@ -50,9 +50,9 @@ def test_what_says_nothing_is_matched_with_nothing(name: str, description: str |
         ("노트 만들기", "사진 삭제"),
     ],
 )
-def test_scripts_that_no_word_is_known_of_match_by_their_words_alone(one: str, other: str) -> None:
+def test_scripts_that_no_word_is_known_of_match_by_their_words_alone(first: str, other: str) -> None:
     assert _match(
-        (one, None, ""), (one, None, "a:string"), (other, None, ""), (other, None, "b:int32")
+        (first, None, ""), (first, None, "a:string"), (other, None, ""), (other, None, "b:int32")
     ).groups == (("k00000", "k00001"), ("k00002", "k00003"))
 
 
@@ -80,9 +80,9 @@ def test_of_long_texts_only_so_much_is_read(name: str) -> None:
 def test_a_text_is_compared_with_a_few_whatever_the_others_are(name: str, description: str | None) -> None:
     """The words are made of the number, so that no two texts are the same."""
     count = 1_500
-    spelled = ["".join(chr(97 + int(digit)) for digit in f"{number:05}") for number in range(count)]
+    written = ["".join(chr(97 + int(digit)) for digit in f"{number:05}") for number in range(count)]
     matching = _match(
-        *((name.format(one), description and description.format(one), "id:string") for one in spelled)
+        *((name.format(item), description and description.format(item), "id:string") for item in written)
     )
     assert matching.compared <= count * (COMPARED + 1)
 
@@ -90,4 +90,4 @@ def test_a_text_is_compared_with_a_few_whatever_the_others_are(name: str, descri
 def test_texts_of_one_name_are_one_text_and_are_not_compared() -> None:
     matching = _match(*[("create_note", "Makes a note.", "")] * 5_000)
     assert (len(matching.groups), matching.compared) == (1, 0)
-    assert {one.score for one in matching.links} == {1.0}
+    assert {link.score for link in matching.links} == {1.0}

@@ -60,7 +60,7 @@ def _figures(half: str, way: str) -> tuple[int, int, int]:
 
 @pytest.mark.parametrize("half", HALVES)
 @pytest.mark.parametrize("way", ["pairs", "groups"])
-def test_the_document_tells_the_precision_and_the_recall_that_are_measured(half: str, way: str) -> None:
+def test_the_document_says_the_precision_and_the_recall_that_are_measured(half: str, way: str) -> None:
     right, wrong, missed = _figures(half, way)
     precision, recall = right / (right + wrong), right / (right + missed)
     line = f"| {half} | {way} | {right} | {wrong} | {missed} | {precision:.3f} | {recall:.3f} |"
@@ -68,7 +68,7 @@ def test_the_document_tells_the_precision_and_the_recall_that_are_measured(half:
 
 
 @pytest.mark.parametrize("half", HALVES)
-def test_the_document_tells_the_figures_between_apps_too(half: str) -> None:
+def test_the_document_says_the_figures_between_apps_too(half: str) -> None:
     """An app's own different capabilities are distinguished by a rule alone: without them it is harder."""
     pairs = [pair for pair in labelled_pairs(half) if pair.left["package"] != pair.right["package"]]
     groups = {key: number for number, keys in enumerate(_match_half(half).groups) for key in keys}
@@ -84,7 +84,7 @@ def test_the_document_tells_the_figures_between_apps_too(half: str) -> None:
 
 
 @pytest.mark.parametrize("half", HALVES)
-def test_the_document_tells_how_many_kinds_are_right(half: str) -> None:
+def test_the_document_says_how_many_kinds_are_right(half: str) -> None:
     matching = _match_half(half)
     groups = {key: number for number, keys in enumerate(matching.groups) for key in keys}
     kinds = {link.key: link.kind for link in matching.links}
@@ -95,7 +95,7 @@ def test_the_document_tells_how_many_kinds_are_right(half: str) -> None:
             for pair in labelled_pairs(half)
             if pair.label == label and groups.get(pair.keys[0]) == groups.get(pair.keys[1]) is not None
         ]
-        assert f"| {half} | {label} | {len(found)} | {sum(label in one for one in found)} |" in lines
+        assert f"| {half} | {label} | {len(found)} | {sum(label in item for item in found)} |" in lines
 
 
 @pytest.mark.slow
@@ -135,7 +135,7 @@ def test_an_app_does_not_list_one_thing_twice_under_names_of_other_meaning() -> 
 
 
 @pytest.mark.parametrize(
-    ("one", "other"),
+    ("first", "other"),
     [
         ("turn_on_light", "turn_off_light"),
         ("create_note", "delete_note"),
@@ -144,8 +144,8 @@ def test_an_app_does_not_list_one_thing_twice_under_names_of_other_meaning() -> 
         ("lock_door", "unlock_door"),
     ],
 )
-def test_shared_words_are_no_match_where_the_meaning_differs(one: str, other: str) -> None:
-    assert match_capabilities([_capability("a", one), _capability("b", other)]).groups == ()
+def test_shared_words_are_no_match_where_the_meaning_differs(first: str, other: str) -> None:
+    assert match_capabilities([_capability("a", first), _capability("b", other)]).groups == ()
 
 
 def test_one_app_in_two_protocols_is_the_same_app_twice() -> None:
@@ -206,7 +206,7 @@ def _made_capabilities(count: int) -> Iterator[CapabilityText]:
         made, app = names.capability(), number // 8
         protocol = ("mobile-mcp", "mmcp", "appfunctions")[app % 3]
         name = f"com.app{app}.Functions#{made.camel_name}" if app % 3 == 2 else made.snake_name
-        shape = ", ".join(f"{one.name}:{one.kind}" for one in made.parameters)
+        shape = ", ".join(f"{parameter.name}:{parameter.kind}" for parameter in made.parameters)
         key = f"com.app{app}/{protocol}/{number}"
         yield CapabilityText(key, f"com.app{app}", protocol, name, made.description, shape)
 
@@ -240,13 +240,13 @@ def test_nothing_matches_nothing() -> None:
     )
 )
 def test_any_text_is_matched_without_an_error(texts: list[tuple[str, str | None, str]]) -> None:
-    made = [_capability(f"k{place}", *one) for place, one in enumerate(texts)]
+    made = [_capability(f"k{place}", *item) for place, item in enumerate(texts)]
     matching = match_capabilities(made)
     counted = Counter(key for keys in matching.groups for key in keys)
     assert all(count == 1 for count in counted.values())
 
 
-def test_without_rapidfuzz_the_way_to_it_is_told(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_without_rapidfuzz_the_way_to_it_is_reported(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setitem(sys.modules, "rapidfuzz.fuzz", None)
     with pytest.raises(UsageError, match=r"\[coverage\]"):
         match_capabilities([_capability("a", "x")])
@@ -262,7 +262,7 @@ def test_word_vectors_of_a_folder_teach_unknown_words(tmp_path: Path) -> None:
     assert match_capabilities(both, more_words=taught).groups == (("a", "b"),)
 
 
-def test_a_folder_without_vectors_is_told(tmp_path: Path) -> None:
+def test_a_folder_without_vectors_is_reported(tmp_path: Path) -> None:
     with pytest.raises(InputError, match="no word vectors"):
         more_words([], tmp_path)
     (tmp_path / "bad.txt").write_text("note 1 x 0\n", encoding="utf-8")

@@ -36,8 +36,8 @@ def test_an_app_that_serves_a_use_case_in_two_protocols_counts_once(tmp_path: Pa
     apps = [App("com.notes", [mmcp(Tool("create_note", "Makes a note.")), functions(tool)]), App("com.other")]
     with Figures(make_catalog(tmp_path / "catalog", *apps)) as figures:
         overlaps = find_overlaps(figures)
-    (counted,) = [one for held in overlaps.coverage for one in held.use_cases if one.apps]
+    (counted,) = [item for kept in overlaps.coverage for item in kept.use_cases if item.apps]
     (alone,) = UseCases().served_by(CapabilityText("k", "p", "mmcp", "create_note", "Makes a note."))
     assert (counted.id, counted.apps, counted.capabilities) == (alone.use_case, 1, 2)
-    assert {one.name: one.count for one in counted.protocols} == {"appfunctions": 1, "mmcp": 1}
-    assert [one.kind for one in overlaps.matching.links] == ["same-app-twice"]
+    assert {item.name: item.count for item in counted.protocols} == {"appfunctions": 1, "mmcp": 1}
+    assert [item.kind for item in overlaps.matching.links] == ["same-app-twice"]

@@ -58,7 +58,8 @@ def test_an_untyped_side_names_no_types() -> None:
     for pair in _all_pairs():
         if "untyped" in pair.traits:
             kinds = [
-                {one["kind"] for one in side["parameters"]} - {"any"} for side in (pair.left, pair.right)
+                {parameter["kind"] for parameter in side["parameters"]} - {"any"}
+                for side in (pair.left, pair.right)
             ]
             assert not all(kinds), pair.id
 
@@ -96,7 +97,7 @@ def test_same_app_twice_is_one_app_and_the_other_matches_are_two() -> None:
 
 
 def test_no_different_pair_is_joined_by_a_chain_of_same_ones() -> None:
-    leaders = {key_of(one): key_of(one) for one in _capabilities()}
+    leaders = {key_of(capability): key_of(capability) for capability in _capabilities()}
 
     def leader(key: str) -> str:
         while leaders[key] != key:
@@ -127,7 +128,7 @@ def test_no_sentence_is_copied_from_the_corpus() -> None:
         for path in sorted(corpus.rglob("*"))
         if path.is_file()
     )
-    texts = {one["description"] for one in _capabilities()} | {
-        parameter["description"] for one in _capabilities() for parameter in one["parameters"]
+    texts = {item["description"] for item in _capabilities()} | {
+        parameter["description"] for item in _capabilities() for parameter in item["parameters"]
     }
-    assert [one for one in texts if one and len(one.split()) >= 5 and one in text] == []
+    assert [item for item in texts if item and len(item.split()) >= 5 and item in text] == []

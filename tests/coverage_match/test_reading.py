@@ -22,7 +22,7 @@ def _made(count: int) -> Iterator[CapabilityText]:
     names = Names(seed=3)
     for number in range(count):
         made = names.capability()
-        shape = ", ".join(f"{one.name}:{one.kind}" for one in made.parameters)
+        shape = ", ".join(f"{parameter.name}:{parameter.kind}" for parameter in made.parameters)
         yield CapabilityText(
             f"k{number:06}", f"com.app{number // 8}", "mmcp", made.snake_name, made.description, shape
         )
@@ -39,24 +39,24 @@ def small_batches(monkeypatch: pytest.MonkeyPatch) -> None:
 @pytest.fixture
 def taken(monkeypatch: pytest.MonkeyPatch) -> list[bool]:
     """Return a list: for each batch given to a second process, whether that process read it."""
-    told: list[bool] = []
+    reported: list[bool] = []
     take = ReadingProcess.take
 
     def watched(self: ReadingProcess) -> Any:
         answer = take(self)
-        told.append(answer[1] is not None)
+        reported.append(answer[1] is not None)
         return answer
 
     monkeypatch.setattr(ReadingProcess, "take", watched)
-    return told
+    return reported
 
 
 @pytest.mark.slow
 @pytest.mark.usefixtures("small_batches")
 def test_two_processes_come_to_what_one_comes_to(taken: list[bool]) -> None:
-    one = match_capabilities(_made(3_000), processes=1)
+    item = match_capabilities(_made(3_000), processes=1)
     assert taken == []
-    assert match_capabilities(_made(3_000), processes=2) == one
+    assert match_capabilities(_made(3_000), processes=2) == item
     assert taken == [True] * 57
 
 
@@ -64,10 +64,10 @@ def test_two_processes_come_to_what_one_comes_to(taken: list[bool]) -> None:
 def test_the_second_process_knows_the_further_words_too(taken: list[bool]) -> None:
     texts = [*_made(1_000), CapabilityText("k1", "com.x", "mmcp", "create_pestilo")]
     vocabulary = Vocabulary()
-    more = {word: "note" for one in texts for word in vocabulary.unknown_in(one.name)[:1]}
-    one = match_capabilities(texts, more_words=more, processes=1)
-    assert match_capabilities(texts, more_words=more, processes=2) == one
-    assert one != match_capabilities(texts, processes=1)
+    more = {word: "note" for text in texts for word in vocabulary.unknown_in(text.name)[:1]}
+    text = match_capabilities(texts, more_words=more, processes=1)
+    assert match_capabilities(texts, more_words=more, processes=2) == text
+    assert text != match_capabilities(texts, processes=1)
     assert all(taken)
 
 
@@ -86,9 +86,9 @@ def test_what_a_second_process_that_dies_has_not_read_is_read_here(
             self._process.wait()
         give(self, first, batch)
 
-    one = match_capabilities(_made(3_000), processes=1)
+    item = match_capabilities(_made(3_000), processes=1)
     monkeypatch.setattr(ReadingProcess, "give", kill_at_the_third)
-    assert match_capabilities(_made(3_000), processes=2) == one
+    assert match_capabilities(_made(3_000), processes=2) == item
     assert taken == [True, True, False]
 
 
@@ -105,9 +105,9 @@ def test_what_does_not_fit_on_the_disk_is_read_here(
             raise OSError(errno.ENOSPC, "No space left on device")
         write(path, value)
 
-    one = match_capabilities(_made(3_000), processes=1)
+    item = match_capabilities(_made(3_000), processes=1)
     monkeypatch.setattr(reading_process, "_write", fill_up)
-    assert match_capabilities(_made(3_000), processes=2) == one
+    assert match_capabilities(_made(3_000), processes=2) == item
     assert taken == expected
 
 
@@ -116,9 +116,9 @@ def test_where_no_process_can_be_started_all_is_read_here(monkeypatch: pytest.Mo
     def refuse(*_: Any, **__: Any) -> None:
         raise OSError(errno.EAGAIN, "Resource temporarily unavailable")
 
-    one = match_capabilities(_made(1_000), processes=1)
+    item = match_capabilities(_made(1_000), processes=1)
     monkeypatch.setattr("subprocess.Popen", refuse)
-    assert match_capabilities(_made(1_000), processes=2) == one
+    assert match_capabilities(_made(1_000), processes=2) == item
 
 
 @pytest.mark.usefixtures("small_batches")
@@ -151,15 +151,15 @@ def test_capabilities_are_read_by_their_keys_each_once() -> None:
     texts = list(_made(300))
     mixed = [*texts, *texts[:40]]
     random.Random(2).shuffle(mixed)
-    held, other = reading.read_capabilities(texts), reading.read_capabilities(mixed)
-    assert held.keys == other.keys == [one.key for one in texts]
-    assert held.text_of == other.text_of
-    assert [one.text for one in held.features] == [one.text for one in other.features]
-    assert held.names == other.names
+    kept, other = reading.read_capabilities(texts), reading.read_capabilities(mixed)
+    assert kept.keys == other.keys == [item.key for item in texts]
+    assert kept.text_of == other.text_of
+    assert [item.text for item in kept.features] == [item.text for item in other.features]
+    assert kept.names == other.names
 
 
 def test_words_are_forgotten_before_they_fill_the_memory(monkeypatch: pytest.MonkeyPatch) -> None:
-    texts = [declared_text(one) for one in _made(300)]
+    texts = [declared_text(item) for item in _made(300)]
     vocabulary = Vocabulary()
     expected = [parts_of(text, vocabulary) for text in texts]
     assert len(vocabulary._known) > 20
@@ -175,7 +175,9 @@ def test_the_order_in_which_rarities_are_added_changes_no_sum() -> None:
     vocabulary = Vocabulary()
     features = [features_of(declared_text(capability_text(side)), vocabulary) for side in sides]
     scorer = Scorer(features)
-    rarities = [scorer.rarity(term) for term in sorted({term for one in features for term in one.terms})]
+    rarities = [
+        scorer.rarity(term) for term in sorted({term for feature in features for term in feature.terms})
+    ]
     sums = set()
     for seed in range(50):
         random.Random(seed).shuffle(rarities)

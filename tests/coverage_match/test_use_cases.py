@@ -18,7 +18,7 @@ def _answers(*halves: str) -> list[tuple[set[str], set[str]]]:
     use_cases = UseCases()
     return [
         (
-            {one.use_case for one in use_cases.served_by(capability_text(labelled["capability"]))},
+            {item.use_case for item in use_cases.served_by(capability_text(labelled["capability"]))},
             set(labelled["use_cases"]),
         )
         for labelled in _labelled(*halves)
@@ -26,28 +26,30 @@ def _answers(*halves: str) -> list[tuple[set[str], set[str]]]:
 
 
 def test_the_labels_are_use_cases_of_the_taxonomy_and_cover_every_app_type() -> None:
-    known = {one.id for one in load_taxonomy().use_cases()}
+    known = {item.id for item in load_taxonomy().use_cases()}
     for half in HALVES:
         labels = {label for line in _labelled(half) for label in line["use_cases"]}
         assert labels <= known
-        assert {label.partition(".")[0] for label in labels} == {one.id for one in load_taxonomy().app_types}
+        assert {label.partition(".")[0] for label in labels} == {
+            item.id for item in load_taxonomy().app_types
+        }
         assert sum(not line["use_cases"] for line in _labelled(half)) >= 4
 
 
 @pytest.mark.parametrize("half", HALVES)
-def test_the_document_tells_how_well_use_cases_are_assigned(half: str) -> None:
+def test_the_document_says_how_well_use_cases_are_assigned(half: str) -> None:
     line = row_of_use_cases(half, _answers(half))
     assert line in DOCUMENT.read_text(encoding="utf-8").splitlines()
 
 
-@pytest.mark.parametrize("app_type", [one.id for one in load_taxonomy().app_types])
-def test_the_document_tells_how_well_each_part_is_assigned(app_type: str) -> None:
+@pytest.mark.parametrize("app_type", [item.id for item in load_taxonomy().app_types])
+def test_the_document_says_how_well_each_part_is_assigned(app_type: str) -> None:
     answers = _answers(*(half for half in HALVES if half.endswith(OTHER_AUTHOR)))
     of_type = [
-        tuple({one for one in ids if one.startswith(f"{app_type}.")} for ids in pair) for pair in answers
+        tuple({item for item in ids if item.startswith(f"{app_type}.")} for ids in pair) for pair in answers
     ]
     assert (
-        row_of_use_cases(app_type, ((told, meant) for told, meant in of_type))
+        row_of_use_cases(app_type, ((reported, meant) for reported, meant in of_type))
         in DOCUMENT.read_text(encoding="utf-8").splitlines()
     )
 
@@ -60,7 +62,7 @@ def test_a_use_case_comes_with_its_reason() -> None:
 
 def test_one_capability_may_serve_several_use_cases() -> None:
     capability = CapabilityText("k", "p", "mmcp", "crop_photo", "Cuts a photo.")
-    assert {one.use_case for one in UseCases().served_by(capability)} >= {"creativity.edit", "media.edit"}
+    assert {item.use_case for item in UseCases().served_by(capability)} >= {"creativity.edit", "media.edit"}
 
 
 def test_what_the_guideline_does_not_name_serves_none() -> None:
@@ -84,8 +86,8 @@ def test_what_the_guideline_does_not_name_serves_none() -> None:
         ("stock.adjust", "Corrects how many there are.", {"shopping.manage"}),
     ],
 )
-def test_words_that_only_look_like_another_one_tell_no_use_case(
+def test_words_that_only_look_like_another_one_say_no_use_case(
     name: str, description: str, use_cases: set[str]
 ) -> None:
     served = UseCases().served_by(CapabilityText("k", "p", "mmcp", name, description))
-    assert {one.use_case for one in served} == use_cases
+    assert {item.use_case for item in served} == use_cases

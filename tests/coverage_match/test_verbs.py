@@ -35,16 +35,18 @@ def _said(*names: str, description: bool = False) -> list[CapabilityText]:
 
 
 def _groups(*names: str, description: bool = False) -> set[frozenset[str]]:
-    held = {one.key: one.name for one in _said(*names, description=description)}
+    kept = {item.key: item.name for item in _said(*names, description=description)}
     matching = match_capabilities(_said(*names, description=description))
-    return {frozenset(held[key] for key in keys) for keys in matching.groups}
+    return {frozenset(kept[key] for key in keys) for keys in matching.groups}
 
 
 def _served(name: str, description: str | None = None) -> set[str]:
-    return {one.use_case for one in UseCases().served_by(CapabilityText("k", "p", "mmcp", name, description))}
+    return {
+        item.use_case for item in UseCases().served_by(CapabilityText("k", "p", "mmcp", name, description))
+    }
 
 
-def test_the_document_tells_how_well_the_table_by_hand_is_met() -> None:
+def test_the_document_says_how_well_the_table_by_hand_is_met() -> None:
     answers = ((_served(name, description), set(meant.split())) for name, description, meant in VERB_TABLE)
     line = row_of_use_cases("by hand", answers)
     assert line in DOCUMENT.read_text(encoding="utf-8").splitlines()
@@ -85,7 +87,7 @@ def test_an_unknown_verb_serves_what_its_description_says() -> None:
     assert _served("zilko_event", "Creates an event.") == {"calendar.create"}
 
 
-def test_a_thing_without_a_verb_is_told_by_the_thing_where_that_is_enough() -> None:
+def test_a_thing_without_a_verb_is_reported_by_the_thing_where_that_is_enough() -> None:
     (served,) = UseCases().served_by(
         CapabilityText("k", "p", "mmcp", "battery_level", "Level of the battery.")
     )
@@ -98,12 +100,12 @@ def test_what_is_given_back_in_the_end_is_not_what_is_done() -> None:
     assert _served("notes_of_today", "Returns the notes of today.") == {"notes.search"}
 
 
-def test_an_unknown_word_is_no_verb_where_the_description_begins_with_a_thing() -> None:
+def test_an_unknown_word_is_not_a_verb_where_the_description_begins_with_a_thing() -> None:
     assert _served("espresso_recipe", "Recipe of an espresso.") == {"food.recipes"}
     assert _served("espresso_recipe") == _served("espresso_recipe", "Espresso and its recipe.") == set()
 
 
-def test_the_verb_of_a_phrase_that_tells_a_thing_is_what_is_done_to_it() -> None:
+def test_the_verb_of_a_phrase_that_says_a_thing_is_what_is_done_to_it() -> None:
     assert _served("generate_image") == {"creativity.make"}
     assert _served("heart_rate") == {"fitness.metrics"}
 
@@ -113,17 +115,17 @@ def test_to_move_is_to_edit_but_to_edit_is_not_to_move() -> None:
     assert _served("move_event") == {"calendar.edit"}
 
 
-def test_a_word_for_a_thing_after_an_unknown_one_is_no_verb() -> None:
+def test_a_word_for_a_thing_after_an_unknown_one_is_not_a_verb() -> None:
     assert _served("blorp_drawing", "Blorps the drawing.") == set()
     assert _served("draw_picture") == {"creativity.make"}
 
 
 @pytest.mark.parametrize(
-    ("one", "other"), [("pause", "share"), ("create", "share"), ("get", "create"), ("delete", "create")]
+    ("first", "other"), [("pause", "share"), ("create", "share"), ("get", "create"), ("delete", "create")]
 )
 @pytest.mark.parametrize("thing", ["video", "note", "contact"])
-def test_contradicting_verbs_are_in_no_group_together(one: str, other: str, thing: str) -> None:
-    pair = f"{one}_{thing}", f"{other}_{thing}"
+def test_contradicting_verbs_are_in_no_group_together(first: str, other: str, thing: str) -> None:
+    pair = f"{first}_{thing}", f"{other}_{thing}"
     for leader in (thing, f"nobur_{thing}", f"{thing}_library"):
         for group in _groups(*[leader] * 3, *pair):
             assert not group.issuperset(pair)
@@ -144,7 +146,7 @@ def test_names_that_begin_with_one_unknown_word_are_not_surely_the_same() -> Non
     """They may do the same (`rebur_recipe`), or name the same (`espresso_recipe`)."""
     vocabulary = Vocabulary()
     names = "espresso_recipe", "espresso_stock", "vepaki_stock", "order_stock"
-    features = [features_of(declared_text(one), vocabulary) for one in _said(*names)]
+    features = [features_of(declared_text(item), vocabulary) for item in _said(*names)]
     scorer = Scorer(features)
     first, *others = map(scorer.prepare, features)
     assert [scorer.signals(first, other).actions for other in others] == [0.4, 0.0, 0.0]
@@ -154,10 +156,10 @@ def test_no_group_of_many_made_up_capabilities_contradicts_itself() -> None:
     names = Names(seed=11)
     made = [names.capability() for _ in range(4_000)]
     texts = [
-        CapabilityText(f"k{place:04}", f"com.app{place}", "mmcp", one.snake_name, one.description)
-        for place, one in enumerate(made)
+        CapabilityText(f"k{place:04}", f"com.app{place}", "mmcp", item.snake_name, item.description)
+        for place, item in enumerate(made)
     ]
-    verbs = {text.key: one.verb for text, one in zip(texts, made, strict=True)}
+    verbs = {text.key: item.verb for text, item in zip(texts, made, strict=True)}
     looking, making = {"get", "list", "show", "read"}, {"create", "add"}
     families = [
         looking,
@@ -179,16 +181,16 @@ def test_no_group_of_many_made_up_capabilities_contradicts_itself() -> None:
 def test_the_sample_app_that_clocks_in_lists_nothing_twice() -> None:
     texts = [
         CapabilityText(
-            one.attrib["id"],
+            item.attrib["id"],
             "dev.droidgate.sample.clockin",
             "mobile-mcp",
-            one.attrib["id"],
-            one.attrib["description"],
-            ", ".join(f"{held.attrib['name']}:string" for held in one.findall("input/param")),
+            item.attrib["id"],
+            item.attrib["description"],
+            ", ".join(f"{kept.attrib['name']}:string" for kept in item.findall("input/param")),
         )
-        for one in ET.parse(CLOCK_IN).getroot().findall("capability")
+        for item in ET.parse(CLOCK_IN).getroot().findall("capability")
     ]
-    assert {one.name for one in texts} == {"clock_in_today", "make_up_clock_in", "query_clock_in"}
+    assert {item.name for item in texts} == {"clock_in_today", "make_up_clock_in", "query_clock_in"}
     assert match_capabilities(texts).groups == ()
 
 
@@ -203,7 +205,7 @@ def test_of_a_text_that_many_apps_share_each_app_is_asked_for_its_own_list() -> 
     ]
     both = [CapabilityText("c", "com.b11", "mmcp", "find_note", "Finds a note.")]
     groups = match_capabilities([*finding, *searching, *both]).groups
-    package = {one.key: one.package for one in (*finding, *searching, *both)}
+    package = {item.key: item.package for item in (*finding, *searching, *both)}
     (largest,) = groups
     assert len(largest) == 32
     assert len({package[key] for key in largest}) == 32

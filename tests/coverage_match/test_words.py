@@ -12,11 +12,11 @@ APP_TYPES = (
 
 def test_the_taxonomy_has_the_guidelines_app_types_and_use_cases() -> None:
     taxonomy = load_taxonomy()
-    assert [(one.id, len(one.use_cases)) for one in taxonomy.app_types] == list(APP_TYPES)
+    assert [(app_type.id, len(app_type.use_cases)) for app_type in taxonomy.app_types] == list(APP_TYPES)
 
 
 def test_the_ids_of_the_use_cases_are_stable() -> None:
-    assert " ".join(one.id for one in load_taxonomy().use_cases()) == (
+    assert " ".join(use_case.id for use_case in load_taxonomy().use_cases()) == (
         "messaging.send messaging.contacts messaging.call notes.create notes.edit notes.search "
         "notes.organise calendar.create calendar.edit calendar.manage tasks.create tasks.manage "
         "tasks.search fitness.start fitness.stop fitness.pause fitness.resume fitness.metrics "
@@ -30,9 +30,9 @@ def test_the_ids_of_the_use_cases_are_stable() -> None:
 def test_no_two_meanings_share_a_stem() -> None:
     for meanings in (load_words().actions, load_words().objects):
         seen: dict[str, str] = {}
-        for one in meanings:
-            for word in one.words:
-                assert seen.setdefault(stem_of(word), one.id) == one.id, word
+        for meaning in meanings:
+            for word in meaning.words:
+                assert seen.setdefault(stem_of(word), meaning.id) == meaning.id, word
 
 
 @pytest.mark.parametrize("written", ["createNotes", "create_note", "Creating NOTES", "create-note"])
@@ -74,10 +74,10 @@ def test_a_word_too_short_for_an_ending_is_in_a_phrase_as_it_is_written() -> Non
     assert phrases == [[(0, 1, "delete", None)], []]
 
 
-def test_a_word_too_short_for_an_ending_is_no_form_of_a_longer_one() -> None:
+def test_a_word_too_short_for_an_ending_is_not_a_form_of_a_longer_one() -> None:
     note, *others = Vocabulary().words_of("notes not rid")
-    assert (note.object, [one.object for one in others]) == ("note", [None, None])
-    assert [one.object for one in Vocabulary().words_of("car cars ride")] == ["ride"] * 3
+    assert (note.object, [item.object for item in others]) == ("note", [None, None])
+    assert [item.object for item in Vocabulary().words_of("car cars ride")] == ["ride"] * 3
 
 
 def test_being_alike_goes_both_ways() -> None:

@@ -18,8 +18,8 @@ def write_apps(folder: Path, count: int = 20) -> Path:
     folder.mkdir(parents=True, exist_ok=True)
     for number in range(count):
         (folder / f"filler{number:03d}.apk").write_bytes(filler_package(number))
-    for one in sample_packages():
-        (folder / f"{one.name}.apk").write_bytes(one.apk)
+    for sample_package in sample_packages():
+        (folder / f"{sample_package.name}.apk").write_bytes(sample_package.apk)
     return folder
 
 
@@ -27,7 +27,9 @@ def scan_into(folder: Path, *sources: str | Path, **options: Any) -> ScanResult:
     """Scan sources into a catalog; options are those of `PoolSettings` and of `ScanRequest`."""
     pool = {name: options.pop(name) for name in ("workers", "memory", "deadline", "work") if name in options}
     watcher = options.pop("watcher", None)
-    return scan(ScanRequest([str(one) for one in sources], folder, PoolSettings(**pool), **options), watcher)
+    return scan(
+        ScanRequest([str(source) for source in sources], folder, PoolSettings(**pool), **options), watcher
+    )
 
 
 def rows_of(catalog: Catalog) -> Rows:

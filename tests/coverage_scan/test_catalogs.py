@@ -104,12 +104,12 @@ def test_a_scan_that_was_killed_goes_on_to_the_same_catalog(
     seed: int, apps: Path, catalog: Catalog, tmp_path: Path
 ) -> None:
     folder, chance = tmp_path / "resumed", random.Random(seed)
-    environment = os.environ | {"PYTHONPATH": os.pathsep.join(one for one in sys.path if one)}
+    environment = os.environ | {"PYTHONPATH": os.pathsep.join(item for item in sys.path if item)}
     lines = 0
     for _ in range(2):
         process = subprocess.Popen([sys.executable, "-c", SCAN, folder, apps], env=environment)
-        wanted = lines + chance.randint(2, 8)
-        while process.poll() is None and (lines := _lines_in(folder)) < wanted:
+        expected = lines + chance.randint(2, 8)
+        while process.poll() is None and (lines := _lines_in(folder)) < expected:
             time.sleep(0.005)
         process.kill()
         process.wait()
@@ -225,8 +225,10 @@ def test_a_catalog_is_a_source_of_another(apps: Path, catalog: Catalog, tmp_path
 def test_the_files_have_the_columns_that_the_code_says(catalog: Catalog) -> None:
     for name, table in TABLES.items():
         described = [(row[0], row[1]) for row in ask(catalog, f"DESCRIBE {name}")]
-        assert described == [(one.name, one.type) for one in table.columns], name
-        nulls = ", ".join(f"count(*) - count({one.name})" for one in table.columns if not one.nullable)
+        assert described == [(column.name, column.type) for column in table.columns], name
+        nulls = ", ".join(
+            f"count(*) - count({column.name})" for column in table.columns if not column.nullable
+        )
         assert set(ask(catalog, f"SELECT {nulls} FROM {name}")[0]) <= {0}, name
         key = ", ".join(table.key)
         assert ask(catalog, f"SELECT {key} FROM {name} GROUP BY ALL HAVING count(*) > 1") == [], name
@@ -235,7 +237,7 @@ def test_the_files_have_the_columns_that_the_code_says(catalog: Catalog) -> None
         ), name
 
 
-def test_no_row_tells_a_place_of_this_machine(apps: Path, catalog: Catalog) -> None:
+def test_no_row_says_a_place_of_this_machine(apps: Path, catalog: Catalog) -> None:
     text = repr(rows_of(catalog))
     assert str(apps) not in text
     assert str(Path.home()) not in text
@@ -243,7 +245,7 @@ def test_no_row_tells_a_place_of_this_machine(apps: Path, catalog: Catalog) -> N
 
 
 @pytest.mark.parametrize(
-    ("content", "told"),
+    ("content", "reported"),
     [
         ('{"schema": "droidgate.catalog/3"}', "this droidgate reads droidgate.catalog/2"),
         ("{", "it is not a catalog"),
@@ -251,9 +253,9 @@ def test_no_row_tells_a_place_of_this_machine(apps: Path, catalog: Catalog) -> N
         ("[]", "it is not a catalog"),
     ],
 )
-def test_a_catalog_of_another_version_is_refused(content: str, told: str, tmp_path: Path) -> None:
+def test_a_catalog_of_another_version_is_refused(content: str, reported: str, tmp_path: Path) -> None:
     (tmp_path / "catalog.json").write_text(content)
-    with pytest.raises(InputError, match=told):
+    with pytest.raises(InputError, match=reported):
         Catalog.open(tmp_path)
 
 
@@ -270,11 +272,11 @@ def test_a_folder_with_other_things_is_not_written_into(apps: Path, tmp_path: Pa
     (tmp_path / "thesis.txt").write_text("important")
     with pytest.raises(InputError, match="not a catalog"):
         scan_into(tmp_path, apps)
-    assert [one.name for one in tmp_path.iterdir()] == ["thesis.txt"]
+    assert [path.name for path in tmp_path.iterdir()] == ["thesis.txt"]
 
 
 @pytest.mark.parametrize("left", ["known-0123456789abcdef.units", "scan.kept", "building"])
-def test_what_a_scan_leaves_when_it_is_ended_early_is_no_hindrance(
+def test_what_a_scan_leaves_when_it_is_ended_early_is_not_a_hindrance(
     left: str, apps: Path, tmp_path: Path
 ) -> None:
     place = tmp_path / "c" / left
@@ -287,7 +289,7 @@ def test_what_a_scan_leaves_when_it_is_ended_early_is_no_hindrance(
     result = scan_into(tmp_path / "c", apps / "agent.apk")
     assert result.outcomes == {"read": 1}
     names = {"catalog.json", *TABLES}
-    assert {one.name for one in (tmp_path / "c").iterdir()} == names
+    assert {path.name for path in (tmp_path / "c").iterdir()} == names
 
 
 FOREIGN = ["apps/mine.apk.txt", "sources/0000.parquet", "building/house.txt"]
@@ -302,13 +304,13 @@ def test_a_folder_that_is_called_as_a_part_of_a_catalog_is_not_written_into(
     foreign.write_text("important")
     with pytest.raises(InputError, match="not a catalog"):
         scan_into(tmp_path / "c", apps / "agent.apk")
-    assert [one for one in (tmp_path / "c").rglob("*") if one.is_file()] == [foreign]
+    assert [path for path in (tmp_path / "c").rglob("*") if path.is_file()] == [foreign]
 
 
 @pytest.mark.slow
 @pytest.mark.parametrize("begun", ["catalog", "log"])
 @pytest.mark.parametrize("name", ["apps/mine.apk.txt", "building/house.txt", "building/apps/mine.apk.txt"])
-def test_what_somebody_put_into_a_catalog_is_told_and_stays(
+def test_what_somebody_put_into_a_catalog_is_reported_and_stays(
     name: str, begun: str, apps: Path, tmp_path: Path
 ) -> None:
     if begun == "log":
@@ -334,7 +336,7 @@ def test_a_file_that_is_only_called_as_the_log_stays(content: bytes, apps: Path,
     assert log.read_bytes() == content
 
 
-def test_a_catalog_is_no_source_of_itself(apps: Path, tmp_path: Path) -> None:
+def test_a_catalog_is_not_a_source_of_itself(apps: Path, tmp_path: Path) -> None:
     scan_into(tmp_path / "c", apps / "agent.apk")
     with pytest.raises(UsageError, match="cannot be one of the sources"):
         scan_into(tmp_path / "c", tmp_path / "c")
@@ -391,7 +393,7 @@ def test_a_question_can_neither_write_nor_leave_the_catalog(
     with pytest.raises(UsageError):
         answer_of(catalog, sql.format(catalog=catalog.folder, secret=secret, other=other))
     assert sorted(catalog.folder.rglob("*")) == before
-    assert sorted(one.name for one in tmp_path.iterdir()) == ["other.parquet", "secret.csv"]
+    assert sorted(path.name for path in tmp_path.iterdir()) == ["other.parquet", "secret.csv"]
 
 
 @pytest.mark.slow
@@ -403,15 +405,15 @@ def test_a_catalog_may_have_any_name_in_utf_8(apps: Path, catalog: Catalog, tmp_
     assert rows_of(again.catalog) == rows_of(catalog)
     assert rows_of(scan_into(tmp_path / "c", folder).catalog)["apps"] == rows_of(catalog)["apps"]
     assert answer_of(again.catalog, "SELECT count(*) FROM apps")[1] == [(20 + SAMPLES,)]
-    for odd, told in ((b"\xff", "must have a name in UTF-8"), (b"c?", "must have no `[?]` in its path")):
+    for odd, reported in ((b"\xff", "must have a name in UTF-8"), (b"c?", "must have no `[?]` in its path")):
         refused = Path(os.fsdecode(os.fsencode(tmp_path) + b"/" + odd))
-        with pytest.raises(InputError, match=told):
+        with pytest.raises(InputError, match=reported):
             scan_into(refused, apps)
         assert not refused.exists()
 
 
 @pytest.mark.parametrize(
-    ("harm", "told"),
+    ("harm", "reported"),
     [
         (lambda file: file.unlink(), "its table apps cannot be read"),
         (lambda file: file.write_bytes(b""), "its table apps cannot be read"),
@@ -421,13 +423,13 @@ def test_a_catalog_may_have_any_name_in_utf_8(apps: Path, catalog: Catalog, tmp_
         ),
     ],
 )
-def test_a_table_that_is_gone_or_another_one_is_told_with_the_way_out(
-    harm: Any, told: str, apps: Path, tmp_path: Path
+def test_a_table_that_is_gone_or_another_one_is_reported_with_the_way_out(
+    harm: Any, reported: str, apps: Path, tmp_path: Path
 ) -> None:
     catalog = scan_into(tmp_path / "c", apps / "agent.apk").catalog
     harm(tmp_path / "c/apps/0000.parquet")
     for use in (catalog.connect, lambda: scan_into(tmp_path / "c", apps / "agent.apk")):
-        with pytest.raises(InputError, match=told) as raised:
+        with pytest.raises(InputError, match=reported) as raised:
             use()
         assert raised.value.hint == "delete the folder and scan again, or scan into a new one"
 
@@ -461,7 +463,7 @@ def test_people_see_the_first_rows_of_a_long_answer_and_programs_all(
     assert run(["catalog", "sql", sql, *where, "--csv"]) == 0
     assert capsys.readouterr().out.splitlines() == ["n", *map(str, range(2500))]
     assert run(["catalog", "sql", sql, *where, "--json"]) == 0
-    assert json.loads(capsys.readouterr().out)["rows"] == [[one] for one in range(2500)]
+    assert json.loads(capsys.readouterr().out)["rows"] == [[item] for item in range(2500)]
 
 
 def test_values_of_every_kind_stay_data(catalog: Catalog, capsys: pytest.CaptureFixture[str]) -> None:
@@ -477,10 +479,10 @@ def test_values_of_every_kind_stay_data(catalog: Catalog, capsys: pytest.Capture
         *("\\x1b[2J", "\\u202ex", 'a,"b"', "2026-01-02", "nan", "1"),
     ]
     assert run(["catalog", "sql", sql, *where, "--json"]) == 0
-    told = capsys.readouterr().out
-    assert told.isascii()
+    reported = capsys.readouterr().out
+    assert reported.isascii()
     row = ["=cmd()", -1, None, [1, None], {"k": 1.5}, "\x1b[2J", "\u202ex", 'a,"b"', "2026-01-02", "nan", 1]
-    assert json.loads(told)["rows"] == [row]
+    assert json.loads(reported)["rows"] == [row]
     assert run(["catalog", "sql", "SELECT 1 WHERE false", *where, "--json"]) == 0
     assert json.loads(capsys.readouterr().out)["rows"] == []
 
@@ -522,9 +524,9 @@ def test_a_query_that_is_not_utf_8_is_refused(catalog: Catalog, capsys: pytest.C
 
 def test_the_documented_columns_are_those_of_the_files(catalog: Catalog) -> None:
     page = (CHECKOUT / "docs/reference/catalog.md").read_text(encoding="utf-8").partition("## Tables")[2]
-    told = {part.partition("\n")[0]: part for part in page.split("### ")[1:]}
-    assert list(told) == list(TABLES)
-    for name, part in told.items():
+    reported = {part.partition("\n")[0]: part for part in page.split("### ")[1:]}
+    assert list(reported) == list(TABLES)
+    for name, part in reported.items():
         columns = re.findall(r"^\| `(\w+)` \| ([^ |]+)", part, re.MULTILINE)
         assert columns == ask(catalog, f"SELECT column_name, column_type FROM (DESCRIBE {name})"), name
 
@@ -546,10 +548,10 @@ def test_questions_are_answered(catalog: Catalog) -> None:
 def test_the_commands_scan_and_answer(apps: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     folder = str(tmp_path / "c")
     assert run(["scan", str(apps), "--catalog", folder, "--workers", "1", "--json"]) == 0
-    told = capsys.readouterr()
-    document = json.loads(told.out)
+    reported = capsys.readouterr()
+    document = json.loads(reported.out)
     assert document["outcomes"] == {"read": 20 + SAMPLES}
-    assert f"{20 + SAMPLES} of {20 + SAMPLES} scanned" in told.err
+    assert f"{20 + SAMPLES} of {20 + SAMPLES} scanned" in reported.err
     sql = "SELECT protocol, count(*) AS n FROM capabilities GROUP BY 1 ORDER BY 1"
     assert run(["catalog", "sql", sql, "--catalog", folder, "--csv"]) == 0
     assert capsys.readouterr().out == "protocol,n\nappfunctions,11\nmmcp,7\nmobile-mcp,8\n"

@@ -32,11 +32,11 @@ class Future:
     def end(self, status: str) -> None:
         if self.status == "pending":
             self.status = status
-            for one in self.callbacks:
-                one(self)
+            for callback in self.callbacks:
+                callback(self)
 
     def result(self) -> list[Any]:
-        return [({"source": one["source"], "outcome": "read"}, b"") for one in self.items]
+        return [({"source": item["source"], "outcome": "read"}, b"") for item in self.items]
 
     def exception(self) -> Exception:
         return RuntimeError("it failed")
@@ -59,11 +59,11 @@ class Client:
     def run(self, work: Any, name: str, *, workers: list[str], on_error: str) -> dict[str, Any]:
         assert (work, name, on_error) == (version, "droidgate", "return")
         self.asked += workers
-        return {one: self.joined[one] for one in workers}
+        return {worker: self.joined[worker] for worker in workers}
 
-    def submit(self, work: Any, items: Any, settings: Any, wanted: str, **options: Any) -> Future:
+    def submit(self, work: Any, items: Any, settings: Any, expected: str, **options: Any) -> Future:
         assert work is cluster.scan_chunk
-        assert wanted == version("droidgate")
+        assert expected == version("droidgate")
         assert options["retries"] == 3
         del settings
         future = Future(items)
@@ -73,8 +73,8 @@ class Client:
 
     def cancel(self, futures: list[Future], *, force: bool) -> None:
         assert force
-        for one in futures:
-            one.end("cancelled")
+        for future in futures:
+            future.end("cancelled")
 
 
 @pytest.fixture(autouse=True)
@@ -95,9 +95,9 @@ def test_a_late_task_is_given_to_a_second_worker_and_the_first_answer_counts() -
 
     client = Client(on_submit)
     answers = list(run_on(client))
-    assert sorted(one.item.source for one in answers) == ["a", "b", "c", "d"]
+    assert sorted(each.item.source for each in answers) == ["a", "b", "c", "d"]
     assert len(client.futures) == 4
-    assert [one.status for one in client.futures] == ["cancelled", "cancelled", "finished", "finished"]
+    assert [each.status for each in client.futures] == ["cancelled", "cancelled", "finished", "finished"]
 
 
 def test_an_answer_of_the_first_worker_after_the_second_one_was_asked_counts_once() -> None:
@@ -110,15 +110,15 @@ def test_an_answer_of_the_first_worker_after_the_second_one_was_asked_counts_onc
 
     client = Client(on_submit)
     answers = list(run_on(client))
-    assert sorted(one.item.source for one in answers) == ["a", "b", "c", "d"]
+    assert sorted(answer.item.source for answer in answers) == ["a", "b", "c", "d"]
 
 
 def test_a_task_that_fails_is_tried_input_by_input_and_only_the_guilty_one_is_a_row() -> None:
     def on_submit(_: Client, future: Future, __: int) -> None:
-        is_guilty = any(one["source"] == "b" for one in future.items)
+        is_guilty = any(each["source"] == "b" for each in future.items)
         future.will_be = "error" if is_guilty else "finished"
 
-    answers = {one.item.source: one.head for one in run_on(Client(on_submit))}
+    answers = {each.item.source: each.head for each in run_on(Client(on_submit))}
     assert {name: head["outcome"] for name, head in answers.items()} == {
         "a": "read",
         "b": "crashed",
@@ -136,22 +136,24 @@ def test_a_cluster_that_goes_away_is_an_error_and_no_row() -> None:
 
     rows: list[str] = []
     with pytest.raises(InputError, match="the cluster is gone"):
-        rows.extend(one.head["outcome"] for one in run_on(Client(on_submit)))
+        rows.extend(item.head["outcome"] for item in run_on(Client(on_submit)))
     assert "crashed" not in rows
 
 
 @pytest.mark.parametrize(
-    ("told", "message"),
+    ("reported", "message"),
     [
         (PackageNotFoundError("droidgate"), "a worker of the cluster has no droidgate"),
         ("0.0.9", "a worker of the cluster has droidgate 0.0.9, "),
     ],
 )
-def test_a_worker_that_joins_later_and_would_scan_otherwise_ends_the_scan(told: Any, message: str) -> None:
+def test_a_worker_that_joins_later_and_would_scan_otherwise_ends_the_scan(
+    reported: Any, message: str
+) -> None:
     def on_submit(client: Client, future: Future, number: int) -> None:
         future.will_be = "finished"
         if number == 2:
-            client.joined["late"] = told
+            client.joined["late"] = reported
 
     with pytest.raises(InputError, match=message):
         list(run_on(Client(on_submit), chunk=1))
@@ -201,16 +203,16 @@ class Asked:
 
 
 @pytest.mark.parametrize(
-    ("told", "message"),
+    ("reported", "message"),
     [
         (TimeoutError(), "has no worker that takes work"),
         (PackageNotFoundError("droidgate"), "a worker of the cluster has no droidgate"),
         ("0.0.9", "a worker of the cluster has droidgate 0.0.9, "),
     ],
 )
-def test_workers_that_could_not_scan_or_would_scan_otherwise_are_refused(told: Any, message: str) -> None:
+def test_workers_that_could_not_scan_or_would_scan_otherwise_are_refused(reported: Any, message: str) -> None:
     with pytest.raises(InputError, match=message):
-        Cluster("tcp://made.up:1", PoolSettings()).check_workers(Asked(told))
+        Cluster("tcp://made.up:1", PoolSettings()).check_workers(Asked(reported))
 
 
 def test_workers_of_this_version_are_taken() -> None:
@@ -218,6 +220,6 @@ def test_workers_of_this_version_are_taken() -> None:
 
 
 @pytest.mark.parametrize("address", ["nonsense", "tcp://host", "host:8786", "tcp://:port"])
-def test_an_address_that_is_none_is_told_at_once(address: str) -> None:
+def test_an_address_that_is_none_is_reported_at_once(address: str) -> None:
     with pytest.raises(UsageError, match="is not the address of a scheduler"):
         next(iter(Cluster(address, PoolSettings()).run(ITEMS)))

@@ -38,7 +38,7 @@ class _Quiet(http.server.SimpleHTTPRequestHandler):
 
 
 def names(*sources: str | Path) -> list[str]:
-    return [one.source for one in list_inputs(map(str, sources)).items]
+    return [item.source for item in list_inputs(map(str, sources)).items]
 
 
 def test_a_relative_path_is_called_as_it_is_written(apps: Path, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -81,7 +81,7 @@ def test_a_list_names_sources_and_its_bad_lines_are_rows(apps: Path, tmp_path: P
     ]
 
 
-def test_paths_of_a_list_are_called_by_what_tells_them_apart(tmp_path: Path) -> None:
+def test_paths_of_a_list_are_called_by_what_distinguishes_them(tmp_path: Path) -> None:
     for name in ("a/x.apk", "b/x.apk"):
         (tmp_path / name).parent.mkdir()
         (tmp_path / name).write_bytes(b"")
@@ -102,13 +102,13 @@ def test_a_name_that_is_too_long_is_a_row(apps: Path, tmp_path: Path) -> None:
     assert scan_into(tmp_path / "c", f"@{tmp_path / 'list'}").outcomes == {"read": 1, "unreadable": 1}
 
 
-def test_relative_lines_beside_absolute_ones_are_called_as_they_are_written(tmp_path: Path) -> None:
+def test_relative_lines_next_to_absolute_ones_are_called_as_they_are_written(tmp_path: Path) -> None:
     (tmp_path / "list").write_text(f"{tmp_path}/a/x.apk\nb/y.apk\n{tmp_path}/c/z.apk\nhttps://host/d.apk\n")
     assert names(f"@{tmp_path}/list") == ["a/x.apk", "b/y.apk", "c/z.apk", "https://host/d.apk"]
 
 
 @pytest.mark.slow
-def test_a_catalog_inside_of_what_is_scanned_is_no_input(apps: Path, tmp_path: Path) -> None:
+def test_a_catalog_inside_of_what_is_scanned_is_not_an_input(apps: Path, tmp_path: Path) -> None:
     mine = shutil.copytree(apps, tmp_path / "apps")
     first = rows_of(scan_into(mine / "catalog", mine).catalog)
     assert rows_of(scan_into(mine / "catalog", mine).catalog) == first
@@ -185,7 +185,7 @@ def test_a_place_that_takes_too_long_to_list_is_a_row(monkeypatch: pytest.Monkey
     monkeypatch.setattr(remote, "LISTING_SECONDS", 0.2)
     with _serving(b"") as (address, _):
         items = list_inputs([f"{address}/endless/"]).items
-    assert [(one.kind, one.reason) for one in items] == [
+    assert [(item.kind, item.reason) for item in items] == [
         ("refused", "it cannot be listed: it takes too long")
     ]
 
@@ -198,14 +198,14 @@ def test_a_listing_without_end_is_given_up_before_it_fills_the_memory(
         items = list_inputs([f"{address}/endless/"]).items
         assert len(sent) * 1000 < 100 * remote.MAX_ANSWER_BYTES
     reason = "it cannot be listed: the server's answer has more than 100000 bytes"
-    assert [(one.kind, one.reason) for one in items] == [("refused", reason)]
+    assert [(item.kind, item.reason) for item in items] == [("refused", reason)]
 
 
 @pytest.mark.parametrize("page", [b"<a" + b" " * 1000, b"<a x" * 1000, b"<a " + b"x   " * 1000])
 def test_a_page_that_takes_a_regular_expression_long_is_listed_as_any_other(page: bytes) -> None:
     links = b'<A  class="x"\n\t   href="a  b.apk">a</A><a href=\'c.apk\' >c</a>' + page * 1000
     with _serving(b"<html>" + links) as (address, _):
-        assert names(f"{address}/page/") == [f"{address}/page/{one}.apk" for one in ("a  b", "c")]
+        assert names(f"{address}/page/") == [f"{address}/page/{item}.apk" for item in ("a  b", "c")]
 
 
 def test_a_tree_of_pages_without_end_is_given_up(monkeypatch: pytest.MonkeyPatch) -> None:
@@ -215,15 +215,15 @@ def test_a_tree_of_pages_without_end_is_given_up(monkeypatch: pytest.MonkeyPatch
         assert len(sent) * len(b'<a href="again/">') < remote.MAX_LISTED
         assert len(list_inputs([f"{address}/tree/x.apk"]).items) == 1
     reason = "it cannot be listed: it lists more than 10000 characters"
-    assert [(one.kind, one.reason) for one in items] == [("refused", reason)]
+    assert [(item.kind, item.reason) for item in items] == [("refused", reason)]
 
 
-def test_a_file_in_memory_that_is_not_there_is_told_in_words(tmp_path: Path) -> None:
+def test_a_file_in_memory_that_is_not_there_is_reported_in_words(tmp_path: Path) -> None:
     catalog = scan_into(tmp_path / "c", "memory://scan/no.apk").catalog
     assert ask(catalog, "SELECT reason FROM sources") == [("it cannot be read: No such file",)]
 
 
-def test_a_remote_file_that_is_not_there_is_told_without_its_url_and_without_words_of_python(
+def test_a_remote_file_that_is_not_there_is_reported_without_its_url_and_without_words_of_python(
     served: str, tmp_path: Path
 ) -> None:
     catalog = scan_into(tmp_path / "c", f"{served}/no.apk").catalog

@@ -83,7 +83,7 @@ def test_a_full_disk_is_one_error_and_the_scan_goes_on_from_there(
     kibibytes: int, apps: Path, catalog: Catalog, tmp_path: Path
 ) -> None:
     folder = tmp_path / "c"
-    environment = os.environ | {"PYTHONPATH": os.pathsep.join(one for one in sys.path if one)}
+    environment = os.environ | {"PYTHONPATH": os.pathsep.join(item for item in sys.path if item)}
     command = [sys.executable, "-c", LITTLE_DISK, str(folder), str(apps), str(kibibytes << 10)]
     ended = subprocess.run(command, env=environment, capture_output=True, text=True, check=False)
     assert ended.returncode == 1
@@ -188,10 +188,10 @@ def test_units_known_to_an_earlier_scan_are_not_taken_for_those_of_this_one(
         def run(self, items: Any) -> Any:
             return iter(self.worker.scan(items))
 
-    both, one = [apps / "notes.apk", apps / "agent.apk"], [apps / "agent.apk"]
+    both, first = [apps / "notes.apk", apps / "agent.apk"], [apps / "agent.apk"]
     try:
         scan_into(tmp_path / "c", *both, make_executor=Stays)
-        for sources in (both, one, both):
+        for sources in (both, first, both):
             catalog = scan_into(tmp_path / "c", *sources, make_executor=Stays).catalog
             assert catalog.rows["apps"] == len(sources)
     finally:
@@ -235,7 +235,7 @@ def test_a_worker_that_ended_itself_for_want_of_work_costs_no_input_a_try(tmp_pa
         second = worker.scan([Item("fragile", "apk", str(path))])
     finally:
         worker.end()
-    assert [one.head["outcome"] for one in (*first, *second)] == ["read", "read"]
+    assert [item.head["outcome"] for item in (*first, *second)] == ["read", "read"]
 
 
 @pytest.mark.parametrize("deadline", [1e12, float("inf")])

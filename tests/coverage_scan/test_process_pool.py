@@ -52,7 +52,7 @@ def test_no_module_of_the_current_folder_runs_in_a_worker(
 
 
 def outcomes(answers: list[PoolAnswer]) -> dict[str, str]:
-    return {one.item.source.rpartition("/")[2]: one.head["outcome"] for one in answers}
+    return {answer.item.source.rpartition("/")[2]: answer.head["outcome"] for answer in answers}
 
 
 @pytest.mark.slow
@@ -71,8 +71,8 @@ def test_a_hostile_file_is_one_row_with_its_reason(
     folder = hostile_folder(tmp_path / "apps", name)
     result = scan_into(tmp_path / "c", folder, work=WORK, memory=256 * MEBIBYTE, deadline=2.0)
     assert result.outcomes == {"read": 6 + SAMPLES, outcome: 1}
-    told = ask(result.catalog, f"SELECT source, reason FROM sources WHERE outcome = '{outcome}'")
-    assert told == [(f"apps/{name}.apk", reason)]
+    reported = ask(result.catalog, f"SELECT source, reason FROM sources WHERE outcome = '{outcome}'")
+    assert reported == [(f"apps/{name}.apk", reason)]
 
 
 @pytest.mark.slow
@@ -80,10 +80,10 @@ def test_hostile_files_side_by_side_take_nothing_from_their_neighbours(tmp_path:
     names = ("abort1", "abort2", "bomb1", "filler000a", "loop1", "mistake1")
     folder = hostile_folder(tmp_path / "apps", *names)
     settings = {"work": WORK, "memory": 256 * MEBIBYTE, "deadline": 2.0}
-    one = scan_into(tmp_path / "one", folder, workers=1, **settings)
+    first = scan_into(tmp_path / "one", folder, workers=1, **settings)
     two = scan_into(tmp_path / "two", folder, workers=2, **settings)
-    assert rows_of(one.catalog) == rows_of(two.catalog)
-    assert one.outcomes == {
+    assert rows_of(first.catalog) == rows_of(two.catalog)
+    assert first.outcomes == {
         "read": 6 + SAMPLES,
         "crashed": 3,
         "too-slow": 1,
@@ -99,13 +99,13 @@ def test_a_worker_that_somebody_ends_loses_nothing(apps: Path) -> None:
     answers, ended = [], []
     for answer in pool.run(items):
         answers.append(answer)
-        running = [one for one in pool.process_ids() if one not in ended]
+        running = [each for each in pool.process_ids() if each not in ended]
         if len(answers) in {3, 9} and running:
             os.kill(running[0], signal.SIGKILL)
             ended.append(running[0])
     assert ended
     assert set(outcomes(answers).values()) == {"read"}
-    assert sorted(one.item.source for one in answers) == [one.source for one in items]
+    assert sorted(each.item.source for each in answers) == [each.source for each in items]
 
 
 def test_answers_that_nobody_takes_any_more_end_the_workers(apps: Path) -> None:
@@ -114,17 +114,17 @@ def test_answers_that_nobody_takes_any_more_end_the_workers(apps: Path) -> None:
     while len(running := pool.process_ids()) < 2:  # the second one may start late
         next(answers)
     answers.close()  # type: ignore[attr-defined]
-    for one in running:
+    for item in running:
         with pytest.raises(ProcessLookupError):
-            os.kill(one, 0)
+            os.kill(item, 0)
 
 
 @pytest.mark.slow
 def test_the_clock_of_a_first_input_runs_while_nothing_is_loaded_any_more(apps: Path) -> None:
-    told = subprocess.run(
+    reported = subprocess.run(
         [sys.executable, "-c", LOADED, apps / "clock-in.apk"], capture_output=True, text=True, check=True
     )
-    assert told.stdout == "read []\n"
+    assert reported.stdout == "read []\n"
 
 
 def test_a_worker_that_cannot_start_is_an_error_and_no_row(apps: Path) -> None:
@@ -134,7 +134,7 @@ def test_a_worker_that_cannot_start_is_an_error_and_no_row(apps: Path) -> None:
 
 
 @pytest.mark.slow
-def test_an_input_that_is_told_in_many_bytes_does_not_block(apps: Path) -> None:
+def test_an_input_that_is_described_in_many_bytes_does_not_block(apps: Path) -> None:
     parts = tuple((f"set{number}", f"src/set{number}") for number in range(20_000))
     small = list_inputs([str(apps)]).items
     items = [small[0], Item("large", "module", str(apps), parts), *small[1:4]]
@@ -143,7 +143,7 @@ def test_an_input_that_is_told_in_many_bytes_does_not_block(apps: Path) -> None:
 
 
 @pytest.mark.slow
-def test_a_standing_worker_goes_on_after_a_hostile_lot(tmp_path: Path) -> None:
+def test_a_lasting_worker_goes_on_after_a_hostile_batch(tmp_path: Path) -> None:
     folder = hostile_folder(tmp_path / "apps", "abort", "loop")
     items = list_inputs([str(folder)]).items
     worker = StandingWorker(PoolSettings(work=WORK, deadline=2.0))
@@ -152,5 +152,5 @@ def test_a_standing_worker_goes_on_after_a_hostile_lot(tmp_path: Path) -> None:
     finally:
         worker.end()
     found = outcomes([*first, *second])
-    assert [one.item for one in (*first, *second)] == items
+    assert [each.item for each in (*first, *second)] == items
     assert {name for name, outcome in found.items() if outcome != "read"} == {"abort.apk", "loop.apk"}

@@ -45,22 +45,22 @@ def test_a_source_that_is_not_there_is_an_error_with_its_name_and_nothing_is_rea
     missing: str, apps: Path, folder: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
     assert scan(folder, apps, missing) == 3
-    told = capsys.readouterr()
-    assert told.out == ""
-    assert told.err.startswith(f"error: {missing}: it cannot be read: No such file or directory\nhint: ")
+    reported = capsys.readouterr()
+    assert reported.out == ""
+    assert reported.err.startswith(f"error: {missing}: it cannot be read: No such file or directory\nhint: ")
     assert not folder.exists()
 
 
 @pytest.mark.slow
-def test_a_line_of_a_list_that_is_not_there_or_has_no_known_scheme_is_a_row_and_told(
+def test_a_line_of_a_list_that_is_not_there_or_has_no_known_scheme_is_a_row_and_reported(
     apps: Path, folder: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
     (tmp_path / "list").write_text(f"nope.apk\ngopher://me:secret@example/x\n{apps / 'agent.apk'}\n")
     assert scan(folder, f"@{tmp_path}/list") == 0
-    told = capsys.readouterr().out
-    assert "\n  nope.apk: it cannot be read: No such file or directory\n" in told
-    assert "\n  gopher://example/x: gopher: is not a scheme that fsspec knows\n" in told
-    assert "catalog sql" not in told
+    reported = capsys.readouterr().out
+    assert "\n  nope.apk: it cannot be read: No such file or directory\n" in reported
+    assert "\n  gopher://example/x: gopher: is not a scheme that fsspec knows\n" in reported
+    assert "catalog sql" not in reported
 
 
 def test_a_list_that_is_not_there_has_a_way_out(folder: Path, capsys: pytest.CaptureFixture[str]) -> None:
@@ -79,23 +79,23 @@ def test_where_there_is_nothing_to_scan_no_catalog_is_written(
         Path(source).write_text(content)
         source = f"@{source}"
     assert scan(folder, source) == 3
-    told = capsys.readouterr()
-    assert told.out == ""
-    assert told.err.startswith(f"error: {source}: nothing in it can be scanned\nhint: ")
+    reported = capsys.readouterr()
+    assert reported.out == ""
+    assert reported.err.startswith(f"error: {source}: nothing in it can be scanned\nhint: ")
     assert not folder.exists()
 
 
 @pytest.mark.parametrize(("count", "commands"), [(5, 0), (7, 1)])
-def test_the_first_reasons_are_told_and_a_command_for_all_only_where_there_are_more(
+def test_the_first_reasons_are_reported_and_a_command_for_all_only_where_there_are_more(
     count: int, commands: int, folder: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
     apps = broken_apps(tmp_path / "bad", count)
     (apps / "note.json").write_text("{}")
     assert scan(folder, apps) == 3
-    told = capsys.readouterr()
-    assert told.out.count(": it is not an APK: ") == 5
-    assert told.err.endswith("nothing could be read\nhint: the reasons are above\n")
-    lines = [line for line in told.out.splitlines() if "catalog sql" in line]
+    reported = capsys.readouterr()
+    assert reported.out.count(": it is not an APK: ") == 5
+    assert reported.err.endswith("nothing could be read\nhint: the reasons are above\n")
+    lines = [line for line in reported.out.splitlines() if "catalog sql" in line]
     assert len(lines) == commands
     for line in lines:
         _, command, catalog, option, name, sql = shlex.split(line.partition(": ")[2])
@@ -119,7 +119,7 @@ def test_a_scan_of_nothing_known_ends_with_an_error_and_the_way_out(
 
 
 @pytest.mark.slow
-def test_the_reason_of_a_lone_split_is_told_and_that_of_one_beside_its_base_is_none(
+def test_the_reason_of_a_lone_split_is_reported_and_that_of_one_next_to_its_base_is_none(
     folder: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
     base, german = split_app("dev.example.split")
@@ -151,9 +151,9 @@ def test_a_scan_that_is_stopped_says_that_the_same_one_goes_on_from_there(
     with ProgressLine() as progress:  # whatever ends it, it ends before `finish`
         progress.begin(10, 2)
         progress.advance("read")
-    told = capsys.readouterr().err
-    assert told.startswith("3 of 10 scanned, 2 of them in an earlier run; ")
-    assert told.endswith("; the same scan goes on from here\n")
+    reported = capsys.readouterr().err
+    assert reported.startswith("3 of 10 scanned, 2 of them in an earlier run; ")
+    assert reported.endswith("; the same scan goes on from here\n")
 
 
 @pytest.mark.slow
@@ -163,8 +163,8 @@ def test_the_same_results_make_the_same_files_whether_from_the_log_or_from_an_ea
     # For one line of the log without a unit DuckDB foresees nulls where the earlier catalog has none.
     bad = broken_apps(tmp_path / "bad", 1)
 
-    def bytes_of(one: Catalog) -> dict[str, str]:
-        paths = [path for name in TABLES for path in one.paths_of(name)]
+    def bytes_of(item: Catalog) -> dict[str, str]:
+        paths = [path for name in TABLES for path in item.paths_of(name)]
         return {path.parent.name: hashlib.sha256(path.read_bytes()).hexdigest() for path in paths}
 
     first = bytes_of(scan_into(tmp_path / "c", apps, bad).catalog)
@@ -193,7 +193,7 @@ def test_a_reason_names_a_file_inside_an_apk_as_such(tmp_path: Path, folder: Pat
     assert found == [("AndroidManifest.xml: it is not compiled XML",)]
 
 
-def test_a_catalog_that_is_a_file_is_told(
+def test_a_catalog_that_is_a_file_is_reported(
     apps: Path, folder: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
     folder.write_text("")
@@ -207,8 +207,10 @@ def test_an_address_of_no_scheduler_is_refused_before_anything_is_made(
 ) -> None:
     pytest.importorskip("distributed")
     assert scan(folder, apps, "--cluster", address) == 2
-    told = capsys.readouterr().err
-    assert told == f"error: '{address}' is not the address of a scheduler\nhint: {cluster._HOW_TO_WRITE}\n"
+    reported = capsys.readouterr().err
+    assert (
+        reported == f"error: '{address}' is not the address of a scheduler\nhint: {cluster._HOW_TO_WRITE}\n"
+    )
     assert not folder.exists()
 
 
@@ -239,7 +241,7 @@ def test_a_cluster_that_is_not_there_leaves_nothing_behind(
     assert not folder.exists()
 
 
-def test_a_missing_extra_is_told_before_the_sources_are_listed(
+def test_a_missing_extra_is_reported_before_the_sources_are_listed(
     folder: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:
     monkeypatch.setitem(sys.modules, "distributed", None)

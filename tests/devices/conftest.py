@@ -42,10 +42,10 @@ def start_server() -> Iterator[StartServer]:
         return servers[-1]
 
     yield start
-    for one in servers:
-        one.__exit__(None, None, None)
-        assert not one.failures
-        assert_serials(one.requests)
+    for item in servers:
+        item.__exit__(None, None, None)
+        assert not item.failures
+        assert_serials(item.requests)
 
 
 def assert_serials(requests: list[str]) -> None:
@@ -57,9 +57,9 @@ def assert_serials(requests: list[str]) -> None:
 
 def unused_port() -> int:
     """Return a port of this machine that nobody listens on."""
-    with socket.socket() as one:
-        one.bind(("127.0.0.1", 0))
-        return int(one.getsockname()[1])
+    with socket.socket() as item:
+        item.bind(("127.0.0.1", 0))
+        return int(item.getsockname()[1])
 
 
 def client(server: FakeAdbServer) -> AdbServer:

@@ -31,9 +31,9 @@ def _lines(text: str) -> list[str]:
 
 
 def _packages(value: Any, case: Case) -> bool:
-    written = {f"package:{one['path']}={one['name']} versionCode:{one['version_code']}" for one in value}
+    written = {f"package:{item['path']}={item['name']} versionCode:{item['version_code']}" for item in value}
     read = [line.rpartition(" uid:") for line in _lines(case.stdout)]
-    uids = {one["uid"] for one in value}
+    uids = {item["uid"] for item in value}
     is_whole = all(
         re.fullmatch(r"\d+(,\d+)*", tail) and int(tail.split(",")[0]) in uids for _, _, tail in read
     )
@@ -46,13 +46,13 @@ def _same_number(line: str) -> str:
 
 
 def _paths(value: Any, case: Case) -> bool:
-    return [f"package:{one}" for one in value] == _lines(case.stdout)
+    return [f"package:{item}" for item in value] == _lines(case.stdout)
 
 
 def _components(value: Any, case: Case) -> bool:
     if not value:
         return len(_lines(case.stdout)) == 1 and case.stdout.strip().startswith("No ")
-    shortened = [re.sub(r"^([^/]+)/\1(?=\.)", r"\1/", one) for one in value]
+    shortened = [re.sub(r"^([^/]+)/\1(?=\.)", r"\1/", item) for item in value]
     read = [re.sub(r"^([^/]+)/\1(?=\.)", r"\1/", line) for line in _lines(case.stdout)]
     return shortened == read
 
@@ -67,8 +67,8 @@ def _help(value: Any, case: Case) -> bool:
         is_command = line[2] != " "
         name = line.split()[0] if is_command else name
         words = set(re.split(r"[\s\[\]:]+", line)) if is_command else {line.split()[0]}
-        groups.setdefault(name, set()).update(one for one in words if one.startswith("--"))
-    return bool({one: sorted(options) for one, options in groups.items()} == value)
+        groups.setdefault(name, set()).update(word for word in words if word.startswith("--"))
+    return bool({word: sorted(options) for word, options in groups.items()} == value)
 
 
 def _listing(value: Any, case: Case) -> bool:
@@ -76,7 +76,7 @@ def _listing(value: Any, case: Case) -> bool:
     expected = []
     for package, elements in json.loads(plain).items():
         for element in elements:
-            rest = {name.removesuffix(f"-{package}"): one for name, one in element.items()}
+            rest = {name.removesuffix(f"-{package}"): item for name, item in element.items()}
             runtime = rest.pop("AppFunctionRuntimeMetadata", None)
             inner = f"AppFunctionRuntimeMetadata-{package}"
             runtime = runtime.get(inner, runtime) if runtime is not None else None
@@ -111,14 +111,16 @@ def _broadcast(value: Any, case: Case) -> bool:
 
 def _activity(value: Any, case: Case) -> bool:
     lines = _lines(case.stdout)
-    wanted = [f"Status: {value['status']}"]
-    wanted += [] if value["activity"] is None else [f"Activity: {value['activity']}"]
-    wanted += [] if value["warning"] is None else [f"Warning: {value['warning']}"]
-    told = [line for line in lines if line.startswith(("Status: ", "Activity: ", "Warning: "))]
+    expected = [f"Status: {value['status']}"]
+    expected += [] if value["activity"] is None else [f"Activity: {value['activity']}"]
+    expected += [] if value["warning"] is None else [f"Warning: {value['warning']}"]
+    reported = [line for line in lines if line.startswith(("Status: ", "Activity: ", "Warning: "))]
     times = [int(line.split()[1]) for line in lines if line.startswith("TotalTime: ")]
     is_same_time = times == ([] if value["milliseconds"] is None else [value["milliseconds"]])
     has_errors = any(line.startswith("Error") for line in lines) or bool(case.exit_status)
-    return sorted(told) == sorted(wanted) and is_same_time and not has_errors and lines[-1] == "Complete"
+    return (
+        sorted(reported) == sorted(expected) and is_same_time and not has_errors and lines[-1] == "Complete"
+    )
 
 
 def _service(value: Any, case: Case) -> bool:
@@ -132,24 +134,24 @@ def _service(value: Any, case: Case) -> bool:
         "Requires permission ": "needs-permission",
         "app is in background uid": "background",
     }
-    outcome = next((one for start, one in words.items() if value["text"].startswith(start)), "refused")
+    outcome = next((item for start, item in words.items() if value["text"].startswith(start)), "refused")
     if outcome == "not-found" and value["text"] != "Not found; no service started.":
         outcome = "refused"
     return said[0].strip() == f"Error: {value['text']}" and outcome == value["outcome"]
 
 
 def _number(value: Any, case: Case) -> bool:
-    return [int(one) for one in _lines(case.stdout)] == [value]
+    return [int(line) for line in _lines(case.stdout)] == [value]
 
 
 def _call(value: Any, case: Case) -> bool:
-    inside = ", ".join(f"{name}={one}" for name, one in value.items())
+    inside = ", ".join(f"{name}={item}" for name, item in value.items())
     plain = case.stdout.replace("\r\n", "\n")
     return plain == f"Result: Bundle[{{{inside}}}]\n" or (not value and plain == "Result: null\n")
 
 
 def _properties(value: Any, case: Case) -> bool:
-    written = "".join(f"[{name}]: [{one}]\n" for name, one in value.items())
+    written = "".join(f"[{name}]: [{item}]\n" for name, item in value.items())
     return written == case.stdout.replace("\r\n", "\n")
 
 

@@ -74,9 +74,9 @@ class FakeAdbServer:
             self._listener.shutdown(socket.SHUT_RDWR)
         self._listener.close()
         self._accepting.join()
-        for one in self._connections:
+        for connection in self._connections:
             with contextlib.suppress(OSError):
-                one.shutdown(socket.SHUT_RDWR)
+                connection.shutdown(socket.SHUT_RDWR)
         for thread in self._threads:
             thread.join()
 

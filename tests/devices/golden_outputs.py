@@ -82,7 +82,7 @@ def _plain(value: Any) -> Any:
     if dataclasses.is_dataclass(value) and not isinstance(value, type):
         return {field.name: _plain(getattr(value, field.name)) for field in dataclasses.fields(value)}
     if isinstance(value, list | tuple):
-        return [_plain(one) for one in value]
+        return [_plain(item) for item in value]
     return value
 
 
@@ -112,7 +112,9 @@ def _execution(case: Case) -> Any:
 
 
 def _devices(case: Case) -> Any:
-    return [[one.serial, one.state, one.transport, one.model] for one in read_devices(case.stdout)]
+    return [
+        [device.serial, device.state, device.transport, device.model] for device in read_devices(case.stdout)
+    ]
 
 
 def _tokens(case: Case) -> Any:

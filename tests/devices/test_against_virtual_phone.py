@@ -82,7 +82,7 @@ def real_adb_server(phone: VirtualPhone, home: Path) -> Iterator[AdbServer]:
         run("kill-server")
 
 
-def test_the_phone_tells_what_it_is(reached: Reached) -> None:
+def test_the_phone_says_what_it_is(reached: Reached) -> None:
     build = build_of(get_properties(reached.device))
     assert (build.sdk, build.release) == (36, "16")
     assert reached.device.identity.fingerprint == build.fingerprint
@@ -121,9 +121,9 @@ def test_a_file_goes_there_and_back(reached: Reached) -> None:
 
 def test_packages_are_listed_and_their_apks_read_piece_by_piece(reached: Reached) -> None:
     packages = list_packages(reached.device)
-    names = [one.name for one in packages]
+    names = [package.name for package in packages]
     assert "dev.droidgate.sample.notes" in names
-    notes = next(one for one in packages if one.name == "dev.droidgate.sample.notes")
+    notes = next(package for package in packages if package.name == "dev.droidgate.sample.notes")
     assert package_paths(reached.device, notes.name) == [notes.path]
     sink = BytesIO()
     size = reached.device.pull(notes.path, sink)
@@ -137,14 +137,14 @@ def test_packages_are_listed_and_their_apks_read_piece_by_piece(reached: Reached
 
 def test_components_of_an_action_are_found(reached: Reached) -> None:
     found = query_components(reached.device, "services", "android.app.appfunctions.AppFunctionService")
-    assert any(one.startswith("dev.droidgate.sample.notes/") for one in found)
+    assert any(item.startswith("dev.droidgate.sample.notes/") for item in found)
     assert query_components(reached.device, "receivers", "com.example.ACTION_OF_NOBODY") == []
 
 
 def test_the_phone_log_shows_the_quoted_command(reached: Reached) -> None:
     reached.device.run(["echo", "$(id)"])
     services = [str(event) for event in reached.phone.log.events]
-    assert any(join_command(["echo", "$(id)"]) in one for one in services)
+    assert any(join_command(["echo", "$(id)"]) in service for service in services)
 
 
 @pytest.mark.parametrize("fault", ["drop-after=20000", "stall-after=20000"])
@@ -157,7 +157,7 @@ def test_a_phone_that_breaks_gives_one_typed_error(fault: str) -> None:
             device.run(["head", "-c", "1000000", "/dev/zero"], deadline=2.0)
 
 
-def test_a_phone_that_goes_is_told() -> None:
+def test_a_phone_that_goes_is_reported() -> None:
     with start_phone(server_port=0, apps=False) as phone:
         device = own_device(phone)
         device.run(["true"])

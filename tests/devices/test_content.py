@@ -34,7 +34,7 @@ def test_bytes_go_as_they_are_on_standard_input(start_server: StartServer) -> No
 
 
 @pytest.mark.parametrize("exit_status", [0, 1])
-def test_a_provider_that_fails_is_told_with_its_exception(
+def test_a_provider_that_fails_is_reported_with_its_exception(
     start_server: StartServer, exit_status: int
 ) -> None:
     device = device_on(start_server(shell=lambda *_: Answer(stderr=MISSING, status=exit_status)))
@@ -61,18 +61,18 @@ def test_another_failure_is_one_too(start_server: StartServer, answer: Answer) -
         write_content(device, URI, b"x")
 
 
-def test_a_write_that_prints_something_is_no_success(start_server: StartServer) -> None:
+def test_a_write_that_prints_something_is_not_a_success(start_server: StartServer) -> None:
     device = device_on(start_server(shell=lambda *_: Answer(b"Row: 0\n")))
     with pytest.raises(DeviceError):
         write_content(device, URI, b"x")
 
 
 @pytest.mark.parametrize("uri", ["", "file:///a", "content://", "content://a b", "--user", "content://a/b c"])
-def test_what_is_no_uri_is_not_sent(start_server: StartServer, uri: str) -> None:
+def test_what_is_not_a_uri_is_not_sent(start_server: StartServer, uri: str) -> None:
     server = start_server()
     device = device_on(server)
     with pytest.raises(UnsafeArgumentError):
         read_content(device, uri)
     with pytest.raises(UnsafeArgumentError):
         write_content(device, uri, b"x")
-    assert not [one for one in server.requests if "content" in one]
+    assert not [request for request in server.requests if "content" in request]

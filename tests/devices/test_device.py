@@ -33,7 +33,7 @@ def test_a_command_gives_its_streams_apart_and_its_exit_status(start_server: Sta
     assert (result.error_text, result.exit_status) == ("oh\\xff", 255)
 
 
-def test_a_failed_command_tells_its_status_and_first_words(start_server: StartServer) -> None:
+def test_a_failed_command_says_its_status_and_first_words(start_server: StartServer) -> None:
     device = device_on(start_server(shell=lambda *_: Answer(b"", b"no \x1b[31mway\nat all\n", 3)))
     with pytest.raises(CommandFailedError, match=r"pm path ended with status 3: no \\x1b\[31mway") as raised:
         device.check(["pm", "path"])
@@ -91,7 +91,7 @@ def test_what_no_shell_can_carry_is_refused(start_server: StartServer, arguments
     server = start_server()
     with pytest.raises(UnsafeArgumentError):
         device_on(server).run(arguments)
-    assert not [one for one in server.requests if one.startswith("shell")]
+    assert not [request for request in server.requests if request.startswith("shell")]
 
 
 def test_the_identity_is_asked_for_once(start_server: StartServer) -> None:
@@ -100,7 +100,7 @@ def test_the_identity_is_asked_for_once(start_server: StartServer) -> None:
     assert device.identity == Identity("SN1", FINGERPRINT)
     for _ in range(3):
         device.run(["true"])
-    assert sum("getprop" in one for one in server.requests) == 1
+    assert sum("getprop" in request for request in server.requests) == 1
 
 
 def test_after_a_reconnect_the_same_device_is_used_on(start_server: StartServer) -> None:
@@ -109,7 +109,7 @@ def test_after_a_reconnect_the_same_device_is_used_on(start_server: StartServer)
     device.run(["true"])
     server.transport = 8
     assert device.run(["true"]).stdout == b"here"
-    assert sum("getprop" in one for one in server.requests) == 2
+    assert sum("getprop" in request for request in server.requests) == 2
 
 
 def test_after_a_reconnect_another_device_gets_no_command(start_server: StartServer) -> None:
@@ -120,7 +120,7 @@ def test_after_a_reconnect_another_device_gets_no_command(start_server: StartSer
     server.requests.clear()
     with pytest.raises(DeviceChangedError):
         device.run(["rm", "-r", "x"])
-    assert not [one for one in server.requests if "rm" in one]
+    assert not [request for request in server.requests if "rm" in request]
 
 
 def test_a_device_without_exit_statuses_is_refused(start_server: StartServer) -> None:
@@ -164,7 +164,7 @@ def test_a_piece_of_a_file_is_read_by_blocks(start_server: StartServer) -> None:
         del stdin
         commands.append(command)
         _, _, size, skip, count = command.replace("'", "").rsplit(" ", 4)
-        block, first, number = (int(one.partition("=")[2]) for one in (size, skip, count))
+        block, first, number = (int(item.partition("=")[2]) for item in (size, skip, count))
         return Answer(data[first * block : (first + number) * block])
 
     device = device_on(start_server(shell=shell))

@@ -143,7 +143,7 @@ def test_any_text_arrives_unchanged(shell: Sequence[str], tmp_path_factory: pyte
 
 def test_the_canary_sings_where_nothing_is_quoted(shell: Sequence[str], tmp_path: Path) -> None:
     subprocess.run([*shell, "-c", f"printf %s {HOSTILE[0]}"], cwd=tmp_path, capture_output=True, check=True)
-    assert [one.name for one in tmp_path.iterdir()] == ["CANARY"]
+    assert [path.name for path in tmp_path.iterdir()] == ["CANARY"]
 
 
 @pytest.mark.parametrize("argument", ["a\0b", "\ud83d", "x" * 131_072, "語" * 50_000])
@@ -164,7 +164,7 @@ def test_package_names_are_taken(package: str) -> None:
 @pytest.mark.parametrize(
     "package", ["", "-a", "-a.b", "a..b", "a.b ", "a.b;c", "a.9", "a.b\n", "../a.b", "é.b", "a.b/c", "a.b$c"]
 )
-def test_what_is_no_package_name_is_refused(package: str) -> None:
+def test_what_is_not_a_package_name_is_refused(package: str) -> None:
     with pytest.raises(UnsafeArgumentError, match="package"):
         check_package(package)
 
@@ -178,13 +178,13 @@ def test_components_are_taken(component: str) -> None:
 @pytest.mark.parametrize(
     "component", ["a.b", "a.b/", "a.b/-C", "-a.b/.C", "a.b/.C D", "a.b/.C\n", "a.b/C/D", "/.C"]
 )
-def test_what_is_no_component_is_refused(component: str) -> None:
+def test_what_is_not_a_component_is_refused(component: str) -> None:
     with pytest.raises(UnsafeArgumentError, match="component"):
         check_component(component)
     assert not is_component(component)
 
 
-def test_the_other_words_are_held_to_their_patterns() -> None:
+def test_the_other_words_are_compared_with_their_patterns() -> None:
     assert check_action("com.example.mMCP.ACTION_TOOL_CALL")
     assert [check_user(10), check_user("current"), check_user("all")] == ["10", "current", "all"]
     assert check_property("ro.build.version.sdk")

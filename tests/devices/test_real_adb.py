@@ -86,7 +86,7 @@ def test_adb_lists_the_devices_that_we_list(
     server = start_server()
     listed = run_adb(adb, server.port, "devices", "-l", environment=environment).stdout.decode()
     assert listed.split("\n")[1].split()[:2] == [SERIAL, "device"]
-    assert [(one.serial, one.state) for one in client(server).devices()] == [(SERIAL, "device")]
+    assert [(device.serial, device.state) for device in client(server).devices()] == [(SERIAL, "device")]
 
 
 @pytest.mark.slow

@@ -136,7 +136,7 @@ def test_a_damaged_block_of_the_cache_is_read_again(phone: Phone, damage: str) -
     assert files[1].read_bytes() == written
 
 
-def test_a_cache_that_cannot_be_written_is_no_error(
+def test_a_cache_that_cannot_be_written_is_not_an_error(
     phone: Phone, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     blocked = tmp_path / "file"
@@ -155,14 +155,14 @@ def test_a_range_outside_the_file_is_bad_input(phone: Phone, offset: int, length
         source.read(0, 1)
 
 
-def test_a_file_that_became_shorter_is_told(phone: Phone) -> None:
+def test_a_file_that_became_shorter_is_reported(phone: Phone) -> None:
     source = open_remote_apk(phone.device, PACKAGE)
     phone.data = DATA[:1000]
     with pytest.raises(TransferError, match="shorter"):
         source.read(0, 10 * BLOCK)
 
 
-def test_a_file_that_is_gone_is_told(phone: Phone) -> None:
+def test_a_file_that_is_gone_is_reported(phone: Phone) -> None:
     with pytest.raises(TransferError, match="no file"):
         open_remote_apk(phone.device, PACKAGE, path="/data/app/gone.apk")
 
@@ -185,7 +185,7 @@ def test_what_differs_in_any_part_of_the_key_is_kept_apart(tmp_path: Path) -> No
         RemoteKey(Identity("s", "f"), "a.b", "/x/base.apk", 1, 11, 20),
         RemoteKey(Identity("s", "f"), "a.b", "/x/base.apk", 1, 10, 21),
     ]
-    assert len({one.folder(tmp_path) for one in [key, *others]}) == 9
+    assert len({item.folder(tmp_path) for item in [key, *others]}) == 9
     cache = BlockCache(key, tmp_path)
     cache.store(0, b"x" * 10)
     assert cache.load(0) == b"x" * 10

@@ -57,7 +57,9 @@ def test_packages_paths_components_and_users(start_server: StartServer) -> None:
         }
     )
     device = device_on(start_server(shell=script))
-    assert [(one.name, one.path) for one in list_packages(device, 10)] == [("com.example.b", "/a/b=c.apk")]
+    assert [(package.name, package.path) for package in list_packages(device, 10)] == [
+        ("com.example.b", "/a/b=c.apk")
+    ]
     assert package_paths(device, "com.example.b", 10) == ["/a/b=c.apk"]
     assert query_components(device, "services", "a.ACTION", 10) == ["com.example.b/com.example.b.C"]
     assert current_user(device) == 10
@@ -220,7 +222,7 @@ def test_an_app_is_installed_in_one_session_and_removed(start_server: StartServe
     assert script.inputs[1:3] == [b"one", b"three"]
 
 
-def test_a_refused_installation_is_told_and_its_session_ended(start_server: StartServer) -> None:
+def test_a_refused_installation_is_reported_and_its_session_ended(start_server: StartServer) -> None:
     script = Script(
         {
             "pm install-create": Answer(b"Success: created install session [77]\n"),

@@ -36,7 +36,7 @@ def read_functions(state: InstalledState, application: Application | None = None
 
 
 def listed(*ids: str, enabled: bool | None = True) -> tuple[ListedFunction, ...]:
-    return tuple(ListedFunction(f"{NOTES}{one}", enabled=enabled) for one in ids)
+    return tuple(ListedFunction(f"{NOTES}{id_}", enabled=enabled) for id_ in ids)
 
 
 ALL = (
@@ -49,7 +49,7 @@ def test_functions_have_their_state_and_the_declaration_stays_what_it_is() -> No
     functions = (*listed(*ALL[1:]), *listed(ALL[0], enabled=False))
     reading = read_functions(InstalledState(FACTS, functions))
     (provider,) = reading.providers
-    states = {one.id.removeprefix(NOTES): one.state for one in provider.capabilities}
+    states = {item.id.removeprefix(NOTES): item.state for item in provider.capabilities}
     assert {name for name, state in states.items() if state and state.enabled is False} == {"createNote"}
     assert all(state is not None for state in states.values())
     from_source = read_functions(InstalledState(FACTS, functions)).providers[0]
@@ -57,22 +57,22 @@ def test_functions_have_their_state_and_the_declaration_stays_what_it_is() -> No
         application_of(APPS / "notes/app"), ReadingContext()
     )
     assert from_source.content_digest() == alone.providers[0].content_digest()
-    assert not [one for one in reading.findings if one.code.startswith("function-")]
+    assert not [item for item in reading.findings if item.code.startswith("function-")]
 
 
-def test_a_function_that_is_not_listed_is_told_with_the_way_out() -> None:
+def test_a_function_that_is_not_listed_is_reported_with_the_way_out() -> None:
     reading = read_functions(InstalledState(FACTS, listed(*ALL[1:])))
-    (finding,) = [one for one in reading.findings if one.code == "function-not-indexed"]
+    (finding,) = [item for item in reading.findings if item.code == "function-not-indexed"]
     assert f"{NOTES}createNote" in finding.message
     assert "has not read it yet" in finding.message
     assert finding.hint is not None
     assert "enable_app_functions_schema_parser" in finding.hint
-    missing = next(one for one in reading.providers[0].capabilities if one.id.endswith("#createNote"))
+    missing = next(item for item in reading.providers[0].capabilities if item.id.endswith("#createNote"))
     assert missing.state == State(indexed=False)
     assert verdict_of(missing, None).closed_because == "the phone does not list it"
 
 
-def test_a_function_that_the_release_drops_is_told_with_the_release_s_reason() -> None:
+def test_a_function_that_the_release_drops_is_reported_with_the_release_s_reason() -> None:
     manifest = (APPS / "notes/app/src/main/AndroidManifest.xml").read_bytes()
     descriptor = (APPS / "notes/app/src/main/assets/notes_service.xml").read_bytes()
     schema = (APPS / "notes/app/src/main/assets/app_functions_schema.xsd").read_bytes()
@@ -84,12 +84,12 @@ def test_a_function_that_the_release_drops_is_told_with_the_release_s_reason() -
         "assets/app_functions_schema.xsd": schema,
     }
     reading = read_functions(InstalledState(FACTS, ()), application_from_tree(tree))
-    told = [one.message for one in reading.findings if one.code == "function-not-indexed"]
-    assert len(told) == len(ALL)
-    assert all("novel" in one and "Android 16 QPR2" in one for one in told)
+    reported = [item.message for item in reading.findings if item.code == "function-not-indexed"]
+    assert len(reported) == len(ALL)
+    assert all("novel" in item and "Android 16 QPR2" in item for item in reported)
 
 
-def test_a_service_without_permission_is_told_on_the_release_that_skips_it() -> None:
+def test_a_service_without_permission_is_reported_on_the_release_that_skips_it() -> None:
     manifest = (APPS / "notes/app/src/main/AndroidManifest.xml").read_text()
     root = APPS / "notes/app/src/main"
     tree = {
@@ -99,17 +99,17 @@ def test_a_service_without_permission_is_told_on_the_release_that_skips_it() -> 
     assert permission in manifest
     tree["AndroidManifest.xml"] = manifest.replace(permission, "").encode()
     reading = read_functions(InstalledState(DeviceFacts("37"), ()), application_from_tree(tree))
-    told = [one.message for one in reading.findings if one.code == "function-not-indexed"]
-    assert len(told) == len(ALL)
-    assert all("does not require" in one and "Android 17" in one for one in told)
+    reported = [item.message for item in reading.findings if item.code == "function-not-indexed"]
+    assert len(reported) == len(ALL)
+    assert all("does not require" in item and "Android 17" in item for item in reported)
 
 
 @pytest.mark.parametrize("why", ["Can't find service: app_function", None])
 def test_without_a_listing_the_files_are_read_and_that_is_said(why: str | None) -> None:
     reading = read_functions(InstalledState(DeviceFacts("36"), None, why))
     (provider,) = reading.providers
-    assert all(one.state is None for one in provider.capabilities)
-    (finding,) = [one for one in reading.findings if one.code == "function-state-not-known"]
+    assert all(item.state is None for item in provider.capabilities)
+    (finding,) = [item for item in reading.findings if item.code == "function-state-not-known"]
     assert (why or "no listing") in finding.message
 
 
@@ -186,7 +186,7 @@ def test_a_listed_document_that_cannot_be_read_still_is_a_function(document: dic
     wild = ListedFunction(id="a#b", enabled=None, service=None, document=document)
     reading = read_functions(InstalledState(FACTS, (wild,)), application)
     (provider,) = reading.providers
-    assert [one.id for one in provider.capabilities] == ["a#b"]
+    assert [item.id for item in provider.capabilities] == ["a#b"]
     assert provider.component is None
 
 
@@ -198,7 +198,7 @@ def broken_notes() -> Application:
 
 def test_files_that_cannot_be_read_are_a_problem_and_the_listing_is_still_there() -> None:
     reading = read_functions(InstalledState(FACTS, (LISTED,)), broken_notes())
-    assert [one.capabilities[0].id for one in reading.providers] == ["org.example.Radio#play"]
+    assert [provider.capabilities[0].id for provider in reading.providers] == ["org.example.Radio#play"]
     assert len(reading.problems) == 1
 
 
@@ -227,7 +227,7 @@ def test_a_receiver_is_a_provider_whose_tools_are_not_known_from_outside() -> No
     found_by = mmcp.what_would_find(provider)
     assert found_by is not None
     assert "a broadcast" in found_by
-    assert [one.code for one in reading.findings] == ["tools-not-in-files"]
+    assert [finding.code for finding in reading.findings] == ["tools-not-in-files"]
 
 
 def test_an_activity_s_tools_are_known() -> None:

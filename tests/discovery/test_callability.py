@@ -109,7 +109,7 @@ def test_every_user_of_the_rule_gives_the_same_reason(
     app = _installed(provider, application)
     callability = callability_of(provider, app, _phone(app))
     assert (callability.verdict.closed_because or "").startswith(reason)
-    assert [(one.ready, one.needs[-1]) for one in callability.routes] == [
+    assert [(route.ready, route.needs[-1]) for route in callability.routes] == [
         (False, callability.verdict.closed_because)
     ]
     page = discovery_page(_phone(app))
@@ -125,7 +125,7 @@ def test_an_open_component_can_be_called_by_everybody() -> None:
     assert why_not_called(application, _service(), provider) is None
     app = _installed(provider, application)
     callability = callability_of(provider, app, _phone(app))
-    assert [(one.ready, one.needs) for one in callability.routes] == [(True, ())]
+    assert [(route.ready, route.needs) for route in callability.routes] == [(True, ())]
 
 
 @pytest.mark.parametrize(
@@ -218,10 +218,12 @@ def test_functions_are_closed_one_by_one_with_their_reasons() -> None:
         ("shown", "it exists only while an activity of the app is open"),
         ("off", "the phone reports it as disabled"),
     )
-    left_out = [one.id for one in provider.capabilities if why_function_not_called(one, provider) is not None]
+    left_out = [
+        item.id for item in provider.capabilities if why_function_not_called(item, provider) is not None
+    ]
     assert left_out == ["mine", "androids", "shown"], "a phone's state is read when the shim calls"
     conditions = list(call_conditions(application, provider))
-    assert [one.pointer for one in conditions] == ["/.Tools/later", "/.Tools/on"]
+    assert [item.pointer for item in conditions] == ["/.Tools/later", "/.Tools/on"]
     page = discovery_page(_phone(app))
     (table,) = [block for block in page if isinstance(block, Table)]
     assert table.rows[0][3] == "7 (1 disabled, 3 not callable)"

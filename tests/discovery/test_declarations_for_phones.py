@@ -32,27 +32,27 @@ def routes(format_id: str, *, facts: DeviceFacts | None = None, **fields: object
 )
 def test_a_phone_is_asked_for_the_components_of_a_format(format_id: str, kind: str, action: str) -> None:
     query = next(
-        one for one in load_formats()[format_id].looks_for if (one.kind, one.action) == (kind, action)
+        item for item in load_formats()[format_id].looks_for if (item.kind, item.action) == (kind, action)
     )
     assert query.can_be_asked
 
 
 def test_the_shell_cannot_list_content_providers_and_what_has_no_action() -> None:
-    unasked = [one for one in load_formats()["observed"].looks_for if not one.can_be_asked]
+    unasked = [item for item in load_formats()["observed"].looks_for if not item.can_be_asked]
     assert ComponentQuery("provider", mark=".flint") in unasked
     assert ComponentQuery("provider", "se.premex.mcp.MCP_PROVIDER") in unasked
 
 
 @pytest.mark.parametrize(
-    ("text", "told"),
+    ("text", "reported"),
     [
         ("org.example.flint", True),
         ("se.premex.mcp.MCP_PROVIDER", True),
         ("android.intent.action.MAIN", False),
     ],
 )
-def test_a_manifest_without_a_mark_needs_no_reading(text: str, told: bool) -> None:  # noqa: FBT001
-    assert any(one.may_match(text) for one in load_formats()["observed"].looks_for) is told
+def test_a_manifest_without_a_mark_needs_no_reading(text: str, reported: bool) -> None:  # noqa: FBT001
+    assert any(item.may_match(text) for item in load_formats()["observed"].looks_for) is reported
 
 
 def test_mcp_has_nothing_on_a_phone() -> None:
@@ -105,5 +105,5 @@ def test_a_phone_whose_shell_cannot_call_functions_says_what_it_lacks(release: s
 
 
 def test_every_format_that_is_found_on_phones_says_how_it_is_called() -> None:
-    for one in load_formats().values():
-        assert (one.call_routes is not None) == bool(one.looks_for), one.id
+    for format_ in load_formats().values():
+        assert (format_.call_routes is not None) == bool(format_.looks_for), format_.id

@@ -49,9 +49,9 @@ NEEDS_36 = ("notes", "notes.legacy")
 def phone(request: pytest.FixtureRequest) -> Iterator[VirtualPhone]:
     release = getattr(request, "param", "36.1")
     with start_phone(sdk=release, server_port=0, apps=False) as started:
-        for one in sample_packages():
-            if float(release) >= 36 or one.package.removeprefix(SAMPLE) not in NEEDS_36:
-                started.install(one.apk)
+        for sample_package in sample_packages():
+            if float(release) >= 36 or sample_package.package.removeprefix(SAMPLE) not in NEEDS_36:
+                started.install(sample_package.apk)
         yield started
 
 
@@ -65,7 +65,7 @@ def discover(phone: VirtualPhone, **asked: bool) -> PhoneReading:
 
 
 def provider_of(found: PhoneReading, name: str, start: str = SAMPLE) -> Provider:
-    (app,) = [one for one in found.apps if one.package == start + name]
+    (app,) = [item for item in found.apps if item.package == start + name]
     assert app.problems == ()
     (provider,) = app.providers
     return provider
@@ -81,7 +81,7 @@ def run_command(phone: VirtualPhone, *arguments: str) -> str:
 def test_sample_apps_are_what_their_source_trees_declare(phone: VirtualPhone) -> None:
     found = discover(phone)
     assert found.problems == ()
-    installed = {one.package for one in found.apps}
+    installed = {app.package for app in found.apps}
     expected = [name for name in MODULES if phone.system.release.sdk >= 36 or name not in NEEDS_36]
     assert installed == {SAMPLE + name for name in (*expected, "weather")}
     for name in expected:
@@ -107,7 +107,7 @@ def test_functions_have_the_state_of_the_phone(phone: VirtualPhone) -> None:
         *("--function", CREATE_NOTE, "--state", "disable"),
     )
     found = discover(phone)
-    states = {one.id: one.state for one in provider_of(found, "notes").capabilities}
+    states = {item.id: item.state for item in provider_of(found, "notes").capabilities}
     assert {name for name, state in states.items() if state is not None and not state.enabled} == {
         CREATE_NOTE
     }
@@ -115,7 +115,7 @@ def test_functions_have_the_state_of_the_phone(phone: VirtualPhone) -> None:
     rows = [row for block in discovery_page(found) if isinstance(block, Table) for row in block.rows]
     assert "8 (1 disabled, 1 not callable)" in next(row for row in rows if row[0] == f"{SAMPLE}notes")
     assert f"{CREATE_NOTE} (disabled)" in {
-        capability_name(one) for one in provider_of(found, "notes").capabilities
+        capability_name(item) for item in provider_of(found, "notes").capabilities
     }
     run_command(
         phone,
@@ -124,16 +124,16 @@ def test_functions_have_the_state_of_the_phone(phone: VirtualPhone) -> None:
     )
     again = discover(phone)
     assert again.bytes_read == 0
-    assert all(one.state and one.state.enabled for one in provider_of(again, "notes").capabilities)
+    assert all(item.state and item.state.enabled for item in provider_of(again, "notes").capabilities)
 
 
 @pytest.mark.parametrize("phone", ["36"], indirect=True)
 def test_a_phone_without_a_listing_is_read_from_its_apks_and_that_is_said(phone: VirtualPhone) -> None:
     found = discover(phone)
     provider = provider_of(found, "notes")
-    assert all(one.state is None for one in provider.capabilities)
-    (app,) = [one for one in found.apps if one.package == f"{SAMPLE}notes"]
-    assert "function-state-not-known" in {one.code for one in app.findings}
+    assert all(item.state is None for item in provider.capabilities)
+    (app,) = [item for item in found.apps if item.package == f"{SAMPLE}notes"]
+    assert "function-state-not-known" in {item.code for item in app.findings}
 
 
 def test_the_second_discovery_of_an_unchanged_phone_reads_no_apk() -> None:
@@ -144,8 +144,8 @@ def test_the_second_discovery_of_an_unchanged_phone_reads_no_apk() -> None:
         assert first.bytes_read > 0
         assert (second.bytes_read, second.requests) == (0, 0)
         assert second.kept == len(second.apps) == first.installed
-        assert [one.providers for one in second.apps] == [one.providers for one in first.apps]
-        assert [one.findings for one in second.apps] == [one.findings for one in first.apps]
+        assert [app.providers for app in second.apps] == [app.providers for app in first.apps]
+        assert [app.findings for app in second.apps] == [app.findings for app in first.apps]
 
 
 def test_an_app_that_was_updated_is_read_again_and_the_others_are_not(phone: VirtualPhone) -> None:
@@ -154,10 +154,10 @@ def test_an_app_that_was_updated_is_read_again_and_the_others_are_not(phone: Vir
         pack_project(APPS / "clock-in/app", key=signing_key(), package=f"{SAMPLE}clockin", version_code=99)
     )
     second = discover(phone)
-    assert [one.package for one in second.apps if not one.was_kept] == [f"{SAMPLE}clockin"]
+    assert [item.package for item in second.apps if not item.was_kept] == [f"{SAMPLE}clockin"]
     assert second.bytes_read > 0
-    assert [one.content_digest() for app in second.apps for one in app.providers] == [
-        one.content_digest() for app in first.apps for one in app.providers
+    assert [item.content_digest() for app in second.apps for item in app.providers] == [
+        item.content_digest() for app in first.apps for item in app.providers
     ]
 
 
@@ -179,7 +179,7 @@ def test_an_app_with_a_split_is_read_with_it_and_kept_with_it(phone: VirtualPhon
 def test_an_app_that_was_removed_is_gone(phone: VirtualPhone) -> None:
     discover(phone)
     run_command(phone, "pm", "uninstall", f"{SAMPLE}clockin")
-    assert f"{SAMPLE}clockin" not in {one.package for one in discover(phone).apps}
+    assert f"{SAMPLE}clockin" not in {app.package for app in discover(phone).apps}
 
 
 def test_apps_of_the_phone_are_no_larger_over_adb_than_a_full_pull(phone: VirtualPhone) -> None:
@@ -210,10 +210,10 @@ def test_an_app_with_hostile_names_hides_no_other_and_steers_no_terminal(
     phone: VirtualPhone, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:
     monkeypatch.setenv("ANDROID_ADB_SERVER_PORT", str(phone.server_port))
-    before = {one.package for one in discover(phone).apps}
+    before = {item.package for item in discover(phone).apps}
     phone.install(pack_project({"AndroidManifest.xml": HOSTILE.encode()}, key=signing_key()))
     found = discover(phone)
-    assert {one.package for one in found.apps if one.providers} == before | {"org.example.hostile"}
+    assert {item.package for item in found.apps if item.providers} == before | {"org.example.hostile"}
     (hostile,) = provider_of(found, "hostile", "org.example.").capabilities
     assert hostile.id == "t\x1b[31m\x9b"
     for command in (["discover"], ["discover", "--json"], ["inspect", "adb:"], ["lint", "adb:"]):
@@ -226,8 +226,8 @@ def test_an_app_with_hostile_names_hides_no_other_and_steers_no_terminal(
     assert "warning: adb:" in shown.err
     assert r"t\x1b[31m\x9b description: has hidden characters: U+202E, U+0007" in shown.out
     run(["discover", "--json"])
-    providers = [one for app in json.loads(capsys.readouterr().out)["apps"] for one in app["providers"]]
-    marks = [mark for one in providers for mark in one["marks"]]
+    providers = [item for app in json.loads(capsys.readouterr().out)["apps"] for item in app["providers"]]
+    marks = [mark for item in providers for mark in item["marks"]]
     assert {mark["package"] for mark in marks} == {"org.example.hostile"}
     assert "/capabilities/0/description" in {mark["pointer"] for mark in marks}
 
@@ -237,15 +237,15 @@ def test_shims_are_left_out_unless_they_are_asked_for_or_named(
 ) -> None:
     monkeypatch.setenv("ANDROID_ADB_SERVER_PORT", str(phone.server_port))
     built = build_shim(str(APPS / "clock-in/app"), signer="ab" * 32, protocols=["all"])
-    for apk in (*(one.apk for one in built.shims), build_bare_shim(built.key.signing).apk):
+    for apk in (*(item.apk for item in built.shims), build_bare_shim(built.key.signing).apk):
         phone.install(apk)
-    (shim,) = [one.application_id for one in built.shims]
+    (shim,) = [item.application_id for item in built.shims]
     capsys.readouterr()
 
     assert run(["discover", "--json"]) == 0
     document = json.loads(capsys.readouterr().out)
     assert document["left_out"] == [f"{SAMPLE}agent", SHIM_PACKAGE, shim]
-    assert not {one["package"] for one in document["apps"]} & {SHIM_PACKAGE, shim}
+    assert not {item["package"] for item in document["apps"]} & {SHIM_PACKAGE, shim}
     assert run(["discover"]) == 0
     shown = capsys.readouterr().out
     assert "left out: 3 apps of droidgate itself" in shown
@@ -254,7 +254,7 @@ def test_shims_are_left_out_unless_they_are_asked_for_or_named(
     assert run(["discover", "--include-shims", "--json"]) == 0
     document = json.loads(capsys.readouterr().out)
     assert document["left_out"] == []
-    own = {one["package"]: one["own"] for one in document["apps"]}
+    own = {item["package"]: item["own"] for item in document["apps"]}
     assert own[shim] == "shim"
     assert own[f"{SAMPLE}clockin"] is None
     assert run(["discover", "--include-shims"]) == 0
@@ -278,7 +278,7 @@ def test_the_command_line_shows_what_was_found(
     assert run(["discover", "--json", "--only", "mmcp"]) == 0
     document = json.loads(capsys.readouterr().out)
     assert document["schema"] == "droidgate.discover/1"
-    by_package = {one["package"]: one["providers"] for one in document["apps"]}
+    by_package = {app["package"]: app["providers"] for app in document["apps"]}
     assert by_package.keys() == {f"{SAMPLE}weather", f"{SAMPLE}pdftool"}
     (weather,) = by_package[f"{SAMPLE}weather"]
     assert weather["routes"] == [

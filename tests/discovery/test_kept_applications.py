@@ -117,8 +117,8 @@ def test_components_are_the_same_with_the_types_of_their_values(tmp_path: Path) 
     kept = stored(tmp_path, record(original, {})).application
     for name in ("package", "components", "place", "label", "loose_assets", "version_code", "signers"):
         assert getattr(kept, name) == getattr(original, name), name
-    types = [type(one.value) for one in kept.components[1].meta_data]
-    assert types == [type(one.value) for one in original.components[1].meta_data]
+    types = [type(item.value) for item in kept.components[1].meta_data]
+    assert types == [type(item.value) for item in original.components[1].meta_data]
 
 
 def test_a_question_is_asked_once() -> None:
@@ -158,7 +158,7 @@ def test_a_record_of_another_version_is_none(tmp_path: Path) -> None:
     assert ApplicationStore(tmp_path / "kept").load("name") is None
 
 
-def test_a_folder_that_cannot_be_written_is_no_error(tmp_path: Path) -> None:
+def test_a_folder_that_cannot_be_written_is_not_an_error(tmp_path: Path) -> None:
     (tmp_path / "kept").write_text("a file is in the way")
     store = ApplicationStore(tmp_path / "kept")
     store.keep("name", KEY, record(application(Resources()), {}))
@@ -179,7 +179,7 @@ def test_what_is_kept_is_the_user_s_alone(tmp_path: Path) -> None:
     stored(tmp_path, record(application(Resources()), {}))
     folder = tmp_path / "kept"
     assert folder.stat().st_mode & 0o077 == 0
-    assert all(one.stat().st_mode & 0o077 == 0 for one in folder.iterdir())
+    assert all(path.stat().st_mode & 0o077 == 0 for path in folder.iterdir())
 
 
 def test_nothing_was_kept_under_another_name(tmp_path: Path) -> None:

@@ -124,17 +124,17 @@ def test_a_question_that_the_record_does_not_answer_reads_the_apk(tmp_path: Path
     device = clock_device()
     first = read(device)
     (kept,) = (tmp_path / "cache/installed-applications").iterdir()
-    held = json.loads(kept.read_bytes())
-    assert held["answers"]
-    held["answers"] = []
-    kept.write_text(json.dumps(held))
+    kept_items = json.loads(kept.read_bytes())
+    assert kept_items["answers"]
+    kept_items["answers"] = []
+    kept.write_text(json.dumps(kept_items))
     phone = read(device)
     assert phone.kept == 0
     assert phone.apps[0].providers == first.apps[0].providers
     assert json.loads(kept.read_bytes())["answers"]
 
 
-def test_nothing_is_kept_where_that_is_not_wanted(tmp_path: Path) -> None:
+def test_nothing_is_kept_where_that_is_not_requested(tmp_path: Path) -> None:
     device = clock_device()
     read(device, keep=False)
     assert not (tmp_path / "cache/installed-applications").exists()
@@ -211,7 +211,7 @@ def test_one_app_can_be_asked_for_alone() -> None:
     phone = read_phone(device, request)
     assert [app.package for app in phone.apps] == [CLOCK]
     assert phone.not_asked == ()
-    assert not [one for one in device.commands if one[1:2] == ["package"]]
+    assert not [command for command in device.commands if command[1:2] == ["package"]]
     with pytest.raises(DeviceError, match="not installed"):
         read_phone(device, PhoneRequest(request.formats, package="org.example.absent"))
 
@@ -249,7 +249,7 @@ def test_an_app_that_declares_nothing_is_named_as_from_its_apk() -> None:
     assert read(device, package=SILENT).kept == 1
 
 
-def test_every_app_is_read_where_that_is_wanted_and_one_that_declares_nothing_is_remembered() -> None:
+def test_every_app_is_read_where_that_is_requested_and_one_that_declares_nothing_is_remembered() -> None:
     device = clock_device({MOBILE_MCP: "No services found\n"})
     plain = "org.example.plain"
     path = "/data/app/~~c==/plain-1==/base.apk"
@@ -321,7 +321,7 @@ def test_a_package_without_a_dot_is_read_like_any_other() -> None:
     assert {app.package: app.problems for app in phone.apps} == {name: (), CLOCK: ()}
 
 
-def test_a_function_without_an_id_is_no_function() -> None:
+def test_a_function_without_an_id_is_not_a_function() -> None:
     help_text = (
         "AppFunctionManagerService commands:\n  help\n    Prints this help text.\n\n  list-app-functions\n"
     )
@@ -339,10 +339,10 @@ def test_a_function_without_an_id_is_no_function() -> None:
     assert len(phone.apps[0].providers) == 1
 
 
-@pytest.mark.parametrize("spelled", ["adb:a/b/c", "adb:a/b!/res/xml/x.xml", "abd:"])
-def test_what_is_no_device_says_how_one_is_written(spelled: str) -> None:
+@pytest.mark.parametrize("written", ["adb:a/b/c", "adb:a/b!/res/xml/x.xml", "abd:"])
+def test_what_is_not_a_device_says_how_one_is_written(written: str) -> None:
     with pytest.raises(UsageError, match="is not a device"):
-        read_device_source(spelled, formats=())
+        read_device_source(written, formats=())
 
 
 FLAGGED: Mapping[str, bytes] = {

@@ -15,11 +15,8 @@ from pathlib import Path
 from typing import Final, NamedTuple
 
 CHECKOUT: Final = Path(__file__).resolve().parents[2]
-ROOTS: Final = ("gateway", "adapters", "mappings", "device_shim", "scripts", "benchmarks")
+ROOTS: Final = ("gateway", "adapters", "mappings", "device_shim", "scripts", "benchmarks", "tests")
 """Folders whose texts and names are read."""
-
-ROOTS_OF_TEXTS: Final = (*ROOTS, "tests")
-"""Folders whose texts are read; those whose names are not read yet included."""
 
 QUOTING: Final = frozenset({"plain_words.py", "test_plain_words.py"})
 """Files that have the words as data."""

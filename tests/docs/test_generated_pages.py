@@ -69,9 +69,9 @@ def _parameters() -> list[tuple[str, str]]:
     named = []
     while pending:
         path, command = pending.pop()
-        shown = [one for one in command.params if not getattr(one, "hidden", False)]
+        shown = [param for param in command.params if not getattr(param, "hidden", False)]
         named += [(path, option) for parameter in shown for option in parameter.opts]
-        pending += [(f"{path} {name}", one) for name, one in getattr(command, "commands", {}).items()]
+        pending += [(f"{path} {name}", param) for name, param in getattr(command, "commands", {}).items()]
     return [(path, option) for path, option in named if option.startswith("-")]
 
 
@@ -108,9 +108,9 @@ def test_every_finding_code_is_documented() -> None:
 
 
 def test_codes_are_words_joined_by_hyphens_and_meanings_have_no_period() -> None:
-    for one in FINDING_CODES.values():
-        assert re.fullmatch(r"[a-z0-9]+(-[a-z0-9]+)*", one.code), one
-        assert not one.meaning.endswith("."), one
+    for item in FINDING_CODES.values():
+        assert re.fullmatch(r"[a-z0-9]+(-[a-z0-9]+)*", item.code), item
+        assert not item.meaning.endswith("."), item
 
 
 @pytest.mark.parametrize("format_id", load_formats())
@@ -129,7 +129,7 @@ def test_every_divergence_is_documented() -> None:
 
 def test_every_exit_code_is_documented() -> None:
     assert re.findall(r"^\| (\d+) \|", (DOCS / "reference" / "exit-codes.md").read_text(), re.MULTILINE) == [
-        str(int(one)) for one in ExitCode
+        str(int(item)) for item in ExitCode
     ]
 
 
@@ -145,7 +145,9 @@ def rows_marked_in(source: str) -> set[str]:
         if is_row:
             assert isinstance(node, ast.Call)
             marked |= {
-                one.value for one in node.args if isinstance(one, ast.Constant) and isinstance(one.value, str)
+                item.value
+                for item in node.args
+                if isinstance(item, ast.Constant) and isinstance(item.value, str)
             }
     return marked
 
@@ -209,8 +211,8 @@ def test_a_step_of_the_tour_shows_what_was_typed_and_what_it_printed(tmp_path: P
     assert write_docs.shell_block(taken, shown=2) == (
         "```\n$ printf 'one \\ntwo\\nthree\\n'\none\ntwo\n... (1 more lines)\n$ echo told >&2\n```\n"
     )
-    told = write_docs.take_step(write_docs.Step(("echo told >&2",), remarks=True), tmp_path)
-    assert write_docs.shell_block(told) == "```\n$ echo told >&2\ntold\n```\n"
+    reported = write_docs.take_step(write_docs.Step(("echo told >&2",), remarks=True), tmp_path)
+    assert write_docs.shell_block(reported) == "```\n$ echo told >&2\ntold\n```\n"
 
 
 @pytest.mark.slow

@@ -28,7 +28,7 @@ def _name(path: Path) -> str:
 def anchors_of(text: str) -> set[str]:
     """Return the anchors that GitHub gives to a page's headings."""
     headings = re.findall(r"^#+ (.+)$", _BLOCK.sub("", text), re.MULTILINE)
-    return {re.sub(r"[^\w\- ]", "", one.lower()).replace(" ", "-") for one in headings}
+    return {re.sub(r"[^\w\- ]", "", heading.lower()).replace(" ", "-") for heading in headings}
 
 
 def links_that_lead_nowhere(page: Path) -> list[str]:
@@ -61,11 +61,11 @@ def test_a_link_to_nothing_is_noticed(tmp_path: Path) -> None:
 def test_the_modules_and_classes_that_a_new_protocol_needs_are_there() -> None:
     text = (CHECKOUT / "CONTRIBUTING.md").read_text(encoding="utf-8")
     rows = [line for line in text.partition("its calls")[2].splitlines() if line.startswith("| ")]
-    paths = {one for row in rows for one in re.findall(r"`([a-z_]+/[^`]*)`", row)}
-    classes = {one for row in rows for one in re.findall(r"`([a-z]+\.[A-Z]\w+)`", row)}
+    paths = {item for row in rows for item in re.findall(r"`([a-z_]+/[^`]*)`", row)}
+    classes = {item for row in rows for item in re.findall(r"`([a-z]+\.[A-Z]\w+)`", row)}
     assert min(len(paths), len(classes)) > 10
     # `droidgate_ID` is any adapter that has the module.
-    assert [one for one in sorted(paths) if not any(CHECKOUT.glob(one.replace("_ID/", "_*/")))] == []
+    assert [item for item in sorted(paths) if not any(CHECKOUT.glob(item.replace("_ID/", "_*/")))] == []
     sources = (CHECKOUT / "device_shim/android").glob("*/src/main/java/dev/droidgate/shim/*/*.java")
     java = {f"{path.parent.name}.{path.stem}" for path in sources}
     assert sorted(classes - java) == []
@@ -79,7 +79,7 @@ def test_the_places_of_behaviours_are_there() -> None:
 
 
 def test_every_page_is_in_the_index() -> None:
-    linked = {(INDEX.parent / one).resolve() for one in _LINK.findall(INDEX.read_text(encoding="utf-8"))}
+    linked = {(INDEX.parent / item).resolve() for item in _LINK.findall(INDEX.read_text(encoding="utf-8"))}
     assert set(INDEX.parent.rglob("*.md")) - {INDEX} - linked == set()
 
 
@@ -110,9 +110,13 @@ def what_is_unknown(line: str) -> list[str]:
         if word not in inner:
             return [word]
         command = inner[word]
-    known = {"-h", "--help", *(name for one in command.params for name in (*one.opts, *one.secondary_opts))}
+    known = {
+        "-h",
+        "--help",
+        *(name for item in command.params for name in (*item.opts, *item.secondary_opts)),
+    }
     options = (re.match(r"--?[a-z][a-z-]*", word) for word in words)
-    return [one.group() for one in options if one and one.group() not in known]
+    return [item.group() for item in options if item and item.group() not in known]
 
 
 @pytest.mark.parametrize("page", PAGES, ids=_name)

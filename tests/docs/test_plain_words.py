@@ -5,7 +5,7 @@ from pathlib import Path
 
 import pytest
 
-from docs.plain_words import ROOTS, ROOTS_OF_TEXTS, files_of, find_names, find_words
+from docs.plain_words import files_of, find_names, find_words
 from requirements_of_tests import CHECKOUT
 
 LEFT: dict[str, int] = {"device_shim/droidgate_phone/shell": 1}
@@ -25,8 +25,8 @@ def _pages() -> list[Path]:
 
 @pytest.mark.slow
 def test_no_page_and_no_folder_of_ours_gets_more_of_the_words_and_names() -> None:
-    texts = [*files_of(ROOTS_OF_TEXTS), *_pages()]
-    places = [*find_words(texts), *find_names(files_of(ROOTS))]
+    files = [*files_of(), *_pages()]
+    places = [*find_words(files), *find_names(files)]
     counts = Counter(_folder_of(place.path) for place in places)
     more = {folder for folder, count in counts.items() if count > LEFT.get(folder, 0)}
     shown = [f"{place.path}:{place.line}: {place.text}" for place in places if _folder_of(place.path) in more]

@@ -144,12 +144,12 @@ def test_an_entry_without_a_function_is_left_out_and_reported(entry: Json, point
     reading = read([CHAT, entry], strict=True)
     (finding,) = reading.findings
     assert (finding.code, finding.level, finding.pointer) == ("vendor-tool", Level.DROPPED, pointer)
-    assert [one.id for one in reading.providers[0].capabilities] == ["get_weather"]
+    assert [item.id for item in reading.providers[0].capabilities] == ["get_weather"]
 
 
 def test_each_further_member_of_a_gemini_tool_is_reported() -> None:
     reading = read([{"functionDeclarations": [GEMINI], "codeExecution": {}}], strict=True)
-    assert [one.pointer for one in reading.findings] == ["/0/codeExecution"]
+    assert [finding.pointer for finding in reading.findings] == ["/0/codeExecution"]
 
 
 @pytest.mark.row("F01")
@@ -166,8 +166,8 @@ def test_each_further_member_of_a_gemini_tool_is_reported() -> None:
 )
 def test_a_bare_declaration_is_read_as_a_function(document: Json, dialect: str) -> None:
     reading = read(document)
-    assert [one.rule for one in reading.findings] == ["F01"]
-    assert [one.dialect for one in reading.providers] == [dialect]
+    assert [item.rule for item in reading.findings] == ["F01"]
+    assert [item.dialect for item in reading.providers] == [dialect]
     with pytest.raises(InputError, match="F01"):
         read(document, strict=True)
 
@@ -175,16 +175,16 @@ def test_a_bare_declaration_is_read_as_a_function(document: Json, dialect: str) 
 @pytest.mark.row("F02")
 def test_a_list_for_two_vendors_is_read_tool_by_tool() -> None:
     reading = read([CHAT, {**CLAUDE, "name": "other"}])
-    assert [one.rule for one in reading.findings] == ["F02"]
+    assert [item.rule for item in reading.findings] == ["F02"]
     (provider,) = reading.providers
     assert provider.dialect == "openai-chat"
-    assert [write_schema(one.input) for one in provider.capabilities] == [WEATHER_SCHEMA, WEATHER_SCHEMA]
+    assert [write_schema(item.input) for item in provider.capabilities] == [WEATHER_SCHEMA, WEATHER_SCHEMA]
 
 
 @pytest.mark.row("F03")
 def test_parameters_without_a_type_are_an_object() -> None:
     document = [{"name": "a", "input_schema": {"properties": {"b": {"type": "string"}}}}]
-    assert [one.rule for one in read(document).findings] == ["F03"]
+    assert [finding.rule for finding in read(document).findings] == ["F03"]
     assert input_of(document) == {"type": "object", "properties": {"b": {"type": "string"}}}
 
 
@@ -197,7 +197,9 @@ def test_every_lenient_row_has_a_test_here() -> None:
         for row in mark.args
     }
     assert tested == {
-        one.id for one in load_divergences().values() if one.format == FORMAT.id and one.lenient
+        divergence.id
+        for divergence in load_divergences().values()
+        if divergence.format == FORMAT.id and divergence.lenient
     }
 
 
@@ -213,7 +215,7 @@ def test_every_lenient_row_has_a_test_here() -> None:
 )
 def test_a_broken_tool_hides_no_other(broken: Json, message: str) -> None:
     reading = read([CHAT, broken])
-    assert [one.id for one in reading.providers[0].capabilities] == ["get_weather"]
+    assert [item.id for item in reading.providers[0].capabilities] == ["get_weather"]
     (problem,) = reading.problems
     assert message in problem.message
     assert problem.place is not None
@@ -264,10 +266,10 @@ def test_declarations_of_googles_own_converter_are_read(case: str) -> None:
 
 
 def test_a_schema_that_is_nested_to_the_limit_is_read() -> None:
-    held: Json = {"type": "STRING"}
+    kept: Json = {"type": "STRING"}
     for _ in range(25):
-        held = {"type": "ARRAY", "items": held}
-    declared = {"name": "deep", "parameters": {"type": "OBJECT", "properties": {"a": held}}}
+        kept = {"type": "ARRAY", "items": kept}
+    declared = {"name": "deep", "parameters": {"type": "OBJECT", "properties": {"a": kept}}}
     assert tool({"functionDeclarations": [declared]}).id == "deep"
 
 
@@ -288,12 +290,12 @@ def test_a_list_that_is_cut_off_is_a_problem_of_its_file(text: str) -> None:
 
 
 @pytest.mark.parametrize("text", ['{"name": "x", "scripts": {', '[{"type": "function", "name": "balanceOf"'])
-def test_other_json_that_is_cut_off_is_no_tool_list(text: str) -> None:
+def test_other_json_that_is_cut_off_is_not_a_tool_list(text: str) -> None:
     assert detect_format(SourceFile("any.json", text.encode())) is None
 
 
 @pytest.mark.parametrize("kind", [{"type": "function"}, ["function"], 3])
-def test_a_tool_whose_type_is_no_text_is_left_out_by_name(kind: Json) -> None:
+def test_a_tool_whose_type_is_not_a_text_is_left_out_by_name(kind: Json) -> None:
     reading = read([RESPONSES, {"type": kind, "function": WEATHER}, {**CLAUDE, "type": kind}])
     assert [capability.id for provider in reading.providers for capability in provider.capabilities] == [
         "get_weather"

@@ -177,7 +177,7 @@ def test_words_of_one_vendor_are_not_sent_to_another() -> None:
             "strict": False,
         }
     ]
-    assert {one.pointer: one.level for one in writing.findings} == {
+    assert {finding.pointer: finding.level for finding in writing.findings} == {
         "/capabilities/0/extensions/function-calling/cache_control": Level.DROPPED,
         "/extensions/function-calling/~1model": Level.DROPPED,
     }
@@ -186,7 +186,9 @@ def test_words_of_one_vendor_are_not_sent_to_another() -> None:
 
 def test_how_strict_a_model_is_loses_nothing_of_the_declaration() -> None:
     writing = write(only([RESPONSES]), "anthropic")
-    assert [(one.code, one.level) for one in writing.findings] == [("notation-dropped", Level.RENAMED)]
+    assert [(finding.code, finding.level) for finding in writing.findings] == [
+        ("notation-dropped", Level.RENAMED)
+    ]
 
 
 def test_an_output_of_any_value_is_a_schema_object() -> None:
@@ -195,7 +197,7 @@ def test_an_output_of_any_value_is_a_schema_object() -> None:
     (tool,) = tools_of(writing)
     assert tool["output_schema"] == {}
     assert ("notation-dropped", "/capabilities/0/output/boolean") in {
-        (one.code, one.pointer) for one in writing.findings
+        (finding.code, finding.pointer) for finding in writing.findings
     }
 
 
@@ -208,8 +210,8 @@ def test_a_list_that_an_api_refuses_for_its_length_is_reported(dialect: str, mos
         )
         writing = write(Provider(protocol="test", capabilities=capabilities), dialect)
         assert len(functions(dialect, tools_of(writing))) == count
-        reported = [one for one in writing.findings if one.code == "too-many-tools"]
-        assert [one.level for one in reported] == (
+        reported = [item for item in writing.findings if item.code == "too-many-tools"]
+        assert [item.level for item in reported] == (
             [Level.IMPOSSIBLE] if most is not None and count > most else []
         )
 

@@ -122,8 +122,8 @@ WILD = Provider(
             ),
             output=record({"class": required(string())}),
         ),
-        Capability(id="wait", input=record({name: optional(one) for name, one in _EVERY_KIND.items()})),
-        Capability(id="notify", input=record({name: required(one) for name, one in _EVERY_KIND.items()})),
+        Capability(id="wait", input=record({name: optional(item) for name, item in _EVERY_KIND.items()})),
+        Capability(id="notify", input=record({name: required(item) for name, item in _EVERY_KIND.items()})),
         Capability(
             id="fifty",
             input=record(
@@ -167,4 +167,4 @@ def handlers_for(
 
 def folder_name(target: str) -> str:
     """Return a target as part of a Java package."""
-    return "t_" + "".join(one if one.isalnum() else "_" for one in target)
+    return "t_" + "".join(item if item.isalnum() else "_" for item in target)

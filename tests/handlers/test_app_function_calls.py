@@ -177,7 +177,7 @@ def test_a_document_that_does_not_fit_is_an_invalid_argument(ask: Ask) -> None:
         "flag": [_with(flag=texts("true"))],
         "texts": [_with(texts={"long": [1]})],
     }
-    calls = [("all", one) for documents in wrong.values() for one in documents]
+    calls = [("all", each) for documents in wrong.values() for each in documents]
     names = [name for name, documents in wrong.items() for _ in documents]
     for name, call, answer in zip(names, calls, ask(calls, {"all": {}}), strict=True):
         assert answer["error"].startswith(f"invalid_argument: {name}"), call
@@ -216,18 +216,18 @@ def test_recursive_documents_go_in_and_out(ask: Ask) -> None:
     assert returned["type"] == "dev.made.Tree"
     assert returned["properties"]["value"] == {"long": [1]}
     children = returned["properties"]["children"]["GenericDocument"]
-    assert [one["properties"]["value"] for one in children] == [{"long": [2]}, {"long": [3]}]
+    assert [child["properties"]["value"] for child in children] == [{"long": [2]}, {"long": [3]}]
 
 
-def test_a_choice_is_told_by_its_schema_type(ask: Ask) -> None:
+def test_a_choice_is_reported_by_its_schema_type(ask: Ask) -> None:
     photo = document("dev.made.Photo", body={"bytes": ["AAEC"]}, size={"long": [3]})
     text = document("dev.made.Text", body=texts("hello"))
-    calls = [("content", document(content={"document": [one]})) for one in (photo, text)]
+    calls = [("content", document(content={"document": [item]})) for item in (photo, text)]
     for answer in ask(calls, {"content": {"returns": {"body": "hello!"}}}):
         (returned,) = answer["result"]["properties"][RETURN]["GenericDocument"]
         assert returned["type"] == "dev.made.Text"
         assert returned["properties"]["body"] == {"String": ["hello!"]}
-    first, second = (one["calls"][0][1][0] for one in ask(calls, {"content": {"returns": {"body": "x"}}}))
+    first, second = (item["calls"][0][1][0] for item in ask(calls, {"content": {"returns": {"body": "x"}}}))
     assert json.loads(first.removeprefix("JSONObject ")) == {"body": "AAEC", "size": 3}
     assert second == 'JSONObject {"body":"hello"}'
 
@@ -246,7 +246,7 @@ def test_members_of_a_combination_make_one_document(ask: Ask) -> None:
 
 
 @pytest.mark.parametrize(
-    ("name", "returned", "held"),
+    ("name", "returned", "kept"),
     [
         ("numbers", [1, 2.5], {"double": [1, 2.5]}),
         ("numbers", [], {"double": []}),
@@ -255,11 +255,11 @@ def test_members_of_a_combination_make_one_document(ask: Ask) -> None:
         ("maybe", "text", {"String": ["text"]}),
     ],
 )
-def test_a_result_stands_under_the_return_key_in_its_declared_kind(
-    ask: Ask, name: str, returned: Any, held: dict[str, Any]
+def test_a_result_is_under_the_return_key_in_its_declared_kind(
+    ask: Ask, name: str, returned: Any, kept: dict[str, Any]
 ) -> None:
     (answer,) = ask([(name, document())], {name: {"returns": returned}})
-    assert answer["result"]["properties"] == {RETURN: held}
+    assert answer["result"]["properties"] == {RETURN: kept}
 
 
 def test_null_is_an_empty_document(ask: Ask) -> None:
@@ -267,7 +267,7 @@ def test_null_is_an_empty_document(ask: Ask) -> None:
     assert answer["result"]["properties"] == {}
 
 
-def test_an_enum_is_held_to(ask: Ask) -> None:
+def test_an_enum_is_kept_to(ask: Ask) -> None:
     good, bad = ask(
         [("maybe", document(state=texts("A"))), ("maybe", document(state=texts("C")))], {"maybe": {}}
     )
@@ -277,7 +277,9 @@ def test_an_enum_is_held_to(ask: Ask) -> None:
 
 def test_failures_carry_the_platforms_codes() -> None:
     _, code = handlers_for(NOTES, "appfunctions+v2")
-    service = next(one.text for one in code.artifacts if one.path.endswith("NotesService.java"))
+    service = next(
+        artifact.text for artifact in code.artifacts if artifact.path.endswith("NotesService.java")
+    )
     # Reference appfunctions 5.1.
     for token, number in {
         "invalid_argument": 1001,

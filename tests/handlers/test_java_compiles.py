@@ -56,12 +56,12 @@ def test_skeletons_are_ascii_outside_comments_and_have_no_escape_in_them(target:
 def test_the_checks_and_the_calls_do_not_know_android(target: str) -> None:
     _, code = handlers_for(WILD, target)
     pure = [
-        one
-        for one in code.artifacts
-        if one.path.endswith(("Calls.java", "Shapes.java", "Json.java", "Requests.java"))
+        item
+        for item in code.artifacts
+        if item.path.endswith(("Calls.java", "Shapes.java", "Json.java", "Requests.java"))
     ]
     assert len(pure) == (3 if target.startswith("appfunctions") else 4)
-    assert not [one.path for one in pure if "import android" in one.text or "android.os" in one.text]
+    assert not [item.path for item in pure if "import android" in item.text or "android.os" in item.text]
 
 
 @pytest.mark.parametrize("component", [".9Lives", ".class", "a..B", ".Outer$Inner", "x y"])

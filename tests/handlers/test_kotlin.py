@@ -35,8 +35,8 @@ def test_every_kotlin_skeleton_compiles(tmp_path: Path) -> None:
 def test_only_what_the_author_writes_is_kotlin(target: str) -> None:
     _, java = handlers_for(WEATHER, target)
     _, kotlin = handlers_for(WEATHER, target, "kotlin")
-    of_java = {one.path: one.text for one in java.artifacts}
-    of_kotlin = {one.path: one.text for one in kotlin.artifacts}
+    of_java = {artifact.path: artifact.text for artifact in java.artifacts}
+    of_kotlin = {artifact.path: artifact.text for artifact in kotlin.artifacts}
     (skeleton,) = of_kotlin.keys() - of_java.keys()
     assert skeleton.endswith("Capabilities.kt")
     assert of_kotlin.items() - of_java.items() == {(skeleton, of_kotlin[skeleton])}
@@ -56,7 +56,7 @@ def test_app_functions_leave_to_the_compiler_what_it_makes() -> None:
     assert any("ksp" in note for note in code.notes)
 
 
-def test_descriptions_stand_in_kdoc_word_for_word() -> None:
+def test_descriptions_are_in_kdoc_word_for_word() -> None:
     written, code = handlers_for(sample_provider("notes/app"), "appfunctions+v2", "kotlin")
     comments = " ".join(re.sub(r"^\s*/?\*+/?", " ", code.artifacts[0].text, flags=re.MULTILINE).split())
     for capability in written.capabilities:
@@ -70,5 +70,5 @@ def test_kotlin_for_the_notes_is_as_reviewed(golden: Golden) -> None:
 
 def test_kotlin_for_the_clock_is_as_reviewed(golden: Golden) -> None:
     _, code = handlers_for(sample_provider("clock-in/app"), "mobile-mcp+1.0", "kotlin")
-    (skeleton,) = [one for one in code.artifacts if one.path.endswith(".kt")]
+    (skeleton,) = [artifact for artifact in code.artifacts if artifact.path.endswith(".kt")]
     golden("handlers/ClockInServiceCapabilities.kt", skeleton.text)

@@ -103,7 +103,7 @@ def test_arguments_reach_the_author_typed(activity: Ask) -> None:
 
 def test_a_result_is_the_text_of_an_object(activity: Ask) -> None:
     returned = {"a": [1, None]}, "plain", 5, [1], True, None
-    wanted: tuple[Any, ...] = (
+    expected: tuple[Any, ...] = (
         {"a": [1, None]},
         {"text": "plain"},
         {"value": 5},
@@ -111,8 +111,8 @@ def test_a_result_is_the_text_of_an_object(activity: Ask) -> None:
         {"value": True},
         {},
     )
-    for one, other in zip(returned, wanted, strict=True):
-        (answer,) = activity([("ping", "{}")], {"ping": {"returns": one}})
+    for first, other in zip(returned, expected, strict=True):
+        (answer,) = activity([("ping", "{}")], {"ping": {"returns": first}})
         assert json.loads(answer["result"]) == other
         assert "error" not in answer
 
@@ -154,15 +154,18 @@ WRONG: tuple[dict[str, Any], ...] = (
 
 def test_arguments_that_do_not_fit_are_refused_with_their_place(activity: Ask) -> None:
     calls: list[Call] = [
-        ("extract_text", json.dumps({**ARGUMENTS, **one} if len(one) and one != {"path": "a.pdf"} else one))
-        for one in WRONG
+        (
+            "extract_text",
+            json.dumps({**ARGUMENTS, **item} if len(item) and item != {"path": "a.pdf"} else item),
+        )
+        for item in WRONG
     ]
     answers = activity(calls, {"extractText": {"returns": {}}})
-    for one, answer in zip(WRONG, answers, strict=True):
-        assert answer["error"].startswith("invalid_argument: "), one
-        assert answer["calls"] == [], one
-        if one and one != {"path": "a.pdf"}:
-            assert next(iter(one)) in answer["error"]
+    for item, answer in zip(WRONG, answers, strict=True):
+        assert answer["error"].startswith("invalid_argument: "), item
+        assert answer["calls"] == [], item
+        if item and item != {"path": "a.pdf"}:
+            assert next(iter(item)) in answer["error"]
 
 
 def test_length_is_counted_in_characters(activity: Ask) -> None:
@@ -200,7 +203,7 @@ def test_a_deep_value_of_a_recursive_type_is_checked_to_its_end(activity: Ask) -
     assert fails["error"].startswith("invalid_argument: ")
 
 
-def test_what_the_author_throws_is_told(activity: Ask) -> None:
+def test_what_the_author_throws_is_reported(activity: Ask) -> None:
     (denied,) = activity([("ping", "{}")], {"ping": {"throws": "denied"}})
     (crashed,) = activity([("ping", "{}")], {"ping": {"crashes": "null"}})
     assert denied["error"] == "denied: as wanted"
@@ -227,9 +230,9 @@ def test_a_broadcast_takes_every_value_as_text_and_answers_in_plain_text(broadca
         assert answer["result"] == text
 
 
-def test_discovery_tells_the_tools_as_goose_reads_them() -> None:
+def test_discovery_says_the_tools_as_goose_reads_them() -> None:
     _, code = handlers_for(TOOLS, "mmcp+broadcast")
-    requests = next(one.text for one in code.artifacts if one.path.endswith("Requests.java"))
+    requests = next(artifact.text for artifact in code.artifacts if artifact.path.endswith("Requests.java"))
     assert 'static final String[] TOOLS = {\n        "extract_text",\n        "ping",\n    };' in requests
     for name in ("extract_text.description", "extract_text.parameters", "ping.parameters"):
         assert f'{{"{name}", text(' in requests

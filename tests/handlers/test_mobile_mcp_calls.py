@@ -194,7 +194,7 @@ def test_a_request_that_does_not_fit_fails_with_its_token_and_calls_nothing(ask:
 
 def test_the_version_is_checked_where_the_dialect_has_one(ask: Ask, dialect: str) -> None:
     versions = ("2.0", "1", 1.0, None, "", {"a": 1})
-    answers = ask(*(request(dialect, {"id": "clock_in_today"}, version=one) for one in versions))
+    answers = ask(*(request(dialect, {"id": "clock_in_today"}, version=item) for item in versions))
     for answer in answers:
         seen = response(dialect, answer["text"])
         assert seen["id"] == "7f3c"
@@ -208,7 +208,7 @@ def test_the_version_is_checked_where_the_dialect_has_one(ask: Ask, dialect: str
 def test_the_id_is_echoed_as_it_came(ask: Ask, dialect: str) -> None:
     ids: tuple[Any, ...] = ("x" * 300, 'q"\\/\n', "日本 \U0001f600", 12, 9223372036854775807)
     for given, answer in zip(
-        ids, ask(*(request(dialect, {"id": "clock_in_today"}, request_id=one) for one in ids)), strict=True
+        ids, ask(*(request(dialect, {"id": "clock_in_today"}, request_id=id_) for id_ in ids)), strict=True
     ):
         assert response(dialect, answer["text"])["id"] == given
         assert response(dialect, answer["text"])["status"] == "success"
@@ -216,7 +216,7 @@ def test_the_id_is_echoed_as_it_came(ask: Ask, dialect: str) -> None:
 
 def test_a_request_without_a_usable_id_is_answered_with_an_empty_one(ask: Ask, dialect: str) -> None:
     unusable: tuple[Any, ...] = (None, "", True, 1.5, [], {})
-    for answer in ask(*(request(dialect, {"id": "clock_in_today"}, request_id=one) for one in unusable)):
+    for answer in ask(*(request(dialect, {"id": "clock_in_today"}, request_id=item) for item in unusable)):
         seen = response(dialect, answer["text"])
         assert seen["id"] == ""
         assert seen["message"].startswith("invalid_argument: ")
@@ -254,7 +254,7 @@ def test_hostile_texts_are_answered_and_never_thrown(ask: Ask, dialect: str) -> 
         assert answer["calls"] == []
 
 
-def test_what_the_author_throws_is_told_by_its_token(ask: Ask, dialect: str) -> None:
+def test_what_the_author_throws_is_reported_by_its_token(ask: Ask, dialect: str) -> None:
     (answer,) = ask(
         request(dialect, {"id": "clock_in_today"}), behaviour={"clockInToday": {"throws": "denied"}}
     )

@@ -34,8 +34,8 @@ def test_rules_of_a_component_are_in_meta_of_the_list(
     access: ComponentAccess, expected: Json, dialect: str
 ) -> None:
     document = written(Provider(protocol="mcp", access=access), dialect)
-    held = document.get("_meta", {}).get("dev.droidgate/provider", {})
-    assert held == ({"access": expected} if expected else {})
+    kept = document.get("_meta", {}).get("dev.droidgate/provider", {})
+    assert kept == ({"access": expected} if expected else {})
     assert read_one(document).access == access
 
 
@@ -46,8 +46,8 @@ def test_rules_of_a_capability_are_in_meta_of_its_tool(
 ) -> None:
     provider = Provider(protocol="mcp", capabilities=(Capability(id="a", access=access),))
     document = written(provider, dialect)
-    held = document["tools"][0].get("_meta", {}).get("dev.droidgate/tool", {})
-    assert held == ({"access": expected} if expected else {})
+    kept = document["tools"][0].get("_meta", {}).get("dev.droidgate/tool", {})
+    assert kept == ({"access": expected} if expected else {})
     assert read_one(document).capabilities[0].access == access
 
 

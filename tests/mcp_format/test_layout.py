@@ -16,7 +16,7 @@ def _convert(document: Json, target: str) -> list[Finding]:
     assert format.write is not None
     provider = read_one(document)
     findings = format.write(provider, format.dialect(None)).findings
-    return [one for one in findings if "/extensions/mcp/" in one.pointer]
+    return [finding for finding in findings if "/extensions/mcp/" in finding.pointer]
 
 
 @pytest.mark.parametrize("target", TARGETS)
@@ -40,8 +40,8 @@ def _convert(document: Json, target: str) -> list[Finding]:
 )
 def test_layout_is_never_more_than_a_spelling(document: Json, target: str) -> None:
     findings = _convert(document, target)
-    assert {one.level for one in findings} <= {Level.RENAMED}
-    assert {one.code for one in findings} <= {"notation-dropped"}
+    assert {finding.level for finding in findings} <= {Level.RENAMED}
+    assert {finding.code for finding in findings} <= {"notation-dropped"}
 
 
 @pytest.mark.parametrize("target", TARGETS)
@@ -63,7 +63,7 @@ def test_each_further_field_has_a_finding_of_its_own(target: str) -> None:
             }
         ],
     }
-    dropped = [one.pointer for one in _convert(document, target) if one.level == Level.DROPPED]
+    dropped = [item.pointer for item in _convert(document, target) if item.level == Level.DROPPED]
     assert sorted(dropped) == sorted(
         [
             "/extensions/mcp/~1serverInfo~1websiteUrl",

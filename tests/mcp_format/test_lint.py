@@ -78,7 +78,7 @@ def test_every_rule_has_a_list_that_breaks_it() -> None:
 
 
 @pytest.mark.requires("mcp-types")
-@pytest.mark.parametrize("document", [*(one for _, one in FAILING), *PASSING])
+@pytest.mark.parametrize("document", [*(item for _, item in FAILING), *PASSING])
 def test_errors_are_what_the_sdk_objects_to(document: Json) -> None:
     from mcp_types import _v2025_11_25, _v2026_07_28  # noqa: PLC0415 - only where the part is there
     from pydantic import ValidationError  # noqa: PLC0415
@@ -94,7 +94,7 @@ def test_errors_are_what_the_sdk_objects_to(document: Json) -> None:
     assert bool(errors - UNSEEN_BY_TYPES) is objects
 
 
-def test_null_is_no_text_though_the_sdk_takes_it_for_absent() -> None:
+def test_null_is_not_a_text_though_the_sdk_takes_it_for_absent() -> None:
     assert [finding.code for finding in lint(result({**PLAIN, "title": None}))] == ["mcp-text"]
 
 

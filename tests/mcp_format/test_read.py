@@ -57,7 +57,7 @@ def test_recursive_definitions_belong_to_the_provider() -> None:
     assert properties_of(node)["children"].type == array(ref("Node"))
 
 
-def test_a_title_that_stands_twice_is_read_in_the_order_of_the_specification() -> None:
+def test_a_title_that_is_twice_is_read_in_the_order_of_the_specification() -> None:
     tool = {**WEATHER, "annotations": {"title": "Old title"}}
     capability = read_one(result(tool)).capabilities[0]
     assert capability.title == "Weather"
@@ -224,8 +224,8 @@ def test_a_tool_that_cannot_be_read_hides_no_other() -> None:
     ]
     document = result(*bad, WEATHER, WEATHER)
     reading = read(document)
-    assert [one.id for one in reading.providers[0].capabilities] == ["get_weather"]
-    assert [one.place for one in reading.problems] == [
+    assert [item.id for item in reading.providers[0].capabilities] == ["get_weather"]
+    assert [item.place for item in reading.problems] == [
         "tools.json:/tools/0",
         "tools.json:/tools/1/inputSchema",
         "tools.json:/tools/2/description",
@@ -306,7 +306,7 @@ def test_numbers_keep_their_digits_through_a_file() -> None:
     assert "0.10000000000000000001" in artifact.text
 
 
-def test_any_output_stands_in_meta_where_its_schema_is_a_boolean() -> None:
+def test_any_output_is_in_meta_where_its_schema_is_a_boolean() -> None:
     provider = read_one(result(WEATHER))
     changed = provider.model_copy(
         update={

@@ -75,7 +75,7 @@ def test_a_value_without_a_declared_output_is_text() -> None:
     }
 
 
-def test_images_stay_beside_the_value() -> None:
+def test_images_stay_next_to_the_value() -> None:
     image = {"type": "image", "data": "AA==", "mimeType": "image/png"}
     result = write_result(McpToolResult("x", content=(image,)), "2025-11-25")
     assert read_result(result, "2025-11-25") == McpToolResult("x", content=(image,))
@@ -128,7 +128,7 @@ def test_a_failed_tool_without_a_token_is_the_backends() -> None:
 @pytest.mark.parametrize(
     "response", [None, {}, {"result": 3}, {"result": {"content": 3}}, {"result": {"content": [1]}}]
 )
-def test_what_is_no_response_is_refused(response: Json) -> None:
+def test_what_is_not_a_response_is_refused(response: Json) -> None:
     with pytest.raises(InputError):
         read_response(response, "2025-11-25")
 

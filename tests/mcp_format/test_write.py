@@ -120,12 +120,12 @@ def test_an_array_of_tools_with_facts_about_its_server_becomes_a_result() -> Non
     assert read_one(writing.artifacts[0].text).package == "com.example.app"
 
 
-def test_definitions_stand_in_the_schemas_that_reach_them() -> None:
-    held = optional(ref("Text"))
+def test_definitions_are_in_the_schemas_that_reach_them() -> None:
+    kept = optional(ref("Text"))
     provider = Provider(
         protocol="test",
         definitions={"Text": string(), "Other": array(ref("Text"))},
-        capabilities=(Capability(id="a", input=record({"x": held})),),
+        capabilities=(Capability(id="a", input=record({"x": kept})),),
     )
     document = written(provider)
     assert document["tools"][0]["inputSchema"]["$defs"] == {"Text": {"type": "string"}}
@@ -133,7 +133,7 @@ def test_definitions_stand_in_the_schemas_that_reach_them() -> None:
     assert meta == {"Other": {"type": "array", "items": {"$ref": "#/$defs/Text"}}, "Text": {"type": "string"}}
 
 
-def test_an_output_that_is_no_object_is_wrapped_up_to_2025() -> None:
+def test_an_output_that_is_not_an_object_is_wrapped_up_to_2025() -> None:
     provider = Provider(protocol="test", capabilities=(Capability(id="a", output=array(string())),))
     listed = {"type": "array", "items": {"type": "string"}}
     wrapped = {"type": "object", "properties": {"result": listed}, "required": ["result"]}

@@ -22,10 +22,10 @@ def closed_provider(source: str) -> Provider:
 @pytest.mark.parametrize("target", OTHER)
 def test_rules_and_boolean_resources_go_into_the_project(target: str, tmp_path: Path) -> None:
     project = copy_module(PACKAGES[target], tmp_path)
-    before = {one.component for one in read_providers(project)}
+    before = {provider.component for provider in read_providers(project)}
     migration = migrate(closed_provider(OTHER[target]), target, project)
     migration.write()
-    (added,) = [one for one in read_providers(project) if one.component not in before]
+    (added,) = [provider for provider in read_providers(project) if provider.component not in before]
     assert added.protocol == target
     assert added.access == RULES
     (default,) = project.glob("src/main/res/values/*_enabled.xml")

@@ -23,9 +23,9 @@ FUNCTIONS = Provider(
 
 def test_each_rule_that_nothing_enforces_is_a_note_of_its_own(tmp_path: Path) -> None:
     migration = migrate(FUNCTIONS, "mobile-mcp+1.0", copy_module("clock-in", tmp_path))
-    security = [one for one in migration.notes if one.startswith("security: ")]
+    security = [item for item in migration.notes if item.startswith("security: ")]
     assert list(migration.notes[: len(security)]) == security
-    assert [one.split(": ")[1] for one in security] == ["later", "mine"]
+    assert [item.split(": ")[1] for item in security] == ["later", "mine"]
     later, mine = security
     assert later.endswith("or refuse calls until then")
     assert mine.endswith("or leave the capability out")
@@ -34,7 +34,7 @@ def test_each_rule_that_nothing_enforces_is_a_note_of_its_own(tmp_path: Path) ->
 def test_a_migration_that_keeps_every_rule_has_no_such_note(tmp_path: Path) -> None:
     provider = FUNCTIONS.changed({"capabilities": FUNCTIONS.capabilities[:1]})
     migration = migrate(provider, "mobile-mcp+1.0", copy_module("clock-in", tmp_path))
-    assert not [one for one in migration.notes if one.startswith("security: ")]
+    assert not [note for note in migration.notes if note.startswith("security: ")]
 
 
 EXECUTE = "android.permission.EXECUTE_APP_FUNCTIONS"
@@ -54,7 +54,7 @@ def guarded(**access: object) -> Provider:
 def notes_about_access(provider: Provider, target: str, project: Path) -> list[str]:
     migration = migrate(provider, target, project)
     words = ("callers need ", "exported", "enabled", "declare")
-    return [one for one in migration.notes if any(word in one for word in words)]
+    return [note for note in migration.notes if any(word in note for word in words)]
 
 
 @pytest.mark.parametrize("target", OTHERS)
@@ -66,8 +66,8 @@ def test_the_permission_of_app_functions_is_left_to_remove(target: str, tmp_path
         f"callers need {EXECUTE}, which ordinary apps cannot hold; remove android:permission from "
         f"{component} to let every app call it"
     )
-    assert not [one for one in migration.notes if "any app on the phone" in one or "not declared" in one]
-    assert [one for one in migration.notes if f"an app that holds {EXECUTE} must not" in one]
+    assert not [note for note in migration.notes if "any app on the phone" in note or "not declared" in note]
+    assert [note for note in migration.notes if f"an app that holds {EXECUTE} must not" in note]
 
 
 @pytest.mark.parametrize("target", OTHERS)
@@ -104,16 +104,16 @@ def test_a_component_that_others_cannot_call_is_named(target: str, tmp_path: Pat
     assert migration.notes[1].startswith(
         f"{component} is enabled only in configurations: Android 16 (API 36) and later; change "
     )
-    assert not [one for one in migration.notes if "any app on the phone" in one]
+    assert not [note for note in migration.notes if "any app on the phone" in note]
 
 
 @pytest.mark.parametrize("target", OTHERS)
 def test_an_open_component_has_no_note_of_access_rules(target: str, tmp_path: Path) -> None:
     project = copy_module(OTHERS[target], tmp_path)
     assert notes_about_access(guarded(), target, project) == []
-    assert [one for one in migrate(guarded(), target, project).notes if "any app on the phone" in one]
+    assert [note for note in migrate(guarded(), target, project).notes if "any app on the phone" in note]
 
 
 def test_the_permission_of_androids_own_binding_is_not_a_note(tmp_path: Path) -> None:
     migration = migrate(guarded(), "appfunctions+v2", copy_module("clock-in", tmp_path))
-    assert not [one for one in migration.notes if one.startswith("callers need ")]
+    assert not [note for note in migration.notes if note.startswith("callers need ")]

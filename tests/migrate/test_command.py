@@ -34,7 +34,7 @@ def test_it_writes_once(droidgate: Runner, project: Path) -> None:
     first = droidgate(*arguments)
     assert first.code == 0
     assert "updated: src/main/AndroidManifest.xml" in first.out
-    assert sorted(one.protocol for one in read_providers(project)) == ["appfunctions", "mmcp"]
+    assert sorted(provider.protocol for provider in read_providers(project)) == ["appfunctions", "mmcp"]
     after = files_of(project)
     second = droidgate(*arguments)
     assert second.code == 0
@@ -60,7 +60,7 @@ def test_json_is_as_its_schema_says(droidgate: Runner, project: Path) -> None:
     document = droidgate.document("migrate", CLOCK, "--to", "mmcp+draft", "--into", copy_of_clock(project))
     assert document["schema"] == "droidgate.migration/2"
     assert document["written"] is False
-    assert {one["path"] for one in document["changes"]} > {"src/main/AndroidManifest.xml"}
+    assert {change["path"] for change in document["changes"]} > {"src/main/AndroidManifest.xml"}
     (conversion,) = document["conversions"]
     assert conversion["findings"]
 
@@ -95,7 +95,7 @@ def test_what_is_wrong_is_one_line_with_a_hint(
 ) -> None:
     (tmp_path / "empty").mkdir()
     places = {"PROJECT": project, "NOWHERE": tmp_path / "nowhere", "EMPTY": tmp_path / "empty"}
-    run = droidgate("migrate", CLOCK, *(places.get(one, one) for one in arguments))
+    run = droidgate("migrate", CLOCK, *(places.get(argument, argument) for argument in arguments))
     assert run.code == code
     error, hint = run.err.splitlines()
     assert error.startswith("error: ")

@@ -133,10 +133,10 @@ def test_what_a_component_has_stays_and_what_differs_is_replaced() -> None:
 
 
 def test_permission_goes_behind_its_like_and_is_not_doubled() -> None:
-    there = '<uses-permission android:name="android.permission.{}" />'
-    text = PLAIN.replace("    <application", f"    {there.format('INTERNET')}\n\n    <application", 1)
+    present = '<uses-permission android:name="android.permission.{}" />'
+    text = PLAIN.replace("    <application", f"    {present.format('INTERNET')}\n\n    <application", 1)
     merged = merge(text)
-    both = f"    {there.format('INTERNET')}\n    {there.format('FOREGROUND_SERVICE')}\n\n    <application"
+    both = f"    {present.format('INTERNET')}\n    {present.format('FOREGROUND_SERVICE')}\n\n    <application"
     assert both in merged
     assert merge(merged) == merged
 
@@ -193,7 +193,7 @@ def test_permission_that_ends_at_an_api_level_is_refused() -> None:
         "<a b='<'/>",
     ],
 )
-def test_what_is_no_manifest_is_refused(text: str) -> None:
+def test_what_is_not_a_manifest_is_refused(text: str) -> None:
     with pytest.raises(InputError):
         merge(text)
 
@@ -258,9 +258,9 @@ def test_any_manifest_keeps_its_bytes_around_what_is_inserted(text: str) -> None
     assert _is_text_with_two_insertions(text, merged)
     assert merge(merged) == merged
     root = etree.fromstring(merged.encode())
-    services = [one for one in root.iter("service") if one.get(f"{{{ANDROID}}}name") == ".Tool"]
+    services = [item for item in root.iter("service") if item.get(f"{{{ANDROID}}}name") == ".Tool"]
     assert len(services) == 1
-    resources = [one.get(f"{{{ANDROID}}}resource") for one in services[0].iter("meta-data")]
+    resources = [item.get(f"{{{ANDROID}}}resource") for item in services[0].iter("meta-data")]
     assert "@xml/caps" in resources
     assert _without_added(root) == _without_added(etree.fromstring(text.encode()))
 
@@ -272,9 +272,9 @@ def _is_text_with_two_insertions(text: str, merged: str) -> bool:
     return text[before : len(text) - after] in merged[before : len(merged) - after]
 
 
-def _length_of_common_start(one: str, other: str) -> int:
-    pairs = zip(one, other, strict=False)
-    return next((at for at, (left, right) in enumerate(pairs) if left != right), min(len(one), len(other)))
+def _length_of_common_start(first: str, other: str) -> int:
+    pairs = zip(first, other, strict=False)
+    return next((at for at, (left, right) in enumerate(pairs) if left != right), min(len(first), len(other)))
 
 
 def _without_added(root: Any) -> list[tuple[str, tuple[tuple[str, str], ...], str]]:
@@ -285,7 +285,7 @@ def _without_added(root: Any) -> list[tuple[str, tuple[tuple[str, str], ...], st
         ):
             added.update(element.iter())
     return [
-        (str(one.tag), tuple(sorted(one.attrib.items())), (one.text or "").strip())
-        for one in root.iter(etree.Element)
-        if one not in added
+        (str(item.tag), tuple(sorted(item.attrib.items())), (item.text or "").strip())
+        for item in root.iter(etree.Element)
+        if item not in added
     ]

@@ -141,7 +141,7 @@ def test_a_second_migration_names_the_methods_that_the_handler_lacks(
     assert handler.read_text() == filled
 
 
-def test_a_plugin_of_a_version_catalog_tells_which_module_is_the_app(
+def test_a_plugin_of_a_version_catalog_says_which_module_is_the_app(
     droidgate: Runner, tmp_path: Path
 ) -> None:
     clock = sample_apps_directory() / "clock-in"

@@ -61,7 +61,7 @@ def test_libraries_and_built_files_do_not_count(tmp_path: Path) -> None:
     assert found.namespace == "dev.example"
 
 
-def test_a_package_that_nobody_tells(tmp_path: Path) -> None:
+def test_a_package_that_nobody_says(tmp_path: Path) -> None:
     make_module(tmp_path, gradle="")
     assert "--package" in (refusal(InputError, lambda: find_source_set(tmp_path)).hint or "")
     assert find_source_set(tmp_path, "dev.given").namespace == "dev.given"
@@ -139,7 +139,7 @@ def test_a_link_inside_the_project_is_followed(tmp_path: Path) -> None:
     assert (project / "src/main/res").is_symlink()
 
 
-def test_a_format_that_is_no_part_of_an_app(tmp_path: Path) -> None:
+def test_a_format_that_is_not_a_part_of_an_app(tmp_path: Path) -> None:
     project = copy_module("pdf-tool", tmp_path)
     error = refusal(UsageError, lambda: migrate(sample_provider("pdf-tool/app"), "mcp", project))
     assert "droidgate convert" in (error.hint or "")

@@ -40,7 +40,9 @@ def provider_of(app: str) -> Provider:
 
 
 def capabilities_of(providers: list[Provider]) -> list[tuple[str, list[str]]]:
-    return sorted((one.protocol, [capability.id for capability in one.capabilities]) for one in providers)
+    return sorted(
+        (provider.protocol, [capability.id for capability in provider.capabilities]) for provider in providers
+    )
 
 
 def check_migration(provider: Provider, target: str, project: Path) -> None:
@@ -56,8 +58,8 @@ def check_migration(provider: Provider, target: str, project: Path) -> None:
     if find_format(target)[1].readable:
         assert capabilities_of(new) == capabilities_of([*old, written])
         component = written.component or ""
-        found = [one for one in new if (one.component or "").endswith(component)]
-        assert [one.capabilities for one in found if one.protocol == written.protocol] != []
+        found = [item for item in new if (item.component or "").endswith(component)]
+        assert [item.capabilities for item in found if item.protocol == written.protocol] != []
     else:
         manifest = (project / "src/main/AndroidManifest.xml").read_text()
         assert written.component is not None
@@ -93,7 +95,7 @@ def test_one_project_takes_every_protocol(tmp_path: Path) -> None:
     for target in ("mmcp+1.0", "mmcp+broadcast", "appfunctions+v2"):
         migrate(provider, target, project).write()
     expected = ["appfunctions", "mmcp", "mobile-mcp"]
-    assert sorted(one.protocol for one in read_providers(project)) == expected
+    assert sorted(item.protocol for item in read_providers(project)) == expected
     for target in ("mmcp+1.0", "mmcp+broadcast", "appfunctions+v2"):
         assert migrate(provider, target, project).changes == ()
 
@@ -122,7 +124,7 @@ def test_a_changed_source_changes_the_descriptor_it_made(tmp_path: Path) -> None
     fewer = provider.model_copy(update={"capabilities": provider.capabilities[:2]})
     migrate(fewer, "mobile-mcp+1.0", project).write()
     (found,) = read_providers(project, find_format("mobile-mcp")[0])
-    assert [one.id for one in found.capabilities] == [one.id for one in provider.capabilities[:2]]
+    assert [item.id for item in found.capabilities] == [item.id for item in provider.capabilities[:2]]
 
 
 @pytest.mark.parametrize("app", MODULES)

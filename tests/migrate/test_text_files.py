@@ -34,7 +34,7 @@ def test_what_is_read_and_written_back_has_the_same_bytes(data: bytes, tmp_path:
     replace_file(path, file.text, file.encoding)
     assert path.read_bytes() == data
     assert path.stat().st_mode & 0o777 == 0o640
-    assert [one.name for one in tmp_path.iterdir()] == ["file"]
+    assert [item.name for item in tmp_path.iterdir()] == ["file"]
 
 
 @pytest.mark.parametrize("encoding", ["utf-8-sig", "utf-16", "iso-8859-1"])
@@ -65,7 +65,7 @@ def test_bytes_of_another_encoding_are_refused(tmp_path: Path) -> None:
         read_text_file(tmp_path / "nowhere", tmp_path)
 
 
-def test_a_file_in_place_of_a_folder_is_told(tmp_path: Path) -> None:
+def test_a_file_in_place_of_a_folder_is_reported(tmp_path: Path) -> None:
     (tmp_path / "res").write_text("")
     with pytest.raises(WriteError, match="cannot be written"):
         replace_file(tmp_path / "res/values/a.xml", "", "utf-8")

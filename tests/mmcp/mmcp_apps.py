@@ -42,10 +42,10 @@ def component_xml(
     actions: tuple[str, ...] = (ADVERTISE, CALL),
     categories: tuple[str, ...] = (DEFAULT,),
 ) -> str:
-    filters = "".join(f'<action android:name="{one}"/>' for one in actions)
-    filters += "".join(f'<category android:name="{one}"/>' for one in categories)
-    held = f'<meta-data android:name="mMCP_manifest" {meta_data}/>' if meta_data is not None else ""
-    inner = f"<intent-filter>{filters}</intent-filter>{held}"
+    filters = "".join(f'<action android:name="{item}"/>' for item in actions)
+    filters += "".join(f'<category android:name="{item}"/>' for item in categories)
+    kept = f'<meta-data android:name="mMCP_manifest" {meta_data}/>' if meta_data is not None else ""
+    inner = f"<intent-filter>{filters}</intent-filter>{kept}"
     return f'<{element} android:name=".Tools" {attributes}>{inner}</{element}>'
 
 
@@ -76,20 +76,20 @@ def only(reading: Reading) -> Provider:
 
 
 def rows_of(reading: Reading) -> list[str | None]:
-    return [one.rule for one in reading.findings]
+    return [finding.rule for finding in reading.findings]
 
 
 def artifact(writing: Writing, path: str) -> str:
-    (text,) = [one.text for one in writing.artifacts if one.path == path]
+    (text,) = [item.text for item in writing.artifacts if item.path == path]
     return text
 
 
 def read_back(writing: Writing) -> Provider:
     """Read what was written, strictly: the app, the JSON alone, or the receiver with its answer."""
-    texts = {one.path: one.text for one in writing.artifacts}
+    texts = {item.path: item.text for item in writing.artifacts}
     if "AndroidManifest.xml" not in texts:
         return only(read_json(texts["mmcp_manifest.json"], strict=True))
-    parts = {one.path: one.text.encode() for one in writing.artifacts if one.role != "document"}
+    parts = {item.path: item.text.encode() for item in writing.artifacts if item.role != "document"}
     app = application_from_tree(parts)
     if "mmcp_discovery.json" not in texts:
         return only(read_app(app, strict=True))

@@ -53,8 +53,8 @@ def compiled(
     }
     archive = compile_application(files, folder)
     elements = [
-        (name, {key: value.in_a_bundle() for key, value in held.items()})
-        for name, held in elements_of_xml(archive["AndroidManifest.xml"])
+        (name, {key: value.in_a_bundle() for key, value in kept.items()})
+        for name, kept in elements_of_xml(archive["AndroidManifest.xml"])
         if name in {"activity", "service", "receiver", "action", "category", "meta-data"}
     ]
     return elements, writing
@@ -64,27 +64,27 @@ def compiled(
 @pytest.mark.parametrize("text", HOSTILE)
 def test_the_compiled_value_is_the_json_that_was_meant(text: str, dialect: str, tmp_path: Path) -> None:
     elements, writing = compiled(provider_with(text), dialect, tmp_path)
-    (value,) = [held["value"] for name, held in elements if name == "meta-data"]
+    (value,) = [kept["value"] for name, kept in elements if name == "meta-data"]
     manifest = json.loads(value)
     assert manifest == json.loads(artifact(writing, "mmcp_manifest.json"))
     assert manifest["instructions" if dialect == "1.0" else "appDescription"] == text
     (tool,) = manifest["tools"]
     assert (tool["name"], tool["description"]) == (text, text)
     assert {
-        key: held["description"] for key, held in tool["parameters"]["properties"].items()
+        key: kept["description"] for key, kept in tool["parameters"]["properties"].items()
     } == dict.fromkeys(dict.fromkeys(NAMES), text)
 
 
 @pytest.mark.parametrize("text", HOSTILE)
 def test_the_compiled_label_is_the_name(text: str, tmp_path: Path) -> None:
     elements, writing = compiled(provider_with(text), "broadcast", tmp_path)
-    (receiver,) = [held for name, held in elements if name == "receiver"]
+    (receiver,) = [kept for name, kept in elements if name == "receiver"]
     assert receiver["label"] == writing.provider.name
 
 
 def test_the_compiled_activity_is_as_sections_2_and_3_ask(tmp_path: Path) -> None:
     elements, _ = compiled(provider_with("Greets"), "1.0", tmp_path)
-    assert [(name, held["name"]) for name, held in elements] == [
+    assert [(name, kept["name"]) for name, kept in elements] == [
         ("activity", ".MmcpToolActivity"),
         ("action", "com.example.mMCP.ACTION_TOOL_ADVERTISE"),
         ("action", "com.example.mMCP.ACTION_TOOL_CALL"),
@@ -96,7 +96,7 @@ def test_the_compiled_activity_is_as_sections_2_and_3_ask(tmp_path: Path) -> Non
 
 def test_the_compiled_receiver_hears_both_broadcasts(tmp_path: Path) -> None:
     elements, _ = compiled(provider_with("Greets"), "broadcast", tmp_path)
-    assert [(name, held["name"]) for name, held in elements] == [
+    assert [(name, kept["name"]) for name, kept in elements] == [
         ("receiver", ".MmcpToolReceiver"),
         ("action", "com.example.ACTION_MMCP_DISCOVERY"),
         ("action", "com.example.ACTION_MMCP_INVOKE"),

@@ -75,8 +75,8 @@ def test_a_file_is_read(name: str) -> None:
     (provider,) = read(name, context)
     dialect, tools = READ[name]
     assert provider.dialect == dialect
-    assert [one.id for one in provider.capabilities] == tools
-    assert [one.rule for one in context.findings] == ROWS.get(name, [])
+    assert [item.id for item in provider.capabilities] == tools
+    assert [item.rule for item in context.findings] == ROWS.get(name, [])
 
 
 @pytest.mark.parametrize("name", NOT_READ)
@@ -96,9 +96,9 @@ def test_a_file_is_written_again_as_it_was(name: str) -> None:
     (provider,) = read(name, ReadingContext())
     writing = FORMAT.write(provider, FORMAT.dialect(provider.dialect))
     assert not writing.findings
-    (document,) = [one.text for one in writing.artifacts if one.role == "document"]
+    (document,) = [item.text for item in writing.artifacts if item.role == "document"]
     (again,) = FORMAT.read_file(SourceFile("a", document.encode()), ReadingContext(strict=True)).providers
-    assert [one.input for one in again.capabilities] == [one.input for one in provider.capabilities]
+    assert [item.input for item in again.capabilities] == [item.input for item in provider.capabilities]
     if name.endswith(".json"):
         expected = json.loads((corpus() / name).read_text(encoding="utf-8"))
         assert json.loads(document) == {"protocolVersion": "1.0", **expected}
@@ -107,7 +107,7 @@ def test_a_file_is_written_again_as_it_was(name: str) -> None:
 def test_the_receiver_of_broadcasts_is_named() -> None:
     data = (corpus() / f"{BREEZY}@6351a48.xml").read_bytes()
     reading = FORMAT.read_application(application_from_tree({"AndroidManifest.xml": data}), ReadingContext())
-    assert [one.code for one in reading.findings] == ["tools-not-in-files"]
+    assert [finding.code for finding in reading.findings] == ["tools-not-in-files"]
 
 
 def test_known_answers_to_calls_are_read() -> None:
@@ -132,11 +132,11 @@ def test_known_answers_to_calls_are_read() -> None:
 def test_known_answers_to_broadcasts_are_read() -> None:
     name = "derived__broadcast-discovery-and-invoke.json"
     known = json.loads((corpus() / name).read_text(encoding="utf-8"))
-    extras = {key: held["value"] for key, held in known["discovery"]["result_extras"].items()}
+    extras = {key: kept["value"] for key, kept in known["discovery"]["result_extras"].items()}
     package, _, component = known["discovery"]["component"].partition("/")
     provider = read_discovery(
         extras, ReadingContext(strict=True), place=Place(path=name), package=package, component=component
     )
-    assert [one.id for one in provider.capabilities] == ["getWeather"]
+    assert [item.id for item in provider.capabilities] == ["getWeather"]
     data = known["invoke"]["result_data"]
     assert read_broadcast_result(-1, data, ReadingContext()).values == {"text": data}

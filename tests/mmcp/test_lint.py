@@ -113,15 +113,15 @@ COMPONENTS: list[tuple[str, str]] = [
 
 @pytest.mark.parametrize(("rule", "breaks", "keeps"), MANIFESTS)
 def test_a_manifest_breaks_or_keeps_a_rule(rule: str, breaks: Json, keeps: Json) -> None:
-    assert rule in {one.code for one in lint_json(breaks)}
-    assert rule not in {one.code for one in lint_json(keeps)}
+    assert rule in {item.code for item in lint_json(breaks)}
+    assert rule not in {item.code for item in lint_json(keeps)}
 
 
 @pytest.mark.parametrize(("rule", "breaks"), COMPONENTS)
 def test_a_component_breaks_a_rule(rule: str, breaks: str) -> None:
-    found = [one for one in lint_app(breaks) if one.code == rule]
+    found = [item for item in lint_app(breaks) if item.code == rule]
     assert found
-    assert all(one.source is not None and one.source.line for one in found)
+    assert all(item.source is not None and item.source.line for item in found)
 
 
 def test_a_whole_app_keeps_every_rule() -> None:
@@ -136,7 +136,7 @@ def test_a_manifest_of_a_string_resource_is_as_long_as_its_text_and_one_of_a_raw
     escaped = TOO_LONG.replace('"', '\\"')
     strings = {"res/values/s.xml": f'<resources><string name="tools">{escaped}</string></resources>'}
     found = lint_app(component_xml(f'{reference}="@string/tools"'), **strings)
-    assert [one.code for one in found] == ["mmcp-manifest-length"]
+    assert [item.code for item in found] == ["mmcp-manifest-length"]
     assert "32,769 characters; Android 15 and later refuse" in found[0].message
     shorter = {"res/values/s.xml": strings["res/values/s.xml"].replace("xx", "x", 1)}
     assert lint_app(component_xml(f'{reference}="@string/tools"'), **shorter) == ()
@@ -144,7 +144,7 @@ def test_a_manifest_of_a_string_resource_is_as_long_as_its_text_and_one_of_a_raw
     assert lint_app(component_xml('android:resource="@raw/tools"'), **raw) == ()
 
 
-def test_a_component_that_is_no_tool_is_not_looked_at() -> None:
+def test_a_component_that_is_not_a_tool_is_not_looked_at() -> None:
     assert lint_app(component_xml(None, actions=("android.intent.action.MAIN",), attributes="")) == ()
 
 
@@ -153,7 +153,7 @@ def test_every_rule_has_a_manifest_that_breaks_it() -> None:
     assert shown == RULES.keys()
 
 
-def test_every_rule_says_where_it_stands_and_the_way_out() -> None:
+def test_every_rule_says_where_it_is_and_the_way_out() -> None:
     for rule in RULES.values():
         assert rule.section
         assert rule.hint
@@ -161,11 +161,11 @@ def test_every_rule_says_where_it_stands_and_the_way_out() -> None:
         assert rule.level in LINT_LEVELS
 
 
-def test_json_that_lost_its_backslashes_is_told_the_reason() -> None:
-    (finding,) = [one for one in lint_app(component_xml(UNESCAPED)) if one.code == "mmcp-json"]
+def test_json_that_lost_its_backslashes_is_reported_the_reason() -> None:
+    (finding,) = [item for item in lint_app(component_xml(UNESCAPED)) if item.code == "mmcp-json"]
     assert finding.hint is not None
     assert "double-escaped for aapt" in finding.hint
-    (finding,) = [one for one in lint_app(component_xml("android:value='{'")) if one.code == "mmcp-json"]
+    (finding,) = [item for item in lint_app(component_xml("android:value='{'")) if item.code == "mmcp-json"]
     assert "double-escaped" not in (finding.hint or "")
 
 
@@ -176,17 +176,17 @@ def test_a_finding_names_the_place_in_the_manifest() -> None:
     assert (finding.level, finding.rule) == (Level.ERROR, "mMCP spec 1")
 
 
-def test_unknown_keys_are_told_in_their_order_and_by_escaped_pointers() -> None:
+def test_unknown_keys_are_reported_in_their_order_and_by_escaped_pointers() -> None:
     keys = [f"k{number}/~" for number in range(20)]
     found = lint_json(manifest_of({**GREET, **dict.fromkeys(keys, 1)}, **dict.fromkeys(keys, 1)))
     expected = [key.replace("~", "~0").replace("/", "~1") for key in keys]
-    assert [one.pointer for one in found] == [
-        *(f"/{one}" for one in expected),
-        *(f"/tools/0/{one}" for one in expected),
+    assert [item.pointer for item in found] == [
+        *(f"/{item}" for item in expected),
+        *(f"/tools/0/{item}" for item in expected),
     ]
 
 
-def test_a_file_that_is_no_json_is_refused() -> None:
+def test_a_file_that_is_not_a_json_is_refused() -> None:
     with pytest.raises(InputError):
         lint_json("{")
 

@@ -16,4 +16,4 @@ def test_parameters_that_cannot_be_read_are_dropped() -> None:
     context = ReadingContext()
     answer = {"tools": ["bad"], "bad.parameters": "{"}
     read_discovery(answer, context, place=Place(path="answer"), package="a.b", component=".R")
-    assert [(one.rule, one.level) for one in context.findings] == [("M50", Level.DROPPED)]
+    assert [(finding.rule, finding.level) for finding in context.findings] == [("M50", Level.DROPPED)]

@@ -35,7 +35,7 @@ def test_an_activity_is_a_provider() -> None:
     provider = only(reading)
     assert (provider.package, provider.component, provider.name) == ("com.example.app", ".Tools", "Greeter")
     assert provider.instructions == "Greets"
-    assert [one.id for one in provider.capabilities] == ["greet"]
+    assert [item.id for item in provider.capabilities] == ["greet"]
     assert provider.source is not None
     assert provider.source.line
     assert provider.extensions == {}
@@ -87,17 +87,17 @@ def test_a_raw_resource_may_hold_the_manifest() -> None:
 
 @pytest.mark.row("M39")
 @pytest.mark.parametrize(
-    ("xml", "told"),
+    ("xml", "reported"),
     [
         (component_xml(VALUE, actions=(ADVERTISE,)), CALL),
         (component_xml(VALUE, categories=()), "DEFAULT"),
         (component_xml(VALUE, attributes=""), "exported"),
     ],
 )
-def test_what_calls_need_is_told_where_it_is_missing(xml: str, told: str) -> None:
+def test_what_calls_need_is_reported_where_it_is_missing(xml: str, reported: str) -> None:
     reading = read_app(application(xml))
     assert rows_of(reading) == ["M39"]
-    assert told in reading.findings[0].message
+    assert reported in reading.findings[0].message
     assert only(reading).capabilities
 
 
@@ -124,7 +124,7 @@ def test_the_json_of_a_manifest_has_no_access_rules() -> None:
     closed = provider.model_copy(update={"access": ComponentAccess(exported=False, permission="a.CALL")})
     writing = FORMAT.write(closed, FORMAT.dialect("1.0"))
     assert writing.provider.access == ComponentAccess()
-    assert {(one.pointer, one.level) for one in writing.findings} == {
+    assert {(finding.pointer, finding.level) for finding in writing.findings} == {
         ("/access/exported", Level.SECURITY),
         ("/access/permission", Level.SECURITY),
     }

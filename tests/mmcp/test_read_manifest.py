@@ -82,7 +82,7 @@ def test_the_sample_of_the_draft_is_read_without_a_finding() -> None:
     assert tool.extensions == {}
 
 
-def test_a_file_of_each_dialect_is_told_from_other_tools() -> None:
+def test_a_file_of_each_dialect_is_reported_from_other_tools() -> None:
     assert FORMAT.detect(SourceFile("a", SECTION_2.encode())) == 90
     assert FORMAT.detect(SourceFile("a", DRAFT.encode())) == 90
     assert FORMAT.detect(SourceFile("a", json.dumps({"tools": [GREET]}).encode())) == 60
@@ -101,7 +101,7 @@ def test_a_file_of_each_dialect_is_told_from_other_tools() -> None:
     assert FORMAT.detect(SourceFile("a", b"{not json")) == 0
 
 
-def test_unknown_keys_are_kept_where_they_stand() -> None:
+def test_unknown_keys_are_kept_where_they_are() -> None:
     provider = only(read_json(manifest_of({**GREET, "icon": "wave"}, author={"name": "me"})))
     assert provider.extensions == {"mmcp": {"keys": {"author": {"name": "me"}}}}
     assert provider.capabilities[0].extensions == {"mmcp": {"keys": {"icon": "wave"}}}
@@ -176,7 +176,7 @@ def test_a_flat_map_is_required_parameters_of_its_words() -> None:
     reading = read_json(manifest_of({**GREET, "parameters": flat}))
     assert rows_of(reading) == ["M37"]
     (tool,) = only(reading).capabilities
-    assert [(name, held.type.kind, held.required) for name, held in properties_of(tool.input).items()] == [
+    assert [(name, kept.type.kind, kept.required) for name, kept in properties_of(tool.input).items()] == [
         ("location", "string", True),
         ("days", "int32", True),
         ("raw", "any", True),
@@ -197,7 +197,7 @@ def test_a_flat_map_is_required_parameters_of_its_words() -> None:
         ({"oneOf": [{"type": "object"}, {"type": "object"}]}, "one-of"),
     ],
 )
-def test_a_json_schema_is_no_flat_map(parameters: Json, kind: str) -> None:
+def test_a_json_schema_is_not_a_flat_map(parameters: Json, kind: str) -> None:
     reading = read_json(manifest_of({**GREET, "parameters": parameters}))
     assert not reading.findings
     assert only(reading).capabilities[0].input.kind == kind
@@ -205,7 +205,7 @@ def test_a_json_schema_is_no_flat_map(parameters: Json, kind: str) -> None:
 
 @pytest.mark.row("M38")
 @pytest.mark.parametrize("value", ["String", ["String"], {"type": "object", "properties": {"a": {}}}, None])
-def test_a_return_that_is_no_map_of_words_is_kept(value: Json) -> None:
+def test_a_return_that_is_not_a_map_of_words_is_kept(value: Json) -> None:
     reading = read_json({"appDescription": "a", "tools": [{**GREET, "return": value}]})
     assert rows_of(reading) == ["M38"]
     (tool,) = only(reading).capabilities
@@ -265,7 +265,7 @@ def test_what_cannot_be_called_or_understood_is_refused_in_one_sentence(value: J
     assert caught.value.hint
 
 
-def test_text_that_is_no_json_is_refused_at_its_line() -> None:
+def test_text_that_is_not_a_json_is_refused_at_its_line() -> None:
     with pytest.raises(InputError) as caught:
         read_json('{"instructions": "a",\n "tools": [}')
     assert caught.value.place == "tools.json:2:12"

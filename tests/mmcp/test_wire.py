@@ -28,7 +28,7 @@ OK, CANCELED = -1, 0
 
 
 def rows(context: ReadingContext) -> list[str | None]:
-    return [one.rule for one in context.findings]
+    return [finding.rule for finding in context.findings]
 
 
 def test_a_call_has_the_two_extras_of_section_3() -> None:
@@ -66,7 +66,7 @@ def test_a_result_is_named_values(extras: dict[str, Json] | None, values: dict[s
         ("Error: denied: not you", "denied", "not you"),
     ],
 )
-def test_an_error_text_with_result_ok_is_a_failure_and_told(text: str, token: str, message: str) -> None:
+def test_an_error_text_with_result_ok_is_a_failure_and_reported(text: str, token: str, message: str) -> None:
     context = ReadingContext()
     assert read_activity_result(OK, {"result": text}, context).failure == MmcpToolFailure(token, message)
     assert rows(context) == ["M45"]
@@ -179,7 +179,7 @@ def test_an_answer_to_discovery_is_a_provider() -> None:
 @pytest.mark.parametrize("parameters", [{}, {"a.parameters": "{}"}, {"a.parameters": ""}])
 def test_a_tool_without_parameters_takes_none(parameters: dict[str, Json]) -> None:
     provider = discover({"tools": ("a",), **parameters}, ReadingContext())
-    assert [(one.id, one.description, one.input) for one in provider.capabilities] == [
+    assert [(item.id, item.description, item.input) for item in provider.capabilities] == [
         ("a", None, ObjectType())
     ]
 
@@ -192,7 +192,7 @@ def test_an_answer_without_extras_has_no_tools() -> None:
 def test_without_a_list_the_other_keys_name_the_tools() -> None:
     context = ReadingContext()
     answer = {"b.c.description": "B", "a.parameters": "{}", "a.description": "A", ".parameters": "{}", "x": 1}
-    assert [one.id for one in discover(answer, context).capabilities] == ["b.c", "a"]
+    assert [item.id for item in discover(answer, context).capabilities] == ["b.c", "a"]
     assert rows(context) == ["M50"]
 
 
@@ -201,7 +201,7 @@ def test_without_a_list_the_other_keys_name_the_tools() -> None:
 def test_unreadable_parameters_of_one_tool_leave_the_others(text: Json) -> None:
     context = ReadingContext()
     provider = discover({**WEATHER, "tools": ["bad", "getWeather"], "bad.parameters": text}, context)
-    assert [one.input == ObjectType() for one in provider.capabilities] == [True, False]
+    assert [item.input == ObjectType() for item in provider.capabilities] == [True, False]
     assert rows(context) == ["M50"]
 
 

@@ -62,8 +62,8 @@ DOCUMENTS = provider_of(
 
 @pytest.mark.parametrize("dialect", DIALECTS)
 def test_a_written_app_is_as_its_golden_files(dialect: str, golden: Golden) -> None:
-    for one in write(DOCUMENTS, dialect).artifacts:
-        golden(f"mmcp/{dialect}/{one.path}", one.text)
+    for item in write(DOCUMENTS, dialect).artifacts:
+        golden(f"mmcp/{dialect}/{item.path}", item.text)
 
 
 def test_the_json_is_as_section_2_has_it() -> None:
@@ -124,7 +124,7 @@ def test_json_that_was_read_is_written_again_as_it_was(value: Json) -> None:
     provider = only(read_json(value))
     writing = write(provider, provider.dialect or "")
     assert not writing.findings
-    assert [one.path for one in writing.artifacts] == ["mmcp_manifest.json"]
+    assert [item.path for item in writing.artifacts] == ["mmcp_manifest.json"]
     expected = {"protocolVersion": "1.0", **value}
     for tool in expected["tools"]:
         assert tool.get("parameters") is not None or "parameters" not in tool
@@ -165,7 +165,7 @@ def test_the_other_dialect_writes_its_own_forms(value: Json) -> None:
     assert_same_declaration(writing.provider, read)
 
 
-def test_a_draft_to_1_0_moves_the_text_and_tells_the_return() -> None:
+def test_a_draft_to_1_0_moves_the_text_and_says_the_return() -> None:
     draft = {
         "appDescription": "Hello",
         "tools": [{**GREET, "parameters": {}, "return": {"message": "String"}}],
@@ -175,7 +175,7 @@ def test_a_draft_to_1_0_moves_the_text_and_tells_the_return() -> None:
     assert manifest["instructions"] == "Hello"
     assert manifest["tools"][0]["parameters"] == {"type": "object"}
     assert '"message"' in manifest["tools"][0]["description"]
-    assert {one.level for one in writing.findings} == {Level.MOVED, Level.WIDENED}
+    assert {finding.level for finding in writing.findings} == {Level.MOVED, Level.WIDENED}
 
 
 def test_an_activity_becomes_a_new_receiver_with_names_that_a_model_takes() -> None:
@@ -184,7 +184,7 @@ def test_an_activity_becomes_a_new_receiver_with_names_that_a_model_takes() -> N
     assert writing.provider.component == ".MmcpToolReceiver"
     (tool,) = writing.provider.capabilities
     assert tool.id.startswith("say_hello")
-    assert {one.code for one in writing.findings} >= {"component-renamed", "renamed"}
+    assert {finding.code for finding in writing.findings} >= {"component-renamed", "renamed"}
 
 
 @pytest.mark.parametrize("taken", [
@@ -207,7 +207,7 @@ def test_a_schema_of_another_format_says_that_it_is_an_object() -> None:
     (tool,) = json.loads(artifact(writing, "mmcp_manifest.json"))["tools"]
     assert tool["parameters"]["type"] == "object"
     assert ("/capabilities/0/input/keywords/type", Level.RENAMED) in {
-        (one.pointer, one.level) for one in writing.findings
+        (finding.pointer, finding.level) for finding in writing.findings
     }
 
 
@@ -215,16 +215,16 @@ def test_a_name_of_another_format_becomes_what_a_language_model_takes() -> None:
     writing = write(provider_of(Capability(id="com.example.Notes#create", description="b")), "1.0")
     assert writing.provider.capabilities[0].id == "com_example_Notes_create"
     assert [
-        (one.original, one.written) for one in writing.names if one.pointer.startswith("/capabilities")
+        (name.original, name.written) for name in writing.names if name.pointer.startswith("/capabilities")
     ] == [("com.example.Notes#create", "com_example_Notes_create")]
 
 
-def test_what_the_source_leaves_out_is_filled_in_and_told() -> None:
+def test_what_the_source_leaves_out_is_filled_in_and_reported() -> None:
     writing = write(provider_of(Capability(id="a")), "1.0")
     manifest = json.loads(artifact(writing, "mmcp_manifest.json"))
     assert manifest["instructions"] == "Tools of com.example.app"
     assert manifest["tools"] == [{"name": "a", "description": "a", "parameters": {"type": "object"}}]
-    assert {(one.pointer, one.level) for one in writing.findings} == {
+    assert {(finding.pointer, finding.level) for finding in writing.findings} == {
         ("/instructions", Level.DEFAULTED),
         ("/component", Level.DEFAULTED),
         ("/capabilities/0/description", Level.DEFAULTED),
@@ -235,24 +235,24 @@ def test_numbers_are_written_digit_for_digit() -> None:
     exact = Decimal("0.1000000000000000000000000000001")
     taken = ObjectType(keywords={"default": {"a": exact, "b": [10**30, 1e300], "c": {}}})
     writing = write(provider_of(Capability(id="a", input=taken)), "1.0")
-    for one in writing.artifacts:
-        assert str(exact) in one.text
-        assert str(10**30) in one.text
+    for item in writing.artifacts:
+        assert str(exact) in item.text
+        assert str(10**30) in item.text
     assert read_back(writing).capabilities[0].input == taken
 
 
 def test_characters_that_xml_cannot_hold_survive_as_json_escapes() -> None:
     writing = write(provider_of(Capability(id="a", description="\x00 and \uffff")), "1.0")
-    assert not [one for one in writing.findings if one.pointer == "/capabilities/0/description"]
-    for one in writing.artifacts:
-        one.text.encode()
+    assert not [item for item in writing.findings if item.pointer == "/capabilities/0/description"]
+    for item in writing.artifacts:
+        item.text.encode()
     assert read_back(writing).capabilities[0].description == "\x00 and \uffff"
 
 
-def test_a_name_that_xml_cannot_hold_is_cleaned_and_told() -> None:
+def test_a_name_that_xml_cannot_hold_is_cleaned_and_reported() -> None:
     writing = write(provider_of(name="zero \x00 half \udfff"), "1.0")
     assert writing.provider.name == "zero \ufffd half \ufffd"
-    assert "characters-replaced" in {one.code for one in writing.findings}
+    assert "characters-replaced" in {finding.code for finding in writing.findings}
     assert read_back(writing).name == "zero \ufffd half \ufffd"
 
 
@@ -267,10 +267,10 @@ def meta_data(writing: Writing) -> str:
     (component,) = application_from_tree(
         {"AndroidManifest.xml": artifact(writing, "AndroidManifest.xml").encode()}
     ).of_kind("activity")
-    held = component.find_meta_data("mMCP_manifest")
-    assert held is not None
-    assert isinstance(held.value, str)
-    return held.value
+    kept = component.find_meta_data("mMCP_manifest")
+    assert kept is not None
+    assert isinstance(kept.value, str)
+    return kept.value
 
 
 @pytest.mark.parametrize("dialect", STATIC)
@@ -280,8 +280,8 @@ def test_a_manifest_is_written_up_to_the_length_that_android_15_takes(dialect: s
     room = provider_with_manifest_of(32_768, dialect, escaped)
     text = room.capabilities[0].description or ""
     longest = provider_of(Capability(id="a", description=text.replace(escaped, filler)))
-    held = meta_data(write(longest, dialect))
-    assert len(held.encode("utf-16-le")) == 2 * 32_768
+    kept = meta_data(write(longest, dialect))
+    assert len(kept.encode("utf-16-le")) == 2 * 32_768
     longer = provider_of(Capability(id="a", description=f"{longest.capabilities[0].description}x"))
     with pytest.raises(WriteError, match=r"'value' of <meta-data> mMCP_manifest has 32,769 char") as raised:
         write(longer, dialect)
@@ -310,8 +310,8 @@ def test_the_tools_that_fit_are_the_first_ones_and_smaller_ones_after_one_that_d
     assert fitting_tools(fitted) == (0, 1, 3, 5)
     full = provider_with_manifest_of(32_768, dialect).capabilities[0]
     for description, fits in ((full.description, (0,)), (f"{full.description}x", ())):
-        one = provider_of(Capability(id="a", description=description))
-        assert fitting_tools(fit(one, FORMAT.dialect(dialect)).provider) == fits
+        item = provider_of(Capability(id="a", description=description))
+        assert fitting_tools(fit(item, FORMAT.dialect(dialect)).provider) == fits
     assert meta_data(write(provider_of(*(tools[at] for at in (0, 1, 3, 5))), dialect))
 
 

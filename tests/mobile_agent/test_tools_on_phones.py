@@ -242,7 +242,7 @@ def test_an_app_that_is_not_installed_is_not_said_to_be_launched(made: MadePhone
         ("press_key", {"key_code": "KEYCODE_BACK KEYCODE_BACK"}),
     ],
 )
-def test_what_is_no_point_or_key_never_reaches_the_phone(
+def test_what_is_not_a_point_or_key_never_reaches_the_phone(
     made: MadePhone, tool: str, arguments: dict[str, object]
 ) -> None:
     made.run("tap", x=0, y=0)

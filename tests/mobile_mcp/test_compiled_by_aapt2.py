@@ -74,10 +74,10 @@ def as_get_attribute_value(value: CompiledValue) -> str:
 @pytest.mark.parametrize("dialect", DIALECTS)
 def test_a_device_gives_the_texts_that_were_written(dialect: str, tmp_path: Path) -> None:
     writing = write(wild_provider(), dialect)
-    archive = compile_application({one.path: one.text for one in writing.artifacts}, tmp_path)
+    archive = compile_application({item.path: item.text for item in writing.artifacts}, tmp_path)
     compiled = [
-        (tag, {name: as_get_attribute_value(value) for name, value in held.items()})
-        for tag, held in elements_of_xml(archive["res/xml/mcp_capabilities.xml"])
+        (tag, {name: as_get_attribute_value(value) for name, value in kept.items()})
+        for tag, kept in elements_of_xml(archive["res/xml/mcp_capabilities.xml"])
     ]
     expected: list[tuple[str, dict[str, str]]] = []
     for capability in writing.provider.capabilities:
@@ -89,8 +89,8 @@ def test_a_device_gives_the_texts_that_were_written(dialect: str, tmp_path: Path
         expected.append(("capability", named))
         if properties_of(capability.input):
             expected.append(("input", {}))
-        for name, held in properties_of(capability.input).items():
-            described = held.type.description or ""
+        for name, kept in properties_of(capability.input).items():
+            described = kept.type.description or ""
             expected.append(
                 ("param", {"name": name, "type": "string", "required": "true", "description": described})
             )
@@ -109,7 +109,7 @@ def test_xmltree_shows_the_manifest_and_the_descriptor(tmp_path: Path) -> None:
         name="Lamp",
         capabilities=(Capability(id="switch", description="Switches it", version="3"),),
     )
-    compile_application({one.path: one.text for one in write(provider).artifacts}, tmp_path)
+    compile_application({item.path: item.text for item in write(provider).artifacts}, tmp_path)
 
     def dump(name: str) -> str:
         command = [str(require("aapt2")), "dump", "xmltree", str(tmp_path / "linked.apk"), "--file", name]
@@ -132,26 +132,26 @@ def test_longer_texts_are_lost_by_the_compiler_which_is_why_they_are_cut(tmp_pat
         capabilities=(Capability(id="c", description="é" * 30_000, version="1"),),
     )
     writing = write(provider)
-    archive = compile_application({one.path: one.text for one in writing.artifacts}, tmp_path)
+    archive = compile_application({item.path: item.text for item in writing.artifacts}, tmp_path)
     (compiled,) = [
-        held["description"].text
-        for tag, held in elements_of_xml(archive["res/xml/mcp_capabilities.xml"])
+        kept["description"].text
+        for tag, kept in elements_of_xml(archive["res/xml/mcp_capabilities.xml"])
         if tag == "capability"
     ]
     assert compiled == writing.provider.capabilities[0].description
     uncut = artifact(writing, "res/xml/mcp_capabilities.xml").replace("…", "é" * 100)
-    files = {one.path: one.text for one in writing.artifacts} | {"res/xml/mcp_capabilities.xml": uncut}
+    files = {item.path: item.text for item in writing.artifacts} | {"res/xml/mcp_capabilities.xml": uncut}
     archive = compile_application(files, tmp_path)
     (lost,) = [
-        held["description"].text
-        for tag, held in elements_of_xml(archive["res/xml/mcp_capabilities.xml"])
+        kept["description"].text
+        for tag, kept in elements_of_xml(archive["res/xml/mcp_capabilities.xml"])
         if tag == "capability"
     ]
     assert lost == "STRING_TOO_LARGE"
     values = [
-        held["value"].text
-        for tag, held in elements_of_xml(archive["AndroidManifest.xml"])
-        if tag == "meta-data" and "value" in held
+        kept["value"].text
+        for tag, kept in elements_of_xml(archive["AndroidManifest.xml"])
+        if tag == "meta-data" and "value" in kept
     ]
     assert "n" * 32_767 + "…" in values
     assert read_back(writing).name == "n" * 32_767 + "…"

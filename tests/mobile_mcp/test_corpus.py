@@ -116,7 +116,7 @@ def corpus_json(name: str) -> Json:
 def read_descriptor(name: str) -> tuple[Provider, set[str | None]]:
     reading = FORMAT.read_file(SourceFile(name, (folder() / name).read_bytes()), ReadingContext())
     (provider,) = reading.providers
-    return provider, {one.rule for one in reading.findings}
+    return provider, {finding.rule for finding in reading.findings}
 
 
 def read_tool(manifest: str) -> tuple[Provider, list[str | None]]:
@@ -125,21 +125,21 @@ def read_tool(manifest: str) -> tuple[Provider, list[str | None]]:
     tree.update({path: (folder() / f"{RES}{name}").read_bytes() for path, name in files.items()})
     reading = FORMAT.read_application(application_from_tree(tree), ReadingContext())
     (provider,) = reading.providers
-    return provider, [one.rule for one in reading.findings]
+    return provider, [finding.rule for finding in reading.findings]
 
 
 def test_every_file_of_the_corpus_is_looked_at() -> None:
     seen = {*DESCRIPTORS, *REFUSED, *AGENTS, *STRINGS, *REQUESTS, *RESPONSES, *CALLS, "index.tsv"}
     seen |= {f"{TOOL}{name}" for name in APPS}
-    assert seen == {one.name for one in folder().iterdir()}
+    assert seen == {path.name for path in folder().iterdir()}
 
 
 @pytest.mark.parametrize("name", DESCRIPTORS)
 def test_a_descriptor_is_read(name: str) -> None:
     dialect, capabilities, rows = DESCRIPTORS[name]
-    provider, told = read_descriptor(name)
-    assert (provider.dialect, [one.id for one in provider.capabilities]) == (dialect, capabilities)
-    assert told == rows
+    provider, reported = read_descriptor(name)
+    assert (provider.dialect, [item.id for item in provider.capabilities]) == (dialect, capabilities)
+    assert reported == rows
     assert FORMAT.detect(SourceFile(name, (folder() / name).read_bytes())) > 0
 
 
@@ -147,14 +147,14 @@ def test_the_prototype_s_capabilities_are_read_whole() -> None:
     provider, _ = read_descriptor(f"{RES}xml__mcp_capabilities@a675b63.xml")
     today, query, _make_up = provider.capabilities
     assert (today.input, today.output) == (ObjectType(), None)
-    assert {name: (held.type.kind, held.required) for name, held in properties_of(query.input).items()} == {
+    assert {name: (kept.type.kind, kept.required) for name, kept in properties_of(query.input).items()} == {
         "date": ("string", True)
     }
-    assert {name: held.type.kind for name, held in properties_of(query.output).items()} == {
+    assert {name: kept.type.kind for name, kept in properties_of(query.output).items()} == {
         "date": "string",
         "has_clocked_in": "boolean",
     }
-    assert all(one.version == "1" and one.extensions == {} for one in provider.capabilities)
+    assert all(item.version == "1" and item.extensions == {} for item in provider.capabilities)
 
 
 @pytest.mark.parametrize("name", REFUSED)
@@ -164,7 +164,7 @@ def test_a_fragment_of_a_manifest_is_refused(name: str) -> None:
 
 
 @pytest.mark.parametrize("name", [*AGENTS, *STRINGS])
-def test_a_manifest_or_strings_file_is_no_descriptor(name: str) -> None:
+def test_a_manifest_or_strings_file_is_not_a_descriptor(name: str) -> None:
     assert FORMAT.detect(SourceFile(name, (folder() / name).read_bytes())) == 0
     with pytest.raises(InputError, match="no Mobile-MCP descriptor"):
         read_descriptor(name)
@@ -179,19 +179,19 @@ def test_an_agent_s_app_declares_no_tool(name: str) -> None:
 @pytest.mark.parametrize("name", APPS)
 def test_a_tool_s_app_is_read(name: str) -> None:
     _, label, description, rows = APPS[name]
-    provider, told = read_tool(name)
+    provider, reported = read_tool(name)
     assert (provider.component, provider.name) == (".CommandGatewayService", label)
     assert (provider.description or "").startswith(description or "")
     assert (provider.description is None) is (description is None)
-    assert sorted(one for one in told if one) == rows
+    assert sorted(item for item in reported if item) == rows
 
 
 @pytest.mark.parametrize("name", APPS)
 def test_a_tool_s_app_written_again_says_the_same(name: str) -> None:
     provider, _ = read_tool(name)
-    told = round_trip(provider)
-    assert told.writing.findings == ()
-    assert_same_declaration(provider, told.after)
+    reported = round_trip(provider)
+    assert reported.writing.findings == ()
+    assert_same_declaration(provider, reported.after)
 
 
 @pytest.mark.parametrize("name", REQUESTS)

@@ -38,7 +38,7 @@ def lint_app(*components: str, files: Mapping[str, str] | None = None) -> tuple[
 
 
 def codes(findings: tuple[Finding, ...]) -> set[str]:
-    return {one.code for one in findings}
+    return {finding.code for finding in findings}
 
 
 def with_param(attributes: str, element: str = "input") -> str:
@@ -183,20 +183,21 @@ def test_what_keeps_every_rule_has_no_finding() -> None:
 @pytest.mark.parametrize(
     ("rule", "text"), [(rule, text) for rule, texts in BROKEN_FILES.items() for text in texts]
 )
-def test_a_file_that_breaks_a_rule_is_told_with_its_place(rule: str, text: str) -> None:
-    told = [one for one in lint_text("\n" + text) if one.code == rule]
-    assert told
+def test_a_file_that_breaks_a_rule_is_reported_with_its_place(rule: str, text: str) -> None:
+    reported = [item for item in lint_text("\n" + text) if item.code == rule]
+    assert reported
     assert all(
-        one.level is RULES[rule].level and one.rule == f"Mobile-MCP {RULES[rule].section}" for one in told
+        item.level is RULES[rule].level and item.rule == f"Mobile-MCP {RULES[rule].section}"
+        for item in reported
     )
-    assert all(one.source is not None and one.source.path == "caps.xml" for one in told)
+    assert all(item.source is not None and item.source.path == "caps.xml" for item in reported)
 
 
 @pytest.mark.parametrize(("rule", "app"), [(rule, app) for rule, apps in BROKEN_APPS.items() for app in apps])
-def test_an_app_that_breaks_a_rule_is_told_with_its_place(rule: str, app: App) -> None:
-    told = [one for one in lint_app(*app.components, files=app.files) if one.code == rule]
-    assert told
-    assert all(one.source is not None for one in told)
+def test_an_app_that_breaks_a_rule_is_reported_with_its_place(rule: str, app: App) -> None:
+    reported = [item for item in lint_app(*app.components, files=app.files) if item.code == rule]
+    assert reported
+    assert all(item.source is not None for item in reported)
 
 
 def test_a_text_of_another_protocol_under_the_older_key_is_not_taken_for_a_broken_service() -> None:
@@ -211,7 +212,7 @@ def test_every_rule_is_shown_broken() -> None:
     assert BROKEN_FILES.keys() | BROKEN_APPS.keys() == RULES.keys()
 
 
-def test_only_the_rule_that_is_broken_is_told() -> None:
+def test_only_the_rule_that_is_broken_is_reported() -> None:
     for rule in (
         "mobile-mcp-version",
         "mobile-mcp-capability-version",
@@ -231,7 +232,7 @@ def test_only_the_rule_that_is_broken_is_told() -> None:
 
 
 @pytest.mark.parametrize(
-    ("value", "told"),
+    ("value", "reported"),
     [
         ('value="2048"', "a number"),
         ('value="1.5"', "a number"),
@@ -240,9 +241,9 @@ def test_only_the_rule_that_is_broken_is_told() -> None:
         ('value="@string/lamp"', "@string/lamp, which is not among the resources"),
     ],
 )
-def test_a_name_that_is_no_text_is_called_what_it_is(value: str, told: str) -> None:
+def test_a_name_that_is_not_a_text_is_called_what_it_is(value: str, reported: str) -> None:
     found = lint_app(service(NAME.replace('value="Lamp"', value), DESCRIPTION, CAPABILITIES), files=FILES)
-    assert [told in one.message for one in found if one.code == "mobile-mcp-tool-name-text"] == [True]
+    assert [reported in item.message for item in found if item.code == "mobile-mcp-tool-name-text"] == [True]
 
 
 def test_a_place_is_the_line_of_the_element() -> None:
@@ -253,7 +254,7 @@ def test_a_place_is_the_line_of_the_element() -> None:
     assert (finding.rule, finding.level) == ("Mobile-MCP 1.2.2", Level.ERROR)
 
 
-def test_errors_are_what_the_specification_demands_and_nothing_else() -> None:
+def test_errors_are_what_the_specification_requires_and_nothing_else() -> None:
     for rule in RULES.values():
         demanded = rule.section.startswith("1.") and rule.level is not Level.NOTE
         assert (rule.level is Level.ERROR) is demanded, rule
@@ -267,9 +268,9 @@ def test_what_we_write_in_1_0_keeps_every_must(dialect: str) -> None:
     writing = write(Provider(protocol="test", package="a.b", capabilities=(Capability(id="c"),)), dialect)
     assert FORMAT.lint_application is not None
     found = FORMAT.lint_application(
-        application_from_tree({one.path: one.text.encode() for one in writing.artifacts})
+        application_from_tree({item.path: item.text.encode() for item in writing.artifacts})
     )
-    errors = {one.code for one in found if one.level is Level.ERROR}
+    errors = {item.code for item in found if item.level is Level.ERROR}
     expected = {
         "prototype": {"mobile-mcp-version"},
         "pre-spec": {"mobile-mcp-action", "mobile-mcp-root", "mobile-mcp-version", "mobile-mcp-tool-name"}
@@ -290,5 +291,5 @@ def test_the_fixtures_use_the_action_of_1_1_1() -> None:
 
 def test_a_descriptor_that_is_elsewhere_in_the_app_is_named() -> None:
     found = lint_app(service(*GOOD), files={"res/raw/mcp_capabilities.xml": FULL})
-    (finding,) = (one for one in found if one.code == "mobile-mcp-descriptor-file")
+    (finding,) = (item for item in found if item.code == "mobile-mcp-descriptor-file")
     assert finding.message == "@xml/mcp_capabilities does not exist, but the app has @raw/mcp_capabilities"

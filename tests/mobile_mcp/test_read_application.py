@@ -36,7 +36,7 @@ def test_a_service_of_section_1_1_is_read_strictly_and_whole() -> None:
     ).providers
     assert (provider.package, provider.component) == ("com.example.lamp", ".LampService")
     assert (provider.name, provider.description, provider.dialect) == ("Lamp", "Switches the lamp", "1.0")
-    assert [one.id for one in provider.capabilities] == ["dim", "off"]
+    assert [item.id for item in provider.capabilities] == ["dim", "off"]
     assert provider.extensions == {}
     assert provider.source is not None
     assert provider.source.path == "res/xml/mcp_capabilities.xml"
@@ -71,13 +71,13 @@ OTHER_CAPABILITIES = CAPABILITIES.replace("mcp_capabilities", "other")
 def test_a_service_that_cannot_be_read_does_not_take_the_others_with_it() -> None:
     unreadable = service(NAME, DESCRIPTION, OTHER_CAPABILITIES, name=".Other")
     reading = read_app(unreadable, service(NAME, DESCRIPTION, CAPABILITIES), files=TWO_FILES)
-    assert [one.component for one in reading.providers] == [".LampService"]
+    assert [provider.component for provider in reading.providers] == [".LampService"]
     (problem,) = reading.problems
     assert "<tools>" in problem.message
     assert problem.place == "res/xml/other.xml:1"
 
 
-def test_a_named_manifest_gives_what_can_be_read_and_tells_the_rest(tmp_path: Path) -> None:
+def test_a_named_manifest_gives_what_can_be_read_and_says_the_rest(tmp_path: Path) -> None:
     unreadable = service(NAME, DESCRIPTION, OTHER_CAPABILITIES, name=".Other")
     texts = {
         "AndroidManifest.xml": manifest(unreadable, service(NAME, DESCRIPTION, CAPABILITIES)),
@@ -89,7 +89,9 @@ def test_a_named_manifest_gives_what_can_be_read_and_tells_the_rest(tmp_path: Pa
         file.write_text(text, encoding="utf-8")
     for source in (tmp_path, tmp_path / "app" / "src" / "main" / "AndroidManifest.xml"):
         reading = read_source(str(source))
-        assert [one.component for one in reading.providers if one.component] == [".LampService"]
+        assert [provider.component for provider in reading.providers if provider.component] == [
+            ".LampService"
+        ]
         assert any("<tools>" in problem.message for problem in reading.problems)
 
 
@@ -103,12 +105,14 @@ def test_the_only_service_has_to_be_readable_and_so_has_every_one_in_a_strict_re
 
 @pytest.mark.row("M12")
 @pytest.mark.parametrize("attribute", ["value", "resource"])
-def test_a_name_whose_reference_leads_nowhere_is_told_and_the_package_stands_for_it(attribute: str) -> None:
+def test_a_name_whose_reference_leads_nowhere_is_reported_and_the_package_is_used_for_it(
+    attribute: str,
+) -> None:
     name = NAME.replace('value="Lamp"', f'{attribute}="@string/built_later"')
     reading = read_app(service(name, DESCRIPTION, CAPABILITIES))
     assert reading.providers[0].name == "com.example.lamp"
-    (told,) = [one for one in reading.findings if one.rule == "M12"]
-    assert "@string/built_later, which is not there" in told.message
+    (reported,) = [finding for finding in reading.findings if finding.rule == "M12"]
+    assert "@string/built_later, which is not there" in reported.message
 
 
 def test_what_a_call_needs_to_know_about_the_service_is_kept() -> None:
@@ -131,7 +135,7 @@ def test_a_descriptor_of_another_name_is_followed_and_its_name_kept() -> None:
 
 
 @pytest.mark.row("M11")
-def test_older_meta_data_beside_a_specified_descriptor_are_read() -> None:
+def test_older_meta_data_next_to_a_specified_descriptor_are_read() -> None:
     reading = read_app(service(OLDER_TEXTS, OLDER_CAPABILITIES))
     (provider,) = reading.providers
     assert (provider.dialect, provider.name) == ("1.0", "Old lamp")
@@ -144,7 +148,7 @@ def test_older_meta_data_beside_a_specified_descriptor_are_read() -> None:
 
 
 @pytest.mark.row("M11")
-def test_an_older_action_beside_a_specified_descriptor_is_read() -> None:
+def test_an_older_action_next_to_a_specified_descriptor_is_read() -> None:
     reading = read_app(service(NAME, DESCRIPTION, CAPABILITIES, action=OLDER_ACTION))
     assert reading.providers[0].dialect == "1.0"
     assert rows_of(reading) == ["M11"]
@@ -282,7 +286,7 @@ def test_a_name_given_as_a_resource_is_resolved() -> None:
         ("", "", "com.example.lamp"),
     ],
 )
-def test_label_and_then_package_stand_for_a_missing_name(
+def test_label_and_then_package_are_used_for_a_missing_name(
     of_service: str, of_application: str, name: str
 ) -> None:
     attributes = f'android:exported="true" {of_service}'
@@ -292,7 +296,7 @@ def test_label_and_then_package_stand_for_a_missing_name(
 
 
 @pytest.mark.row("M12")
-def test_the_app_s_description_stands_for_a_missing_one() -> None:
+def test_the_app_s_description_is_used_for_a_missing_one() -> None:
     reading = read_app(service(NAME, CAPABILITIES), attributes='android:description="@string/about"', files={
         "res/xml/mcp_capabilities.xml": FULL,
         "res/values/s.xml": '<resources><string name="about">About lamps</string></resources>',
@@ -320,7 +324,7 @@ def test_each_of_several_services_is_a_provider() -> None:
         service(NAME, DESCRIPTION, CAPABILITIES, name=".One"),
         service(NAME, DESCRIPTION, CAPABILITIES, name=".Two"),
     )
-    assert [one.component for one in reading.providers] == [".One", ".Two"]
+    assert [provider.component for provider in reading.providers] == [".One", ".Two"]
     assert rows_of(reading) == ["M13"]
 
 
@@ -331,7 +335,7 @@ def test_a_service_without_descriptor_is_left_out(given: str) -> None:
         service(NAME, DESCRIPTION, given, name=".Bare"),
         service(NAME, DESCRIPTION, CAPABILITIES, name=".Full"),
     )
-    assert [one.component for one in reading.providers] == [".Full"]
+    assert [provider.component for provider in reading.providers] == [".Full"]
     assert rows_of(reading) == ["M64"]
 
 
@@ -343,7 +347,7 @@ def test_a_descriptor_given_as_value_is_read() -> None:
 
 
 @pytest.mark.row("M66")
-def test_a_raw_descriptor_is_read_as_it_stands() -> None:
+def test_a_raw_descriptor_is_read_as_it_is() -> None:
     text = descriptor(r'<capability id="c" description="It\&apos;s 007" version="1.10"/>')
     reading = read_app(
         service(NAME, DESCRIPTION, CAPABILITIES.replace("@xml", "@raw")),
@@ -359,7 +363,7 @@ def test_other_services_and_apps_without_one_give_nothing() -> None:
     assert read_app().providers == ()
 
 
-def test_a_descriptor_that_cannot_be_read_is_told_with_its_place() -> None:
+def test_a_descriptor_that_cannot_be_read_is_reported_with_its_place() -> None:
     with pytest.raises(InputError, match=r"^res/xml/mcp_capabilities\.xml:1"):
         read_app(service(NAME, DESCRIPTION, CAPABILITIES), files={"res/xml/mcp_capabilities.xml": "<mcp>"})
 

@@ -47,12 +47,12 @@ PARAM = '<param name="x" type="string" required="true" description="X"/>'
         (CAPABILITY.format(PARAM), "/capability/param"),
     ],
 )
-def test_a_part_in_another_place_is_told_and_kept(element: str, pointer: str) -> None:
+def test_a_part_in_another_place_is_reported_and_kept(element: str, pointer: str) -> None:
     reading = read_text(descriptor(element))
     (finding,) = reading.findings
     assert (finding.rule, finding.pointer) == ("M67", f"/mobile-mcp-capabilities{pointer}")
     (provider,) = reading.providers
-    assert all(one.input == ObjectType() for one in provider.capabilities)
+    assert all(item.input == ObjectType() for item in provider.capabilities)
     kept = provider.model_dump_json()
     assert '"tag":"param"' in kept or '"tag":"capability"' in kept
 
@@ -85,16 +85,16 @@ def test_a_root_in_a_namespace_is_refused_by_its_full_name() -> None:
     ],
 )
 def test_a_type_word_and_its_synonyms_are_one_kind_in_any_case(word: str, kind: str) -> None:
-    for spelled in (word, word.upper(), word.title()):
-        param = f'<param name="x" type="{spelled}" required="true" description="X"/>'
+    for written_as in (word, word.upper(), word.title()):
+        param = f'<param name="x" type="{written_as}" required="true" description="X"/>'
         capability = capability_of(
             f'<capability id="c" description="C" version="1"><input>{param}</input></capability>'
         )
-        held = properties_of(capability.input)["x"].type
-        assert held.kind == kind
+        kept = properties_of(capability.input)["x"].type
+        assert kept.kind == kind
         written = {"string": "string", "boolean": "boolean", "int64": "integer", "double": "number"}[kind]
         fact = "word" if word == "short" else "word-as-written"
-        assert held.extensions == ({} if spelled == written else {"mobile-mcp": {fact: spelled}})
+        assert kept.extensions == ({} if written_as == written else {"mobile-mcp": {fact: written_as}})
 
 
 def test_arrays_and_objects_have_no_structure() -> None:
@@ -105,7 +105,7 @@ def test_arrays_and_objects_have_no_structure() -> None:
     capability = capability_of(
         f'<capability id="c" description="C" version="1"><output>{params}</output></capability>'
     )
-    kinds = {name: type(held.type) for name, held in properties_of(capability.output).items()}
+    kinds = {name: type(kept.type) for name, kept in properties_of(capability.output).items()}
     assert kinds == {
         "array": ArrayType,
         "list": ArrayType,
@@ -123,14 +123,14 @@ def one_parameter(attributes: str) -> tuple[Property, list[str | None]]:
         )
     )
     taken = reading.providers[0].capabilities[0].input
-    (held,) = properties_of(taken).values()
-    return held, rows_of(reading)
+    (kept,) = properties_of(taken).values()
+    return kept, rows_of(reading)
 
 
 @pytest.mark.row("M05")
 def test_an_unknown_type_word_is_a_string_and_is_kept() -> None:
-    held, rows = one_parameter('name="day" type="date" required="true" description="D"')
-    assert held.type == string(description="D", extensions={"mobile-mcp": {"word": "date"}})
+    kept, rows = one_parameter('name="day" type="date" required="true" description="D"')
+    assert kept.type == string(description="D", extensions={"mobile-mcp": {"word": "date"}})
     assert rows == ["M05"]
 
 
@@ -145,9 +145,9 @@ def test_an_unknown_type_word_is_a_string_and_is_kept() -> None:
         ('required="0"', False),
     ],
 )
-def test_required_in_other_words_is_told(stated: str, required: bool) -> None:  # noqa: FBT001
-    held, rows = one_parameter(f'name="x" type="string" description="X" {stated}')
-    assert held.required is required
+def test_required_in_other_words_is_reported(stated: str, required: bool) -> None:  # noqa: FBT001
+    kept, rows = one_parameter(f'name="x" type="string" description="X" {stated}')
+    assert kept.required is required
     assert rows == ["M07"]
 
 
@@ -159,7 +159,7 @@ def test_required_in_other_words_is_told(stated: str, required: bool) -> None:  
         ("mcp", "pre-spec"),
     ],
 )
-def test_the_root_tells_the_dialect(root: str, dialect: str) -> None:
+def test_the_root_says_the_dialect(root: str, dialect: str) -> None:
     assert provider_of(descriptor(SWITCH, root=root), strict=True).dialect == dialect
 
 
@@ -238,7 +238,7 @@ def test_a_second_input_continues_the_first() -> None:
 
 
 @pytest.mark.row("M62")
-def test_missing_descriptions_and_types_are_told() -> None:
+def test_missing_descriptions_and_types_are_reported() -> None:
     param = '<param name="x" required="true"/>'
     reading = read_text(descriptor(f'<capability id="c" version="1"><input>{param}</input></capability>'))
     capability = reading.providers[0].capabilities[0]
@@ -250,7 +250,7 @@ def test_missing_descriptions_and_types_are_told() -> None:
 @pytest.mark.row("M63")
 def test_a_lone_capability_is_a_descriptor() -> None:
     provider = provider_of(SWITCH)
-    assert (provider.dialect, [one.id for one in provider.capabilities]) == ("1.0", ["switch"])
+    assert (provider.dialect, [item.id for item in provider.capabilities]) == ("1.0", ["switch"])
 
 
 @pytest.mark.parametrize(
@@ -331,7 +331,7 @@ def test_a_reference_that_leads_nowhere_is_kept_as_one() -> None:
     "", "words", "{}", "<a/>", "<manifest/>", '<mobile-mcp-capabilities version="1.0">', "<mcp",
     "<!DOCTYPE mcp><mcp/>", '<x:mobile-mcp-capabilities xmlns:x="urn:x" version="1.0"/>', "\x03\x00\x08\x00",
 ])  # fmt: skip
-def test_what_is_no_descriptor_is_refused_in_one_sentence(text: str) -> None:
+def test_what_is_not_a_descriptor_is_refused_in_one_sentence(text: str) -> None:
     with pytest.raises(InputError) as refused:
         read_text(text)
     assert (refused.value.place or "").startswith("caps.xml")

@@ -23,17 +23,20 @@ APP = application_from_tree(
 def test_it_declares_calls_without_parameters_with_them_and_with_results() -> None:
     (provider,) = FORMAT.read_application(APP, ReadingContext(strict=True)).providers
     shapes = {
-        one.id: (bool(isinstance(one.input, ObjectType) and one.input.properties), one.output is not None)
-        for one in provider.capabilities
+        capability.id: (
+            bool(isinstance(capability.input, ObjectType) and capability.input.properties),
+            capability.output is not None,
+        )
+        for capability in provider.capabilities
     }
     assert shapes == {
         "clock_in_today": (False, False),
         "make_up_clock_in": (True, False),
         "query_clock_in": (True, True),
     }
-    told = round_trip(provider)
-    assert told.writing.findings == ()
-    assert_same_declaration(provider, told.after)
+    reported = round_trip(provider)
+    assert reported.writing.findings == ()
+    assert_same_declaration(provider, reported.after)
 
 
 def test_it_breaks_no_rule() -> None:
@@ -49,6 +52,6 @@ def test_it_crosses_into_every_dialect_without_loss(dialect: str) -> None:
     after = read_back(writing, strict=True)
     assert after.dialect == dialect_when_read(dialect)
     assert after.capabilities == tuple(
-        one.model_copy(update={"source": other.source})
-        for one, other in zip(provider.capabilities, after.capabilities, strict=True)
+        first.model_copy(update={"source": other.source})
+        for first, other in zip(provider.capabilities, after.capabilities, strict=True)
     )

@@ -22,9 +22,9 @@ def facts_lost(text: str, target: str, *components: str, attributes: str = "") -
     services = components or (service(NAME, DESCRIPTION, CAPABILITIES),)
     files = {"res/xml/mcp_capabilities.xml": text, "res/xml/other.xml": text}
     (provider,) = read_app(*services, attributes=attributes, files=files).providers
-    one = load_formats()[target]
-    assert one.write is not None
-    findings = one.write(provider, one.dialects[0]).findings
+    item = load_formats()[target]
+    assert item.write is not None
+    findings = item.write(provider, item.dialects[0]).findings
     return [finding for finding in findings if "/extensions/mobile-mcp/" in finding.pointer]
 
 
@@ -44,7 +44,7 @@ def facts_lost(text: str, target: str, *components: str, attributes: str = "") -
 def test_another_spelling_is_at_most_renamed(text: str, target: str) -> None:
     lost = facts_lost(text, target)
     assert lost
-    assert all(CONVERSION_LEVELS.index(one.level) <= CONVERSION_LEVELS.index(Level.RENAMED) for one in lost)
+    assert all(CONVERSION_LEVELS.index(item.level) <= CONVERSION_LEVELS.index(Level.RENAMED) for item in lost)
 
 
 @pytest.mark.parametrize("target", TARGETS)
@@ -56,15 +56,15 @@ def test_how_the_manifest_names_things_is_at_most_renamed(target: str) -> None:
         attributes='android:exported="true"',
     ).replace("</intent-filter>", '<category android:name="a.CATEGORY"/></intent-filter>')
     lost = facts_lost(descriptor(capability("")), target, named, attributes='android:permission="a.P"')
-    assert {one.pointer.rpartition("/")[2] for one in lost} == {"application-access", "filters", "resource"}
-    assert {one.level for one in lost} == {Level.RENAMED}
+    assert {item.pointer.rpartition("/")[2] for item in lost} == {"application-access", "filters", "resource"}
+    assert {item.level for item in lost} == {Level.RENAMED}
 
 
 @pytest.mark.parametrize("target", TARGETS)
 @pytest.mark.parametrize("word", ["date", "short", "enum"])
 def test_a_word_that_says_more_is_reported(word: str, target: str) -> None:
     found = facts_lost(descriptor(capability(param(word))), target)
-    (lost,) = [one for one in found if one.pointer.endswith("/word")]
+    (lost,) = [item for item in found if item.pointer.endswith("/word")]
     assert CONVERSION_LEVELS.index(lost.level) > CONVERSION_LEVELS.index(Level.RENAMED)
 
 
@@ -84,6 +84,6 @@ def test_a_rule_of_the_application_is_written_at_the_service() -> None:
     ).providers
     trip = round_trip(provider)
     assert trip.after.access == provider.access
-    assert [(one.pointer, one.level) for one in trip.writing.findings] == [
+    assert [(finding.pointer, finding.level) for finding in trip.writing.findings] == [
         ("/extensions/mobile-mcp/application-access", Level.RENAMED)
     ]

@@ -6,7 +6,7 @@ from droidgate_mobile_mcp.format import FORMAT
 
 
 def test_every_row_of_the_reference_is_there() -> None:
-    rows = {one.id for one in load_divergences().values() if one.format == "mobile-mcp"}
+    rows = {divergence.id for divergence in load_divergences().values() if divergence.format == "mobile-mcp"}
     assert {f"M{number:02}" for number in range(1, 33)} <= rows
 
 
@@ -25,5 +25,5 @@ def test_every_written_word_is_read_as_its_kind() -> None:
 
 
 def test_1_0_is_the_default_and_every_dialect_is_read_and_written() -> None:
-    assert [one.id for one in FORMAT.dialects] == ["1.0", "1.0-input", "prototype", "pre-spec"]
-    assert all(one.readable and one.capacity is not None for one in FORMAT.dialects)
+    assert [dialect.id for dialect in FORMAT.dialects] == ["1.0", "1.0-input", "prototype", "pre-spec"]
+    assert all(dialect.readable and dialect.capacity is not None for dialect in FORMAT.dialects)

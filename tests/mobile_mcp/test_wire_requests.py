@@ -21,7 +21,7 @@ from droidgate_mobile_mcp.wire import (
     write_request,
 )
 
-SERVED = [one for one in WIRE_DIALECTS.values() if one.served]
+SERVED = [item for item in WIRE_DIALECTS.values() if item.served]
 SPEC_EXTRA = "mobile-mcp-request"
 
 
@@ -134,7 +134,7 @@ def test_args_and_input_that_differ_are_malformed() -> None:
 
 
 @pytest.mark.row("M01")
-def test_arguments_beside_the_capability_are_read() -> None:
+def test_arguments_next_to_the_capability_are_read() -> None:
     inner = {"id": "u-1", "capability": {"id": "dim"}, "args": {"a": 1}}
     extras = {SPEC_EXTRA: json.dumps({"mobile-mcp-request": {"version": "1.0", "request": inner}})}
     assert read_request(extras).arguments == {"a": 1}
@@ -189,7 +189,7 @@ def test_a_version_that_means_1_0_is_accepted(version: Json) -> None:
 
 
 @pytest.mark.parametrize("version", ["2.0", "1.1", "", 2, True, [], "1.0 "])
-def test_another_version_is_told_with_all_that_an_answer_needs(version: Json) -> None:
+def test_another_version_is_reported_with_all_that_an_answer_needs(version: Json) -> None:
     with pytest.raises(UnsupportedVersionError) as refused:
         read_request(wrapped(version, args={}))
     assert refused.value.failure == "unsupported_version"
@@ -232,7 +232,7 @@ def test_a_number_as_id_is_text_and_repeated_as_it_was() -> None:
         ("words", None),
     ],
 )
-def test_what_is_no_request_is_malformed_and_keeps_its_id(
+def test_what_is_not_a_request_is_malformed_and_keeps_its_id(
     extras: dict[str, str] | str, request_id: str | None
 ) -> None:
     with pytest.raises(MalformedRequestError) as refused:
@@ -242,16 +242,16 @@ def test_what_is_no_request_is_malformed_and_keeps_its_id(
     assert refused.value.request.request_id == (request_id or "")
 
 
-@pytest.mark.parametrize("dialect", SERVED, ids=lambda one: one.id)
+@pytest.mark.parametrize("dialect", SERVED, ids=lambda item: item.id)
 def test_every_served_dialect_is_written_as_its_own_reader_and_section_3_1_have_it(
     dialect: WireDialect,
 ) -> None:
     extras = write_request(dialect, "u-1", "dim", {"percent": 5})
     ((extra, text),) = extras.items()
     document = json.loads(text)
-    held: Json = '{"percent":5}' if dialect.id.startswith("MM") else {"percent": 5}
+    kept: Json = '{"percent":5}' if dialect.id.startswith("MM") else {"percent": 5}
     key = "args" if dialect.id in {"S0", "MM-4", "MM-6-args"} else "input"
-    request = {"id": "u-1", "capability": {"id": "dim", key: held}}
+    request = {"id": "u-1", "capability": {"id": "dim", key: kept}}
     if dialect.id in {"S0", "S1"}:
         assert extra == SPEC_EXTRA
         assert document == {"mobile-mcp-request": {"version": "1.0", "request": request}}
@@ -335,10 +335,10 @@ def test_wild_extras_are_read_or_malformed(extras: dict[str, Json] | str) -> Non
     assert isinstance(request.arguments, dict)
 
 
-def test_every_descriptor_dialect_has_its_wire_dialects_and_each_stands_once() -> None:
-    joined = [one.id for wires in WIRE_OF_DIALECT.values() for one in wires]
+def test_every_descriptor_dialect_has_its_wire_dialects_once() -> None:
+    joined = [item.id for wires in WIRE_OF_DIALECT.values() for item in wires]
     assert sorted(joined) == sorted(WIRE_DIALECTS)
-    assert [one.id for one in WIRE_OF_DIALECT["1.0"]] == ["S0"]
-    assert [one.id for one in WIRE_OF_DIALECT["1.0-input"]] == ["S1"]
-    assert all(one.served for one in WIRE_OF_DIALECT["prototype"])
-    assert not any(one.served for one in WIRE_OF_DIALECT["pre-spec"])
+    assert [item.id for item in WIRE_OF_DIALECT["1.0"]] == ["S0"]
+    assert [item.id for item in WIRE_OF_DIALECT["1.0-input"]] == ["S1"]
+    assert all(item.served for item in WIRE_OF_DIALECT["prototype"])
+    assert not any(item.served for item in WIRE_OF_DIALECT["pre-spec"])

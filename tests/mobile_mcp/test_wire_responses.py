@@ -27,7 +27,7 @@ from droidgate_mobile_mcp.wire import (
 from model_types import boolean, record, required, string
 
 SPEC_EXTRA = "mobile-mcp-response"
-SERVED = [one for one in WIRE_DIALECTS.values() if one.served]
+SERVED = [item for item in WIRE_DIALECTS.values() if item.served]
 LISTED = [
     {"name": "date", "type": "string", "value": "2026-02-14"},
     {"name": "there", "type": "boolean", "value": True},
@@ -128,7 +128,7 @@ def test_a_listed_output_without_a_value_counts_as_missing_and_is_not_made_up() 
 
 @pytest.mark.row("M24")
 @pytest.mark.parametrize("version", [None, "2.0", 1, True, {}])
-def test_a_response_of_another_version_is_read_and_told(version: Json) -> None:
+def test_a_response_of_another_version_is_read_and_reported(version: Json) -> None:
     document = json.loads(wrapped(LISTED)[SPEC_EXTRA])
     document["mobile-mcp-response"]["version"] = version
     extras: dict[str, Json] = {SPEC_EXTRA: json.dumps(document)}
@@ -137,7 +137,7 @@ def test_a_response_of_another_version_is_read_and_told(version: Json) -> None:
 
 
 @pytest.mark.row("M24")
-def test_a_wrapped_response_without_a_version_is_told() -> None:
+def test_a_wrapped_response_without_a_version_is_reported() -> None:
     document = json.loads(wrapped(LISTED)[SPEC_EXTRA])
     del document["mobile-mcp-response"]["version"]
     assert rows({SPEC_EXTRA: json.dumps(document)}) == ["M24"]
@@ -145,7 +145,7 @@ def test_a_wrapped_response_without_a_version_is_told() -> None:
 
 @pytest.mark.row("M21")
 @pytest.mark.parametrize(("status", "succeeded"), [("success", True), ("failure", False)])
-def test_status_and_message_may_stand_inside_the_capability(status: str, succeeded: bool) -> None:  # noqa: FBT001
+def test_status_and_message_may_be_inside_the_capability(status: str, succeeded: bool) -> None:  # noqa: FBT001
     """Commit 47b4a20 of the specification (reference 2.1)."""
     capability = {"id": "q", "output": OUTPUTS, "status": status, "message": "Told inside"}
     inner = {"id": "u-1", "capability": capability}
@@ -178,7 +178,7 @@ def test_an_unknown_status_is_a_failure_and_a_missing_one_depends_on_output(
 
 
 @pytest.mark.row("M27")
-def test_the_extra_tells_the_request_where_the_response_does_not() -> None:
+def test_the_extra_says_the_request_where_the_response_does_not() -> None:
     extras = {**wrapped(LISTED, id=None), "mcp_request_id": "u-9"}
     assert read(extras).request_id == "u-9"
     assert rows(extras) == ["M27"]
@@ -191,7 +191,7 @@ def test_the_response_s_own_id_comes_first() -> None:
 
 @pytest.mark.row("M28")
 @pytest.mark.parametrize("value", [True, "true"])
-def test_a_callback_with_timings_only_is_no_response(value: Json) -> None:
+def test_a_callback_with_timings_only_is_not_a_response(value: Json) -> None:
     assert read_response({"trace_only": value, "mcp_request_id": "u-1", "trace_phase": "s3"}) is None
 
 
@@ -206,9 +206,7 @@ def test_a_callback_with_timings_only_is_no_response(value: Json) -> None:
         (None, None, None),
     ],
 )
-def test_a_failure_s_message_tells_its_token(
-    message: str | None, token: str | None, text: str | None
-) -> None:
+def test_a_failure_s_message_says_its_token(message: str | None, token: str | None, text: str | None) -> None:
     assert classify_failure(message) == (token, text)
     response = read(wrapped(None, "failure", message=message))
     assert (response.succeeded, response.token, response.message) == (False, token, text)
@@ -229,7 +227,7 @@ def test_a_failure_s_message_tells_its_token(
         "x",
     ],
 )
-def test_what_is_no_response_is_malformed_and_keeps_its_text(extras: dict[str, Json] | str) -> None:
+def test_what_is_not_a_response_is_malformed_and_keeps_its_text(extras: dict[str, Json] | str) -> None:
     with pytest.raises(MalformedResponseError) as refused:
         read_response(extras)
     assert refused.value.failure == "malformed_response"
@@ -242,7 +240,7 @@ DECLARED = record(
 )
 
 
-@pytest.mark.parametrize("dialect", SERVED, ids=lambda one: one.id)
+@pytest.mark.parametrize("dialect", SERVED, ids=lambda item: item.id)
 def test_a_request_is_answered_in_its_own_dialect(dialect: WireDialect) -> None:
     carrier = "bind" if "start" not in dialect.transports else "start"
     request = read_request(write_request(dialect, "u-1", "query", {"a": 1}), carrier=carrier)  # type: ignore[arg-type]
@@ -327,7 +325,7 @@ def test_types_of_undeclared_outputs_follow_their_values() -> None:
     values: dict[str, Json] = {"a": "x", "b": True, "c": 3, "d": 2.5, "e": [], "f": {}, "g": None}
     text = write_response(MobileMcpResponse("u", succeeded=True, outputs=values), request)[SPEC_EXTRA]
     output = json.loads(text)["mobile-mcp-response"]["response"]["capability"]["output"]
-    assert {one["name"]: one["type"] for one in output} == {
+    assert {item["name"]: item["type"] for item in output} == {
         "a": "string",
         "b": "boolean",
         "c": "integer",

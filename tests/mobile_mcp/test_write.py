@@ -59,21 +59,21 @@ LAMP = Provider(
 
 @pytest.mark.parametrize("dialect", DIALECTS)
 def test_a_written_app_is_as_its_golden_files(dialect: str, golden: Golden) -> None:
-    for one in write(LAMP, dialect).artifacts:
-        golden(f"mobile-mcp/{dialect}/{one.path}", one.text)
+    for item in write(LAMP, dialect).artifacts:
+        golden(f"mobile-mcp/{dialect}/{item.path}", item.text)
 
 
 def test_the_manifest_is_as_section_1_1_has_it() -> None:
     root = etree.fromstring(artifact(write(LAMP), "AndroidManifest.xml").encode())
-    (held,) = root.findall("application/service")
+    (kept,) = root.findall("application/service")
     assert root.get("package") == "com.example.lamp"
-    assert held.get(f"{ANDROID}exported") == "true"
-    assert [one.get(f"{ANDROID}name") for one in held.findall("intent-filter/action")] == [
+    assert kept.get(f"{ANDROID}exported") == "true"
+    assert [item.get(f"{ANDROID}name") for item in kept.findall("intent-filter/action")] == [
         "mobile.mcp.SERVICE"
     ]
     entries = [
-        (one.get(f"{ANDROID}name"), one.get(f"{ANDROID}value"), one.get(f"{ANDROID}resource"))
-        for one in held.findall("meta-data")
+        (item.get(f"{ANDROID}name"), item.get(f"{ANDROID}value"), item.get(f"{ANDROID}resource"))
+        for item in kept.findall("meta-data")
     ]
     assert entries == [
         ("mobile.mcp.tool.name", "@string/mobile_mcp_tool_name", None),
@@ -158,10 +158,10 @@ def test_a_descriptor_written_again_in_its_dialect_says_the_same(name: str) -> N
         files={"res/xml/mcp_capabilities.xml": STRANGE_DESCRIPTORS[name]},
     )
     (provider,) = reading.providers
-    told = round_trip(provider)
-    assert told.writing.findings == ()
-    assert told.writing.names == ()
-    assert_same_declaration(provider, told.after)
+    reported = round_trip(provider)
+    assert reported.writing.findings == ()
+    assert reported.writing.names == ()
+    assert_same_declaration(provider, reported.after)
 
 
 def facts_of_document(text: str) -> set[tuple[str, str, str]]:
@@ -221,9 +221,9 @@ def test_a_service_written_again_says_the_same(components: str) -> None:
     (provider,) = read_app(components).providers
     if provider.description is None:
         provider = provider.model_copy(update={"description": "Something"})
-    told = round_trip(provider)
-    assert told.writing.findings == ()
-    assert_same_declaration(provider, told.after)
+    reported = round_trip(provider)
+    assert reported.writing.findings == ()
+    assert_same_declaration(provider, reported.after)
 
 
 def test_a_raw_descriptor_is_written_raw_again() -> None:
@@ -232,21 +232,21 @@ def test_a_raw_descriptor_is_written_raw_again() -> None:
         service(NAME, DESCRIPTION, CAPABILITIES.replace("@xml", "@raw")),
         files={"res/raw/mcp_capabilities.xml": text},
     )
-    told = round_trip(reading.providers[0])
-    assert '"007 \\n"' in artifact(told.writing, "res/raw/mcp_capabilities.xml")
-    assert_same_declaration(reading.providers[0], told.after)
+    reported = round_trip(reading.providers[0])
+    assert '"007 \\n"' in artifact(reported.writing, "res/raw/mcp_capabilities.xml")
+    assert_same_declaration(reading.providers[0], reported.after)
 
 
-def test_a_lone_descriptor_gets_a_manifest_and_is_told_what_was_made_up() -> None:
+def test_a_lone_descriptor_gets_a_manifest_and_what_was_made_up_is_reported() -> None:
     writing = write(provider_of(FULL))
-    assert {(one.code, one.pointer) for one in writing.findings} == {
+    assert {(finding.code, finding.pointer) for finding in writing.findings} == {
         ("field-defaulted", "/component"),
         ("field-defaulted", "/name"),
         ("field-defaulted", "/description"),
     }
     assert provider_of(artifact(writing, "res/xml/mcp_capabilities.xml")).capabilities == tuple(
-        one.model_copy(update={"source": again.source})
-        for one, again in zip(
+        finding.model_copy(update={"source": again.source})
+        for finding, again in zip(
             provider_of(FULL).capabilities,
             provider_of(artifact(writing, "res/xml/mcp_capabilities.xml")).capabilities,
             strict=True,
@@ -283,20 +283,20 @@ def with_facts(**facts: Json) -> Provider:
         ("unheard-of", {}),
     ],
 )
-def test_a_fact_that_no_reader_makes_is_dropped_and_told(fact: str, value: Json) -> None:
+def test_a_fact_that_no_reader_makes_is_dropped_and_reported(fact: str, value: Json) -> None:
     provider = with_facts(**{fact: value})
     writing = write(provider)
     spelling = fact in TABLES.notations
     code, level = ("notation-dropped", Level.RENAMED) if spelling else ("extension-dropped", Level.DROPPED)
-    dropped = [one for one in writing.findings if one.code == code]
-    assert [(one.pointer, one.level) for one in dropped] == [(f"/extensions/mobile-mcp/{fact}", level)]
+    dropped = [item for item in writing.findings if item.code == code]
+    assert [(item.pointer, item.level) for item in dropped] == [(f"/extensions/mobile-mcp/{fact}", level)]
     assert_findings_match(provider, writing)
     assert_same_declaration(writing.provider, read_back(writing))
 
 
 def test_a_version_is_dropped_where_the_dialect_has_none() -> None:
     writing = write(with_facts(version="1.1"), "prototype")
-    assert [one.pointer for one in writing.findings if one.code == "notation-dropped"] == [
+    assert [finding.pointer for finding in writing.findings if finding.code == "notation-dropped"] == [
         "/extensions/mobile-mcp/version"
     ]
     assert 'version="1.1"' in artifact(write(with_facts(version="1.1")), "res/xml/mcp_capabilities.xml")
@@ -319,9 +319,9 @@ WILD_VALUES = st.recursive(
 @given(st.dictionaries(st.sampled_from(FACT_NAMES), WILD_VALUES))
 def test_wild_facts_are_written_or_dropped(facts: dict[str, Json]) -> None:
     extensions = {"mobile-mcp": facts} if facts else {}
-    held = required(string(description="X", extensions=extensions), extensions=extensions)
+    kept = required(string(description="X", extensions=extensions), extensions=extensions)
     capability = Capability(
-        id="c", description="C", version="1", input=record({"x": held}), extensions=extensions
+        id="c", description="C", version="1", input=record({"x": kept}), extensions=extensions
     )
     provider = with_facts().model_copy(update={"extensions": extensions, "capabilities": (capability,)})
     writing = write(provider)
@@ -330,7 +330,7 @@ def test_wild_facts_are_written_or_dropped(facts: dict[str, Json]) -> None:
 
 
 @pytest.mark.parametrize("character", ["a", "é", "\U0001f600"])
-def test_a_text_that_android_cannot_store_is_cut_and_told(character: str) -> None:
+def test_a_text_that_android_cannot_store_is_cut_and_reported(character: str) -> None:
     def described(text: str) -> Type:
         return string(description=text)
 
@@ -344,7 +344,7 @@ def test_a_text_that_android_cannot_store_is_cut_and_told(character: str) -> Non
         update={"description": text, "capabilities": capabilities, "component": ".MobileMcpToolService"}
     )
     writing = write(provider)
-    cut = [one.pointer for one in writing.findings if one.code == "text-truncated"]
+    cut = [finding.pointer for finding in writing.findings if finding.code == "text-truncated"]
     assert cut == [
         "/capabilities/0/description",
         "/capabilities/0/input/properties/x/type/description",

@@ -10,7 +10,7 @@ from droidgate.model.capability import Capability, Provider
 from droidgate.sources.android_project import application_from_tree
 from droidgate_mobile_mcp.format import FORMAT
 
-DIALECTS = tuple(one.id for one in FORMAT.dialects)
+DIALECTS = tuple(dialect.id for dialect in FORMAT.dialects)
 NAMESPACE = 'xmlns:android="http://schemas.android.com/apk/res/android"'
 ACTION = "mobile.mcp.SERVICE"
 OLDER_ACTION = "com.example.mcpdemo.COMMAND_GATEWAY"
@@ -72,8 +72,8 @@ def service(
 
 def manifest(*components: str, attributes: str = "") -> str:
     inside = "".join(components)
-    held = f"<application {attributes}>{inside}</application>"
-    return f'<manifest {NAMESPACE} package="com.example.lamp">{held}</manifest>'
+    kept = f"<application {attributes}>{inside}</application>"
+    return f'<manifest {NAMESPACE} package="com.example.lamp">{kept}</manifest>'
 
 
 def application(
@@ -98,11 +98,11 @@ def write(provider: Provider, dialect: str = "1.0") -> Writing:
 
 
 def artifact(writing: Writing, path: str) -> str:
-    return next(one.text for one in writing.artifacts if one.path == path)
+    return next(item.text for item in writing.artifacts if item.path == path)
 
 
 def read_back(writing: Writing, *, strict: bool = False) -> Provider:
-    tree = {one.path: one.text.encode() for one in writing.artifacts}
+    tree = {item.path: item.text.encode() for item in writing.artifacts}
     reading = FORMAT.read_application(application_from_tree(tree), ReadingContext(strict=strict))
     (provider,) = reading.providers
     return provider

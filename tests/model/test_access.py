@@ -23,7 +23,7 @@ def _fit(
 ) -> Fitted:
     format_id, _, dialect_id = target.partition("+")
     tables = load_format_tables(format_id)
-    dialect = next(one for one in tables.dialects if one.id == (dialect_id or tables.dialects[0].id))
+    dialect = next(item for item in tables.dialects if item.id == (dialect_id or tables.dialects[0].id))
     assert dialect.capacity is not None
     provider = Provider(
         protocol=protocol,
@@ -36,7 +36,11 @@ def _fit(
 
 
 def _findings(fitted: Fitted) -> dict[str, tuple[str, Level]]:
-    return {one.pointer: (one.code, one.level) for one in fitted.findings if "/access/" in one.pointer}
+    return {
+        finding.pointer: (finding.code, finding.level)
+        for finding in fitted.findings
+        if "/access/" in finding.pointer
+    }
 
 
 LOST = ("access-not-enforced", Level.SECURITY)

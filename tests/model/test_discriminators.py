@@ -71,9 +71,9 @@ def test_classes_with_the_same_properties_stay_valid(choice: OneOfType) -> None:
 
 
 def _name_of(alternative: Type) -> str | None:
-    held = DEFINITIONS[alternative.name] if isinstance(alternative, RefType) else alternative
-    assert isinstance(held, ObjectType | AllOfType)
-    return held.qualified_name
+    kept = DEFINITIONS[alternative.name] if isinstance(alternative, RefType) else alternative
+    assert isinstance(kept, ObjectType | AllOfType)
+    return kept.qualified_name
 
 
 @pytest.mark.parametrize("name", ["a.Circle", "a.Square", "a.Merged"])

@@ -145,16 +145,16 @@ def _with_output(output: Type) -> Provider:
     return _provider(Capability(id="tool", output=output))
 
 
-def _with_parameter(one: Type, *, required: bool = False) -> Provider:
-    return _provider(Capability(id="tool", input=record({"value": Property(type=one, required=required)})))
+def _with_parameter(item: Type, *, required: bool = False) -> Provider:
+    return _provider(Capability(id="tool", input=record({"value": Property(type=item, required=required)})))
 
 
 def _parameter(fitted: Fitted) -> Property:
-    held = fitted.provider.capabilities[0].input
-    return next(iter(properties_of(held).values()))
+    kept = fitted.provider.capabilities[0].input
+    return next(iter(properties_of(kept).values()))
 
 
-def test_a_constraint_without_a_place_is_told_in_the_description() -> None:
+def test_a_constraint_without_a_place_is_reported_in_the_description() -> None:
     capacity = everything(types={"string": {"written_as": "string"}})
     fitted = _fit(_with_parameter(string(enum=("a", "b"), description="Colour")), capacity)
     assert _parameter(fitted).type == string(description='Colour [One of: "a", "b"]')
@@ -190,7 +190,7 @@ def test_a_renamed_property_is_on_the_name_map() -> None:
     assert entry.written == "with_space"
 
 
-def test_a_name_inside_a_wrapped_output_is_told_where_the_source_has_it() -> None:
+def test_a_name_inside_a_wrapped_output_is_reported_where_the_source_has_it() -> None:
     output = array(record({"a b": optional(null())}))
     capacity = everything(output_shape="object", property_rule={"allowed": "[a-z]"})
     fitted = _fit(_with_output(output), capacity)
@@ -246,7 +246,7 @@ def test_an_input_by_reference_says_that_it_is_an_object() -> None:
     assert _findings(fitted) == {"/capabilities/0/input/keywords/type": ("type-stated", Level.RENAMED)}
 
 
-def test_an_input_that_is_no_object_is_told_whole() -> None:
+def test_an_input_that_is_not_an_object_is_reported_whole() -> None:
     fitted = _fit(_provider(Capability(id="tool", input=string())), everything(input_shape="typed-object"))
     assert fitted.provider.capabilities[0].input == ObjectType()
     assert fitted.provider.capabilities[0].description == '[Parameters: {"type":"string"}]'
@@ -274,7 +274,7 @@ def test_a_definition_that_nothing_reaches_is_left_out_without_a_loss() -> None:
     assert _findings(fitted) == {"/definitions/A/kind": ("definition-dropped", Level.RENAMED)}
 
 
-def test_effects_are_told_in_words_where_they_have_no_place() -> None:
+def test_effects_are_reported_in_words_where_they_have_no_place() -> None:
     provider = _provider(Capability(id="tool", description="Does it.", effects=Effects(read_only=False)))
     capacity = everything(capability_fields=["description"])
     assert _fit(provider, capacity).provider.capabilities[0].description == "Does it. [Read only: no]"
@@ -283,7 +283,7 @@ def test_effects_are_told_in_words_where_they_have_no_place() -> None:
 def test_equal_ids_get_suffixes_of_their_own() -> None:
     provider = _provider(Capability(id="a b"), Capability(id="a b"))
     fitted = _fit(provider, everything(id_rule={"allowed": "[a-z]"}))
-    names = [one.id for one in fitted.provider.capabilities]
+    names = [item.id for item in fitted.provider.capabilities]
     assert len(set(names)) == 2
     assert all(name.startswith("a_b_") for name in names)
 
@@ -294,7 +294,7 @@ def test_a_provider_of_the_target_keeps_its_names() -> None:
 
 
 @pytest.mark.parametrize(
-    ("one", "keyword", "value", "level"),
+    ("item", "keyword", "value", "level"),
     [
         (ObjectType(), "properties", {}, Level.RENAMED),
         (ObjectType(), "properties", {"a": "string"}, Level.WIDENED),
@@ -310,13 +310,13 @@ def test_a_provider_of_the_target_keeps_its_names() -> None:
     ],
 )
 def test_a_keyword_is_mere_spelling_only_where_the_type_says_the_same(
-    one: Type, keyword: str, value: Json, level: Level
+    item: Type, keyword: str, value: Json, level: Level
 ) -> None:
-    held = one.model_copy(update={"keywords": {keyword: value}})
+    kept = item.model_copy(update={"keywords": {keyword: value}})
     provider = Provider(
         protocol="test",
         definitions={"A": ObjectType()},
-        capabilities=(Capability(id="c", input=record({"p": optional(held)})),),
+        capabilities=(Capability(id="c", input=record({"p": optional(kept)})),),
     )
     fitted = _fit(provider, everything().model_copy(update={"keywords": False}))
     pointer = f"/capabilities/0/input/properties/p/type/keywords/{keyword}"
@@ -324,7 +324,7 @@ def test_a_keyword_is_mere_spelling_only_where_the_type_says_the_same(
 
 
 @pytest.mark.parametrize("format_id", ["mcp", "mmcp", "mobile-mcp"])
-def test_a_reference_to_what_is_not_declared_becomes_any_value_and_is_told(format_id: str) -> None:
+def test_a_reference_to_what_is_not_declared_becomes_any_value_and_is_reported(format_id: str) -> None:
     lost = required(ref("a.Lost", nullable=True, description="The lost one"))
     capability = Capability(id="find", input=record({"what": lost}), output=ref("b"))
     before = Provider(protocol="test", package="a", capabilities=(capability,))
@@ -332,8 +332,8 @@ def test_a_reference_to_what_is_not_declared_becomes_any_value_and_is_told(forma
     assert target.write is not None
     writing = target.write(before, dialect)
     assert_findings_match(before, writing)
-    told = {one.pointer for one in writing.findings if one.code == "reference-dropped"}
-    assert "/capabilities/0/input/properties/what/type/name" in told
+    reported = {finding.pointer for finding in writing.findings if finding.code == "reference-dropped"}
+    assert "/capabilities/0/input/properties/what/type/name" in reported
 
 
 def test_a_reference_to_what_another_file_declares_stays_in_app_functions() -> None:
@@ -348,7 +348,7 @@ def test_a_reference_to_what_another_file_declares_stays_in_app_functions() -> N
     )
     assert other.provider.capabilities[0].output == string()
     assert ("/capabilities/0/output/name", "reference-dropped") in {
-        (one.pointer, one.code) for one in other.findings
+        (finding.pointer, finding.code) for finding in other.findings
     }
 
 
@@ -359,18 +359,20 @@ def test_a_reference_to_what_another_file_declares_stays_in_app_functions() -> N
         ("description", "the provider's description moved into its instructions"),
     ],
 )
-def test_what_moves_into_another_text_of_the_provider_is_told_in_good_grammar(
+def test_what_moves_into_another_text_of_the_provider_is_reported_in_good_grammar(
     name: str, message: str
 ) -> None:
     (other,) = {"instructions", "description"} - {name}
     capacity = everything().model_copy(
         update={"provider_fields": frozenset({"name", "package", other}), "provider_text": other}
     )
-    told = {one.pointer: one.message for one in _fit(_provider(**{name: "t"}), capacity).findings}
-    assert told[f"/{name}"] == message
+    reported = {
+        finding.pointer: finding.message for finding in _fit(_provider(**{name: "t"}), capacity).findings
+    }
+    assert reported[f"/{name}"] == message
 
 
-def test_an_unknown_type_word_and_a_deprecation_are_told_in_the_descriptions() -> None:
+def test_an_unknown_type_word_and_a_deprecation_are_reported_in_the_descriptions() -> None:
     day = string(description="The day", extensions={"mobile-mcp": {"word": "date"}})
     capability = Capability(
         id="ask",
@@ -386,7 +388,9 @@ def test_an_unknown_type_word_and_a_deprecation_are_told_in_the_descriptions() -
     (written,) = writing.provider.capabilities
     assert written.description == "Ask [Deprecated: Use tell]"
     assert properties_of(written.input)["day"].type.description == "The day [Type: date]"
-    moved = {one.pointer: one.level for one in writing.findings if one.code == "extension-moved"}
+    moved = {
+        finding.pointer: finding.level for finding in writing.findings if finding.code == "extension-moved"
+    }
     assert moved == {
         "/capabilities/0/extensions/appfunctions/deprecation": Level.MOVED,
         "/capabilities/0/input/properties/day/type/extensions/mobile-mcp/word": Level.MOVED,
@@ -407,9 +411,9 @@ def test_references_in_all_directions_do_not_take_more_than_one_look_each() -> N
         definitions=definitions,
     )
     for target in ("mobile-mcp", "appfunctions", "mmcp", "mcp"):
-        one, dialect = find_format(target)
+        item, dialect = find_format(target)
         assert dialect.capacity is not None
-        fitted = fit_provider(provider, dialect.capacity, one.id, dialect.id)
+        fitted = fit_provider(provider, dialect.capacity, item.id, dialect.id)
         assert [capability.id for capability in fitted.provider.capabilities] == ["tool"]
 
 
@@ -420,9 +424,9 @@ def test_the_parameters_of_an_input_that_is_a_reference_are_those_of_its_object(
         Capability(id="tool", description="d", input=ref("Outer", keywords={"type": "object"})),
         definitions={"Outer": ref("Inner"), "Inner": taken},
     )
-    one, dialect = find_format(target)
-    assert one.write is not None
-    writing = one.write(provider, dialect)
+    item, dialect = find_format(target)
+    assert item.write is not None
+    writing = item.write(provider, dialect)
     assert_findings_match(provider, writing)
     (written,) = writing.provider.capabilities
     assert list(properties_of(written.input)) == ["title"]
@@ -434,9 +438,9 @@ def test_the_parameters_of_an_input_that_is_a_reference_are_those_of_its_object(
 
 def test_blank_texts_count_as_missing_where_the_target_requires_a_text() -> None:
     provider = _provider(Capability(id="tool", description=" "), name="", package="a.b")
-    one, dialect = find_format("mobile-mcp")
-    assert one.write is not None
-    written = one.write(provider, dialect).provider
+    item, dialect = find_format("mobile-mcp")
+    assert item.write is not None
+    written = item.write(provider, dialect).provider
     assert (written.name, written.capabilities[0].description) == ("a.b", "tool")
 
 
@@ -447,10 +451,10 @@ def test_a_definition_that_leads_back_to_itself_through_choices_of_one_has_a_kin
     capability = Capability(
         id="tool", description="d", input=record({"p": optional(ref("A"))}), output=ref("A")
     )
-    one, dialect = find_format(target)
+    item, dialect = find_format(target)
     assert dialect.capacity is not None
     provider = _provider(capability, definitions={"A": definition})
-    assert fit_provider(provider, dialect.capacity, one.id, dialect.id).findings
+    assert fit_provider(provider, dialect.capacity, item.id, dialect.id).findings
 
 
 def test_a_long_chain_of_references_is_followed() -> None:
@@ -460,7 +464,7 @@ def test_a_long_chain_of_references_is_followed() -> None:
         Capability(id="tool", description="d", input=record({"p": optional(ref("D0"))})),
         definitions=definitions,
     )
-    one, dialect = find_format("mobile-mcp")
+    item, dialect = find_format("mobile-mcp")
     assert dialect.capacity is not None
-    (written,) = fit_provider(provider, dialect.capacity, one.id, dialect.id).provider.capabilities
+    (written,) = fit_provider(provider, dialect.capacity, item.id, dialect.id).provider.capabilities
     assert properties_of(written.input)["p"].type.kind == "object"

@@ -17,7 +17,7 @@ def fit(input_: Type, capacity: Capacity) -> tuple[Fitted, dict[str, tuple[str, 
         protocol="test", capabilities=(Capability(id="do", input=input_),), definitions={"Note": NOTE}
     )
     fitted = fit_provider(provider, capacity, "target", "dialect")
-    return fitted, {one.pointer: (one.code, one.level) for one in fitted.findings}
+    return fitted, {finding.pointer: (finding.code, finding.level) for finding in fitted.findings}
 
 
 def written_input(fitted: Fitted) -> Type:
@@ -48,8 +48,8 @@ def test_an_input_without_parameters_states_that_it_has_none() -> None:
 
 
 def test_only_the_listed_keywords_are_carried() -> None:
-    one = string(keywords={"minLength": 1, "title": "T"})
-    taken = record({"a": optional(one)})
+    item = string(keywords={"minLength": 1, "title": "T"})
+    taken = record({"a": optional(item)})
     fitted, findings = fit(taken, everything(keyword_words=["title"]))
     written = written_input(fitted)
     assert properties_of(written)["a"].type.keywords == {"title": "T"}
@@ -65,7 +65,7 @@ def test_a_parameter_is_renamed_and_the_properties_of_its_value_are_not() -> Non
     written = written_input(fitted)
     assert list(properties_of(written)) == ["a_b", "c"]
     assert properties_of(written)["a_b"].type == inner
-    assert [(one.original, one.written) for one in fitted.names] == [("a b", "a_b")]
+    assert [(name.original, name.written) for name in fitted.names] == [("a b", "a_b")]
     # It would speak of a parameter that has another name.
     assert findings[f"{INPUT}/keywords/dependentRequired"] == ("keyword-moved", Level.WIDENED)
     assert written.keywords == {}

@@ -54,7 +54,7 @@ SCHEMAS_IN_SUITE = 2_208
 
 def _exact(parts: Any) -> str:
     if isinstance(parts, dict):
-        return canonical_json({name: declaration_of(one) for name, one in parts.items()})
+        return canonical_json({name: declaration_of(item) for name, item in parts.items()})
     return canonical_json(declaration_of(parts))
 
 
@@ -114,13 +114,13 @@ def test_every_type_of_the_algebra_survives_json_schema(random: Any) -> None:
 
 @given(st.randoms(use_true_random=False))
 def test_what_is_written_is_a_schema_for_a_validator_of_other_authors(random: Any) -> None:
-    one = ModelMaker(random, size=12, keywords=False).type()
+    item = ModelMaker(random, size=12, keywords=False).type()
     # Patterns are ECMA-262's; that validator would check them as Python's.
-    Draft202012Validator.check_schema(write_schema(one), format_checker=FormatChecker(formats=()))
+    Draft202012Validator.check_schema(write_schema(item), format_checker=FormatChecker(formats=()))
 
 
 @pytest.mark.parametrize(
-    ("one", "right", "wrong"),
+    ("item", "right", "wrong"),
     [
         (int32(), [1, -1, 2**31 - 1], ["1", 1.5, None, True, 2**31, -(2**31) - 1]),
         (float64(nullable=True), [1, 1.5, None], ["1", True]),
@@ -137,11 +137,11 @@ def test_what_is_written_is_a_schema_for_a_validator_of_other_authors(random: An
     ],
 )
 def test_a_validator_of_other_authors_takes_exactly_the_values_of_a_type(
-    one: Type, right: list[Json], wrong: list[Json]
+    item: Type, right: list[Json], wrong: list[Json]
 ) -> None:
-    held = {"a": required(string())}
-    definitions: dict[str, Type] = {"A": string(), "O": record(held)}
-    validator = Draft202012Validator(write_schema(one, definitions))
+    kept = {"a": required(string())}
+    definitions: dict[str, Type] = {"A": string(), "O": record(kept)}
+    validator = Draft202012Validator(write_schema(item, definitions))
     assert [value for value in right if not validator.is_valid(value)] == []
     assert [value for value in wrong if validator.is_valid(value)] == []
 
@@ -259,7 +259,7 @@ def test_what_the_algebra_models_is_in_its_fields(schema: Json, expected: Type) 
 
 
 @pytest.mark.parametrize(
-    "one",
+    "item",
     [
         one_of(string(), null()),
         one_of(null(), boolean()),
@@ -280,10 +280,10 @@ def test_what_the_algebra_models_is_in_its_fields(schema: Json, expected: Type) 
         string(keywords={"contentEncoding": "base64"}),
     ],
 )
-def test_a_type_that_json_schema_would_read_as_another_says_so_in_a_note(one: Type) -> None:
-    schema = write_schema(one)
+def test_a_type_that_json_schema_would_read_as_another_says_so_in_a_note(item: Type) -> None:
+    schema = write_schema(item)
     assert ANNOTATION in schema
-    assert read_type(schema) == one
+    assert read_type(schema) == item
 
 
 UNDERSTOOD = [
@@ -322,9 +322,9 @@ def test_calls_take_the_values_that_a_validator_of_other_authors_takes(
     assert [_is_taken(value, root, definitions) for value in values] == list(map(validator.is_valid, values))
 
 
-def _is_taken(value: Json, one: Type, definitions: dict[str, Type]) -> bool:
+def _is_taken(value: Json, item: Type, definitions: dict[str, Type]) -> bool:
     try:
-        ValueFitter(definitions, exact=True).fit(value, one)
+        ValueFitter(definitions, exact=True).fit(value, item)
     except UnfitValueError:
         return False
     return True
@@ -369,8 +369,8 @@ def test_a_nullable_reference_is_one() -> None:
 
 def test_a_nullable_reference_whose_value_is_fixed_keeps_both() -> None:
     definitions: dict[str, Type] = {"A": string()}
-    one = ref("A", nullable=True, keywords={"const": "a"})
-    assert read_schema(write_schema(one, definitions)) == (one, definitions)
+    item = ref("A", nullable=True, keywords={"const": "a"})
+    assert read_schema(write_schema(item, definitions)) == (item, definitions)
 
 
 def test_definitions_that_nothing_refers_to_are_kept_with_their_container() -> None:
@@ -410,8 +410,8 @@ def test_a_definition_is_another_when_what_it_refers_to_is() -> None:
 
 
 def test_a_schema_for_a_description_leaves_the_bounds_of_integers_out() -> None:
-    held = {"a": optional(int32())}
-    schema = write_schema(record(held), int32_bounds=False)
+    kept = {"a": optional(int32())}
+    schema = write_schema(record(kept), int32_bounds=False)
     assert schema["properties"]["a"] == {"type": "integer", "format": "int32"}
 
 
@@ -487,8 +487,8 @@ def test_references_that_lose_their_target_lead_to_defs() -> None:
     root, definitions = read_schema({"type": "array", "items": {"$ref": "#"}})
     layout = {NAMESPACE: root.extensions[NAMESPACE]}
     bare = root.model_copy(update={"extensions": {}})
-    held = {"result": required(bare)}
-    wrapped = record(held, extensions=layout)
+    kept = {"result": required(bare)}
+    wrapped = record(kept, extensions=layout)
     schema = write_schema(wrapped, definitions)
     assert schema["$defs"] == {"Root": {"type": "array", "items": {"$ref": "#/$defs/Root"}}}
     placed, replaced = place_definitions(wrapped, definitions)

@@ -86,7 +86,7 @@ def _noted_references(count: int) -> Json:
 def _escaped_references(count: int) -> Json:
     large = {"type": "string", "enum": [f"v{position}" for position in range(count)]}
     spellings = islice(product(("a", "%61"), repeat=9), count)
-    users = {f"b{at}": {"$ref": f"#/properties/{''.join(one)}"} for at, one in enumerate(spellings)}
+    users = {f"b{at}": {"$ref": f"#/properties/{''.join(item)}"} for at, item in enumerate(spellings)}
     return {"type": "object", "properties": {"a" * 9: large, **users}}
 
 

@@ -59,7 +59,7 @@ def test_canonical_text_sorts_keys_at_every_level() -> None:
 
 
 @pytest.mark.parametrize("value", [float("nan"), float("inf"), Decimal("NaN"), [Decimal("Infinity")]])
-def test_what_is_no_json_number_has_no_text(value: Any) -> None:
+def test_what_is_not_a_json_number_has_no_text(value: Any) -> None:
     for write in (canonical_json, readable_json):
         with pytest.raises(ValueError, match=r"finite|compliant"):
             write(value)

@@ -13,7 +13,7 @@ from strategies import providers
 
 
 def test_every_fact_has_a_pointer() -> None:
-    one = string(
+    item = string(
         nullable=True,
         description="d",
         enum=("a",),
@@ -23,11 +23,11 @@ def test_every_fact_has_a_pointer() -> None:
         keywords={"a/b": 1},
         extensions={"x": {"y": 2}},
     )
-    held = record({"a~b": required(one)}, qualified_name="a.B")
+    kept = record({"a~b": required(item)}, qualified_name="a.B")
     provider = Provider(
         protocol="test",
         package="p",
-        capabilities=(Capability(id="c", title="t", effects=Effects(read_only=False), input=held),),
+        capabilities=(Capability(id="c", title="t", effects=Effects(read_only=False), input=kept),),
         definitions={"D": any_of(ref("D"), AnyType(boolean=True))},
     )
     inner = "/capabilities/0/input/properties/a~0b"
@@ -66,9 +66,9 @@ def test_no_leaf_has_the_pointer_of_another(provider: Provider) -> None:
 
 @pytest.mark.slow
 @given(providers(size=15), providers(size=15))
-def test_providers_with_the_same_leaves_declare_the_same(one: Provider, other: Provider) -> None:
-    same = not different_leaves(dict(leaves_of_provider(one)), dict(leaves_of_provider(other)))
-    assert same is (one.content_digest() == other.content_digest())
+def test_providers_with_the_same_leaves_declare_the_same(first: Provider, other: Provider) -> None:
+    same = not different_leaves(dict(leaves_of_provider(first)), dict(leaves_of_provider(other)))
+    assert same is (first.content_digest() == other.content_digest())
 
 
 def test_place_and_state_are_no_leaves() -> None:
@@ -79,7 +79,7 @@ def test_place_and_state_are_no_leaves() -> None:
     assert plain.content_digest() == placed.content_digest()
 
 
-def test_differences_are_told_once_and_by_json_equality() -> None:
+def test_differences_are_reported_once_and_by_json_equality() -> None:
     before = {"/a": 1, "/b": True, "/c": [1], "/gone": None}
     after = {"/a": 1.0, "/b": 1, "/c": [1], "/new": 0}
     assert different_leaves(before, after) == ["/b", "/gone", "/new"]

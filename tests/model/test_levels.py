@@ -36,7 +36,7 @@ DEFINITIONS: dict[str, Type] = {
 }
 
 
-def _levels(one: Type, target: str) -> dict[str, tuple[str, Level]]:
+def _levels(item: Type, target: str) -> dict[str, tuple[str, Level]]:
     """Return code and level by pointer below the type of the only parameter."""
     format_id, _, dialect_id = target.partition("+")
     dialect = next(each for each in load_format_tables(format_id).dialects if each.id == dialect_id)
@@ -44,7 +44,7 @@ def _levels(one: Type, target: str) -> dict[str, tuple[str, Level]]:
     provider = Provider(
         protocol="test",
         definitions=DEFINITIONS,
-        capabilities=(Capability(id="c", description="Do it", input=record({"p": required(one)})),),
+        capabilities=(Capability(id="c", description="Do it", input=record({"p": required(item)})),),
     )
     fitted = fit_provider(provider, dialect.capacity, format_id, dialect_id)
     prefix = "/capabilities/0/input/properties/p/type"
@@ -56,7 +56,7 @@ def _levels(one: Type, target: str) -> dict[str, tuple[str, Level]]:
 
 
 @pytest.mark.parametrize(
-    ("one", "level"),
+    ("item", "level"),
     [
         (int32(), Level.WIDENED),
         (float32(), Level.WIDENED),
@@ -75,12 +75,12 @@ def _levels(one: Type, target: str) -> dict[str, tuple[str, Level]]:
         (one_of(ref("Colour"), string()), Level.WIDENED),
         (OpaqueType(), Level.IMPOSSIBLE),
     ],
-    ids=lambda one: one.kind if isinstance(one, ScalarType) else None,
+    ids=lambda item: item.kind if isinstance(item, ScalarType) else None,
 )
 def test_another_kind_is_widened_only_where_every_value_of_the_source_is_one_of_it(
-    one: Type, level: Level
+    item: Type, level: Level
 ) -> None:
-    assert _levels(one, "mobile-mcp+1.0")["/kind"] == ("kind-changed", level)
+    assert _levels(item, "mobile-mcp+1.0")["/kind"] == ("kind-changed", level)
 
 
 @pytest.mark.parametrize(
@@ -116,7 +116,7 @@ def test_a_keyword_is_a_limit_an_annotation_a_spelling_or_gone(
 
 
 @pytest.mark.parametrize(
-    ("one", "leaf", "expected"),
+    ("item", "leaf", "expected"),
     [
         (string(enum=("a",)), "/enum", ("constraint-moved", Level.WIDENED)),
         (string(pattern="^a"), "/pattern", ("constraint-moved", Level.WIDENED)),
@@ -130,9 +130,9 @@ def test_a_keyword_is_a_limit_an_annotation_a_spelling_or_gone(
     ],
 )
 def test_what_a_description_says_does_not_limit_the_values(
-    one: Type, leaf: str, expected: tuple[str, Level]
+    item: Type, leaf: str, expected: tuple[str, Level]
 ) -> None:
-    assert _levels(one, "mobile-mcp+1.0")[leaf] == expected
+    assert _levels(item, "mobile-mcp+1.0")[leaf] == expected
 
 
 def test_an_array_of_anything_is_narrowed_where_the_items_need_a_type() -> None:
@@ -145,33 +145,33 @@ def test_an_array_of_anything_is_narrowed_where_the_items_need_a_type() -> None:
 def test_several_alternatives_at_once_matter_only_where_a_value_can_be_of_two(
     alternatives: tuple[Type, ...], level: Level
 ) -> None:
-    one = OneOfType(alternatives=alternatives, exclusive=False)
-    provider = Provider(protocol="test", capabilities=(Capability(id="c", output=one),))
+    item = OneOfType(alternatives=alternatives, exclusive=False)
+    provider = Provider(protocol="test", capabilities=(Capability(id="c", output=item),))
     fitted = fit_provider(provider, everything(exclusive_only=True), "target", "dialect")
     assert [(finding.code, finding.level) for finding in fitted.findings] == [("exclusive-assumed", level)]
 
 
 def test_a_property_named_as_a_field_of_the_model_is_a_property() -> None:
-    one = record({"extensions": optional(string()), "description": optional(string())})
-    levels = _levels(one, "mobile-mcp+1.0")
+    item = record({"extensions": optional(string()), "description": optional(string())})
+    levels = _levels(item, "mobile-mcp+1.0")
     for name in ("extensions", "description"):
         assert levels[f"/properties/{name}/type/kind"] == ("structure-moved", Level.WIDENED)
 
 
 @pytest.mark.parametrize(
-    "one",
+    "item",
     [ObjectType(), one_of(string(), int64()), one_of(RECORD, ObjectType()), all_of(RECORD, ObjectType())],
     ids=["free object", "choice of scalars", "choice with a free object", "combination with a free object"],
 )
-def test_what_jetpack_agents_do_not_see_is_written_as_text(one: Type) -> None:
-    assert _levels(one, "appfunctions+v2")["/kind"] == ("kind-changed", Level.NARROWED)
+def test_what_jetpack_agents_do_not_see_is_written_as_text(item: Type) -> None:
+    assert _levels(item, "appfunctions+v2")["/kind"] == ("kind-changed", Level.NARROWED)
 
 
 @pytest.mark.parametrize(
-    "one", [RECORD, ref("Record"), one_of(RECORD, ref("Record"))], ids=["object", "reference", "choice"]
+    "item", [RECORD, ref("Record"), one_of(RECORD, ref("Record"))], ids=["object", "reference", "choice"]
 )
-def test_objects_with_properties_stay_what_they_are_for_app_functions(one: Type) -> None:
-    assert "/kind" not in _levels(one, "appfunctions+v2")
+def test_objects_with_properties_stay_what_they_are_for_app_functions(item: Type) -> None:
+    assert "/kind" not in _levels(item, "appfunctions+v2")
 
 
 def test_an_array_of_arrays_is_an_array_of_texts_for_app_functions() -> None:
@@ -185,7 +185,7 @@ def test_null_items_are_narrowed_for_app_functions() -> None:
 
 
 @pytest.mark.parametrize(
-    ("one", "lifted"),
+    ("item", "lifted"),
     [
         (one_of(RECORD, RECORD.model_copy(update={"nullable": True})), True),
         (all_of(RECORD, RECORD.model_copy(update={"nullable": True})), False),
@@ -193,11 +193,11 @@ def test_null_items_are_narrowed_for_app_functions() -> None:
     ids=["choice", "combination"],
 )
 def test_a_choice_allows_null_where_an_alternative_does_and_a_combination_where_each_member_does(
-    one: Type,
+    item: Type,
     lifted: bool,  # noqa: FBT001
 ) -> None:
-    levels = _levels(one, "appfunctions+v2")
-    part = "/alternatives/1/nullable" if isinstance(one, OneOfType) else "/members/1/nullable"
+    levels = _levels(item, "appfunctions+v2")
+    part = "/alternatives/1/nullable" if isinstance(item, OneOfType) else "/members/1/nullable"
     assert levels[part] == ("nullable-moved", Level.RENAMED)
     assert ("/nullable" in levels) == lifted
 
@@ -220,10 +220,10 @@ def test_a_choice_of_one_scalar_is_that_scalar() -> None:
 
 
 @pytest.mark.parametrize(
-    ("one", "level"), [(int64(format="int64"), Level.RENAMED), (int64(format="id"), Level.MOVED)]
+    ("item", "level"), [(int64(format="int64"), Level.RENAMED), (int64(format="id"), Level.MOVED)]
 )
-def test_a_format_that_repeats_the_kind_is_a_spelling(one: Type, level: Level) -> None:
-    assert _levels(one, "mobile-mcp+1.0")["/format"][1] is level
+def test_a_format_that_repeats_the_kind_is_a_spelling(item: Type, level: Level) -> None:
+    assert _levels(item, "mobile-mcp+1.0")["/format"][1] is level
 
 
 def test_a_reference_to_what_may_be_null_is_narrowed_where_it_is_replaced() -> None:
@@ -236,13 +236,13 @@ def test_a_reference_to_what_may_be_null_is_narrowed_where_it_is_replaced() -> N
     dialect = load_format_tables("mobile-mcp").dialects[0]
     assert dialect.capacity is not None
     fitted = fit_provider(provider, dialect.capacity, "mobile-mcp", "1.0")
-    levels = {one.pointer: one.level for one in fitted.findings}
+    levels = {finding.pointer: finding.level for finding in fitted.findings}
     assert levels["/capabilities/0/input/properties/p/type/kind"] is Level.NARROWED
 
 
 def test_null_inside_an_alternative_is_narrowed_where_the_choice_is_replaced() -> None:
-    one = one_of(RECORD.model_copy(update={"nullable": True}), RECORD)
-    assert _levels(one, "mobile-mcp+1.0")["/kind"] == ("kind-changed", Level.NARROWED)
+    item = one_of(RECORD.model_copy(update={"nullable": True}), RECORD)
+    assert _levels(item, "mobile-mcp+1.0")["/kind"] == ("kind-changed", Level.NARROWED)
 
 
 def test_a_note_on_a_renamed_property_of_a_choice_of_one_is_reported_as_a_note() -> None:
@@ -257,9 +257,9 @@ def test_null_of_two_alternatives_of_an_exclusive_choice_is_not_allowed_of_the_c
 
 
 def test_an_enum_around_a_nullable_alternative_does_not_allow_null() -> None:
-    one = any_of(string(nullable=True), enum=("a",))
+    item = any_of(string(nullable=True), enum=("a",))
     provider = Provider(
-        protocol="test", capabilities=(Capability(id="c", input=record({"p": optional(one)})),)
+        protocol="test", capabilities=(Capability(id="c", input=record({"p": optional(item)})),)
     )
     dialect = load_format_tables("appfunctions").dialects[0]
     assert dialect.capacity is not None
@@ -271,8 +271,8 @@ def test_an_enum_around_a_nullable_alternative_does_not_allow_null() -> None:
     ("target", "level"), [("appfunctions+v2", Level.NARROWED), ("mobile-mcp+1.0", Level.RENAMED)]
 )
 def test_an_int32_without_bounds_accepts_more_than_one_with_bounds(target: str, level: Level) -> None:
-    one = int32(extensions={"json-schema-notation": {"unstatedBounds": ["minimum", "maximum"]}})
-    levels = _levels(one, target)
+    item = int32(extensions={"json-schema-notation": {"unstatedBounds": ["minimum", "maximum"]}})
+    levels = _levels(item, target)
     assert levels["/extensions/json-schema-notation/unstatedBounds"][1] is level
     assert levels.get("/kind", ("", Level.RENAMED))[1] is Level.RENAMED
 
@@ -282,15 +282,17 @@ def test_a_moved_text_that_loses_characters_is_dropped() -> None:
     assert dialect.capacity is not None
     provider = Provider(protocol="test", package="a.b", instructions="bell \x07", capabilities=())
     fitted = fit_provider(provider, dialect.capacity, "mobile-mcp", "1.0")
-    assert ("characters-replaced", Level.DROPPED) in {(one.code, one.level) for one in fitted.findings}
+    assert ("characters-replaced", Level.DROPPED) in {
+        (finding.code, finding.level) for finding in fitted.findings
+    }
 
 
 def test_notes_leave_out_what_does_not_help_a_caller() -> None:
     inner = string(description="Who", keywords={"title": "A", "minLength": 2, "x-order": 1})
-    one = record(
+    item = record(
         {"a": required(inner)}, keywords={"additionalProperties": False, "title": "Record", "$schema": "s"}
     )
-    capability = Capability(id="c", title="C", description="Do it.", input=record({"p": optional(one)}))
+    capability = Capability(id="c", title="C", description="Do it.", input=record({"p": optional(item)}))
     dialect = load_format_tables("mobile-mcp").dialects[0]
     assert dialect.capacity is not None
     fitted = fit_provider(
@@ -310,7 +312,7 @@ def test_a_title_is_the_description_of_a_capability_that_has_no_other() -> None:
     provider = Provider(protocol="test", capabilities=(Capability(id="c", title="Create note"),))
     fitted = fit_provider(provider, dialect.capacity, "mmcp", "1.0")
     assert fitted.provider.capabilities[0].description == "Create note"
-    levels = {one.pointer: one.level for one in fitted.findings}
+    levels = {finding.pointer: finding.level for finding in fitted.findings}
     assert levels["/capabilities/0/title"] is Level.MOVED
 
 
@@ -338,7 +340,7 @@ def test_an_object_as_output_without_further_facts_is_not_appended_to_a_descript
     )
     fitted = fit_provider(provider, dialect.capacity, "mmcp", "1.0")
     assert fitted.provider.capabilities[0].description == "d"
-    assert {(one.code, one.level) for one in fitted.findings if "/output" in one.pointer} == {
+    assert {(finding.code, finding.level) for finding in fitted.findings if "/output" in finding.pointer} == {
         ("output-dropped", Level.WIDENED)
     }
 

@@ -17,7 +17,7 @@ package="org.example.tools">
 
 
 def service(*actions: str, meta: str = "", name: str = ".Tools", more: str = "") -> str:
-    named = "".join(f'<action android:name="{one}"/>' for one in actions)
+    named = "".join(f'<action android:name="{action}"/>' for action in actions)
     return (
         f'<service android:name="{name}" android:exported="true" {more}>'
         f"<intent-filter>{named}</intent-filter>{meta}</service>"

@@ -20,8 +20,8 @@ with (Path(__file__).parent / "corpus_outcomes.tsv").open(encoding="utf-8", newl
 @pytest.mark.requires("corpus")
 def test_every_file_has_its_outcome_and_a_reason() -> None:
     names = {path.name for path in (require("corpus") / "other").iterdir()} - {"index.tsv"}
-    assert names == {one["file"] for one in OUTCOMES}
-    assert all(one["why"] for one in OUTCOMES)
+    assert names == {item["file"] for item in OUTCOMES}
+    assert all(item["why"] for item in OUTCOMES)
 
 
 @pytest.mark.requires("corpus")
@@ -34,5 +34,5 @@ def test_each_file_is_what_the_table_says(row: dict[str, str]) -> None:
         assert row["told"] in refused.value.message
         return
     providers = read_source(path).providers
-    expected = [tuple(one.split("+")) if "+" in one else ("observed", one) for one in row["told"].split()]
-    assert [(one.protocol, one.dialect) for one in providers] == expected
+    expected = [tuple(item.split("+")) if "+" in item else ("observed", item) for item in row["told"].split()]
+    assert [(item.protocol, item.dialect) for item in providers] == expected

@@ -41,11 +41,11 @@ ANCHORS = {
 
 
 def test_every_protocol_has_a_fixture() -> None:
-    assert {one.id for one in load_observed_protocols()} == set(ANCHORS)
+    assert {observed_protocol.id for observed_protocol in load_observed_protocols()} == set(ANCHORS)
 
 
 @pytest.mark.parametrize("dialect", ANCHORS)
-def test_the_anchor_alone_tells_the_protocol_and_what_would_find_its_tools(dialect: str) -> None:
+def test_the_anchor_alone_says_the_protocol_and_what_would_find_its_tools(dialect: str) -> None:
     reading = read(ANCHORS[dialect])
     (provider,) = reading.providers
     assert (provider.protocol, provider.dialect, provider.package) == (
@@ -76,7 +76,7 @@ def test_an_ordinary_app_is_none_of_them() -> None:
     assert read(inner).providers == ()
 
 
-def test_an_authority_of_another_package_is_no_flint() -> None:
+def test_an_authority_of_another_package_is_not_a_flint() -> None:
     assert read(PROVIDER.format("org.other.flint", "")).providers == ()
 
 
@@ -91,7 +91,7 @@ def test_a_library_says_its_authority_by_a_placeholder_until_it_is_merged() -> N
     assert read_one(source).dialect == "flint"
 
 
-def test_mabl_tells_name_and_description() -> None:
+def test_mabl_says_name_and_description() -> None:
     prefix = "com.penumbraos.mabl.sdk.metadata"
     meta = meta_value(f"{prefix}.DISPLAY_NAME", "Battery") + meta_value(
         f"{prefix}.DESCRIPTION", "How full it is"
@@ -108,7 +108,7 @@ def test_rosenpins_first_action_names_are_known(action: str) -> None:
     assert read_one(service(action)).dialect == "rosenpin-mmcp"
 
 
-def test_rosenpin_template_tells_what_its_server_is() -> None:
+def test_rosenpin_template_says_what_its_server_is() -> None:
     meta = (
         meta_value("mcp.server.name", "Phone")
         + meta_value("mcp.server.description", "Calls people")
@@ -147,7 +147,7 @@ def test_a_capapp_of_both_versions_is_counted_once() -> None:
 
 def test_two_services_of_both_versions_are_two() -> None:
     inner = service("com.androidmcp.capapp.BIND_V1") + service("com.androidmcp.tool.EXECUTE", name=".Older")
-    assert [one.dialect for one in read(inner).providers] == ["capapp-v1", "capapp-v0"]
+    assert [provider.dialect for provider in read(inner).providers] == ["capapp-v1", "capapp-v0"]
 
 
 def test_a_component_that_no_other_app_may_call_says_so() -> None:
@@ -171,10 +171,10 @@ def test_a_content_provider_is_exported_only_if_it_says_so() -> None:
 
 def test_a_label_whose_string_is_missing_is_reported() -> None:
     inner = service("com.joctaeng.euno.action.MCP_SERVER", more='android:label="@string/none"')
-    assert "S82" in [one.rule for one in read(inner).findings]
+    assert "S82" in [finding.rule for finding in read(inner).findings]
 
 
-def test_agentos_tells_name_and_description_of_the_plugin() -> None:
+def test_agentos_says_name_and_description_of_the_plugin() -> None:
     meta = meta_value("org.agentos.plugin.assets", "agent-plugin")
     plugin = '{"name": "notes", "description": "Keeps notes", "extensions": {}}'
     files = {"assets/agent-plugin/plugin.json": plugin}
@@ -204,7 +204,7 @@ def test_an_ari_app_of_links_only_is_known_by_a_flag() -> None:
         ("agentos", meta_value("org.agentos.plugin.assets", "plugin"), "plugin/plugin.json"),
     ],
 )
-def test_a_file_that_is_no_text_costs_its_own_protocol_alone(dialect: str, meta: str, asset: str) -> None:
+def test_a_file_that_is_not_a_text_costs_its_own_protocol_alone(dialect: str, meta: str, asset: str) -> None:
     anchor = ANCHORS[dialect].replace("</service>", f"{meta}</service>")
     built = pack_project(
         {
@@ -217,12 +217,12 @@ def test_a_file_that_is_no_text_costs_its_own_protocol_alone(dialect: str, meta:
         with pytest.raises(InputError):
             ApkResources(apk).read_asset(asset)
         reading = FORMAT.read_application(read_application(apk), ReadingContext())
-    assert {one.dialect for one in reading.providers} == {dialect, "mabl"}
+    assert {provider.dialect for provider in reading.providers} == {dialect, "mabl"}
 
 
-def test_a_declaration_that_cannot_be_read_is_told_and_the_app_is_still_seen() -> None:
+def test_a_declaration_that_cannot_be_read_is_reported_and_the_app_is_still_seen() -> None:
     reading = read(ANCHORS["ari"], {"assets/ari_tools.json": '{"tools": []}'})
-    assert [one.dialect for one in reading.providers] == ["ari"]
+    assert [provider.dialect for provider in reading.providers] == ["ari"]
     (finding,) = reading.findings
     assert "its declaration cannot be read" in finding.message
     assert "app/assets/ari_tools.json" in finding.message

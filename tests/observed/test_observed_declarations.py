@@ -78,8 +78,8 @@ def test_an_ari_file_by_itself_is_the_same_declaration() -> None:
     app = service("com.ari_os.ari.action.TOOL_PROVIDER")
     assert alone.capabilities[0].id == "add_circle"
     in_app = read_one(app, {"assets/ari_tools.json": json.dumps(ARI)})
-    assert [one.model_copy(update={"source": None}) for one in alone.capabilities] == [
-        one.model_copy(update={"source": None}) for one in in_app.capabilities
+    assert [item.model_copy(update={"source": None}) for item in alone.capabilities] == [
+        item.model_copy(update={"source": None}) for item in in_app.capabilities
     ]
 
 
@@ -101,10 +101,10 @@ def test_ari_reads_nothing_of_another_version(version: object) -> None:
         (ARI["tools"][0], "'add_circle' is declared twice"),  # type: ignore[index]
     ],
 )
-def test_a_broken_tool_is_left_out_and_told(tool: Any, reason: str) -> None:
+def test_a_broken_tool_is_left_out_and_reported(tool: Any, reason: str) -> None:
     tools = [*ARI["tools"], tool]  # type: ignore[misc]
     declared = read_tools("ari", json.dumps({**ARI, "tools": tools}), Place(path="p"))
-    assert [one.id for one in declared.capabilities] == ["add_circle", "remove_circles"]
+    assert [item.id for item in declared.capabilities] == ["add_circle", "remove_circles"]
     (finding,) = declared.findings
     assert finding.code == "observed-tool-left-out"
     assert reason in finding.message
@@ -127,11 +127,11 @@ def test_swiftfloris_keeps_each_schema_as_a_text() -> None:
     app = service("dev.patrickgold.florisboard.action.BIND_MCP_DAEMON", meta=meta)
     reading = read(app, {"res/raw/tools.json": json.dumps(catalog)})
     (provider,) = reading.providers
-    assert [one.id for one in provider.capabilities] == ["calendar.next", "ping"]
+    assert [item.id for item in provider.capabilities] == ["calendar.next", "ping"]
     given = provider.capabilities[0].input
     assert properties_of(given)["days"].type == int64()
     assert facts(provider) == {"protocol_version": 1}
-    assert [one.code for one in reading.findings] == ["observed-tool-left-out"]
+    assert [item.code for item in reading.findings] == ["observed-tool-left-out"]
     assert read_text(json.dumps(catalog)).dialect == "swiftfloris"
 
 
@@ -185,7 +185,7 @@ def test_the_first_capapp_specification_has_an_xml_of_tools() -> None:
     assert path.type.description == "Which one"
     assert lines.type == int64()
     assert facts(provider) == {"namespace": "files", "version": "1.0"}
-    assert [one.message.partition(": ")[2] for one in reading.findings] == [
+    assert [finding.message.partition(": ")[2] for finding in reading.findings] == [
         "it has no name",
         "<note> is not a <tool>",
     ]
@@ -197,7 +197,7 @@ def test_rosenpin_s_documented_form_only_names_its_tools() -> None:
         "mcp.version", "1.0.0"
     )
     provider = read_one(service("io.mmcp.action.SERVER", meta=meta))
-    assert [one.id for one in provider.capabilities] == ["list_files", "read"]
+    assert [item.id for item in provider.capabilities] == ["list_files", "read"]
     assert facts(provider) == {"resources": ["file"], "version": "1.0.0"}
 
 
@@ -225,7 +225,7 @@ def test_wild_input_is_read_or_refused_and_nothing_else(form: ToolsForm, tools: 
         declared = read_tools(form, json.dumps(value), Place(path="p"))
     except InputError:
         return
-    assert len({one.id for one in declared.capabilities}) == len(declared.capabilities)
+    assert len({item.id for item in declared.capabilities}) == len(declared.capabilities)
 
 
 @given(
@@ -236,11 +236,11 @@ def test_a_damaged_list_of_the_first_capapp_is_read_or_refused(text: str) -> Non
         declared = read_tools("mcp-tools", text, Place(path="p"))
     except InputError:
         return
-    assert len({one.id for one in declared.capabilities}) == len(declared.capabilities)
+    assert len({item.id for item in declared.capabilities}) == len(declared.capabilities)
 
 
 CATALOG = {"tools": [{"name": "go", "description": "Goes", "parameterSchema": {"type": "object"}}]}
-DECLARATIONS = [json.dumps(one).encode() for one in (ARI, FLINT, CATALOG)]
+DECLARATIONS = [json.dumps(item).encode() for item in (ARI, FLINT, CATALOG)]
 PIECES = [b"", b'"', b"{", b"}", b"[]", b"null", b",", b":", b"1e999", b"\\ud800", b"\xff", b"\x00"]
 
 
@@ -263,6 +263,6 @@ def test_a_damaged_declaration_is_read_or_refused_and_what_is_not_detected_is_re
             outcomes["refused" if detected else "not detected"] += 1
             continue
         assert detected
-        assert len({one.id for one in provider.capabilities}) == len(provider.capabilities)
+        assert len({item.id for item in provider.capabilities}) == len(provider.capabilities)
         outcomes["read"] += 1
-    assert min(outcomes[one] for one in ("read", "refused", "not detected")) >= 50, outcomes
+    assert min(outcomes[item] for item in ("read", "refused", "not detected")) >= 50, outcomes

@@ -73,8 +73,8 @@ def compile_texts(
         )
     by_name = strings_of_table(table)
     return (
-        [one["value"] for name, one in elements_of_xml(manifest) if name == "meta-data"],
-        [one["v"] for name, one in elements_of_xml(xml) if name == "e"],
+        [item["value"] for name, item in elements_of_xml(manifest) if name == "meta-data"],
+        [item["v"] for name, item in elements_of_xml(xml) if name == "e"],
         [by_name[f"s{number}"] for number in range(len(strings))],
     )
 
@@ -110,7 +110,7 @@ def compile_application(files: dict[str, str], folder: Path) -> dict[str, bytes]
 
 
 def _run(*command: object) -> None:
-    run = subprocess.run([str(one) for one in command], capture_output=True, check=False, timeout=60)
+    run = subprocess.run([str(item) for item in command], capture_output=True, check=False, timeout=60)
     if run.returncode:
         raise Aapt2Error(run.stderr.decode(errors="replace"))
 

@@ -78,7 +78,7 @@ def is_defined_in_aapt2(raw: str) -> bool:
 raw_texts = st.one_of(
     texts.map(
         lambda text: "".join(
-            one for one in text if one in "\t\n\r" or " " <= one < "\ufffe" or one > "\uffff"
+            item for item in text if item in "\t\n\r" or " " <= item < "\ufffe" or item > "\uffff"
         )
     ),
     st.lists(
@@ -142,7 +142,7 @@ def differences(
 ) -> list[tuple[str, object, object]]:
     """Return (written, compiled, read) where compiled and read differ; types count, NaN equals itself."""
     triples = zip(written, compiled, written if read is None else read, strict=True)
-    return [one for one in triples if repr(one[1]) != repr(one[2])]
+    return [triple for triple in triples if repr(triple[1]) != repr(triple[2])]
 
 
 @pytest.mark.requires("aapt2", "framework-res")
@@ -150,29 +150,31 @@ class TestAgainstAapt2:
     @quick
     @given(batches)
     @example(LOOK_ALIKES)
-    def test_any_text_arrives_unchanged_by_all_three_ways(self, wanted: list[str]) -> None:
+    def test_any_text_arrives_unchanged_by_all_three_ways(self, expected: list[str]) -> None:
         values, attributes, strings = compile_texts(
-            values=[escape_attribute_value(text) for text in wanted],
-            attributes=[escape_xml_attribute(text) for text in wanted],
-            strings=[escape_string_resource(text) for text in wanted],
+            values=[escape_attribute_value(text) for text in expected],
+            attributes=[escape_xml_attribute(text) for text in expected],
+            strings=[escape_string_resource(text) for text in expected],
         )
-        assert differences(wanted, [one.in_a_bundle() for one in values]) == []
-        assert differences(wanted, [coerced(one) for one in attributes]) == []
-        assert differences(wanted, strings) == []
+        assert differences(expected, [item.in_a_bundle() for item in values]) == []
+        assert differences(expected, [coerced(item) for item in attributes]) == []
+        assert differences(expected, strings) == []
 
     @quick
     @given(raw_batches)
-    @example([one for one in LOOK_ALIKES if not one.strip().startswith(("@", "?")) and one.isprintable()])
+    @example([item for item in LOOK_ALIKES if not item.strip().startswith(("@", "?")) and item.isprintable()])
     def test_what_is_read_is_what_aapt2_compiles(self, raw: list[str]) -> None:
         values, attributes, _ = compile_texts(values=raw, attributes=raw)
         assert (
             differences(
-                raw, [one.in_a_bundle() for one in values], [read_attribute_value(one) for one in raw]
+                raw, [item.in_a_bundle() for item in values], [read_attribute_value(item) for item in raw]
             )
             == []
         )
         assert (
-            differences(raw, [coerced(one) for one in attributes], [read_xml_attribute(one) for one in raw])
+            differences(
+                raw, [coerced(item) for item in attributes], [read_xml_attribute(item) for item in raw]
+            )
             == []
         )
 
@@ -183,9 +185,9 @@ class TestAgainstAapt2:
         "\u00a0x\u2003", "007", "@x",
     ])  # fmt: skip
     def test_a_string_resource_is_read_as_aapt2_compiles_it(self, raw: list[str]) -> None:
-        accepted = [one for one in raw if aapt2_accepts_as_string(one)]
+        accepted = [item for item in raw if aapt2_accepts_as_string(item)]
         *_, strings = compile_texts(strings=accepted)
-        assert [read_string_resource(one) for one in accepted] == strings
+        assert [read_string_resource(item) for item in accepted] == strings
 
     def test_a_reference_is_one_for_aapt2_too(self) -> None:
         references = [
@@ -203,8 +205,8 @@ class TestAgainstAapt2:
         ]  # fmt: skip
         values, attributes, _ = compile_texts(values=references + texts, attributes=references + texts)
         for compiled in (values, attributes):
-            assert [one.text is None for one in compiled] == [True] * len(references) + [False] * len(texts)
-        assert [reference_in(one) is not None for one in references + texts] == [True] * len(references) + [
+            assert [item.text is None for item in compiled] == [True] * len(references) + [False] * len(texts)
+        assert [reference_in(item) is not None for item in references + texts] == [True] * len(references) + [
             False
         ] * len(texts)
 
@@ -229,7 +231,7 @@ def aapt2_accepts_as_string(raw: str) -> bool:
         if letter == "\\":
             digits = raw[position + 2 : position + 6]
             if raw[position + 1 : position + 2] == "u" and not all(
-                one in "0123456789abcdefABCDEF" for one in digits
+                digit in "0123456789abcdefABCDEF" for digit in digits
             ):
                 return False
             position += 1

@@ -27,7 +27,7 @@ def used_by(flag: bool | dict[str, bool], sdk: int) -> bool:  # noqa: FBT001 - t
     if isinstance(flag, bool):
         return flag
     folders = [(int(name.removeprefix("v") or "0"), value) for name, value in flag.items()]
-    return max((one for one in folders if one[0] <= sdk), key=lambda one: one[0])[1]
+    return max((folder for folder in folders if folder[0] <= sdk), key=lambda folder: folder[0])[1]
 
 
 def is_set(flag: bool | dict[str, bool], sdk: int) -> bool:  # noqa: FBT001 - the flag itself
@@ -110,7 +110,7 @@ def value_on(values: dict[str, bool], phone: tuple[str, str, int]) -> bool:
     for word in (turn, mode):
         left = [folder for folder in left if word and word in folder.split("-")] or left
     release = max(int(folder.rpartition("v")[2]) if "v" in folder else 0 for folder in left)
-    (best,) = [one for one in left if (int(one.rpartition("v")[2]) if "v" in one else 0) == release]
+    (best,) = [item for item in left if (int(item.rpartition("v")[2]) if "v" in item else 0) == release]
     return values[best]
 
 
@@ -172,7 +172,7 @@ def test_a_folder_s_qualifier_is_one(text: str) -> None:
 
 
 @pytest.mark.parametrize("text", ["other-ff", "b+", "v36-land", "land-land", "x_y", "-land"])
-def test_what_no_folder_can_have_is_no_qualifier(text: str) -> None:
+def test_what_no_folder_can_have_is_not_a_qualifier(text: str) -> None:
     assert not is_qualifier(text)
     with pytest.raises(InputError):
         compile_qualifier(text)

@@ -65,7 +65,7 @@ def test_a_dependency_finds_its_project(path: str | None, accessor: str | None, 
 def test_what_only_a_build_knows_of_settings_is_reported_with_its_line(statement: str) -> None:
     settings = read_settings(f"\n{statement}\n")
     assert settings.folders == {}
-    assert [one.line for one in settings.unread] == [2]
+    assert [item.line for item in settings.unread] == [2]
 
 
 @pytest.mark.parametrize(
@@ -96,8 +96,10 @@ def test_what_only_a_build_knows_of_settings_is_reported_with_its_line(statement
 def test_the_dependencies_that_go_into_an_app_are_read(statement: str, expected: list[str]) -> None:
     found = read_dependencies(f"dependencies {{\n{statement}\n}}")
     assert found.unread == ()
-    assert [f"{one.path or one.accessor} {one.variant}".strip() for one in found.projects] == expected
-    assert all(one.line == 2 for one in found.projects)
+    assert [
+        f"{project.path or project.accessor} {project.variant}".strip() for project in found.projects
+    ] == expected
+    assert all(project.line == 2 for project in found.projects)
 
 
 @pytest.mark.parametrize(
@@ -114,7 +116,7 @@ def test_the_dependencies_that_go_into_an_app_are_read(statement: str, expected:
 def test_what_only_a_build_knows_of_dependencies_is_reported_with_its_line(statement: str) -> None:
     found = read_dependencies(f"dependencies {{\n{statement}\n}}")
     assert found.projects == ()
-    assert [one.line for one in found.unread] == [2]
+    assert [item.line for item in found.unread] == [2]
 
 
 @pytest.mark.parametrize(
@@ -135,7 +137,7 @@ def test_of_a_multiplatform_module_what_android_has_is_read(
 ) -> None:
     text = f'kotlin {{ sourceSets {{ {header} {{ implementation(project(":a")) }} }} }}'
     found = read_dependencies(text)
-    assert ([one.path for one in found.projects], len(found.unread)) == (expected, unread)
+    assert ([project.path for project in found.projects], len(found.unread)) == (expected, unread)
 
 
 @given(st.text(alphabet="{}()[]\"'/*\\\n;=$ +,.:projectincludm\t", max_size=200))
@@ -183,7 +185,7 @@ android_lib = { id = "com.android.library", version = "8" }
 """
 
 
-def test_a_catalog_tells_plugins_and_versions() -> None:
+def test_a_catalog_says_plugins_and_versions() -> None:
     catalog = read_version_catalog(CATALOG)
     app = read_gradle(
         "plugins { alias(libs.plugins.android.application) }\n"

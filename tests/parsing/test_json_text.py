@@ -64,7 +64,7 @@ def test_any_bytes_are_a_value_or_a_typed_error(data: bytes) -> None:
         ("", "f.json:1:1"),
     ],
 )
-def test_what_is_no_strict_json_is_refused_with_its_place(text: str, place: str) -> None:
+def test_what_is_not_strict_json_is_refused_with_its_place(text: str, place: str) -> None:
     with pytest.raises(InputError) as caught:
         parse_json(text, path="f.json")
     assert caught.value.place == place

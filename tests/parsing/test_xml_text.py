@@ -71,7 +71,7 @@ def test_lines_are_those_on_which_start_tags_begin() -> None:
         "  <![CDATA[<no>\n]]><c/><!-- x --><d\n/>\n</a>"
     )
     root = parse_xml(text)
-    assert [(one.tag, one.sourceline) for one in root.iter() if isinstance(one.tag, str)] == [
+    assert [(item.tag, item.sourceline) for item in root.iter() if isinstance(item.tag, str)] == [
         ("a", 4),
         ("b", 5),
         ("c", 10),
@@ -121,7 +121,7 @@ def test_bytes_that_are_not_in_the_declared_encoding_are_refused() -> None:
         decode_xml(b'<a v="\xff"/>', path="x")
 
 
-def test_compiled_xml_is_told_apart() -> None:
+def test_compiled_xml_is_distinguished() -> None:
     with pytest.raises(InputError, match="zero bytes"):
         parse_xml(b"\x03\x00\x08\x00\x10\x00\x00\x00")
 

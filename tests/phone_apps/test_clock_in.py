@@ -131,7 +131,7 @@ def test_a_started_request_is_answered_through_its_pending_intent_only(phone: Sm
     assert "Clocked in for today" in str(answer.extras.get_string("mobile-mcp-response"))
 
 
-def test_an_assistant_that_left_is_no_problem(phone: SmallPhone) -> None:
+def test_an_assistant_that_left_is_not_a_problem(phone: SmallPhone) -> None:
     service = phone.service(PACKAGE, SERVICE)
     handle = service.on_bind(Intent())
     assert handle is not None

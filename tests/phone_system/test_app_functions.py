@@ -140,7 +140,7 @@ def test_the_listing_shows_functions_with_their_state_and_the_components() -> No
         assert components[f"AppFunctionComponentMetadataDocument-{TOOL}"]["dataTypes"] == ["x"]
 
 
-def test_properties_stand_in_the_order_of_androids_maps() -> None:
+def test_properties_are_in_the_order_of_androids_maps() -> None:
     """As in the listings of API 36.1 and 37 that were published (reference appfunctions 6.5)."""
     with phone() as system:
         static = listed(system)[TOOL][0][f"AppFunctionStaticMetadata-{TOOL}"]

@@ -88,7 +88,7 @@ def test_a_tap_through_an_overlay_is_obscured() -> None:
 
 
 @pytest.mark.parametrize(("sdk", "elsewhere"), [("36.1", FLAG_WINDOW_IS_PARTIALLY_OBSCURED), ("26", 0)])
-def test_a_tap_beside_an_overlay_is_partially_obscured_from_android_10_on(sdk: str, elsewhere: int) -> None:
+def test_a_tap_next_to_an_overlay_is_partially_obscured_from_android_10_on(sdk: str, elsewhere: int) -> None:
     with phone(sdk) as system:
         system.window.show_overlay(ATTACKER, covers_all=False)
         assert tap(system, BUTTON) == FLAG_WINDOW_IS_OBSCURED

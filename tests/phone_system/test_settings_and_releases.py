@@ -10,7 +10,7 @@ from droidgate_phone.system.releases import known_releases, load_release
 from phone_system.phone_system_apps import TOOL, Ran, make_phone, make_tool, run
 
 
-def test_each_release_tells_its_version() -> None:
+def test_each_release_says_its_version() -> None:
     expected = {
         "26": ("8.0.0", "26", ""),
         "30": ("11", "30", ""),

@@ -109,7 +109,7 @@ def test_services_of_the_phone_follow_the_choice_of_a_transport(phone: WiredPhon
         assert client.read_to_end() == b"out\nerr\n"
 
 
-def test_the_newer_choice_tells_the_transport_s_number(phone: WiredPhone) -> None:
+def test_the_newer_choice_says_the_transport_s_number(phone: WiredPhone) -> None:
     for choice in (b"host:tport:any", b"host:tport:serial:" + phone.serial.encode()):
         with ServerClient(phone.server_port) as client:
             client.request(choice)

@@ -27,7 +27,7 @@ from phone_transport.conftest import StartPhone, WiredPhone
 from waiting import wait_until
 
 
-def test_the_banner_tells_properties_and_features(phone: WiredPhone) -> None:
+def test_the_banner_says_properties_and_features(phone: WiredPhone) -> None:
     with DeviceHost(phone.port) as host:
         answer = host.connect()
     assert answer.command == b"CNXN"
@@ -183,7 +183,7 @@ def test_a_packet_of_the_shell_protocol_may_come_in_pieces(phone: WiredPhone) ->
         (b"shell,v2,raw:echo \xff\xfe:\xc3\xa9", (b"\xff\xfe:\xc3\xa9\n", b"", 0)),
     ],
 )
-def test_the_shell_protocol_tells_streams_and_status_apart(
+def test_the_shell_protocol_separates_streams_and_status(
     phone: WiredPhone, service: bytes, result: tuple[bytes, bytes, int]
 ) -> None:
     with DeviceHost(phone.port) as host:

@@ -39,11 +39,11 @@ def test_a_line_is_a_tool_with_its_place(example: Format) -> None:
     source = SourceFile("a.tools", b'search "Find \\"notes\\""\ndelete "Delete one"\n')
     assert detect_format(source, [example]) is example
     (provider,) = example.read_file(source, ReadingContext()).providers
-    read = [(one.id, one.description, str(one.source)) for one in provider.capabilities]
+    read = [(item.id, item.description, str(item.source)) for item in provider.capabilities]
     assert read == [("search", 'Find "notes"', "a.tools:1"), ("delete", "Delete one", "a.tools:2")]
 
 
-def test_a_line_that_is_no_tool_is_named(example: Format) -> None:
+def test_a_line_that_is_not_a_tool_is_named(example: Format) -> None:
     with pytest.raises(InputError, match=r'^a\.tools:2: no tool\nhint: write: name "what it does"$'):
         example.read_file(SourceFile("a.tools", b'search "x"\ndelete\n'), ReadingContext())
 
@@ -55,8 +55,8 @@ def test_what_a_line_cannot_carry_is_found_leaf_by_leaf(example: Format, provide
     assert_findings_match(provider, writing)
     source = SourceFile("a.tools", writing.artifacts[0].text.encode())
     (read,) = example.read_file(source, ReadingContext()).providers
-    assert [(one.id, one.description) for one in read.capabilities] == [
-        (one.id, one.description) for one in writing.provider.capabilities
+    assert [(item.id, item.description) for item in read.capabilities] == [
+        (item.id, item.description) for item in writing.provider.capabilities
     ]
 
 

@@ -60,7 +60,7 @@ def test_a_circle_is_found_however_late_its_import_is(
 
 
 def _modules_in_layers() -> set[str]:
-    (contract,) = [one for one in CONFIGURATION["contracts"] if one["name"] == "Layers of the house"]
+    (contract,) = [item for item in CONFIGURATION["contracts"] if item["name"] == "Layers of the house"]
     return {name for layer in contract["layers"] for name in re.findall(r"[\w.]+", layer)}
 
 

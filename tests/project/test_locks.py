@@ -36,7 +36,7 @@ def packages_of(lock: Path) -> dict[str, set[tuple[str, frozenset[str]]]]:
         hashes = [re.fullmatch(r"    --hash=sha256:([0-9a-f]{64})(?: \\)?", line) for line in rest]
         assert hashes, first
         assert all(hashes), first
-        digests = frozenset(one.group(1) for one in hashes if one)
+        digests = frozenset(hash_.group(1) for hash_ in hashes if hash_)
         found.setdefault(match.group(1), set()).add((match.group(2), digests))
     return found
 
@@ -62,10 +62,10 @@ def test_an_environment_is_made_again_when_a_lock_that_its_own_begins_with_chang
 def test_every_requirement_of_an_environment_is_in_its_lock() -> None:
     project = tomllib.loads((CHECKOUT / "pyproject.toml").read_text())["project"]
     for name, extras in SCRIPT["LOCKS"].items():
-        stated = [one for extra in extras for one in project["optional-dependencies"][extra]]
+        stated = [item for extra in extras for item in project["optional-dependencies"][extra]]
         stated += [] if name == "tools" else project["dependencies"]
         stated += [] if name in {"all", "tools"} else ["hatchling"]
-        names = {re.split(r"[\[<>=~;]", one)[0].strip() for one in stated} - {"droidgate"}
+        names = {re.split(r"[\[<>=~;]", item)[0].strip() for item in stated} - {"droidgate"}
         assert names <= packages_of(CHECKOUT / "locks" / f"{name}.txt").keys()
 
 
@@ -74,7 +74,7 @@ def test_the_environments_share_their_versions() -> None:
     for name in ("all", "dev", "run"):
         lock = packages_of(CHECKOUT / "locks" / f"{name}.txt")
         shared = lock.keys() & everything.keys()
-        assert {package: everything[package] for package in shared} == {one: lock[one] for one in shared}
+        assert {package: everything[package] for package in shared} == {item: lock[item] for item in shared}
         assert name == "all" or shared == lock.keys()
 
 
@@ -138,7 +138,7 @@ def _make(environment: Path, lock: str = "locks/run.txt", **variables: str) -> t
     run = subprocess.run(command, cwd=CHECKOUT, env=given, capture_output=True, text=True, check=False)
     calls = environment.parent / "calls"
     seen = calls.read_text().splitlines() if calls.exists() else []
-    return run.returncode, run.stderr, [one.partition("--disable-pip-version-check ")[2] for one in seen]
+    return run.returncode, run.stderr, [item.partition("--disable-pip-version-check ")[2] for item in seen]
 
 
 LOCKED = "--require-hashes --requirement locks/run.txt"

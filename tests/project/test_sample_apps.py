@@ -22,12 +22,12 @@ def test_installed_package_has_them_inside(package: Path) -> None:
     assert sample_apps.sample_apps_directory() == package / "app_sources"
 
 
-def test_checkout_has_them_beside_the_package(package: Path) -> None:
+def test_checkout_has_them_next_to_the_package(package: Path) -> None:
     (package.parent / "apps").mkdir()
     assert sample_apps.sample_apps_directory() == package.parent / "apps"
 
 
 @pytest.mark.usefixtures("package")
-def test_damaged_installation_is_told() -> None:
+def test_damaged_installation_is_reported() -> None:
     with pytest.raises(FileNotFoundError, match="The sample apps are neither at"):
         sample_apps.sample_apps_directory()

@@ -100,6 +100,10 @@ def test_the_readme_proves_whose_package_it_is() -> None:
 
 def test_what_is_started_has_what_the_server_requires() -> None:
     (package,) = server()["packages"]
-    (needed,) = (one["value"] for one in package["runtimeArguments"] if one["name"] == "--with")
+    (needed,) = (
+        runtimeArgument["value"]
+        for runtimeArgument in package["runtimeArguments"]
+        if runtimeArgument["name"] == "--with"
+    )
     assert project()["optional-dependencies"]["serve"] == [needed]
     assert package["packageArguments"][0]["value"] == "serve"

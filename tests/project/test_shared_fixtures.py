@@ -77,7 +77,7 @@ def test_changed_golden_shows_a_difference_and_is_left_alone(suite: Suite) -> No
 
 
 @pytest.mark.slow
-def test_changed_binary_golden_is_told(suite: Suite) -> None:
+def test_changed_binary_golden_is_reported(suite: Suite) -> None:
     suite.run(COMPARES.format(b"\xff\x00"), "--refresh-golden")
     code, output = suite.run(COMPARES.format(b"\xff\x00\x01"))
     assert code == 1
@@ -95,7 +95,7 @@ def test_run_ends_with_what_was_left_out(suite: Suite, flags: tuple[str, ...]) -
 
 
 @pytest.mark.parametrize("required", ["all", "javac, corpus"])
-def test_demanded_part_fails_the_test(suite: Suite, required: str) -> None:
+def test_required_part_fails_the_test(suite: Suite, required: str) -> None:
     nothing = str(suite.directory / "nothing")
     code, output = suite.run(NEEDS_CORPUS, DROIDGATE_CORPUS=nothing, DROIDGATE_REQUIRE=required)
     assert code == 1
@@ -103,13 +103,13 @@ def test_demanded_part_fails_the_test(suite: Suite, required: str) -> None:
     assert "required by DROIDGATE_REQUIRE" in output
 
 
-def test_unknown_demanded_part_is_a_usage_error(suite: Suite) -> None:
+def test_unknown_required_part_is_a_usage_error(suite: Suite) -> None:
     code, output = suite.run(NEEDS_CORPUS, DROIDGATE_REQUIRE="korpus")
     assert code == pytest.ExitCode.USAGE_ERROR
     assert "DROIDGATE_REQUIRE names no part of the tests: korpus; there are: all, aapt2" in output
 
 
-def test_too_old_part_is_told_with_both_versions(suite: Suite) -> None:
+def test_too_old_part_is_reported_with_both_versions(suite: Suite) -> None:
     old = suite.directory / "aapt2"
     old.write_text("#!/bin/sh\necho 'Android Asset Packaging Tool (aapt) 2.3-debian'\n")
     old.chmod(0o755)

@@ -36,14 +36,14 @@ def assert_findings_match(before: Provider, writing: Writing) -> None:
         for pointer, value in leaves_of_provider(writing.provider)
     }
     changed = Counter(different_leaves(leaves, written))
-    told = Counter(
+    reported = Counter(
         finding.pointer
         for finding in writing.findings
         if finding.level is not Level.SECURITY or finding.pointer in changed
     )
     changed.update(entry.pointer for entry in renamed)
-    untold = changed - told
-    unfounded = told - changed
+    untold = changed - reported
+    unfounded = reported - changed
     assert not untold, f"differs without a finding: {_shown(untold, leaves, written)}"
     assert not unfounded, f"a finding without a difference: {_findings_at(unfounded, writing)}"
 
@@ -64,7 +64,10 @@ def _original_pointer(pointer: str, originals: Mapping[tuple[str, str], str]) ->
 
 def _shown(pointers: Counter[str], before: Mapping[str, Json], after: Mapping[str, Json]) -> str:
     nothing = "nothing"
-    lines = [f"{one}: {before.get(one, nothing)!r} -> {after.get(one, nothing)!r}" for one in pointers]
+    lines = [
+        f"{pointer}: {before.get(pointer, nothing)!r} -> {after.get(pointer, nothing)!r}"
+        for pointer in pointers
+    ]
     return "\n  ".join(["", *lines])
 
 
@@ -80,13 +83,13 @@ def _findings_at(pointers: Counter[str], writing: Writing) -> str:
 def read_artifacts(writing: Writing, format: Format, *, strict: bool = True) -> Reading:
     """Read what was written: a document by itself, the parts of an app as an application."""
     context = ReadingContext(strict=strict)
-    parts = [one for one in writing.artifacts if one.role != "document"]
+    parts = [item for item in writing.artifacts if item.role != "document"]
     if not parts:
         (document,) = writing.artifacts
         return format.read_file(SourceFile(document.path, document.text.encode()), context)
     from droidgate.sources.android_project import application_from_tree  # noqa: PLC0415 - not for documents
 
-    tree = {one.path: one.text.encode() for one in parts}
+    tree = {item.path: item.text.encode() for item in parts}
     return format.read_application(application_from_tree(tree), context)
 
 

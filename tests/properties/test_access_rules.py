@@ -33,23 +33,23 @@ RULES = st.builds(
 
 
 def write(provider: Provider, format_id: str, dialect: str) -> Writing:
-    one = load_formats()[format_id]
-    assert one.write is not None
-    return one.write(provider, one.dialect(dialect))
+    item = load_formats()[format_id]
+    assert item.write is not None
+    return item.write(provider, item.dialect(dialect))
 
 
 def component_of(writing: Writing) -> etree._Element:
-    (text,) = [one.text for one in writing.artifacts if one.role == "manifest"]
+    (text,) = [artifact.text for artifact in writing.artifacts if artifact.role == "manifest"]
     return next(etree.fromstring(text.encode()).iter("service", "activity", "receiver"))
 
 
 def resources_of(writing: Writing) -> dict[str, bool]:
     """Return each boolean that was written, by the qualifier of its folder."""
     return {
-        one.path.split("/")[1].removeprefix("values").removeprefix("-"): element.text == "true"
-        for one in writing.artifacts
-        if one.role == "resource"
-        for element in etree.fromstring(one.text.encode()).iter("bool")
+        artifact.path.split("/")[1].removeprefix("values").removeprefix("-"): element.text == "true"
+        for artifact in writing.artifacts
+        if artifact.role == "resource"
+        for element in etree.fromstring(artifact.text.encode()).iter("bool")
     }
 
 
@@ -85,4 +85,6 @@ def test_a_rule_that_a_tool_list_cannot_enforce_is_a_security_finding(field: str
         source = write(open_one, format_id, dialect).provider
         closed = source.model_copy(update={"access": ComponentAccess(**{field: value})})
         findings = write(closed, "mcp", load_formats()["mcp"].dialects[0].id).findings
-        assert [one.pointer for one in findings if one.level is Level.SECURITY] == [f"/access/{field}"]
+        assert [finding.pointer for finding in findings if finding.level is Level.SECURITY] == [
+            f"/access/{field}"
+        ]

@@ -26,32 +26,32 @@ def _load(entry: EntryPoint) -> Format | str:
 
 LOADED = {entry.name: _load(entry) for entry in entry_points(group=ENTRY_POINT_GROUP)}
 WRITTEN = [
-    (one.id, dialect.id)
-    for one in LOADED.values()
-    if isinstance(one, Format) and one.write is not None
-    for dialect in one.dialects
+    (item.id, dialect.id)
+    for item in LOADED.values()
+    if isinstance(item, Format) and item.write is not None
+    for dialect in item.dialects
     if dialect.capacity is not None
 ]
-TARGETS = [f"{one}+{dialect}" for one, dialect in WRITTEN]
+TARGETS = [f"{item}+{dialect}" for item, dialect in WRITTEN]
 
 
 def _cross(provider: Provider, target: str) -> Provider:
     format_id, _, dialect_id = target.partition("+")
-    one = LOADED[format_id]
-    assert isinstance(one, Format)
-    assert one.write is not None
-    dialect = one.dialect(dialect_id)
-    writing = one.write(provider, dialect)
+    item = LOADED[format_id]
+    assert isinstance(item, Format)
+    assert item.write is not None
+    dialect = item.dialect(dialect_id)
+    writing = item.write(provider, dialect)
     assert_findings_match(provider, writing)
-    return assert_reads_back(writing, one, dialect) if dialect.readable else writing.provider
+    return assert_reads_back(writing, item, dialect) if dialect.readable else writing.provider
 
 
 @pytest.mark.parametrize("name", LOADED)
 def test_a_format_loads(name: str) -> None:
-    one = LOADED[name]
-    if isinstance(one, str):
-        pytest.fail(one)
-    assert one.id == name
+    item = LOADED[name]
+    if isinstance(item, str):
+        pytest.fail(item)
+    assert item.id == name
 
 
 @pytest.mark.slow

@@ -41,20 +41,20 @@ def test_a_true_account_is_accepted() -> None:
 @pytest.mark.parametrize("left_out", range(3))
 def test_a_missing_finding_is_seen(left_out: int) -> None:
     writing = _written()
-    told = tuple(one for index, one in enumerate(writing.findings) if index != left_out)
+    reported = tuple(item for index, item in enumerate(writing.findings) if index != left_out)
     with pytest.raises(AssertionError, match="differs without a finding"):
-        assert_findings_match(PROVIDER, dataclasses.replace(writing, findings=told))
+        assert_findings_match(PROVIDER, dataclasses.replace(writing, findings=reported))
 
 
 @pytest.mark.parametrize("pointer", ["/name", "/capabilities/0/input", "/capabilities/0/id"])
 def test_a_finding_too_many_is_seen(pointer: str) -> None:
     writing = _written()
-    told = (*writing.findings, _finding(pointer))
+    reported = (*writing.findings, _finding(pointer))
     with pytest.raises(AssertionError, match="a finding without a difference"):
-        assert_findings_match(PROVIDER, dataclasses.replace(writing, findings=told))
+        assert_findings_match(PROVIDER, dataclasses.replace(writing, findings=reported))
 
 
-def test_a_change_that_nothing_tells_is_seen() -> None:
+def test_a_change_that_nothing_says_is_seen() -> None:
     writing = _written()
     changed = writing.provider.model_copy(update={"name": "Another"})
     with pytest.raises(AssertionError, match="/name: 'Name' -> 'Another'"):
@@ -101,7 +101,7 @@ def test_a_file_that_is_written_differently_the_second_time_is_seen() -> None:
 
 
 def test_one_and_true_are_not_the_same_declaration() -> None:
-    one = Provider(protocol="test", extensions={"other": {"fact": 1}})
+    item = Provider(protocol="test", extensions={"other": {"fact": 1}})
     true = Provider(protocol="test", extensions={"other": {"fact": True}})
     with pytest.raises(AssertionError):
-        assert_same_declaration(one, true)
+        assert_same_declaration(item, true)

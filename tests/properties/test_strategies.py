@@ -32,7 +32,8 @@ def _features(provider: Provider) -> set[str]:
         else:
             features.add(tokens[-1])
     if any(
-        name in reachable_definitions(one, provider.definitions) for name, one in provider.definitions.items()
+        name in reachable_definitions(item, provider.definitions)
+        for name, item in provider.definitions.items()
     ):
         features.add("recursion")
     return features
@@ -42,8 +43,10 @@ def test_every_kind_keyword_and_fact_is_in_one_of_twenty_examples() -> None:
     seen = Counter(
         feature for seed in range(EXAMPLES) for feature in _features(random_provider(Random(seed)))
     )
-    wanted = {f"kind {kind}" for kind in TYPE_KINDS} | {f"keyword {word}" for word in (*KEYWORDS, *SPELLINGS)}
-    wanted |= {
+    expected = {f"kind {kind}" for kind in TYPE_KINDS} | {
+        f"keyword {word}" for word in (*KEYWORDS, *SPELLINGS)
+    }
+    expected |= {
         *FACTS,
         *FIELDS,
         "extensions",
@@ -52,7 +55,7 @@ def test_every_kind_keyword_and_fact_is_in_one_of_twenty_examples() -> None:
         "capabilities 2",
         "capabilities 3",
     }
-    rare = {feature: seen[feature] for feature in wanted if seen[feature] < EXAMPLES * LEAST_SHARE}
+    rare = {feature: seen[feature] for feature in expected if seen[feature] < EXAMPLES * LEAST_SHARE}
     assert not rare
 
 
@@ -62,20 +65,20 @@ def test_a_seed_makes_the_same_provider_again() -> None:
 
 def _types_of(provider: Provider) -> Iterator[Type]:
     yield from provider.definitions.values()
-    for one in provider.capabilities:
-        yield one.input
-        if one.output is not None:
-            yield one.output
+    for item in provider.capabilities:
+        yield item.input
+        if item.output is not None:
+            yield item.output
 
 
 @given(providers())
 def test_providers_are_valid(provider: Provider) -> None:
     assert provider.protocol == PROTOCOL
     assert Provider.model_validate(provider.model_dump()) == provider
-    ids = [one.id for one in provider.capabilities]
+    ids = [item.id for item in provider.capabilities]
     assert len(set(ids)) == len(ids)
     assert all(ids)
-    referred = {name for one in _types_of(provider) for name in references_of(one)}
+    referred = {name for item in _types_of(provider) for name in references_of(item)}
     assert referred <= provider.definitions.keys()
     canonical_json(provider.model_dump()).encode()
 
@@ -86,5 +89,5 @@ def test_capabilities_refer_only_to_the_definitions_they_are_given(capability: C
 
 
 @given(types())
-def test_types_refer_to_nothing_when_nothing_is_given(one: Type) -> None:
-    assert not list(references_of(one))
+def test_types_refer_to_nothing_when_nothing_is_given(item: Type) -> None:
+    assert not list(references_of(item))

@@ -20,18 +20,20 @@ WILD_TEXTS = ("\0", "\ud800", "\ufffe", "a\x1bb", "\U0001f600", "%s ${x} @string
 def with_texts(provider: Provider, text: str) -> Provider:
     """Return a provider with a text where people and programs write theirs."""
     capabilities = tuple(
-        one.model_copy(update={"id": f"{one.id}{text}", "description": text, "version": text, "title": text})
-        for one in provider.capabilities
+        item.model_copy(
+            update={"id": f"{item.id}{text}", "description": text, "version": text, "title": text}
+        )
+        for item in provider.capabilities
     )
     changes = dict.fromkeys(("package", "component", "name", "description", "instructions"), text)
     return provider.model_copy(update={**changes, "capabilities": capabilities})
 
 
 def assert_weighed_as_written(provider: Provider, target: str) -> None:
-    one, dialect = targets()[target]
-    assert one.write is not None
-    assert one.weigh is not None
-    assert one.weigh(provider, dialect) == one.write(provider, dialect).findings
+    item, dialect = targets()[target]
+    assert item.write is not None
+    assert item.weigh is not None
+    assert item.weigh(provider, dialect) == item.write(provider, dialect).findings
 
 
 @pytest.mark.slow
@@ -52,46 +54,46 @@ def test_no_text_of_another_format_can_end_writing(target: str, text: str) -> No
 @pytest.mark.parametrize("target", TARGETS)
 @pytest.mark.parametrize("length", [8_000, 40_000])
 def test_what_is_too_long_to_be_written_is_not_weighed(target: str, length: int) -> None:
-    one, dialect = targets()[target]
-    assert one.write is not None
-    assert one.weigh is not None
+    item, dialect = targets()[target]
+    assert item.write is not None
+    assert item.weigh is not None
     provider = with_texts(random_provider(Random(3), size=15), "")
     capabilities = tuple(
         each.model_copy(update={"description": "x" * length}) for each in provider.capabilities
     )
     provider = provider.model_copy(update={"capabilities": capabilities, "description": "y" * length})
     try:
-        written = one.write(provider, dialect).findings
+        written = item.write(provider, dialect).findings
     except WriteError as refused:
         with pytest.raises(WriteError, match=re.escape(str(refused))):
-            one.weigh(provider, dialect)
+            item.weigh(provider, dialect)
     else:
-        assert one.weigh(provider, dialect) == written
+        assert item.weigh(provider, dialect) == written
 
 
-@pytest.mark.parametrize("name", sorted({one.id for one, _ in targets().values()}))
+@pytest.mark.parametrize("name", sorted({first.id for first, _ in targets().values()}))
 def test_dialects_of_one_capacity_weigh_alike(name: str) -> None:
-    of_format = [(one, dialect) for one, dialect in targets().values() if one.id == name]
+    of_format = [(first, dialect) for first, dialect in targets().values() if first.id == name]
     for seed in range(6):
         provider = random_provider(Random(seed), size=15)
-        for one, dialect in of_format:
-            assert one.weigh is not None
+        for first, dialect in of_format:
+            assert first.weigh is not None
             for _, other in of_format:
                 if other.capacity == dialect.capacity:
-                    assert one.weigh(provider, other) == one.weigh(provider, dialect)
+                    assert first.weigh(provider, other) == first.weigh(provider, dialect)
 
 
 def losses_by_writing(provider: Provider, target: str) -> list[tuple[str, str, tuple[int, ...]]]:
     """Return level, provider's level and counts for each capability, counted from what is written."""
-    one, dialect = targets()[target]
-    assert one.write is not None
+    item, dialect = targets()[target]
+    assert item.write is not None
     try:
-        findings = one.write(provider, dialect).findings
+        findings = item.write(provider, dialect).findings
     except DroidgateError:
         alone = tuple(int(level is Level.IMPOSSIBLE) for level in CONVERSION_LEVELS)
         return [("impossible", "impossible", alone)] * len(provider.capabilities)
     of_provider = [
-        one for one in findings if one.pointer.split("/")[1] not in {"capabilities", "definitions"}
+        item for item in findings if item.pointer.split("/")[1] not in {"capabilities", "definitions"}
     ]
     losses = []
     for number, capability in enumerate(provider.capabilities):
@@ -99,21 +101,23 @@ def losses_by_writing(provider: Provider, target: str) -> list[tuple[str, str, t
             f"/definitions/{pointer_token(name)}"
             for name in reachable_definitions(capability, provider.definitions)
         ]
-        own = [one for one in findings if is_on(one, places)]
+        own = [item for item in findings if is_on(item, places)]
         counts = tuple(
-            sum(one.level is level for one in (own if level is not Level.SECURITY else [*own, *of_provider]))
+            sum(
+                item.level is level for item in (own if level is not Level.SECURITY else [*own, *of_provider])
+            )
             for level in CONVERSION_LEVELS
         )
         losses.append((worst(own), worst(of_provider), counts))
     return losses
 
 
-def is_on(one: Finding, places: list[str]) -> bool:
-    return any(f"{one.pointer}/".startswith(f"{place}/") for place in places)
+def is_on(item: Finding, places: list[str]) -> bool:
+    return any(f"{item.pointer}/".startswith(f"{place}/") for place in places)
 
 
 def worst(findings: list[Finding]) -> str:
-    levels = (str(one.level) for one in findings if one.level is not Level.SECURITY)
+    levels = (str(finding.level) for finding in findings if finding.level is not Level.SECURITY)
     return max(levels, key=LEVELS.index, default=EXACT)
 
 
@@ -122,33 +126,39 @@ def worst(findings: list[Finding]) -> str:
 def test_conversions_are_those_of_the_real_writers(provider: Provider) -> None:
     converted = estimate_conversions(provider)
     for number, target in enumerate(targets()):
-        told = [
-            (one.level, one.provider_level, one.counts)
-            for one in converted.conversions
-            if one.target == number
+        reported = [
+            (conversion.level, conversion.provider_level, conversion.counts)
+            for conversion in converted.conversions
+            if conversion.target == number
         ]
-        assert told == losses_by_writing(provider, target)
+        assert reported == losses_by_writing(provider, target)
 
 
 @pytest.mark.parametrize("source", TARGETS)
 def test_conversions_of_what_a_writer_wrote_are_those_of_the_real_writers(source: str) -> None:
-    one, dialect = targets()[source]
-    assert one.write is not None
+    item, dialect = targets()[source]
+    assert item.write is not None
     for seed in range(4):
-        provider = one.write(random_provider(Random(seed), size=15), dialect).provider
+        provider = item.write(random_provider(Random(seed), size=15), dialect).provider
         converted = estimate_conversions(provider)
         for number, target in enumerate(targets()):
-            told = [
+            reported = [
                 (each.level, each.provider_level, each.counts)
                 for each in converted.conversions
                 if each.target == number
             ]
-            assert told == losses_by_writing(provider, target)
+            assert reported == losses_by_writing(provider, target)
 
 
-def test_facts_of_the_target_that_no_reader_gave_are_told_by_writing() -> None:
+def test_facts_of_the_target_that_no_reader_gave_are_reported_by_writing() -> None:
     facts = {"appfunctions": {"components": 7}}
     provider = random_provider(Random(1), size=10).model_copy(update={"extensions": facts})
     number = TARGETS.index("appfunctions+v2")
-    told = {one.level for one in estimate_conversions(provider).conversions if one.target == number}
-    assert told == {"impossible"} == {level for level, _, _ in losses_by_writing(provider, TARGETS[number])}
+    reported = {
+        conversion.level
+        for conversion in estimate_conversions(provider).conversions
+        if conversion.target == number
+    }
+    assert (
+        reported == {"impossible"} == {level for level, _, _ in losses_by_writing(provider, TARGETS[number])}
+    )

@@ -39,14 +39,14 @@ ACCESS = {
 @pytest.mark.slow
 @pytest.mark.parametrize("format_id", OF_THE_SOURCE)
 def test_a_linter_warns_only_of_what_the_source_has(format_id: str) -> None:
-    one = load_formats()[format_id]
-    assert one.write is not None
-    assert one.lint_application is not None
+    item = load_formats()[format_id]
+    assert item.write is not None
+    assert item.lint_application is not None
     for seed in range(SEEDS):
         provider = random_provider(Random(seed), size=15)
-        writing = one.write(provider, one.dialects[0])
+        writing = item.write(provider, item.dialects[0])
         tree = {part.path: part.text.encode() for part in writing.artifacts if part.role != "document"}
-        for finding in one.lint_application(application_from_tree(tree)):
+        for finding in item.lint_application(application_from_tree(tree)):
             if finding.level is Level.NOTE:
                 continue
             if finding.code in ACCESS:

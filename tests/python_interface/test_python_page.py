@@ -47,7 +47,7 @@ def run(snippet: str, folder: Path, **more: str) -> subprocess.CompletedProcess[
     )
 
 
-@pytest.mark.parametrize("snippet", [one for one in SNIPPETS if NEEDS_A_PHONE not in one], ids=titled)
+@pytest.mark.parametrize("snippet", [item for item in SNIPPETS if NEEDS_A_PHONE not in item], ids=titled)
 def test_a_snippet_runs_as_it_is_written(snippet: str, folder: Path) -> None:
     done = run(snippet, folder)
     assert (done.returncode, done.stderr) == (0, "")
@@ -122,7 +122,7 @@ def test_the_snippet_about_packing_writes_an_apk_that_our_reader_opens(folder: P
 def test_a_conversion_is_on_disk_only_when_it_is_written(folder: Path) -> None:
     run('import droidgate\ndroidgate.convert(droidgate.read("app"), to="mobile-mcp")\n', folder)
     assert not (folder / "converted").exists()
-    (snippet,) = [one for one in SNIPPETS if "conversion.write(" in one]
+    (snippet,) = [item for item in SNIPPETS if "conversion.write(" in item]
     run(snippet, folder)
     assert (folder / "converted/res/xml/mcp_capabilities.xml").is_file()
 

@@ -509,10 +509,10 @@ def test_a_phone_is_asked_ever_more_rarely_while_no_client_asks_and_at_once_when
 
 
 def test_a_phone_that_is_not_there_yet_is_waited_for(phone: ReachedPhone) -> None:
-    there = threading.Event()
+    present = threading.Event()
 
     def connect() -> Caller:
-        if not there.is_set():
+        if not present.is_set():
             raise DeviceError("no device")
         return phone.caller()
 
@@ -522,7 +522,7 @@ def test_a_phone_that_is_not_there_yet_is_waited_for(phone: ReachedPhone) -> Non
         changed = anyio.Event()
         async with tools.run(lambda _change: changed.set()):
             assert tools.snapshot().tools == ()
-            there.set()
+            present.set()
             with anyio.fail_after(60):
                 await changed.wait()
             assert tools.snapshot().tools

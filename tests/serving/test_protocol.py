@@ -45,7 +45,7 @@ def test_tools_and_resources_are_listed_called_and_read(transport: str, revision
     async def main() -> None:
         async with connected(transport, revision) as client:
             listed = (await client.list_tools()).tools
-            assert {one.name for one in listed} >= RUNS.keys()
+            assert {item.name for item in listed} >= RUNS.keys()
             called = await client.call_tool("test_simple_text", {})
             assert called.content[0].text == "This is a simple text response for testing."  # type: ignore[union-attr]
             failed = await client.call_tool("test_error_handling", {})

@@ -105,8 +105,8 @@ def test_a_later_app_with_an_equal_name_leaves_the_earlier_name_as_it_is(tmp_pat
 
 def test_each_phone_has_names_of_its_own(tmp_path: Path) -> None:
     names = ToolNames(tmp_path)
-    one, other = capability("a.notes", "create"), capability("b.notes", "create")
-    assert names.assign("one", [one]) == {one.key: "notes_create"}
+    first, other = capability("a.notes", "create"), capability("b.notes", "create")
+    assert names.assign("one", [first]) == {first.key: "notes_create"}
     assert names.assign("other", [other]) == {other.key: "notes_create"}
 
 

@@ -107,7 +107,7 @@ def test_androids_own_reader_reads_the_dex_and_finds_the_components(data: bytes,
     assert {SHIM + name for name in COMPONENTS} <= found
 
 
-def test_everything_that_is_not_the_shims_is_a_stand_in_for_newer_api(dex: DexFile) -> None:
+def test_everything_that_is_not_the_shims_is_a_stub_of_newer_api(dex: DexFile) -> None:
     assert {name for name in dex.classes if not name.startswith(SHIM)} == {
         "android/app/appfunctions/AppFunctionService",
         "android/os/OutcomeReceiver",

@@ -45,7 +45,7 @@ def string(**facts: Any) -> ScalarType:
 
 
 def parameters(**types: Type) -> ObjectType:
-    return ObjectType(properties={name: Property(type=one, required=True) for name, one in types.items()})
+    return ObjectType(properties={name: Property(type=item, required=True) for name, item in types.items()})
 
 
 def source_app(
@@ -76,7 +76,7 @@ def app_with(*providers: Provider, package: str = PACKAGE) -> SourceApp:
         signer=SIGNER,
         instructions="Ask it.",
         providers=providers,
-        digests={(one.protocol, one.component or ""): f"mmcp:{'0' * 64}" for one in providers},
+        digests={(provider.protocol, provider.component or ""): f"mmcp:{'0' * 64}" for provider in providers},
     )
 
 
@@ -86,15 +86,15 @@ def shim_of(*apps: SourceApp, **options: Any) -> BuiltShim:
 
 
 def routes_of(shim: BuiltShim) -> dict[str, dict[str, Any]]:
-    return {one["id"]: one for one in shim.routes["routes"]}
+    return {route["id"]: route for route in shim.routes["routes"]}
 
 
 def generated_app(seed: int, protocol: str, dialect: str) -> SourceApp:
     """Return an app with a wild provider that this dialect can declare."""
-    one = load_formats()[protocol].dialect(dialect)
-    assert one.capacity is not None
+    item = load_formats()[protocol].dialect(dialect)
+    assert item.capacity is not None
     wild = random_provider(Random(seed)).model_copy(update={"package": PACKAGE, "extensions": {}})
-    fitted = fit_provider(wild, one.capacity, protocol, dialect).provider
+    fitted = fit_provider(wild, item.capacity, protocol, dialect).provider
     return app_with(fitted.model_copy(update={"component": f"{PACKAGE}.Tools"}))
 
 
@@ -123,19 +123,19 @@ def packed(manifest_body: str, files: Mapping[str, str | bytes] | None = None, *
         f'<application android:label="Tools"{facts.pop("application", "")}>{manifest_body}</application>'
         "</manifest>"
     )
-    tree = {name: one.encode() if isinstance(one, str) else one for name, one in (files or {}).items()}
+    tree = {name: item.encode() if isinstance(item, str) else item for name, item in (files or {}).items()}
     return pack_project({"AndroidManifest.xml": manifest.encode(), **tree}, key=KEY, **facts)
 
 
 def opened(apk: bytes) -> tuple[Apk, Application]:
-    one = open_apk(apk)
-    return one, read_application(one)
+    item = open_apk(apk)
+    return item, read_application(item)
 
 
 def declared_in(apk: bytes, protocol: str = "mobile-mcp") -> Sequence[Provider]:
     """Return what a built APK declares, read without any leniency."""
-    with open_apk(apk) as one:
+    with open_apk(apk) as item:
         context = ReadingContext(strict=True)
-        reading = load_formats()[protocol].read_application(read_application(one), context)
+        reading = load_formats()[protocol].read_application(read_application(item), context)
     assert reading.problems == ()
     return reading.providers

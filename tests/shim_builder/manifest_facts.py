@@ -83,26 +83,26 @@ class Part:
 
     def children(self, tag: str) -> Iterator[Part]:
         """Yield the child elements of a tag."""
-        return (Part(one, self.apk) for one in self.element.child_elements(tag))
+        return (Part(child_element, self.apk) for child_element in self.element.child_elements(tag))
 
     def filters(self) -> tuple[Filter, ...]:
         """Return its intent filters."""
         return tuple(
             Filter(
-                frozenset(part.name for part in one.children("action")),
-                frozenset(part.name for part in one.children("category")),
-                any(True for _ in one.children("data")),
+                frozenset(part.name for part in child.children("action")),
+                frozenset(part.name for part in child.children("category")),
+                any(True for _ in child.children("data")),
             )
-            for one in self.children("intent-filter")
+            for child in self.children("intent-filter")
         )
 
     def actions(self) -> frozenset[str]:
         """Return the actions of all its filters."""
-        return frozenset(action for one in self.filters() for action in one.actions)
+        return frozenset(action for filter_ in self.filters() for action in filter_.actions)
 
     def meta_data(self, name: str, tag: str = "meta-data") -> Part | None:
         """Return its meta-data, or another such element, of a name."""
-        return next((one for one in self.children(tag) if one.name == name), None)
+        return next((child for child in self.children(tag) if child.name == name), None)
 
 
 @dataclass(slots=True)
@@ -132,33 +132,35 @@ class ShimApk:
             raise InputError("the manifest has no application element", place=self.apk.name)
         self.application = found
         self.components = tuple(
-            Part(one, self.apk) for one in found.element.child_elements() if one.tag in COMPONENT_TAGS
+            Part(child_element, self.apk)
+            for child_element in found.element.child_elements()
+            if child_element.tag in COMPONENT_TAGS
         )
         self.routes = self._read_asset(ROUTES_PATH)
         self.policy = self._read_asset(POLICY_PATH)
 
     def component(self, simple_name: str) -> Part | None:
         """Return the component of one of the shim's classes, None where it is not declared."""
-        return next((one for one in self.components if one.simple_name == simple_name), None)
+        return next((item for item in self.components if item.simple_name == simple_name), None)
 
     def permissions(self) -> frozenset[str]:
         """Return the permissions that it asks for."""
         tags = ("uses-permission", "uses-permission-sdk-23")
-        return frozenset(one.name for tag in tags for one in self.manifest.children(tag))
+        return frozenset(child.name for tag in tags for child in self.manifest.children(tag))
 
     def queried(self) -> tuple[frozenset[str], frozenset[str]]:
         """Return the packages and the actions of `<queries>`."""
         packages: set[str] = set()
         actions: set[str] = set()
         for queries in self.manifest.children("queries"):
-            packages.update(one.name for one in queries.children("package"))
+            packages.update(child.name for child in queries.children("package"))
             for intent in queries.children("intent"):
-                actions.update(one.name for one in intent.children("action"))
+                actions.update(child.name for child in intent.children("action"))
         return frozenset(packages), frozenset(actions)
 
     def backend_kinds(self) -> frozenset[str]:
         """Return the kinds of the backends of its routes."""
-        return frozenset(str(one["backend"]["kind"]) for one in self.route_list())
+        return frozenset(str(item["backend"]["kind"]) for item in self.route_list())
 
     def route_list(self) -> list[dict[str, Json]]:
         """Return its routes."""
@@ -167,8 +169,8 @@ class ShimApk:
 
     def app_policy(self) -> Mapping[str, Json]:
         """Return the app's part of the policy."""
-        held = self.policy.get("app")
-        return held if isinstance(held, dict) else {}
+        kept = self.policy.get("app")
+        return kept if isinstance(kept, dict) else {}
 
     def _read_asset(self, name: str) -> Mapping[str, Json]:
         if name not in self.apk.archive:

@@ -16,7 +16,7 @@ from shim_builder.manifest_lint import lint_shim_manifest
 from shim_engine.jvm_core import CoreJvm, compile_core
 
 SEEDS = range(40, 56)
-GENERATED = [pytest.param(*one, id="-".join(one)) for one in CALLED_DIALECTS]
+GENERATED = [pytest.param(*item, id="-".join(item)) for item in CALLED_DIALECTS]
 
 
 @pytest.fixture(scope="module")
@@ -32,24 +32,24 @@ def tables(protocol: str, dialect: str, seeds: range) -> Iterator[dict[str, Any]
 
 def outputs_of(table: RouteTable) -> dict[str, Mapping[str, str]]:
     return {
-        name: {output: held.type.kind for output, held in one.descriptor_output.properties.items()}
-        for name, one in table.routes.items()
+        name: {output: kept.type.kind for output, kept in item.descriptor_output.properties.items()}
+        for name, item in table.routes.items()
     }
 
 
 def declared_outputs(provider: Provider) -> dict[str, Mapping[str, str]]:
     found: dict[str, Mapping[str, str]] = {}
-    for one in provider.capabilities:
-        assert one.output is None or isinstance(one.output, ObjectType)
-        held = {} if one.output is None else one.output.properties
-        found[one.id] = {name: output.type.kind for name, output in held.items()}
+    for item in provider.capabilities:
+        assert item.output is None or isinstance(item.output, ObjectType)
+        kept = {} if item.output is None else item.output.properties
+        found[item.id] = {name: output.type.kind for name, output in kept.items()}
     return found
 
 
-def parameters_of(one: Type) -> list[tuple[str, bool]]:
+def parameters_of(item: Type) -> list[tuple[str, bool]]:
     """Return the parameters and whether they are required; no parameter of an input of another shape."""
-    held = one.properties if isinstance(one, ObjectType) else {}
-    return [(name, parameter.required) for name, parameter in held.items()]
+    kept = item.properties if isinstance(item, ObjectType) else {}
+    return [(name, parameter.required) for name, parameter in kept.items()]
 
 
 @pytest.mark.slow
@@ -64,8 +64,8 @@ def test_what_is_declared_is_what_the_engine_takes_and_answers(protocol: str, di
         table = parse_route_table(one_line_json(shim.routes))
         (provider,) = declared_in(shim.apk)
         assert declared_outputs(provider) == outputs_of(table), seed
-        for one in provider.capabilities:
-            assert parameters_of(one.input) == parameters_of(table.routes[one.id].route.input), seed
+        for item in provider.capabilities:
+            assert parameters_of(item.input) == parameters_of(table.routes[item.id].route.input), seed
         count += len(table.routes)
     assert count > 20
 
@@ -77,9 +77,9 @@ def test_the_engine_in_java_takes_every_route_table(core: CoreJvm, protocol: str
     question = {"op": "call", "carrier": "bind", "caller": 10001, "extras": {}}
     cases = [{**question, "routes": table} for table in tables(protocol, dialect, range(60))]
     outcomes = list(core.outcomes(cases))
-    refused = [one for one in outcomes if "error" in one]
+    refused = [outcome for outcome in outcomes if "error" in outcome]
     assert refused == []
-    assert all(one["token"] == "invalid_argument" for one in outcomes)
+    assert all(outcome["token"] == "invalid_argument" for outcome in outcomes)
 
 
 @pytest.mark.requires("javac", "java")

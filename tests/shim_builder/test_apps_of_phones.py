@@ -20,29 +20,29 @@ def phone(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[VirtualPh
     monkeypatch.setenv("DROIDGATE_HOME", str(tmp_path))
     with start_phone(sdk="36.1", server_port=0, apps=False) as started:
         monkeypatch.setenv("ANDROID_ADB_SERVER_PORT", str(started.server_port))
-        for one in sample_packages():
-            started.install(one.apk)
+        for sample_package in sample_packages():
+            started.install(sample_package.apk)
         yield started
 
 
 def test_a_phones_apps_are_what_their_apks_say(phone: VirtualPhone, tmp_path: Path) -> None:
     folder = tmp_path / "apks"
     folder.mkdir()
-    for one in sample_packages():
-        (folder / f"{one.package}.apk").write_bytes(one.apk)
+    for item in sample_packages():
+        (folder / f"{item.package}.apk").write_bytes(item.apk)
     phone.install(sample_shim("clock-in/app").apk)
-    on_phone = {one.package: one for one in read_source_apps([f"adb:{phone.serial}"])}
-    in_files = {one.package: one for one in read_source_apps([str(folder)])}
+    on_phone = {item.package: item for item in read_source_apps([f"adb:{phone.serial}"])}
+    in_files = {item.package: item for item in read_source_apps([str(folder)])}
     assert set(on_phone) == set(in_files)
     for package, app in on_phone.items():
         assert app.signer == in_files[package].signer
         assert dict(app.digests) == dict(in_files[package].digests)
         assert app.label == in_files[package].label
-        ids = [[held.id for held in one.capabilities] for one in app.providers]
-        assert ids == [[held.id for held in one.capabilities] for one in in_files[package].providers]
+        ids = [[kept.id for kept in item.capabilities] for item in app.providers]
+        assert ids == [[kept.id for kept in item.capabilities] for item in in_files[package].providers]
     assert on_phone[f"{SAMPLE}weather"].unasked_components == (f"{SAMPLE}weather.WeatherReceiver",)
     built = build_shims(tuple(on_phone.values()), ShimOptions(), KEY)
-    assert {one.packages[0] for one in built} == set(on_phone) - {f"{SAMPLE}weather"}
+    assert {item.packages[0] for item in built} == set(on_phone) - {f"{SAMPLE}weather"}
 
 
 def test_one_app_of_a_phone_can_be_named(phone: VirtualPhone) -> None:

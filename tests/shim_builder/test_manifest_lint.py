@@ -225,41 +225,41 @@ def pdf_tool() -> BuiltShim:
 
 
 @pytest.mark.parametrize(
-    ("rule", "edit"), BREACHES, ids=[f"{number}-{one[0]}" for number, one in enumerate(BREACHES)]
+    ("rule", "edit"), BREACHES, ids=[f"{number}-{item[0]}" for number, item in enumerate(BREACHES)]
 )
 def test_a_breach_of_each_rule_is_found(build_with: Callable[..., bytes], rule: str, edit: Edit) -> None:
     found = lint_shim_manifest(build_with(edit))
-    assert rule in {one.rule for one in found}
+    assert rule in {item.rule for item in found}
 
 
 @pytest.mark.parametrize(
     ("rule", "edit"),
     BREACHES_OF_BARE,
-    ids=[f"{number}-{one[0]}" for number, one in enumerate(BREACHES_OF_BARE)],
+    ids=[f"{number}-{item[0]}" for number, item in enumerate(BREACHES_OF_BARE)],
 )
 def test_a_breach_of_the_one_with_the_shells_identity_is_found(
     build_with: Callable[..., bytes], rule: str, edit: Edit
 ) -> None:
     assert rule in {
-        one.rule for one in lint_shim_manifest(build_with(edit, made=lambda: build_bare_shim(KEY)))
+        item.rule for item in lint_shim_manifest(build_with(edit, made=lambda: build_bare_shim(KEY)))
     }
 
 
 def test_a_shim_that_does_not_see_who_calls_its_functions_is_found(build_with: Callable[..., bytes]) -> None:
     seen = in_manifest('<package android:name="dev.droidgate.shim" />', "")
     found = lint_shim_manifest(build_with(seen, made=lambda: shim_of(sample_app("notes/app"))))
-    assert [one.rule for one in found] == ["shim-query-packages"]
+    assert [item.rule for item in found] == ["shim-query-packages"]
 
 
 @pytest.mark.parametrize("rule", OF_FACTS)
 def test_another_release_is_found(monkeypatch: pytest.MonkeyPatch, rule: str) -> None:
     monkeypatch.setattr(shims, OF_FACTS[rule], 29)
     found = lint_shim_manifest(shim_of(sample_app("pdf-tool/app")).apk)
-    assert [one.rule for one in found] == [rule]
+    assert [item.rule for item in found] == [rule]
 
 
 def test_every_rule_is_broken_by_some_test() -> None:
-    assert {one[0] for one in BREACHES} | OF_FACTS.keys() == {rule.id for rule, _ in CHECKS}
+    assert {item[0] for item in BREACHES} | OF_FACTS.keys() == {rule.id for rule, _ in CHECKS}
     assert len(CHECKS) >= 30
 
 
@@ -283,11 +283,11 @@ def test_the_bare_and_the_aggregate_shim_keep_every_rule() -> None:
     assert lint_shim_manifest(together.apk) == ()
 
 
-def test_an_app_that_is_no_shim_breaks_many_rules() -> None:
-    codes = {one.rule for one in lint_shim_manifest(packed("", minimum_sdk=24, target_sdk=36))}
+def test_an_app_that_is_not_a_shim_breaks_many_rules() -> None:
+    codes = {item.rule for item in lint_shim_manifest(packed("", minimum_sdk=24, target_sdk=36))}
     assert codes >= {"shim-components", "shim-notification-permission", "shim-handshake"}
 
 
-def test_what_is_no_apk_is_an_error() -> None:
+def test_what_is_not_an_apk_is_an_error() -> None:
     with pytest.raises(InputError):
         lint_shim_manifest(b"PK")

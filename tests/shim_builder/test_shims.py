@@ -128,11 +128,11 @@ def test_apktool_decodes_a_shim(tmp_path: Path) -> None:
     (service,) = manifest.findall(
         f"application/service[@{ANDROID}name='dev.droidgate.shim.frontends.ToolService']"
     )
-    named = {one.get(f"{ANDROID}name"): one for one in service.findall("meta-data")}
-    assert set(named) == {f"mobile.mcp.tool.{one}" for one in ("name", "description", "capabilities")}
+    named = {item.get(f"{ANDROID}name"): item for item in service.findall("meta-data")}
+    assert set(named) == {f"mobile.mcp.tool.{item}" for item in ("name", "description", "capabilities")}
     assert named["mobile.mcp.tool.capabilities"].get(f"{ANDROID}resource") == "@xml/mcp_capabilities"
     descriptor = etree.parse(out / "res/xml/mcp_capabilities.xml").getroot()
-    ids = [one.get("id") for one in descriptor.findall("capability")]
+    ids = [item.get("id") for item in descriptor.findall("capability")]
     assert ids == ["clock_in_today", "make_up_clock_in", "query_clock_in"]
     assert json.loads((out / "assets/routes.json").read_text())["format"] == 1
     assert "<vector" in (out / "res/drawable/droidgate_shim_icon.xml").read_text()
@@ -145,11 +145,11 @@ def test_inspect_reads_a_shim_back_without_any_leniency(
     shim = sample_shim(module)
     apk = written(tmp_path, shim)
     assert run(["inspect", "--strict", "--json", str(apk)]) == 0
-    told = json.loads(capsys.readouterr().out)
-    (provider,) = told["providers"]
+    reported = json.loads(capsys.readouterr().out)
+    (provider,) = reported["providers"]
     assert provider["protocol"] == "mobile-mcp"
     assert provider["name"] == shim.label
-    assert [one["id"] for one in provider["capabilities"]] == list(shim.capabilities)
+    assert [item["id"] for item in provider["capabilities"]] == list(shim.capabilities)
 
 
 @pytest.mark.parametrize("module", MODULES)
@@ -157,11 +157,11 @@ def test_every_frontend_declares_the_same_capabilities(module: str) -> None:
     shim = sample_shim(module, *EVERYTHING)
     (mobile,) = declared_in(shim.apk)
     (mmcp,) = declared_in(shim.apk, "mmcp")
-    assert [one.id for one in mobile.capabilities] == list(shim.capabilities)
-    assert [one.id for one in mmcp.capabilities] == list(shim.capabilities)
+    assert [item.id for item in mobile.capabilities] == list(shim.capabilities)
+    assert [item.id for item in mmcp.capabilities] == list(shim.capabilities)
     (functions,) = declared_in(shim.apk, "appfunctions")
-    told = shim.policy["app"]["functions"]
-    assert [told[one.id] for one in functions.capabilities] == list(shim.capabilities)
+    reported = shim.policy["app"]["functions"]
+    assert [reported[item.id] for item in functions.capabilities] == list(shim.capabilities)
 
 
 @pytest.mark.parametrize("module", MODULES)
@@ -186,19 +186,19 @@ def test_the_engine_reads_routes_and_policy_as_they_are_packed(module: str) -> N
     assert not read_policy(policy).grants
 
 
-def test_the_policy_tells_what_the_page_says() -> None:
+def test_the_policy_says_what_the_page_says() -> None:
     app = sample_app("clock-in/app")
-    told = sample_shim("clock-in/app").policy["app"]
-    assert told["handshake"] == 1
-    assert told["sources"] == [
+    reported = sample_shim("clock-in/app").policy["app"]
+    assert reported["handshake"] == 1
+    assert reported["sources"] == [
         {"package": app.package, "label": "Clock-in", "signer": KEY.digest, "version_code": 1}
     ]
-    assert re.fullmatch("[0-9a-f]{64}", told["build"])
-    assert "functions" not in told
-    assert list(told["capabilities"]) == ["clock_in_today", "make_up_clock_in", "query_clock_in"]
+    assert re.fullmatch("[0-9a-f]{64}", reported["build"])
+    assert "functions" not in reported
+    assert list(reported["capabilities"]) == ["clock_in_today", "make_up_clock_in", "query_clock_in"]
 
 
-def test_the_build_digest_tells_every_difference_but_the_key() -> None:
+def test_the_build_digest_says_every_difference_but_the_key() -> None:
     app = source_app(Capability(id="t", description="T"))
     first = shim_of(app)
     (other_key,) = build_shims([app], ShimOptions(), signing_key("rsa"))
@@ -211,7 +211,7 @@ def test_the_build_digest_tells_every_difference_but_the_key() -> None:
         shim_of(app, advertise=frozenset({"mmcp"})),
         shim_of(source_app(Capability(id="t", description="U"))),
     ]
-    builds = {first.build, *(one.build for one in changes)}
+    builds = {first.build, *(change.build for change in changes)}
     assert len(builds) == len(changes) + 1
     assert first.policy["app"]["build"] == first.build
 
@@ -222,20 +222,22 @@ def test_the_same_input_makes_the_same_bytes(key_type: str) -> None:
     options = ShimOptions(advertise=frozenset(EVERYTHING))
     key = signing_key("rsa") if key_type == "rsa" else KEY
     first, second = (build_shims(apps, options, key) for _ in range(2))
-    assert [sha256(one.apk).hexdigest() for one in first] == [sha256(one.apk).hexdigest() for one in second]
+    assert [sha256(item.apk).hexdigest() for item in first] == [
+        sha256(item.apk).hexdigest() for item in second
+    ]
 
 
 def test_each_app_has_a_shim_of_its_own_unless_they_are_put_together() -> None:
     apps = [sample_app(module) for module in MODULES]
     alone = build_shims(apps, ShimOptions(), KEY)
-    assert [one.packages for one in alone] == [(app.package,) for app in apps]
+    assert [item.packages for item in alone] == [(app.package,) for app in apps]
     (together,) = build_shims(apps, ShimOptions(aggregate=True), KEY)
     assert together.application_id == "dev.droidgate.shim"
     assert together.packages == tuple(app.package for app in apps)
     assert together.file_name == "dev.droidgate.shim.apk"
-    codes = {one.code for one in together.findings}
+    codes = {item.code for item in together.findings}
     assert "shim-aggregated" in codes
-    assert "shim-aggregated" not in {one.code for shim in alone for one in shim.findings}
+    assert "shim-aggregated" not in {item.code for shim in alone for item in shim.findings}
     assert set(together.capabilities) >= {"clock_in_today", "merge", "createNote", "forecast"}
     (provider,) = declared_in(together.apk)
     assert "PDF tool: " in (provider.description or "")
@@ -257,8 +259,8 @@ def test_a_name_is_one_short_line_so_that_what_follows_it_is_seen(label: str, na
     with open_apk(shim.apk) as apk:
         assert read_application(apk).label == shim.label
     assert shim.policy["app"]["sources"][0]["label"] == name
-    told = [one.message for one in shim.findings if one.code == "shim-name-shortened"]
-    assert told == (
+    reported = [finding.message for finding in shim.findings if finding.code == "shim-name-shortened"]
+    assert reported == (
         [f"the name of {PACKAGE} is shown as {name!r}"] if "of" in name or len(name) > 100 else []
     )
 
@@ -269,28 +271,28 @@ def test_a_description_that_shows_nothing_is_none() -> None:
     assert provider.description == "Tools of Tools"
 
 
-def test_findings_of_one_app_are_not_told_of_a_shim_that_it_does_not_stand_behind() -> None:
+def test_findings_of_one_app_are_not_reported_for_a_shim_of_other_apps() -> None:
     apps = [sample_app("notes/app"), sample_app("pdf-tool/app")]
     (shim,) = build_shims(apps, ShimOptions(aggregate=True, only=("merge",)), KEY)
     assert shim.packages == ("dev.droidgate.sample.pdftool",)
-    assert "shim-function-not-open" not in {one.code for one in shim.findings}
+    assert "shim-function-not-open" not in {finding.code for finding in shim.findings}
 
 
-def test_where_nothing_can_be_called_the_way_out_is_told(tmp_path: Path) -> None:
+def test_where_nothing_can_be_called_the_way_out_is_reported(tmp_path: Path) -> None:
     (tmp_path / "weather.apk").write_bytes(packed_module("weather/app"))
     with pytest.raises(NothingToOfferError, match="no app has a capability") as raised:
         build_shims(read_source_apps([str(tmp_path)]), ShimOptions(), KEY)
     assert "`droidgate shim install --from adb:` asks it" in (raised.value.hint or "")
 
 
-def test_agents_are_told_the_instructions_before_the_description() -> None:
+def test_agents_get_the_instructions_before_the_description() -> None:
     app = replace(source_app(Capability(id="t")), instructions="Use it so.", description="A tool.")
-    for one, text in (
+    for item, text in (
         (app, "Use it so."),
         (replace(app, instructions=None), "A tool."),
         (replace(app, instructions=None, description=None), "Tools of Tools"),
     ):
-        shim = shim_of(one)
+        shim = shim_of(item)
         (provider,) = declared_in(shim.apk)
         assert provider.description == text
         with open_apk(shim.apk) as apk:
@@ -315,7 +317,11 @@ def test_the_bare_shim_serves_the_host_and_offers_nothing() -> None:
     assert read_route_table(parse_strict(entry(shim, "assets/routes.json").decode())).routes == {}
     assert declared_in(shim.apk) == ()
     with open_apk(shim.apk) as apk:
-        names = {one.name.rpartition(".")[2] for one in read_application(apk).components if one.name}
+        names = {
+            component.name.rpartition(".")[2]
+            for component in read_application(apk).components
+            if component.name
+        }
     assert names == {
         *("TrampolineActivity", "ConsentActivity", "ManageActivity", "HostProvider"),
         "ShellIdentityService",
@@ -334,12 +340,12 @@ def test_only_one_application_id_has_the_instrumentation_and_its_service() -> No
 
 
 def permissions_of(shim: BuiltShim) -> dict[str, tuple[str, ...]]:
-    return {one.permission.rpartition(".")[2]: one.capabilities for one in shim.permissions}
+    return {item.permission.rpartition(".")[2]: item.capabilities for item in shim.permissions}
 
 
 def test_each_permission_is_there_for_the_capabilities_that_need_it() -> None:
     shim = shim_of(*map(sample_app, ("pdf-tool/app", "notes/app", "clock-in/app")), aggregate=True)
-    kinds = {one["id"]: one["backend"]["kind"] for one in shim.routes["routes"]}
+    kinds = {item["id"]: item["backend"]["kind"] for item in shim.routes["routes"]}
     windows = tuple(name for name, kind in kinds.items() if kind == "mmcp-activity")
     functions = tuple(name for name, kind in kinds.items() if kind == "app-function")
     assert windows
@@ -351,7 +357,7 @@ def test_each_permission_is_there_for_the_capabilities_that_need_it() -> None:
         "SYSTEM_ALERT_WINDOW": windows,
         "EXECUTE_APP_FUNCTIONS": functions,
     }
-    (execute,) = [one for one in shim.permissions if one.permission.endswith("EXECUTE_APP_FUNCTIONS")]
+    (execute,) = [item for item in shim.permissions if item.permission.endswith("EXECUTE_APP_FUNCTIONS")]
     assert execute.why == "call app functions and call app functions for the other shims"
     usual = {"FOREGROUND_SERVICE", "POST_NOTIFICATIONS", "HIDE_OVERLAY_WINDOWS"}
     assert permissions_of(sample_shim("clock-in/app")).keys() == usual
@@ -380,12 +386,12 @@ def test_the_question_to_the_user_has_the_texts_that_the_app_declares() -> None:
     assert "capabilities" not in build_bare_shim(KEY).policy["app"]
 
 
-def test_what_agents_of_broadcasts_cannot_name_is_told() -> None:
+def test_what_agents_of_broadcasts_cannot_name_is_reported() -> None:
     shim = shim_of(
         source_app(Capability(id="a.b#c"), Capability(id="plain")), advertise=frozenset({"mmcp-broadcast"})
     )
-    (told,) = [one for one in shim.findings if one.code == "shim-name-not-called"]
-    assert "a.b#c" in told.message
+    (reported,) = [finding for finding in shim.findings if finding.code == "shim-name-not-called"]
+    assert "a.b#c" in reported.message
 
 
 def test_what_no_app_function_can_name_is_not_advertised_as_one() -> None:
@@ -394,36 +400,38 @@ def test_what_no_app_function_can_name_is_not_advertised_as_one() -> None:
     shim = shim_of(app, advertise=frozenset({"appfunctions"}))
     assert shim.capabilities == ("dotted", "plain")
     assert list(shim.policy["app"]["functions"].values()) == ["plain"]
-    assert [one.code for one in shim.findings].count("shim-function-left-out") == 1
+    assert [finding.code for finding in shim.findings].count("shim-function-left-out") == 1
 
 
 def mmcp_tools(shim: BuiltShim) -> dict[str, list[str]]:
     """Return the tools in each of a shim's mMCP manifests, none of which is too long for Android 15."""
     with open_apk(shim.apk) as apk:
         found = read_application(apk).components
-    told = {}
-    for one in found:
-        held = one.find_meta_data("mMCP_manifest")
-        if held is not None:
-            assert isinstance(held.value, str)
-            assert len(held.value.encode("utf-16-le")) <= 2 * 32_768
-            told[one.name.rpartition(".")[2]] = [tool["name"] for tool in json.loads(held.value)["tools"]]
-    return told
+    reported = {}
+    for item in found:
+        kept = item.find_meta_data("mMCP_manifest")
+        if kept is not None:
+            assert isinstance(kept.value, str)
+            assert len(kept.value.encode("utf-16-le")) <= 2 * 32_768
+            reported[item.name.rpartition(".")[2]] = [
+                tool["name"] for tool in json.loads(kept.value)["tools"]
+            ]
+    return reported
 
 
-def test_tools_without_room_in_the_manifest_are_not_advertised_to_mmcp_agents_and_that_is_told() -> None:
+def test_tools_without_room_in_the_manifest_are_not_advertised_to_mmcp_agents_and_that_is_reported() -> None:
     tools = [Capability(id=f"t{number:02}", description="d" * 1_000) for number in range(50)]
     shim = shim_of(source_app(*tools), advertise=frozenset(EVERYTHING))
     advertised = mmcp_tools(shim)
     assert advertised["MmcpActivity"] == advertised["MmcpReceiver"]
     count = len(advertised["MmcpActivity"])
     assert 20 < count < 32
-    assert advertised["MmcpActivity"] == [one.id for one in tools[:count]]
-    assert shim.capabilities == tuple(one.id for one in tools)
-    assert [one.id for one in declared_in(shim.apk)[0].capabilities] == [one.id for one in tools]
-    left_out = [one for one in shim.findings if one.code == "shim-tool-left-out"]
-    assert [one.pointer for one in left_out] == [f"/capabilities/{at}" for at in range(count, 50)]
-    assert {one.hint for one in left_out} == {
+    assert advertised["MmcpActivity"] == [item.id for item in tools[:count]]
+    assert shim.capabilities == tuple(item.id for item in tools)
+    assert [item.id for item in declared_in(shim.apk)[0].capabilities] == [item.id for item in tools]
+    left_out = [item for item in shim.findings if item.code == "shim-tool-left-out"]
+    assert [item.pointer for item in left_out] == [f"/capabilities/{at}" for at in range(count, 50)]
+    assert {item.hint for item in left_out} == {
         "offer fewer capabilities with --only, or build without --aggregate"
     }
     assert lint_shim_manifest(shim.apk) == ()
@@ -433,7 +441,7 @@ def test_where_no_tool_has_room_nothing_is_advertised_to_mmcp_agents() -> None:
     big = Capability(id="big", description="d" * 33_000)
     shim = shim_of(source_app(big), advertise=frozenset({"mmcp", "mmcp-broadcast"}))
     assert mmcp_tools(shim) == {}
-    assert [one.code for one in shim.findings].count("shim-tool-left-out") == 1
+    assert [finding.code for finding in shim.findings].count("shim-tool-left-out") == 1
     assert lint_shim_manifest(shim.apk) == ()
 
 
@@ -446,8 +454,8 @@ def test_an_app_with_endless_instructions_makes_no_shim_that_android_refuses(
     apps += [source_app(Capability(id="u"), package=package) for package in others]
     shim = shim_of(*apps, aggregate=bool(others), advertise=frozenset(EVERYTHING))
     assert lint_shim_manifest(shim.apk) == ()
-    assert "shim-description-shortened" in {one.code for one in shim.findings}
-    assert "manifest-text-too-long" not in {one.code for one in shim.findings}
+    assert "shim-description-shortened" in {finding.code for finding in shim.findings}
+    assert "manifest-text-too-long" not in {finding.code for finding in shim.findings}
     (provider,) = declared_in(shim.apk)
     assert (provider.description or "").endswith("…")
     assert mmcp_tools(shim).keys() == {"MmcpActivity", "MmcpReceiver"}
@@ -462,12 +470,12 @@ def test_an_option_that_does_not_exist_is_refused() -> None:
             shim_of(app, deadline_ms=deadline)
 
 
-def test_apps_without_anything_to_call_are_told_why() -> None:
+def test_apps_without_anything_to_call_are_listed_with_the_reason() -> None:
     silent = app_with()
     with pytest.raises(InputError, match="no app has a capability"):
         build_shims([silent], ShimOptions(), KEY)
     shims_of_both = build_shims([silent, sample_app("clock-in/app")], ShimOptions(), KEY)
-    assert [one.packages for one in shims_of_both] == [("dev.droidgate.sample.clockin",)]
+    assert [item.packages for item in shims_of_both] == [("dev.droidgate.sample.clockin",)]
 
 
 def test_the_code_is_packed_where_it_is_made(monkeypatch: pytest.MonkeyPatch) -> None:
@@ -475,14 +483,14 @@ def test_the_code_is_packed_where_it_is_made(monkeypatch: pytest.MonkeyPatch) ->
     monkeypatch.setattr(shims, "shim_dex", lambda: code)
     with_code = shim_of(source_app(Capability(id="t")))
     assert entry(with_code, "classes.dex") == code
-    assert "no-code" not in {one.code for one in with_code.findings}
+    assert "no-code" not in {finding.code for finding in with_code.findings}
     monkeypatch.setattr(shims, "shim_dex", lambda: None)
     without = shim_of(source_app(Capability(id="t")))
-    assert "no-code" in {one.code for one in without.findings}
+    assert "no-code" in {finding.code for finding in without.findings}
     assert with_code.build != without.build
 
 
-def test_the_code_stands_beside_the_module_that_finds_it() -> None:
+def test_the_code_is_next_to_the_module_that_finds_it() -> None:
     found = shim_dex()
     path = Path(dex.__file__).with_name("classes.dex")
     assert found == (path.read_bytes() if path.exists() else None)
@@ -503,4 +511,4 @@ def test_hidden_characters_of_a_label_reach_neither_users_nor_agents() -> None:
     assert shim.policy["app"]["sources"][0]["label"] == "Bank"
     (provider,) = declared_in(shim.apk)
     assert (provider.name, provider.description) == ("Bank (via droidgate)", "Pay here")
-    assert "shim-hidden-text" in {one.code for one in shim.findings}
+    assert "shim-hidden-text" in {finding.code for finding in shim.findings}

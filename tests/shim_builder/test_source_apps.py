@@ -63,7 +63,7 @@ def read(tmp_path: Path, apk: bytes) -> SourceApp:
 
 
 def codes(app: SourceApp) -> set[str]:
-    return {one.code for one in app.findings}
+    return {finding.code for finding in app.findings}
 
 
 def test_an_app_is_read_with_its_certificate_version_and_digests(tmp_path: Path) -> None:
@@ -124,12 +124,14 @@ def test_every_sample_app_can_be_called(module: str, protocol: str, capabilities
         *("no invoke action", "pre-spec", "older action"),
     ],
 )
-def test_a_component_that_cannot_be_called_is_told(tmp_path: Path, body: str, code: str, reason: str) -> None:
+def test_a_component_that_cannot_be_called_is_reported(
+    tmp_path: Path, body: str, code: str, reason: str
+) -> None:
     root = '<mcp><capability id="t" description="T" version="1" /></mcp>'
     descriptor = root if body == PRE_SPEC else DESCRIPTOR.format(' version="1.0"')
     app = read(tmp_path, packed(body, {"res/xml/tools.xml": descriptor}))
     assert app.providers == ()
-    (finding,) = [one for one in app.findings if one.code.startswith("shim-")]
+    (finding,) = [item for item in app.findings if item.code.startswith("shim-")]
     assert finding.code == code
     assert reason in finding.message
 
@@ -144,21 +146,21 @@ def test_an_app_that_is_disabled_or_guarded_as_a_whole_cannot_be_called(tmp_path
 def test_a_prototypes_service_can_be_called(tmp_path: Path) -> None:
     body = SERVICE.format('android:exported="true"', "mobile.mcp.SERVICE")
     app = read(tmp_path, packed(body, {"res/xml/tools.xml": DESCRIPTOR.format("")}))
-    assert [one.dialect for one in app.providers] == ["prototype"]
+    assert [provider.dialect for provider in app.providers] == ["prototype"]
 
 
-def test_a_descriptor_that_no_phone_could_compare_is_told(tmp_path: Path) -> None:
+def test_a_descriptor_that_no_phone_could_compare_is_reported(tmp_path: Path) -> None:
     body = SERVICE.format('android:exported="true"', "mobile.mcp.SERVICE").replace("@xml/", "@raw/")
     app = read(tmp_path, packed(body, {"res/raw/tools.xml": DESCRIPTOR.format(' version="1.0"')}))
     assert app.providers == ()
     assert "shim-not-pinned" in codes(app)
 
 
-def test_another_gateways_protocol_is_told_and_not_called(tmp_path: Path) -> None:
+def test_another_gateways_protocol_is_reported_and_not_called(tmp_path: Path) -> None:
     body = """<service android:name=".Server" android:exported="true"><intent-filter>
         <action android:name="io.rosenpin.mmcp.action.MCP_TOOL_SERVICE" /></intent-filter></service>"""
     app = read(tmp_path, packed(body + mmcp()))
-    assert [one.protocol for one in app.providers] == ["mmcp"]
+    assert [provider.protocol for provider in app.providers] == ["mmcp"]
     assert "shim-protocol-not-called" in codes(app)
 
 
@@ -182,7 +184,7 @@ def function_app(tmp_path: Path, inside: str, permission: str | None = None) -> 
 @pytest.mark.parametrize("level", ["self", "system"])
 def test_a_function_whose_level_excludes_the_shim_is_left_out(tmp_path: Path, level: str) -> None:
     app = function_app(tmp_path, f"<accessLevel>{level}</accessLevel>")
-    assert [one.id for one in app.providers[0].capabilities] == ["com.acme.Notes#open"]
+    assert [capability.id for capability in app.providers[0].capabilities] == ["com.acme.Notes#open"]
     assert codes(app) >= {"shim-function-not-open"}
 
 
@@ -202,7 +204,7 @@ def test_a_receiver_is_kept_until_it_is_asked(tmp_path: Path) -> None:
     assert app.unasked_components == (f"{PACKAGE}.Tools",)
     assert codes(app) == {"shim-tools-not-known"}
     asked = complete_broadcast(app, f"{PACKAGE}.Tools", WEATHER_TOOLS)
-    assert [one.id for one in asked.providers[0].capabilities] == ["currentWeather", "forecast"]
+    assert [capability.id for capability in asked.providers[0].capabilities] == ["currentWeather", "forecast"]
     assert asked.unasked_components == ()
     assert asked.findings == ()
     assert asked.digests["mmcp", f"{PACKAGE}.Tools"].startswith("broadcast:")
@@ -223,7 +225,7 @@ def test_a_folder_of_apks_is_read_without_the_shims_in_it(tmp_path: Path) -> Non
     (tmp_path / "shim.apk").write_bytes(sample_shim("clock-in/app").apk)
     (tmp_path / "bare.apk").write_bytes(build_bare_shim(KEY).apk)
     apps = read_source_apps([str(tmp_path)])
-    assert [one.package for one in apps] == ["dev.droidgate.sample.clockin", "dev.droidgate.sample.pdftool"]
+    assert [app.package for app in apps] == ["dev.droidgate.sample.clockin", "dev.droidgate.sample.pdftool"]
 
 
 def test_a_shim_that_is_named_is_refused_as_what_it_is(tmp_path: Path) -> None:
@@ -233,7 +235,7 @@ def test_a_shim_that_is_named_is_refused_as_what_it_is(tmp_path: Path) -> None:
         read_source_apps([str(path)])
 
 
-def test_what_cannot_be_read_in_a_folder_is_told_beside_the_others(tmp_path: Path) -> None:
+def test_what_cannot_be_read_in_a_folder_is_reported_next_to_the_others(tmp_path: Path) -> None:
     (tmp_path / "broken.apk").write_bytes(b"PK\3\4 and no more")
     (tmp_path / "clock.apk").write_bytes(packed_module("clock-in/app"))
     broken, clock = read_source_apps([str(tmp_path)])
@@ -262,7 +264,7 @@ def test_an_unsigned_app_is_an_error_where_it_is_named(tmp_path: Path) -> None:
     with pytest.raises(InputError, match="not signed"):
         read_source_apps([str(apk)])
     (tmp_path / "other.apk").write_bytes(packed_module("clock-in/app"))
-    apps = {one.package: one for one in read_source_apps([str(tmp_path)])}
+    apps = {source_app.package: source_app for source_app in read_source_apps([str(tmp_path)])}
     assert apps[PACKAGE].providers == ()
     assert codes(apps[PACKAGE]) == {"shim-signer-unclear"}
 
@@ -303,12 +305,12 @@ def test_a_project_needs_the_certificate_that_will_sign_it() -> None:
 
 def test_all_projects_below_a_folder_are_read() -> None:
     apps = read_source_apps([str(sample_apps_directory())], signer=SIGNER)
-    names = [one.package.rpartition("sample.")[2] for one in apps]
+    names = [app.package.rpartition("sample.")[2] for app in apps]
     assert names == ["clockin", "notes", "notes.legacy", "pdftool", "tally", "weather"]
 
 
 @pytest.mark.parametrize("signer", ["", "12", "g" * 64, "5" * 63])
-def test_what_is_no_certificates_digest_is_refused(signer: str) -> None:
+def test_what_is_not_a_certificates_digest_is_refused(signer: str) -> None:
     with pytest.raises(UsageError, match="not a SHA-256"):
         read_source_apps([str(module_folder("clock-in"))], signer=signer)
 
@@ -335,11 +337,11 @@ def test_functions_of_the_application_are_called_while_they_need_no_open_activit
     )
     app = read(tmp_path, packed(body, {"assets/app.xml": f"<appfunctions>{text}</appfunctions>"}))
     (provider,) = app.providers
-    assert (provider.component, [one.id for one in provider.capabilities]) == (None, ["com.acme#global"])
+    assert (provider.component, [item.id for item in provider.capabilities]) == (None, ["com.acme#global"])
     assert app.digests["appfunctions", ""].startswith("assets(app.xml):")
-    (told,) = [one for one in app.findings if one.code == "shim-function-not-open"]
-    assert told.pointer == "//com.acme#activity"
-    assert "while an activity of the app is open" in told.message
+    (reported,) = [item for item in app.findings if item.code == "shim-function-not-open"]
+    assert reported.pointer == "//com.acme#activity"
+    assert "while an activity of the app is open" in reported.message
 
 
 def test_functions_of_the_first_asset_are_called_without_declared_parameters(tmp_path: Path) -> None:
@@ -353,5 +355,5 @@ def test_functions_of_the_first_asset_are_called_without_declared_parameters(tmp
         "<enabled_by_default>true</enabled_by_default></appfunction></appfunctions>"
     )
     app = read(tmp_path, packed(body, {"assets/v1.xml": text}))
-    assert [one.dialect for one in app.providers] == ["v1"]
+    assert [provider.dialect for provider in app.providers] == ["v1"]
     assert "shim-parameters-unknown" in codes(app)

@@ -58,13 +58,13 @@ def sha256(text: str | bytes) -> str:
 
 
 def mobile_mcp(files: dict[str, str | bytes], reference: str = "xml/tools") -> str:
-    one, application = opened(packed(SERVICE.format(reference), files))
-    return MobileMcpBackend().digest(one, next(application.of_kind("service")))
+    item, application = opened(packed(SERVICE.format(reference), files))
+    return MobileMcpBackend().digest(item, next(application.of_kind("service")))
 
 
 def mmcp(attribute: str, files: dict[str, str | bytes] | None = None) -> str:
-    one, application = opened(packed(ACTIVITY.format(attribute), files))
-    return MmcpBackend().digest(one, next(application.of_kind("activity")))
+    item, application = opened(packed(ACTIVITY.format(attribute), files))
+    return MmcpBackend().digest(item, next(application.of_kind("activity")))
 
 
 def test_a_descriptor_is_hashed_as_its_events() -> None:
@@ -92,17 +92,17 @@ def test_a_descriptor_of_another_compiler_has_the_same_digest(tmp_path: Path) ->
     )
     digests = []
     for apk in (theirs.read_bytes(), packed_module("clock-in/app")):
-        one, application = opened(apk)
+        item, application = opened(apk)
         service = next(application.of_kind("service"))
-        digests.append(MobileMcpBackend().digest(one, service))
+        digests.append(MobileMcpBackend().digest(item, service))
     assert digests[0] == digests[1]
 
 
 def test_a_descriptor_that_is_given_as_a_value_cannot_be_compared_by_a_phone() -> None:
     service = SERVICE.format("xml/tools").replace("android:resource", "android:value")
-    one, application = opened(packed(service, {"res/xml/tools.xml": "<mobile-mcp-capabilities/>"}))
+    item, application = opened(packed(service, {"res/xml/tools.xml": "<mobile-mcp-capabilities/>"}))
     with pytest.raises(InputError, match="is not a file of the APK"):
-        MobileMcpBackend().digest(one, next(application.of_kind("service")))
+        MobileMcpBackend().digest(item, next(application.of_kind("service")))
 
 
 def test_a_raw_descriptor_cannot_be_compared_by_a_phone() -> None:
@@ -137,19 +137,19 @@ def test_functions_are_hashed_by_their_assets_one_after_the_other() -> None:
         <property android:name="android.app.appfunctions.v2" android:value="tools.xml" />
         <property android:name="android.app.appfunctions" android:value="gone.xml" /></service>"""
     files: dict[str, str | bytes] = {"assets/tools.xml": b"<a/>\r\n", "assets/shape.xsd": b"\xffbytes"}
-    one, application = opened(packed(service, files))
-    digest = AppFunctionBackend().digest(one, next(application.of_kind("service")))
+    item, application = opened(packed(service, files))
+    digest = AppFunctionBackend().digest(item, next(application.of_kind("service")))
     content = sha256(b"<a/>\r\n\xffbytes")
     assert digest == f"assets(tools.xml,gone.xml,shape.xsd):{content}"
 
 
-def test_functions_that_stand_in_no_asset_cannot_be_compared() -> None:
-    one, application = opened(packed('<service android:name=".Functions" android:exported="true" />'))
+def test_functions_that_are_in_no_asset_cannot_be_compared() -> None:
+    item, application = opened(packed('<service android:name=".Functions" android:exported="true" />'))
     with pytest.raises(InputError, match="no asset holds the functions"):
-        AppFunctionBackend().digest(one, next(application.of_kind("service")))
+        AppFunctionBackend().digest(item, next(application.of_kind("service")))
 
 
-def test_a_discoverys_answer_is_hashed_in_the_order_told() -> None:
+def test_a_discoverys_answer_is_hashed_in_the_order_received() -> None:
     text = (
         '{"tools":[["currentWeather","The weather at a place","{\\"location\\":\\"string\\"}"],'
         '["forecast","The next days","{\\"location\\":\\"string\\",\\"days\\":\\"string\\"}"]]}'

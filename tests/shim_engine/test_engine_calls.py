@@ -67,7 +67,7 @@ def test_the_first_edition_is_answered_with_a_list_in_declared_order() -> None:
     ]
 
 
-def test_the_prototype_is_answered_without_a_wrapper_and_with_the_id_beside() -> None:
+def test_the_prototype_is_answered_without_a_wrapper_and_with_a_separate_id() -> None:
     shim = engine()
     request = {"id": "u-1", "capability": {"id": "weather", "input": '{"place":"Ulm"}'}}
     sent = only_send(shim.submit(0, "start", 0, {"request": json.dumps(request)}, None))

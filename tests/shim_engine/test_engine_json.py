@@ -77,7 +77,7 @@ def test_a_thousand_and_twenty_four_keys_are_allowed() -> None:
     assert len(parse_strict(text)) == 1_024
 
 
-def test_floats_of_another_parser_become_the_digits_they_stand_for() -> None:
+def test_floats_of_another_parser_become_the_digits_they_mean() -> None:
     assert exact_numbers({"a": [0.1, 1, True]}) == {"a": [Decimal("0.1"), 1, True]}
 
 

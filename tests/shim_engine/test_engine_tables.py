@@ -62,7 +62,7 @@ def test_a_wrong_table_is_refused_with_its_place(path: list[str | int], value: A
 
 
 @pytest.mark.parametrize("document", [None, [], 5, "text", {"routes": []}])
-def test_what_is_no_table_is_refused(document: object) -> None:
+def test_what_is_not_a_table_is_refused(document: object) -> None:
     with pytest.raises(InputError):
         read_route_table(document)
 
@@ -78,7 +78,7 @@ def test_a_policy_may_be_empty_and_then_nobody_may_call() -> None:
     "document",
     [None, {"grant": []}, {"grants": [{"caller": True, "capability": "*"}]}, {"limits": {"open": -1}}],
 )
-def test_what_is_no_policy_is_refused(document: object) -> None:
+def test_what_is_not_a_policy_is_refused(document: object) -> None:
     with pytest.raises(InputError):
         read_policy(document)
 

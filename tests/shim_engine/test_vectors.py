@@ -109,7 +109,7 @@ def test_cells_with_vectors_have_no_reason() -> None:
         assert named <= set(axes()[table.rows])
 
 
-def test_the_page_tells_every_table() -> None:
+def test_the_page_says_every_table() -> None:
     page = vectors_page()
     assert f"{len(VECTORS)} in all" in page
     assert page.count("### ") == len(tables()) + 1
@@ -208,7 +208,7 @@ def test_arguments_inside_a_request_are_compared_as_json() -> None:
     assert normal(sent('{"a":1}')) != sent('{"a":1}')
 
 
-def test_a_difference_tells_its_place() -> None:
+def test_a_difference_says_its_place() -> None:
     left, right = {"value": {"a": [1, 2]}}, {"value": {"a": [1, 3]}}
     assert difference(left, left) is None
     assert difference(left, right) == "/value/a/1: 2 is not 3"

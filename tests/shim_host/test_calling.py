@@ -21,8 +21,8 @@ def answer(shim: FakeShim, **response: Any) -> None:
 
     def call(given: dict[str, Any]) -> dict[str, Any]:
         request = json.loads(given["request"])["mobile-mcp-request"]["request"]
-        told = {"id": request["id"], "status": "success", **response}
-        return {"response": json.dumps({"mobile-mcp-response": {"version": "1.0", "response": told}})}
+        reported = {"id": request["id"], "status": "success", **response}
+        return {"response": json.dumps({"mobile-mcp-response": {"version": "1.0", "response": reported}})}
 
     shim.methods["call"] = call
 
@@ -79,20 +79,20 @@ def test_an_answer_to_another_request_is_none(host: HostClient, shim: FakeShim) 
 
 
 @pytest.mark.parametrize("text", ["", "{}", "[]", "garbage", '{"mobile-mcp-response": 1}'])
-def test_what_is_no_response_is_told(host: HostClient, shim: FakeShim, text: str) -> None:
+def test_what_is_not_a_response_is_reported(host: HostClient, shim: FakeShim, text: str) -> None:
     shim.methods["call"] = lambda _: {"response": text}
     with pytest.raises(DeviceOutputError):
         call_capability(host, "createNote", {})
 
 
-def test_a_shim_that_is_not_there_is_told_apart_from_a_capability_that_is_not_offered() -> None:
+def test_a_missing_shim_and_a_capability_that_is_not_offered_differ() -> None:
     with pytest.raises(UsageError, match="no shim is installed"):
         shim_with([], "createNote", None)
-    there = [installed("dev.droidgate.shim.of.a.b", *(f"c{number:03}" for number in range(200)))]
+    present = [installed("dev.droidgate.shim.of.a.b", *(f"c{number:03}" for number in range(200)))]
     with pytest.raises(UsageError, match=r"'a\.c' is not a shim"):
-        shim_with(there, "c001", "a.c")
+        shim_with(present, "c001", "a.c")
     with pytest.raises(UsageError, match="offers 'x'") as raised:
-        shim_with(there, "x", None)
+        shim_with(present, "x", None)
     assert "c009 and 190 more" in (raised.value.hint or "")
 
 
@@ -101,17 +101,17 @@ def installed(name: str, *routes: str) -> InstalledShim:
 
 
 def test_the_shim_is_found_by_what_it_offers() -> None:
-    one, two = installed("a.one", "x", "y"), installed("a.two", "y")
-    assert shim_with([one, two], "x", None) is one
-    assert shim_with([one, two], "y", "a.two") is two
+    first, two = installed("a.one", "x", "y"), installed("a.two", "y")
+    assert shim_with([first, two], "x", None) is first
+    assert shim_with([first, two], "y", "a.two") is two
     with pytest.raises(UsageError, match="several"):
-        shim_with([one, two], "y", None)
+        shim_with([first, two], "y", None)
     with pytest.raises(UsageError, match="no shim"):
-        shim_with([one, two], "z", None)
+        shim_with([first, two], "z", None)
     with pytest.raises(UsageError, match="no shim"):
-        shim_with([one, two], "x", "a.two")
+        shim_with([first, two], "x", "a.two")
     with pytest.raises(UsageError, match="several"):
-        shim_with([one, two], "y", "com.example.notes")
+        shim_with([first, two], "y", "com.example.notes")
 
 
 def test_a_place_asks_its_shims_as_its_user(device: Device, shim: FakeShim) -> None:

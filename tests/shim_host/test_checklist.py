@@ -19,17 +19,19 @@ def test_each_step_has_a_section_of_its_own() -> None:
 
 
 def test_each_check_of_the_doctor_names_its_step_and_the_page_names_the_check() -> None:
-    assert {step: check for step, check in ROWS.items() if check} == {str(one.step): one.id for one in CHECKS}
+    assert {step: check for step, check in ROWS.items() if check} == {
+        str(item.step): item.id for item in CHECKS
+    }
 
 
 def test_checks_have_ids_of_their_own_and_come_in_the_order_of_the_steps() -> None:
-    assert len({one.id for one in CHECKS}) == len(CHECKS)
-    assert [one.step for one in CHECKS] == sorted(one.step for one in CHECKS)
+    assert len({item.id for item in CHECKS}) == len(CHECKS)
+    assert [item.step for item in CHECKS] == sorted(item.step for item in CHECKS)
 
 
 def test_each_step_says_what_is_expected() -> None:
     sections = re.split(r"^### \d+\. ", PAGE, flags=re.MULTILINE)[1:]
-    assert [one.partition("\n")[0] for one in sections if "xpected" not in one] == []
+    assert [section.partition("\n")[0] for section in sections if "xpected" not in section] == []
 
 
 def test_commands_of_the_page_exist() -> None:

@@ -34,7 +34,7 @@ def host(device: Device) -> HostClient:
     return HostClient(device, APPLICATION_ID)
 
 
-def test_hello_tells_which_shim_answers(host: HostClient, shim: FakeShim) -> None:
+def test_hello_says_which_shim_answers(host: HostClient, shim: FakeShim) -> None:
     hello = host.hello()
     assert (hello.application_id, hello.build, hello.sdk) == (APPLICATION_ID, "cd" * 32, 36)
     assert hello.routes == ("createNote", 'it\'s "odd" $(id) 語')
@@ -42,7 +42,7 @@ def test_hello_tells_which_shim_answers(host: HostClient, shim: FakeShim) -> Non
     assert shim.calls == [("hello", {"version": 1})]
 
 
-def test_status_tells_grants_switches_targets_and_access(host: HostClient) -> None:
+def test_status_says_grants_switches_targets_and_access(host: HostClient) -> None:
     status = host.status()
     assert status.grants[0].caller == "any-app"
     assert status.grants[1].caller == GrantedCaller(package="com.example.agent", signer=SIGNER)
@@ -140,7 +140,7 @@ def test_a_request_that_no_frame_holds_is_refused_before_it_is_sent(host: HostCl
     assert shim.commands == []
 
 
-def test_grant_revoke_switch_and_ask_say_what_they_were_told(host: HostClient, shim: FakeShim) -> None:
+def test_grant_revoke_switch_and_ask_repeat_the_answer(host: HostClient, shim: FakeShim) -> None:
     granted = {"grant": {"caller": "any-app", "capability": "*", "since": 1}}
     shim.methods |= {
         "grant": lambda _: granted,
@@ -163,8 +163,8 @@ def test_grant_revoke_switch_and_ask_say_what_they_were_told(host: HostClient, s
 def test_tools_of_a_broadcast_app_keep_their_order_and_what_they_lack(
     host: HostClient, shim: FakeShim
 ) -> None:
-    told = [["b", "B", '{"x":"string"}'], ["a", None, None]]
-    shim.methods["discover-broadcast"] = lambda _: {"tools": told}
+    reported = [["b", "B", '{"x":"string"}'], ["a", None, None]]
+    shim.methods["discover-broadcast"] = lambda _: {"tools": reported}
     tools = host.discover_broadcast("com.example.weather/com.example.weather.Receiver")
     assert tools == (("b", "B", '{"x":"string"}'), ("a", None, None))
 
@@ -208,20 +208,20 @@ def test_a_shim_that_answers_in_another_version_is_refused(
     assert "shim sync" in str(raised.value.hint)
 
 
-def test_a_shim_that_refuses_this_version_is_told_so(host: HostClient, shim: FakeShim) -> None:
+def test_a_shim_that_refuses_this_version_is_reported(host: HostClient, shim: FakeShim) -> None:
     shim.methods["hello"] = lambda _: failure("unsupported_version", "version 3 is spoken here")
     with pytest.raises(ShimVersionError, match="version 3"):
         host.hello()
 
 
-def test_a_shim_that_is_not_installed_is_told_with_the_way_out(device: Device) -> None:
+def test_a_shim_that_is_not_installed_is_reported_with_the_way_out(device: Device) -> None:
     with pytest.raises(ShimMissingError) as raised:
         HostClient(device, "dev.droidgate.shim").hello()
     assert raised.value.exit_code == 4
     assert "shim install" in str(raised.value.hint)
 
 
-def test_a_provider_that_throws_is_told_in_androids_words(host: HostClient, shim: FakeShim) -> None:
+def test_a_provider_that_throws_is_reported_in_androids_words(host: HostClient, shim: FakeShim) -> None:
     text = f"Error while accessing provider:{AUTHORITY}\njava.lang.SecurityException: not you\n\tat x.y\n"
     shim.raw = Answer(stderr=text.encode())
     with pytest.raises(CommandFailedError, match="SecurityException: not you"):
@@ -270,11 +270,11 @@ NO_ANSWERS: list[Any] = [
         b"Result: Bundle[mParcelledData.dataSize=40]\n",
         b"Result: Bundle[{result=e30=}]\n",
         b"Result: Bundle[{result=***}]\n",
-        *(b"Result: Bundle[{result=" + _texts(one) + b"}]\n" for one in NO_ANSWERS),
+        *(b"Result: Bundle[{result=" + _texts(item) + b"}]\n" for item in NO_ANSWERS),
     ],
     ids=range(28),
 )
-def test_what_is_no_answer_of_the_protocol_is_one_typed_error(
+def test_what_is_not_an_answer_of_the_protocol_is_one_typed_error(
     host: HostClient, shim: FakeShim, stdout: bytes
 ) -> None:
     shim.raw = Answer(stdout)

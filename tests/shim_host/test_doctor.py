@@ -37,9 +37,9 @@ BOUND = (
 @pytest.fixture(autouse=True)
 def facts(monkeypatch: pytest.MonkeyPatch) -> dict[str, ShimFacts]:
     """Return what the APKs of the installed shims say."""
-    held = {APPLICATION_ID: FACTS}
-    monkeypatch.setattr(doctor, "installed_facts", lambda _, package: held.get(package.name))
-    return held
+    kept = {APPLICATION_ID: FACTS}
+    monkeypatch.setattr(doctor, "installed_facts", lambda _, package: kept.get(package.name))
+    return kept
 
 
 @pytest.fixture
@@ -58,7 +58,7 @@ def answering(shim: FakeShim) -> FakeShim:
 
 def checks(device: Device, sdk: int = 36) -> dict[str, Check]:
     place = ShimPlace(device, 0, str(sdk))
-    return {one.kind.id: one for one in examine(place, installed_shims(place))}
+    return {item.kind.id: item for item in examine(place, installed_shims(place))}
 
 
 def holder(*, lends: bool = True, **changes: Any) -> InstalledShim:
@@ -71,14 +71,16 @@ def functions(device: Device, *others: InstalledShim, sdk: int = 36) -> Check:
     """Return what is found of a shim's app functions, with these shims installed too."""
     place = ShimPlace(device, 0, str(sdk))
     found = examine(place, (*installed_shims(place), *others))
-    (one,) = [
-        one for one in found if one.kind.id == "app-functions-access" and one.application_id == APPLICATION_ID
+    (item,) = [
+        item
+        for item in found
+        if item.kind.id == "app-functions-access" and item.application_id == APPLICATION_ID
     ]
-    return one
+    return item
 
 
 def states(device: Device, sdk: int = 36) -> dict[str, str]:
-    return {name: one.state for name, one in checks(device, sdk).items()}
+    return {name: item.state for name, item in checks(device, sdk).items()}
 
 
 def status_with(shim: FakeShim, **changes: Any) -> None:
@@ -97,12 +99,12 @@ def test_every_problem_has_a_fix(device: Device, answering: FakeShim) -> None:
     answering.outputs["dumpsys package"] = Answer(STOPPED.format("true").encode())
     answering.outputs["cmd package"] = Answer(b"com.example.other/com.example.other.ToolService\n")
     found = checks(device)
-    problems = {name for name, one in found.items() if one.state == "problem"}
+    problems = {name for name, item in found.items() if item.state == "problem"}
     assert problems == {
         "screen-lock", "app-function-shell", "visibility", "targets", "battery-exemption",
         "notifications", "activity-start-route", "app-functions-access", "grants",
     }  # fmt: skip
-    assert all(one.fix for one in found.values() if one.state == "problem")
+    assert all(item.fix for item in found.values() if item.state == "problem")
 
 
 def test_what_is_well_is_ok(device: Device, answering: FakeShim) -> None:
@@ -114,13 +116,13 @@ def test_what_is_well_is_ok(device: Device, answering: FakeShim) -> None:
     }
 
 
-def test_an_app_that_is_stopped_is_no_problem(device: Device, answering: FakeShim) -> None:
+def test_an_app_that_is_stopped_is_not_a_problem(device: Device, answering: FakeShim) -> None:
     answering.outputs["dumpsys package"] = Answer(STOPPED.format("true").encode())
     found = checks(device)["stopped-state"]
     assert (found.state, "a broadcast too" in found.found) == ("ok", True)
 
 
-def test_one_app_calls_the_functions_of_all_shims_or_the_fix_is_told(
+def test_one_app_calls_the_functions_of_all_shims_or_the_fix_is_reported(
     device: Device, answering: FakeShim, facts: dict[str, ShimFacts]
 ) -> None:
     del answering
@@ -138,26 +140,26 @@ def test_one_app_calls_the_functions_of_all_shims_or_the_fix_is_told(
 
 
 @pytest.mark.parametrize(
-    ("held", "said"),
+    ("kept", "said"),
     [
         (replace(HOLDER, signer="0" * 64), "signed with another key"),
         (replace(HOLDER, serves_shims=False), "earlier version"),
     ],
 )
 def test_one_that_serves_no_others_is_a_problem(
-    device: Device, answering: FakeShim, facts: dict[str, ShimFacts], held: ShimFacts, said: str
+    device: Device, answering: FakeShim, facts: dict[str, ShimFacts], kept: ShimFacts, said: str
 ) -> None:
     listed = f"{PACKAGES}package:/data/app/z/base.apk={SHIM_PACKAGE} versionCode:1 uid:10003\n"
     answering.outputs["pm list"] = Answer(listed.encode())
-    facts[SHIM_PACKAGE] = held
+    facts[SHIM_PACKAGE] = kept
     place = ShimPlace(device, 0, "36")
-    (own, *_) = [one for one in installed_shims(place) if one.application_id == APPLICATION_ID]
+    (own, *_) = [item for item in installed_shims(place) if item.application_id == APPLICATION_ID]
     found = [
-        one
-        for one in examine(place, (own, holder()))
-        if one.kind.id == "app-functions-access" and one.application_id == APPLICATION_ID
+        item
+        for item in examine(place, (own, holder()))
+        if item.kind.id == "app-functions-access" and item.application_id == APPLICATION_ID
     ]
-    assert [one.state for one in found] == ["problem"]
+    assert [item.state for item in found] == ["problem"]
     assert said in found[0].found
 
 
@@ -184,7 +186,7 @@ def test_accessibility_is_looked_at_where_the_permission_is_lent(device: Device,
     answering.outputs["settings get"] = Answer(SERVICES_ON)
     assert "accessibility" not in states(device)
     place = ShimPlace(device, 0, "36")
-    found = {one.kind.id: one for one in examine(place, (*installed_shims(place), holder()))}
+    found = {item.kind.id: item for item in examine(place, (*installed_shims(place), holder()))}
     assert found["accessibility"].state == "unknown"
 
 
@@ -195,7 +197,7 @@ def test_a_grant_to_any_app_is_a_risk(device: Device, answering: FakeShim) -> No
     assert "com.example.agent" in found.found
 
 
-def test_grants_that_hold_for_started_calls_too_are_told(
+def test_grants_that_hold_for_started_calls_too_are_reported(
     device: Device, answering: FakeShim, facts: dict[str, ShimFacts]
 ) -> None:
     status_with(answering, grants=STATUS["grants"][1:])
@@ -233,8 +235,8 @@ def test_a_service_that_cannot_be_read_is_unknown(
     del answering
     facts[APPLICATION_ID] = replace(FACTS, services=("com.example.absent/.S", "com.example.notes/.S"))
     place = ShimPlace(device, 0, "36")
-    found = [one for one in examine(place, installed_shims(place)) if one.kind.id == "tool-start"]
-    assert [one.state for one in found] == ["unknown", "unknown"]
+    found = [item for item in examine(place, installed_shims(place)) if item.kind.id == "tool-start"]
+    assert [item.state for item in found] == ["unknown", "unknown"]
     assert "is not installed" in found[0].found
 
 
@@ -288,7 +290,7 @@ def test_a_package_that_is_none_is_not_asked_for(device: Device, answering: Fake
     assert states(device)["stopped-state"] == "unknown"
 
 
-def test_a_shim_of_another_version_is_told_and_the_rest_is_still_checked(
+def test_a_shim_of_another_version_is_reported_and_the_rest_is_still_checked(
     device: Device, answering: FakeShim
 ) -> None:
     answering.methods["status"] = lambda _: {"error": {"token": "unsupported_version", "message": "2"}}

@@ -49,7 +49,7 @@ class Reached:
 
     def shim_of(self, package: str) -> BuiltShim:
         """Return the shim of one app."""
-        apps = [one for one in self.apps if one.package == package]
+        apps = [app for app in self.apps if app.package == package]
         (built,) = build_shims(apps, ShimOptions(), self.key)
         return built
 
@@ -66,8 +66,8 @@ class Reached:
 def apps(tmp_path_factory: pytest.TempPathFactory) -> Path:
     folder = tmp_path_factory.mktemp("apps")
     for name in ("clock-in", "weather", "notes"):
-        one = sample_package(name)
-        (folder / f"{one.package}.apk").write_bytes(one.apk)
+        item = sample_package(name)
+        (folder / f"{item.package}.apk").write_bytes(item.apk)
     return folder
 
 
@@ -90,7 +90,7 @@ def test_what_was_built_is_what_answers(reached: Reached) -> None:
     client = reached.install(CLOCK_IN)
     hello = client.hello()
     assert (hello.build, hello.routes) == (built.build, built.capabilities)
-    assert [one.package for one in hello.sources] == [CLOCK_IN]
+    assert [source.package for source in hello.sources] == [CLOCK_IN]
     assert hello.sources[0].signer == reached.apps[0].signer
 
 
@@ -150,13 +150,13 @@ def test_a_capability_that_is_switched_off_is_disabled_for_the_host_too(reached:
 
 
 def test_the_bare_shim_asks_a_broadcast_app_and_is_gone_again(reached: Reached) -> None:
-    assert [one.unasked_components for one in reached.apps if one.package == WEATHER] == [
+    assert [item.unasked_components for item in reached.apps if item.package == WEATHER] == [
         (f"{WEATHER}.WeatherReceiver",)
     ]
     asked = ask_broadcast_apps(reached.place, reached.apps, reached.key)
-    (weather,) = [one for one in asked.apps if one.package == WEATHER]
+    (weather,) = [item for item in asked.apps if item.package == WEATHER]
     assert weather.unasked_components == ()
-    names = [one.id for provider in weather.providers for one in provider.capabilities]
+    names = [item.id for provider in weather.providers for item in provider.capabilities]
     assert names == ["currentWeather", "forecast", "warmestPlace"]
     assert [step.outcome for step in asked.steps] == ["done"]
     assert SHIM_PACKAGE not in reached.place.packages()
@@ -167,7 +167,11 @@ def test_the_bare_shim_that_is_there_stays(reached: Reached) -> None:
     facts = facts_of(bare, reached.key.digest)
     done = install_shim(reached.place, facts, bare.apk, file_name=bare.file_name, any_app=None)
     assert done.works
-    (found,) = [one for one in installed_shims(reached.place) if one.application_id == SHIM_PACKAGE]
+    (found,) = [
+        installed_shim
+        for installed_shim in installed_shims(reached.place)
+        if installed_shim.application_id == SHIM_PACKAGE
+    ]
     assert found.is_bare
     ask_broadcast_apps(reached.place, reached.apps, reached.key)
     assert SHIM_PACKAGE in reached.place.packages()
@@ -181,12 +185,12 @@ def test_one_shim_borrows_the_shells_permission_and_calls_a_function_for_another
     client = reached.install(NOTES)
     shims = [facts_of(reached.shim_of(NOTES), reached.key.digest)]
     done = set_up_identity(reached.place, shims, reached.key)
-    assert [one.outcome for one in done.steps] == ["done", "done"]
+    assert [item.outcome for item in done.steps] == ["done", "done"]
     holder = reached.place.client(SHIM_PACKAGE)
     assert holder.status().access.execute_app_functions
     assert not client.status().access.execute_app_functions
     again = set_up_identity(reached.place, shims, reached.key)
-    assert [one.outcome for one in again.steps] == ["not-needed", "not-needed"]
+    assert [item.outcome for item in again.steps] == ["not-needed", "not-needed"]
     function = f"{NOTES}.NotesService#createNote"
     made = call_capability(client, function, {"title": "From the host", "content": "x"})
     assert made
@@ -219,8 +223,8 @@ def test_the_provider_answers_another_version_and_garbage_with_a_failure(reached
         result = reached.place.device.run(
             ["content", "call", "--uri", f"content://{SHIM}.host", "--method", "hello", "--arg", argument]
         )
-        told = result.text.removeprefix("Result: Bundle[{result=").removesuffix("}]\n")
-        answer = json.loads(base64.urlsafe_b64decode(told + "=" * (-len(told) % 4)))
+        reported = result.text.removeprefix("Result: Bundle[{result=").removesuffix("}]\n")
+        answer = json.loads(base64.urlsafe_b64decode(reported + "=" * (-len(reported) % 4)))
         assert (answer["version"], answer["error"]["token"]) == (1, token)
 
 

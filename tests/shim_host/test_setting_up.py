@@ -22,7 +22,7 @@ def set_up(device: Device, sdk: int, kinds: tuple[str, ...] = EVERY_KIND) -> lis
 
 
 def outcomes(steps: list[Step]) -> dict[str, str]:
-    return {one.what: one.outcome for one in steps}
+    return {step.what: step.outcome for step in steps}
 
 
 def commands(shim: FakeShim) -> list[list[str]]:
@@ -34,8 +34,8 @@ def test_each_release_is_asked_for_what_it_knows(device: Device, shim: FakeShim)
     for sdk, needed in ((24, 0), (26, 1), (29, 2), (33, 3)):
         shim.commands.clear()
         steps = set_up(device, sdk)
-        assert sum(one.outcome == "done" for one in steps) == needed, sdk
-        assert sum(one.outcome == "not-needed" for one in steps) == 4 - needed, sdk
+        assert sum(step.outcome == "done" for step in steps) == needed, sdk
+        assert sum(step.outcome == "not-needed" for step in steps) == 4 - needed, sdk
         assert len(commands(shim)) == needed, sdk
 
 
@@ -50,19 +50,19 @@ def test_commands_are_those_of_the_reference(device: Device, shim: FakeShim) -> 
 
 def test_routes_decide_what_a_shim_is_allowed(device: Device, shim: FakeShim) -> None:
     shim.outputs["dumpsys deviceidle"] = Answer(ADDED)
-    steps = {one.what: one for one in set_up(device, 37, ("mobile-mcp", "app-function"))}
+    steps = {item.what: item for item in set_up(device, 37, ("mobile-mcp", "app-function"))}
     assert steps[access.OVERLAY].outcome == "not-needed"
     assert steps[access.NOTIFICATIONS].outcome == "done"
     assert "POST_NOTIFICATIONS" in steps[access.NOTIFICATIONS].why
     functions = steps[access.APP_FUNCTIONS]
     assert (functions.outcome, functions.why) == ("not-needed", "dev.droidgate.shim calls them for all shims")
     assert all(words[0] not in {"appops", "am", "cmd"} for words in commands(shim))
-    steps = {one.what: one for one in set_up(device, 37, ("mmcp-activity",))}
+    steps = {item.what: item for item in set_up(device, 37, ("mmcp-activity",))}
     assert "SYSTEM_ALERT_WINDOW" in steps[access.OVERLAY].why
 
 
 def test_a_shim_that_offers_nothing_is_allowed_nothing(device: Device, shim: FakeShim) -> None:
-    assert {one.outcome for one in set_up(device, 37, ())} == {"not-needed"}
+    assert {item.outcome for item in set_up(device, 37, ())} == {"not-needed"}
     assert commands(shim) == []
 
 
@@ -91,7 +91,7 @@ def test_a_refusal_is_a_record_with_androids_words(
     device: Device, shim: FakeShim, command: str, answer: Answer, what: str, said: str
 ) -> None:
     shim.outputs[command] = answer
-    (step,) = [one for one in set_up(device, 37) if one.what == what]
+    (step,) = [item for item in set_up(device, 37) if item.what == what]
     assert step.outcome == "refused"
     assert said in step.why
     assert step.command is not None
@@ -101,7 +101,7 @@ def facts(build: str) -> ShimFacts:
     return ShimFacts(APPLICATION_ID, build, ("createNote",), frozenset({"mobile-mcp"}), ("a.b",), SIGNER)
 
 
-def test_the_command_of_an_installation_can_be_typed_as_it_is_told(
+def test_the_command_of_an_installation_can_be_typed_as_it_is_reported(
     device: Device, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr(installing, "install_apks", lambda *_, **__: None)

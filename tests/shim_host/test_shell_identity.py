@@ -92,19 +92,19 @@ class Phone:
 
 @pytest.fixture
 def phone(device: Device, shim: FakeShim, monkeypatch: pytest.MonkeyPatch) -> Phone:
-    one = Phone(device, shim)
-    shim.methods["status"] = one.status
+    item = Phone(device, shim)
+    shim.methods["status"] = item.status
     monkeypatch.setattr(fake_shim, "AUTHORITY", f"{SHIM_PACKAGE}.host")
     monkeypatch.setattr(shell_identity, "_SECONDS_TO_LEND", 0.0)
-    monkeypatch.setattr(shell_identity, "installed_facts", one.facts)
-    monkeypatch.setattr(ShimPlace, "packages", lambda _: one.packages())
-    monkeypatch.setattr(installing, "install_apks", one.install)
-    monkeypatch.setattr(installing, "uninstall", one.uninstall)
-    return one
+    monkeypatch.setattr(shell_identity, "installed_facts", item.facts)
+    monkeypatch.setattr(ShimPlace, "packages", lambda _: item.packages())
+    monkeypatch.setattr(installing, "install_apks", item.install)
+    monkeypatch.setattr(installing, "uninstall", item.uninstall)
+    return item
 
 
 def outcomes(done: Installation) -> dict[str, str]:
-    return {one.what: one.outcome for one in done.steps}
+    return {step.what: step.outcome for step in done.steps}
 
 
 def test_only_app_functions_on_a_phone_that_has_them_need_it(phone: Phone) -> None:
@@ -141,10 +141,10 @@ def test_after_a_restart_it_is_started_again(phone: Phone) -> None:
 
 
 @pytest.mark.parametrize(
-    "held", [replace(BARE_FACTS, build="0" * 64), replace(BARE_FACTS, serves_shims=False)]
+    "kept", [replace(BARE_FACTS, build="0" * 64), replace(BARE_FACTS, serves_shims=False)]
 )
-def test_one_of_another_version_is_replaced(phone: Phone, held: ShimFacts) -> None:
-    phone.installed[SHIM_PACKAGE] = held
+def test_one_of_another_version_is_replaced(phone: Phone, kept: ShimFacts) -> None:
+    phone.installed[SHIM_PACKAGE] = kept
     phone.runs = True
     assert outcomes(set_up_identity(phone.place(), [SHIM], KEY))[INSTALL] == "done"
     assert phone.archives == [BARE.apk]
@@ -161,10 +161,12 @@ def test_the_shim_of_several_apps_calls_for_the_others_too(phone: Phone) -> None
 
 
 @pytest.mark.parametrize(
-    "held", [replace(BARE_FACTS, signer=OTHER.digest), None], ids=["other key", "no shim"]
+    "kept", [replace(BARE_FACTS, signer=OTHER.digest), None], ids=["other key", "no shim"]
 )
-def test_one_that_another_key_signed_stays_and_the_fix_is_told(phone: Phone, held: ShimFacts | None) -> None:
-    phone.installed[SHIM_PACKAGE] = held
+def test_one_that_another_key_signed_stays_and_the_fix_is_reported(
+    phone: Phone, kept: ShimFacts | None
+) -> None:
+    phone.installed[SHIM_PACKAGE] = kept
     done = set_up_identity(phone.place(), [SHIM], KEY)
     assert (outcomes(done), done.works) == ({INSTALL: "refused"}, False)
     assert "droidgate shim uninstall dev.droidgate.shim" in done.steps[0].why
@@ -178,13 +180,13 @@ def test_without_the_key_of_the_shims_it_cannot_be_installed(phone: Phone, key: 
     assert "--key" in done.steps[0].why
 
 
-def test_a_shim_of_another_key_is_told(phone: Phone) -> None:
+def test_a_shim_of_another_key_is_reported(phone: Phone) -> None:
     done = set_up_identity(phone.place(), [SHIM, replace(SECOND, signer=OTHER.digest)], KEY)
     assert outcomes(done)[f"call app functions for {SECOND.application_id}"] == "refused"
     assert outcomes(done)[LEND] == "done"
 
 
-def test_an_instrumentation_that_does_not_run_is_told(phone: Phone) -> None:
+def test_an_instrumentation_that_does_not_run_is_reported(phone: Phone) -> None:
     phone.can_run = False
     done = set_up_identity(phone.place(), [SHIM], KEY)
     assert (outcomes(done)[LEND], "another instrumentation" in done.steps[-1].why) == ("refused", True)

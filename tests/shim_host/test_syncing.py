@@ -27,21 +27,24 @@ def built(package: str, *capabilities: str, build: str = "1") -> BuiltShim:
 
 def installed(package: str, *routes: str, build: str = "1", name: str | None = None) -> InstalledShim:
     source = {**HELLO["sources"][0], "package": package}
-    told = {
+    reported = {
         **STATUS,
         "application_id": name or PREFIX + package,
         "build": build,
         "routes": routes,
         "sources": [source] if routes else [],
     }
-    return InstalledShim(name or PREFIX + package, Status.model_validate(told))
+    return InstalledShim(name or PREFIX + package, Status.model_validate(reported))
 
 
-def test_what_came_changed_went_and_stayed_is_told_apart() -> None:
-    there = [installed("a.same", "x"), installed("a.changed", "x", "y"), installed("a.went", "x")]
-    wanted = [built("a.same", "x"), built("a.changed", "x", "z", build="2"), built("a.came", "x")]
-    changes = {one.application_id.removeprefix(PREFIX): one for one in plan_changes(there, wanted, None)}
-    assert {name: one.kind for name, one in changes.items()} == {
+def test_what_came_changed_went_and_stayed_is_distinguished() -> None:
+    present = [installed("a.same", "x"), installed("a.changed", "x", "y"), installed("a.went", "x")]
+    expected = [built("a.same", "x"), built("a.changed", "x", "z", build="2"), built("a.came", "x")]
+    changes = {
+        plan_change.application_id.removeprefix(PREFIX): plan_change
+        for plan_change in plan_changes(present, expected, None)
+    }
+    assert {name: plan_change.kind for name, plan_change in changes.items()} == {
         "a.came": "came",
         "a.changed": "changed",
         "a.same": "same",
@@ -52,8 +55,8 @@ def test_what_came_changed_went_and_stayed_is_told_apart() -> None:
 
 
 def test_shims_of_apps_that_nobody_named_are_left_alone() -> None:
-    there = [installed("a.mine", "x"), installed("a.other", "x")]
-    (change,) = plan_changes(there, [], ["a.mine"])
+    present = [installed("a.mine", "x"), installed("a.other", "x")]
+    (change,) = plan_changes(present, [], ["a.mine"])
     assert (change.kind, change.application_id) == ("went", PREFIX + "a.mine")
 
 
@@ -63,12 +66,12 @@ def test_a_shim_stays_while_it_is_not_known_what_its_app_declares() -> None:
     assert "not known" in change.why
 
 
-def test_an_app_of_another_signer_is_told_as_what_it_is() -> None:
-    there = installed("a.b", "x")
-    assert there.status is not None
+def test_an_app_of_another_signer_is_reported_as_what_it_is() -> None:
+    present = installed("a.b", "x")
+    assert present.status is not None
     other = STATUS["targets"][0] | {"package": "a.b", "state": "other-signer"}
-    status = Status.model_validate({**there.status.model_dump(), "targets": [other]})
-    replaced = InstalledShim(there.application_id, status)
+    status = Status.model_validate({**present.status.model_dump(), "targets": [other]})
+    replaced = InstalledShim(present.application_id, status)
     (change,) = plan_changes([replaced], [built("a.b", "x", build="2")], None)
     assert change.why == "signed by another than was approved: a.b"
 
@@ -82,7 +85,7 @@ INSTALLED = ShimFacts("dev.droidgate.shim", "1", (), frozenset(), (), "ab" * 32,
 
 
 @pytest.mark.parametrize(
-    ("held", "is_lending", "kind"),
+    ("kept", "is_lending", "kind"),
     [
         (None, False, "came"),
         (INSTALLED, True, "same"),
@@ -91,9 +94,9 @@ INSTALLED = ShimFacts("dev.droidgate.shim", "1", (), frozenset(), (), "ab" * 32,
     ],
 )
 def test_who_calls_app_functions_for_the_others_is_planned(
-    held: ShimFacts | None, kind: str, *, is_lending: bool
+    kept: ShimFacts | None, kind: str, *, is_lending: bool
 ) -> None:
-    change = plan_identity(held, BARE, is_installed=held is not None, is_lending=is_lending)
+    change = plan_identity(kept, BARE, is_installed=kept is not None, is_lending=is_lending)
     assert change is not None
     assert (change.kind, change.application_id, change.built) == (kind, "dev.droidgate.shim", BARE)
 

@@ -76,7 +76,7 @@ _FUNCTION = (
 
 def function_service(names: Iterable[str]) -> tuple[str, dict[str, bytes]]:
     """Return component and file by which app functions are advertised (reference appfunctions 2.a)."""
-    listed = "".join(_FUNCTION.format(id=one) for one in names)
+    listed = "".join(_FUNCTION.format(id=name) for name in names)
     document = f"<appfunctions>{listed}</appfunctions>"
     return _FUNCTION_SERVICE, {"assets/app_functions.xml": document.encode()}
 
@@ -113,15 +113,15 @@ def make_shim(
         code: Whether it has the Java classes that ship.
     """
     listed = list(routes)
-    packages = sorted({one["target"]["package"] for one in listed})
-    queries = "".join(f'<package android:name="{one}"/>' for one in packages)
+    packages = sorted({item["target"]["package"] for item in listed})
+    queries = "".join(f'<package android:name="{item}"/>' for item in packages)
     manifest = _MANIFEST.format(
         android=ANDROID,
         package=package,
         queries=queries,
         label="By hand (via droidgate)",
         more=more,
-        permissions="".join(f'<uses-permission android:name="{one}"/>' for one in permissions),
+        permissions="".join(f'<uses-permission android:name="{item}"/>' for item in permissions),
     )
     app = {"handshake": 1, "build": "0" * 64, "sources": [], "functions": dict(functions or {})}
     if capabilities is not None:
@@ -159,7 +159,9 @@ def route(
     deadline_ms: int = 30_000,
 ) -> dict[str, Any]:
     """Return a route whose parameters are required and of these kinds."""
-    properties = {one: {"type": {"kind": kind}, "required": True} for one, kind in (parameters or {}).items()}
+    properties = {
+        item: {"type": {"kind": kind}, "required": True} for item, kind in (parameters or {}).items()
+    }
     return {
         "id": name,
         "input": {"kind": "object", "properties": properties},

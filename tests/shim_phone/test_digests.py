@@ -16,5 +16,5 @@ from droidgate_phone.apps.shim.discovery import Tools, digest_of
     ],
 )
 def test_a_discoverys_digest_is_the_builders_whatever_was_left_out(tools: Tools) -> None:
-    told = [(str(name), description, parameters) for name, description, parameters in tools]
-    assert f"broadcast:{digest_of(tools)}" == BroadcastListing().digest(told)
+    reported = [(str(name), description, parameters) for name, description, parameters in tools]
+    assert f"broadcast:{digest_of(tools)}" == BroadcastListing().digest(reported)

@@ -32,9 +32,9 @@ from shim_phone.world import (
 )
 
 TABLE = load_shim_table()
-FRONTENDS = {one.id: one for one in TABLE.frontends}
-BACKENDS = {one.id: one for one in TABLE.backends}
-CELLS = [(one.frontend, one.backend) for one in TABLE.cells]
+FRONTENDS = {frontend.id: frontend for frontend in TABLE.frontends}
+BACKENDS = {backend.id: backend for backend in TABLE.backends}
+CELLS = [(cell.frontend, cell.backend) for cell in TABLE.cells]
 DOCUMENT = Path(__file__).parents[2] / "docs" / "shim.md"
 PDF = f"/sdcard/Android/data/{PDF_TOOL}/made.pdf"
 DAY = "2026-02-03"
@@ -44,13 +44,13 @@ def _digests(folder: Path) -> Mapping[str, Mapping[str, Any]]:
     """Return what of each source app is approved, as the builder's reader finds it in the APK."""
     apps = read_source_apps(sample_files(folder, "clock-in", "notes-legacy", "pdf-tool", "weather"))
     return {
-        one.package: {
-            "package": one.package,
-            "signer": one.signer,
-            "version_code": one.version_code,
-            "digest": next(iter(one.digests.values()), ""),
+        app.package: {
+            "package": app.package,
+            "signer": app.signer,
+            "version_code": app.version_code,
+            "digest": next(iter(app.digests.values()), ""),
         }
-        for one in apps
+        for app in apps
     }
 
 
@@ -104,8 +104,8 @@ def _routes(world: World, targets: Mapping[str, Mapping[str, Any]]) -> list[dict
 
 def _weather_digest(world: World) -> str:
     """Return the digest of docs/shim.md 5 of the tools that the receiver lists for an agent."""
-    (told,) = world.agent().discover_broadcast_tools()
-    tools = [[one.name, one.description, one.parameters] for one in told.tools]
+    (reported,) = world.agent().discover_broadcast_tools()
+    tools = [[tool.name, tool.description, tool.parameters] for tool in reported.tools]
     text = json.dumps({"tools": tools}, separators=(",", ":"), ensure_ascii=False)
     return f"broadcast:{hashlib.sha256(text.encode()).hexdigest()}"
 
@@ -158,9 +158,9 @@ def _call(world: World, frontend: str, capability: str, arguments: Mapping[str, 
         return result.data.extras.get_string("result")
     if frontend == "mmcp-broadcast":
         component = ComponentName(SHIM, "dev.droidgate.shim.frontends.MmcpReceiver")
-        told = world.agent().call_broadcast(component, capability, arguments)
-        assert told.code == -1, told
-        return told.data
+        reported = world.agent().call_broadcast(component, capability, arguments)
+        assert reported.code == -1, reported
+        return reported.data
     outcome = world.execute(SHIM, f"f_{capability}", arguments)
     assert not isinstance(outcome, AppFunctionError), outcome
     (document,) = outcome.get("androidAppfunctionsReturnValue", [{}])
@@ -176,9 +176,9 @@ def _check(world: World, backend: str, answer: Any) -> None:
         direct = world.agent().call_broadcast(receiver, "currentWeather", {"location": "Bonn"})
         assert answer == direct.data
     elif backend == "app-function":
-        held = world.files_of(PLAIN_NOTES)
-        assert b"Two litres" in held
-        assert b"Milk" in held
+        kept = world.files_of(PLAIN_NOTES)
+        assert b"Two litres" in kept
+        assert b"Milk" in kept
     else:
         assert DAY.encode() in world.files_of(CLOCK_IN)
 
@@ -199,7 +199,7 @@ def test_a_call_through_each_frontend_reaches_each_kind_of_app(
 
 
 def test_the_table_has_each_pair_once() -> None:
-    assert sorted(CELLS) == sorted((one, other) for one in FRONTENDS for other in BACKENDS)
+    assert sorted(CELLS) == sorted((item, other) for item in FRONTENDS for other in BACKENDS)
 
 
 def test_the_documentation_has_this_table() -> None:
@@ -207,12 +207,12 @@ def test_the_documentation_has_this_table() -> None:
 
 
 def _lines() -> Iterator[str]:
-    limits = {(one.frontend, one.backend): one.limits for one in TABLE.cells}
-    yield "| frontend | " + " | ".join(one.title for one in BACKENDS.values()) + " |"
+    limits = {(item.frontend, item.backend): item.limits for item in TABLE.cells}
+    yield "| frontend | " + " | ".join(item.title for item in BACKENDS.values()) + " |"
     yield "| --- |" + " --- |" * len(BACKENDS)
-    for name, one in FRONTENDS.items():
+    for name, item in FRONTENDS.items():
         cells = [limits[name, backend] or "runs" for backend in BACKENDS]
-        yield f"| {one.title} | " + " | ".join(cells) + " |"
+        yield f"| {item.title} | " + " | ".join(cells) + " |"
 
 
 def test_a_discovery_broadcast_is_answered_from_the_receivers_meta_data(world: World) -> None:
@@ -259,9 +259,9 @@ def test_failures_reach_mmcp_agents_as_texts(world: World, tool: str, parameters
     assert (result.data.extras.get_string("error") or "").startswith(error)
     assert result.data.extras.get_string("error") == result.data.extras.get_string("result")
     receiver = ComponentName(SHIM, "dev.droidgate.shim.frontends.MmcpReceiver")
-    told = world.agent().call_broadcast(receiver, tool, parameters)
-    assert told.code == 0
-    assert (told.data or "").startswith(error)
+    reported = world.agent().call_broadcast(receiver, tool, parameters)
+    assert reported.code == 0
+    assert (reported.data or "").startswith(error)
 
 
 def test_the_action_by_which_an_mmcp_tool_is_found_calls_nothing(world: World) -> None:

@@ -69,7 +69,7 @@ def test_a_long_request_goes_as_a_frame_and_its_answer_comes_as_one_once(world: 
     "content",
     [b"", b"DGF1", _frame("x")[:-1], b"DGF2" + _frame("x")[4:], _frame("x")[:-1] + b"y", _frame("x") + b"z"],
 )
-def test_what_is_no_frame_is_refused(world: World, content: bytes) -> None:
+def test_what_is_not_a_frame_is_refused(world: World, content: bytes) -> None:
     uri = f"content://{SHIM}.host/calls/{'0b' * 16}"
     ran = world.run("content", "write", "--uri", uri, stdin=content)
     assert "FileNotFoundException" in ran.stderr
@@ -89,7 +89,7 @@ def test_what_is_no_frame_is_refused(world: World, content: bytes) -> None:
         ("discover-broadcast", {"version": 1, "component": "not.there/.X"}, "unavailable"),
     ],
 )
-def test_what_the_host_asks_wrongly_is_told_by_a_token(
+def test_what_the_host_asks_wrongly_is_reported_by_a_token(
     world: World, method: str, argument: dict[str, object], token: str
 ) -> None:
     text = base64.urlsafe_b64encode(json.dumps(argument).encode()).decode().rstrip("=")
@@ -169,12 +169,12 @@ def built(tmp_path: Path, shim_runtime: ShimRuntime) -> Iterator[World]:
     names = ("clock-in", "notes", "notes-legacy", "pdf-tool")
     world = World(*names, shim_runtime=shim_runtime)
     apps = read_source_apps(sample_files(tmp_path, *names))
-    for one in build_shims(apps, ShimOptions(), key()):
-        world.install(one.apk)
-        world.grant(AGENT, shim=one.application_id)
-        targets = world.host("status", shim=one.application_id)["targets"]
+    for item in build_shims(apps, ShimOptions(), key()):
+        world.install(item.apk)
+        world.grant(AGENT, shim=item.application_id)
+        targets = world.host("status", shim=item.application_id)["targets"]
         assert [target["state"] for target in targets] == ["as-approved"]
-        assert world.host("hello", shim=one.application_id)["build"] == one.build
+        assert world.host("hello", shim=item.application_id)["build"] == item.build
     world.show_agent()
     yield world
     world.close()
@@ -216,7 +216,7 @@ def test_a_note_with_types_of_its_own_is_made_and_found(built: World) -> None:
     assert b"Trip" in built.files_of(NOTES)
 
 
-def test_an_instrumentation_that_is_not_there_is_told_in_androids_words(world: World) -> None:
+def test_an_instrumentation_that_is_not_there_is_reported_in_androids_words(world: World) -> None:
     ran = world.run("am", "instrument", "-w", f"{SHIM}/.Nothing")
     assert "Unable to find instrumentation info for: ComponentInfo{" in ran.stdout
     assert "INSTRUMENTATION_FAILED" in ran.stderr

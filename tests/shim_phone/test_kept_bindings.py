@@ -85,7 +85,7 @@ def _total(world: World, caller: str = AGENT) -> int:
 
 
 def _bindings(world: World) -> int:
-    return sum(len(one.bindings) for one in world.system.services.running() if one.name.package == TALLY)
+    return sum(len(item.bindings) for item in world.system.services.running() if item.name.package == TALLY)
 
 
 def test_what_an_agent_leaves_with_a_tool_is_there_at_its_next_call(world: World) -> None:
@@ -121,11 +121,13 @@ def _let_all_go(world: World, clock: _ClockThatSkips) -> None:
 
 
 def _identifiers(world: World) -> set[str | None]:
-    records = [one for one in world.system.services.running() if one.name.package == TALLY]
-    return {binder.intent.identifier for one in records for binder in one.binders.values() if binder.bindings}
+    records = [item for item in world.system.services.running() if item.name.package == TALLY]
+    return {
+        binder.intent.identifier for item in records for binder in item.binders.values() if binder.bindings
+    }
 
 
-def test_an_identifier_tells_nothing_of_its_agent_and_stays_while_the_shim_lives(
+def test_an_identifier_says_nothing_of_its_agent_and_stays_while_the_shim_lives(
     world: World, clock: _ClockThatSkips
 ) -> None:
     _add(world, 5)
@@ -162,9 +164,9 @@ def test_whoever_android_does_not_name_has_a_binding_for_one_call(world: World) 
     receiver = ComponentName(SHIM, "dev.droidgate.shim.frontends.MmcpReceiver")
 
     def total_after(points: int) -> object:
-        told = world.agent().call_broadcast(receiver, "add_points", {"player": "Ada", "points": points})
-        assert told.code == -1, told
-        return json.loads(told.data or "")["total"]
+        reported = world.agent().call_broadcast(receiver, "add_points", {"player": "Ada", "points": points})
+        assert reported.code == -1, reported
+        return json.loads(reported.data or "")["total"]
 
     assert (total_after(5), total_after(70)) == (5, 70)
     wait_until(lambda: _bindings(world) == 0)
@@ -191,16 +193,16 @@ def test_the_death_of_the_tool_fails_each_open_call_once_and_takes_what_it_kept(
     world.system.faults = Faults(silent=frozenset({TALLY}))
     tokens: list[str] = []
     asked = [threading.Thread(target=_note_token, args=(world, tokens.append)) for _ in range(3)]
-    for one in asked:
-        one.start()
+    for item in asked:
+        item.start()
     wait_until(lambda: len(world.system.log.of_kind("app-silent")) == len(asked))
     assert world.host("status", shim=SHIM)["open"] == len(asked)
     world.system.end_processes(TALLY, "test")
-    for one in asked:
-        one.join(60)
+    for item in asked:
+        item.join(60)
     assert tokens == ["interrupted"] * 3
     assert world.host("status", shim=SHIM)["open"] == 0
-    assert [one["token"] for one in world.host("history", shim=SHIM)["calls"]] == [None, *tokens]
+    assert [item["token"] for item in world.host("history", shim=SHIM)["calls"]] == [None, *tokens]
     world.system.faults = Faults()
     assert _total(world) == 0
 

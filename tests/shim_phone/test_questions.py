@@ -130,7 +130,7 @@ def test_the_answer_of_the_user_counts(world: World, button: str, first: str, se
     assert response["status"] == ("success" if second == "" else "failure")
 
 
-def test_the_whole_certificate_is_shown_on_demand(world: World) -> None:
+def test_the_whole_certificate_is_shown_on_require(world: World) -> None:
     asked = ask(world)
     found = world.system.packages.find(AGENT)
     assert found is not None

@@ -82,7 +82,7 @@ def test_what_is_due_comes_for_one_phone_after_another_has_closed(world: World) 
 
 
 @ON_THE_JVM
-def test_a_shim_without_code_is_no_shim_that_runs(world: World) -> None:
+def test_a_shim_without_code_is_not_a_shim_that_runs(world: World) -> None:
     world.install(make_shim(tool_routes(), key=key(), package="dev.made.empty", code=False))
     ran = world.run(
         "content", "call", "--uri", "content://dev.made.empty.host", "--method", "hello", "--arg", "e30"
@@ -90,14 +90,16 @@ def test_a_shim_without_code_is_no_shim_that_runs(world: World) -> None:
     assert "java.lang.ClassNotFoundException" in ran.stderr
 
 
-def test_what_is_missing_is_told_with_how_to_get_it(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_what_is_missing_is_reported_with_how_to_get_it(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
     monkeypatch.setattr(Path, "home", lambda: tmp_path)
     with pytest.raises(UsageError) as missing:
         start_phone(shim_runtime="jvm")
     assert missing.value.hint is not None
 
 
-def test_without_a_jdk_that_is_told(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_without_a_jdk_that_is_reported(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("PATH", str(tmp_path))
     monkeypatch.setenv(parts.JDK_VARIABLE, str(tmp_path))
     monkeypatch.setattr(parts, "_JDK_FOLDERS", tmp_path / "none")

@@ -148,17 +148,19 @@ def test_the_shim_sees_what_the_user_allowed(world: World) -> None:
     assert world.host("status", shim=SHELL_SHIM)["access"]["execute_app_functions"] is False
 
 
-def test_a_receivers_tools_are_discovered_by_the_shim_and_approved_by_what_they_told(tmp_path: Path) -> None:
+def test_a_receivers_tools_are_discovered_by_the_shim_and_approved_by_what_they_reported(
+    tmp_path: Path,
+) -> None:
     world = World("weather")
     (found,) = read_source_apps(sample_files(tmp_path, "weather"))
     bare = build_bare_shim(key())
     world.install(bare.apk)
     component = f"{WEATHER}.WeatherReceiver"
-    told = world.host("discover-broadcast", shim=bare.application_id, component=f"{WEATHER}/{component}")[
+    reported = world.host("discover-broadcast", shim=bare.application_id, component=f"{WEATHER}/{component}")[
         "tools"
     ]
-    assert [one[0] for one in told] == ["currentWeather", "forecast", "warmestPlace"]
-    app = complete_broadcast(found, component, [(one[0], one[1], one[2]) for one in told])
+    assert [item[0] for item in reported] == ["currentWeather", "forecast", "warmestPlace"]
+    app = complete_broadcast(found, component, [(item[0], item[1], item[2]) for item in reported])
     (shim,) = build_shims([app], ShimOptions(), key())
     world.install(shim.apk)
     world.grant(AGENT, shim=shim.application_id)
@@ -176,8 +178,10 @@ def test_a_flood_of_one_app_waits_for_a_discovery_in_a_short_line(
     world = World("weather", shim_runtime=shim_runtime)
     (found,) = read_source_apps(sample_files(tmp_path, "weather"))
     component = f"{WEATHER}.WeatherReceiver"
-    told = world.agent().discover_broadcast_tools()[0].tools
-    app = complete_broadcast(found, component, [(one.name, one.description, one.parameters) for one in told])
+    reported = world.agent().discover_broadcast_tools()[0].tools
+    app = complete_broadcast(
+        found, component, [(item.name, item.description, item.parameters) for item in reported]
+    )
     (shim,) = build_shims([app], ShimOptions(), key())
     world.install(shim.apk)
     world.grant(AGENT, shim=shim.application_id)

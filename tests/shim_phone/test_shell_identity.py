@@ -115,7 +115,7 @@ def test_while_a_test_program_has_the_shells_permissions_a_call_is_busy(world: W
         assert outputs_of(create_note(world))
 
 
-def test_a_function_that_is_disabled_is_told_so(world: World) -> None:
+def test_a_function_that_is_disabled_is_reported_so(world: World) -> None:
     with world.instrumented():
         world.run("cmd", "app_function", "set-enabled", "--package", PLAIN_NOTES, "--function", "createNote",
                   "--state", "disable")  # fmt: skip

@@ -160,17 +160,17 @@ class World:
 
     def execute(self, package: str, function: str, parameters: Mapping[str, Any]) -> FunctionOutcome:
         """Execute an app function as an agent that may."""
-        there = threading.Event()
+        present = threading.Event()
         outcomes: list[FunctionOutcome] = []
 
         def take(outcome: FunctionOutcome) -> None:
             outcomes.append(outcome)
-            there.set()
+            present.set()
 
         context = self.system.app_context(AGENT)
         given = {name: [value] for name, value in parameters.items()}
         context.platform.execute_app_function(package, function, given, take, seconds=30)
-        assert there.wait(40)
+        assert present.wait(40)
         return outcomes[0]
 
     @contextmanager
@@ -239,7 +239,7 @@ class World:
         """Tap with `input tap`, where `uiautomator dump` says that a view is."""
         (node,) = filter(is_meant, ET.fromstring(self.system.window.hierarchy()).iter("node"))
         left, top, right, bottom = (
-            int(one) for one in (node.get("bounds") or "").replace("][", ",").strip("[]").split(",")
+            int(item) for item in (node.get("bounds") or "").replace("][", ",").strip("[]").split(",")
         )
         self.run("input", "tap", str((left + right) // 2), str((top + bottom) // 2))
 
@@ -253,7 +253,7 @@ def outputs_of(response: Mapping[str, Any]) -> dict[str, Any]:
     assert response.get("status", "success") == "success", response
     output = response["capability"].get("output")
     if isinstance(output, list):
-        return {one["name"]: one["value"] for one in output}
+        return {item["name"]: item["value"] for item in output}
     return dict(output or {})
 
 

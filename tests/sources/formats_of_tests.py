@@ -25,7 +25,7 @@ def _provider(
         package=application.package if application is not None else None,
         component=component,
         source=place,
-        capabilities=tuple(Capability(id=one) for one in rest),
+        capabilities=tuple(Capability(id=item) for item in rest),
     )
 
 
@@ -66,9 +66,9 @@ TOOLS = Format(
 )
 
 
-def read(spelled: str | Path, *, strict: bool = False) -> Providers:
+def read(written: str | Path, *, strict: bool = False) -> Providers:
     """Read a source with the tests' own format only."""
-    return read_source(str(spelled), strict=strict, formats=[TOOLS])
+    return read_source(str(written), strict=strict, formats=[TOOLS])
 
 
 def write_tree(folder: Path, files: dict[str, str | bytes]) -> Path:

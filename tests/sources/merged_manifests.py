@@ -63,29 +63,29 @@ def merge_by_android(cases: Iterable[tuple[str, Sequence[str]]], folder: Path) -
 
 def view_of(application: Application) -> View:
     """Return what both sides have to agree on; the order of elements does not matter."""
-    components = [_component(application, one) for one in application.components]
+    components = [_component(application, component) for component in application.components]
     return [*sorted(components, key=repr), ("permissions", sorted(application.permissions.items()))]
 
 
-def _component(application: Application, one: Component) -> tuple[object, ...]:
+def _component(application: Application, item: Component) -> tuple[object, ...]:
     attributes = {
-        name: application.qualified_name(Component(one.kind, value)) if name == "targetActivity" else value
-        for name, value in one.attributes.items()
+        name: application.qualified_name(Component(item.kind, value)) if name == "targetActivity" else value
+        for name, value in item.attributes.items()
         if name != "name"
     }
     return (
-        one.kind,
-        application.qualified_name(one) if one.name else "",
-        (one.exported, one.enabled, one.permission, one.label, one.description),
-        sorted((sorted(held.actions), sorted(held.categories)) for held in one.filters),
-        sorted(map(_meta, one.meta_data)),
-        sorted(map(_meta, one.properties)),
+        item.kind,
+        application.qualified_name(item) if item.name else "",
+        (item.exported, item.enabled, item.permission, item.label, item.description),
+        sorted((sorted(kept.actions), sorted(kept.categories)) for kept in item.filters),
+        sorted(map(_meta, item.meta_data)),
+        sorted(map(_meta, item.properties)),
         sorted(attributes.items()),
     )
 
 
-def _meta(one: MetaData) -> tuple[str, str, str]:
-    return one.name, re.sub(r"\s+", " ", str(one.value)), str(one.resource)
+def _meta(item: MetaData) -> tuple[str, str, str]:
+    return item.name, re.sub(r"\s+", " ", str(item.value)), str(item.resource)
 
 
 class Generator:

@@ -73,8 +73,8 @@ def tree(**files: str) -> dict[str, bytes]:
 
 
 def with_meta(attributes: str, files: dict[str, str] | None = None) -> MetaValue | None:
-    held = f'<meta-data android:name="m" {attributes}/>'
-    text = f"<manifest {ANDROID}><application>{held}</application></manifest>"
+    kept = f'<meta-data android:name="m" {attributes}/>'
+    text = f"<manifest {ANDROID}><application>{kept}</application></manifest>"
     application = application_from_tree(tree(**{"AndroidManifest.xml": text, **(files or {})}))
     meta = application.components[0].find_meta_data("m")
     assert meta is not None
@@ -87,7 +87,7 @@ def test_components_come_in_order_with_what_their_elements_say() -> None:
     assert application.label == "The App  1"
     assert application.description == "It's bold & <raw>"
     assert str(application.place) == "app/src/main/AndroidManifest.xml"
-    assert [(one.kind, one.name) for one in application.components] == [
+    assert [(item.kind, item.name) for item in application.components] == [
         ("application", ""),
         ("activity", ".Main"),
         ("service", "dev.example.Service"),
@@ -111,7 +111,7 @@ def test_components_come_in_order_with_what_their_elements_say() -> None:
     assert receiver.exported is None
     assert provider.attributes == {"authorities": "dev.example.app.files"}
     assert alias.attributes == {"targetActivity": ".Main"}
-    assert [application.qualified_name(one) for one in (activity, service, receiver)] == [
+    assert [application.qualified_name(item) for item in (activity, service, receiver)] == [
         "dev.example.app.Main",
         "dev.example.Service",
         "dev.example.app.Receiver",
@@ -120,7 +120,7 @@ def test_components_come_in_order_with_what_their_elements_say() -> None:
 
 def test_places_name_the_line_on_which_an_element_begins() -> None:
     application = application_from_tree(tree(), path="x")
-    places = [str(one.place) for one in application.components]
+    places = [str(component.place) for component in application.components]
     lines = MANIFEST.splitlines()
     assert [lines[int(place.rpartition(":")[2]) - 1].strip() for place in places] == [
         "<application",
@@ -168,8 +168,8 @@ def test_meta_data_has_the_value_that_a_device_would_see(value: str, on_the_devi
 
 def test_a_resource_is_kept_as_a_reference() -> None:
     application = application_from_tree(tree())
-    (held,) = application.components[0].properties
-    assert (held.name, held.value, held.raw_value, held.resource) == ("p", None, None, "@xml/meta")
+    (kept,) = application.components[0].properties
+    assert (kept.name, kept.value, kept.raw_value, kept.resource) == ("p", None, None, "@xml/meta")
 
 
 def test_the_build_file_overrules_the_manifest_about_the_package() -> None:
@@ -276,11 +276,11 @@ def test_a_manifest_without_its_namespace_declaration_is_read() -> None:
 def test_a_piece_of_a_manifest_is_read(text: str) -> None:
     context = ReadingContext()
     application = application_from_tree({"AndroidManifest.xml": text.encode()}, context=context)
-    assert [one.name for one in application.components] == ["", ".S"]
+    assert [item.name for item in application.components] == ["", ".S"]
     assert application.components[1].place is not None
     assert application.components[1].place.line == 2
     assert application.package is None
-    assert [one.rule for one in context.findings] == ["S81"]
+    assert [item.rule for item in context.findings] == ["S81"]
 
 
 @pytest.mark.row("S80", "S81")
@@ -289,7 +289,10 @@ def test_several_components_without_a_root_are_read() -> None:
         '<service android:name=".S"/>\n\n<activity android:name=".A"/>\n<uses-permission android:name="p"/>'
     )
     application = application_from_tree({"AndroidManifest.xml": text.encode()})
-    assert [(one.name, one.place.line if one.place else None) for one in application.components[1:]] == [
+    assert [
+        (component.name, component.place.line if component.place else None)
+        for component in application.components[1:]
+    ] == [
         (".S", 1),
         (".A", 3),
     ]
@@ -304,9 +307,9 @@ def test_the_first_of_several_elements_may_be_the_only_one_that_declares_the_pre
     )
     context = ReadingContext()
     application = application_from_tree({"AndroidManifest.xml": text.encode()}, context=context)
-    assert [one.name for one in application.components] == ["", ".S"]
+    assert [item.name for item in application.components] == ["", ".S"]
     assert application.components[0].foreign_attributes == {f"{{{space}}}description": "Notes"}
-    assert [one.rule for one in context.findings] == ["S81", "S80"]
+    assert [item.rule for item in context.findings] == ["S81", "S80"]
 
 
 @pytest.mark.row("S80", "S81")
@@ -319,10 +322,10 @@ def test_the_first_of_several_elements_may_be_the_only_one_that_declares_the_pre
         '<application/>\n<service android:name=".S"/>',
     ],
 )
-def test_a_piece_may_begin_with_what_stands_before_the_application(text: str) -> None:
+def test_a_piece_may_begin_with_what_is_before_the_application(text: str) -> None:
     assert is_manifest(text.encode())
     application = application_from_tree({"AndroidManifest.xml": text.encode()})
-    assert [(one.kind, one.name) for one in application.components] == [
+    assert [(component.kind, component.name) for component in application.components] == [
         ("application", ""),
         ("service", ".S"),
     ]
@@ -361,8 +364,8 @@ def test_queries_of_a_manifest_are_read() -> None:
 def test_version_and_sdk_levels_of_a_manifest_are_read() -> None:
     text = f"""<manifest {ANDROID} android:versionCode="7" android:versionName="1.2">
       <uses-sdk android:minSdkVersion="26" android:targetSdkVersion="36"/></manifest>"""
-    one = application_from_tree({"AndroidManifest.xml": text.encode()})
-    assert (one.version_code, one.version_name, one.minimum_sdk, one.target_sdk) == (7, "1.2", 26, 36)
+    item = application_from_tree({"AndroidManifest.xml": text.encode()})
+    assert (item.version_code, item.version_name, item.minimum_sdk, item.target_sdk) == (7, "1.2", 26, 36)
 
 
 @pytest.mark.parametrize(
@@ -398,7 +401,7 @@ def test_what_cannot_be_read_is_an_error_with_its_place(files: dict[str, bytes],
 
 def test_a_manifest_without_an_application_has_the_element_only() -> None:
     application = application_from_tree({"AndroidManifest.xml": b"<manifest package='a'/>"})
-    assert [(one.kind, one.name) for one in application.components] == [("application", "")]
+    assert [(component.kind, component.name) for component in application.components] == [("application", "")]
 
 
 def test_elements_that_merging_removes_are_left_out() -> None:
@@ -409,4 +412,6 @@ def test_elements_that_merging_removes_are_left_out() -> None:
         "</application></manifest>"
     )
     application = application_from_tree({"AndroidManifest.xml": text.encode()})
-    assert [(one.name, one.meta_data) for one in application.components[1:]] == [(".Stays", ())]
+    assert [(component.name, component.meta_data) for component in application.components[1:]] == [
+        (".Stays", ())
+    ]

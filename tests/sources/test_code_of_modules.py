@@ -48,11 +48,11 @@ def with_application(content: str) -> str:
 
 
 def ids(reading: Providers) -> list[str]:
-    return [one.id for provider in reading.providers for one in provider.capabilities]
+    return [item.id for provider in reading.providers for item in provider.capabilities]
 
 
 def codes(reading: Providers) -> list[str]:
-    return [one.code for one in reading.findings]
+    return [finding.code for finding in reading.findings]
 
 
 def test_functions_of_an_app_are_read_with_the_types_of_its_libraries() -> None:
@@ -73,7 +73,7 @@ def test_functions_of_a_library_belong_to_the_app_that_has_it() -> None:
     inner = FUNCTIONS.replace("package dev.notes", "package dev.shared")
     reading = tree({"shared/src/main/java/Inner.kt": inner})
     assert ids(reading) == [ADD_NOTE, "dev.shared.Notes#addNote"]
-    assert {one.package for one in reading.providers} == {"dev.notes"}
+    assert {provider.package for provider in reading.providers} == {"dev.notes"}
 
 
 def test_functions_of_a_library_without_an_app_are_read_by_themselves() -> None:
@@ -127,10 +127,12 @@ def test_an_app_that_only_describes_itself_says_that_its_functions_are_elsewhere
     }
     reading = tree({**files})
     assert CAPABILITIES_NOT_FOUND not in codes(reading)
-    assert [(one.instructions, len(one.capabilities)) for one in reading.providers] == [("Keeps notes.", 1)]
+    assert [(item.instructions, len(item.capabilities)) for item in reading.providers] == [
+        ("Keeps notes.", 1)
+    ]
     Path("p/app/src/main/java/dev/notes/Notes.kt").unlink()
     reading = read_source("p")
-    (finding,) = [one for one in reading.findings if one.code == CAPABILITIES_NOT_FOUND]
+    (finding,) = [item for item in reading.findings if item.code == CAPABILITIES_NOT_FOUND]
     assert str(finding.source).startswith("p/app/src/main/res/xml/app_metadata.xml")
 
 
@@ -147,7 +149,7 @@ abstract class BaseMore : AppFunctionService() { @AppFunction fun count(x: Int):
             "app/src/main/java/dev/notes/More.kt": entry_point,
         }
     )
-    assert sorted((one.component or "", one.instructions) for one in reading.providers) == [
+    assert sorted((provider.component or "", provider.instructions) for provider in reading.providers) == [
         ("", "Keeps notes."),
         ("dev.notes.More", "Keeps notes."),
     ]
@@ -160,7 +162,9 @@ class TestBuilds:
         (provider,) = tree().providers
         target, _ = find_format("appfunctions")
         (translation,) = translate([provider], target, target.dialect("v2"))
-        return next(one.text for one in translation.writing.artifacts if "functionId" in one.text)
+        return next(
+            artifact.text for artifact in translation.writing.artifacts if "functionId" in artifact.text
+        )
 
     def test_what_the_compiler_has_made_is_preferred(self) -> None:
         reading = tree({KSP: self.output()})
@@ -171,7 +175,7 @@ class TestBuilds:
     def test_each_difference_is_reported_at_the_line_of_the_source(self) -> None:
         changed = self.output().replace("The title of the note.", "A title.")
         reading = tree({KSP: changed})
-        (finding,) = [one for one in reading.findings if one.code == SOURCE_DIFFERS]
+        (finding,) = [item for item in reading.findings if item.code == SOURCE_DIFFERS]
         assert str(finding.source) == "p/app/src/main/java/dev/notes/Notes.kt:14"
         assert KSP in finding.message
         assert ADD_NOTE in finding.message
@@ -183,7 +187,7 @@ class TestBuilds:
         )
         both = FUNCTIONS.rstrip().removesuffix("}") + "\n" + "".join(second[1:])
         reading = tree({KSP: output, "app/src/main/java/dev/notes/Notes.kt": both})
-        (finding,) = [one for one in reading.findings if one.code == SOURCE_DIFFERS]
+        (finding,) = [item for item in reading.findings if item.code == SOURCE_DIFFERS]
         assert "removeNote" in finding.message
         assert ids(reading) == [ADD_NOTE]
 
@@ -214,8 +218,8 @@ def test_a_real_app_differs_from_its_compilers_output_where_the_compiler_was_old
     write_tree(Path("p"), {**found, "app/src/main/AndroidManifest.xml": MANIFEST})
     reading = read_source("p")
     assert ids(reading)
-    assert all(str(one.source).startswith("p/app/src/main/assets") for one in reading.providers)
-    (finding,) = [one for one in reading.findings if one.code == SOURCE_DIFFERS]
+    assert all(str(item.source).startswith("p/app/src/main/assets") for item in reading.providers)
+    (finding,) = [item for item in reading.findings if item.code == SOURCE_DIFFERS]
     assert finding.pointer.endswith("CountAppFunctions$Count/properties/value/type/description")
 
 
@@ -306,7 +310,7 @@ def test_two_trees_differ_where_their_sources_do() -> None:
     write_tree(Path("old"), kotlin_tree())
     changed = FUNCTIONS.replace("title: String)", "title: String?)")
     write_tree(Path("new"), {**kotlin_tree(), "app/src/main/java/dev/notes/Notes.kt": changed})
-    sets = [CapabilitySet(providers=read_source(one).providers) for one in ("old", "new")]
+    sets = [CapabilitySet(providers=read_source(item).providers) for item in ("old", "new")]
     (change,) = compare_sets(*sets).all_changes()
     assert (change.new_pointer or "").endswith("/input/properties/title/type/nullable")
 

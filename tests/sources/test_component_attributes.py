@@ -57,7 +57,7 @@ def tree_of(text: str, files: Mapping[str, str] = FILES) -> dict[str, str]:
 
 def read(reader: str, text: str) -> Application:
     files = tree_of(text)
-    sources = {name: held.encode() for name, held in files.items()}
+    sources = {name: kept.encode() for name, kept in files.items()}
     if reader == "tree":
         return application_from_tree(sources)
     if reader == "aapt2":
@@ -76,26 +76,26 @@ def component(application: Application) -> Component:
 @pytest.mark.parametrize("name", ["off_then_on", "behind"])
 def test_enabled_has_a_value_in_each_configuration(reader: str, name: str) -> None:
     application = read(reader, manifest(service(f'android:enabled="@bool/{name}"')))
-    one = component(application)
-    assert one.enabled is False
-    assert one.enabled_by_configuration == BY_RELEASE
-    assert one.unresolved == ()
-    assert application.enabled_rule_of(one) == BY_RELEASE
+    item = component(application)
+    assert item.enabled is False
+    assert item.enabled_by_configuration == BY_RELEASE
+    assert item.unresolved == ()
+    assert application.enabled_rule_of(item) == BY_RELEASE
     assert [component(application.for_release(sdk)).enabled for sdk in (35, 36, 37)] == [False, True, True]
 
 
 @pytest.mark.parametrize("reader", READERS)
 def test_a_boolean_that_is_the_same_everywhere_is_one_value(reader: str) -> None:
-    one = component(read(reader, manifest(service('android:enabled="@bool/same"'))))
-    assert (one.enabled, one.enabled_by_configuration) == (True, {})
+    item = component(read(reader, manifest(service('android:enabled="@bool/same"'))))
+    assert (item.enabled, item.enabled_by_configuration) == (True, {})
 
 
 @pytest.mark.parametrize("reader", READERS)
 def test_exported_is_that_of_the_default_configuration(reader: str) -> None:
     application = read(reader, manifest(service('android:exported="@bool/off_then_on"')))
-    one = component(application)
-    assert one.exported is False
-    assert one.exported_by_configuration == BY_RELEASE
+    item = component(application)
+    assert item.exported is False
+    assert item.exported_by_configuration == BY_RELEASE
     assert component(application.for_release(36)).exported is True
 
 
@@ -133,18 +133,18 @@ def test_a_reference_that_leads_nowhere_is_unresolved(name: str, value: str) -> 
 @pytest.mark.parametrize("value", ["maybe", "1", "${flag}"])
 def test_a_flag_that_is_not_a_boolean_is_unresolved(value: str) -> None:
     tree = {"AndroidManifest.xml": manifest(service(f'android:enabled="{value}"')).encode()}
-    one = component(application_from_tree(tree))
-    assert (one.enabled, one.unresolved) == (True, (f"enabled={value}",))
+    item = component(application_from_tree(tree))
+    assert (item.enabled, item.unresolved) == (True, (f"enabled={value}",))
 
 
 @pytest.mark.parametrize("value", ["@null", "@empty"])
 def test_a_value_that_states_nothing_is_not_unresolved(value: str) -> None:
-    one = component(
+    item = component(
         application_from_tree(
             {"AndroidManifest.xml": manifest(service(f'android:permission="{value}"')).encode()}
         )
     )
-    assert (one.permission, one.unresolved) == (None, ())
+    assert (item.permission, item.unresolved) == (None, ())
 
 
 def test_a_component_whose_permission_is_not_known_stays_closed() -> None:
@@ -218,7 +218,7 @@ def test_an_unknown_access_rule_is_reported(name: str) -> None:
     application = application_from_tree({"AndroidManifest.xml": text.encode()})
     context = ReadingContext()
     report_unknown_attributes(application, component(application), context)
-    assert [one.rule for one in context.findings] == ["S82"]
+    assert [finding.rule for finding in context.findings] == ["S82"]
     assert f"android:{name} of .S is {MISSING[name]}" in context.findings[0].message
 
 
@@ -229,24 +229,24 @@ def test_an_unknown_access_rule_of_the_application_is_reported(name: str) -> Non
     application = application_from_tree({"AndroidManifest.xml": text.encode()})
     context = ReadingContext()
     report_unknown_attributes(application, component(application), context)
-    assert [one.rule for one in context.findings] == ["S82"]
+    assert [finding.rule for finding in context.findings] == ["S82"]
     assert f"android:{name} of the application is {MISSING[name]}" in context.findings[0].message
 
 
 @pytest.mark.row("S83")
 def test_exported_by_configuration_is_reported() -> None:
     files = tree_of(manifest(service('android:exported="@bool/off_then_on"')))
-    application = application_from_tree({name: held.encode() for name, held in files.items()})
+    application = application_from_tree({name: kept.encode() for name, kept in files.items()})
     context = ReadingContext()
     report_unknown_attributes(application, component(application), context)
-    assert [one.rule for one in context.findings] == ["S83"]
+    assert [finding.rule for finding in context.findings] == ["S83"]
     assert "true in v36" in context.findings[0].message
 
 
 def lost_rules(application: Application, **options: bool) -> list[tuple[str | None, Level]]:
     context = ReadingContext()
     report_unknown_attributes(application, component(application), context, **options)
-    return [(one.rule, one.level) for one in context.findings]
+    return [(finding.rule, finding.level) for finding in context.findings]
 
 
 @pytest.mark.row("S82")

@@ -52,7 +52,7 @@ def linked(folder: Path) -> dict[str, str]:
 
 
 def run(*command: object) -> None:
-    subprocess.run([str(one) for one in command], check=True, capture_output=True, timeout=60)
+    subprocess.run([str(item) for item in command], check=True, capture_output=True, timeout=60)
 
 
 @pytest.mark.requires("aapt2", "framework-res")

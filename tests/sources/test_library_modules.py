@@ -29,7 +29,7 @@ pytestmark = pytest.mark.usefixtures("own_folder")
 
 def module(name: str, *dependencies: str, build: str | None = None, strings: str | None = None) -> Tree:
     """Return a module with a service that points to an asset of its own."""
-    declared = "".join(f"    {one}\n" for one in dependencies)
+    declared = "".join(f"    {item}\n" for item in dependencies)
     head = APP if name == "app" else LIBRARY.replace("NAME", name)
     files: Tree = {
         f"{name}/build.gradle.kts": f"{build or head}dependencies {{\n{declared}}}\n",
@@ -56,15 +56,18 @@ def build(*parts: Tree, settings: str = 'include(":app", ":one", ":two", ":three
 
 
 def found(reading: Providers) -> list[tuple[str | None, str | None, list[str]]]:
-    return [(one.package, one.component, [held.id for held in one.capabilities]) for one in reading.providers]
+    return [
+        (provider.package, provider.component, [kept.id for kept in provider.capabilities])
+        for provider in reading.providers
+    ]
 
 
 def labels(reading: Providers) -> dict[str, str | None]:
-    return {one.name: one.label for app in reading.applications for one in app.of_kind("service")}
+    return {item.name: item.label for app in reading.applications for item in app.of_kind("service")}
 
 
 def reported(reading: Providers) -> list[tuple[str, str]]:
-    return [(one.code, str(one.source)) for one in reading.findings]
+    return [(finding.code, str(finding.source)) for finding in reading.findings]
 
 
 def dependency(path: str) -> str:
@@ -79,8 +82,8 @@ class TestApps:
             ("dev.app", "dev.one.One", ["one"]),
             ("dev.app", "dev.two.Two", ["two"]),
         ]
-        assert [str(one.place) for one in reading.applications] == ["p/app/src/main/AndroidManifest.xml"]
-        assert [str(one.source) for one in reading.providers][1] == "p/one/src/main/assets/one.txt"
+        assert [str(item.place) for item in reading.applications] == ["p/app/src/main/AndroidManifest.xml"]
+        assert [str(item.source) for item in reading.providers][1] == "p/one/src/main/assets/one.txt"
         assert (reading.findings, reading.problems) == ((), ())
 
     def test_a_string_of_a_library_leads_to_the_apps_before_its_own(self) -> None:
@@ -115,9 +118,9 @@ class TestApps:
         ]
 
     def test_a_library_without_a_manifest_gives_its_resources(self) -> None:
-        one = module("one", strings="One")
-        del one["one/src/main/AndroidManifest.xml"]
-        reading = build(module("app", dependency("one")), one)
+        item = module("one", strings="One")
+        del item["one/src/main/AndroidManifest.xml"]
+        reading = build(module("app", dependency("one")), item)
         assert labels(reading) == {".App": "One"}
 
     def test_a_type_safe_accessor_and_a_plugin_of_the_catalog_are_followed(self) -> None:
@@ -129,21 +132,21 @@ class TestApps:
         assert [component for _, component, _ in found(reading)] == [".App", "dev.one.One"]
 
     def test_what_the_android_source_set_of_a_multiplatform_library_has_is_merged(self) -> None:
-        one = {
+        item = {
             path.replace("src/main", "src/androidMain"): content for path, content in module("one").items()
         }
-        one["one/build.gradle.kts"] = (
+        item["one/build.gradle.kts"] = (
             'plugins { id("com.android.kotlin.multiplatform.library") }\n'
             'kotlin { android { namespace = "dev.one" }\nsourceSets { '
             'commonMain.dependencies { implementation(project(":two")) } } }\n'
         )
-        reading = build(module("app", dependency("one")), one, module("two"))
+        reading = build(module("app", dependency("one")), item, module("two"))
         assert [component for _, component, _ in found(reading)] == [".App", "dev.one.One", "dev.two.Two"]
 
     def test_a_build_type_of_a_library_is_still_read(self) -> None:
         debug = manifest(service(".Debug", 'android:value="one.txt"'))
-        one = {**module("one"), "one/src/debug/AndroidManifest.xml": debug}
-        reading = build(module("app", dependency("one")), one)
+        item = {**module("one"), "one/src/debug/AndroidManifest.xml": debug}
+        reading = build(module("app", dependency("one")), item)
         assert [(package, component) for package, component, _ in found(reading)] == [
             ("dev.app", ".App"),
             ("dev.app", "dev.one.One"),
@@ -157,8 +160,8 @@ class TestApps:
         assert found(reading)[2] == ("dev.app", "dev.one.One", ["one"])
 
     def test_a_descriptor_of_a_library_that_nothing_points_to_is_reported_once(self) -> None:
-        one = {**module("one"), "one/src/main/assets/loose.json": "tools loose"}
-        reading = build(module("app", dependency("one")), one)
+        item = {**module("one"), "one/src/main/assets/loose.json": "tools loose"}
+        reading = build(module("app", dependency("one")), item)
         assert [(code, place) for code, place in reported(reading)] == [
             ("unreferenced-descriptor", "p/one/src/main/assets/loose.json")
         ]
@@ -311,7 +314,7 @@ def test_any_build_files_are_read_or_reported(pieces: list[str]) -> None:
             files |= {path: data for path, data in module(name).items() if not path.endswith(".kts")}
         write_tree(Path(folder), files)
         reading = read(folder)
-    assert ".App" in [one.component for one in reading.providers]
-    codes = {one.code for one in reading.findings}
+    assert ".App" in [item.component for item in reading.providers]
+    codes = {item.code for item in reading.findings}
     assert codes <= {PROJECT_NOT_MERGED, BUILD_STATEMENT_UNREAD, UNKNOWN_NAMESPACE}
     assert reading.problems == ()

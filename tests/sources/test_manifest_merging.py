@@ -21,7 +21,7 @@ def only_service(application: Application) -> Component:
 
 
 def codes(main: str, *libraries: str) -> list[str]:
-    return [one.code for one in merge_by_us(main, libraries)[1].findings]
+    return [finding.code for finding in merge_by_us(main, libraries)[1].findings]
 
 
 def test_a_component_that_only_a_library_has_is_added_with_its_own_class_and_place() -> None:
@@ -68,7 +68,7 @@ def test_the_markers_of_the_app_decide(markers: str, process: str | None, meta: 
     service = only_service(application)
     assert service.attributes.get("process") == process
     assert len(service.meta_data) == meta
-    assert [one.code for one in context.findings] == [MERGE_CONFLICT] * conflicts
+    assert [finding.code for finding in context.findings] == [MERGE_CONFLICT] * conflicts
 
 
 @pytest.mark.parametrize("marker", ["remove", "removeAll"])
@@ -124,7 +124,7 @@ def agree(seeds: range, folder: Path) -> tuple[int, int]:
     cases = [Generator(seed).case() for seed in seeds]
     for seed, (main, libraries), theirs in zip(seeds, cases, merge_by_android(cases, folder), strict=True):
         ours, context = merge_by_us(main, libraries)
-        conflicts = [str(one) for one in context.findings]
+        conflicts = [str(finding) for finding in context.findings]
         if theirs is None:
             assert conflicts, f"seed {seed}"
             refused += 1

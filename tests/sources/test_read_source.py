@@ -34,10 +34,15 @@ def project(folder: str, files: dict[str, str | bytes] | None = None) -> Path:
     return write_tree(Path(folder), {**standard, **(files or {})})
 
 
-def found(spelled: str | Path) -> list[tuple[str | None, str | None, list[str], str]]:
+def found(written: str | Path) -> list[tuple[str | None, str | None, list[str], str]]:
     return [
-        (one.package, one.component, [held.id for held in one.capabilities], str(one.source))
-        for one in read(spelled).providers
+        (
+            provider.package,
+            provider.component,
+            [kept.id for kept in provider.capabilities],
+            str(provider.source),
+        )
+        for provider in read(written).providers
     ]
 
 
@@ -45,21 +50,26 @@ class TestNamedFiles:
     def test_a_descriptor_is_read_by_the_format_that_claims_it(self) -> None:
         write_tree(Path(), {"d/x.txt": "tools a b"})
         reading = read("d/x.txt")
-        assert [one.id for provider in reading.providers for one in provider.capabilities] == ["a", "b"]
+        assert [capability.id for provider in reading.providers for capability in provider.capabilities] == [
+            "a",
+            "b",
+        ]
         assert reading.files_read == ("d/x.txt",)
         assert reading.applications == ()
 
     def test_standard_input_is_read_like_a_file(self) -> None:
         reading = read_source("-", formats=[TOOLS], stdin=io.BytesIO(b"tools a"))
-        assert [str(one.source) for one in reading.providers] == ["-:1"]
+        assert [str(provider.source) for provider in reading.providers] == ["-:1"]
         assert reading.files_read == ("-",)
 
     def test_a_manifest_on_standard_input_is_an_application(self) -> None:
         stdin = io.BytesIO(manifest("", attributes='package="a.b"').encode())
         reading = read_source("-", formats=[TOOLS], stdin=stdin)
-        assert [(one.package, str(one.place)) for one in reading.applications] == [("a.b", "-")]
+        assert [(application.package, str(application.place)) for application in reading.applications] == [
+            ("a.b", "-")
+        ]
 
-    def test_a_manifest_finds_what_stands_beside_it(self) -> None:
+    def test_a_manifest_finds_what_is_next_to_it(self) -> None:
         project("p")
         path = "p/app/src/main/AndroidManifest.xml"
         assert found(path) == [("dev.app", ".S", ["one", "two"], "p/app/src/main/assets/t.txt")]
@@ -130,7 +140,7 @@ class TestNamedFiles:
         assert caught.value.hint == "write adb: or adb:SERIAL or adb:SERIAL/PACKAGE"
 
     @pytest.mark.parametrize(
-        ("spelled", "message"),
+        ("written", "message"),
         [
             ("missing", "it cannot be read: No such file or directory"),
             ("missing/x.xml", "it cannot be read: No such file or directory"),
@@ -139,9 +149,9 @@ class TestNamedFiles:
             ("", "the path is empty"),
         ],
     )
-    def test_what_is_not_there_is_an_error(self, spelled: str, message: str) -> None:
+    def test_what_is_not_there_is_an_error(self, written: str, message: str) -> None:
         with pytest.raises(InputError, match=message):
-            read(spelled)
+            read(written)
 
     def test_a_pipe_is_not_waited_for(self) -> None:
         os.mkfifo("pipe.xml")
@@ -157,10 +167,10 @@ class TestNamedFiles:
             read_source("-", formats=[TOOLS], stdin=endless)
 
     @pytest.mark.row("S81")
-    def test_leniencies_are_told_and_refused_when_strict(self) -> None:
+    def test_leniencies_are_reported_and_refused_when_strict(self) -> None:
         android = 'xmlns:android="http://schemas.android.com/apk/res/android"'
         write_tree(Path(), {"x.xml": f'<service {android} android:name=".S"/>'})
-        assert [one.rule for one in read("x.xml").findings] == ["S81"]
+        assert [finding.rule for finding in read("x.xml").findings] == ["S81"]
         with pytest.raises(InputError):
             read("x.xml", strict=True)
 
@@ -168,16 +178,16 @@ class TestNamedFiles:
 class TestProjects:
     def test_a_project_is_read_with_paths_as_the_user_writes_them(self) -> None:
         project("p")
-        wanted = ("dev.app", ".S", ["one", "two"])
-        for spelled, prefix in (
+        expected = ("dev.app", ".S", ["one", "two"])
+        for written, prefix in (
             ("p", "p/"),
             ("p/", "p/"),
             ("./p", "./p/"),
             ("p/app", "p/app/"),
             (Path("p").absolute(), f"{Path('p').absolute()}/"),
         ):
-            rest = "src/main/assets/t.txt" if str(spelled) == "p/app" else "app/src/main/assets/t.txt"
-            assert found(spelled) == [(*wanted, prefix + rest)]
+            rest = "src/main/assets/t.txt" if str(written) == "p/app" else "app/src/main/assets/t.txt"
+            assert found(written) == [(*expected, prefix + rest)]
 
     def test_a_project_is_read_from_inside(self, monkeypatch: pytest.MonkeyPatch) -> None:
         project("p")
@@ -203,7 +213,7 @@ class TestProjects:
                 "plain/assets/o.txt": "tools o",
             },
         )
-        assert [(one[0], one[1]) for one in found("p")] == [
+        assert [(item[0], item[1]) for item in found("p")] == [
             ("dev.app", ".S"),
             (None, ".L"),
             ("dev.old", ".O"),
@@ -244,7 +254,7 @@ class TestProjects:
             "m/src/androidTest/assets/t.txt": "tools t",
         }
         write_tree(Path("p"), files)
-        assert [one[1] for one in found("p")] == [".T"]
+        assert [item[1] for item in found("p")] == [".T"]
 
     def test_placeholders_come_from_the_build_file(self) -> None:
         gradle = GRADLE.replace("applicationId =", 'manifestPlaceholders["file"] = "t.txt"; applicationId =')
@@ -259,7 +269,7 @@ class TestProjects:
         )
         assert found("p")[0][:2] == ("dev.app", "dev.app.S")
 
-    def test_a_descriptor_that_no_component_points_to_is_read_and_told(self) -> None:
+    def test_a_descriptor_that_no_component_points_to_is_read_and_reported(self) -> None:
         project(
             "p",
             {
@@ -269,7 +279,7 @@ class TestProjects:
             },
         )
         reading = read("p")
-        assert [(one.component, str(one.source)) for one in reading.providers] == [
+        assert [(provider.component, str(provider.source)) for provider in reading.providers] == [
             (".S", "p/app/src/main/assets/t.txt"),
             (None, "p/app/src/main/assets/merged.json:1"),
         ]
@@ -286,11 +296,11 @@ class TestProjects:
         wrong = manifest(service(".W", 'android:value="t.txt"'))
         skipped = ("build", "app/build/intermediates", ".git", ".gradle/x", "node_modules/y")
         project("p", {f"{folder}/src/main/AndroidManifest.xml": wrong for folder in skipped})
-        assert [one[1] for one in found("p")] == [".S"]
+        assert [item[1] for item in found("p")] == [".S"]
 
     def test_a_folder_called_build_is_read_when_it_is_named(self) -> None:
         project("build")
-        assert [one[1] for one in found("build")] == [".S"]
+        assert [item[1] for item in found("build")] == [".S"]
 
     def test_links_that_lead_round_in_circles_are_not_followed(self) -> None:
         project("p")
@@ -302,7 +312,7 @@ class TestProjects:
             ("p/app/src/main/assets/broken.json", "nowhere"),
         ):
             Path(link).symlink_to(target)
-        assert [one[1] for one in found("p")] == [".S"]
+        assert [item[1] for item in found("p")] == [".S"]
 
     @pytest.mark.parametrize("name", ["assets", "res"])
     def test_a_folder_that_a_link_leads_out_of_the_project_is_not_listed(self, name: str) -> None:
@@ -311,12 +321,12 @@ class TestProjects:
         shutil.rmtree(Path("p/app/src/main") / name, ignore_errors=True)
         (Path("p/app/src/main") / name).symlink_to(Path("outside").absolute())
         reading = read("p")
-        [problem] = [one for one in reading.problems if "link" in one.message]
+        [problem] = [item for item in reading.problems if "link" in item.message]
         assert (problem.place, problem.message) == (
             f"p/app/src/main/{name}",
             "a link leads out of the project",
         )
-        assert all("x.json" not in str(one) for one in (*reading.problems, *reading.findings))
+        assert all("x.json" not in str(item) for item in (*reading.problems, *reading.findings))
         assert all(f"main/{name}/" not in path for path in reading.files_read)
 
     def test_a_folder_that_a_link_leads_to_in_the_project_is_read(self) -> None:
@@ -332,7 +342,7 @@ class TestProjects:
         project("p")
         write_tree(Path("p"), {f"app/src/main/assets/deep{n}/f{n}.txt": "" for n in range(20)})
         monkeypatch.setattr(folder_files, "MAX_ENTRIES", 10)
-        places = [one.place for one in read("p").problems if isinstance(one, BudgetError)]
+        places = [problem.place for problem in read("p").problems if isinstance(problem, BudgetError)]
         assert places == ["p/app/src/main"]
 
     def test_a_file_that_a_link_leads_out_of_the_project_is_reported_once(self) -> None:
@@ -346,7 +356,7 @@ class TestProjects:
             "p/app/src/main/assets/x.json",
             "a link leads out of the project",
         )
-        assert all("x.json" not in one.message for one in reading.findings)
+        assert all("x.json" not in finding.message for finding in reading.findings)
 
 
 class TestFolders:
@@ -364,13 +374,13 @@ class TestFolders:
             },
         )
         reading = read("all")
-        assert [(one.package, str(one.source)) for one in reading.providers] == [
+        assert [(item.package, str(item.source)) for item in reading.providers] == [
             ("dev.app", "all/one/app/src/main/assets/t.txt"),
             ("dev.app", "all/two/app/src/main/assets/t.txt"),
             (None, "all/deep/er/y.xml:1"),
             (None, "all/z.json:1"),
         ]
-        assert [one.package for one in reading.applications] == ["dev.app", "dev.app", "dev.old"]
+        assert [item.package for item in reading.applications] == ["dev.app", "dev.app", "dev.old"]
         assert "all/package.json" not in reading.files_read
         assert len(reading.files_read) == len(set(reading.files_read))
 
@@ -387,11 +397,11 @@ class TestFolders:
         )
         write_tree(Path("all"), {"loose.json": "toolbox"})
         reading = read("all")
-        assert [str(one.source) for one in reading.providers] == [
+        assert [str(item.source) for item in reading.providers] == [
             "all/good/app/src/main/assets/t.txt",
             "all/values/app/src/main/assets/t.txt",
         ]
-        assert [(one.place or "").partition(":")[0] for one in reading.problems] == [
+        assert [(item.place or "").partition(":")[0] for item in reading.problems] == [
             "all/bad/app/src/main/AndroidManifest.xml",
             "all/empty/app/src/main/assets/t.txt",
             "all/values/app/src/main/res/values/s.xml",
@@ -411,7 +421,7 @@ class TestFolders:
         (problem,) = read("p").problems
         assert str(problem) == "p/app/src/main/assets/t.txt: it cannot be read: Permission denied"
 
-    def test_files_beyond_the_budget_are_skipped_or_told(self) -> None:
+    def test_files_beyond_the_budget_are_skipped_or_reported(self) -> None:
         project("p", {"big.json": "tools big", "app/src/main/assets/big.json": "tools big"})
         for name in ("p/big.json", "p/app/src/main/assets/big.json"):
             os.truncate(name, 17 * 1024 * 1024)
@@ -426,7 +436,7 @@ class TestFolders:
         with pytest.raises(InputError, match="no Android project and no descriptor"):
             read("void")
 
-    def test_a_project_that_declares_nothing_is_no_error(self) -> None:
+    def test_a_project_that_declares_nothing_is_not_an_error(self) -> None:
         write_tree(Path("p"), {"AndroidManifest.xml": NO_MANIFEST})
         reading = read("p")
         assert (reading.providers, reading.problems, len(reading.applications)) == ((), (), 1)
@@ -437,7 +447,7 @@ class TestFolders:
         (provider,) = read(folder).providers
         assert str(provider.source) == "odd\\xff/x.json:1"
 
-    def test_a_folder_that_vanishes_is_told(self, monkeypatch: pytest.MonkeyPatch) -> None:
+    def test_a_folder_that_vanishes_is_reported(self, monkeypatch: pytest.MonkeyPatch) -> None:
         project("p")
         Path("p/gone").mkdir()
         original = os.scandir
@@ -452,7 +462,7 @@ class TestFolders:
         assert str(problem) == "p/gone: it cannot be listed: No such file or directory"
 
 
-def test_a_descriptor_beside_the_manifest_that_declares_it_too_is_counted_once(tmp_path: Path) -> None:
+def test_a_descriptor_next_to_the_manifest_that_declares_it_too_is_counted_once(tmp_path: Path) -> None:
     out = tmp_path / "out"
     sample = CHECKOUT / "device_shim" / "apps" / "pdf-tool"
     (provider,) = read_source(str(sample)).providers
@@ -463,5 +473,5 @@ def test_a_descriptor_beside_the_manifest_that_declares_it_too_is_counted_once(t
         file.parent.mkdir(parents=True, exist_ok=True)
         file.write_text(artifact.text, encoding="utf-8")
     reading = read_source(str(out))
-    assert [one.component for one in reading.providers] == [provider.component]
-    assert "repeated-declaration" in {one.code for one in reading.findings}
+    assert [item.component for item in reading.providers] == [provider.component]
+    assert "repeated-declaration" in {item.code for item in reading.findings}

@@ -48,7 +48,7 @@ def test_every_module_of_a_sample_app_is_an_application(app: str) -> None:
 def test_the_installed_formats_find_the_providers_of_the_sample_apps(app: str, protocols: list[str]) -> None:
     reading = read_source(str(sample_apps_directory() / app))
     assert reading.problems == ()
-    assert [one.protocol for one in reading.providers] == protocols
+    assert [item.protocol for item in reading.providers] == protocols
     for provider in reading.providers:
         assert provider.package is not None
         assert provider.source is not None
@@ -70,14 +70,14 @@ def test_meta_data_has_the_values_that_aapt2_compiles(source_set: Path, tmp_path
         if element in {"meta-data", "property"}
     ]
     application = application_from_tree(tree)
-    held = [
+    kept = [
         (meta.name, meta.value)
         for component in application.components
         for meta in (*component.properties, *component.meta_data)
     ]
-    assert sorted(name for name, _ in held) == sorted(name for name, _ in compiled if name is not None)
+    assert sorted(name for name, _ in kept) == sorted(name for name, _ in compiled if name is not None)
     values = dict(compiled)
-    for name, value in held:
+    for name, value in kept:
         assert agrees(value, values[name], strings)
 
 
@@ -100,7 +100,7 @@ def test_every_manifest_of_the_corpus_is_read() -> None:
     for path in manifests:
         if path.name not in MISSPELLED_SAMPLES:
             (applications[path.name],) = read(path).applications
-    assert sum(len(one.components) for one in applications.values()) > 300
+    assert sum(len(item.components) for item in applications.values()) > 300
     sample = applications["block__goose-mobile__mMCP-spec__SPECIFICATION__sample-1@4e610d6.xml"]
     assert sample.components[1].has_action("com.example.mMCP.ACTION_TOOL_ADVERTISE")
 

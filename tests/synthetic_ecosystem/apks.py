@@ -138,7 +138,7 @@ def _source_tree(
     *,
     has_launcher: bool,
 ) -> dict[str, bytes]:
-    components = "".join(one.components for one in declared) + "".join(map(_screen, range(usual.screens)))
+    components = "".join(item.components for item in declared) + "".join(map(_screen, range(usual.screens)))
     manifest = f"""<?xml version="1.0" encoding="utf-8"?>
 <manifest {_ANDROID} package="{package}"
     android:versionCode="{draw.randint(1, 90_000)}" android:versionName="{draw.randint(1, 9)}.{number % 10}">
@@ -153,8 +153,8 @@ def _source_tree(
         "res/values/strings.xml": _strings(f"Made {number}", usual.strings),
         "res/values-de/strings.xml": _strings(f"Gemacht {number}", usual.strings // 2),
     }
-    for one in declared:
-        tree |= one.files
+    for item in declared:
+        tree |= item.files
     # The endings are of kinds that are stored, so that nothing is spent on compressing what is only size.
     if number % 500 == 3:
         tree["assets/large.mp4"] = bytes(_LARGE_BYTES)
@@ -219,14 +219,14 @@ def _expected(app: _App, file: str, *, kind: str | None = None) -> Expected:
         kind=kind or app.kind,
         outcome=READ,
         has_launcher=app.has_launcher,
-        protocols=tuple(_format_of(one) for one in app.declared if not one.when_asked),
-        capabilities=tuple(one.capabilities for one in app.declared if not one.when_asked),
-        when_asked=tuple(_format_of(one) for one in app.declared if one.when_asked),
+        protocols=tuple(_format_of(item) for item in app.declared if not item.when_asked),
+        capabilities=tuple(item.capabilities for item in app.declared if not item.when_asked),
+        when_asked=tuple(_format_of(item) for item in app.declared if item.when_asked),
     )
 
 
-def _format_of(one: Declared) -> str:
-    return f"{one.protocol}+{one.dialect}"
+def _format_of(item: Declared) -> str:
+    return f"{item.protocol}+{item.dialect}"
 
 
 def _entries_of(apk: bytes) -> dict[str, bytes]:

@@ -39,7 +39,7 @@ def mobile_mcp(package: str, made: Sequence[MadeCapability]) -> Declared:
         "1.0",
         _mobile_mcp_service("mobile.mcp.SERVICE", package),
         {"res/xml/mobile_capabilities.xml": _mobile_mcp_file(root, made, "1.0")},
-        tuple(one.snake_name for one in made),
+        tuple(item.snake_name for item in made),
     )
 
 
@@ -49,7 +49,7 @@ def mobile_mcp_prototype(package: str, made: Sequence[MadeCapability]) -> Declar
         "prototype",
         _mobile_mcp_service("com.example.mcpdemo.COMMAND_GATEWAY", package),
         {"res/xml/mobile_capabilities.xml": _mobile_mcp_file("mobile-mcp-capabilities", made, "1")},
-        tuple(one.snake_name for one in made),
+        tuple(item.snake_name for item in made),
     )
 
 
@@ -66,15 +66,15 @@ def _mobile_mcp_service(action: str, package: str) -> str:
 
 def _mobile_mcp_file(root: str, made: Sequence[MadeCapability], version: str) -> bytes:
     lines = [_HEADER, f"<{root}>\n"]
-    for one in made:
+    for item in made:
         lines.append(
-            f'    <capability id="{one.snake_name}" description={quoteattr(one.description)} '
+            f'    <capability id="{item.snake_name}" description={quoteattr(item.description)} '
             f'version="{version}">\n'
         )
         parameters = "".join(
             f'<param name="{each.name}" type="{_MOBILE_MCP_TYPES[each.kind]}" '
             f'required="{str(each.required).lower()}" description={quoteattr(each.description)} />'
-            for each in one.parameters
+            for each in item.parameters
         )
         lines.append(f"        <input>{parameters}</input>\n" if parameters else "")
         lines.append("    </capability>\n")
@@ -95,11 +95,11 @@ def mmcp(_package: str, made: Sequence[MadeCapability]) -> Declared:
             "instructions": "A made-up app.",
             "tools": [
                 {
-                    "name": one.snake_name,
-                    "description": one.description,
-                    "parameters": _json_schema(one.parameters),
+                    "name": item.snake_name,
+                    "description": item.description,
+                    "parameters": _json_schema(item.parameters),
                 }
-                for one in made
+                for item in made
             ],
         }
     )
@@ -112,16 +112,17 @@ def mmcp(_package: str, made: Sequence[MadeCapability]) -> Declared:
             </intent-filter>
             <meta-data android:name="mMCP_manifest" android:value={quoteattr(document)} />
         </activity>"""
-    return Declared("mmcp", "1.0", component, {}, tuple(one.snake_name for one in made))
+    return Declared("mmcp", "1.0", component, {}, tuple(item.snake_name for item in made))
 
 
 def _json_schema(parameters: Sequence[Parameter]) -> dict[str, object]:
     return {
         "type": "object",
         "properties": {
-            one.name: {"type": _JSON_TYPES[one.kind], "description": one.description} for one in parameters
+            parameter.name: {"type": _JSON_TYPES[parameter.kind], "description": parameter.description}
+            for parameter in parameters
         },
-        "required": [one.name for one in parameters if one.required],
+        "required": [parameter.name for parameter in parameters if parameter.required],
     }
 
 
@@ -137,30 +138,30 @@ def mmcp_broadcast(_package: str, _made: Sequence[MadeCapability]) -> Declared:
 
 
 def app_functions_v2(package: str, made: Sequence[MadeCapability]) -> Declared:
-    ids = [f"{package}.Functions#{one.camel_name}" for one in made]
-    functions = "".join(_v2_function(name, one, "id") for name, one in zip(ids, made, strict=True))
+    ids = [f"{package}.Functions#{item.camel_name}" for item in made]
+    functions = "".join(_v2_function(name, item, "id") for name, item in zip(ids, made, strict=True))
     return _app_functions("v2", ids, functions, schema="notes/app", holder="v2")
 
 
 def app_functions_legacy(package: str, made: Sequence[MadeCapability]) -> Declared:
-    ids = [f"{package}.Functions#{one.camel_name}" for one in made]
-    functions = "".join(_v2_function(name, one, "function_id") for name, one in zip(ids, made, strict=True))
+    ids = [f"{package}.Functions#{item.camel_name}" for item in made]
+    functions = "".join(_v2_function(name, item, "function_id") for name, item in zip(ids, made, strict=True))
     functions = functions.replace("enabledByDefault", "enabled_by_default")
     return _app_functions("v2-legacy", ids, functions, schema="notes/app", holder="v2")
 
 
-def _v2_function(name: str, one: MadeCapability, id_tag: str) -> str:
+def _v2_function(name: str, item: MadeCapability, id_tag: str) -> str:
     parameters = "".join(
         f"<parameters><dataTypeMetadata><id>unused</id><isNullable>false</isNullable>"
         f"<type>{_CODES[each.kind]}</type></dataTypeMetadata><id>unused</id>"
         f"<isRequired>{str(each.required).lower()}</isRequired><name>{each.name}</name>"
         f"<description>{escape(each.description)}</description></parameters>"
-        for each in one.parameters
+        for each in item.parameters
     )
     identity = f"<id>{name}</id>" if id_tag == "id" else f"<id>unused</id><function_id>{name}</function_id>"
     return (
         f"<appfunction>{identity}<enabledByDefault>true</enabledByDefault>"
-        f"<description>{escape(one.description)}</description>{parameters}<response><id>unused</id>"
+        f"<description>{escape(item.description)}</description>{parameters}<response><id>unused</id>"
         f"<valueType><id>unused</id><isNullable>false</isNullable><type>0</type></valueType></response>"
         + (f"<functionId>{name}</functionId>" if id_tag == "id" else "")
         + "</appfunction>\n"
@@ -168,28 +169,28 @@ def _v2_function(name: str, one: MadeCapability, id_tag: str) -> str:
 
 
 def app_functions_v1(package: str, made: Sequence[MadeCapability]) -> Declared:
-    ids = [f"{package}.Functions#{one.camel_name}" for one in made]
+    ids = [f"{package}.Functions#{item.camel_name}" for item in made]
     functions = "".join(
         f"<appfunction><function_id>{name}</function_id><schema_category>made</schema_category>"
-        f"<schema_name>{one.camel_name}</schema_name><schema_version>1</schema_version>"
+        f"<schema_name>{item.camel_name}</schema_name><schema_version>1</schema_version>"
         "<enabled_by_default>true</enabled_by_default></appfunction>\n"
-        for name, one in zip(ids, made, strict=True)
+        for name, item in zip(ids, made, strict=True)
     )
     return _app_functions("v1", ids, functions, schema=None, holder=None)
 
 
 def app_functions_platform(_package: str, made: Sequence[MadeCapability]) -> Declared:
-    ids = [one.camel_name for one in made]
+    ids = [item.camel_name for item in made]
     functions = "".join(
         f"<AppFunctionStaticMetadata><id>{name}</id><functionId>{name}</functionId>"
-        f"<enabledByDefault>true</enabledByDefault><description>{escape(one.description)}</description>"
+        f"<enabledByDefault>true</enabledByDefault><description>{escape(item.description)}</description>"
         + "".join(
             f"<paramNames>{each.name}</paramNames><paramTypes>{_JAVA_WORDS[each.kind]}</paramTypes>"
             f"<paramRequired>{str(each.required).lower()}</paramRequired>"
-            for each in one.parameters
+            for each in item.parameters
         )
         + "</AppFunctionStaticMetadata>\n"
-        for name, one in zip(ids, made, strict=True)
+        for name, item in zip(ids, made, strict=True)
     )
     return _app_functions("platform", ids, functions, schema="notes/legacy", holder="v2")
 
@@ -244,10 +245,10 @@ def observed_provider(package: str, _made: Sequence[MadeCapability]) -> Declared
 
 
 def observed_tools(_package: str, made: Sequence[MadeCapability]) -> Declared:
-    names = ",".join(one.snake_name for one in made)
+    names = ",".join(item.snake_name for item in made)
     component = f"""
         <service android:name=".NamedService" android:exported="true">
             <intent-filter><action android:name="io.mmcp.action.SERVER" /></intent-filter>
             <meta-data android:name="mcp.capabilities" android:value="tools:{names}" />
         </service>"""
-    return Declared("observed", "rosenpin-documented", component, {}, tuple(one.snake_name for one in made))
+    return Declared("observed", "rosenpin-documented", component, {}, tuple(item.snake_name for item in made))

@@ -98,8 +98,8 @@ class Names:
         """Return that many, no two of one name."""
         found: dict[str, MadeCapability] = {}
         while len(found) < count:
-            one = self.capability()
-            found.setdefault(one.snake_name, one)
+            item = self.capability()
+            found.setdefault(item.snake_name, item)
         return list(found.values())
 
     def _drawn(self, words: Sequence[str], limits: Sequence[float]) -> str:

@@ -34,9 +34,9 @@ def test_the_gateway_finds_in_each_app_what_was_put_in(truth: list[Expected], re
         for provider in reading.providers
     )
     put_in = Counter(
-        (one.package, protocol, ids)
-        for one in truth
-        for protocol, ids in zip(one.protocols, one.capabilities, strict=True)
+        (item.package, protocol, ids)
+        for item in truth
+        for protocol, ids in zip(item.protocols, item.capabilities, strict=True)
     )
     assert found == put_in
     assert sum(len(ids) for _, _, ids in put_in.elements()) > 300
@@ -47,7 +47,7 @@ def test_exactly_the_broken_and_the_hostile_files_are_refused(
     truth: list[Expected], reading: Providers
 ) -> None:
     refused = sorted(Path(str(problem.place).partition("!")[0]).name for problem in reading.problems)
-    assert refused == sorted(Path(one.file).name for one in truth if one.outcome == UNREADABLE)
+    assert refused == sorted(Path(item.file).name for item in truth if item.outcome == UNREADABLE)
     assert all("Traceback" not in str(problem) for problem in reading.problems)
 
 
@@ -55,24 +55,22 @@ def test_exactly_the_broken_and_the_hostile_files_are_refused(
 def test_each_readable_app_is_one_application_and_a_split_is_none(
     truth: list[Expected], reading: Providers
 ) -> None:
-    assert sorted(one.package or "" for one in reading.applications) == sorted(
-        one.package for one in truth if one.outcome == READ
+    assert sorted(item.package or "" for item in reading.applications) == sorted(
+        item.package for item in truth if item.outcome == READ
     )
-    assert sum(one.outcome == PART for one in truth) >= 8
+    assert sum(item.outcome == PART for item in truth) >= 8
 
 
 @pytest.mark.slow
-def test_apps_that_tell_their_tools_when_asked_are_told_apart(
-    truth: list[Expected], reading: Providers
-) -> None:
-    told = [one for one in reading.findings if one.code == "tools-not-in-files"]
-    asked = [one for one in truth if "mmcp+broadcast" in one.when_asked and one.outcome == READ]
-    assert len(told) == len(asked) > 0
+def test_apps_that_say_their_tools_when_asked_differ(truth: list[Expected], reading: Providers) -> None:
+    reported = [item for item in reading.findings if item.code == "tools-not-in-files"]
+    asked = [item for item in truth if "mmcp+broadcast" in item.when_asked and item.outcome == READ]
+    assert len(reported) == len(asked) > 0
 
 
 @pytest.mark.slow
 def test_two_in_a_hundred_are_broken_and_one_is_hostile_in_every_way(truth: list[Expected]) -> None:
-    seen = Counter(one.kind for one in truth)
+    seen = Counter(item.kind for item in truth)
     broken = {kind: count for kind, count in seen.items() if kind.startswith("broken: ")}
     hostile = ("inflating manifest", "words against models", "wild counts", "climbing names")
     assert (len(broken), sum(broken.values())) == (4, 20)
@@ -82,7 +80,7 @@ def test_two_in_a_hundred_are_broken_and_one_is_hostile_in_every_way(truth: list
 
 @pytest.mark.slow
 def test_no_two_files_are_equal(ecosystem: Path, truth: list[Expected]) -> None:
-    digests = {hashlib.sha256((ecosystem / one.file).read_bytes()).digest() for one in truth}
+    digests = {hashlib.sha256((ecosystem / item.file).read_bytes()).digest() for item in truth}
     assert len(digests) == len(truth)
 
 
@@ -98,10 +96,10 @@ def test_sizes_are_spread_up_to_fifty_megabytes_and_twenty_thousand_entries(ecos
 
 @pytest.mark.slow
 def test_some_paths_are_shortened_and_still_found(ecosystem: Path, truth: list[Expected]) -> None:
-    shortened = [one for one in truth if "short paths" in one.kind]
+    shortened = [item for item in truth if "short paths" in item.kind]
     assert len(shortened) >= 3
-    for one in shortened:
-        with zipfile.ZipFile(ecosystem / one.file) as archive:
+    for item in shortened:
+        with zipfile.ZipFile(ecosystem / item.file) as archive:
             assert not [name for name in archive.namelist() if name.startswith("res/xml/")]
 
 
@@ -119,11 +117,11 @@ def test_an_app_does_not_depend_on_how_many_are_made() -> None:
 def test_names_share_verbs_as_zipf_has_it() -> None:
     names = Names(1)
     made = [names.capability() for _ in range(4_000)]
-    counted = Counter(one.verb for one in made if one.verb_is_shared)
+    counted = Counter(item.verb for item in made if item.verb_is_shared)
     assert sum(counted.values()) / len(made) >= 0.3
     usual = [counted[verb] for verb in SHARED_VERBS]
     assert usual[0] > 3 * usual[9] > 0
-    words = Counter(one.noun for one in made)
+    words = Counter(item.noun for item in made)
     assert words.most_common(1)[0][1] > 100
     assert sum(count == 1 for count in words.values()) > 500
 
@@ -157,12 +155,12 @@ def test_the_script_goes_on_with_the_python_of_the_checkout_or_says_how_to_get_i
 @pytest.mark.slow
 def test_aapt_reads_the_same_packages_and_launchers(ecosystem: Path, truth: list[Expected]) -> None:
     aapt2 = require("aapt2")
-    for one in _a_few(truth):
+    for item in _a_few(truth):
         run = subprocess.run(
-            [aapt2, "dump", "badging", ecosystem / one.file], capture_output=True, text=True, check=False
+            [aapt2, "dump", "badging", ecosystem / item.file], capture_output=True, text=True, check=False
         )
-        assert f"package: name='{one.package}'" in run.stdout, one.file
-        assert ("launchable-activity" in run.stdout) == one.has_launcher, one.file
+        assert f"package: name='{item.package}'" in run.stdout, item.file
+        assert ("launchable-activity" in run.stdout) == item.has_launcher, item.file
 
 
 @pytest.mark.slow
@@ -171,16 +169,16 @@ def test_androguard_finds_the_same_descriptors(ecosystem: Path, truth: list[Expe
     androguard_apk = importlib.import_module("androguard.core.apk")
     androguard_xml = importlib.import_module("androguard.core.axml")
     importlib.import_module("androguard.util").set_log("CRITICAL")
-    speaking = [one for one in truth if "mobile-mcp+1.0" in one.protocols]
-    shortened = [one for one in speaking if "short paths" in one.kind]
+    speaking = [item for item in truth if "mobile-mcp+1.0" in item.protocols]
+    shortened = [item for item in speaking if "short paths" in item.kind]
     assert shortened
-    for one in (*speaking[:3], *shortened[:3]):
-        apk = androguard_apk.APK(str(ecosystem / one.file))
+    for item in (*speaking[:3], *shortened[:3]):
+        apk = androguard_apk.APK(str(ecosystem / item.file))
         files = [path for path in apk.get_files() if path.startswith("res/") and path.endswith(".xml")]
         found = [_ids_in(androguard_xml.AXMLPrinter(apk.get_file(path)).get_xml_obj()) for path in files]
-        declared = dict(zip(one.protocols, one.capabilities, strict=True))
-        assert apk.get_package() == one.package
-        assert found == [declared["mobile-mcp+1.0"]], one.file
+        declared = dict(zip(item.protocols, item.capabilities, strict=True))
+        assert apk.get_package() == item.package
+        assert found == [declared["mobile-mcp+1.0"]], item.file
 
 
 def _ids_in(root: Any) -> tuple[str, ...]:
@@ -189,7 +187,7 @@ def _ids_in(root: Any) -> tuple[str, ...]:
 
 def _a_few(truth: list[Expected]) -> list[Expected]:
     kinds: dict[str, Expected] = {}
-    for one in truth:
-        if one.outcome == READ and "climbing" not in one.kind:
-            kinds.setdefault(one.kind, one)
+    for item in truth:
+        if item.outcome == READ and "climbing" not in item.kind:
+            kinds.setdefault(item.kind, item)
     return list(kinds.values())

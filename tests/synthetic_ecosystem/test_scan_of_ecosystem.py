@@ -39,7 +39,7 @@ def test_every_file_is_a_row_with_the_outcome_that_it_should_have(
     catalog: Catalog, truth: list[Expected]
 ) -> None:
     found = _ask(catalog, "SELECT source, outcome FROM sources ORDER BY source")
-    assert found == sorted((one.file, one.outcome) for one in truth)
+    assert found == sorted((item.file, item.outcome) for item in truth)
 
 
 def test_the_broken_and_the_hostile_files_are_rows_that_say_why(
@@ -50,12 +50,12 @@ def test_the_broken_and_the_hostile_files_are_rows_that_say_why(
         "SELECT source, unit, reason FROM sources WHERE outcome NOT IN ('read', 'part') ORDER BY source",
     )
     assert [source for source, _, _ in refused] == sorted(
-        one.file for one in truth if one.outcome == UNREADABLE
+        item.file for item in truth if item.outcome == UNREADABLE
     )
     assert all(unit is None for _, unit, _ in refused)
     assert all(reason and "internal error" not in reason for _, _, reason in refused)
     said = {source: reason for source, _, reason in refused}
-    kinds = {one.kind: said[one.file] for one in truth if one.outcome == UNREADABLE}
+    kinds = {item.kind: said[item.file] for item in truth if item.outcome == UNREADABLE}
     assert "more than 16777216 bytes" in kinds["inflating manifest"]
     assert len(set(kinds.values())) >= 4
 
@@ -68,7 +68,9 @@ def test_every_readable_app_is_a_row_with_its_package_and_launcher(
         "SELECT source, package, has_launcher FROM sources JOIN apps USING (unit) "
         "WHERE outcome = 'read' ORDER BY source",
     )
-    assert found == sorted((one.file, one.package, one.has_launcher) for one in truth if one.outcome == READ)
+    assert found == sorted(
+        (item.file, item.package, item.has_launcher) for item in truth if item.outcome == READ
+    )
 
 
 def test_every_app_has_exactly_the_protocols_and_capabilities_that_were_put_in(
@@ -78,17 +80,17 @@ def test_every_app_has_exactly_the_protocols_and_capabilities_that_were_put_in(
     for source, protocol, ids in _ask(catalog, _DECLARED):
         found.setdefault(source, []).append((protocol, tuple(ids or ())))
     put_in = {
-        one.file: [
-            *zip(one.protocols, one.capabilities, strict=True),
-            *((protocol, ()) for protocol in one.when_asked),
+        item.file: [
+            *zip(item.protocols, item.capabilities, strict=True),
+            *((protocol, ()) for protocol in item.when_asked),
         ]
-        for one in truth
-        if one.outcome == READ and (one.protocols or one.when_asked)
+        for item in truth
+        if item.outcome == READ and (item.protocols or item.when_asked)
     }
-    assert {source: sorted(held) for source, held in found.items()} == {
-        source: sorted(held) for source, held in put_in.items()
+    assert {source: sorted(kept) for source, kept in found.items()} == {
+        source: sorted(kept) for source, kept in put_in.items()
     }
-    assert sum(len(ids) for held in put_in.values() for _, ids in held) == catalog.rows["capabilities"] > 300
+    assert sum(len(ids) for kept in put_in.values() for _, ids in kept) == catalog.rows["capabilities"] > 300
 
 
 def test_a_split_has_the_rows_of_its_base(catalog: Catalog, truth: list[Expected]) -> None:
@@ -98,7 +100,7 @@ def test_a_split_has_the_rows_of_its_base(catalog: Catalog, truth: list[Expected
         "WHERE s.outcome = 'part' AND b.source IS NULL",
     )
     assert apart == []
-    assert sum(one.outcome == PART for one in truth) >= 8
+    assert sum(item.outcome == PART for item in truth) >= 8
 
 
 def test_words_against_models_are_marked(catalog: Catalog, truth: list[Expected]) -> None:
@@ -108,5 +110,5 @@ def test_words_against_models_are_marked(catalog: Catalog, truth: list[Expected]
         "WHERE origin = 'security' AND code <> 'exported-without-permission' AND outcome = 'read' "
         "ORDER BY source",
     )
-    hostile = [one.file for one in truth if one.kind == "words against models"]
+    hostile = [item.file for item in truth if item.kind == "words against models"]
     assert [source for (source,) in marked] == hostile != []

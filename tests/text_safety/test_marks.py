@@ -18,7 +18,7 @@ def text(**facts: Any) -> ScalarType:
 
 
 def taking(**types: Any) -> ObjectType:
-    return record({name: optional(one) for name, one in types.items()})
+    return record({name: optional(item) for name, item in types.items()})
 
 
 def app(*capabilities: Capability, **facts: Any) -> Provider:
@@ -81,7 +81,7 @@ def test_a_mark_names_the_field_and_its_pointer_leads_to_the_text(provider: Prov
 def test_names_of_parameters_and_definitions_are_texts_too() -> None:
     capability = Capability(id="t", input=taking(**{"a\u200b/b": ref("N")}))
     marks = list(text_marks(app(capability, definitions={"N": text(), "M\u2060": text()})))
-    assert [(one.place, one.pointer) for one in marks] == [
+    assert [(mark.place, mark.pointer) for mark in marks] == [
         ("name of M\u2060", "/definitions/M\u2060"),
         ("t name of input.a\u200b/b", "/capabilities/0/input/properties/a\u200b~1b"),
     ]
@@ -110,4 +110,4 @@ def test_marks_that_repeat_a_long_name_are_not_all_kept() -> None:
     provider = app(Capability(id="t", input=taking(**{"a" * 10_000: inner})))
     marks = list(text_marks(provider))
     assert (marks[-1].code, marks[-1].place) == ("too-many-marks", "")
-    assert sum(len(one.model_dump_json()) for one in marks) < 2_000_000
+    assert sum(len(mark.model_dump_json()) for mark in marks) < 2_000_000

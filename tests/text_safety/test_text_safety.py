@@ -26,7 +26,7 @@ def listed_code_points() -> set[int]:
 
 
 def test_the_hidden_characters_are_those_of_the_list() -> None:
-    matched = {one for one in range(0x110000) if HIDDEN.fullmatch(chr(one))}
+    matched = {item for item in range(0x110000) if HIDDEN.fullmatch(chr(item))}
     assert matched == listed_code_points()
 
 
@@ -36,13 +36,13 @@ def test_a_cleaned_text_hides_nothing(text: str) -> None:
     assert bool(hidden_characters(text)) == (without_hidden(text) != text)
 
 
-def test_each_hidden_character_is_told_once_by_its_code() -> None:
+def test_each_hidden_character_is_reported_once_by_its_code() -> None:
     assert hidden_characters("a\u200bb\u202ec\u200b") == ("U+200B", "U+202E")
     assert hidden_characters("tab\tand\nline, Gr\u00f6\u00dfe, \u65e5\u672c") == ()
 
 
 @pytest.mark.parametrize(
-    ("one", "other"),
+    ("first", "other"),
     [
         ("create_note", "Create_Note"),
         ("create_note", "create-note"),
@@ -54,9 +54,9 @@ def test_each_hidden_character_is_told_once_by_its_code() -> None:
         ("alpha", "\u03b1lpha"),  # Greek
     ],
 )
-def test_names_that_look_alike_have_one_skeleton(one: str, other: str) -> None:
-    assert folded_skeleton(one) == folded_skeleton(other)
-    assert list(look_alikes([one, "unrelated", other, one])) == [(one, other)]
+def test_names_that_look_alike_have_one_skeleton(first: str, other: str) -> None:
+    assert folded_skeleton(first) == folded_skeleton(other)
+    assert list(look_alikes([first, "unrelated", other, first])) == [(first, other)]
 
 
 def test_different_names_do_not_look_alike() -> None:

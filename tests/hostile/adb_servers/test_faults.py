@@ -193,7 +193,9 @@ def test_a_fault_in_the_list_of_devices(
 
 
 @pytest.mark.parametrize("version", ["", "zz", "0001", "0020", "0028", "00000000000"])
-def test_a_server_of_another_version_is_told_and_left_alone(start_server: StartServer, version: str) -> None:
+def test_a_server_of_another_version_is_reported_and_left_alone(
+    start_server: StartServer, version: str
+) -> None:
     server = start_server(version=version)
     with pytest.raises(ServerVersionError):
         client(server).devices()
@@ -205,13 +207,13 @@ def test_a_server_of_a_later_version_is_used(start_server: StartServer) -> None:
 
 
 @pytest.mark.parametrize("answer", [b"SSH-2.0-OpenSSH_9.2\r\n", b"", b"HTTP/1.1 400 Bad Request\r\n\r\n"])
-def test_what_is_no_adb_server_is_told(start_server: StartServer, answer: bytes) -> None:
+def test_what_is_not_an_adb_server_is_reported(start_server: StartServer, answer: bytes) -> None:
     server = start_server(faults={"host:version": sends(answer)})
     with pytest.raises(ServerVersionError, match="is not an adb server"):
         client(server).devices()
 
 
-def test_without_an_adb_program_a_missing_server_is_told_with_a_way_out(
+def test_without_an_adb_program_a_missing_server_is_reported_with_a_way_out(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
     def no_program() -> str:
@@ -222,31 +224,31 @@ def test_without_an_adb_program_a_missing_server_is_told_with_a_way_out(
         AdbServer(ServerAddress(port=free_port())).devices()
 
 
-def test_an_adb_program_that_is_none_is_told_with_a_way_out(
+def test_an_adb_program_that_is_none_is_reported_with_a_way_out(
     monkeypatch: pytest.MonkeyPatch, tmp_path: Path
 ) -> None:
     monkeypatch.setenv("ADBUTILS_ADB_PATH", str(tmp_path / "adb"))
-    with pytest.raises(ServerUnreachableError, match="is not an adb program") as told:
+    with pytest.raises(ServerUnreachableError, match="is not an adb program") as reported:
         AdbServer(ServerAddress(port=free_port())).devices()
-    assert told.value.hint
+    assert reported.value.hint
 
 
-def test_an_adb_program_that_does_not_run_is_told_with_a_way_out(
+def test_an_adb_program_that_does_not_run_is_reported_with_a_way_out(
     monkeypatch: pytest.MonkeyPatch, tmp_path: Path
 ) -> None:
     (tmp_path / "adb").write_bytes(b"\x7fELF of another machine")
     (tmp_path / "adb").chmod(0o700)
     monkeypatch.setenv("ADBUTILS_ADB_PATH", str(tmp_path / "adb"))
-    with pytest.raises(ServerUnreachableError, match="start-server fails") as told:
+    with pytest.raises(ServerUnreachableError, match="start-server fails") as reported:
         AdbServer(ServerAddress(port=free_port())).devices()
-    assert told.value.hint
+    assert reported.value.hint
 
 
 def test_what_a_server_never_answers_is_within_the_deadline_of_the_command(start_server: StartServer) -> None:
     device = device_on(start_server(faults={f"host-serial:{SERIAL}:features": stalls_after(b"OKAY")}))
-    with pytest.raises(DeadlineError, match=r"getprop did not end within 0\.3 s") as told:
+    with pytest.raises(DeadlineError, match=r"getprop did not end within 0\.3 s") as reported:
         device.run(["getprop"], deadline=0.3)
-    assert told.value.place == SERIAL
+    assert reported.value.place == SERIAL
 
 
 def test_a_server_of_another_machine_is_not_started() -> None:
@@ -282,7 +284,7 @@ def test_adbs_own_variables_name_the_server(
         ("ADB_SERVER_SOCKET", "vsock:1:2"),
     ],
 )
-def test_a_variable_that_holds_no_address_is_told(
+def test_a_variable_that_holds_no_address_is_reported(
     monkeypatch: pytest.MonkeyPatch, name: str, value: str
 ) -> None:
     monkeypatch.setenv(name, value)
@@ -290,7 +292,7 @@ def test_a_variable_that_holds_no_address_is_told(
         server_address()
 
 
-def test_a_device_that_goes_while_it_is_chosen_is_told(start_server: StartServer) -> None:
+def test_a_device_that_goes_while_it_is_chosen_is_reported(start_server: StartServer) -> None:
     server = start_server()
     device = device_on(server)
     server.faults["host:tport"] = sends(fail("device 'FAKE1234' not found"))
@@ -299,10 +301,10 @@ def test_a_device_that_goes_while_it_is_chosen_is_told(start_server: StartServer
 
 def test_a_device_is_waited_for_until_it_is_ready(start_server: StartServer) -> None:
     steps = ["", f"{SERIAL}\toffline\n", f"{SERIAL}\tauthorizing\nB\tdevice\n", f"{SERIAL}\tdevice\n"]
-    told = b"OKAY" + b"".join(block(one) for one in steps)
-    server = client(start_server(faults={"host:track-devices": stalls_after(told)}))
+    reported = b"OKAY" + b"".join(block(item) for item in steps)
+    server = client(start_server(faults={"host:track-devices": stalls_after(reported)}))
     with contextlib.closing(server.watch(5)) as lists:
-        states = [[one.state for one in next(lists)] for _ in steps]
+        states = [[item.state for item in next(lists)] for _ in steps]
     assert states == [[], ["offline"], ["authorizing", "device"], ["device"]]
     server.wait_for(SERIAL, 5)
     with pytest.raises(DeadlineError):

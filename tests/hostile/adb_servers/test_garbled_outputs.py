@@ -162,7 +162,7 @@ def test_the_check_sees_a_reader_that_skips_what_it_does_not_know() -> None:
             for path, name, version, uid in found
         ]
 
-    case = next(one for one in CASES if one.name.startswith("system and updated"))
+    case = next(item for item in CASES if item.name.startswith("system and updated"))
     assert explains("pm list packages", careless(case.stdout), case)
     assert _is_caught(case, lambda garbled: explains("pm list packages", careless(garbled.stdout), garbled))
 
@@ -173,7 +173,7 @@ def test_the_check_sees_a_reader_that_guesses_where_data_ends() -> None:
         result, data = (int(found[1]), found[2]) if found else (0, None)
         return {"result": result, "data": data, "extras": None}
 
-    case = next(one for one in CASES if one.name == "a receiver's result and data")
+    case = next(item for item in CASES if item.name == "a receiver's result and data")
     assert not explains("am broadcast", careless(case.stdout), case)
 
 

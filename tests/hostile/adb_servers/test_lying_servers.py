@@ -105,9 +105,9 @@ def test_what_is_kept_of_a_file_stays_below_the_cache(
     device = device_on(start_server(files={path: bytes(100)}, shell=lambda *_: Answer(bytes(100))))
     source = open_remote_apk(device, InstalledPackage(package, path, 7, 10_001), root=root)
     assert source.read(0, 100) == bytes(100)
-    kept = [one for one in tmp_path.rglob("*") if one.is_file()]
+    kept = [item for item in tmp_path.rglob("*") if item.is_file()]
     assert kept
-    assert all(one.resolve().is_relative_to(root.resolve()) and ".." not in one.parts for one in kept)
+    assert all(item.resolve().is_relative_to(root.resolve()) and ".." not in item.parts for item in kept)
 
 
 @pytest.mark.parametrize(

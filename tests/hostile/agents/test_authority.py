@@ -94,13 +94,13 @@ def test_for_what_only_reads_the_grant_of_a_starts_receiver_counts(
 def _set_up(world: World, caller: str, grant: str) -> tuple[str, tuple[str, ...]]:
     """Install a caller, grant, and return the caller's package with what it may use."""
     granted = {"one capability": ("desk",), "everything": CAPABILITIES}.get(grant, ())
-    wanted = {"one capability": ["desk"], "another capability": ["screen"], "everything": ["*"]}
+    expected = {"one capability": ["desk"], "another capability": ["screen"], "everything": ["*"]}
     packages = [FIRST, SECOND] if "shared" in caller else [GRANTED]
     for package in packages:
         world.install(agent_apk(package, shared="com.example.shared" if "shared" in caller else None))
     receivers = {"granted": [GRANTED], "other certificate": [GRANTED], "shared uid": [FIRST]}
     for package in receivers.get(caller, [FIRST, SECOND] if caller == "both of a shared uid" else []):
-        for capability in wanted.get(grant, []):
+        for capability in expected.get(grant, []):
             world.grant(package, capability)
     if caller == "other certificate":
         world.system.packages.uninstall(GRANTED)
@@ -151,7 +151,7 @@ def test_the_host_needs_no_grant_and_nobody_else_gets_in(world: World) -> None:
     assert "SecurityException" in refused.stderr or "Could not find provider" in refused.stderr
 
 
-def test_a_denied_capability_and_one_that_does_not_exist_are_told_alike(world: World) -> None:
+def test_a_denied_capability_and_one_that_does_not_exist_are_reported_alike(world: World) -> None:
     denied = world.ask("desk", {"how": "well"})["message"]
     assert world.ask("nothing", {"how": "well"})["message"] == denied
 
@@ -173,7 +173,7 @@ def test_grants_survive_the_process_and_go_when_they_are_revoked(world: World) -
     assert token_of(world.ask("desk", {"how": "well"})) == "denied"
 
 
-def test_the_certificate_of_an_app_that_the_shim_cannot_see_is_told_by_the_host(world: World) -> None:
+def test_the_certificate_of_an_app_that_the_shim_cannot_see_is_reported_by_the_host(world: World) -> None:
     refused = world.host("grant", caller=AGENT, capability="*")
     assert refused["error"]["token"] == "unavailable"
     wrong = world.host("grant", caller=AGENT, capability="*", signer="0" * 64)
@@ -210,13 +210,13 @@ def test_what_became_of_the_app_behind_decides_before_each_call(
         world.install(tool_apk(version=2))
     response = world.ask("desk", {"how": "well"})
     assert ("" if response["status"] == "success" else token_of(response)) == token
-    (told,) = world.host("status")["targets"]
-    assert (told["package"], told["state"]) == (TOOL, state)
+    (reported,) = world.host("status")["targets"]
+    assert (reported["package"], reported["state"]) == (TOOL, state)
 
 
 @pytest.mark.slow
 @pytest.mark.parametrize(("sdk", "token"), [("33", "interrupted"), ("36.1", None)])
-def test_a_start_is_answered_interrupted_after_the_shim_died_where_android_brings_it_again(
+def test_a_start_is_answered_interrupted_after_the_shim_died_where_android_includes_it_again(
     sdk: str, token: str | None
 ) -> None:
     world = _world(sdk=sdk)
@@ -300,12 +300,12 @@ def test_the_users_screen_asks_for_notifications(world: World) -> None:
     assert "Allow notifications" not in world.texts()
 
 
-def test_history_tells_who_called_what_and_never_with_what(world: World) -> None:
+def test_history_says_who_called_what_and_never_with_what(world: World) -> None:
     world.grant(AGENT)
     world.ask("desk", {"how": "well"})
     world.ask("radio", {"how": "SECRET"})
     calls = world.host("history")["calls"]
-    assert [(one["caller"], one["capability"], one["token"]) for one in calls] == [
+    assert [(call["caller"], call["capability"], call["token"]) for call in calls] == [
         (AGENT, "desk", None),
         (AGENT, "radio", None),
     ]

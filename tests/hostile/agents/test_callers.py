@@ -141,7 +141,7 @@ def test_an_immutable_callback_is_sent_as_it_is_and_the_tool_does_not_run(world:
     (call,) = world.host("history")["calls"]
     assert (call["caller"], call["capability"], call["token"]) == (None, "desk", "invalid_argument")
     assert not world.system.log.of_kind("service-bound")
-    wait_until(lambda: not [one for one in world.system.services.running() if one.name == SERVICE])
+    wait_until(lambda: not [item for item in world.system.services.running() if item.name == SERVICE])
 
 
 def test_before_android_12_nobody_knows_that_a_callback_is_immutable() -> None:
@@ -163,7 +163,7 @@ def test_every_request_counts_in_its_callers_rate(world: World) -> None:
     for text in ("{", "[]", '{"mobile-mcp-request":{"version":"2.0","request":{}}}') * 10:
         send(binding, text)
     wait_until(lambda: len(answers) == BURST)
-    assert {token_of(one) for one in answers} == {"invalid_argument", "unsupported_version"}
+    assert {token_of(answer) for answer in answers} == {"invalid_argument", "unsupported_version"}
     tokens = [token_of(world.ask("nothing", {})) for _ in range(4)]
     assert "busy" in tokens
     assert outputs_of(world.ask("desk", {"how": "well"}, caller=OTHER)) == {"result": "did well"}
@@ -184,16 +184,16 @@ def test_a_long_request_that_is_too_much_is_answered_with_its_ids(world: World) 
     for number in range(BURST + 20):
         send(binding, request_text("nothing", {"a": "x" * 10_000}, dialect="S0", request_id=f"u-{number}"))
     wait_until(lambda: len(answers) == BURST + 20)
-    busy = [one for one in answers if token_of(one) == "busy"]
+    busy = [item for item in answers if token_of(item) == "busy"]
     assert busy
-    assert all(one["id"].startswith("u-") and one["capability"]["id"] == "nothing" for one in busy)
+    assert all(item["id"].startswith("u-") and item["capability"]["id"] == "nothing" for item in busy)
     binding.unbind()
 
 
 def started(world: World, component: str) -> dict[str, Any]:
     """Return the record of the last start of a service of the tool app."""
     records = world.system.log.of_kind("service-started")
-    return next(one for one in reversed(records) if component in str(one["component"]))
+    return next(record for record in reversed(records) if component in str(record["component"]))
 
 
 @pytest.mark.parametrize(

@@ -65,7 +65,7 @@ def content_digest(archive: bytes) -> bytes:
         for part in parts_of(archive)
         for start in range(0, len(part), 1 << 20)
     ]
-    digests = [hashlib.sha256(b"\xa5" + struct.pack("<I", len(one)) + one).digest() for one in chunks]
+    digests = [hashlib.sha256(b"\xa5" + struct.pack("<I", len(chunk)) + chunk).digest() for chunk in chunks]
     return hashlib.sha256(b"\x5a" + struct.pack("<I", len(digests)) + b"".join(digests)).digest()
 
 
@@ -94,11 +94,11 @@ class Made:
 
 
 def v2(*signers: Made, archive: bytes | None = None) -> Pair:
-    return V2, sequence(one.signer(archive or unsigned()) for one in signers)
+    return V2, sequence(item.signer(archive or unsigned()) for item in signers)
 
 
 def v3(*signers: Made, scheme: int = V3, archive: bytes | None = None) -> Pair:
-    return scheme, sequence(one.signer(archive or unsigned()) for one in signers)
+    return scheme, sequence(item.signer(archive or unsigned()) for item in signers)
 
 
 def plain_v3(name: str) -> Pair:

@@ -122,7 +122,7 @@ class TestCompiledXml:
 
     def test_names_come_from_the_resource_map(self) -> None:
         attributes = parse_binary_xml(axml(MANIFEST, stripped=True)).attributes
-        assert [one.name for one in attributes] == ["versionCode", "versionName", "package"]
+        assert [attribute.name for attribute in attributes] == ["versionCode", "versionName", "package"]
         lying = axml(element("a", {"android:exported": (INT_BOOLEAN, 0)})).replace(
             "exported".encode("utf-16-le"), "enabled!".encode("utf-16-le")
         )
@@ -172,7 +172,7 @@ class TestCompiledXml:
             parse_binary_xml(document(pool, start(0), nodes, end(0)), budget=budget)
         assert budget.characters <= 1 << 20
 
-    def test_one_long_text_that_stands_everywhere_is_counted_when_it_is_rendered(self) -> None:
+    def test_one_long_text_that_is_everywhere_is_counted_when_it_is_rendered(self) -> None:
         root = element("a", {}, *[element("b", {"c": "x" * 10_000})] * 1_000)
         budget = Budget(Limits(characters=1 << 20))
         tree = parse_binary_xml(axml(root), budget=budget)
@@ -187,7 +187,7 @@ class TestCompiledXml:
         assert text.count("\n") == (line - 1 if 1 < line <= 65_535 else 0)
 
     @pytest.mark.parametrize("name", ["", "a b", "a=b", "<", "1", "a\0", "\ufffe", "x='"])
-    def test_names_that_cannot_stand_in_xml_are_an_error(self, name: str) -> None:
+    def test_names_that_cannot_are_in_xml_are_an_error(self, name: str) -> None:
         for root in (Node(name), Node("a", {name: "x"})):
             with pytest.raises(InputError, match="is not allowed in XML"):
                 render_xml(parse_binary_xml(axml(root)), str, path="x")
@@ -227,29 +227,29 @@ class TestResourceTables:
             assert service.meta_data[1].value == "Keeps \u20ac and \U0001f600"
             assert application.resources.read_text("@string/tool_name") is None
             assert application.resources.read_array("@array/none") is None
-            codes = {one.code for one in apk.findings}
+            codes = {finding.code for finding in apk.findings}
             assert codes <= {"broken-resource-table"}
             assert codes or len(data) in {12, len(table(RESOURCES))}
 
     @pytest.mark.parametrize("count", [0xFFFFFFFF, 0x10000000, 100])
-    def test_counts_of_entries_that_lie_are_told(self, count: int) -> None:
+    def test_counts_of_entries_that_lie_are_reported(self, count: int) -> None:
         data = bytearray(table(RESOURCES))
         at = data.index(struct.pack("<HHI", 0x0201, 84, 84 + 16)[:4])
         struct.pack_into("<I", data, at + 12, count)
         with opened(bytes(data)) as apk:
             read_application(apk)
-            assert [one.code for one in apk.findings] == ["broken-resource-table"]
+            assert [finding.code for finding in apk.findings] == ["broken-resource-table"]
 
-    def test_an_array_that_is_longer_than_its_type_is_told(self) -> None:
+    def test_an_array_that_is_longer_than_its_type_is_reported(self) -> None:
         data = table([RESOURCES[-1], *RESOURCES[:-1]])
         header = struct.pack("<HHI", 16, 1, 0) + bytes(4)
         at = data.index(header) + len(header)
         with opened(data[:at] + struct.pack("<I", 4) + data[at + 4 :]) as apk:
             application = read_application(apk)
             assert application.resources.read_array("@array/files") is None
-            assert [one.code for one in apk.findings] == ["broken-resource-table"]
+            assert [finding.code for finding in apk.findings] == ["broken-resource-table"]
 
-    def test_the_default_configuration_counts_wherever_it_stands(self) -> None:
+    def test_the_default_configuration_counts_wherever_it_is(self) -> None:
         values = {locale("de"): "Deutsch", locale("fr"): "Fran\u00e7ais", b"": "Default"}
         only = {locale("de"): "Deutsch", b"\0\0\0\0\0\0\0\0\0\0\0\0\0\0\0\0\x15": "Since 21"}
         with opened(table([Resource("string", "a", values)])) as apk:
@@ -258,14 +258,14 @@ class TestResourceTables:
             assert read_application(apk).label == "Since 21"
 
     @pytest.mark.parametrize("step", range(0, 40, 4))
-    def test_numbers_inside_of_entries_that_lie_are_told_or_overlooked(self, step: int) -> None:
+    def test_numbers_inside_of_entries_that_lie_are_reported_or_overlooked(self, step: int) -> None:
         data = bytearray(table(RESOURCES))
         at = data.index(struct.pack("<HHI", 0x0201, 84, 84 + 16)[:4]) + 84
         struct.pack_into("<I", data, at + step, 0x7FFFFFF0)
         with opened(bytes(data)) as apk:
             application = read_application(apk)
             application.resources.read_array("@array/files")
-            assert {one.code for one in apk.findings} <= {"broken-resource-table"}
+            assert {finding.code for finding in apk.findings} <= {"broken-resource-table"}
 
     def test_references_in_a_circle_lead_nowhere(self) -> None:
         circle = [
@@ -321,7 +321,11 @@ class TestResourceTables:
             assert apk.resources is not None
             references = [apk.resources.reference_to(0x7F010000 + number) for number in range(3)]
             assert references == ["@string/twin", "@string/0x7f010001", None]
-            assert [apk.resources.find(one or "") for one in references] == [0x7F010000, 0x7F010001, None]
+            assert [apk.resources.find(reference or "") for reference in references] == [
+                0x7F010000,
+                0x7F010001,
+                None,
+            ]
 
 
 class TestManifests:
@@ -342,7 +346,7 @@ class TestManifests:
     def test_an_app_of_nothing_is_read(self) -> None:
         with open_apk(zip_of({"AndroidManifest.xml": axml(element("manifest", {"package": "a.b"}))})) as apk:
             application = read_application(apk)
-            assert [one.kind for one in application.components] == ["application"]
+            assert [component.kind for component in application.components] == ["application"]
             assert (apk.version_code, apk.version_name, apk.minimum_sdk, apk.resources) == (None,) * 4
             assert application.resources.read_file("@xml/none") is None
 

@@ -29,7 +29,7 @@ LIMITS = Limits(
     chunks=120,
     lookups=400,
 )
-COUNTERS = [one.name for one in fields(Budget) if one.name != "limits"]
+COUNTERS = [field.name for field in fields(Budget) if field.name != "limits"]
 LONG_RUNS, MUTANTS_OF_A_LONG_RUN = 16, 15_000
 INTERESTING = (0, 1, 4, 0xFF, 0x100, 0xFFFF, 0x7FFFFFFF, 0x80000000, 0xFFFFFFFF)
 
@@ -72,7 +72,7 @@ def mutated(data: bytes, chance: random.Random) -> bytes:
 
 def mutants(chance: random.Random, count: int) -> Iterator[bytes]:
     apps = [whole_app(encoding=encoding) for encoding in ("plain", "sparse", "offset16", "compact")]
-    whole = [signed(zip_of(one)) for one in apps]
+    whole = [signed(zip_of(item)) for item in apps]
     split = axml(element("manifest", {"package": "dev.droidgate.test", "split": "config.de"}))
     split_apk = zip_of({"AndroidManifest.xml": split, "resources.arsc": apps[0]["resources.arsc"]})
     container = {"splits/base-master.apk": whole[0], "splits/base-de.apk": split_apk, "toc.pb": b""}
@@ -98,13 +98,13 @@ def read_everything(data: bytes) -> Budget:
             application = read_application(apk)
             read_resources(application, errors)
             assert apk.verify_signature().verified is not True
-            for one in load_formats().values():
+            for item in load_formats().values():
                 with collected(errors):
-                    one.read_application(application, ReadingContext())
+                    item.read_application(application, ReadingContext())
             assert all(finding.message and finding.source is not None for finding in apk.findings)
     except InputError as error:
         errors.append(error)
-    assert all(one.message and (one.place or "").startswith("<bytes>") for one in errors)
+    assert all(item.message and (item.place or "").startswith("<bytes>") for item in errors)
     return budget
 
 

@@ -79,8 +79,8 @@ def v31(first: int, **fields: object) -> tuple[int, bytes]:
     return v3(Made(key_of("rotated"), releases=(first, LAST_SDK), **fields), scheme=V31)  # type: ignore[arg-type]
 
 
-def victim_v3(told: int) -> tuple[int, bytes]:
-    return v3(Made(key_of("victim"), releases=FROM_28, attributes=tells(told)))
+def victim_v3(reported: int) -> tuple[int, bytes]:
+    return v3(Made(key_of("victim"), releases=FROM_28, attributes=tells(reported)))
 
 
 ROTATIONS: dict[str, Callable[[], bytes]] = {
@@ -115,7 +115,7 @@ def test_each_release_has_the_signers_that_apksig_names(
     seen = {name: signers_of_droidgate(apk) for name, apk in apks.items()}
     assert {name for name in seen if seen[name] != expected[name]} == STRICTER_IN_APKSIG & made.keys()
     assert all(expected[name] == _signers({28: frozenset()}) for name in STRICTER_IN_APKSIG & made.keys())
-    assert 3 <= sum(bool(one.by_release) for one in seen.values()) < len(seen)
+    assert 3 <= sum(bool(item.by_release) for item in seen.values()) < len(seen)
 
 
 @pytest.mark.slow

@@ -54,7 +54,7 @@ def verdict(apk: bytes, sdk: int = 36) -> Verdict:
 def findings_of(apk: bytes) -> list[str]:
     with open_apk(apk) as opened:
         opened.verify_signature()
-        return [f"{one.code}: {one.message}" for one in opened.findings]
+        return [f"{finding.code}: {finding.message}" for finding in opened.findings]
 
 
 def signed_v1(name: str = "victim") -> bytes:
@@ -186,8 +186,8 @@ def test_what_apksigner_signs_is_verified_and_a_changed_byte_is_found(form: str,
     assert not verdict(broken, 28).verified
 
 
-def rotated_by_v31(first: int = 33, told: int | None = 33) -> bytes:
-    tells = [] if told is None else [(ROTATION_SDK, struct.pack("<I", told))]
+def rotated_by_v31(first: int = 33, reported: int | None = 33) -> bytes:
+    tells = [] if reported is None else [(ROTATION_SDK, struct.pack("<I", reported))]
     return with_pairs(
         v3(Made(key_of("rotated"), releases=(first, LAST_SDK)), scheme=V31),
         v3(Made(key_of("victim"), releases=(28, first - 1), attributes=tells)),

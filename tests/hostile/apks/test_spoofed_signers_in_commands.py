@@ -40,6 +40,6 @@ def test_a_scan_keeps_no_pin_for_a_signer_that_is_not_verified(tmp_path: Path) -
         scanned = scan_one(Item(path.name, "apk", str(path)))
         assert scanned.rows is not None
         (app,) = scanned.rows.tables["apps"]
-        pins = {one.pin is not None for one in scanned.rows.tables["capabilities"]}  # type: ignore[union-attr]
+        pins = {capability.pin is not None for capability in scanned.rows.tables["capabilities"]}  # type: ignore[union-attr]
         found[is_good] = app.signers_verified, pins  # type: ignore[union-attr]
     assert found == {True: (True, {True}), False: (False, {False})}

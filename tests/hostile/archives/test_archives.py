@@ -24,8 +24,8 @@ def archive_of(data: bytes, limits: Limits | None = None) -> Archive:
 
 
 def messages_of(archive: Archive) -> list[str]:
-    assert all(one.code == "evasive-archive" for one in archive.findings)
-    return [one.message for one in archive.findings]
+    assert all(finding.code == "evasive-archive" for finding in archive.findings)
+    return [finding.message for finding in archive.findings]
 
 
 def archive_with(entries: list[tuple[bytes, bytes, dict[str, int]]], *, before: bytes = b"") -> bytes:
@@ -61,7 +61,7 @@ def test_names_that_are_no_utf_8_lead_to_their_entries() -> None:
 
 
 @pytest.mark.parametrize("comment", [b"", b"text", b"PK\x05\x06 and more", bytes(65_535)])
-def test_a_comment_behind_the_archive_is_no_obstacle(comment: bytes) -> None:
+def test_a_comment_behind_the_archive_is_not_an_obstacle(comment: bytes) -> None:
     data = zip_of({"a": b"content"})
     archive = archive_of(data[:-2] + struct.pack("<H", len(comment)) + comment)
     assert archive.read_entry("a") == b"content"
@@ -135,7 +135,7 @@ class TestEvasive:
     @pytest.mark.parametrize(
         "name", [b"../up", b"a/../b", b"/absolute", b"a\\b", b"nul\0l", b"..", b"a/..", b"a\nb"]
     )
-    def test_names_that_are_no_paths_inside_are_told_and_not_listed(self, name: bytes) -> None:
+    def test_names_that_are_no_paths_inside_are_reported_and_not_listed(self, name: bytes) -> None:
         archive = archive_of(archive_with([(b"a.b/..c/d..", b"", {}), (name, b"", {})]))
         assert archive.entry_names == ["a.b/..c/d.."]
         assert list(archive.names_below("")) == ["a.b/..c/d.."]
@@ -155,13 +155,15 @@ class TestEvasive:
         files = [(name.encode(), data, {"method": 77}) for name, data in whole_app().items()]
         with open_apk(archive_with(files)) as apk:
             assert apk.package == "dev.droidgate.test"
-            assert [(one.code, str(one.source)) for one in apk.findings] == [("evasive-archive", "<bytes>")]
+            assert [(finding.code, str(finding.source)) for finding in apk.findings] == [
+                ("evasive-archive", "<bytes>")
+            ]
             assert "and 2 more" in apk.findings[0].message
 
 
 class TestRefused:
     @pytest.mark.parametrize("size", [0, 1, 21, 22, 100])
-    def test_what_is_no_archive(self, size: int) -> None:
+    def test_what_is_not_an_archive(self, size: int) -> None:
         with pytest.raises(InputError, match="it is not an APK"):
             archive_of(b"P" * size)
 
@@ -308,7 +310,7 @@ class TestSources:
         )
         assert run.stdout == "False\n"
 
-    def test_what_is_no_file_is_an_error(self, tmp_path: Path) -> None:
+    def test_what_is_not_a_file_is_an_error(self, tmp_path: Path) -> None:
         os.mkfifo(tmp_path / "pipe")
         for path in (tmp_path, tmp_path / "pipe", tmp_path / "none", "a\0b"):
             with pytest.raises(InputError):

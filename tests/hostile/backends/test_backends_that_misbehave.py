@@ -71,7 +71,7 @@ def _world(*, deadline_ms: int = 12_000, **more: Any) -> World:
         ("desk", "late", "timeout"),
     ],
 )
-def test_a_backend_that_does_not_answer_is_told_by_its_token(
+def test_a_backend_that_does_not_answer_is_reported_by_its_token(
     still: World, capability: str, how: str, token: str
 ) -> None:
     assert token_of(still.ask(capability, {"how": how})) == token
@@ -134,7 +134,7 @@ def test_an_app_that_is_silent_as_a_whole_ends_in_a_timeout(still: World) -> Non
         assert token_of(still.ask(capability, {"how": "well"})) == "timeout"
 
 
-def test_an_app_that_answers_thrice_is_told_that_the_call_is_over(world: World) -> None:
+def test_an_app_that_answers_thrice_is_reported_that_the_call_is_over(world: World) -> None:
     answers: list[str] = []
     context = world.system.app_context(AGENT)
     binding = context.bind_service(
@@ -164,20 +164,20 @@ def test_what_goes_out_holds_the_tools_extras_and_the_origin_and_no_more(world: 
 
 
 @pytest.mark.slow
-def test_a_ninth_waiting_screen_call_is_told_to_come_later(short_world: World) -> None:
+def test_a_ninth_waiting_screen_call_is_reported_to_come_later(short_world: World) -> None:
     world = short_world
     answers: list[Any] = []
     threads = [
         threading.Thread(target=lambda: answers.append(world.ask("screen", {"how": "silent"})))
         for _ in range(8)
     ]
-    for one in threads:
-        one.start()
+    for item in threads:
+        item.start()
     wait_until(lambda: world.host("status")["open"] == 8)
     assert token_of(world.ask("screen", {"how": "well"})) == "busy"
-    for one in threads:
-        one.join(60)
-    assert {token_of(one) for one in answers} == {"timeout"}
+    for item in threads:
+        item.join(60)
+    assert {token_of(item) for item in answers} == {"timeout"}
 
 
 def test_a_flood_is_refused_and_the_app_behind_sees_only_what_passes(world: World) -> None:
@@ -186,12 +186,12 @@ def test_a_flood_is_refused_and_the_app_behind_sees_only_what_passes(world: Worl
         text = request_text("desk", {"how": "well"}, dialect="S0", request_id=f"u-{number}")
         binding.send(Message(1, Bundle.of_strings({"mobile-mcp-request": text})))
     wait_until(lambda: len(answers) == 50)
-    tokens = ["" if one["status"] == "success" else token_of(one) for one in answers]
+    tokens = ["" if item["status"] == "success" else token_of(item) for item in answers]
     assert set(tokens) == {"", "busy"}
-    assert sorted(one["id"] for one in answers) == sorted(f"u-{number}" for number in range(50))
-    assert {one["capability"]["id"] for one in answers} == {"desk"}
+    assert sorted(item["id"] for item in answers) == sorted(f"u-{number}" for number in range(50))
+    assert {item["capability"]["id"] for item in answers} == {"desk"}
     # What was too much is not in the history: it would push everything else out.
-    assert [one["token"] for one in world.host("history")["calls"]] == [None] * tokens.count("")
+    assert [item["token"] for item in world.host("history")["calls"]] == [None] * tokens.count("")
     binding.unbind()
 
 

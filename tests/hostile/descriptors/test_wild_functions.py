@@ -46,9 +46,9 @@ def wild_tree(chance: random.Random, depth: int) -> str:
 
 def likely_tree(chance: random.Random) -> str:
     """A good file with a few of its parts put elsewhere, left out or doubled."""
-    held = typed(f"<itemType>{typed('', chance.choice((3, 7, 8, 12, 14)))}</itemType>", 10)
+    kept = typed(f"<itemType>{typed('', chance.choice((3, 7, 8, 12, 14)))}</itemType>", 10)
     good = file_of(
-        function_of(parameter_of(held) + "<description>d</description>"),
+        function_of(parameter_of(kept) + "<description>d</description>"),
         components=components_of(definition_of("a.B", typed("<required>x</required>", 3))),
     )
     pieces = good.replace("><", ">\0<").split("\0")

@@ -141,7 +141,7 @@ class TestBudgets:
 
     @pytest.mark.slow
     @pytest.mark.parametrize(
-        ("sql", "told"),
+        ("sql", "reported"),
         [
             ("SELECT count(*) FROM range(1000000) a, range(10000000) b WHERE a.range*b.range%7=3", "seconds"),
             ("SELECT list(a.range) FROM range(1000000000) a", "memory"),
@@ -149,16 +149,16 @@ class TestBudgets:
             ("WITH RECURSIVE r(n) AS (SELECT 1 UNION ALL SELECT n+1 FROM r) SELECT max(n) FROM r", "seconds"),
         ],
     )
-    def test_a_query_ends_within_its_budget(self, sql: str, told: str, tmp_path: Path) -> None:
+    def test_a_query_ends_within_its_budget(self, sql: str, reported: str, tmp_path: Path) -> None:
         pytest.importorskip("duckdb")
         tools = tmp_path / "tools.json"
         tools.write_text(json.dumps({"tools": [make_tool("t", DOUBLING["allOf"], in_a_circle=False)]}))
         catalog = tmp_path / "catalog"
         assert run_process("scan", tools, "--catalog", catalog).code == 0
-        seconds = "2" if told == "seconds" else "50"
+        seconds = "2" if reported == "seconds" else "50"
         run = run_process(
             "catalog", "sql", "--catalog", catalog, "--memory", "300", "--deadline", seconds, sql
         )
         assert run.code == 3, run.err
-        assert told in run.err.splitlines()[0]
+        assert reported in run.err.splitlines()[0]
         assert len(run.err.splitlines()) == 2

@@ -208,7 +208,7 @@ def forgeries() -> list[bytes]:
 def test_only_the_whole_signature_counts() -> None:
     key = read_public_key(public_key_line(MINE))
     assert key.has_signed(bytes(20), sign(MINE, bytes(20)))
-    assert [key.has_signed(bytes(20), one) for one in forgeries()] == [False] * len(forgeries())
+    assert [key.has_signed(bytes(20), forgery) for forgery in forgeries()] == [False] * len(forgeries())
     assert not key.has_signed(bytes(19) + b"\1", sign(MINE, bytes(20)))
     assert not key.has_signed(b"", sign(MINE, bytes(20)))
 

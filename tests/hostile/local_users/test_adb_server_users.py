@@ -66,7 +66,7 @@ def port_of(phone: VirtualPhone) -> int:
 def ask(port: int, *requests: bytes) -> bytes:
     """Send requests without waiting, and return everything that comes back."""
     with socket.create_connection(("127.0.0.1", port), timeout=120) as client:
-        client.sendall(b"".join(b"%04x%s" % (len(one), one) for one in requests))
+        client.sendall(b"".join(b"%04x%s" % (len(request), request) for request in requests))
         client.shutdown(socket.SHUT_WR)
         pieces = []
         while piece := client.recv(65536):
@@ -92,7 +92,7 @@ REFUSED = b"FAIL002athis virtual phone belongs to another user"
 def test_another_user_is_refused(
     phone: VirtualPhone, as_stranger: Callable[[Callable[[], bytes]], bytes], requests: list[bytes]
 ) -> None:
-    meant = [one.replace(b"SERIAL", phone.serial.encode()) for one in requests]
+    meant = [request.replace(b"SERIAL", phone.serial.encode()) for request in requests]
     port = port_of(phone)
     assert as_stranger(lambda: ask(port, *meant)) == REFUSED
     assert phone.log.of_kind("service") == phone.log.of_kind("host-service") == []
@@ -102,7 +102,7 @@ def test_another_user_is_refused(
     assert not phone.system.files.exists("/data/local/tmp/planted")
 
 
-def test_the_user_is_served_beside_it(
+def test_the_user_is_served_next_to_it(
     phone: VirtualPhone, as_stranger: Callable[[Callable[[], bytes]], bytes], monkeypatch: pytest.MonkeyPatch
 ) -> None:
     port = port_of(phone)
@@ -122,7 +122,7 @@ def test_who_is_gone_already_is_nobody(
     def send_and_go() -> bytes:
         for _ in range(50):
             with socket.create_connection(("127.0.0.1", port), timeout=120) as client:
-                client.sendall(b"".join(b"%04x%s" % (len(one), one) for one in request))
+                client.sendall(b"".join(b"%04x%s" % (len(item), item) for item in request))
         return b"done"
 
     assert as_stranger(send_and_go) == b"done"

@@ -251,4 +251,4 @@ def test_a_planted_file_is_made_anew(cache: Path, tmp_path: Path, kind: str) -> 
     made = parts._made_once("shim-1.jar", lambda path: parts._write(path, b"made"))
     assert made.read_bytes() == b"made"
     assert not made.is_symlink()
-    assert [one.name for one in cache.iterdir()] == ["shim-1.jar"]
+    assert [item.name for item in cache.iterdir()] == ["shim-1.jar"]

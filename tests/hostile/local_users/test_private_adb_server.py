@@ -24,10 +24,10 @@ def sockets_of(program: Path) -> set[str]:
         try:
             if str(program).encode() not in (process / "environ").read_bytes():
                 continue
-            found |= {str(one.readlink()) for one in (process / "fd").iterdir()}
+            found |= {str(item.readlink()) for item in (process / "fd").iterdir()}
         except OSError:
             continue
-    return {one[len("socket:[") : -1] for one in found if one.startswith("socket:[")}
+    return {item[len("socket:[") : -1] for item in found if item.startswith("socket:[")}
 
 
 @pytest.mark.requires("adb")

@@ -49,12 +49,12 @@ def test_a_number_beyond_a_double_hides_no_app_from_a_scan(number: str, tmp_path
     tools = write_tools(tmp_path / "tools.json", number)
     run = run_process("scan", tools, "--catalog", tmp_path / "catalog", "--json")
     assert run.code == 0, run.err
-    told = json.loads(run.out)
-    assert told["outcomes"] == {"read": 1}
-    assert told["rows"]["capabilities"] == 2
+    reported = json.loads(run.out)
+    assert reported["outcomes"] == {"read": 1}
+    assert reported["rows"]["capabilities"] == 2
     (declaration,) = next(iter(Catalog.open(tmp_path / "catalog").ask("SELECT declaration FROM providers")))
-    held = read_part(Provider, declaration).capabilities[1].input
-    assert held.properties["n"].type.enum[0] == Decimal(number)  # type: ignore[union-attr, index]
+    kept = read_part(Provider, declaration).capabilities[1].input
+    assert kept.properties["n"].type.enum[0] == Decimal(number)  # type: ignore[union-attr, index]
 
 
 @pytest.mark.slow
@@ -112,8 +112,8 @@ class TestACrashAtOneCapability:
         assert scanned.rows is not None
         tables = scanned.rows.tables
         return (
-            [one.id for one in tables["capabilities"]],  # type: ignore[union-attr]
-            [one.message for one in tables["problems"]],  # type: ignore[union-attr]
+            [item.id for item in tables["capabilities"]],  # type: ignore[union-attr]
+            [item.message for item in tables["problems"]],  # type: ignore[union-attr]
         )
 
     @staticmethod
@@ -163,9 +163,9 @@ class TestCatalogsOfOthers:
     @pytest.mark.parametrize("number", [LARGE, HUGE, "Infinity", "NaN", "1.5", "true", '"1"', "[]", "null"])
     def test_the_counts_of_a_catalog_are_integers(self, number: str, catalog: Path) -> None:
         file = catalog / "catalog.json"
-        told = json.loads(file.read_text())
-        told["rows"]["apps"] = "HERE"
-        file.write_text(json.dumps(told).replace('"HERE"', number))
+        reported = json.loads(file.read_text())
+        reported["rows"]["apps"] = "HERE"
+        file.write_text(json.dumps(reported).replace('"HERE"', number))
         with pytest.raises(InputError, match="it is not a catalog"):
             Catalog.open(catalog)
         run = run_process("catalog", "sql", "--catalog", catalog, "SHOW TABLES")

@@ -93,7 +93,7 @@ def response_in(intent: Intent) -> dict[str, Any]:
 
 def runs_of_tools(world: World) -> int:
     kinds = ("service-bound", "activity-started", "broadcast-delivered")
-    return sum(TOOL in repr(one) for kind in kinds for one in world.system.log.of_kind(kind))
+    return sum(TOOL in repr(item) for kind in kinds for item in world.system.log.of_kind(kind))
 
 
 def test_the_grant_of_a_callbacks_creator_does_not_let_a_sender_change_anything(world: World) -> None:
@@ -113,7 +113,7 @@ def test_what_a_sender_may_have_read_reaches_the_callbacks_creator_alone(world: 
     start(world, victims_callback(world, sent), "radio")
     wait_until(lambda: sent)
     assert outputs_of(response_in(sent[0])) == {"result": "did well"}
-    packages = {one["package"] for one in world.system.log.of_kind("pending-intent-sent")}
+    packages = {item["package"] for item in world.system.log.of_kind("pending-intent-sent")}
     assert packages == {VICTIM}
 
 
@@ -121,7 +121,7 @@ def test_a_sender_puts_nothing_of_its_own_into_another_apps_intent(world: World)
     sent: list[Intent] = []
     start(world, victims_callback(world, sent), "radio", more={"own": "forged", "amount": "1000", "new": "x"})
     wait_until(lambda: sent)
-    values = {name: one.value for name, one in sent[0].extras.values.items()}
+    values = {name: first.value for name, first in sent[0].extras.values.items()}
     assert {name: values[name] for name in OWN} == OWN
     assert values.keys() - OWN.keys() <= ANSWER
     assert (sent[0].action, sent[0].component, sent[0].data) == (None, None, None)
@@ -132,7 +132,7 @@ def test_a_callback_that_the_system_does_not_know_runs_nothing(world: World, cal
     before = runs_of_tools(world)
     for capability in ("desk", "radio"):
         start(world, callback, capability)
-    wait_until(lambda: not [one for one in world.system.services.running() if one.name == SERVICE])
+    wait_until(lambda: not [item for item in world.system.services.running() if item.name == SERVICE])
     assert runs_of_tools(world) == before
     assert world.host("history")["calls"] == []
 
@@ -162,5 +162,5 @@ def test_starts_in_somebodys_name_cost_their_bound_calls_nothing(world: World) -
     for _ in range(60):
         start(world, callback, "desk")
     wait_until(lambda: len(sent) == 60)
-    assert {token_of(response_in(one)) for one in sent} <= {"denied", "busy"}
+    assert {token_of(response_in(item)) for item in sent} <= {"denied", "busy"}
     assert outputs_of(world.ask("desk", {"how": "well"}, caller=VICTIM)) == {"result": "did well"}

@@ -171,7 +171,7 @@ def test_a_chain_of_references_ends() -> None:
 
 def test_many_values_in_many_files_are_read_once(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     for number in range(300):
-        text = "".join(f'<string name="s{number}_{one}">x</string>' for one in range(50))
+        text = "".join(f'<string name="s{number}_{item}">x</string>' for item in range(50))
         write_tree(tmp_path, {f"res/values-l{number}/s.xml": f"<resources>{text}</resources>"})
     items = "".join(f'<service android:name="@string/s{number % 300}_1"/>' for number in range(2000))
     write_tree(tmp_path, {"AndroidManifest.xml": manifest(items)})
@@ -234,7 +234,7 @@ def test_a_folder_of_endless_files_is_left_at_the_budget(
     monkeypatch.setattr(folders, "MAX_ENTRIES", 10)
     write_tree(tmp_path, {"a.json": "tools a", **{f"many/f{number}": "" for number in range(20)}})
     reading = read(tmp_path)
-    assert [one.capabilities[0].id for one in reading.providers] == ["a"]
+    assert [provider.capabilities[0].id for provider in reading.providers] == ["a"]
     (problem,) = reading.problems
     assert isinstance(problem, BudgetError)
     assert problem.place == str(tmp_path)
@@ -243,10 +243,10 @@ def test_a_folder_of_endless_files_is_left_at_the_budget(
 def test_folders_are_looked_into_down_to_a_limit(tmp_path: Path) -> None:
     for levels in (MAX_LEVELS - 1, MAX_LEVELS + 5):
         write_tree(tmp_path, {"/".join(["d"] * levels) + "/x.json": f"tools at{levels}"})
-    assert [one.capabilities[0].id for one in read(tmp_path).providers] == [f"at{MAX_LEVELS - 1}"]
+    assert [provider.capabilities[0].id for provider in read(tmp_path).providers] == [f"at{MAX_LEVELS - 1}"]
 
 
-def test_a_document_in_meta_data_is_no_list_of_files() -> None:
+def test_a_document_in_meta_data_is_not_a_list_of_files() -> None:
     text = manifest(f'<meta-data android:name="j" android:value="{"a," * 100_000}"/>')
     application = application_from_tree({"AndroidManifest.xml": text.encode()})
     assert isinstance(application.components[0].meta_data[0].value, str)

@@ -56,7 +56,7 @@ def impostor(proof: Path) -> Iterator[tuple[int, list[str]]]:
 
 @pytest.mark.slow
 @pytest.mark.parametrize("scheme", ["tcp", "ws", "wss", "ucx"])
-def test_a_scheduler_that_anybody_may_stand_in_for_is_not_even_called(
+def test_a_scheduler_that_anybody_may_are_in_for_is_not_even_called(
     scheme: str, impostor: tuple[int, list[str]], proof: Path, tmp_path: Path
 ) -> None:
     port, seen = impostor
@@ -102,6 +102,6 @@ def test_a_scheduler_on_this_machine_is_called(host: str, monkeypatch: pytest.Mo
 
 
 def test_help_says_what_a_scheduler_may_do() -> None:
-    told = " ".join(run_process("scan", "--help", COLUMNS="200").out.split())
-    assert "it can run code here" in told
-    assert "--trust-scheduler" in told
+    reported = " ".join(run_process("scan", "--help", COLUMNS="200").out.split())
+    assert "it can run code here" in reported
+    assert "--trust-scheduler" in reported

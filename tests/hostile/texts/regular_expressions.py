@@ -144,9 +144,9 @@ def _flags_of(call: ast.Call) -> int:
             return int(eval(ast.unparse(keyword.value), {"re": re}))
     for argument in call.args[1:]:
         if all(
-            isinstance(one, ast.Name | ast.Attribute | ast.BinOp | ast.BitOr | ast.Load)
-            and (not isinstance(one, ast.Attribute) or one.attr.isupper())
-            for one in ast.walk(argument)
+            isinstance(item, ast.Name | ast.Attribute | ast.BinOp | ast.BitOr | ast.Load)
+            and (not isinstance(item, ast.Attribute) or item.attr.isupper())
+            for item in ast.walk(argument)
         ) and "re." in ast.unparse(argument):
             return int(eval(ast.unparse(argument), {"re": re}))
     return 0
@@ -224,7 +224,7 @@ class Matcher:
         if operation is constants.AT:
             return self._is_place(argument, at, flags) and rest(at)
         if operation is constants.BRANCH:
-            return any(self._sequence(one, 0, at, flags, rest) for one in argument[1])
+            return any(self._sequence(item, 0, at, flags, rest) for item in argument[1])
         if operation is constants.SUBPATTERN:
             group, add, remove, body = argument
 
@@ -235,8 +235,8 @@ class Matcher:
 
             return self._sequence(body, 0, at, (flags | add) & ~remove, close)
         if operation is constants.GROUPREF:
-            held = self._groups.get(argument, "")
-            return self._text.startswith(held, at) and rest(at + len(held))
+            kept = self._groups.get(argument, "")
+            return self._text.startswith(kept, at) and rest(at + len(kept))
         if operation in {constants.ASSERT, constants.ASSERT_NOT}:
             return self._looks(argument, at, flags) is (operation is constants.ASSERT) and rest(at)
         if operation is constants.ATOMIC_GROUP:
@@ -334,12 +334,12 @@ class Matcher:
             return at == len(text)
         if place is constants.AT_END:
             return at == len(text) or text[at:] == "\n" or (bool(flags & re.MULTILINE) and after == "\n")
-        words = [bool(one) and (one.isalnum() or one == "_") for one in (before, after)]
+        words = [bool(item) and (item.isalnum() or item == "_") for item in (before, after)]
         return (words[0] != words[1]) is (place is constants.AT_BOUNDARY)
 
     def _test_of(self, operation: Any, argument: Any, flags: int) -> Callable[[str], bool] | None:
         if operation is constants.ANY:
-            return (lambda _: True) if flags & re.DOTALL else (lambda one: one != "\n")
+            return (lambda _: True) if flags & re.DOTALL else (lambda item: item != "\n")
         if operation not in {constants.LITERAL, constants.NOT_LITERAL, constants.IN}:
             return None
         key = hash((id(argument), argument if isinstance(argument, int) else 0, operation, flags))
@@ -356,15 +356,15 @@ def _set_test(operation: Any, argument: Any, flags: int) -> Callable[[str], bool
         items = [(constants.LITERAL, argument)]
         if operation is constants.NOT_LITERAL:
             items = [(constants.NEGATE, None), *items]
-    body = "".join(_set_item(*one) for one in items)
+    body = "".join(_set_item(*item) for item in items)
     kept = flags & (re.IGNORECASE | re.ASCII)
     compiled = re.compile(f"[{body}]", kept)
     answers: dict[str, bool] = {}
 
-    def test(one: str) -> bool:
-        if one not in answers:
-            answers[one] = compiled.match(one) is not None
-        return answers[one]
+    def test(item: str) -> bool:
+        if item not in answers:
+            answers[item] = compiled.match(item) is not None
+        return answers[item]
 
     return test
 
@@ -408,8 +408,8 @@ def _repetitions(items: Any, lead: str) -> Iterator[tuple[str, Any]]:
         elif operation is constants.ATOMIC_GROUP:
             yield from _repetitions(argument, lead)
         elif operation is constants.BRANCH:
-            for one in argument[1]:
-                yield from _repetitions(one, lead)
+            for item in argument[1]:
+                yield from _repetitions(item, lead)
         elif operation in {constants.ASSERT, constants.ASSERT_NOT}:
             yield from _repetitions(argument[1], lead)
         lead += _example(operation, argument)
@@ -424,10 +424,10 @@ def _pumps(body: Any) -> list[str]:
         if operation is constants.SUBPATTERN:
             return _pumps(argument[3])
         if operation is constants.BRANCH:
-            return [pump for one in argument[1] for pump in _pumps(one)][:12]
-    whole = "".join(_example(*one) for one in body)
-    longer = "".join(_example(one[0], one[1], 1) for one in body)
-    return list(dict.fromkeys(one for one in (whole, longer) if one))
+            return [pump for item in argument[1] for pump in _pumps(item)][:12]
+    whole = "".join(_example(*item) for item in body)
+    longer = "".join(_example(item[0], item[1], 1) for item in body)
+    return list(dict.fromkeys(item for item in (whole, longer) if item))
 
 
 def _members(operation: Any, argument: Any) -> list[str]:
@@ -435,11 +435,11 @@ def _members(operation: Any, argument: Any) -> list[str]:
         return list(_SAMPLES)
     test = _set_test(operation, argument, 0)
     given = [
-        chr(one if isinstance(one, int) else one[0])
-        for kind, one in (argument if operation is constants.IN else [])
+        chr(fromkey if isinstance(fromkey, int) else fromkey[0])
+        for kind, fromkey in (argument if operation is constants.IN else [])
         if kind in {constants.LITERAL, constants.RANGE}
     ]
-    return [one for one in dict.fromkeys([*given[:4], *_SAMPLES]) if test(one)][:8]
+    return [fromkey for fromkey in dict.fromkeys([*given[:4], *_SAMPLES]) if test(fromkey)][:8]
 
 
 def _example(operation: Any, argument: Any, extra: int = 0) -> str:
@@ -449,13 +449,13 @@ def _example(operation: Any, argument: Any, extra: int = 0) -> str:
         return (_members(operation, argument) or [""])[0]
     if operation in _REPEATS:
         times = min(int(argument[0]) + extra, 40)
-        return "".join(_example(*one) for one in argument[2]) * times
+        return "".join(_example(*item) for item in argument[2]) * times
     if operation is constants.SUBPATTERN:
-        return "".join(_example(one[0], one[1], extra) for one in argument[3])
+        return "".join(_example(item[0], item[1], extra) for item in argument[3])
     if operation is constants.ATOMIC_GROUP:
-        return "".join(_example(one[0], one[1], extra) for one in argument)
+        return "".join(_example(item[0], item[1], extra) for item in argument)
     if operation is constants.BRANCH:
-        return "".join(_example(*one) for one in argument[1][0])
+        return "".join(_example(*item) for item in argument[1][0])
     return ""
 
 

@@ -123,7 +123,7 @@ def test_no_output_has_hidden_characters(text: str, output: Callable[[str], str]
 
 
 @pytest.mark.parametrize("name", ["page", "html", "json in html", "json", "csv of an answer"])
-@pytest.mark.parametrize("text", [one for key, one in NORMAL.items() if key != "CRLF"])
+@pytest.mark.parametrize("text", [item for key, item in NORMAL.items() if key != "CRLF"])
 def test_outputs_keep_what_is_normal(text: str, name: str) -> None:
     assert text in OUTPUTS[name](text)
 
@@ -131,9 +131,9 @@ def test_outputs_keep_what_is_normal(text: str, name: str) -> None:
 @pytest.mark.parametrize(
     "text",
     [
-        one
-        for key, one in NORMAL.items()
-        if "mark" not in key and "flag" not in key and not one.startswith("\U0001f3f4")
+        item
+        for key, item in NORMAL.items()
+        if "mark" not in key and "flag" not in key and not item.startswith("\U0001f3f4")
     ],
 )
 def test_reports_for_spreadsheets_keep_what_is_normal(text: str) -> None:
@@ -153,7 +153,7 @@ def test_a_piped_diff_shows_what_is_hidden(capsys: pytest.CaptureFixture[str]) -
 
 
 def test_a_piped_diff_without_hidden_characters_is_as_it_is(capsys: pytest.CaptureFixture[str]) -> None:
-    diff = "".join(f"+{one}\r\n" for one in NORMAL.values())
+    diff = "".join(f"+{item}\r\n" for item in NORMAL.values())
     migrating._print_diff(diff)
     printed = capsys.readouterr()
     assert (printed.out, printed.err) == (diff, "")

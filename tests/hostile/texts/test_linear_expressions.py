@@ -68,18 +68,18 @@ def _with_room(work: Callable[[], object]) -> None:
 
 
 def _check(expressions: list[Expression]) -> None:
-    for one in expressions:
-        growth, method, text = worst_growth(one)
-        assert growth <= MOST_GROWTH, f"{one.place}: {method} of {one.pattern!r} on {text}"
+    for expression in expressions:
+        growth, method, text = worst_growth(expression)
+        assert growth <= MOST_GROWTH, f"{expression.place}: {method} of {expression.pattern!r} on {text}"
 
 
-def _is_bounded(one: Expression) -> bool:
-    return one.place.rpartition(":")[0] in BOUNDED and one.pattern.startswith(BOUNDED_PATTERNS)
+def _is_bounded(item: Expression) -> bool:
+    return item.place.rpartition(":")[0] in BOUNDED and item.pattern.startswith(BOUNDED_PATTERNS)
 
 
 def test_the_survey_finds_the_expressions() -> None:
     assert len(_survey().expressions) > 200
-    assert {one.partition(": ")[0] for one in _survey().computed} == set(COMPUTED)
+    assert {item.partition(": ")[0] for item in _survey().computed} == set(COMPUTED)
     assert sum(map(_is_bounded, _survey().expressions)) == len(BOUNDED)
 
 
@@ -87,15 +87,15 @@ def test_the_survey_finds_the_expressions() -> None:
 @pytest.mark.parametrize("part", range(_PARTS))
 def test_work_grows_with_the_text(part: int) -> None:
     listed = _survey().expressions[part::_PARTS]
-    _with_room(lambda: _check([one for one in listed if not _is_bounded(one)]))
+    _with_room(lambda: _check([item for item in listed if not _is_bounded(item)]))
 
 
 @pytest.mark.slow
 def test_work_of_shell_texts_grows_with_the_text() -> None:
     texts = load_shell_texts()
-    patterns = [*texts.notices, *(one.pattern for one in texts.failures)]
+    patterns = [*texts.notices, *(item.pattern for item in texts.failures)]
     methods = frozenset({"search"})
-    _with_room(lambda: _check([Expression("mappings", one, re.MULTILINE, methods) for one in patterns]))
+    _with_room(lambda: _check([Expression("mappings", item, re.MULTILINE, methods) for item in patterns]))
 
 
 _BAITS: Final = (
@@ -109,7 +109,7 @@ _ADDRESSES: Final = ("![a](https://a?b=", "](https://a?", "<img src=http://a")
 @pytest.mark.parametrize(
     "pattern",
     [pattern for _, pattern in (*phrases._MARKS, *phrases._SQUEEZED_MARKS)],
-    ids=lambda one: one.pattern[:40],
+    ids=lambda item: item.pattern[:40],
 )
 def test_work_of_phrases_grows_with_the_text(pattern: re.Pattern[str]) -> None:
     """The phrases have bounded repetitions, so they are looked at in texts longer than the bounds."""
