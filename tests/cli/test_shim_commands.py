@@ -764,7 +764,7 @@ def test_a_shim_whose_app_is_gone_is_broken_and_sync_removes_it(shim: Shim, phon
     status = shim("status")
     assert status.code == 4
     assert (
-        f"broken: {WEATHER} is not installed, or the shim cannot see it; fix: Install the app" in status.out
+        f"broken: {WEATHER} is not installed, or the shim cannot see it; fix: install the app" in status.out
     )
     assert "2 shims, 1 broken, on" in status.out
     records = shim.document("status")["shims"]

@@ -17,7 +17,7 @@ DRAW = {"format": "png", "width": 2000}
         (PdfPage(picture=Picture(0, 5, zlib.compress(bytes(50_000_000)))), "no pixels"),
         (PdfPage(picture=Picture(8, 6, b"none")), "the page's picture is damaged"),
         (PdfPage(picture=Picture(8, 6, zlib.compress(b"few"))), "the page's picture is damaged"),
-        (PdfPage(("a",), width=1, height=99_999), "only PDF files that were made on the phone"),
+        (PdfPage(("a",), width=1, height=99_999), "only PDF files of its own are read"),
         (PdfPage(("a",), width=72, height=14_400), "would have more than 16000000 pixels"),
     ],
 )
@@ -43,4 +43,4 @@ def test_many_heads_without_pages_are_passed_over_once() -> None:
     data = b"%PDF-1.4\n" + b"/MediaBox[0 0 612 792]" * 700_000
     code, extras = call(phone_with(a=data), "page_count", {"path": FILE})
     assert code == 0
-    assert "only PDF files that were made on the phone" in extras["error"]
+    assert "only PDF files of its own are read" in extras["error"]
