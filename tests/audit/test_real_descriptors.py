@@ -109,6 +109,7 @@ def problems_of(descriptor: Descriptor, folder: Path) -> list[str]:
     return found
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("name", SAMPLE_APPS)
 def test_sample_apps_convert_as_reported(name: str, tmp_path: Path) -> None:
     assert problems_of(sample_app(name), tmp_path) == []

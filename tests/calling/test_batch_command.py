@@ -33,6 +33,7 @@ def note(identifier: str, title: str) -> dict[str, Any]:
     return {"id": identifier, "capability": CREATE, "arguments": {"title": title, "content": "c"}}
 
 
+@pytest.mark.slow
 def test_a_batch_calls_each_and_a_second_run_calls_only_what_is_new(
     bare: ReachedPhone, tmp_path: Path
 ) -> None:

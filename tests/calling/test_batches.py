@@ -203,6 +203,7 @@ def test_two_runs_do_not_share_a_journal(tmp_path: Path) -> None:
         pass
 
 
+@pytest.mark.slow
 def test_a_line_that_was_cut_is_dropped_wherever_it_was_cut(tmp_path: Path) -> None:
     path = tmp_path / "results.jsonl"
     with open_journal(path) as journal:

@@ -135,6 +135,7 @@ def test_invalid_usage_exits_with_2(bare: ReachedPhone, arguments: list[str], me
     assert message in done.err
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     ("typed", "expected"), [(b"y\n", "title: shown"), (b"n\n", "error: denied: not approved")]
 )
@@ -146,6 +147,7 @@ def test_a_terminal_shows_the_arguments_and_asks(bare: ReachedPhone, typed: byte
     assert expected in printed
 
 
+@pytest.mark.slow
 def test_always_approves_until_the_declaration_changes(bare: ReachedPhone) -> None:
     arguments = ["--args", "{}", "--serial", bare.phone.serial]
     assert "Call it?" in run_on_terminal("call", "summarizeNotes", *arguments, typed=b"a\n")

@@ -110,6 +110,7 @@ def test_a_long_request_that_is_given_up_at_its_deadline_is_ended_in_the_shim(
     assert shim_of(silent, PDF_TOOL).status().open == 0
 
 
+@pytest.mark.slow
 def test_ctrl_c_ends_the_call_in_the_shim(silent: ReachedPhone) -> None:
     arguments = ["call", "query_clock_in", "--arg", "date=2026-02-03", "--yes", "--deadline", "100"]
     command = [sys.executable, "-m", "droidgate", *arguments, "--serial", silent.phone.serial]

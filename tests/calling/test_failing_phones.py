@@ -43,6 +43,7 @@ def sent(reached: ReachedPhone, word: str) -> int:
     return sum(word in command for command in reached.commands())
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     ("capability", "arguments", "package", "word"),
     [

@@ -114,6 +114,7 @@ def test_a_phone_that_does_not_say_leaves_the_step_as_it_is() -> None:
     assert set(texts) == {"a shim"}
 
 
+@pytest.mark.slow
 def test_a_terminal_shows_the_wait_and_removes_it(silent: ReachedPhone) -> None:
     arguments = ["call", "query_clock_in", "--arg", "date=2026-02-03", "--yes", "--deadline", "2"]
     arguments += ["--serial", silent.phone.serial]

@@ -214,6 +214,7 @@ def test_convert_prints_sarif(droidgate: Runner) -> None:
     ]
 
 
+@pytest.mark.slow
 def test_a_dialect_that_is_only_read_is_refused_with_the_reason(droidgate: Runner) -> None:
     formats = json.loads(droidgate("formats", "--json").out)["formats"]
     unwritten = [
@@ -453,12 +454,14 @@ def test_the_demo_without_the_mcp_sdk_leaves_the_client_out_in_one_line(
     assert f"left out: the MCP SDK is not installed ({install_command('serve')})" in run.out
 
 
+@pytest.mark.slow
 def test_the_demo_is_short_and_narrow(droidgate: Runner) -> None:
     lines = droidgate("demo").out.splitlines()
     assert len(lines) <= 90
     assert [line for line in lines if len(line) > 100] == []
 
 
+@pytest.mark.slow
 def test_the_demo_fails_where_an_app_answers_something_else(
     monkeypatch: pytest.MonkeyPatch, droidgate: Runner
 ) -> None:

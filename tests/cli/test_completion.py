@@ -61,6 +61,7 @@ def test_help_completes_commands_and_those_below_them() -> None:
     assert complete("droidgate help nope ") == []
 
 
+@pytest.mark.slow
 def test_targets_are_completed_with_their_dialects() -> None:
     assert "observed" not in complete("droidgate convert --to ")
     assert complete("droidgate migrate --to mm") == ["mmcp"]
@@ -73,6 +74,7 @@ def test_serials_are_those_of_a_running_server(phone: VirtualPhone, monkeypatch:
     assert complete("droidgate shim status --serial x") == []
 
 
+@pytest.mark.slow
 def test_shims_and_their_capabilities_are_completed(
     droidgate: Runner, phone: VirtualPhone, monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -117,6 +119,7 @@ def test_a_broken_configuration_does_not_disturb(tmp_path: Path, monkeypatch: py
     assert complete("droidgate convert --to mob") == ["mobile-mcp"]
 
 
+@pytest.mark.slow
 def test_zsh_and_fish_get_descriptions() -> None:
     assert complete("droidgate convert --to mob", shell="zsh") == [
         '_arguments \'*: :(("mobile-mcp":"Mobile-MCP"))\''

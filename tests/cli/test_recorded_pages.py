@@ -179,6 +179,7 @@ def test_pages_of_virtual_phones_fit_each_width(
             run(["phone", "stop"])
 
 
+@pytest.mark.slow
 def test_the_demo_works_and_its_page_fits_each_width(
     droidgate: Runner, golden: Golden, monkeypatch: pytest.MonkeyPatch, tmp_path: Path
 ) -> None:

@@ -96,6 +96,7 @@ def folder_with(tmp_path: Path, *names: str) -> Path:
     return tmp_path
 
 
+@pytest.mark.slow
 def test_build_install_status_call_sync_doctor_uninstall(shim: Shim, phone: VirtualPhone) -> None:
     installed = shim.document("install", *ALL, "--from", "adb:")
     assert all(item["works"] for item in installed["shims"])
@@ -536,6 +537,7 @@ def instrumentations(phone: VirtualPhone) -> list[Any]:
     return [event for event in phone.log.events if event["event"] == "instrumentation"]
 
 
+@pytest.mark.slow
 def test_only_shims_with_app_functions_include_the_one_that_calls_them_and_it_goes_with_the_last(
     shim: Shim, phone: VirtualPhone
 ) -> None:
@@ -734,6 +736,7 @@ def test_an_agent_calls_what_was_granted_to_it_until_the_grant_is_revoked(
     assert grants_on_the_phone(shim) == []
 
 
+@pytest.mark.slow
 def test_apps_that_agents_reach_by_themselves_get_a_shim_only_on_request(
     shim: Shim, phone: VirtualPhone
 ) -> None:

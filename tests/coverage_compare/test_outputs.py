@@ -54,6 +54,7 @@ def test_the_terminal_shows_hostile_texts_by_their_codes(run: Runner, hostile: P
     assert "\\x1b[31mred" in done.out
 
 
+@pytest.mark.slow
 def test_no_cell_of_a_csv_is_a_formula(run: Runner, hostile: Path, tmp_path: Path) -> None:
     assert run("coverage", hostile, "--csv", tmp_path / "out", "--since", hostile).code == 0
     names = {path.stem for path in (tmp_path / "out").iterdir()}

@@ -334,6 +334,7 @@ def test_an_empty_catalog_has_a_report(tmp_path: Path) -> None:
     assert report.details.apps == ()
 
 
+@pytest.mark.slow
 def test_the_sample_apps_are_reached_as_their_pages_say(tmp_path: Path) -> None:
     catalog = scan_into(tmp_path / "c", CHECKOUT / "device_shim/apps").catalog
     report = report_of(catalog, details=True)

@@ -114,6 +114,7 @@ def test_apps_of_droidgate_itself_are_counted_only_if_they_are_asked_for(run: Ru
     assert "left out" not in asked
 
 
+@pytest.mark.slow
 def test_a_new_shim_is_not_a_change_unless_it_is_asked_for(run: Runner, tmp_path: Path) -> None:
     app = App("org.example", [mmcp(NOTE)])
     make_catalog(tmp_path / "old", app)
@@ -228,6 +229,7 @@ def scanned(run: Runner, tmp_path: Path, files: dict[str, bytes], monkeypatch: p
     return tmp_path / "its catalog"
 
 
+@pytest.mark.slow
 def test_a_catalog_of_which_nothing_was_read_names_the_inputs_and_reasons(
     run: Runner, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -241,6 +243,7 @@ def test_a_catalog_of_which_nothing_was_read_names_the_inputs_and_reasons(
     assert all(line.endswith(reason) for line in lines[2:])
 
 
+@pytest.mark.slow
 def test_a_part_that_cannot_be_read_is_named_with_its_place(
     run: Runner, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -266,6 +269,7 @@ def test_a_part_that_cannot_be_read_is_named_with_its_place(
     assert unread["reasons"] == [{"name": part["reason"], "count": 1}]
 
 
+@pytest.mark.slow
 def test_a_catalog_whose_inputs_were_all_read_has_no_part_about_that(run: Runner, tmp_path: Path) -> None:
     assert "Not read" not in _report(run, tmp_path / "c", App("a", [mmcp(NOTE)]))
 

@@ -209,6 +209,7 @@ def test_two_versions_of_an_app_are_two_apps(tmp_path: Path) -> None:
     assert sorted(pins) == [("say_time", 1, 2), ("set_alarm", 1, 2)], "the version is in no pin"
 
 
+@pytest.mark.slow
 def test_a_catalog_is_a_source_of_another(apps: Path, catalog: Catalog, tmp_path: Path) -> None:
     more = tmp_path / "more"
     more.mkdir()
@@ -222,6 +223,7 @@ def test_a_catalog_is_a_source_of_another(apps: Path, catalog: Catalog, tmp_path
     assert names[-2:] == ["more/another.apk", "more/same.apk"]
 
 
+@pytest.mark.slow
 def test_the_files_have_the_columns_that_the_code_says(catalog: Catalog) -> None:
     for name, table in TABLES.items():
         described = [(row[0], row[1]) for row in ask(catalog, f"DESCRIBE {name}")]
@@ -275,6 +277,7 @@ def test_a_folder_with_other_things_is_not_written_into(apps: Path, tmp_path: Pa
     assert [path.name for path in tmp_path.iterdir()] == ["thesis.txt"]
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("left", ["known-0123456789abcdef.units", "scan.kept", "building"])
 def test_what_a_scan_leaves_when_it_is_ended_early_is_not_a_hindrance(
     left: str, apps: Path, tmp_path: Path
@@ -545,6 +548,7 @@ def test_questions_are_answered(catalog: Catalog) -> None:
     assert len(answer_of(catalog, "SHOW TABLES")[1]) == len(TABLES)
 
 
+@pytest.mark.slow
 def test_the_commands_scan_and_answer(apps: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     folder = str(tmp_path / "c")
     assert run(["scan", str(apps), "--catalog", folder, "--workers", "1", "--json"]) == 0

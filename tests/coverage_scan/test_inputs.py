@@ -223,6 +223,7 @@ def test_a_file_in_memory_that_is_not_there_is_reported_in_words(tmp_path: Path)
     assert ask(catalog, "SELECT reason FROM sources") == [("it cannot be read: No such file",)]
 
 
+@pytest.mark.slow
 def test_a_remote_file_that_is_not_there_is_reported_without_its_url_and_without_words_of_python(
     served: str, tmp_path: Path
 ) -> None:

@@ -34,6 +34,7 @@ def test_the_corpus_gives_the_same_counts_as_ever(tmp_path: Path) -> None:
     assert ask(result.catalog, levels) == [("dropped", 4), ("exact", 49), ("renamed", 157)]
 
 
+@pytest.mark.slow
 def test_the_sample_apps_give_the_same_counts_as_ever(tmp_path: Path) -> None:
     result = scan_into(tmp_path / "c", CHECKOUT / "device_shim/apps")
     assert result.outcomes == {"read": 7}

@@ -226,6 +226,7 @@ def test_a_changed_file_of_a_project_changes_its_unit(tmp_path: Path) -> None:
     assert units[0] != units[1]
 
 
+@pytest.mark.slow
 def test_a_phone_is_scanned_app_by_app(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     with start_phone(server_port=0) as phone:
         monkeypatch.setenv("ANDROID_ADB_SERVER_PORT", str(phone.server_port))

@@ -85,6 +85,7 @@ def test_where_there_is_nothing_to_scan_no_catalog_is_written(
     assert not folder.exists()
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(("count", "commands"), [(5, 0), (7, 1)])
 def test_the_first_reasons_are_reported_and_a_command_for_all_only_where_there_are_more(
     count: int, commands: int, folder: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]
@@ -186,6 +187,7 @@ def test_a_link_to_nowhere_and_a_pipe_in_a_folder_are_rows(tmp_path: Path, folde
     ]
 
 
+@pytest.mark.slow
 def test_a_reason_names_a_file_inside_an_apk_as_such(tmp_path: Path, folder: Path) -> None:
     with zipfile.ZipFile(tmp_path / "x.apk", "w") as archive:
         archive.writestr("AndroidManifest.xml", "<manifest/>")

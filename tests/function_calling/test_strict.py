@@ -187,6 +187,7 @@ def test_a_recursive_tool_is_strict_in_all_of_its_parts() -> None:
     assert tool["parameters"]["$defs"]["I"]["required"] == ["text", "inner"]
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(("count", "strict"), [(5_000, True), (5_001, False)])
 def test_a_tool_of_more_properties_than_the_api_takes_is_not_strict(count: int, strict: bool) -> None:  # noqa: FBT001
     properties = {f"p{number}": {"type": "string"} for number in range(count)}

@@ -76,6 +76,7 @@ def post(url: str, tool: str, arguments: dict[str, Any], token: str | None = Non
         return json.load(answer)
 
 
+@pytest.mark.slow
 def test_ctrl_c_ends_both_servers_and_the_calls_that_run(made: MadePhone, tmp_path: Path) -> None:
     with running(environment_of(made, tmp_path)) as (process, lines):
         data, action = urls_in(lines)

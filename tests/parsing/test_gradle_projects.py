@@ -147,6 +147,7 @@ def test_any_text_is_read_or_left(text: str) -> None:
     read_version_catalog(text)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     "unit",
     [

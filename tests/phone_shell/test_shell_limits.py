@@ -280,6 +280,7 @@ def test_nothing_of_a_line_with_a_refused_part_is_run(command: str) -> None:
     assert not phone.files.exists("/data/local/tmp/made")
 
 
+@pytest.mark.slow
 def test_a_line_of_many_words_and_of_many_pieces_arrives_whole() -> None:
     words = 20_000
     outcome = Phone().run("echo" + " 'a'b\\c\"d\"$x" * words + " && :" * words)

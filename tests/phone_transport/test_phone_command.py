@@ -280,6 +280,7 @@ def test_what_is_not_an_app_is_refused_by_phone_install(droidgate: Runner, tmp_p
     assert run.err.count("\n") <= 2
 
 
+@pytest.mark.slow
 def test_a_file_is_pushed_into_a_folder_or_to_a_name(droidgate: Runner, tmp_path: Path) -> None:
     start(droidgate)
     file = tmp_path / "report.pdf"

@@ -86,6 +86,7 @@ def droidgate(installed: Path, tmp_path: Path) -> Callable[..., str]:
     return run
 
 
+@pytest.mark.slow
 def test_a_folder_is_searched_for_files_of_an_installed_format(
     droidgate: Callable[..., str], tmp_path: Path
 ) -> None:

@@ -47,6 +47,7 @@ def run(snippet: str, folder: Path, **more: str) -> subprocess.CompletedProcess[
     )
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("snippet", [item for item in SNIPPETS if NEEDS_A_PHONE not in item], ids=titled)
 def test_a_snippet_runs_as_it_is_written(snippet: str, folder: Path) -> None:
     done = run(snippet, folder)

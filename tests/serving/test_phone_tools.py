@@ -263,6 +263,7 @@ def answer(choice: str | None, questions: list[str]) -> Ask:
 ADD = ("tally_add_points", {"player": "Ada", "points": 1})
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("revision", REVISIONS)
 def test_a_call_needs_the_approval_of_the_clients_user(
     tmp_path_factory: pytest.TempPathFactory, phone: ReachedPhone, revision: str

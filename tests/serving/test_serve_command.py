@@ -81,6 +81,7 @@ def test_a_client_that_is_gone_ends_the_server_without_an_error(environment: dic
         assert b"error" not in server.stderr.read()
 
 
+@pytest.mark.slow
 def test_standard_output_holds_the_protocol_only(environment: dict[str, str]) -> None:
     lines = [
         {
@@ -103,6 +104,7 @@ def test_standard_output_holds_the_protocol_only(environment: dict[str, str]) ->
     assert "serving " in ended.stderr
 
 
+@pytest.mark.slow
 def test_without_a_phone_it_waits_for_one(environment: dict[str, str]) -> None:
     # No server is started on another machine, and so none stays behind.
     ended = run({**environment, "ANDROID_SERIAL": "", "ADB_SERVER_SOCKET": "tcp:adb.invalid:1"}, sent="")
@@ -111,6 +113,7 @@ def test_without_a_phone_it_waits_for_one(environment: dict[str, str]) -> None:
     assert "serving 0 tools" in ended.stderr
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     ("arguments", "code", "words"),
     [
@@ -129,6 +132,7 @@ def test_a_mistake_is_an_error_with_a_hint(
     assert "hint:" in ended.stderr
 
 
+@pytest.mark.slow
 def test_over_http_it_prints_where_it_listens_and_a_signal_ends_it(environment: dict[str, str]) -> None:
     command = [str(PROGRAM), "serve", "--http", "0"]
     with subprocess.Popen(command, env=environment, stderr=subprocess.PIPE, text=True) as process:

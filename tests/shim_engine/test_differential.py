@@ -91,6 +91,7 @@ def test_thousands_of_broken_requests_are_answered_alike(core: CoreJvm) -> None:
     assert seen.tokens["invalid_argument"] * 2 > seen.cases
 
 
+@pytest.mark.slow
 def test_a_thousand_questions_to_the_user_are_asked_alike(core: CoreJvm) -> None:
     check_questions(compared(CallMaker(1).questions(1_000), core))
 

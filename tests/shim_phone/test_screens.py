@@ -79,6 +79,7 @@ def test_on_android_13_a_visible_agent_lends_its_screen_without_a_flag() -> None
     world.close()
 
 
+@pytest.mark.slow
 def test_a_tap_on_the_notification_opens_the_tool(world: World) -> None:
     world.run("pm", "grant", SHIM, "android.permission.POST_NOTIFICATIONS")
     answers: list[dict[str, Any]] = []

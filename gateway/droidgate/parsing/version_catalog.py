@@ -13,7 +13,7 @@ MAX_CHARACTERS: Final = 256 * 1024
 """A longer catalog is not read."""
 
 _ACCESSOR = re.compile(
-    r"\blibs\.(?P<table>plugins|versions)\.(?P<name>\w+(?:\.(?!get\b|asProvider\b|toInt\b)\w+)*+)"
+    r"\blibs\.(?P<table>plugins|versions)\.(?P<name>\w+(?:\.(?!get\b|asProvider\b|toInt\b)\w+)*)"
     r"(?P<call>(?:\.(?:get|asProvider|toInt)\(\))*)"
 )
 _PLAIN: Final = re.compile(r"[\w.:+-]{1,256}")

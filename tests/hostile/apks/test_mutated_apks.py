@@ -135,6 +135,7 @@ def check(seed: int, count: int) -> None:
     assert read > count / 3
 
 
+@pytest.mark.slow
 def test_mutants_are_read_or_refused() -> None:
     check(seed=1, count=1_500)
 

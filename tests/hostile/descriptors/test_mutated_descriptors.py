@@ -114,6 +114,7 @@ def change_xml(data: bytes, chance: random.Random) -> bytes:
 CHANGES: dict[str, Callable[[bytes, random.Random], bytes]] = {".json": change_json, ".xml": change_xml}
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("dialect", written_dialects())
 @given(chance=st.randoms(use_true_random=False))
 def test_a_changed_descriptor_is_read_checked_and_written_or_refused(

@@ -96,6 +96,7 @@ def test_a_number_that_fills_pages_is_a_row_with_its_reason(tmp_path: Path) -> N
     assert (scanned.outcome, scanned.reason) == ("unreadable", "a number has an exponent beyond 1024")
 
 
+@pytest.mark.slow
 def test_numbers_of_any_size_are_compared(tmp_path: Path) -> None:
     old, new = write_tools(tmp_path / "old.json", "1e1000"), write_tools(tmp_path / "new.json", "0.3")
     assert_no_crash(run_process("diff", old, new))

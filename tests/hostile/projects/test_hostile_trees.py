@@ -202,6 +202,7 @@ def _write_projects(folder: Path, numbers: Iterable[int]) -> None:
         )
 
 
+@pytest.mark.slow
 def test_five_hundred_projects_are_read_without_a_problem(tmp_path: Path) -> None:
     _write_projects(tmp_path, range(500))
     reading = read(tmp_path)

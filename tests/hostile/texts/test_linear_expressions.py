@@ -77,6 +77,7 @@ def _is_bounded(item: Expression) -> bool:
     return item.place.rpartition(":")[0] in BOUNDED and item.pattern.startswith(BOUNDED_PATTERNS)
 
 
+@pytest.mark.slow
 def test_the_survey_finds_the_expressions() -> None:
     assert len(_survey().expressions) > 200
     assert {item.partition(": ")[0] for item in _survey().computed} == set(COMPUTED)
