@@ -360,7 +360,7 @@ class PhoneTargets:
         known = self._limited_to(app, protocol)
         ids = list(dict.fromkeys(target.capability.id for target in known))
         short = {last_part(identifier): identifier for identifier in ids}
-        full = [f"{target.app.package}/{target.capability.id}" for target in known] if "/" in text else []
+        full = [target.short_name for target in known] if "/" in text else []
         closest = closest_name(text, [*ids, *short, *full])
         where = "" if app is None else f" of {app}"
         message = f"no capability{where} on the phone is called {text!r}"

@@ -209,8 +209,8 @@ def _scan_descriptor(item: Item, known: Container[str]) -> Scanned:
     if digest in known:
         return scanned.ended(KNOWN)
     try:
-        name = _name_for(item.location, data)
-        reading = _read_descriptor(data, name=name, must_be_descriptor=item.kind != "descriptor")
+        ending = posixpath.splitext(item.location)[1]
+        reading = _read_descriptor(data, ending, must_be_descriptor=item.kind != "descriptor")
     except InputError as error:
         return scanned.ended("unreadable", error.message)
     if reading is None:
@@ -221,23 +221,19 @@ def _scan_descriptor(item: Item, known: Container[str]) -> Scanned:
     return scanned.ended("read", rows=rows_of_unit(Unit(digest, reading, findings)))
 
 
-def _name_for(location: str, data: bytes) -> str:
-    """Return the name under which a file is read: without its ending, unless a format claims it by that."""
-    named = _DESCRIPTOR + posixpath.splitext(location)[1]
-    is_claimed = detect_format(SourceFile(_DESCRIPTOR, data)) is not None
-    return _DESCRIPTOR if is_claimed or detect_format(SourceFile(named, data)) is None else named
-
-
-def _read_descriptor(data: bytes, *, must_be_descriptor: bool, name: str = _DESCRIPTOR) -> Providers | None:
+def _read_descriptor(data: bytes, ending: str = "", *, must_be_descriptor: bool) -> Providers | None:
+    """Return what a file declares; only its ending, if a format claims it by that, is known of its name."""
     if is_zip(data):
         return None
     if is_binary_xml(data):
         data = source_text_of(data, _DESCRIPTOR).encode()
     if is_manifest(data):
         return read_one_module(Module({MAIN: SourceSet({_DESCRIPTOR: data}, "", _DESCRIPTOR)}), _options())
-    if not must_be_descriptor and detect_format(SourceFile(name, data)) is None:
+    names = dict.fromkeys([_DESCRIPTOR, _DESCRIPTOR + ending])
+    claimed = next((name for name in names if detect_format(SourceFile(name, data)) is not None), None)
+    if claimed is None and not must_be_descriptor:
         return None
-    return read_content(name, data, _options())
+    return read_content(claimed or _DESCRIPTOR, data, _options())
 
 
 def _scan_module(item: Item, known: Container[str]) -> Scanned:
