@@ -2,14 +2,12 @@
 
 from __future__ import annotations
 
-import shlex
 from dataclasses import dataclass
 from typing import Any, Final
 
 import anyio
 
 from droidgate.calling.approvals import Approval, ApprovalRequest, refuse
-from droidgate.calling.subjects import literal_pattern
 from droidgate.model.json_values import canonical_json
 from droidgate.serving.documents import cut
 from droidgate.serving.questions import ANSWER_SECONDS
@@ -57,10 +55,7 @@ class ClientApprover:
         if answer.outcome == "unanswered":
             message = f"{refusal.message}, and the user did not answer within {ANSWER_SECONDS:g} s"
             return Approval(allowed=False, message=message, token=refusal.token)
-        name = shlex.quote(literal_pattern(request.subject))
-        message = (
-            f"{refusal.message}, and this client cannot ask its user; start `droidgate serve --allow {name}`"
-        )
+        message = f"{refusal.message}, and this client cannot ask its user; only the user can approve it"
         return Approval(allowed=False, message=message, token=refusal.token)
 
 

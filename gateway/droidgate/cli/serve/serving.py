@@ -68,6 +68,7 @@ def serve_and_report(  # noqa: PLR0913
     allow: Sequence[str],
     files: Sequence[Path],
     trace: Path | None,
+    app_instructions: bool,
     needs_token: bool,
 ) -> int:
     """Serve until the client leaves or a signal ends it.
@@ -85,7 +86,15 @@ def serve_and_report(  # noqa: PLR0913
 
     address = None if http is None else parse_address(http)
     with open_trace(trace) as steps:
-        tools = phone_tools(serials, select=select, allow=allow, screens=screens, files=files, trace=steps)
+        tools = phone_tools(
+            serials,
+            select=select,
+            allow=allow,
+            screens=screens,
+            files=files,
+            trace=steps,
+            app_instructions=app_instructions,
+        )
         # A phone may come later: a client that starts with the computer would otherwise have to be restarted.
         tools.look()
         provider = SearchTools(tools, always=search)
