@@ -10,7 +10,17 @@ from mcp.shared.exceptions import MCPError
 
 from droidgate.model.capability import Capability, Provider
 from droidgate.model.json_values import Json
-from droidgate.model.types import AllOfType, AnyType, ArrayType, ObjectType, OneOfType, Property, RefType, ScalarType, Type
+from droidgate.model.types import (
+    AllOfType,
+    AnyType,
+    ArrayType,
+    ObjectType,
+    OneOfType,
+    Property,
+    RefType,
+    ScalarType,
+    Type,
+)
 from droidgate.serving.documents import write_tools
 from droidgate.serving.tools import (
     Change,

@@ -1,6 +1,6 @@
 """A program that serves fixture tools on standard input and output, and prints where it should not.
 
-    python stdio_server.py [results]    serves `ResultTools` with that word
+python stdio_server.py [results]    serves `ResultTools` with that word
 """
 
 import sys

@@ -296,6 +296,7 @@ def test_a_call_needs_the_approval_of_the_clients_user(
     assert not anyio.run(call, answer("once", questions)).is_error
     assert not anyio.run(call, answer("always", questions)).is_error
     assert len(questions) == 3
+    assert ["cannot ask" in line for line in caplog.messages].count(True) == 1
     assert questions[0].startswith(
         "Test Client wants to call add_points\nof the app dev.droidgate.sample.tally on"
     )
@@ -423,7 +424,7 @@ def test_a_policy_that_denies_is_stronger_than_allow(
             assert text_of(result) == "denied: a rule of the policy denies it"
 
     anyio.run(main)
-    assert caplog.messages[-1].endswith(f"; see rule 1 of {tmp_path / 'policy.toml'}")
+    assert caplog.messages[-1].endswith(f"; hint: see rule 1 of {tmp_path / 'policy.toml'}")
 
 
 _GRANTING = re.compile(r"droidgate (?!is |and )[a-z-]+|--(yes|allow|signed-by|files)|\.(toml|json)\b|/tmp/")
@@ -441,7 +442,7 @@ _GRANTING = re.compile(r"droidgate (?!is |and )[a-z-]+|--(yes|allow|signed-by|fi
     ],
 )
 @pytest.mark.parametrize("search", [False, True])
-def test_nothing_that_a_model_reads_names_a_command_that_grants(  # noqa: PLR0913
+def test_nothing_that_a_model_reads_names_a_command_that_grants(
     phone: ReachedPhone,
     tmp_path: Path,
     call: tuple[str, dict[str, Any]],

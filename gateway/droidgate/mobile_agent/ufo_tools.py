@@ -71,7 +71,7 @@ class UfoCall:
         """Seconds that are left; a device's command with none ends at once."""
         return max(self.end - time.monotonic(), 0.001)
 
-    def capture_screenshot(self, format: str | None = None) -> Json:  # noqa: A002 - the name of the argument
+    def capture_screenshot(self, format: str | None = None) -> Json:
         try:
             picture = phone.take_picture(self.device, self.left)
         except DeviceError as error:

@@ -34,15 +34,17 @@ _SCHEMA: Final[dict[str, Any]] = {
 }
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(slots=True)
 class ClientApprover:
     """Approves one call by asking.
 
     Attributes:
         call: The call; its client is asked.
+        is_pending: The client asks now, and then repeats the call; this attempt ends without an answer.
     """
 
     call: ToolCall
+    is_pending: bool = False
 
     def __call__(self, request: ApprovalRequest) -> Approval:
         """Ask; in the thread that makes the call."""
@@ -51,6 +53,7 @@ class ClientApprover:
             return Approval(allowed=True, remember=answer.fields["approve"] == _ALWAYS)
         if answer.outcome == "refused":
             return Approval(allowed=False, message="the user refused the call", token="denied")  # noqa: S106
+        self.is_pending = answer.outcome == "pending"
         refusal = refuse(request)
         if answer.outcome == "unanswered":
             message = f"{refusal.message}, and the user did not answer within {ANSWER_SECONDS:g} s"

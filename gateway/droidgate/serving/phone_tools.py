@@ -221,7 +221,7 @@ class PhoneTools:
 
     @property
     def instructions(self) -> str:
-        """What a client reads first: our words, then the apps' own if they are asked for, marked as theirs."""
+        """What a client reads first: our words, then, where they are asked for, the apps' own."""
         of_screens = _OF_SCREENS if any(phone.screens for phone in self._phones) else ""
         sent = (
             " To send a file that the user shares to an app, give `droidgate://files/NAME` as the argument."
@@ -335,19 +335,21 @@ class PhoneTools:
         target, caller = called.target, called.phone.caller
         if caller is None:
             return _failed("unavailable", "the phone is not there")
+        approver = ClientApprover(call)
         request = CallRequest(target.name, protocol=target.provider.protocol, client=call.client.id)
         try:
             with self._shared.copies(call.arguments) as (arguments, files):
                 result = caller.call(
                     replace(request, arguments=arguments, files=files),
                     cancel=cancel,
-                    approver=ClientApprover(call),
+                    approver=approver,
                     allowed=self._allow,
                     progress=progress,
                     trace=self._trace.of_next_call(),
                 )
         except DroidgateError as error:
-            _log_hint(target, error)
+            if not approver.is_pending:
+                _log_hint(target, error)
             return _failure_of(error)
         output, definitions = target.capability.output, target.provider.definitions
         value = result.value if output is None else with_nulls(result.value, output, definitions)
@@ -531,6 +533,5 @@ def _failure_of(error: DroidgateError) -> ToolOutcome:
 def _log_hint(target: CallTarget, error: DroidgateError) -> None:
     """Log what the people who run the server can do; a hint that grants something is not for a model."""
     if error.hint or error.place:
-        place = f"{error.place}: " if error.place else ""
-        hint = f"; {error.hint}" if error.hint else ""
-        _log.warning("%s: %s", one_line(target.short_name), one_line(f"{place}{error.message}{hint}"))
+        explained = one_line(str(error).replace("\n", "; "))
+        _log.warning("%s: %s", one_line(target.short_name), explained)

@@ -154,8 +154,7 @@ def _unfit(
 ) -> dict[str, Any]:
     """Return the result of a call that succeeded, and whose value cannot be structured content."""
     message = (
-        f"the call succeeded; {problem}\n"
-        f"hint: {way_out}do not repeat the call, it may have had an effect"
+        f"the call succeeded; {problem}\nhint: {way_out}do not repeat the call, it may have had an effect"
     )
     written: dict[str, Json] = {"resultType": "complete"} if revision == MODERN else {}
     content: list[Json] = [{"type": "text", "text": message}, *links]

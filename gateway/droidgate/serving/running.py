@@ -37,7 +37,7 @@ class Listening:
     token_file: Path | None
 
 
-def phone_tools(  # noqa: PLR0913
+def phone_tools(
     serials: Sequence[str] = (),
     *,
     select: Sequence[str] = (),

@@ -88,7 +88,7 @@ def _serve(  # noqa: PLR0913
         bool,
         typer.Option(
             "--app-instructions",
-            help="Put what the apps' authors wrote for models into the server's instructions, marked as theirs",
+            help="Put the apps' own texts for models into the server's instructions, marked as theirs",
         ),
     ] = False,
     plan: Annotated[

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import sys
 from collections.abc import Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Final, Literal
@@ -100,6 +101,11 @@ def serve_and_report(  # noqa: PLR0913
         provider = SearchTools(tools, always=search)
         print_note(f"serving {amount(len(tools.snapshot().tools), 'tool')}")
         _print_mode(provider, search=search)
+        if address is None and sys.stdin is not None and sys.stdin.isatty():
+            print_note(
+                "waiting for an MCP client on standard input, which is a terminal; "
+                "`droidgate install-client CLIENT` lets a client start this command; Ctrl-C ends it"
+            )
         serve_tools(provider, address=address, needs_token=needs_token, on_listening=_print_address)
     return ExitCode.OK
 
