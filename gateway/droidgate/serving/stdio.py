@@ -5,6 +5,7 @@ from __future__ import annotations
 import contextlib
 import logging
 import os
+import sys
 import threading
 from collections.abc import Iterator
 from typing import Any, Final
@@ -28,6 +29,9 @@ async def serve_stdio(application: McpServer) -> None:
 
     The SDK moves standard output away first: what anything else prints goes to standard error.
     """
+    if sys.stdin is None:
+        # It is closed, and descriptor 0 may be another file by now.
+        return
     server = application.server
     sending, lines = anyio.create_memory_object_stream[str]()
     token = anyio.lowlevel.current_token()
