@@ -1,7 +1,9 @@
 """Results on the wire, as JSON values: `tools/call` in both revisions, and JSON-RPC errors.
 
-Nothing here sends anything. Up to 2025-11-25 structured content is an object, so any other value stands under
-`result` in it, as the tool's output schema was written; 2026-07-28 takes every JSON value.
+Nothing here sends anything. Up to 2025-11-25 structured content is an object, so any other value is under
+`result` in it, as the tool's output schema was written. 2026-07-28 takes every JSON value, but the official
+SDK leaves null out, and its client then raises although the call was made: what may be null is under `result`
+there, too.
 """
 
 from __future__ import annotations
@@ -10,7 +12,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 from typing import Final
 
-from droidgate.fit import is_always_object
+from droidgate.fit import is_always_object, may_be_null
 from droidgate.model.errors import InputError
 from droidgate.model.json_values import Json, canonical_json
 from droidgate.model.types import Type
@@ -20,6 +22,7 @@ from droidgate_mcp.tables import HANDSHAKE, MODERN, TABLES
 INTERNAL_ERROR: Final = -32603
 UNKNOWN_FAILURE: Final = "backend_failure"
 
+_DONE: Final = "Done."
 _RESULT: Final = "result"
 _COMPLETE: Final = "complete"
 
@@ -32,10 +35,19 @@ class DeclaredOutput:
     definitions: Mapping[str, Type] = field(default_factory=dict)
 
     def is_wrapped(self, revision: str) -> bool:
-        """Return whether the value is under `result`."""
-        return revision == HANDSHAKE and not (
-            self.output is not None and is_always_object(self.output, self.definitions)
-        )
+        """Return whether the value is under `result`, in the schema of revision 2025-11-25."""
+        if self.output is not None and is_always_object(self.output, self.definitions):
+            return False
+        return revision == HANDSHAKE or self.may_be_null
+
+    @property
+    def may_be_null(self) -> bool:
+        """Whether null is a value that the tool declares."""
+        return self.output is not None and may_be_null(self.output, self.definitions)
+
+    def misses(self, value: Json) -> bool:
+        """Return whether a value is not there although the tool declares one."""
+        return value is None and self.output is not None and not self.may_be_null
 
     @property
     def is_void(self) -> bool:
@@ -71,6 +83,8 @@ def write_result(
 ) -> dict[str, Json]:
     """Return a `tools/call` result: structured content where an output is declared, and text for all.
 
+    The schema of the output is that of the revision, or of 2025-11-25 if `DeclaredOutput.is_wrapped`.
+
     Args:
         result: What the call came to; a failure becomes a result with `isError`.
         revision: The protocol revision.
@@ -83,8 +97,7 @@ def write_result(
     declares_output = declared is not None and declared.output is not None
     if declares_output and declared is not None:
         written["structuredContent"] = _structured(result.value, revision, declared)
-    texts = [] if result.value is None and not declares_output else [_text_block(_as_text(result.value))]
-    return {**written, "content": [*texts, *result.content]}
+    return {**written, "content": [_text_block(text_of(result.value, declared)), *result.content]}
 
 
 def _structured(value: Json, revision: str, declared: DeclaredOutput) -> Json:
@@ -97,8 +110,11 @@ def _text_block(text: str) -> dict[str, Json]:
     return {"type": "text", "text": text}
 
 
-def _as_text(value: Json) -> str:
-    return value if isinstance(value, str) else canonical_json(value)
+def text_of(value: Json, declared: DeclaredOutput | None) -> str:
+    """Return a result as a text, which is never empty: some clients and models refuse empty ones."""
+    if value is None and (declared is None or declared.is_void or not declared.may_be_null):
+        return _DONE
+    return value if isinstance(value, str) and value else canonical_json(value)
 
 
 def read_result(result: Json, revision: str, declared: DeclaredOutput | None = None) -> McpToolResult:

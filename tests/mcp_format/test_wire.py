@@ -9,7 +9,7 @@ from hypothesis import strategies as st
 
 from droidgate.model.errors import InputError
 from droidgate.model.json_values import Json
-from droidgate.model.types import ArrayType, ObjectType
+from droidgate.model.types import AnyType, ArrayType, ObjectType
 from droidgate_mappings.failure_tokens import load_failure_tokens
 from droidgate_mcp.wire import (
     DeclaredOutput,
@@ -59,8 +59,24 @@ def test_structured_content_is_an_object_up_to_2025() -> None:
     assert write_result(McpToolResult(["a"]), "2026-07-28", ARRAY)["structuredContent"] == ["a"]
 
 
-def test_nothing_returned_is_an_empty_object_up_to_2025() -> None:
-    assert write_result(McpToolResult(), "2025-11-25", VOID)["structuredContent"] == {}
+@pytest.mark.parametrize("revision", REVISIONS)
+@pytest.mark.parametrize(
+    ("declared", "value", "structured", "text"),
+    [
+        (VOID, None, {}, "Done."),
+        (DeclaredOutput(), None, None, "Done."),
+        (DeclaredOutput(), "", None, '""'),
+        (DeclaredOutput(AnyType()), None, {"result": None}, "null"),
+        (DeclaredOutput(record({}, nullable=True)), None, {"result": None}, "null"),
+        (DeclaredOutput(ref("A"), {"A": record({}, nullable=True)}), {}, {"result": {}}, "{}"),
+    ],
+)
+def test_what_may_be_nothing_is_in_an_object_and_its_text_is_not_empty(
+    revision: str, declared: DeclaredOutput, value: Json, structured: Json, text: str
+) -> None:
+    result = write_result(McpToolResult(value), revision, declared)
+    assert result.get("structuredContent") == structured
+    assert result["content"] == [{"type": "text", "text": text}]
 
 
 def test_an_object_with_a_result_of_its_own_is_not_taken_for_a_wrapped_one() -> None:

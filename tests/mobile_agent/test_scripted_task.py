@@ -41,6 +41,8 @@ def run_task(call: Call) -> None:
     data = call("capture_screenshot").removeprefix("data:image/png;base64,")
     with Image.open(io.BytesIO(base64.b64decode(data))) as picture:
         assert picture.size == (1080, 2400)
+    sent = call("capture_screenshot", format="base64")
+    assert (sent["success"], sent["width"], sent["height"]) == (True, 1080, 2400)
 
 
 def check_phone(phone: ServedPhone) -> None:

@@ -87,7 +87,7 @@ def test_ctrl_c_ends_both_servers_and_the_calls_that_run(made: MadePhone, tmp_pa
         while not _is_open(action):
             time.sleep(0.01)
         process.send_signal(signal.SIGINT)
-        assert process.wait(120) == 0
+        assert process.wait(120) == 130
         waiting.join(120)
         assert (process.stdout.read(), process.stderr.read()) == ("", "")
     assert [answer["result"]["structuredContent"]["error"] for answer in answers] == ["the wait was canceled"]
@@ -126,7 +126,7 @@ def test_with_tokens_each_server_names_the_file_of_its_own(made: MadePhone, tmp_
         for url, token in zip(urls_in(lines), tokens, strict=True):
             assert post(url, "nope", {}, token)["result"]["isError"] is True
         process.send_signal(signal.SIGINT)
-        assert process.wait(120) == 0
+        assert process.wait(120) == 130
 
 
 def test_both_servers_ask_for_the_key_of_ufo_where_it_is_set(made: MadePhone, tmp_path: Path) -> None:
@@ -139,7 +139,7 @@ def test_both_servers_ask_for_the_key_of_ufo_where_it_is_set(made: MadePhone, tm
                 post(url, "nope", {})
             assert post(url, "nope", {}, key)["result"]["isError"] is True
         process.send_signal(signal.SIGINT)
-        assert process.wait(120) == 0
+        assert process.wait(120) == 130
 
 
 def test_the_data_server_alone_asks_the_phone_each_time_until_sigterm(

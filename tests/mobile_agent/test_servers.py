@@ -16,6 +16,8 @@ from mcp import Client
 from droidgate_mappings.mobile_agent import mobile_agent_commands
 from mobile_agent.made_phone import FORM, control
 from mobile_agent.served_phone import MODES, ROLES, ServedPhone, served, served_phone
+from serving import running_servers
+from serving.running_servers import HOSTILE_HEADERS
 
 DATA = [
     "capture_screenshot",
@@ -78,6 +80,22 @@ def test_results_are_structured_and_the_same_as_text(phone: ServedPhone, mode: s
     assert picture.structured_content == {"result": picture.content[0].text}  # type: ignore[union-attr]
 
 
+@pytest.mark.parametrize("mode", MODES)
+def test_a_screenshot_is_an_object_for_the_argument_of_ufos_tests(phone: ServedPhone, mode: str) -> None:
+    """tests/integration/test_mobile_mcp_server.py of UFO sends `format`, which its schema does not list."""
+    picture = phone.call("capture_screenshot", mode=mode, format="base64").structured_content
+    assert picture is not None
+    result = picture["result"]
+    assert result["image"].startswith("data:image/png;base64,")
+    assert {**result, "image": ""} == {
+        "success": True,
+        "image": "",
+        "width": 1080,
+        "height": 2400,
+        "format": "base64",
+    }
+
+
 def test_nothing_listed_is_an_empty_list(phone: ServedPhone) -> None:
     assert phone.value("get_mobile_app_target_info", filter="no such app") == []
 
@@ -89,6 +107,11 @@ def test_nothing_listed_is_an_empty_list(phone: ServedPhone) -> None:
         ("tap", {"x": 1.5, "y": 1}, "Input validation error: 1.5 is not of type 'integer'"),
         ("tap", {"x": True, "y": 1}, "Input validation error: True is not of type 'integer'"),
         ("tap", {"x": 1}, "Input validation error: 'y' is a required property"),
+        (
+            "capture_screenshot",
+            {"format": "jpeg"},
+            "Input validation error: 'jpeg' is not one of ['base64']",
+        ),
         ("wait", {"seconds": "1"}, "Input validation error: '1' is not of type 'number'"),
         (
             "tap",
@@ -155,6 +178,15 @@ def status_of(url: str, token: str | None, headers: dict[str, str] | None = None
             return int(answer.status)
     except urllib.error.HTTPError as error:
         return error.code
+
+
+@pytest.mark.parametrize("name", HOSTILE_HEADERS)
+def test_no_value_of_a_header_makes_a_server_fail(phone: ServedPhone, name: str) -> None:
+    for role in ROLES:
+        for method in ("GET", "POST"):
+            for value in HOSTILE_HEADERS[name]:
+                status = running_servers.status_of(phone.ports[role], method, {name: value})
+                assert status < 500, (role, method, value)
 
 
 def test_ids_that_the_data_server_gave_are_known_to_the_action_server(phone: ServedPhone) -> None:

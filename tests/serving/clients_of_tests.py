@@ -44,8 +44,10 @@ async def http_client(
 
 
 @asynccontextmanager
-async def stdio_client(revision: str, ask: Ask | None = None, **options: Any) -> AsyncIterator[Client]:
+async def stdio_client(
+    revision: str, ask: Ask | None = None, *words: str, **options: Any
+) -> AsyncIterator[Client]:
     program = Path(__file__).with_name("stdio_server.py")
-    parameters = StdioServerParameters(command=sys.executable, args=[str(program)])
+    parameters = StdioServerParameters(command=sys.executable, args=[str(program), *words])
     async with Client(parameters, **client_options(revision, ask, **options)) as client:
         yield client

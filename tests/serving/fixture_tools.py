@@ -8,6 +8,20 @@ from typing import Any
 import anyio
 from mcp.shared.exceptions import MCPError
 
+from droidgate.model.capability import Capability, Provider
+from droidgate.model.json_values import Json
+from droidgate.model.types import (
+    AllOfType,
+    AnyType,
+    ArrayType,
+    ObjectType,
+    OneOfType,
+    Property,
+    RefType,
+    ScalarType,
+    Type,
+)
+from droidgate.serving.documents import write_tools
 from droidgate.serving.tools import (
     Change,
     Question,
@@ -21,7 +35,7 @@ from droidgate.serving.tools import (
     UnknownToolError,
 )
 from droidgate_mcp.tables import HANDSHAKE, MODERN
-from droidgate_mcp.wire import McpToolFailure, McpToolResult
+from droidgate_mcp.wire import DeclaredOutput, McpToolFailure, McpToolResult
 
 MISSING_CAPABILITY = -32021
 PIXEL = "iVBORw0KGgoAAAANSUhEUgAAAAEAAAABCAYAAAAfFcSJAAAADUlEQVR42mNk+M9QDwADhgGAWjR9awAAAABJRU5ErkJggg=="
@@ -266,3 +280,76 @@ class FixtureTools:
         if uri not in RESOURCES:
             raise UnknownResourceError(f"unknown resource {uri!r}")
         return RESOURCES[uri]
+
+
+TEXT = ScalarType(kind="string")
+VOID = ScalarType(kind="null")
+NOTE = ObjectType(properties={"title": Property(type=TEXT, required=True)})
+MAYBE_NOTE = NOTE.model_copy(update={"nullable": True})
+DEFINITIONS: dict[str, Type] = {"Note": NOTE, "MaybeNote": MAYBE_NOTE}
+
+# Tool -> what it declares, what it returns, and the text of its result.
+RESULTS: dict[str, tuple[Type | None, Json, str]] = {
+    "void": (VOID, None, "Done."),
+    "undeclared_nothing": (None, None, "Done."),
+    "undeclared_empty_text": (None, "", '""'),
+    "undeclared_empty_list": (None, [], "[]"),
+    "any_null": (AnyType(), None, "null"),
+    "any_text": (AnyType(), "x", "x"),
+    "true_null": (AnyType(boolean=True), None, "null"),
+    "object_of_any_null": (AnyType(keywords={"type": ["object", "null"]}), None, "null"),
+    "text": (TEXT, "x", "x"),
+    "empty_text": (TEXT, "", '""'),
+    "zero": (ScalarType(kind="int32"), 0, "0"),
+    "false": (ScalarType(kind="boolean"), False, "false"),
+    "nullable_text_null": (TEXT.model_copy(update={"nullable": True}), None, "null"),
+    "nullable_text": (TEXT.model_copy(update={"nullable": True}), "x", "x"),
+    "empty_list": (ArrayType(items=TEXT), [], "[]"),
+    "list_of_null": (ArrayType(items=AnyType()), [None], "[null]"),
+    "nullable_list_null": (ArrayType(items=TEXT, nullable=True), None, "null"),
+    "object": (NOTE, {"title": ""}, '{"title":""}'),
+    "empty_object": (ObjectType(), {}, "{}"),
+    "nullable_object_null": (MAYBE_NOTE, None, "null"),
+    "nullable_object": (MAYBE_NOTE, {"title": "x"}, '{"title":"x"}'),
+    "reference_null": (RefType(name="MaybeNote"), None, "null"),
+    "nullable_reference_null": (RefType(name="Note", nullable=True), None, "null"),
+    "one_of_null": (OneOfType(alternatives=(NOTE, VOID)), None, "null"),
+    "any_of_null": (OneOfType(alternatives=(RefType(name="MaybeNote"), TEXT), exclusive=False), None, "null"),
+    "all_of_null": (AllOfType(members=(MAYBE_NOTE, RefType(name="MaybeNote"))), None, "null"),
+    "enum_null": (TEXT.model_copy(update={"nullable": True, "enum": ("a",)}), None, "null"),
+}
+
+# Tools whose app declares a result and returns none.
+MISSING: dict[str, tuple[Type | None, Json, str]] = {
+    "missing_text": (TEXT, None, ""),
+    "missing_object": (NOTE, None, ""),
+    "missing_reference": (RefType(name="Note"), None, ""),
+    "missing_of_implicit_type": (ObjectType(implicit=True), None, ""),
+}
+
+
+class ResultTools(FixtureTools):
+    """A provider whose tools are written of a model, and return `RESULTS` and `MISSING`."""
+
+    def __init__(self) -> None:
+        super().__init__({})
+        self.results = {**RESULTS, **MISSING}
+        provider = Provider(
+            protocol="mmcp",
+            package="com.example.results",
+            component=".Tools",
+            definitions=DEFINITIONS,
+            capabilities=tuple(
+                Capability(id=name, input=ObjectType(), output=output)
+                for name, (output, _, _) in self.results.items()
+            ),
+        )
+        documents, _ = write_tools(provider)
+        self.tools = tuple(map(ServedTool, self.results, documents))
+
+    def snapshot(self) -> ToolSnapshot:
+        return ToolSnapshot(self.tools)
+
+    async def call(self, call: ToolCall) -> ToolOutcome:
+        output, value, _ = self.results[call.tool]
+        return ToolOutcome(McpToolResult(value), DeclaredOutput(output, DEFINITIONS))

@@ -1,8 +1,9 @@
 """A server of fixture tools in a thread, on a free port of loopback."""
 
 import asyncio
+import socket
 import threading
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
 from dataclasses import dataclass
 
@@ -44,3 +45,33 @@ def running_server(
         finally:
             server.should_exit = True
             thread.join(120)
+
+
+HOSTILE_HEADERS = {
+    "Last-Event-ID": (b"x", b"0", b"\xff", b"a" * 8_000),
+    "Mcp-Session-Id": (b"", b"x", b"\xff\xfe", b"a" * 8_000),
+    "Accept": (b"", b"x", b"*/*", b"\xff", b",", b"application/json;q=x", b"text/event-stream"),
+    "Content-Type": (b"", b"x", b"\xff", b",", b"text/plain", b"application/json; charset=\xff"),
+    "Content-Length": (b"", b"-1", b"x", b"1e3", b"9" * 30, b"0, 1", b"\xff"),
+    "Transfer-Encoding": (b"", b"x", b"gzip, chunked", b"\xff"),
+    "MCP-Protocol-Version": (b"", b"x", b"2026-07-28", b"2099-01-01", b"\xff"),
+    "Mcp-Method": (b"x", b"\xff", b"=?base64?x?="),
+    "Mcp-Name": (b"x", b"\xff", b"=?base64?//8=?="),
+    "Expect": (b"x",),
+}
+
+
+def status_of(port: int, method: str, headers: Mapping[str, bytes], body: bytes = b"") -> int:
+    """Send a request byte for byte, and return the status of its answer."""
+    sent: dict[str, bytes] = {
+        "Host": f"127.0.0.1:{port}".encode(),
+        "Authorization": f"Bearer {TOKEN}".encode(),
+        "Accept": b"application/json, text/event-stream",
+        "Content-Type": b"application/json",
+        "Content-Length": str(len(body)).encode(),
+        **headers,
+    }
+    lines = b"".join(name.encode() + b": " + value + b"\r\n" for name, value in sent.items())
+    with socket.create_connection(("127.0.0.1", port), timeout=60) as raw:
+        raw.sendall(f"{method} /mcp HTTP/1.1\r\n".encode() + lines + b"\r\n" + body)
+        return int(raw.recv(12).split(b" ")[1])

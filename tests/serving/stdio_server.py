@@ -1,4 +1,7 @@
-"""A program that serves the fixture tools on standard input and output, and prints where it should not."""
+"""A program that serves fixture tools on standard input and output, and prints where it should not.
+
+python stdio_server.py [results]    serves `ResultTools` with that word
+"""
 
 import sys
 from pathlib import Path
@@ -10,7 +13,7 @@ sys.path.insert(0, str(Path(__file__).resolve().parent.parent))
 from droidgate.serving.application import McpServer
 from droidgate.serving.stdio import serve_stdio
 from droidgate.serving.tools import ToolCall, ToolOutcome
-from serving.fixture_tools import NOTHING, RUNS, FixtureTools, text
+from serving.fixture_tools import NOTHING, RUNS, FixtureTools, ResultTools, text
 
 
 async def printing(_tools: FixtureTools, _call: ToolCall) -> ToolOutcome:
@@ -18,4 +21,5 @@ async def printing(_tools: FixtureTools, _call: ToolCall) -> ToolOutcome:
     return text("printed")
 
 
-anyio.run(serve_stdio, McpServer(FixtureTools({**RUNS, "printing": (printing, NOTHING)})))
+served = ResultTools() if "results" in sys.argv else FixtureTools({**RUNS, "printing": (printing, NOTHING)})
+anyio.run(serve_stdio, McpServer(served))

@@ -16,7 +16,7 @@ from droidgate.serving import connections
 from droidgate.serving.front_door import MAX_BODY
 from droidgate.serving.http import listen, parse_address
 from serving.fixture_tools import RUNS, FixtureTools
-from serving.running_servers import TOKEN, RunningServer, running_server
+from serving.running_servers import HOSTILE_HEADERS, TOKEN, RunningServer, running_server, status_of
 
 PING = json.dumps(
     {
@@ -107,6 +107,30 @@ def test_an_origin_that_only_resembles_this_server_is_refused(server: RunningSer
     port = str(server.port)
     headers = {**AUTHORIZED, "Host": f"127.0.0.1:{port}", "Origin": origin.replace("PORT", port)}
     assert request(server, headers) == (200 if MORE_ORIGINS[origin] else 403)
+
+
+def session_of(server: RunningServer) -> bytes:
+    connection = http.client.HTTPConnection("127.0.0.1", server.port, timeout=120)
+    connection.request("POST", "/mcp", PING, {**HEADERS, **AUTHORIZED})
+    session = connection.getresponse().headers["Mcp-Session-Id"]
+    connection.close()
+    return str(session).encode()
+
+
+@pytest.mark.parametrize("value", HOSTILE_HEADERS["Last-Event-ID"])
+def test_a_stream_that_cannot_be_resumed_begins_anew(server: RunningServer, value: bytes) -> None:
+    """A server may replay events (2025-11-25, transports); the SDK answers nothing where it keeps none."""
+    headers = {"Mcp-Session-Id": session_of(server), "Last-Event-ID": value}
+    assert status_of(server.port, "GET", headers) == 200
+
+
+@pytest.mark.parametrize("name", HOSTILE_HEADERS)
+@pytest.mark.parametrize("method", ["GET", "POST", "DELETE"])
+def test_no_value_of_a_header_makes_the_server_fail(server: RunningServer, method: str, name: str) -> None:
+    body = PING if method == "POST" else b""
+    for value in HOSTILE_HEADERS[name]:
+        headers = {"Mcp-Session-Id": session_of(server), name: value}
+        assert status_of(server.port, method, headers, body) < 500, value
 
 
 @pytest.mark.parametrize("path", ["/mcp", "/", "/.well-known/oauth-protected-resource", "/mcp/../x"])

@@ -74,10 +74,11 @@ def tools_of(
     allow: str | None = "*",
     select: tuple[str, ...] = (),
     trace: Trace = NO_TRACE,
+    **options: Any,
 ) -> PhoneTools:
     allowed = [] if allow is None else [NamePattern.parse(allow)]
     served = ServedPhone(None, lambda: phone.caller(approver=refuse))
-    return PhoneTools([served], allow=allowed, select=select, poll_seconds=0.2, trace=trace)
+    return PhoneTools([served], allow=allowed, select=select, poll_seconds=0.2, trace=trace, **options)
 
 
 @asynccontextmanager
@@ -219,8 +220,13 @@ def test_texts_of_apps_are_labelled_and_names_are_safe(phone: ReachedPhone) -> N
             assert description.startswith(f"[Text of the app {tool.group}]")
             assert len(description) <= 1024
             assert "_meta" not in document
-    own, marked = tools.instructions.split("\n\n", 1)
+    own = tools.instructions
     assert "dev.droidgate.sample" not in own
+    assert "\n" not in own
+    opted_in = tools_of(phone, app_instructions=True)
+    opted_in.look()
+    same, marked = opted_in.instructions.split("\n\n", 1)
+    assert same == own
     assert "untrusted text of the app dev.droidgate.sample.notes\n" in marked
 
 
@@ -266,7 +272,10 @@ ADD = ("tally_add_points", {"player": "Ada", "points": 1})
 @pytest.mark.slow
 @pytest.mark.parametrize("revision", REVISIONS)
 def test_a_call_needs_the_approval_of_the_clients_user(
-    tmp_path_factory: pytest.TempPathFactory, phone: ReachedPhone, revision: str
+    tmp_path_factory: pytest.TempPathFactory,
+    phone: ReachedPhone,
+    revision: str,
+    caplog: pytest.LogCaptureFixture,
 ) -> None:
     own = ReachedPhone(phone.phone, phone.device, tmp_path_factory.mktemp("pins"))
 
@@ -276,15 +285,18 @@ def test_a_call_needs_the_approval_of_the_clients_user(
 
     questions: list[str] = []
     without = text_of(anyio.run(call, None))
-    assert without.startswith("needs_approval")
+    assert without == (
+        "needs_approval: add_points is not approved, and this client cannot ask its user; "
+        "only the user can approve it"
+    )
+    # People read the log, a model does not.
     approved = f"dev.droidgate.sample.tally/add_points --serial {phone.device.serial}"
-    assert without.endswith(f"droidgate pins approve {approved} --client mcp:test-client")
-    assert "serve --allow" in without
-    refused = text_of(anyio.run(call, answer(None, questions)))
-    assert refused.startswith("denied")
+    assert caplog.messages[-1].endswith(f"droidgate pins approve {approved} --client mcp:test-client")
+    assert text_of(anyio.run(call, answer(None, questions))) == "denied: the user refused the call"
     assert not anyio.run(call, answer("once", questions)).is_error
     assert not anyio.run(call, answer("always", questions)).is_error
     assert len(questions) == 3
+    assert ["cannot ask" in line for line in caplog.messages].count(True) == 1
     assert questions[0].startswith(
         "Test Client wants to call add_points\nof the app dev.droidgate.sample.tally on"
     )
@@ -399,7 +411,9 @@ def test_only_files_in_the_apps_own_folders_are_read(phone: ReachedPhone) -> Non
     assert [problem.partition(" ")[0] for problem in reading.problems] == named[1:5]
 
 
-def test_a_policy_that_denies_is_stronger_than_allow(phone: ReachedPhone, tmp_path: Path) -> None:
+def test_a_policy_that_denies_is_stronger_than_allow(
+    phone: ReachedPhone, tmp_path: Path, caplog: pytest.LogCaptureFixture
+) -> None:
     (tmp_path / "policy.toml").write_text(f'[[rule]]\ndecision = "deny"\npackage = "{CLOCK_IN}"\n')
     served = ServedPhone(None, lambda: phone.caller(approver=refuse, policy=Policy.load(tmp_path)))
     tools = PhoneTools([served], allow=[NamePattern.parse("*")])
@@ -407,7 +421,60 @@ def test_a_policy_that_denies_is_stronger_than_allow(phone: ReachedPhone, tmp_pa
     async def main() -> None:
         async with connected(tools, "2025-11-25") as client:
             result = await client.call_tool("clockin_clock_in_today", {})
-            assert text_of(result).startswith("denied")
+            assert text_of(result) == "denied: a rule of the policy denies it"
+
+    anyio.run(main)
+    assert caplog.messages[-1].endswith(f"; hint: see rule 1 of {tmp_path / 'policy.toml'}")
+
+
+_GRANTING = re.compile(r"droidgate (?!is |and )[a-z-]+|--(yes|allow|signed-by|files)|\.(toml|json)\b|/tmp/")
+
+
+@pytest.mark.parametrize(
+    ("call", "ask", "pins", "denied", "token"),
+    [
+        (ADD, None, None, None, "needs_approval"),
+        (ADD, answer(None, []), None, None, "denied"),
+        (ADD, None, "{", None, "backend_failure"),
+        (ADD, None, None, "tally", "denied"),
+        (("pdftool_page_count", {"path": "droidgate://files/a.pdf"}), None, None, None, "invalid_argument"),
+        (("notes_createNote", {"title": 1}), None, None, None, "invalid_argument"),
+    ],
+)
+@pytest.mark.parametrize("search", [False, True])
+def test_nothing_that_a_model_reads_names_a_command_that_grants(
+    phone: ReachedPhone,
+    tmp_path: Path,
+    call: tuple[str, dict[str, Any]],
+    ask: Ask | None,
+    pins: str | None,
+    denied: str | None,
+    token: str,
+    search: bool,  # noqa: FBT001
+) -> None:
+    own = ReachedPhone(phone.phone, phone.device, tmp_path)
+    if pins is not None:
+        (tmp_path / "pins.json").write_text(pins)
+        (tmp_path / "pins.json").chmod(0o600)
+    if denied is not None:
+        rule = f'[[rule]]\ndecision = "deny"\npackage = "*.{denied}"\n'
+        (tmp_path / "policy.toml").write_text(rule)
+    served = ServedPhone(None, lambda: own.caller(approver=refuse, policy=Policy.load(tmp_path)))
+    tools = SearchTools(PhoneTools([served]), always=search)
+
+    async def main() -> None:
+        async with connected(tools, "2026-07-28", ask) as client:
+            name, arguments = call
+            result = await client.call_tool(
+                *(("call_tool", {"name": name, "arguments": arguments}) if search else call)
+            )
+            assert result.is_error
+            assert text_of(result).startswith(token)
+            read = [text_of(result), client.instructions or ""]
+            for resource in (await client.list_resources()).resources:
+                contents = (await client.read_resource(resource.uri)).contents
+                read += [content.text for content in contents]  # type: ignore[union-attr]
+            assert [found for text in read for found in _GRANTING.finditer(text)] == []
 
     anyio.run(main)
 

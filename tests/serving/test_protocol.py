@@ -17,7 +17,19 @@ from droidgate.serving.tools import ServedTool, ToolCall, ToolOutcome, ToolSnaps
 from droidgate_mcp.tables import HANDSHAKE, MODERN
 from droidgate_mcp.wire import DeclaredOutput, McpToolResult
 from serving.clients_of_tests import REVISIONS, TRANSPORTS, Ask, http_client, stdio_client
-from serving.fixture_tools import NOTHING, RUNS, FixtureTools, Run, asking, form, text, tool
+from serving.fixture_tools import (
+    MISSING,
+    NOTHING,
+    RESULTS,
+    RUNS,
+    FixtureTools,
+    ResultTools,
+    Run,
+    asking,
+    form,
+    text,
+    tool,
+)
 from serving.running_servers import running_server
 
 pytestmark = pytest.mark.parametrize("revision", REVISIONS)
@@ -28,7 +40,8 @@ async def connected(
     transport: str, revision: str, ask: Ask | None = None, tools: FixtureTools | None = None
 ) -> AsyncIterator[Client]:
     if transport == "stdio":
-        async with stdio_client(revision, ask) as client:
+        words = ("results",) if isinstance(tools, ResultTools) else ()
+        async with stdio_client(revision, ask, *words) as client:
             yield client
     else:
         with running_server(tools or FixtureTools()) as server:
@@ -271,8 +284,7 @@ def test_structured_content_is_never_cut(revision: str) -> None:
             "http", revision, tools=FixtureTools(returning("x" * MAX_TEXT * 2, declared))
         ) as client:
             result = await client.call_tool("large", {})
-            wrapped = {"result": "x" * MAX_TEXT * 2} if revision == HANDSHAKE else "x" * MAX_TEXT * 2
-            assert result.structured_content == wrapped
+            assert result.structured_content == {"result": "x" * MAX_TEXT * 2}
         too_long = "x" * MAX_STRUCTURED
         async with connected("http", revision, tools=FixtureTools(returning(too_long, declared))) as client:
             result = await client.call_tool("large", {})
@@ -283,6 +295,34 @@ def test_structured_content_is_never_cut(revision: str) -> None:
             read = [await client.read_resource(link.uri) for link in links]  # type: ignore[union-attr]
             whole = "".join(part.contents[0].text for part in read)  # type: ignore[union-attr]
             assert too_long in whole
+
+    anyio.run(main)
+
+
+@pytest.mark.parametrize("transport", TRANSPORTS)
+def test_no_result_makes_the_client_fail_after_the_call(transport: str, revision: str) -> None:
+    """The SDK's client raises where structured content is missing or unfit, and a model repeats the call."""
+
+    async def main() -> None:
+        tools = ResultTools()
+        async with connected(transport, revision, tools=tools) as client:
+            for name, (output, value, expected) in RESULTS.items():
+                result = await client.call_tool(name, {})
+                assert not result.is_error, (name, result)
+                (block,) = result.content
+                assert isinstance(block, mcp_types.TextContent)
+                assert block.text == expected, name
+                structured = result.structured_content
+                if isinstance(structured, dict) and set(structured) == {"result"}:
+                    structured = structured["result"]
+                if output is not None:
+                    assert structured == ({} if name == "void" else value), name
+                else:
+                    assert structured is None, name
+            for name in MISSING:
+                missing = await client.call_tool(name, {})
+                assert missing.is_error, name
+                assert "do not repeat the call" in missing.content[0].text, name  # type: ignore[union-attr]
 
     anyio.run(main)
 

@@ -367,7 +367,7 @@ class Caller:
         if refused is not None:
             raise call_error(Failure("denied", refused))
         if decision.kind == "deny":
-            raise call_error(Failure("denied", f"{decision.reason} ({decision.rule})"))
+            raise call_error(Failure("denied", decision.reason), hint=f"see {decision.rule}")
         state = self.pins.check(checked.pin, client=subject.client)
         if _needs_nobody(state, decision):
             link.trace.record_approval(state.kind, allowed=None)

@@ -5,7 +5,6 @@ from __future__ import annotations
 from collections import defaultdict
 from collections.abc import Callable, Mapping
 from functools import partial
-from typing import Final
 
 from droidgate.model.capability import reachable_definitions, references_of
 from droidgate.model.types import AllOfType, AnyType, ObjectType, OneOfType, RefType, Type
@@ -90,12 +89,23 @@ def is_always_object(type_: Type, definitions: Mapping[str, Type]) -> bool:
         type_: The type.
         definitions: What its references mean.
     """
-    reached = reachable_definitions(type_, dict(definitions))
-    names = object_definitions({name: definitions[name] for name in reached}) if reached else _NONE
-    return is_object(type_, names.__contains__)
+    reached = _reached_by(type_, definitions)
+    return is_object(type_, object_definitions(reached).__contains__)
 
 
-_NONE: Final[frozenset[str]] = frozenset()
+def may_be_null(type_: Type, definitions: Mapping[str, Type]) -> bool:
+    """Return whether null is a value of a type.
+
+    Args:
+        type_: The type.
+        definitions: What its references mean.
+    """
+    reached = _reached_by(type_, definitions)
+    return takes_null(type_, null_definitions(reached).__contains__)
+
+
+def _reached_by(type_: Type, definitions: Mapping[str, Type]) -> dict[str, Type]:
+    return {name: definitions[name] for name in reachable_definitions(type_, dict(definitions))}
 
 
 def _definitions_with(definitions: Mapping[str, Type], judge: Judge, *, is_assumed: bool) -> frozenset[str]:

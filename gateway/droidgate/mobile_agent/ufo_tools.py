@@ -71,7 +71,7 @@ class UfoCall:
         """Seconds that are left; a device's command with none ends at once."""
         return max(self.end - time.monotonic(), 0.001)
 
-    def capture_screenshot(self) -> Json:
+    def capture_screenshot(self, format: str | None = None) -> Json:
         try:
             picture = phone.take_picture(self.device, self.left)
         except DeviceError as error:
@@ -79,7 +79,12 @@ class UfoCall:
                 f"Error capturing screenshot: Failed to capture screenshot on device: {error_words(error)}"
             )
             raise ToolError(message) from error
-        return f"data:image/png;base64,{base64.b64encode(picture).decode('ascii')}"
+        image = f"data:image/png;base64,{base64.b64encode(picture).decode('ascii')}"
+        if format is None:
+            return image
+        # PNG: the first chunk begins with width and height.
+        width, height = (int.from_bytes(picture[start : start + 4]) for start in (16, 20))
+        return {"success": True, "image": image, "width": width, "height": height, "format": format}
 
     def get_ui_tree(self) -> Json:
         try:

@@ -2,14 +2,12 @@
 
 from __future__ import annotations
 
-import shlex
 from dataclasses import dataclass
 from typing import Any, Final
 
 import anyio
 
 from droidgate.calling.approvals import Approval, ApprovalRequest, refuse
-from droidgate.calling.subjects import literal_pattern
 from droidgate.model.json_values import canonical_json
 from droidgate.serving.documents import cut
 from droidgate.serving.questions import ANSWER_SECONDS
@@ -36,15 +34,17 @@ _SCHEMA: Final[dict[str, Any]] = {
 }
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(slots=True)
 class ClientApprover:
     """Approves one call by asking.
 
     Attributes:
         call: The call; its client is asked.
+        is_pending: The client asks now, and then repeats the call; this attempt ends without an answer.
     """
 
     call: ToolCall
+    is_pending: bool = False
 
     def __call__(self, request: ApprovalRequest) -> Approval:
         """Ask; in the thread that makes the call."""
@@ -53,14 +53,12 @@ class ClientApprover:
             return Approval(allowed=True, remember=answer.fields["approve"] == _ALWAYS)
         if answer.outcome == "refused":
             return Approval(allowed=False, message="the user refused the call", token="denied")  # noqa: S106
+        self.is_pending = answer.outcome == "pending"
         refusal = refuse(request)
         if answer.outcome == "unanswered":
             message = f"{refusal.message}, and the user did not answer within {ANSWER_SECONDS:g} s"
             return Approval(allowed=False, message=message, token=refusal.token)
-        name = shlex.quote(literal_pattern(request.subject))
-        message = (
-            f"{refusal.message}, and this client cannot ask its user; start `droidgate serve --allow {name}`"
-        )
+        message = f"{refusal.message}, and this client cannot ask its user; only the user can approve it"
         return Approval(allowed=False, message=message, token=refusal.token)
 
 

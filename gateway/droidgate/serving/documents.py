@@ -23,6 +23,7 @@ from droidgate.text_safety import (
     without_hidden,
 )
 from droidgate_mcp.tables import FORMAT_ID, HANDSHAKE, MODERN
+from droidgate_mcp.wire import DeclaredOutput
 
 _CUT: Final = " [cut]"
 # Their values are data, not texts for readers, whatever the members in them are called.
@@ -50,6 +51,9 @@ def write_tools(provider: Provider) -> tuple[list[dict[str, Mapping[str, Json]]]
         by_revision[revision] = parse_json(writing.artifacts[0].text, limits=WRITTEN)["tools"]
         if len(by_revision[revision]) != len(provider.capabilities):
             raise InputError(f"some capabilities of {provider.package} cannot be MCP tools")
+    for number, capability in enumerate(provider.capabilities):
+        if DeclaredOutput(capability.output, provider.definitions).is_wrapped(MODERN):
+            by_revision[MODERN][number]["outputSchema"] = by_revision[HANDSHAKE][number]["outputSchema"]
     label = f"[Text of the app {without_hidden(provider.package or '')[:MAX_NAME]}]"
     return [
         {revision: _shown(tools[number], label) for revision, tools in by_revision.items()}

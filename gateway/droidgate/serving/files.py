@@ -118,7 +118,7 @@ class SharedFolders:
         if found:
             raise _refused(argument, f'several shared folders have a file "{name}"')
         listed = ", ".join(sorted({file.name for file in files})[:_MOST_LISTED])
-        raise _refused(argument, f'no shared file is called "{name}"', f"there are: {listed or 'none'}")
+        raise _refused(argument, f'no shared file is called "{name}"; there are: {listed or "none"}')
 
 
 def _files_in(folder: Path) -> Iterator[Path]:

@@ -22,6 +22,8 @@ _MAX_DROPPED: Final = 4 * MAX_BODY
 BODY_SECONDS: Final = 30.0
 """Seconds for a whole body to arrive."""
 
+_RESUMED_FROM: Final = b"last-event-id"
+
 _AUTHORITY: Final = re.compile(r"(\[[0-9a-f:]+\]|[a-z0-9.-]+)(?::([0-9]{1,5}))?")
 _DEFAULT_PORT: Final = 80
 
@@ -80,9 +82,11 @@ class FrontDoor:
         async def replay() -> Message:
             return messages.pop(0) if messages else await receive()
 
+        # No server keeps events, so a stream begins without earlier ones; the SDK would send no response.
+        headers = [pair for pair in scope["headers"] if pair[0].lower() != _RESUMED_FROM]
         response = _Response(send)
         try:
-            await self._application(scope, replay, response.send)
+            await self._application({**scope, "headers": headers}, replay, response.send)
         except asyncio.CancelledError:
             # Only the end of the server cancels a request (`droidgate.serving.http`).
             await response.end()

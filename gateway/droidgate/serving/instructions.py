@@ -1,5 +1,5 @@
-"""What a client reads about the server as a whole: droidgate's own words, then what apps' authors wrote for
-models, marked as theirs.
+"""What a client reads about the server as a whole: droidgate's own words, then, where the server's owner asks
+for it, what apps' authors wrote for models, marked as theirs.
 
 A client gives these instructions to a model next to the user's words. So an app's text is short, has no
 hidden characters, and is between two lines with a random number that the app cannot know: it cannot end its

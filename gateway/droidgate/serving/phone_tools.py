@@ -186,6 +186,7 @@ class PhoneTools:
         names: The names that were given to tools; the user's by default.
         shared: Folders of this computer whose files a client may send to apps; none by default.
         trace: Gets each step of each call with its values.
+        app_instructions: What the apps' authors wrote for models is in the instructions, marked as theirs.
     """
 
     def __init__(
@@ -198,8 +199,10 @@ class PhoneTools:
         names: ToolNames | None = None,
         shared: SharedFolders | None = None,
         trace: Trace = NO_TRACE,
+        app_instructions: bool = False,
     ) -> None:
         self._phones = phones
+        self._app_instructions = app_instructions
         self._select = select
         self._allow = allow
         self._poll_seconds = poll_seconds
@@ -218,7 +221,7 @@ class PhoneTools:
 
     @property
     def instructions(self) -> str:
-        """What a client reads first: our words, then the apps' own, marked as theirs."""
+        """What a client reads first: our words, then, where they are asked for, the apps' own."""
         of_screens = _OF_SCREENS if any(phone.screens for phone in self._phones) else ""
         sent = (
             " To send a file that the user shares to an app, give `droidgate://files/NAME` as the argument."
@@ -231,7 +234,7 @@ class PhoneTools:
             "user. A tool that fails says what to change; do not repeat a call that may have had an effect. "
             f"Resources named `instructions` are what an app's author wrote for models.{sent}{of_screens}"
         )
-        return with_app_texts(own, self._served.app_texts, self._mark)
+        return with_app_texts(own, self._served.app_texts if self._app_instructions else {}, self._mark)
 
     def snapshot(self) -> ToolSnapshot:
         """Return what is served now."""
@@ -332,27 +335,22 @@ class PhoneTools:
         target, caller = called.target, called.phone.caller
         if caller is None:
             return _failed("unavailable", "the phone is not there")
+        approver = ClientApprover(call)
         request = CallRequest(target.name, protocol=target.provider.protocol, client=call.client.id)
         try:
             with self._shared.copies(call.arguments) as (arguments, files):
                 result = caller.call(
                     replace(request, arguments=arguments, files=files),
                     cancel=cancel,
-                    approver=ClientApprover(call),
+                    approver=approver,
                     allowed=self._allow,
                     progress=progress,
                     trace=self._trace.of_next_call(),
                 )
-        except CallError as error:
-            return _failed(error.failure.token, _explained(error))
-        except DeviceError as error:
-            if error.is_of_sent_call:
-                return _failed("interrupted", f"the app may have finished the call: {error}")
-            return _failed("unavailable", str(error))
-        except UsageError as error:
-            return _failed("unavailable", str(error))
         except DroidgateError as error:
-            return _failed("backend_failure", str(error))
+            if not approver.is_pending:
+                _log_hint(target, error)
+            return _failure_of(error)
         output, definitions = target.capability.output, target.provider.definitions
         value = result.value if output is None else with_nulls(result.value, output, definitions)
         reading = read_files(result.value, target, caller.device.ended_by(cancel))
@@ -517,8 +515,23 @@ def _failed(token: str, message: str) -> ToolOutcome:
     return ToolOutcome(McpToolResult(failure=McpToolFailure(token, visible(message))))
 
 
-def _explained(error: CallError) -> str:
-    """Return every problem, which has the pointer of its argument, and the fix."""
-    lines = [problem.failure.text for problem in (error, *error.others)]
-    hints = dict.fromkeys(problem.hint for problem in (error, *error.others) if problem.hint)
-    return "\n".join([*lines, *(f"hint: {hint}" for hint in hints)])
+def _failure_of(error: DroidgateError) -> ToolOutcome:
+    """Return what a model reads of an error: its message without the hint, which may say how to approve."""
+    if isinstance(error, CallError):
+        # Every problem has the pointer of its argument.
+        return _failed(
+            error.failure.token, "\n".join(problem.failure.text for problem in (error, *error.others))
+        )
+    if isinstance(error, DeviceError):
+        message = f"{error.place}: {error.message}" if error.place else error.message
+        if error.is_of_sent_call:
+            return _failed("interrupted", f"the app may have finished the call: {message}")
+        return _failed("unavailable", message)
+    return _failed("unavailable" if isinstance(error, UsageError) else "backend_failure", error.message)
+
+
+def _log_hint(target: CallTarget, error: DroidgateError) -> None:
+    """Log what the people who run the server can do; a hint that grants something is not for a model."""
+    if error.hint or error.place:
+        explained = one_line(str(error).replace("\n", "; "))
+        _log.warning("%s: %s", one_line(target.short_name), explained)

@@ -82,7 +82,11 @@ def write_outcome(outcome: ToolOutcome, revision: str, kept: KeptResults) -> dic
         error = write_error(result.failure)
         raise MCPError(code=int(str(error["code"])), message=str(error["message"]))
     shape = MODERN if revision == MODERN else HANDSHAKE
-    written: dict[str, Any] = write_result(result, shape, outcome.declared)
+    declared = outcome.declared
+    if result.failure is None and declared is not None and declared.misses(result.value):
+        # Without structured content the SDK's client raises, and a model repeats the call.
+        return _unfit("the app returned no result, although it declares one", shape)
+    written: dict[str, Any] = write_result(result, shape, declared)
     structured = written.get("structuredContent")
     if structured is not None:
         text = canonical_json(structured)
@@ -140,10 +144,18 @@ def _links(
 
 
 def _too_large(text: str, size: int, kept: KeptResults, revision: str) -> dict[str, Any]:
+    problem = f"its result has {size} bytes, more than the {MAX_STRUCTURED} that are returned"
+    links = _links(text, kept, "application/json")
+    return _unfit(problem, revision, "read the linked resources; ", links)
+
+
+def _unfit(
+    problem: str, revision: str, way_out: str = "", links: Iterable[dict[str, Any]] = ()
+) -> dict[str, Any]:
+    """Return the result of a call that succeeded, and whose value cannot be structured content."""
     message = (
-        f"the call succeeded; its result has {size} bytes, more than the {MAX_STRUCTURED} that are returned\n"
-        "hint: read the linked resources; do not repeat the call, it may have had an effect"
+        f"the call succeeded; {problem}\nhint: {way_out}do not repeat the call, it may have had an effect"
     )
     written: dict[str, Json] = {"resultType": "complete"} if revision == MODERN else {}
-    content: list[Json] = [{"type": "text", "text": message}, *_links(text, kept, "application/json")]
+    content: list[Json] = [{"type": "text", "text": message}, *links]
     return {**written, "content": content, "isError": True}

@@ -45,6 +45,7 @@ def phone_tools(
     screens: bool = False,
     files: Sequence[str | PathLike[str]] = (),
     trace: Trace = NO_TRACE,
+    app_instructions: bool = False,
 ) -> PhoneTools:
     """Return the tools of phones; the phones are asked at the first look at the tools.
 
@@ -55,6 +56,7 @@ def phone_tools(
         screens: Serve MobileAgent's commands too, which work on the screens of every app.
         files: Folders of this computer whose files a client may send to apps.
         trace: Gets each step of each call with its values.
+        app_instructions: Put what the apps' authors wrote for models into the instructions, marked as theirs.
 
     Raises:
         UsageError: a folder is not there.
@@ -64,7 +66,14 @@ def phone_tools(
         for serial in serials or (None,)
     ]
     allowed = [NamePattern.parse(text) for text in allow]
-    return PhoneTools(phones, select=select, allow=allowed, shared=SharedFolders.of(files), trace=trace)
+    return PhoneTools(
+        phones,
+        select=select,
+        allow=allowed,
+        shared=SharedFolders.of(files),
+        trace=trace,
+        app_instructions=app_instructions,
+    )
 
 
 def _connect(serial: str | None) -> Caller:
@@ -80,6 +89,7 @@ def serve(  # noqa: PLR0913
     allow: Sequence[str] = (),
     files: Sequence[str | PathLike[str]] = (),
     trace: str | PathLike[str] | None = None,
+    app_instructions: bool = False,
     needs_token: bool = True,
     on_listening: Callable[[Listening], None] | None = None,
 ) -> None:
@@ -95,6 +105,7 @@ def serve(  # noqa: PLR0913
         allow: Capabilities that need no approval: glob patterns, `CAPABILITY` or `PACKAGE/CAPABILITY`.
         files: Folders of this computer whose files a client may send to apps.
         trace: A new file for each step of each call with its values.
+        app_instructions: Put what the apps' authors wrote for models into the instructions, marked as theirs.
         needs_token: Over HTTP, serve only whoever sends the token of this user.
         on_listening: Called when an HTTP server accepts connections.
 
@@ -105,7 +116,15 @@ def serve(  # noqa: PLR0913
     """
     address = None if http is None else parse_address(http)
     with open_trace(trace) as steps:
-        phones = phone_tools(serials, select=select, allow=allow, screens=screens, files=files, trace=steps)
+        phones = phone_tools(
+            serials,
+            select=select,
+            allow=allow,
+            screens=screens,
+            files=files,
+            trace=steps,
+            app_instructions=app_instructions,
+        )
         tools = SearchTools(phones, always=search)
         serve_tools(tools, address=address, needs_token=needs_token, on_listening=on_listening)
 

@@ -24,7 +24,7 @@ from droidgate.serving.tools import (
     UnknownToolError,
 )
 from droidgate_mcp.tables import HANDSHAKE, MODERN
-from droidgate_mcp.wire import McpToolFailure, McpToolResult
+from droidgate_mcp.wire import McpToolFailure, McpToolResult, text_of
 
 MANY_TOOLS: Final = 40
 """Above it search mode is the default: clients take 40 to 128 tools (reference style-and-peers 2.1)."""
@@ -145,7 +145,8 @@ class SearchTools:
         except UnknownToolError as error:
             return _refused(f"/name: {error}")
         # call_tool declares no output, so the value is a text.
-        return replace(outcome, declared=None)
+        text = text_of(outcome.result.value, outcome.declared)
+        return replace(outcome, result=replace(outcome.result, value=text), declared=None)
 
     def _find(self, query: str, limit: int) -> list[Json]:
         snapshot = self._inner.snapshot()

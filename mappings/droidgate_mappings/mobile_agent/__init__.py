@@ -23,6 +23,7 @@ class MobileAgentCommand(Frozen):
         description: What it does, for users and language models.
         parameters: JSON Schema of each parameter, by name.
         required: Names of the parameters that must be given.
+        unlisted: JSON Schema of each argument that clients send and `tools/list` does not have, by name.
         result: JSON Schema of its result.
         is_idempotent: A second call with the same arguments changes nothing more.
         tool_set: Which of the tools beyond UFO's it belongs to; None for UFO's 13.
@@ -35,6 +36,7 @@ class MobileAgentCommand(Frozen):
     description: str
     parameters: dict[str, dict[str, Any]] = {}
     required: tuple[str, ...] = ()
+    unlisted: dict[str, dict[str, Any]] = {}
     result: dict[str, Any]
     is_idempotent: bool = False
     tool_set: ToolSet | None = None

@@ -84,6 +84,13 @@ def _serve(  # noqa: PLR0913
             show_default=False,
         ),
     ] = None,
+    app_instructions: Annotated[
+        bool,
+        typer.Option(
+            "--app-instructions",
+            help="Put the apps' own texts for models into the server's instructions, marked as theirs",
+        ),
+    ] = False,
     plan: Annotated[
         bool, typer.Option("--plan", help="Print what the tools of each app cost a model, and serve nothing")
     ] = False,
@@ -113,5 +120,6 @@ def _serve(  # noqa: PLR0913
         allow=allow or (),
         files=files or (),
         trace=trace,
+        app_instructions=app_instructions,
         needs_token=not no_token,
     )

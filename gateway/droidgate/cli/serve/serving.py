@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import sys
 from collections.abc import Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Final, Literal
@@ -68,6 +69,7 @@ def serve_and_report(  # noqa: PLR0913
     allow: Sequence[str],
     files: Sequence[Path],
     trace: Path | None,
+    app_instructions: bool,
     needs_token: bool,
 ) -> int:
     """Serve until the client leaves or a signal ends it.
@@ -85,12 +87,25 @@ def serve_and_report(  # noqa: PLR0913
 
     address = None if http is None else parse_address(http)
     with open_trace(trace) as steps:
-        tools = phone_tools(serials, select=select, allow=allow, screens=screens, files=files, trace=steps)
+        tools = phone_tools(
+            serials,
+            select=select,
+            allow=allow,
+            screens=screens,
+            files=files,
+            trace=steps,
+            app_instructions=app_instructions,
+        )
         # A phone may come later: a client that starts with the computer would otherwise have to be restarted.
         tools.look()
         provider = SearchTools(tools, always=search)
         print_note(f"serving {amount(len(tools.snapshot().tools), 'tool')}")
         _print_mode(provider, search=search)
+        if address is None and sys.stdin is not None and sys.stdin.isatty():
+            print_note(
+                "waiting for an MCP client on standard input, which is a terminal; "
+                "`droidgate install-client CLIENT` lets a client start this command; Ctrl-C ends it"
+            )
         serve_tools(provider, address=address, needs_token=needs_token, on_listening=_print_address)
     return ExitCode.OK
 

@@ -67,7 +67,7 @@ def serve_mobile_agent(  # noqa: PLR0913
     extensions: Collection[Extension] = (),
     on_listening: Callable[[ListeningServer], None] | None = None,
 ) -> None:
-    """Serve a phone to UFO's MobileAgent, until Ctrl-C or SIGTERM.
+    """Serve a phone to UFO's MobileAgent, until Ctrl-C, which raises `KeyboardInterrupt`, or SIGTERM.
 
     Args:
         serial: The phone; the only one that is attached by default. It may be attached later. Of several, the
@@ -178,9 +178,14 @@ async def _run_all(running: Sequence[tuple[uvicorn.Server, socket.socket]]) -> N
 def _stopped_by_signals(
     servers: Sequence[MobileAgentServer], https: Sequence[uvicorn.Server]
 ) -> Iterator[None]:
-    """End the servers and their calls on Ctrl-C and SIGTERM, at once on the second one."""
+    """End the servers and their calls on Ctrl-C and SIGTERM, at once on the second one.
 
-    def stop(_number: int, _frame: FrameType | None) -> None:
+    Ctrl-C is raised again when they have ended, as uvicorn does it.
+    """
+    stopped_by: set[int] = set()
+
+    def stop(number: int, _frame: FrameType | None) -> None:
+        stopped_by.add(number)
         for served in servers:
             served.stop()
         for http in https:
@@ -196,3 +201,5 @@ def _stopped_by_signals(
     finally:
         for number, handler in before.items():
             signal.signal(number, handler)
+        if signal.SIGINT in stopped_by:
+            signal.raise_signal(signal.SIGINT)

@@ -140,12 +140,13 @@ class MobileAgentServer:
 
 def _problem_of(command: MobileAgentCommand, arguments: Mapping[str, Json]) -> str | None:
     """Return why arguments do not fit a tool, in UFO's words; None where they do."""
-    validator = jsonschema.Draft202012Validator(command.input_schema)
+    known = {**command.parameters, **command.unlisted}
+    validator = jsonschema.Draft202012Validator({**command.input_schema, "properties": known})
     error = jsonschema.exceptions.best_match(validator.iter_errors(arguments))
     if error is not None:
         return f"Input validation error: {error.message}"
     for name in arguments:
-        if name not in command.parameters:
+        if name not in known:
             value = json.dumps(arguments[name], ensure_ascii=False)[:_LONGEST_VALUE]
             return (
                 f"Error calling tool '{command.id}': 1 validation error for call[{command.id}]\n"
