@@ -201,7 +201,7 @@ def test_nobody_is_asked_about_a_call_that_no_way_carries(tmp_path: Path) -> Non
             bare.caller(approver=ask).call(CallRequest("read_total", {"player": "Ada"}))
     assert raised.value.message == f"unavailable: {TALLY} has no shim on the phone"
     source = f"--from adb:{bare.device.serial}/{TALLY} --serial {bare.device.serial}"
-    install = f"droidgate shim install {source} --protocol mobile-mcp"
+    install = f"droidgate shim install {source} --protocol all"
     assert raised.value.hint == f"run `{install}`"
     assert asked == []
 
@@ -296,7 +296,7 @@ def test_without_a_shim_the_error_names_the_command_that_installs_one(tmp_path: 
         assert error.failure.token == "unavailable"
         serial = reached.device.serial
         source = f"--from adb:{serial}/{CLOCK_IN} --serial {serial}"
-        assert error.hint == f"run `droidgate shim install {source} --protocol mobile-mcp`"
+        assert error.hint == f"run `droidgate shim install {source} --protocol all`"
 
 
 def test_a_name_that_only_an_app_knows_which_no_shim_asked_gets_the_way_to_ask(tmp_path: Path) -> None:

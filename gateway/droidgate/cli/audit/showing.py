@@ -78,9 +78,7 @@ def calls_page(calls: Sequence[AuditedCall]) -> list[Block]:
     return [Table(_COLUMNS, rows), Line(), Line(amount(len(calls), "call"))]
 
 
-def verify_and_report(
-    expected: str | None, after: str | None, folder: Path | None, *, as_json: bool
-) -> int:
+def verify_and_report(expected: str | None, after: str | None, folder: Path | None, *, as_json: bool) -> int:
     """Check the chain and show the first place where it breaks; return 1 if there is one.
 
     Raises:
