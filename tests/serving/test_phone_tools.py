@@ -470,6 +470,23 @@ def test_a_policy_that_denies_is_stronger_than_allow(phone: ReachedPhone, tmp_pa
     anyio.run(main)
 
 
+def test_a_rule_that_matches_nothing_is_warned_of_once(
+    phone: ReachedPhone, tmp_path: Path, caplog: pytest.LogCaptureFixture
+) -> None:
+    rules = "".join(
+        f'[[rule]]\ndecision = "deny"\ncapability = "{name}"\n' for name in ("creatNote", "createNote", "tap")
+    )
+    (tmp_path / "policy.toml").write_text(rules)
+    policy = Policy.load(tmp_path)
+    tools = PhoneTools([ServedPhone(None, lambda: phone.caller(policy=policy))])
+    for _ in range(2):
+        tools.look()
+    warnings = [record.getMessage() for record in caplog.records if "matches no" in record.getMessage()]
+    assert warnings == [
+        f'rule 1 (decision = "deny") of {policy.place} matches no capability that is installed'
+    ]
+
+
 def test_each_client_has_audit_entries_of_its_own(
     tmp_path_factory: pytest.TempPathFactory, phone: ReachedPhone
 ) -> None:

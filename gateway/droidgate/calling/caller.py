@@ -26,7 +26,7 @@ from droidgate.calling.routes import CallLink, CapabilityRoute, Command, RawResu
 from droidgate.calling.screen_route import ScreenRoute
 from droidgate.calling.shell_route import ShellRoute
 from droidgate.calling.shim_route import ShimRoute
-from droidgate.calling.subjects import CallSubject, NamePattern, Pin
+from droidgate.calling.subjects import CallSubject, CapabilityKey, NamePattern, Pin
 from droidgate.calling.targets import CallTarget, PhoneTargets, ScreenTarget
 from droidgate.calling.traces import NO_TRACE, Trace
 from droidgate.calls.arguments import FittedArguments, argument_problems, fit_arguments, fit_result
@@ -83,6 +83,8 @@ class CallPlan:
         passed_over: Why earlier ways cannot carry the call, a sentence each without a period.
         findings: What was coerced.
         files: What would be put on the phone first.
+        unmatched_rules: Rules of the policy that match nothing on the phone, a sentence each without a
+            period.
     """
 
     target: CallTarget
@@ -94,6 +96,7 @@ class CallPlan:
     passed_over: tuple[str, ...] = ()
     findings: tuple[Finding, ...] = ()
     files: tuple[PlacedFile, ...] = ()
+    unmatched_rules: tuple[str, ...] = ()
 
     @property
     def commands(self) -> tuple[Command, ...]:
@@ -236,7 +239,17 @@ class Caller:
             tuple(checked.passed_over),
             _coerced(ARGUMENT_COERCED, checked.fitted.bends),
             checked.files,
+            self.policy.unmatched(self.every_key()) if self.policy.has_rules else (),
         )
+
+    def every_key(self) -> tuple[tuple[str, CapabilityKey], ...]:
+        """Return every capability of the phone with its serial, as `Policy.unmatched` takes them.
+
+        Raises:
+            DeviceError: the phone fails.
+        """
+        every = (*self.targets.all(), *self.targets.screens())
+        return tuple((self.device.serial, target.key) for target in every)
 
     def _link(self, request: CallRequest, cancel: threading.Event | None, trace: Trace) -> CallLink:
         device = self.device if cancel is None else self.device.ended_by(cancel)
