@@ -17,6 +17,7 @@ from droidgate.cli.calls.calling import CallOptions, call_and_report
 from droidgate.cli.output.json_output import schema_of
 from droidgate.cli.published import PUBLISHED
 from droidgate.model.errors import DeviceError
+from droidgate.user_folders import configuration_folder
 
 CREATE = "NotesService#createNote"
 
@@ -173,6 +174,25 @@ def test_a_terminal_asks_again_where_the_app_was_replaced_while_the_question_was
     assert printed.count("attention: the app was replaced after you answered") == 1
     assert "error: denied: not approved" in printed
     assert not [command for command in bare.commands() if title in command]
+
+
+def test_an_explanation_names_rules_that_match_nothing(bare: ReachedPhone) -> None:
+    policy = configuration_folder() / "policy.toml"
+    policy.parent.mkdir(parents=True, exist_ok=True)
+    names = ("deletNote", "deleteNote", f"{NOTES}/createNote", "tap")
+    policy.write_text("".join(f'[[rule]]\ndecision = "deny"\ncapability = "{name}"\n' for name in names))
+    try:
+        arguments = ["findNotes", "--args", "{}", "--explain"]
+        printed = run(bare, *arguments).out
+        document = json.loads(run(bare, *arguments, "--json").out)
+        denied = run(bare, "deleteNote", "--args", '{"noteId": "note-1"}', "--yes")
+    finally:
+        policy.unlink()
+    warning = f'rule 1 (decision = "deny") of {policy} matches no capability that is installed'
+    assert f"  warning: {warning}\n" in printed
+    assert printed.count("warning:") == 1
+    assert document["unmatched_rules"] == [warning]
+    assert (denied.code, "rule 2 of" in denied.err) == (6, True)
 
 
 @pytest.mark.slow

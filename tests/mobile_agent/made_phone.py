@@ -104,7 +104,9 @@ class SpyReceiver(Receiver):
 
     def on_receive(self, intent: Intent, current: BroadcastResult) -> BroadcastResult | None:
         del current
-        self.context.platform.statics.setdefault("heard", []).append(intent.extras.get_string("msg"))
+        heard = self.context.platform.statics.setdefault("heard", [])
+        assert isinstance(heard, list)
+        heard.append(intent.extras.get_string("msg"))
         return None
 
 
@@ -194,9 +196,9 @@ class MadePhone:
         return found
 
     @property
-    def heard(self) -> list[str]:
+    def heard(self) -> object:
         """What reached the receiver of an app that is not the keyboard."""
-        return self.phone.system.app_context(SHOP).platform.statics.setdefault("heard", [])
+        return self.phone.system.app_context(SHOP).platform.statics.get("heard", [])
 
     def commands(self) -> list[str]:
         """Return the commands that came to the shell, one for each connection."""

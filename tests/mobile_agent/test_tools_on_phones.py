@@ -248,16 +248,16 @@ def test_typing_that_ends_early_sets_the_users_keyboard_back(
 def test_androids_own_shell_sets_the_keyboard_back_when_its_client_goes_away(
     tmp_path: Path, signal: Signals | None
 ) -> None:
-    sent: list[list[str]] = []
-    device = Mock(run=lambda arguments, **_: sent.append(arguments) or CommandResult(b"", b"", 0))
+    device = Mock(run=Mock(return_value=CommandResult(b"", b"", 0)))
     with patch.object(phone_commands, "_KEYBOARD_PAUSE", 0.3):
         phone_commands.type_by_keyboard(device, (1, 2), (), "ü", OTHER_KEYBOARD_ID, 9)
     for name in ("am", "ime", "input", "uiautomator"):
         (tmp_path / name).write_text(f'#!/bin/sh\necho "{name} $*" >>{tmp_path}/ran\n')
         (tmp_path / name).chmod(0o700)
     environment = {"PATH": f"{tmp_path}:/usr/bin:/bin"}
-    command = [require("mksh"), "-c", join_command(sent[0]).replace("sh -c", f"{require('mksh')} -c")]
-    with Popen(command, env=environment, stdout=PIPE, stderr=DEVNULL) as shell:
+    shell_program = str(require("mksh"))
+    text = join_command(device.run.call_args.args[0]).replace("sh -c", f"{shell_program} -c")
+    with Popen([shell_program, "-c", text], env=environment, stdout=PIPE, stderr=DEVNULL) as shell:
         assert shell.stdout is not None
         assert shell.stdout.readline() == b"tapped\n"
         # As adbd does: the shell that it started gets a signal, and nobody reads any more.

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection, Iterable, Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Final
@@ -315,7 +315,7 @@ def _keep_scope(
 
 
 def _scope_of_others(
-    place: ShimPlace, prepared: PreparedInstallation, built: Collection[str], key: str | None
+    place: ShimPlace, prepared: PreparedInstallation, built: set[str], key: str | None
 ) -> tuple[Scope, ...]:
     """Return the scope of the other shims that the same key signed, where none was kept."""
     packages = place.packages()
