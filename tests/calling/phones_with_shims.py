@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import shutil
+import tempfile
 from collections.abc import Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass
@@ -10,16 +12,19 @@ from pathlib import Path
 import pytest
 
 from devices.test_against_virtual_phone import real_adb_server
-from droidgate.apk.signing_keys import SigningKey, load_or_make_key
+from droidgate.apk.pack import pack_project
+from droidgate.apk.signing_keys import SigningKey, load_or_make_key, make_key
 from droidgate.calling.approvals import Approval, ApprovalRequest, Approver
 from droidgate.calling.audit_log import AuditLog
 from droidgate.calling.caller import Caller
 from droidgate.calling.pins import PinStore
 from droidgate.calling.policy import Policy
 from droidgate.devices.device import Device
+from droidgate.devices.installing import install_apks, uninstall
 from droidgate.devices.server import AdbServer, ServerAddress
 from droidgate_phone.phone import VirtualPhone, start_phone
-from droidgate_phone.sample_packages import sample_packages
+from droidgate_phone.sample_apps import sample_apps_directory
+from droidgate_phone.sample_packages import sample_packages, signing_key
 from droidgate_shim.builder.shims import ShimOptions, build_bare_shim, build_shims
 from droidgate_shim.builder.source_apps import read_source_apps
 from droidgate_shim.host.installing import install_archive, install_shim
@@ -29,6 +34,7 @@ from droidgate_shim.host.shim_facts import ShimFacts, facts_of
 SAMPLE = "dev.droidgate.sample."
 CLOCK_IN = f"{SAMPLE}clockin"
 NOTES = f"{SAMPLE}notes"
+LEGACY = f"{NOTES}.legacy"
 PDF_TOOL = f"{SAMPLE}pdftool"
 TALLY = f"{SAMPLE}tally"
 WEATHER = f"{SAMPLE}weather"
@@ -48,6 +54,25 @@ class ReachedPhone:
     phone: VirtualPhone
     device: Device
     folder: Path
+
+    def replace_legacy(self, *, other_signer: bool = False, other_text: bool = False) -> None:
+        """Replace the app of legacy notes, by one of another signer, or that declares something else."""
+        project = Path(tempfile.mkdtemp(dir=self.folder)) / "app"
+        shutil.copytree(sample_apps_directory() / "notes" / "legacy", project)
+        if other_text:
+            path = project / "src/main/assets/app_functions.xml"
+            text = path.read_text(encoding="utf-8")
+            assert "Write down a new note." in text
+            path.write_text(text.replace("Write down a new note.", "Send it to me."), encoding="utf-8")
+        key = make_key() if other_signer else signing_key()
+        if other_signer:
+            uninstall(self.device, LEGACY)
+        install_apks(self.device, {"base.apk": pack_project(project, key=key, package=LEGACY)})
+
+    def restore_legacy(self) -> None:
+        """Install the app of legacy notes as it was."""
+        uninstall(self.device, LEGACY)
+        self.replace_legacy()
 
     def caller(self, *, approver: Approver = allow_once, policy: Policy | None = None) -> Caller:
         """Return what calls its apps, with files of its own."""

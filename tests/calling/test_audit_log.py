@@ -14,7 +14,7 @@ import pytest
 
 from calling.log_writers import ALLOWED, SUBJECT, kill_writers, write_calls
 from droidgate.calling import audit_log
-from droidgate.calling.audit_log import HEAD_NAME, KEY_NAME, AuditLog, file_of, log_files
+from droidgate.calling.audit_log import FIRST, HEAD_NAME, KEY_NAME, AuditLog, file_of, log_files
 from droidgate.calling.audit_reading import Verification, read_calls, read_head, verify
 from droidgate.model.errors import DroidgateError, InputError, WriteError
 
@@ -147,18 +147,16 @@ def test_every_changed_byte_is_found(log: AuditLog) -> None:
             7,
             "the line is not what was written after record 6",
         ),
-        (lambda lines: lines.pop(0), None, None, "records 1 to 1 are not here: older files were removed"),
+        (lambda lines: lines.pop(0), "removed", 1, "record 1 is missing before record 2; if you took"),
+        (lambda lines: lines.__delitem__(slice(19)), "removed", 1, "records 1 to 19 are missing before"),
+        (lambda lines: lines.append(lines.pop(0)), "reordered", 1, "record 2 is before record 1"),
     ],
 )
 def test_the_first_place_where_the_chain_breaks_is_named(
-    log: AuditLog, change: Callable[[Lines], object], kind: str | None, line: int | None, message: str
+    log: AuditLog, change: Callable[[Lines], object], kind: str, line: int, message: str
 ) -> None:
     change_lines(log, change)
     verification = verify(log.folder)
-    if kind is None:
-        assert verification.broken is None
-        assert verification.notes[0].startswith(message)
-        return
     assert verification.broken is not None
     assert (verification.broken.kind, verification.broken.place) == (kind, f"{file_of(log.folder, 1)}:{line}")
     assert verification.broken.message.startswith(message)
@@ -277,16 +275,52 @@ def test_a_full_file_is_followed_by_another_in_the_same_chain(tmp_path: Path) ->
     assert (broken.kind, broken.place) == ("removed", f"{files[3][1]}:1")
 
 
-def test_removing_the_oldest_file_leaves_a_chain_that_holds(tmp_path: Path) -> None:
+def test_a_log_without_its_oldest_files_holds_only_after_the_digest_that_was_noted(tmp_path: Path) -> None:
     log = AuditLog(tmp_path / "log", tmp_path / "key", rotate_at=3000)
     write_calls(log, 30)
-    log_files(log.folder)[0][1].unlink()
-    verification = verify(log.folder)
-    assert verification.broken is None
+    archive = tmp_path / "archive"
+    archive.mkdir()
+    for _, path in log_files(log.folder)[:2]:
+        path.rename(archive / path.name)
+    write_calls(log, 1)
+    noted = verify(archive).digest
+    cut = verify(log.folder)
+    verification = verify(log.folder, after=noted)
     assert verification.first is not None
-    assert verification.notes[0] == (
-        f"records 1 to {verification.first - 1} are not here: older files were removed"
+    missing = f"1 to {verification.first - 1}"
+    assert cut.broken is not None
+    assert cut.broken.message.startswith(f"records {missing} are missing before record {verification.first};")
+    assert (verification.broken, verification.notes[0]) == (
+        None,
+        f"records {missing} are not here, and were not checked",
     )
+    assert verify(log.folder, expected=noted, after=noted).broken is None
+    for other in (verification.digest, FIRST):
+        broken = verify(log.folder, after=other).broken
+        assert broken is not None
+        assert broken.kind == "not-found"
+
+
+def _empty(path: Path) -> None:
+    path.write_bytes(b"")
+
+
+@pytest.mark.parametrize("remove", [Path.unlink, _empty])
+def test_a_log_that_is_gone_is_found_by_the_head_and_stays_found_when_it_goes_on(
+    log: AuditLog, remove: Callable[[Path], None]
+) -> None:
+    noted = verify(log.folder).digest
+    remove(file_of(log.folder, 1))
+    broken = verify(log.folder).broken
+    assert broken is not None
+    assert broken.message == "the log ends with record 0; record 20 was written"
+    assert verify(log.folder, after=noted).broken is None
+    assert verify(log.folder, after=FIRST).broken is not None
+    write_calls(log, 1)
+    broken = verify(log.folder).broken
+    assert broken is not None
+    assert broken.message.startswith("records 1 to 20 are missing before record 21;")
+    assert verify(log.folder, after=noted).broken is None
 
 
 def test_threads_share_a_log(tmp_path: Path) -> None:

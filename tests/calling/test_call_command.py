@@ -4,11 +4,12 @@ from __future__ import annotations
 
 import json
 import re
+import secrets
 
 import jsonschema
 import pytest
 
-from calling.phones_with_shims import NOTES, ReachedPhone
+from calling.phones_with_shims import LEGACY, NOTES, ReachedPhone
 from cli.program_runs import Run, run_on_terminal, run_process
 from droidgate.calling.caller import Caller
 from droidgate.calling.requests import CallRequest
@@ -16,6 +17,7 @@ from droidgate.cli.calls.calling import CallOptions, call_and_report
 from droidgate.cli.output.json_output import schema_of
 from droidgate.cli.published import PUBLISHED
 from droidgate.model.errors import DeviceError
+from droidgate.user_folders import configuration_folder
 
 CREATE = "NotesService#createNote"
 
@@ -142,9 +144,55 @@ def test_invalid_usage_exits_with_2(bare: ReachedPhone, arguments: list[str], me
 def test_a_terminal_shows_the_arguments_and_asks(bare: ReachedPhone, typed: bytes, expected: str) -> None:
     arguments = ["--args", '{"title": "shown", "content": "b"}', "--serial", bare.phone.serial]
     printed = run_on_terminal("call", CREATE, *arguments, typed=typed)
-    assert 'title = "shown"' in printed
+    assert '- title (5): "shown"' in printed
     assert f"createNote of {NOTES}" in printed
     assert expected in printed
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("replacement", [{"other_signer": True}, {"other_text": True}], ids=str)
+def test_a_terminal_asks_again_where_the_app_was_replaced_while_the_question_was_open(
+    bare: ReachedPhone, replacement: dict[str, bool]
+) -> None:
+    answers: list[bytes] = []
+
+    def answer() -> bytes:
+        answers.append(b"y\n")
+        if len(answers) == 1:
+            bare.replace_legacy(**replacement)
+            # The second answer comes before its question is there.
+            return b"y\ny\n"
+        return b"n\n"
+
+    title = secrets.token_hex(8)
+    arguments = ["--args", json.dumps({"title": title, "content": "b"}), "--serial", bare.phone.serial]
+    try:
+        printed = run_on_terminal("call", f"{LEGACY}/createNote", *arguments, answers={b"n: no [n] ": answer})
+    finally:
+        bare.restore_legacy()
+    assert printed.count("Call it?") == 2
+    assert printed.count("attention: the app was replaced after you answered") == 1
+    assert "error: denied: not approved" in printed
+    assert not [command for command in bare.commands() if title in command]
+
+
+def test_an_explanation_names_rules_that_match_nothing(bare: ReachedPhone) -> None:
+    policy = configuration_folder() / "policy.toml"
+    policy.parent.mkdir(parents=True, exist_ok=True)
+    names = ("deletNote", "deleteNote", f"{NOTES}/createNote", "tap")
+    policy.write_text("".join(f'[[rule]]\ndecision = "deny"\ncapability = "{name}"\n' for name in names))
+    try:
+        arguments = ["findNotes", "--args", "{}", "--explain"]
+        printed = run(bare, *arguments).out
+        document = json.loads(run(bare, *arguments, "--json").out)
+        denied = run(bare, "deleteNote", "--args", '{"noteId": "note-1"}', "--yes")
+    finally:
+        policy.unlink()
+    warning = f'rule 1 (decision = "deny") of {policy} matches no capability that is installed'
+    assert f"  warning: {warning}\n" in printed
+    assert printed.count("warning:") == 1
+    assert document["unmatched_rules"] == [warning]
+    assert (denied.code, "rule 2 of" in denied.err) == (6, True)
 
 
 @pytest.mark.slow

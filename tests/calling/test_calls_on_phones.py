@@ -7,9 +7,11 @@ over adb.
 from __future__ import annotations
 
 import json
+import secrets
 import threading
 from collections.abc import Iterator
 from concurrent.futures import ThreadPoolExecutor
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -17,6 +19,7 @@ import pytest
 
 from calling.phones_with_shims import (
     CLOCK_IN,
+    LEGACY,
     NOTES,
     PDF_TOOL,
     TALLY,
@@ -28,9 +31,12 @@ from droidgate.apk.signing_keys import load_or_make_key
 from droidgate.calling import phones
 from droidgate.calling.approvals import Approval, ApprovalRequest, refuse
 from droidgate.calling.audit_log import AuditLog
+from droidgate.calling.audit_reading import read_calls
 from droidgate.calling.phones import Phone
 from droidgate.calling.policy import Policy
 from droidgate.calling.requests import CallRequest, CallResult
+from droidgate.calling.routes import RawResult
+from droidgate.calling.shell_route import ShellRoute
 from droidgate.calling.subjects import EVERY_CAPABILITY, NamePattern
 from droidgate.calls.arguments import FittedArguments, fit_arguments
 from droidgate.calls.failures import CallError
@@ -201,7 +207,7 @@ def test_nobody_is_asked_about_a_call_that_no_way_carries(tmp_path: Path) -> Non
             bare.caller(approver=ask).call(CallRequest("read_total", {"player": "Ada"}))
     assert raised.value.message == f"unavailable: {TALLY} has no shim on the phone"
     source = f"--from adb:{bare.device.serial}/{TALLY} --serial {bare.device.serial}"
-    install = f"droidgate shim install {source} --protocol mobile-mcp"
+    install = f"droidgate shim install {source} --protocol all"
     assert raised.value.hint == f"run `{install}`"
     assert asked == []
 
@@ -222,6 +228,106 @@ def test_the_arguments_are_fitted_once_although_somebody_is_asked(
         with pytest.raises(CallError):
             caller.call(CallRequest(capability, arguments))
         assert len(fitted) == 1
+
+
+_REPLACEMENTS = [{"other_signer": True}, {"other_text": True}]
+
+
+@pytest.fixture
+def legacy(bare: ReachedPhone) -> Iterator[ReachedPhone]:
+    yield bare
+    bare.restore_legacy()
+
+
+@pytest.mark.parametrize("replacement", _REPLACEMENTS, ids=str)
+@pytest.mark.parametrize("remember", [False, True])
+def test_an_answer_counts_only_for_the_app_that_was_asked_about(
+    legacy: ReachedPhone, tmp_path: Path, replacement: dict[str, bool], *, remember: bool
+) -> None:
+    asked: list[ApprovalRequest] = []
+
+    def ask(request: ApprovalRequest) -> Approval:
+        asked.append(request)
+        if len(asked) == 1:
+            legacy.replace_legacy(**replacement)
+            return Approval(allowed=True, remember=remember)
+        return Approval(allowed=False, token="denied")
+
+    own = replace(legacy, folder=tmp_path)
+    caller = own.caller(approver=ask)
+    title = secrets.token_hex(8)
+    with pytest.raises(CallError, match="denied"):
+        caller.call(CallRequest(f"{LEGACY}/createNote", {"title": title, "content": "b"}))
+    first, second = asked
+    assert (first.change, second.change) == (
+        "",
+        "the app was replaced after you answered, so you are asked again",
+    )
+    assert first.pin != second.pin
+    assert (first.pin.signer != second.pin.signer) == replacement.get("other_signer", False)
+    assert not [command for command in own.commands() if title in command]
+    assert caller.pins.list() == ()
+    ends = [(call.start["pin"], (call.end or {}).get("result")) for call in read_calls(tmp_path / "audit")]
+    assert ends == [(first.pin.digest, "unavailable"), (second.pin.digest, "denied")]
+
+
+def test_an_update_that_declares_the_same_needs_no_second_answer(
+    legacy: ReachedPhone, tmp_path: Path
+) -> None:
+    asked: list[ApprovalRequest] = []
+
+    def ask(request: ApprovalRequest) -> Approval:
+        asked.append(request)
+        legacy.replace_legacy()
+        return Approval(allowed=True)
+
+    caller = replace(legacy, folder=tmp_path).caller(approver=ask)
+    called = caller.call(CallRequest(f"{LEGACY}/createNote", {"title": "a", "content": "b"}))
+    assert "note-" in str(called.value)
+    assert len(asked) == 1
+
+
+@pytest.mark.parametrize("replacement", _REPLACEMENTS, ids=str)
+def test_an_app_that_is_replaced_at_the_last_moment_gets_nothing(
+    legacy: ReachedPhone,
+    tmp_path: Path,
+    monkeypatch: pytest.MonkeyPatch,
+    replacement: dict[str, bool],
+) -> None:
+    asked: list[ApprovalRequest] = []
+    send = ShellRoute.send
+
+    def send_late(self: ShellRoute, *given: Any) -> RawResult:
+        if len(asked) == 1:
+            legacy.replace_legacy(**replacement)
+        return send(self, *given)
+
+    def ask(request: ApprovalRequest) -> Approval:
+        asked.append(request)
+        return Approval(allowed=len(asked) == 1, token="denied")
+
+    monkeypatch.setattr(ShellRoute, "send", send_late)
+    caller = replace(legacy, folder=tmp_path).caller(approver=ask)
+    with pytest.raises(CallError, match="denied"):
+        caller.call(CallRequest(f"{LEGACY}/createNote", {"title": "a", "content": "b"}))
+    assert len(asked) == 2
+
+
+def test_an_app_that_is_replaced_after_every_answer_is_not_called(
+    legacy: ReachedPhone, tmp_path: Path
+) -> None:
+    asked: list[ApprovalRequest] = []
+
+    def ask(request: ApprovalRequest) -> Approval:
+        asked.append(request)
+        legacy.replace_legacy(other_text=len(asked) % 2 == 1)
+        return Approval(allowed=True)
+
+    caller = replace(legacy, folder=tmp_path).caller(approver=ask)
+    with pytest.raises(CallError, match="is replaced again and again") as raised:
+        caller.call(CallRequest(f"{LEGACY}/createNote", {"title": "a", "content": "b"}))
+    assert raised.value.failure.token == "unavailable"
+    assert len(asked) == 5
 
 
 def test_an_approval_that_is_remembered_is_not_asked_for_again(reached: ReachedPhone) -> None:
@@ -296,7 +402,7 @@ def test_without_a_shim_the_error_names_the_command_that_installs_one(tmp_path: 
         assert error.failure.token == "unavailable"
         serial = reached.device.serial
         source = f"--from adb:{serial}/{CLOCK_IN} --serial {serial}"
-        assert error.hint == f"run `droidgate shim install {source} --protocol mobile-mcp`"
+        assert error.hint == f"run `droidgate shim install {source} --protocol all`"
 
 
 def test_a_name_that_only_an_app_knows_which_no_shim_asked_gets_the_way_to_ask(tmp_path: Path) -> None:

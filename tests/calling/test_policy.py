@@ -87,7 +87,7 @@ def test_a_rule_decides_where_its_condition_holds(tmp_path: Path, condition: str
         'package = "com.example"',
         'component = "Tools"',
         'protocol = "mm"',
-        'capability = "createnote"',
+        'capability = "reateNote"',
         'effect = "reads"',
         'client = "serve:*"',
         'package = "com.example.*"\ncapability = "other"',
@@ -104,6 +104,81 @@ def test_deny_is_stronger_than_ask_and_that_than_allow(tmp_path: Path, first: st
     rules = "".join(f'[[rule]]\ndecision = "{kind}"\ncapability = "*"\n' for kind in (first, second))
     strongest = next(kind for kind in ("deny", "ask", "allow") if kind in {first, second})
     assert policy_of(tmp_path, rules).decide(SUBJECT).kind == strongest
+
+
+_FUNCTION = "com.example.notes.Service#deleteNote"
+
+
+@pytest.mark.parametrize(
+    ("pattern", "identifier", "allows", "denies"),
+    [
+        ("deleteNote", "deleteNote", True, True),
+        ("deleteNote", _FUNCTION, True, True),
+        ("Service#deleteNote", _FUNCTION, True, True),
+        ("notes.deleteNote", _FUNCTION, True, True),
+        ("example.notes/deleteNote", _FUNCTION, True, True),
+        ("com.example.notes/deleteNote", _FUNCTION, True, True),
+        (f"com.example.notes/{_FUNCTION}", _FUNCTION, True, True),
+        (f"com.example.notes/com.example.notes.Tools/{_FUNCTION}", _FUNCTION, True, True),
+        ("com.example.*/*", _FUNCTION, True, True),
+        ("*deleteNote", _FUNCTION, True, True),
+        ("*", _FUNCTION, True, True),
+        ("delete*", _FUNCTION, False, True),
+        ("notes.delete*", _FUNCTION, False, True),
+        ("*.notes/delete*", _FUNCTION, False, True),
+        ("DELETENOTE", _FUNCTION, False, True),
+        ("Com.Example.Notes/deletenote", _FUNCTION, False, True),
+        ("eteNote", _FUNCTION, False, False),
+        ("other.deleteNote", _FUNCTION, False, False),
+        ("deleteNote", "undeleteNote", False, False),
+        ("deleteNote", "deleteNotes", False, False),
+        ("deleteNote", "deleteNote.undo", False, False),
+    ],
+)
+def test_a_rule_names_capabilities_as_call_does_and_a_denial_is_taken_widely(
+    tmp_path: Path, pattern: str, identifier: str, *, allows: bool, denies: bool
+) -> None:
+    subject = replace(SUBJECT, capability=identifier)
+
+    def decided(kind: str) -> str:
+        rule = f'[[rule]]\ndecision = "{kind}"\ncapability = "{pattern}"\n'
+        return policy_of(tmp_path, rule).decide(subject).kind
+
+    assert (decided("allow") == "allow", decided("deny") == "deny") == (allows, denies)
+    everything = '[[rule]]\ndecision = "allow"\ncapability = "*"\n[[rule]]\ndecision = "deny"\n'
+    both = policy_of(tmp_path, f'{everything}capability = "{pattern}"\n').decide(subject).kind
+    assert both == ("deny" if denies else "allow")
+
+
+def test_a_statement_that_capabilities_write_is_taken_widely(tmp_path: Path) -> None:
+    def effect(word: str) -> CallEffect:
+        policy = policy_of(tmp_path, f'[[effect]]\ncapability = "GET*"\nis = "{word}"\n')
+        return effect_of(policy, read_only=None)
+
+    assert (effect("reads"), effect("writes")) == (CallEffect.UNKNOWN, CallEffect.WRITES)
+
+
+def test_rules_that_match_nothing_that_is_installed_are_named(tmp_path: Path) -> None:
+    policy = policy_of(
+        tmp_path,
+        '[[rule]]\ndecision = "deny"\ncapability = "deletNote"\n'
+        '[[rule]]\ndecision = "deny"\ncapability = "deleteNote"\n'
+        '[[rule]]\ndecision = "allow"\npackage = "com.exmple.*"\n'
+        '[[rule]]\ndecision = "deny"\ncapability = "wipe"\ndevice = "another-phone"\n'
+        '[[rule]]\ndecision = "deny"\ncapability = "wipe"\nuser = [10]\n'
+        '[[rule]]\ndecision = "deny"\nclient = "mcp:x"\n'
+        '[[effect]]\ncapability = "getNotes"\nis = "reads"\n',
+    )
+    assert policy.has_rules
+    key = replace(SUBJECT, capability=_FUNCTION).key
+    end = f"of {tmp_path / FILE_NAME} matches no capability that is installed"
+    assert policy.unmatched([("emulator-5554", key)]) == (
+        f'rule 1 (decision = "deny") {end}',
+        f'rule 3 (decision = "allow") {end}',
+        f'effect 1 (is = "reads") {end}',
+    )
+    assert policy.unmatched([]) == ()
+    assert not Policy().has_rules
 
 
 def test_the_reason_of_a_rule_is_that_of_the_decision(tmp_path: Path) -> None:

@@ -12,7 +12,7 @@ import sys
 import tempfile
 import threading
 import time
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -135,9 +135,21 @@ _preloaded_program = functools.cache(_PreloadedProgram)
 
 
 def run_on_terminal(
-    *arguments: str | Path, cwd: Path | None = None, typed: bytes = b"", **environment: str
+    *arguments: str | Path,
+    cwd: Path | None = None,
+    typed: bytes = b"",
+    answers: Mapping[bytes, Callable[[], bytes]] | None = None,
+    **environment: str,
 ) -> str:
-    """Run the program on a terminal of 100 columns, where something was typed; return what it got."""
+    """Run the program on a terminal of 100 columns, where something was typed; return what it got.
+
+    Args:
+        arguments: Of the program.
+        cwd: The working folder.
+        typed: What was typed before.
+        answers: Text that the program prints -> what types the answer, each time that it is printed.
+        environment: Variables.
+    """
     ours, theirs = pty.openpty()
     os.write(ours, typed)
     settings = {"TERM": "xterm-256color", "COLUMNS": "100", "LINES": "50", **environment}
@@ -147,14 +159,15 @@ def run_on_terminal(
         command, stdin=theirs, stdout=theirs, stderr=theirs, cwd=cwd, env=inherited | settings
     ) as process:
         os.close(theirs)
-        got = _read_until_closed(ours)
+        got = _read_until_closed(ours, answers or {})
         process.wait(timeout=120)
     os.close(ours)
     return got.decode()
 
 
-def _read_until_closed(descriptor: int) -> bytes:
+def _read_until_closed(descriptor: int, answers: Mapping[bytes, Callable[[], bytes]]) -> bytes:
     got = b""
+    answered = 0
     deadline = time.monotonic() + 60
     while time.monotonic() < deadline:
         ready, _, _ = select.select([descriptor], [], [], 1)
@@ -167,4 +180,8 @@ def _read_until_closed(descriptor: int) -> bytes:
         if not part:
             return got
         got += part
+        for text, answer in answers.items():
+            while (at := got.find(text, answered)) >= 0:
+                answered = at + len(text)
+                os.write(descriptor, answer())
     raise TimeoutError

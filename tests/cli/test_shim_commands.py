@@ -383,8 +383,47 @@ def test_sync_looks_after_what_was_installed_and_not_what_was_uninstalled(
     assert shim("uninstall", CLOCK_IN).code == 0
     assert shim("sync").code == 0
     assert shims_on(phone) == {PDF_TOOL}
-    other = shim("install", *ALL, "--from", f"adb:/{CLOCK_IN}", "--deadline-ms", "5000")
-    assert "looks after these apps only" in other.err
+
+
+@pytest.mark.parametrize(
+    "more",
+    [
+        ("adb:/" + PDF_TOOL,),
+        ("adb:/" + CLOCK_IN, "--protocol", "mobile-mcp"),
+        ("adb:/" + CLOCK_IN, *ALL),
+        ("adb:/" + PDF_TOOL, "--deadline-ms", "5000"),
+        ("adb:", "--protocol", "mobile-mcp"),
+    ],
+    ids=" ".join,
+)
+def test_one_more_app_by_name_takes_no_other_out_of_sync(
+    shim: Shim, phone: VirtualPhone, more: tuple[str, ...]
+) -> None:
+    assert shim("install", "--from", "adb:").code == 0
+    before = shims_on(phone)
+    assert shim("install", "--from", *more).code == 0
+    after = shims_on(phone)
+    assert before <= after
+    phone.system.packages.uninstall(SHIM_OF + WEATHER)
+    phone.system.packages.uninstall(SHIM_OF + PDF_TOOL)
+    synced = shim.document("sync")
+    changes = {change["application_id"].removeprefix(SHIM_OF): change["kind"] for change in synced["changes"]}
+    assert changes == {name: "came" if name in {WEATHER, PDF_TOOL} else "same" for name in after}
+    assert shims_on(phone) == after
+    assert shim("status").code == 0
+    assert {change["kind"] for change in shim.document("sync")["changes"]} == {"same"}
+
+
+def test_one_more_app_by_name_keeps_shims_of_which_nothing_was_kept(
+    shim: Shim, phone: VirtualPhone, tmp_path: Path
+) -> None:
+    folder, out = folder_with(tmp_path, "clock-in"), tmp_path / "out"
+    shim("build", *ALL, "--from", folder, "-o", out)
+    assert shim("install", out).code == 0
+    shim.install(f"adb:/{PDF_TOOL}")
+    phone.system.packages.uninstall(SHIM_OF + CLOCK_IN)
+    assert shim("sync").code == 0
+    assert shims_on(phone) == {PDF_TOOL, CLOCK_IN}
 
 
 def test_sync_after_an_uninstallation_of_one_of_all_apps_looks_after_the_others_and_says_so(
@@ -785,16 +824,19 @@ def test_a_shim_whose_app_is_gone_is_broken_and_sync_removes_it(shim: Shim, phon
     assert shim("status").code == 0
 
 
-def test_sync_names_a_broken_shim_that_it_does_not_look_after(shim: Shim, phone: VirtualPhone) -> None:
-    assert shim("install", "--from", f"adb:/{WEATHER}").code == 0
-    assert shim("install", "--from", f"adb:/{PDF_TOOL}", "--deadline-ms", "9000").code == 0
-    phone.system.packages.uninstall(WEATHER)
+def test_sync_names_a_broken_shim_that_it_does_not_look_after(
+    shim: Shim, phone: VirtualPhone, tmp_path: Path
+) -> None:
+    assert shim("install", "--from", f"adb:/{PDF_TOOL}").code == 0
+    shim("build", *ALL, "--from", f"adb:/{CLOCK_IN}", "-o", tmp_path / "out")
+    assert shim("install", tmp_path / "out").code == 0
+    phone.system.packages.uninstall(CLOCK_IN)
     synced = shim("sync")
     assert (
-        f"{WEATHER} is not installed; remove it with: droidgate shim uninstall {SHIM_OF}{WEATHER}"
+        f"{CLOCK_IN} is not installed; remove it with: droidgate shim uninstall {SHIM_OF}{CLOCK_IN}"
         in synced.err
     )
-    assert shims_on(phone) == {PDF_TOOL, WEATHER}
+    assert shims_on(phone) == {PDF_TOOL, CLOCK_IN}
 
 
 def test_a_capability_or_shim_that_is_not_known_has_the_nearest_name(shim: Shim, phone: VirtualPhone) -> None:

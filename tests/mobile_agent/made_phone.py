@@ -99,9 +99,21 @@ class ShopActivity(Activity):
         return View("column", children=(View("text", "title", "A shop"), View("button", "buy", "Buy")))
 
 
+class SpyReceiver(Receiver):
+    """Listens to what is sent to a keyboard."""
+
+    def on_receive(self, intent: Intent, current: BroadcastResult) -> BroadcastResult | None:
+        del current
+        heard = self.context.platform.statics.setdefault("heard", [])
+        assert isinstance(heard, list)
+        heard.append(intent.extras.get_string("msg"))
+        return None
+
+
 class ShopApp(App):
     PACKAGE = SHOP
     ACTIVITIES = {f"{SHOP}.Main": ShopActivity}
+    RECEIVERS = {f"{SHOP}.Spy": SpyReceiver}
 
 
 class Base64Receiver(Receiver):
@@ -135,6 +147,13 @@ def _input_method(name: str) -> str:
     )
 
 
+def _receiver(name: str) -> str:
+    return (
+        f'<receiver android:name=".{name}" android:exported="true"><intent-filter>'
+        '<action android:name="ADB_INPUT_B64"/></intent-filter></receiver>'
+    )
+
+
 @cache
 def form_apk() -> bytes:
     return make_apk(FORM, _icon("Form") + _input_method("Keys"))
@@ -142,17 +161,14 @@ def form_apk() -> bytes:
 
 @cache
 def shop_apk() -> bytes:
-    return make_apk(SHOP, _icon("Shop"))
+    return make_apk(SHOP, _icon("Shop") + _receiver("Spy"), minimum=24, target=25)
 
 
 @cache
 def keyboard_apk() -> bytes:
-    receiver = (
-        '<receiver android:name=".Base64Receiver" android:exported="true"><intent-filter>'
-        '<action android:name="ADB_INPUT_B64"/></intent-filter></receiver>'
-    )
     # For an older Android: its real one registers the receiver when it opens, which the phone does not model.
-    return make_apk(KEYBOARD, _input_method("AdbIME") + receiver, minimum=24, target=25)
+    methods = _input_method("AdbIME") + _receiver("Base64Receiver")
+    return make_apk(KEYBOARD, methods, minimum=24, target=25)
 
 
 @dataclass
@@ -178,6 +194,11 @@ class MadePhone:
         found = self.phone.system.app_context(FORM).platform.statics["facts"]
         assert isinstance(found, FormFacts)
         return found
+
+    @property
+    def heard(self) -> object:
+        """What reached the receiver of an app that is not the keyboard."""
+        return self.phone.system.app_context(SHOP).platform.statics.get("heard", [])
 
     def commands(self) -> list[str]:
         """Return the commands that came to the shell, one for each connection."""

@@ -7,16 +7,22 @@ import io
 import threading
 from collections.abc import Iterator
 from concurrent.futures import ThreadPoolExecutor
-from unittest.mock import patch
+from contextlib import ExitStack, suppress
+from pathlib import Path
+from signal import Signals
+from subprocess import DEVNULL, PIPE, Popen
+from unittest.mock import Mock, patch
 
 import pytest
 from PIL import Image
 
-from droidgate.devices.device import Device
+from droidgate.devices.device import CommandResult, Device
 from droidgate.devices.errors import NoDeviceError
+from droidgate.devices.quoting import join_command
 from droidgate.mobile_agent import phone_commands
 from droidgate.mobile_agent.state import ToolError
 from droidgate.mobile_agent.tools import MobileAgentTools
+from droidgate.model.errors import DroidgateError
 from mobile_agent.made_phone import (
     FORM,
     KEYBOARD_ID,
@@ -28,6 +34,7 @@ from mobile_agent.made_phone import (
     device_on,
     made_phone,
 )
+from requirements_of_tests import require
 
 HOSTILE = [
     "it's", 'say "hi"', "$HOME ${x} $(id)", "`id`", "back\\slash \\n", "*.txt ~ ?", "# no comment",
@@ -148,31 +155,131 @@ def test_text_without_keys_is_refused_before_anything_is_tapped(made: MadePhone,
     assert made.facts.name == before
 
 
+def input_methods(phone: MadePhone) -> tuple[str | None, str | None]:
+    """Return the settings of input methods: those that are enabled, and the current one."""
+    get = phone.phone.system.settings.get
+    return get("secure", "enabled_input_methods"), get("secure", "default_input_method")
+
+
+def enable_input_methods(phone: MadePhone, current: str, *enabled: str) -> tuple[str, str]:
+    settings = phone.phone.system.settings
+    settings.put("secure", "enabled_input_methods", ":".join(enabled))
+    settings.put("secure", "default_input_method", current)
+    return ":".join(enabled), current
+
+
 @pytest.mark.parametrize(
     ("text", "before"),
     [
         ("你好", ""),
         ("grüße 🙂 'x' $y", OTHER_KEYBOARD_ID),
         ("two\nlines", OTHER_KEYBOARD_ID),
-        ("a\ttab", ""),
+        ("a\ttab", KEYBOARD_ID),
     ],
 )
-def test_text_without_keys_is_typed_by_the_keyboard_and_the_users_own_comes_back(
+def test_text_without_keys_is_typed_by_the_keyboard_alone_and_the_users_own_comes_back(
     with_keyboard: MadePhone, text: str, before: str
 ) -> None:
-    settings = with_keyboard.phone.system.settings
-    settings.put("secure", "enabled_input_methods", before)
-    settings.put("secure", "default_input_method", before)
+    settings = enable_input_methods(with_keyboard, before, OTHER_KEYBOARD_ID, KEYBOARD_ID)
     field = control(with_keyboard.open_form(), with_keyboard.facts.name or "Your name")
     with with_keyboard.counted() as commands:
         result = with_keyboard.run("type_text", text=text, clear_current_text=True, **field)
     assert (result.get("error"), result["success"], result["typed_by"]) == (None, True, "input-method")
     assert with_keyboard.facts.name == text
-    assert settings.get("secure", "default_input_method") == (before or KEYBOARD_ID)
+    assert input_methods(with_keyboard) == settings
+    assert with_keyboard.heard == []
     assert len(commands) == 2
 
 
+def test_a_keyboard_that_the_user_has_not_enabled_stays_so(with_keyboard: MadePhone) -> None:
+    settings = enable_input_methods(with_keyboard, OTHER_KEYBOARD_ID, OTHER_KEYBOARD_ID)
+    field = control(with_keyboard.open_form(), with_keyboard.facts.note or "A note")
+    before = with_keyboard.facts.note
+    with with_keyboard.counted() as commands:
+        result = with_keyboard.run("type_text", text="pässword", clear_current_text=True, **field)
+    assert result["error"].endswith("and enable it in the phone's settings")
+    assert "com.android.adbkeyboard" in result["error"]
+    assert (with_keyboard.facts.note, with_keyboard.heard, len(commands)) == (before, [], 1)
+    assert input_methods(with_keyboard) == settings
+
+
+@pytest.mark.parametrize("current", [OTHER_KEYBOARD_ID, ""])
+@pytest.mark.parametrize("end", ["canceled", "deadline", "tap fails"])
+def test_typing_that_ends_early_sets_the_users_keyboard_back(
+    with_keyboard: MadePhone, end: str, current: str
+) -> None:
+    settings = enable_input_methods(with_keyboard, current, OTHER_KEYBOARD_ID, KEYBOARD_ID)
+    field = control(with_keyboard.open_form(), with_keyboard.facts.note or "A note")
+    canceled, cancel = threading.Event(), threading.Event()
+
+    def switched() -> bool:
+        return input_methods(with_keyboard)[1] == KEYBOARD_ID
+
+    def end_it() -> None:
+        while not switched():
+            canceled.wait(0.01)
+        if end == "canceled":
+            cancel.set()
+
+    arguments = {"text": "pässword", "clear_current_text": False, **field}
+    # A command without a terminal goes on when its client has gone, until it writes something.
+    pause = {"canceled": 1, "deadline": 3, "tap fails": 0.01}[end]
+    seconds = 2.0 if end == "deadline" else None
+    failing = patch.object(phone_commands, "_tap", lambda _point: "false")
+    with patch.object(phone_commands, "_KEYBOARD_PAUSE", pause), ExitStack() as stack:
+        if end == "tap fails":
+            stack.enter_context(failing)
+        else:
+            watcher = threading.Thread(target=end_it)
+            watcher.start()
+            stack.callback(watcher.join)
+        with suppress(DroidgateError):
+            result = with_keyboard.tools.run("type_text", arguments, cancel, seconds=seconds)
+            assert not result["success"]
+    for _ in range(2000):
+        if input_methods(with_keyboard) == settings:
+            break
+        canceled.wait(0.01)
+    assert input_methods(with_keyboard) == settings
+    assert with_keyboard.heard == []
+
+
+@pytest.mark.parametrize("signal", [None, Signals.SIGHUP, Signals.SIGTERM, Signals.SIGINT])
+def test_androids_own_shell_sets_the_keyboard_back_when_its_client_goes_away(
+    tmp_path: Path, signal: Signals | None
+) -> None:
+    device = Mock(run=Mock(return_value=CommandResult(b"", b"", 0)))
+    with patch.object(phone_commands, "_KEYBOARD_PAUSE", 0.3):
+        phone_commands.type_by_keyboard(device, (1, 2), (), "ü", OTHER_KEYBOARD_ID, 9)
+    for name in ("am", "ime", "input", "uiautomator"):
+        (tmp_path / name).write_text(f'#!/bin/sh\necho "{name} $*" >>{tmp_path}/ran\n')
+        (tmp_path / name).chmod(0o700)
+    environment = {"PATH": f"{tmp_path}:/usr/bin:/bin"}
+    shell_program = str(require("mksh"))
+    text = join_command(device.run.call_args.args[0]).replace("sh -c", f"{shell_program} -c")
+    with Popen([shell_program, "-c", text], env=environment, stdout=PIPE, stderr=DEVNULL) as shell:
+        assert shell.stdout is not None
+        assert shell.stdout.readline() == b"tapped\n"
+        # As adbd does: the shell that it started gets a signal, and nobody reads any more.
+        shell.stdout.close()
+        if signal is not None:
+            shell.send_signal(signal)
+        shell.wait()
+    restored = f"ime set {OTHER_KEYBOARD_ID}"
+    for _ in range(500):
+        ran = (tmp_path / "ran").read_text().splitlines()
+        if restored in ran:
+            break
+        threading.Event().wait(0.01)
+    assert ran[:2] == [f"ime set {KEYBOARD_ID}", "input tap 1 2"]
+    assert ran.count(restored) == 1
+    sent_to_it = "am broadcast --user current -a ADB_INPUT_B64 --es msg w7w= -p com.android.adbkeyboard"
+    # A hang-up ends it before.
+    assert [line for line in ran if line.startswith("am ")] == [sent_to_it] * (signal is not Signals.SIGHUP)
+
+
 def test_a_keyboard_that_types_nothing_is_noticed(with_keyboard: MadePhone) -> None:
+    enable_input_methods(with_keyboard, "", KEYBOARD_ID)
     field = control(with_keyboard.open_form(), with_keyboard.facts.note or "A note")
     with patch.object(Base64Receiver, "on_receive", return_value=None):
         result = with_keyboard.run("type_text", text="你", clear_current_text=True, **field)

@@ -157,7 +157,7 @@ def test_a_deadline_ends_every_command_of_a_pipeline() -> None:
     [
         "sleep 1 &",
         "a |& b",
-        "trap 'echo x' EXIT",
+        "trap 'echo x' USR1",
         "x=(1 2)",
         "x[1]=2",
         "echo ${x[1]}",
@@ -248,7 +248,7 @@ def test_a_line_that_the_phone_does_not_model_is_refused_by_name(command: str) -
 
 
 def test_a_refusal_ends_everything_that_would_have_followed() -> None:
-    outcome = Phone().run("echo a\ntrue | trap x EXIT; echo never")
+    outcome = Phone().run("echo a\ntrue | trap x USR1; echo never")
     assert (outcome.status, outcome.output) == (NOT_MODELLED_STATUS, b"a\n")
 
 
@@ -261,6 +261,13 @@ def test_a_client_that_goes_away_ends_the_command_line_with_141() -> None:
     assert Phone().run("echo y; echo later; echo never", output=output).status == 141
     assert output.data == b"y\n"
     assert Phone().run("cat /dev/zero", output=Sink(limit=10_000)).status == 141
+
+
+@pytest.mark.parametrize(("signals", "data"), [("EXIT", b""), ("EXIT PIPE", b"bye\n"), ("EXIT HUP", b"")])
+def test_what_a_script_trapped_runs_after_its_client_has_gone(signals: str, data: bytes) -> None:
+    phone = Phone()
+    phone.run(f"trap 'echo bye >/data/local/tmp/said' {signals}; echo y; echo later", output=Sink(limit=3))
+    assert phone.run("cat /data/local/tmp/said 2>/dev/null").output == data
 
 
 def test_commands_of_a_pipeline_run_at_the_same_time() -> None:

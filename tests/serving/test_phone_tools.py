@@ -6,6 +6,7 @@ import os
 import queue
 import random
 import re
+import secrets
 import subprocess
 import sys
 import threading
@@ -300,9 +301,66 @@ def test_a_call_needs_the_approval_of_the_clients_user(
     assert questions[0].startswith(
         "Test Client wants to call add_points\nof the app dev.droidgate.sample.tally on"
     )
-    assert 'Arguments: {"player":"Ada","points":1}' in questions[0]
+    lines = '\n- player (3): "Ada"\n- points (1): 1\n'
+    assert f"Arguments (2, each with its length):{lines}" in questions[0]
     # It is pinned now: nobody is asked.
     assert not anyio.run(call, None).is_error
+
+
+@pytest.mark.parametrize("replacement", [{"other_signer": True}, {"other_text": True}], ids=str)
+@pytest.mark.parametrize("revision", REVISIONS)
+def test_a_yes_counts_only_for_the_app_that_the_client_showed(
+    tmp_path: Path, phone: ReachedPhone, revision: str, replacement: dict[str, bool]
+) -> None:
+    own = ReachedPhone(phone.phone, phone.device, tmp_path)
+    title = secrets.token_hex(8)
+    questions: list[str] = []
+
+    def ask(message: str) -> mcp_types.ElicitResult:
+        questions.append(message)
+        if len(questions) > 1:
+            return mcp_types.ElicitResult(action="decline")
+        own.replace_legacy(**replacement)
+        return mcp_types.ElicitResult(action="accept", content={"approve": "always"})
+
+    async def main() -> mcp_types.CallToolResult:
+        async with connected(tools_of(own, allow=None), revision, ask) as client:
+            return await client.call_tool("legacy_createNote", {"title": title, "content": "b"})
+
+    try:
+        result = anyio.run(main)
+    finally:
+        own.restore_legacy()
+    assert text_of(result).startswith("denied")
+    assert len(questions) == 2
+    assert questions[0] != questions[1]
+    assert not [command for command in own.commands() if title in command]
+    assert PinStore(tmp_path).list() == ()
+
+
+@pytest.mark.parametrize("revision", REVISIONS)
+def test_an_argument_that_is_cut_hides_no_other_and_is_not_approved_for_always(
+    tmp_path: Path, phone: ReachedPhone, revision: str
+) -> None:
+    own = ReachedPhone(phone.phone, phone.device, tmp_path)
+    questions: list[str] = []
+
+    def ask(message: str) -> mcp_types.ElicitResult:
+        questions.append(message)
+        if len(questions) > 1:
+            return mcp_types.ElicitResult(action="decline")
+        # The form does not offer it.
+        return mcp_types.ElicitResult(action="accept", content={"approve": "always"})
+
+    async def main() -> mcp_types.CallToolResult:
+        arguments = {"content": "x" * 5000, "priority": 5, "title": "to me"}
+        async with connected(tools_of(own, allow=None), revision, ask) as client:
+            return await client.call_tool("legacy_createNote", arguments)
+
+    assert text_of(anyio.run(main)).startswith("denied")
+    for line in ('- title (5): "to me"', '- content (5,000): "xxx', "- priority (1): 5"):
+        assert f"\n{line}" in questions[0]
+    assert PinStore(tmp_path).list() == ()
 
 
 @pytest.mark.slow
@@ -477,6 +535,23 @@ def test_nothing_that_a_model_reads_names_a_command_that_grants(
             assert [found for text in read for found in _GRANTING.finditer(text)] == []
 
     anyio.run(main)
+
+
+def test_a_rule_that_matches_nothing_is_warned_of_once(
+    phone: ReachedPhone, tmp_path: Path, caplog: pytest.LogCaptureFixture
+) -> None:
+    rules = "".join(
+        f'[[rule]]\ndecision = "deny"\ncapability = "{name}"\n' for name in ("creatNote", "createNote", "tap")
+    )
+    (tmp_path / "policy.toml").write_text(rules)
+    policy = Policy.load(tmp_path)
+    tools = PhoneTools([ServedPhone(None, lambda: phone.caller(policy=policy))])
+    for _ in range(2):
+        tools.look()
+    warnings = [record.getMessage() for record in caplog.records if "matches no" in record.getMessage()]
+    assert warnings == [
+        f'rule 1 (decision = "deny") of {policy.place} matches no capability that is installed'
+    ]
 
 
 def test_each_client_has_audit_entries_of_its_own(

@@ -2,6 +2,7 @@
 
 from dataclasses import replace
 from pathlib import Path
+from typing import Any
 
 import pytest
 
@@ -11,7 +12,14 @@ from droidgate_shim.builder.shims import BuiltShim, ShimOptions
 from droidgate_shim.host.answers import Status
 from droidgate_shim.host.errors import ShimVersionError
 from droidgate_shim.host.place import InstalledShim
-from droidgate_shim.host.scopes import Scope, forget_scope, keep_scope, load_scope, scope_of
+from droidgate_shim.host.scopes import (
+    Scope,
+    forget_scope,
+    join_scopes,
+    keep_scopes,
+    load_scopes,
+    scope_of,
+)
 from droidgate_shim.host.shim_facts import ShimFacts
 from droidgate_shim.host.syncing import plan_changes, plan_identity
 from shim_host.fake_shim import HELLO, STATUS
@@ -120,22 +128,58 @@ def test_a_shim_that_does_not_answer_is_built_anew_or_removed() -> None:
 
 
 def test_a_scope_is_kept_for_each_device_and_forgotten(device: Device) -> None:
-    assert load_scope(device) is None
+    assert load_scopes(device) == ()
     options = ShimOptions(only=("a", "b"), aggregate=True, advertise=frozenset({"mmcp"}), deadline_ms=5)
-    keep_scope(device, scope_of(["b.c", "a.b"], options, "/key.pem", ["mmcp", "appfunctions"]))
-    scope = load_scope(device)
-    assert scope is not None
+    keep_scopes(device, [scope_of(["b.c", "a.b"], options, "/key.pem", ["mmcp", "appfunctions"])])
+    (scope,) = load_scopes(device)
     assert (scope.packages, scope.options, scope.key) == (("a.b", "b.c"), options, "/key.pem")
     assert scope.protocols == ("appfunctions", "mmcp")
-    assert scope.sources("S") == ("adb:S/a.b", "adb:S/b.c")
     forget_scope(device)
-    assert load_scope(device) is None
-    assert Scope().sources("S") == ("adb:S",)
+    assert load_scopes(device) == ()
 
 
-@pytest.mark.parametrize("text", ["", "{", "[]", '{"version": 2}', '{"packages": "a"}', '{"more": 1}'])
+_ALL = Scope(protocols=("mmcp",))
+_SOME = Scope(packages=("a", "b"), protocols=("mmcp",))
+_SLOW = Scope(packages=("c",), deadline_ms=9, protocols=("mmcp",))
+_ONE_SHIM = Scope(packages=("a", "b"), aggregate=True, protocols=("mmcp",))
+
+
+def _like(scope: Scope, *packages: str, **options: Any) -> Scope:
+    return scope.model_copy(update={"packages": packages or None, **options})
+
+
+@pytest.mark.parametrize(
+    ("earlier", "asked", "after"),
+    [
+        ([_ALL], _like(_ALL, "c"), [_ALL]),
+        ([_ALL], _SLOW, [_ALL, _SLOW]),
+        ([_SOME], _like(_SOME, "c"), [_like(_SOME, "a", "b", "c")]),
+        ([_SOME, _SLOW], _like(_SLOW, "a"), [_like(_SOME, "b"), _like(_SLOW, "a", "c")]),
+        ([_SOME, _SLOW], _like(_SOME, "c"), [_like(_SOME, "a", "b", "c")]),
+        ([_SOME], _ALL, [_ALL]),
+        ([_SLOW], _like(_ALL), [_SLOW, _ALL]),
+        ([_ALL], _like(_ALL, protocols=("mobile-mcp",)), [_like(_ALL, protocols=("mmcp", "mobile-mcp"))]),
+        ([_ALL], _like(_ALL, deadline_ms=9), [_ALL, _like(_ALL, deadline_ms=9)]),
+        (
+            [_SOME, _ONE_SHIM],
+            _like(_ONE_SHIM, "c", deadline_ms=9),
+            [_SOME, _like(_ONE_SHIM, "a", "b", "c", deadline_ms=9)],
+        ),
+        ([_ONE_SHIM], _like(_ONE_SHIM, "c", only=("x",)), [_like(_ONE_SHIM, "c", only=("x",))]),
+    ],
+)
+def test_installing_further_apps_takes_no_other_out(
+    earlier: list[Scope], asked: Scope, after: list[Scope]
+) -> None:
+    built = asked.packages or ("a", "b")
+    assert list(join_scopes(earlier, asked, built)) == after
+
+
+@pytest.mark.parametrize(
+    "text", ["", "{", "[]", '{"version": 3}', '{"scopes": [{"packages": "a"}]}', '{"more": 1}']
+)
 def test_a_scope_that_cannot_be_read_is_none(device: Device, text: str) -> None:
-    keep_scope(device, Scope())
+    keep_scopes(device, [Scope()])
     (path,) = (state_folder() / "shims").iterdir()
     Path(path).write_text(text)
-    assert load_scope(device) is None
+    assert load_scopes(device) == ()

@@ -12,6 +12,7 @@ from droidgate_phone.shell.printing import echo_bytes
 from droidgate_phone.shell.state import ShellState
 
 _LONGEST_NUMBER: Final = 10
+_TRAPPED: Final = frozenset({"EXIT", "HUP", "INT", "PIPE", "TERM"})
 Builtin = Callable[[ShellState, Sequence[str]], int]
 
 
@@ -105,11 +106,20 @@ def _is_file(state: ShellState, operator: str, path: str) -> bool:
     return {"-e": True, "-f": status.is_file, "-d": status.is_directory}[operator]
 
 
+def _trap(state: ShellState, fields: Sequence[str]) -> int:
+    _, *arguments = fields
+    command, *names = arguments or ("-",)
+    if command == "-" or not names or not _TRAPPED.issuperset(names):
+        raise NotModelledError(f"trap {' '.join(arguments)}")
+    state.traps |= dict.fromkeys(names, command)
+    return 0
+
+
 def _refused(_state: ShellState, fields: Sequence[str]) -> int:
     raise NotModelledError(f"the shell's `{fields[0]}`")
 
 
-SPECIAL: Final = frozenset({":", "exec", "exit", "export"})
+SPECIAL: Final = frozenset({":", "exec", "exit", "export", "trap"})
 """Builtins whose assignments stay and whose errors end the shell (POSIX 2.14)."""
 
 BUILTINS: Final[Mapping[str, Builtin]] = {
@@ -122,12 +132,13 @@ BUILTINS: Final[Mapping[str, Builtin]] = {
     "false": _false,
     "pwd": _pwd,
     "test": _test,
+    "trap": _trap,
     "true": _true,
     **dict.fromkeys(
         (
             ".", "alias", "bg", "bind", "break", "builtin", "command", "continue", "eval", "fc", "fg",
             "getopts", "global", "jobs", "let", "local", "mknod", "print", "read", "readonly", "rename",
-            "return", "set", "shift", "source", "suspend", "times", "trap", "type", "typeset", "ulimit",
+            "return", "set", "shift", "source", "suspend", "times", "type", "typeset", "ulimit",
             "umask", "unalias", "unset", "wait", "whence",
         ),
         _refused,

@@ -38,6 +38,16 @@ def run_text(state: ShellState, text: str) -> int:
         NotModelledError, BudgetExceededError: they end the whole run.
     """
     try:
+        status = _run_lines(state, text)
+    except BrokenPipeError:
+        if "PIPE" not in state.traps:
+            return BROKEN_PIPE_STATUS
+        status = _run_trap(state, "PIPE", BROKEN_PIPE_STATUS)
+    return _run_trap(state, "EXIT", status)
+
+
+def _run_lines(state: ShellState, text: str) -> int:
+    try:
         parser = Parser(text)
         while (commands := parser.next_line()) is not None:
             for command in commands:
@@ -47,9 +57,19 @@ def run_text(state: ShellState, text: str) -> int:
         return 1
     except ShellExit as end:
         return end.status & 0xFF
-    except BrokenPipeError:
-        return BROKEN_PIPE_STATUS
     return state.status & 0xFF
+
+
+def _run_trap(state: ShellState, name: str, status: int) -> int:
+    """Run a trap where there is one, and return the shell's status: that of `exit` in it, else as before."""
+    text = state.traps.pop(name, None)
+    if text is not None:
+        try:
+            for command in Parser(text).next_line() or ():
+                _execute(state, command)
+        except ShellExit as end:
+            return end.status & 0xFF
+    return status
 
 
 def _execute(state: ShellState, command: Command) -> int:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import posixpath
 from collections.abc import Mapping
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING, cast
 
 from droidgate_phone.shell.run import ClosedStream, Run, Stream
@@ -31,6 +31,7 @@ class ShellState:
         status: `$?`.
         process: `$$`, the number of the first shell of a run.
         depth: How many scripts and subshells are around it.
+        traps: Commands by `EXIT` or the signal that runs them; a subshell starts with none.
     """
 
     system: AndroidSystem
@@ -45,6 +46,7 @@ class ShellState:
     status: int = 0
     process: int = 4242
     depth: int = 0
+    traps: dict[str, str] = field(default_factory=dict)
 
     def copy(self, descriptors: Mapping[int, Stream] | None = None) -> ShellState:
         """Return the state that a subshell starts with."""
@@ -54,6 +56,7 @@ class ShellState:
             descriptors=self.descriptors if descriptors is None else descriptors,
             variables=dict(self.variables),
             depth=self.depth + 1,
+            traps={},
         )
 
     def value(self, name: str) -> str:

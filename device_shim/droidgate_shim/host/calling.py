@@ -25,7 +25,7 @@ from droidgate_mobile_mcp.wire import (
 from droidgate_shim.host.client import HostClient
 from droidgate_shim.host.errors import refusal_of
 from droidgate_shim.host.place import InstalledShim, ShimPlace, installed_shims
-from droidgate_shim.host.scopes import load_scope
+from droidgate_shim.host.scopes import load_scopes
 from droidgate_shim.host.shim_facts import installed_facts
 
 _DIALECT: Final = "S1"
@@ -198,10 +198,10 @@ def check_signer(place: ShimPlace, shim: InstalledPackage, signed_by: str | None
     Raises:
         InputError: another key signed it, or its APK cannot be read.
     """
-    trusted = signed_by or _own_signer(place)
+    trusted = _own_signers(place) if signed_by is None else {signed_by}
     facts = installed_facts(place, shim)
     found = None if facts is None else facts.signer
-    if found is None or found != trusted:
+    if found is None or found not in trusted:
         message = "your key did not sign this shim" if signed_by is None else "another key signed this shim"
         hint = "install your own with `droidgate shim install --from adb:`" + (
             f", or trust this one with --signed-by {found}" if found else ""
@@ -209,8 +209,8 @@ def check_signer(place: ShimPlace, shim: InstalledPackage, signed_by: str | None
         raise InputError(message, place=shim.name, hint=hint)
 
 
-def _own_signer(place: ShimPlace) -> str | None:
-    """Return the certificate's digest of the key that signs the user's shims there; None without a key."""
-    scope = load_scope(place.device)
-    path = key_path() if scope is None or scope.key is None else Path(scope.key)
-    return load_key(path).digest if path.exists() else None
+def _own_signers(place: ShimPlace) -> set[str]:
+    """Return the certificates' digests of the keys that sign the user's shims there."""
+    keys = {scope.key for scope in load_scopes(place.device)} or {None}
+    paths = {key_path() if key is None else Path(key) for key in keys}
+    return {load_key(path).digest for path in paths if path.exists()}

@@ -21,7 +21,15 @@ from droidgate_shim.builder.source_apps import SourceApp, read_source_apps
 from droidgate_shim.host.discovering import ask_broadcast_apps
 from droidgate_shim.host.installing import Installation, install_shim, remove_shim, set_up_shim
 from droidgate_shim.host.place import InstalledShim, ShimPlace, installed_shims
-from droidgate_shim.host.scopes import forget_scope, keep_scope, load_scope, scope_of
+from droidgate_shim.host.scopes import (
+    Scope,
+    forget_scope,
+    join_scopes,
+    keep_scopes,
+    load_scopes,
+    scope_of,
+    scope_of_installed,
+)
 from droidgate_shim.host.shell_identity import needs_identity, release_identity, set_up_identity
 from droidgate_shim.host.shim_facts import ShimFacts, facts_of, installed_facts, read_shim_facts
 from droidgate_shim.host.steps import Step
@@ -293,28 +301,53 @@ def _installed(place: ShimPlace, package: InstalledPackage) -> Ready:
 def _keep_scope(
     place: ShimPlace, request: BuildRequest, prepared: PreparedInstallation, report: Report
 ) -> None:
-    """Keep what was asked for, for `shim sync`; apps of earlier installations with the same options stay."""
+    """Add what was asked for to what `shim sync` looks after; apps of earlier installations stay."""
     whole = f"{DEVICE_SCHEME}{place.device.serial}" in _on_this_phone(request.sources, place)
-    packages = {package for item in prepared.ready for package in item.facts.packages}
-    packages |= {item.package for item in prepared.unused}
+    built = {package for item in prepared.ready for package in item.facts.packages}
+    packages = built | {item.package for item in prepared.unused}
     key = None if request.key is None else str(request.key.resolve())
     asked = scope_of(None if whole else packages, request, key, request.chosen_protocols)
-    earlier = load_scope(place.device)
-    if earlier is not None and not earlier.is_alike(asked):
-        report("other options than before: from now on `droidgate shim sync` looks after these apps only")
-    keep_scope(place.device, asked if earlier is None else asked.joined(earlier))
+    earlier = load_scopes(place.device) or _scope_of_others(place, prepared, built, key)
+    scopes = join_scopes(earlier, asked, built)
+    if asked.aggregate and any(scope.aggregate and not scope.is_within(scopes[-1]) for scope in earlier):
+        report("the shim for several apps was made anew with other options, for these apps only")
+    keep_scopes(place.device, scopes)
+
+
+def _scope_of_others(
+    place: ShimPlace, prepared: PreparedInstallation, built: set[str], key: str | None
+) -> tuple[Scope, ...]:
+    """Return the scope of the other shims that the same key signed, where none was kept."""
+    packages = place.packages()
+    signers = {item.facts.signer for item in prepared.ready}
+    others = [
+        item
+        for item in installed_shims(place)
+        if not built.issuperset(item.source_packages)
+        and (facts := installed_facts(place, packages[item.application_id])) is not None
+        and facts.signer in signers
+    ]
+    scope = scope_of_installed(others)
+    return () if scope is None else (scope.model_copy(update={"key": key}),)
 
 
 def _leave_out_of_scope(place: ShimPlace, report: Report) -> None:
     """Let `shim sync` look after the apps whose shims are left, so that it does not bring the others back."""
-    scope = load_scope(place.device)
-    if scope is not None:
-        if scope.packages is None:
-            report("from now on `droidgate shim sync` looks after the apps whose shims are left only")
-        left = {
-            package for installed_shim in installed_shims(place) for package in installed_shim.source_packages
-        }
-        keep_scope(place.device, scope.model_copy(update={"packages": tuple(sorted(left))}))
+    scopes = load_scopes(place.device)
+    if any(scope.packages is None for scope in scopes):
+        report("from now on `droidgate shim sync` looks after the apps whose shims are left only")
+    left = {
+        package for installed_shim in installed_shims(place) for package in installed_shim.source_packages
+    }
+    unnamed = left.difference(*(scope.packages or () for scope in scopes))
+    packages = [unnamed if scope.packages is None else left.intersection(scope.packages) for scope in scopes]
+    keep_scopes(
+        place.device,
+        [
+            scope.model_copy(update={"packages": tuple(sorted(names))})
+            for scope, names in zip(scopes, packages, strict=True)
+        ],
+    )
 
 
 def _find_names(named: Iterable[str], shims: Sequence[InstalledShim]) -> list[str]:

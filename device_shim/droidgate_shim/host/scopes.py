@@ -1,39 +1,39 @@
 """What a user had installed on a device, and with which options: what `shim sync` keeps current.
 
-One small file for each device in the user's state folder. Without it, the apps are those whose
-shims are installed, and the options are the defaults.
+One small file for each device in the user's state folder. Installing further apps adds to it, whatever their
+options are. Without it, the apps are those whose shims are installed, and the options are the defaults.
 """
 
 from __future__ import annotations
 
 import hashlib
-from collections.abc import Collection
+from collections.abc import Collection, Sequence
 from pathlib import Path
 from typing import Final, Literal
 
 from pydantic import ValidationError
 
 from droidgate.devices.device import Device
+from droidgate.installed import SHIM_PACKAGE
 from droidgate.model.errors import WriteError
 from droidgate.model.types import Frozen
 from droidgate.user_folders import state_folder
 from droidgate_shim.builder.shims import ShimOptions
+from droidgate_shim.host.place import InstalledShim
 
 ALL_APPS: Final = None
 
 
 class Scope(Frozen):
-    """Which apps of a device have shims, and what the shims are like.
+    """Which apps of a device have shims of one kind, and what these are like.
 
     Attributes:
-        version: Of the file.
-        packages: The apps; None is every app that declares something.
+        packages: The apps; None is every app that declares something and that no other scope names.
         only, aggregate, advertise, deadline_ms: As in `ShimOptions`.
         key: File of the key that signs them; None is the user's own.
         protocols: Protocols whose apps have shims, by id; None is every protocol that a shim can call.
     """
 
-    version: Literal[1] = 1
     packages: tuple[str, ...] | None = ALL_APPS
     only: tuple[str, ...] = ()
     aggregate: bool = False
@@ -56,19 +56,62 @@ class Scope(Frozen):
         """Return whether another scope has the same options and key, for whichever apps."""
         return self.model_copy(update={"packages": other.packages}) == other
 
-    def joined(self, earlier: Scope) -> Scope:
-        """Return this scope with the apps of an earlier one, where that one is alike."""
-        if not self.is_alike(earlier) or self.packages is None:
-            return self
-        packages = earlier.packages
-        joined = packages if packages is None else tuple(sorted({*self.packages, *packages}))
-        return self.model_copy(update={"packages": joined})
+    def includes(self, package: str, named: Collection[str]) -> bool:
+        """Return whether an app is one of its own; a scope of every app leaves out those that others name."""
+        return package not in named if self.packages is None else package in self.packages
 
-    def sources(self, serial: str) -> tuple[str, ...]:
-        """Return the apps as sources on the device of a serial."""
-        if self.packages is None:
-            return (f"adb:{serial}",)
-        return tuple(f"adb:{serial}/{package}" for package in self.packages)
+    def is_within(self, other: Scope) -> bool:
+        """Return whether all of its apps are another scope's, too."""
+        return _union(self.packages, other.packages) == other.packages
+
+
+class _ScopeFile(Frozen):
+    version: Literal[2] = 2
+    scopes: tuple[Scope, ...] = ()
+
+
+def join_scopes(scopes: Sequence[Scope], asked: Scope, built: Collection[str]) -> tuple[Scope, ...]:
+    """Return the scopes of a device after an installation, the newest last; the apps of earlier ones stay.
+
+    There is one shim for several apps only. Where it is made anew and capabilities were chosen, its earlier
+    apps are left out, since the choice cannot hold for both.
+
+    Args:
+        scopes: The scopes before it.
+        asked: What was asked for.
+        built: The apps whose shims were built, which now belong to what was asked for.
+    """
+    kept: list[Scope] = []
+    for scope in scopes:
+        is_one_shim = scope.aggregate and asked.aggregate
+        is_whole = scope.packages is None and asked.packages is None
+        same_protocols = {"protocols": asked.protocols} if is_whole or is_one_shim else {}
+        if scope.model_copy(update=same_protocols).is_alike(asked) or (
+            is_one_shim and not scope.only and not asked.only
+        ):
+            asked = asked.model_copy(
+                update={
+                    "packages": _union(scope.packages, asked.packages),
+                    "protocols": _union(scope.protocols, asked.protocols),
+                }
+            )
+        elif scope.packages is None:
+            kept += [] if is_one_shim else [scope]
+        elif not is_one_shim:
+            left = tuple(package for package in scope.packages if package not in built)
+            kept += [scope.model_copy(update={"packages": left})] if left else []
+    return (*kept, asked)
+
+
+def _union(first: tuple[str, ...] | None, second: tuple[str, ...] | None) -> tuple[str, ...] | None:
+    return None if first is None or second is None else tuple(sorted({*first, *second}))
+
+
+def scope_of_installed(installed: Sequence[InstalledShim]) -> Scope | None:
+    """Return the scope of shims of which nothing was kept: their apps; None where there is none."""
+    packages = sorted({package for item in installed for package in item.source_packages})
+    is_aggregate = any(item.application_id == SHIM_PACKAGE and not item.is_bare for item in installed)
+    return Scope(packages=tuple(packages), aggregate=is_aggregate) if packages else None
 
 
 def scope_of(
@@ -86,30 +129,31 @@ def scope_of(
     )
 
 
-def load_scope(device: Device) -> Scope | None:
-    """Return a device's scope; None where none was kept, or it cannot be read.
+def load_scopes(device: Device) -> tuple[Scope, ...]:
+    """Return a device's scopes, the newest last; none where none were kept, or they cannot be read.
 
     Raises:
         DeviceError: the device cannot be reached.
     """
     try:
-        return Scope.model_validate_json(_path_of(device).read_bytes())
+        return _ScopeFile.model_validate_json(_path_of(device).read_bytes()).scopes
     except (OSError, ValidationError):
-        return None
+        return ()
 
 
-def keep_scope(device: Device, scope: Scope) -> None:
-    """Keep a device's scope in place of what was kept.
+def keep_scopes(device: Device, scopes: Sequence[Scope]) -> None:
+    """Keep a device's scopes in place of what was kept.
 
     Raises:
         DeviceError: the device cannot be reached.
-        WriteError: it cannot be kept.
+        WriteError: they cannot be kept.
     """
     path = _path_of(device)
     draft = path.with_suffix(".new")
     try:
         path.parent.mkdir(mode=0o700, parents=True, exist_ok=True)
-        draft.write_text(scope.model_dump_json(indent=2) + "\n", encoding="utf-8")
+        text = _ScopeFile(scopes=tuple(scopes)).model_dump_json(indent=2)
+        draft.write_text(f"{text}\n", encoding="utf-8")
         draft.replace(path)
     except OSError as error:
         message = f"what was installed cannot be kept: {error.strerror}"

@@ -3,23 +3,24 @@
 from __future__ import annotations
 
 import contextlib
-from collections.abc import Collection, Sequence
+from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from pathlib import Path
 
 from droidgate.installed import SHIM_PACKAGE
 from droidgate.model.errors import DeviceError
 from droidgate.model.findings import Finding
+from droidgate.sources.spelling import DEVICE_SCHEME
 from droidgate_shim.builder.building import Key, Report, chosen_key, unused_apps
 from droidgate_shim.builder.callability import backends
 from droidgate_shim.builder.protocols import LeftOut, choose_protocols
 from droidgate_shim.builder.shims import BuiltShim, NothingToOfferError, build_bare_shim, build_shims
 from droidgate_shim.builder.source_apps import NothingDeclaredError, SourceApp, read_source_apps
-from droidgate_shim.host.discovering import ask_broadcast_apps
+from droidgate_shim.host.discovering import Asked, ask_broadcast_apps
 from droidgate_shim.host.installations import Ready, install_ready
 from droidgate_shim.host.installing import remove_shim
 from droidgate_shim.host.place import InstalledShim, ShimPlace, installed_shims
-from droidgate_shim.host.scopes import Scope, load_scope
+from droidgate_shim.host.scopes import Scope, load_scopes, scope_of_installed
 from droidgate_shim.host.shell_identity import is_lending, needs_identity, release_identity, set_up_identity
 from droidgate_shim.host.shim_facts import ShimFacts, facts_of, installed_facts
 from droidgate_shim.host.steps import Step
@@ -41,12 +42,13 @@ class SyncPlan:
 
     Attributes:
         place: The device.
-        key: What signs the shims.
+        key: What signs the shims of the newest installation, and the one that calls app functions.
         changes: One for each shim.
         asked: The apps that were asked for their tools.
         unused: The apps that get no shim.
         callers: The shims that call app functions and are to be there.
         left_out: What gets no shim because of its protocol.
+        signers: Application id of a shim that was built -> digest of the certificate that signed it.
     """
 
     place: ShimPlace
@@ -56,6 +58,18 @@ class SyncPlan:
     unused: tuple[SourceApp, ...]
     callers: tuple[ShimFacts, ...] = ()
     left_out: LeftOut = field(default_factory=LeftOut)
+    signers: Mapping[str, str] = field(default_factory=dict)
+
+
+@dataclass(frozen=True, slots=True)
+class _ScopeBuild:
+    """What was built for one scope."""
+
+    key: Key
+    built: tuple[BuiltShim, ...]
+    asked: Asked
+    unused: tuple[SourceApp, ...]
+    left_out: LeftOut
 
 
 def plan_sync(place: ShimPlace, report: Report) -> SyncPlan:
@@ -70,24 +84,57 @@ def plan_sync(place: ShimPlace, report: Report) -> SyncPlan:
         InputError: an app or the key cannot be read.
     """
     installed = installed_shims(place)
-    scope = load_scope(place.device) or _scope_of_installed(place, installed, report)
-    key = chosen_key(None if scope.key is None else Path(scope.key), report)
-    present = place.packages()
-    chosen = (
-        scope.packages
-        if scope.packages is None
-        else [package for package in scope.packages if package in present]
-    )
-    protocols = frozenset(backends()) if scope.protocols is None else scope.protocols
-    apps, left_out = choose_protocols(_read_apps(place, scope, chosen), protocols)
-    asked = ask_broadcast_apps(place, apps, key.signing)
-    built = _build(asked.apps, scope, key, report)
-    unclear = {app.package for app in asked.apps if not app.signer or app.unasked_components}
-    changes = plan_changes(installed, built, scope.packages, unclear)
+    scopes = load_scopes(place.device) or (_scope_of_installed(place, installed, report),)
+    is_whole = any(scope.packages is None for scope in scopes)
+    named = {package for scope in scopes for package in scope.packages or ()}
+    apps = _read_apps(place, None if is_whole else named)
+    builds: list[_ScopeBuild] = []
+    taken: set[str] = set()
+    # An app belongs to the newest scope that has a shim for it.
+    for scope in reversed(scopes):
+        mine = [app for app in apps if app.package not in taken and scope.includes(app.package, named)]
+        builds.append(_build_scope(place, scope, mine, report))
+        taken.update(package for item in builds[-1].built for package in item.packages)
+    built = [item for build in builds for item in build.built]
+    signers = {item.application_id: build.key.signing.digest for build in builds for item in build.built}
+    asked_apps = [app for build in builds for app in build.asked.apps]
+    unclear = {app.package for app in asked_apps if not app.signer or app.unasked_components}
+    changes = plan_changes(installed, built, None if is_whole else named, unclear)
     _report_broken(installed, changes, report)
-    changes, callers = _with_identity_planned(place, changes, installed, built, key)
-    unused = unused_apps(asked.apps, built, scope.only)
-    return SyncPlan(place, key, changes, asked.steps, unused, callers, left_out)
+    key = builds[0].key
+    changes, callers = _with_identity_planned(place, changes, installed, built, key, signers)
+    unused = {app.package: app for build in builds for app in build.unused if app.package not in taken}
+    return SyncPlan(
+        place,
+        key,
+        changes,
+        tuple(step for build in builds for step in build.asked.steps),
+        tuple(unused.values()),
+        callers,
+        _left_out_of(builds),
+        signers,
+    )
+
+
+def _build_scope(place: ShimPlace, scope: Scope, apps: Sequence[SourceApp], report: Report) -> _ScopeBuild:
+    key = chosen_key(None if scope.key is None else Path(scope.key), report)
+    protocols = frozenset(backends()) if scope.protocols is None else scope.protocols
+    chosen, left_out = choose_protocols(apps, protocols)
+    asked = ask_broadcast_apps(place, chosen, key.signing)
+    built = _build(asked.apps, scope, key, report)
+    return _ScopeBuild(key, built, asked, unused_apps(asked.apps, built, scope.only), left_out)
+
+
+def _left_out_of(builds: Sequence[_ScopeBuild]) -> LeftOut:
+    """Return what was left out of one scope and is not in an older one."""
+    packages: set[str] = set()
+    protocols: set[str] = set()
+    for number, build in enumerate(builds):
+        built = [item for older in builds[number + 1 :] for item in older.built]
+        left = set(build.left_out.packages).difference(*(item.packages for item in built))
+        packages |= left
+        protocols.update(build.left_out.protocols if left else ())
+    return LeftOut(tuple(sorted(packages)), tuple(sorted(protocols)))
 
 
 def _report_broken(
@@ -124,6 +171,7 @@ def _with_identity_planned(
     installed: Sequence[InstalledShim],
     built: Sequence[BuiltShim],
     key: Key,
+    signers: Mapping[str, str],
 ) -> tuple[tuple[PlannedChange, ...], tuple[ShimFacts, ...]]:
     """Return the changes with that of the bare shim, and the shims that call app functions then."""
     packages = place.packages()
@@ -135,7 +183,7 @@ def _with_identity_planned(
         for item in installed
         if item.application_id not in replaced and item.application_id in packages
     ]
-    known = [facts_of(item, key.signing.digest) for item in built] + [
+    known = [facts_of(item, signers[item.application_id]) for item in built] + [
         item for item in left if item is not None
     ]
     callers = tuple(item for item in known if item.calls_functions) if needs_identity(place, known) else ()
@@ -176,12 +224,17 @@ def _build(apps: Sequence[SourceApp], scope: Scope, key: Key, report: Report) ->
         return ()
 
 
-def _read_apps(place: ShimPlace, scope: Scope, chosen: Collection[str] | None) -> tuple[SourceApp, ...]:
-    if chosen is not None and not chosen:
-        return ()
-    present = scope if chosen is None else scope.model_copy(update={"packages": tuple(chosen)})
+def _read_apps(place: ShimPlace, chosen: Collection[str] | None) -> tuple[SourceApp, ...]:
+    """Return the apps of these packages that are there and declare something; None is all apps."""
+    whole = f"{DEVICE_SCHEME}{place.device.serial}"
+    present = place.packages()
+    sources = (
+        [whole]
+        if chosen is None
+        else [f"{whole}/{package}" for package in sorted(chosen) if package in present]
+    )
     apps: list[SourceApp] = []
-    for source in present.sources(place.device.serial):
+    for source in sources:
         with contextlib.suppress(NothingDeclaredError):
             apps += read_source_apps([source])
     return tuple(apps)
@@ -189,15 +242,14 @@ def _read_apps(place: ShimPlace, scope: Scope, chosen: Collection[str] | None) -
 
 def _scope_of_installed(place: ShimPlace, installed: Sequence[InstalledShim], report: Report) -> Scope:
     """Return the scope where none was kept: the apps of the shims that are there."""
-    packages = sorted({package for item in installed for package in item.source_packages})
-    if not packages:
+    scope = scope_of_installed(installed)
+    if scope is None:
         hint = "install shims first: droidgate shim install --from adb:"
         raise DeviceError(
             "no shim is installed that could be kept current", place=place.device.serial, hint=hint
         )
     report("what was installed here is not on record; the apps of the shims that are there are looked after")
-    is_aggregate = any(item.application_id == SHIM_PACKAGE and not item.is_bare for item in installed)
-    return Scope(packages=tuple(packages), aggregate=is_aggregate)
+    return scope
 
 
 def _with_identity(plan: SyncPlan, synced: Sequence[Synced]) -> list[Synced]:
@@ -230,6 +282,7 @@ def _carry_out(plan: SyncPlan, change: PlannedChange, report: Report) -> Synced:
         step = remove_shim(plan.place, change.application_id)
         return Synced(change, (step,), step.outcome == "done")
     built = change.built
-    ready = Ready(facts_of(built, plan.key.signing.digest), built.file_name, built.apk, built.findings)
+    signer = plan.signers.get(built.application_id, plan.key.signing.digest)
+    ready = Ready(facts_of(built, signer), built.file_name, built.apk, built.findings)
     installation = install_ready(plan.place, ready, any_app=None, report=report)
     return Synced(change, installation.steps, installation.works)

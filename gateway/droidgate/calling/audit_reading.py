@@ -51,8 +51,8 @@ class Verification:
     Attributes:
         files: How many files it has.
         records: How many records are in order, before the break if there is one.
-        first: Number of the first record, None where there is none; more than 1 where older files were
-            removed.
+        first: Number of the first record, None where there is none; more than 1 where the check began after
+            an earlier record.
         last: Number of the last of these records.
         digest: Of that record. A user who keeps it can check later that nothing before it was changed.
         broken: The first place where the chain does not hold, None where all of it does.
@@ -74,6 +74,7 @@ class _Chain:
 
     head: Head | None
     expected: str | None
+    after: str | None
     first: int | None = None
     number: int = 0
     digest: str = FIRST
@@ -101,21 +102,23 @@ class _Chain:
             self.notes.append(f"record {self.number}: {record.get('what')}{kept}")
 
 
-def verify(folder: Path, *, expected: str | None = None) -> Verification:
-    """Check a log's chain from its first record to its last.
+def verify(folder: Path, *, expected: str | None = None, after: str | None = None) -> Verification:
+    """Check a log's chain from record 1 to its last.
 
     Args:
         folder: Of the log, or of a copy.
         expected: A digest that was noted down earlier, which one of the records must have.
+        after: Digest of the last record of the files that were taken away; the log begins with the record
+            after it instead of record 1.
 
     Raises:
         InputError: a file cannot be read.
     """
-    chain = _Chain(read_head(folder), expected)
+    chain = _Chain(read_head(folder), None if expected == after else expected, after)
     files = log_files(folder)
     broken = _first_break(files, chain) or _break_at_end(folder, chain)
     if chain.first is not None and chain.first > 1:
-        chain.notes.insert(0, f"records 1 to {chain.first - 1} are not here: older files were removed")
+        chain.notes.insert(0, f"records 1 to {chain.first - 1} are not here, and were not checked")
     if chain.head is None and files:
         chain.notes.append(f"there is no {HEAD_NAME}: whether records are missing at the end cannot be seen")
     if chain.open_calls:
@@ -157,9 +160,10 @@ def _problem_of(
     record: dict[str, Any], chain: _Chain, place: str, files: list[tuple[int, Path]]
 ) -> Break | None:
     number, due = record["number"], chain.number + 1
-    if chain.first is None and (number > 1 or record["previous"] == FIRST):
-        # Older files may have been removed; the chain starts at the oldest that is here.
-        return None
+    if chain.first is None and chain.after is not None:
+        if number > 1 and record["previous"] == chain.after:
+            return None
+        return Break("not-found", place, f"record {number} does not follow the record of {chain.after}")
     if number == due and record["previous"] == chain.digest:
         return None
     if number == due:
@@ -170,11 +174,16 @@ def _problem_of(
     if any(other == due for other in _numbers(files)):
         return Break("reordered", place, f"record {number} is before record {due}")
     missing = f"record {due} is" if number == due + 1 else f"records {due} to {number - 1} are"
-    return Break("removed", place, f"{missing} missing before record {number}")
+    taken = "" if chain.records else "; if you took older files away, name their last digest with --after"
+    return Break("removed", place, f"{missing} missing before record {number}{taken}")
 
 
 def _break_at_end(folder: Path, chain: _Chain) -> Break | None:
     head = chain.head
+    if chain.after is not None and not chain.records:
+        # All files were taken away.
+        is_after = head is not None and head.digest == chain.after
+        return None if is_after else Break("not-found", str(folder), f"no record follows {chain.after}")
     if head is not None and head.number > chain.number:
         message = f"the log ends with record {chain.number}; record {head.number} was written"
         return Break("cut-off", str(folder), message)

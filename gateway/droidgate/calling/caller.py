@@ -15,7 +15,7 @@ from functools import partial
 from typing import Final
 
 from droidgate.callability import capability_verdict, interface_of
-from droidgate.calling.approvals import ApprovalRequest, Approver, refuse
+from droidgate.calling.approvals import ApprovalRequest, Approver, refuse, refuse_unshowable
 from droidgate.calling.audit_log import AuditLog, StartedCall
 from droidgate.calling.files import PlacedFile, placed_files, placing_commands, plan_files
 from droidgate.calling.pins import PinState, PinStore
@@ -26,7 +26,7 @@ from droidgate.calling.routes import CallLink, CapabilityRoute, Command, RawResu
 from droidgate.calling.screen_route import ScreenRoute
 from droidgate.calling.shell_route import ShellRoute
 from droidgate.calling.shim_route import ShimRoute
-from droidgate.calling.subjects import CallSubject, NamePattern, Pin
+from droidgate.calling.subjects import CallSubject, CapabilityKey, NamePattern, Pin
 from droidgate.calling.targets import CallTarget, PhoneTargets, ScreenTarget
 from droidgate.calling.traces import NO_TRACE, Trace
 from droidgate.calls.arguments import FittedArguments, argument_problems, fit_arguments, fit_result
@@ -83,6 +83,8 @@ class CallPlan:
         passed_over: Why earlier ways cannot carry the call, a sentence each without a period.
         findings: What was coerced.
         files: What would be put on the phone first.
+        unmatched_rules: Rules of the policy that match nothing on the phone, a sentence each without a
+            period.
     """
 
     target: CallTarget
@@ -94,6 +96,7 @@ class CallPlan:
     passed_over: tuple[str, ...] = ()
     findings: tuple[Finding, ...] = ()
     files: tuple[PlacedFile, ...] = ()
+    unmatched_rules: tuple[str, ...] = ()
 
     @property
     def commands(self) -> tuple[Command, ...]:
@@ -102,12 +105,21 @@ class CallPlan:
         return (*placing[:-1], *self.route.commands, *placing[-1:])
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(slots=True)
 class _Approvals:
-    """Gives missing approvals: for what the user has allowed, otherwise from the approver."""
+    """Gives missing approvals for one call: for what the user has allowed, otherwise from the approver.
+
+    Attributes:
+        approver: Asks.
+        allowed: What the user has allowed.
+        given: What the approver has approved.
+        is_stale: The app was replaced after an answer, which therefore counts for nothing.
+    """
 
     approver: Approver
     allowed: Sequence[NamePattern]
+    given: Pin | None = None
+    is_stale: bool = False
 
     def allow(self, subject: CallSubject) -> bool:
         """Return whether the user has allowed a call, so that nobody is asked."""
@@ -227,7 +239,17 @@ class Caller:
             tuple(checked.passed_over),
             _coerced(ARGUMENT_COERCED, checked.fitted.bends),
             checked.files,
+            self.policy.unmatched(self.every_key()) if self.policy.has_rules else (),
         )
+
+    def every_key(self) -> tuple[tuple[str, CapabilityKey], ...]:
+        """Return every capability of the phone with its serial, as `Policy.unmatched` takes them.
+
+        Raises:
+            DeviceError: the phone fails.
+        """
+        every = (*self.targets.all(), *self.targets.screens())
+        return tuple((self.device.serial, target.key) for target in every)
 
     def _link(self, request: CallRequest, cancel: threading.Event | None, trace: Trace) -> CallLink:
         device = self.device if cancel is None else self.device.ended_by(cancel)
@@ -244,12 +266,15 @@ class Caller:
         found = self.targets.find(request.capability, app=request.app, protocol=request.protocol)
         foreseen = self._foresee(request, found, link, approvals)
         if isinstance(foreseen, _Checked) and foreseen.way is not None:
-            link.condition = is_installed_at(found.app.package, found.app.path, found.user)
+            checked = foreseen
+        else:
+            checked = self._check(request, found, link, foreseen)
+        for _ in range(_MOST_REPLACEMENTS):
             with suppress(ConditionError):
-                return self._record(foreseen, link, approvals)
+                return self._record(checked, link, approvals)
             # Nothing was called: the app has been replaced or removed.
-            link.condition = foreseen = None
-        return self._record(self._check(request, found, link, foreseen), link, approvals)
+            checked = self._check(request, checked.target, link)
+        raise call_error(Failure("unavailable", f"{found.app.package} is replaced again and again"))
 
     def _foresee(
         self, request: CallRequest, found: CallTarget, link: CallLink, approvals: _Approvals
@@ -358,6 +383,7 @@ class Caller:
 
         Raises:
             CallError: it may not.
+            ConditionError: the app, or what it declares, is not what the answer was about.
         """
         if checked.way is not None:
             # Only a call that needs no approval has its way already.
@@ -369,27 +395,39 @@ class Caller:
         if decision.kind == "deny":
             raise call_error(Failure("denied", decision.reason), hint=f"see {decision.rule}")
         state = self.pins.check(checked.pin, client=subject.client)
-        if _needs_nobody(state, decision):
+        if _needs_nobody(state, decision) or approvals.given == checked.pin:
             link.trace.record_approval(state.kind, allowed=None)
             return
         if approvals.allow(subject):
             link.trace.record_approval(state.kind, allowed=True)
             return
         asked = ApprovalRequest(
-            subject, checked.target.capability, checked.fitted.values, checked.pin, state, decision
+            subject,
+            checked.target.capability,
+            checked.fitted.values,
+            checked.pin,
+            state,
+            decision,
+            is_asked_anew=approvals.is_stale,
         )
         # Do not ask about a call that no way can carry.
         self._choose(checked, link)
         checked.passed_over.clear()
         with link.hop("ask for an approval"):
             link.progress.step = None
-            answer = approvals.approver(asked)
+            answer = refuse_unshowable(asked) or approvals.approver(asked)
         link.trace.record_approval(state.kind, allowed=answer.allowed)
         if not answer.allowed:
             text = answer.message or decision.reason
             raise call_error(Failure(answer.token, text), hint=f"to approve it: {asked.way_out}")
+        with link.hop("look at the app again"):
+            now = self.targets.current(checked.target, link.device)
+        if now.pin != checked.pin:
+            approvals.is_stale = True
+            raise ConditionError("the app was replaced before the answer came", place=subject.package)
+        checked.target, approvals.given = now, checked.pin
         if answer.remember:
-            self.pins.approve(checked.pin, checked.target.provider, client=subject.client)
+            self.pins.approve(checked.pin, now.provider, client=subject.client)
 
     def _is_allowed(self, checked: _Checked, approvals: _Approvals) -> bool:
         """Return whether a call may be made without asking anybody."""
@@ -404,6 +442,10 @@ class Caller:
         link.trace.record_route(plan.route, plan.title, checked.passed_over)
         if route.check_enabled(plan, link) is False:
             raise call_error(Failure("disabled", _DISABLED))
+        if isinstance(route, ShellRoute):
+            # A shim knows its app and looks at it itself.
+            app = checked.target.app
+            link.condition = is_installed_at(app.package, app.path, checked.target.user)
         with placed_files(checked.files, link, self.device):
             checked.is_sent = True
             raw = route.send(plan, checked.target, link)
@@ -465,6 +507,9 @@ class Caller:
                     yield ShellRoute(way.title, calls)
         yield self._shims
 
+
+_MOST_REPLACEMENTS: Final = 5
+"""How often a call begins anew since its app was replaced meanwhile."""
 
 _NOTEWORTHY_SECONDS: Final = 0.001
 """Reading an app takes less if it was read before."""

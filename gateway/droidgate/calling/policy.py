@@ -13,7 +13,14 @@ from typing import TYPE_CHECKING, Annotated, Any, Final, Literal
 
 from pydantic import BeforeValidator, Field, model_validator
 
-from droidgate.calling.subjects import CallEffect, CallSubject, CapabilityKey, glob_matches
+from droidgate.calling.subjects import (
+    CallEffect,
+    CallSubject,
+    CapabilityKey,
+    glob_matches,
+    may_name_capability,
+    names_capability,
+)
 from droidgate.model.types import Frozen
 from droidgate.parsing.toml_text import read_toml
 from droidgate.private_files import read_private
@@ -59,20 +66,48 @@ class _Place(Frozen):
             raise ValueError(message)
         return self
 
+    @property
+    def is_restrictive(self) -> bool:
+        """Whether fewer calls are made because of it, so that it holds for all that could be meant."""
+        raise NotImplementedError
+
+    def is_about(self, serial: str, user: int) -> bool:
+        """Return whether a phone and a user of it are meant."""
+        return _match(self.device, serial) and (self.user is None or user in self.user)
+
     def covers(self, serial: str, key: CapabilityKey) -> bool:
-        """Return whether a capability on a phone is meant."""
+        """Return whether a capability on a phone is meant.
+
+        `capability` names it as `droidgate call` does. What is restrictive is taken widely: its patterns
+        match short names, too, and the case of letters makes no difference.
+        """
+        match = _match_folded if self.is_restrictive else _match
+        names = may_name_capability if self.is_restrictive else _names
         return (
-            _match(self.device, serial)
-            and (self.user is None or key.user in self.user)
-            and _match(self.package, key.package)
-            and _match(self.component, key.component)
-            and _match(self.protocol, key.protocol)
-            and _match(self.capability, key.capability)
+            self.is_about(serial, key.user)
+            and match(self.package, key.package)
+            and match(self.component, key.component)
+            and match(self.protocol, key.protocol)
+            and any(names(pattern, key) for pattern in self.capability)
         )
 
 
 def _match(patterns: Iterable[str], value: str) -> bool:
     return any(glob_matches(pattern, value) for pattern in patterns)
+
+
+def _match_folded(patterns: Iterable[str], value: str) -> bool:
+    return _match((pattern.casefold() for pattern in patterns), value.casefold())
+
+
+def _names(pattern: str, key: CapabilityKey) -> bool:
+    """Return whether a pattern matches a capability's id or whole name, or is a short name of it."""
+    long_names = (
+        key.capability,
+        f"{key.package}/{key.capability}",
+        f"{key.package}/{key.component}/{key.capability}",
+    )
+    return names_capability(pattern, key) or any(glob_matches(pattern, name) for name in long_names)
 
 
 class Rule(_Place):
@@ -91,6 +126,11 @@ class Rule(_Place):
     client: Patterns = _ANY
     reason: str | None = None
 
+    @property
+    def is_restrictive(self) -> bool:
+        """Whether it denies or asks."""
+        return self.decision != "allow"
+
     def meets(self, subject: CallSubject) -> bool:
         """Return whether a call meets all conditions."""
         return (
@@ -104,6 +144,11 @@ class EffectStatement(_Place):
     """What calls of some capabilities may do, as the user says."""
 
     effect_is: Literal["reads", "writes"] = Field(alias="is")
+
+    @property
+    def is_restrictive(self) -> bool:
+        """Whether the capabilities write."""
+        return self.effect_is == "writes"
 
 
 class PolicyFile(Frozen):
@@ -199,6 +244,37 @@ class Policy:
         if subject.effect is CallEffect.READS:
             return Decision("allow", "default", "the capability only reads")
         return Decision("ask", "default", _ASKED[subject.effect])
+
+    @property
+    def has_rules(self) -> bool:
+        """Whether the file has any rule or statement."""
+        return bool(self.settings.rule or self.settings.effect)
+
+    def unmatched(self, installed: Iterable[tuple[str, CapabilityKey]]) -> tuple[str, ...]:
+        """Return which rules and statements are about a phone and match none of its capabilities.
+
+        Args:
+            installed: Every capability, with the serial of its phone.
+
+        Returns:
+            A sentence each, without a period.
+        """
+        every = tuple(installed)
+        phones = {(serial, key.user) for serial, key in every}
+        named: list[tuple[str, _Place]] = [
+            (f'rule {number} (decision = "{rule.decision}")', rule)
+            for number, rule in enumerate(self.settings.rule, 1)
+        ]
+        named += [
+            (f'effect {number} (is = "{statement.effect_is}")', statement)
+            for number, statement in enumerate(self.settings.effect, 1)
+        ]
+        return tuple(
+            f"{name} of {self.place} matches no capability that is installed"
+            for name, place in named
+            if any(place.is_about(*phone) for phone in phones)
+            and not any(place.covers(serial, key) for serial, key in every)
+        )
 
 
 _REASONS: Final[dict[Kind, str]] = {

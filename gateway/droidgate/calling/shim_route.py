@@ -23,6 +23,7 @@ from droidgate.model.capability import Provider
 from droidgate.model.errors import DeviceError, DroidgateError, InputError
 from droidgate.model.json_values import Json
 from droidgate.parsing.json_text import parse_json
+from droidgate_shim.builder.protocols import EVERY_PROTOCOL, chosen_protocols
 from droidgate_shim.builder.route_types import type_json
 from droidgate_shim.builder.source_apps import is_unasked, with_discovered_tools
 from droidgate_shim.engine.routes import (
@@ -249,10 +250,10 @@ def _place_of(device: Device, facts: DeviceFacts) -> ShimPlace:
 
 
 def _way_to_shim(target: CallTarget, serial: str) -> str:
-    """Return the command that makes a shim of an app; without its protocol, some are left out."""
+    """Return the command that makes a shim of an app, with the protocols that are left out otherwise."""
     source = quote_argument(f"adb:{serial}/{target.app.package}")
-    protocol = quote_argument(target.provider.protocol)
-    return f"run `droidgate shim install --from {source} --serial {serial} --protocol {protocol}`"
+    every = "" if target.provider.protocol in chosen_protocols(()) else f" --protocol {EVERY_PROTOCOL}"
+    return f"run `droidgate shim install --from {source} --serial {serial}{every}`"
 
 
 def _shims_for(package: str, place: ShimPlace, *, any_shim: bool = False) -> Iterator[InstalledPackage]:

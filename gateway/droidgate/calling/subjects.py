@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import glob
 import re
-from collections.abc import Iterable
+from collections.abc import Callable, Iterable
 from dataclasses import dataclass
 from enum import StrEnum
 from fnmatch import fnmatchcase
@@ -187,6 +187,50 @@ def glob_matches(pattern: str, value: str) -> bool:
     themselves, and so is every other character.
     """
     return fnmatchcase(value, _BRACKET.sub(lambda found: found[0] if found[1] else "[[]", pattern))
+
+
+BOUNDARIES: Final = ".#/"
+"""Characters behind which a short name of a capability or a package may begin."""
+
+
+def names_capability(text: str, key: CapabilityKey) -> bool:
+    """Return whether a short name means a capability: the end of its id, or of its package and its id.
+
+    An end begins behind a `.`, `#` or `/`; between the two ends is a `.` or a `/` (`notes.createNote`).
+    """
+    return _is_named(text, key, _is_end)
+
+
+def may_name_capability(pattern: str, key: CapabilityKey) -> bool:
+    """Return whether a pattern could be meant for a capability: as one of its names, long or short.
+
+    The case of letters makes no difference.
+    """
+    folded = CapabilityKey(
+        key.user, *(text.casefold() for text in (key.package, key.component, key.protocol, key.capability))
+    )
+    pattern = pattern.casefold()
+    whole = f"{folded.package}/{folded.component}/{folded.capability}"
+    return glob_matches(pattern, whole) or _is_named(pattern, folded, _matches_end)
+
+
+def _is_named(text: str, key: CapabilityKey, is_end: Callable[[str, str], bool]) -> bool:
+    return is_end(text, key.capability) or any(
+        is_end(text[:at], key.package) and is_end(text[at + 1 :], key.capability)
+        for at, character in enumerate(text)
+        if character in "./"
+    )
+
+
+def _is_end(text: str, name: str) -> bool:
+    at = len(name) - len(text) - 1
+    return text == name or (bool(text) and at >= 0 and name.endswith(text) and name[at] in BOUNDARIES)
+
+
+def _matches_end(pattern: str, name: str) -> bool:
+    return glob_matches(pattern, name) or any(
+        glob_matches(f"*{boundary}{pattern}", name) for boundary in BOUNDARIES
+    )
 
 
 _BRACKET: Final = re.compile(r"\[([*?\[])\]|\[")

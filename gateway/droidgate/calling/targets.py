@@ -14,7 +14,16 @@ from functools import cached_property
 from typing import Final
 
 from droidgate.calling.refusals import refused_names
-from droidgate.calling.subjects import CapabilityKey, Pin, component_name, key_of, pin_of, signer_of
+from droidgate.calling.subjects import (
+    BOUNDARIES,
+    CapabilityKey,
+    Pin,
+    component_name,
+    key_of,
+    names_capability,
+    pin_of,
+    signer_of,
+)
 from droidgate.calls.failures import CallError, Failure
 from droidgate.devices.device import Device
 from droidgate.devices.packages import package_paths
@@ -32,7 +41,6 @@ from droidgate_mobile_agent.tables import FORMAT_ID
 from droidgate_shim.builder.source_apps import is_unasked
 
 _MAX_LISTED: Final = 10
-_BOUNDARIES: Final = ".#/"
 
 SCREENS: Final = FORMAT_ID
 """Takes the place of a package for commands that work on the screen; no package name has a `-`."""
@@ -107,13 +115,7 @@ class CallTarget:
             text: `name`, `short_name`, the id, or the end of the id from a `.`, `#` or `/` on (`createNote`);
                 in front of it may be the end of the package (`notes.createNote`, `notes/createNote`).
         """
-        if text in {self.name, self.short_name} or _is_end(text, self.capability.id):
-            return True
-        return any(
-            _is_end(text[:at], self.app.package) and _is_end(text[at + 1 :], self.capability.id)
-            for at, character in enumerate(text)
-            if character in "./"
-        )
+        return text in {self.name, self.short_name} or names_capability(text, self.key)
 
 
 class ScreenTarget(CallTarget):
@@ -392,15 +394,9 @@ class PhoneTargets:
         )
 
 
-def _is_end(text: str, name: str) -> bool:
-    """Return whether a text is a name or the end of one from a boundary on."""
-    at = len(name) - len(text) - 1
-    return text == name or (bool(text) and at >= 0 and name.endswith(text) and name[at] in _BOUNDARIES)
-
-
 def last_part(identifier: str) -> str:
     """Return what is behind the last `.`, `#` or `/` of an id, the whole id where nothing is."""
-    at = max(identifier.rfind(boundary) for boundary in _BOUNDARIES)
+    at = max(identifier.rfind(boundary) for boundary in BOUNDARIES)
     return identifier[at + 1 :] or identifier
 
 

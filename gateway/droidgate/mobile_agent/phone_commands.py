@@ -10,12 +10,17 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Final
 
-from droidgate.devices.activities import ActivityStart, intent_arguments, start_activity
+from droidgate.devices.activities import (
+    ActivityStart,
+    broadcast_command,
+    intent_arguments,
+    start_activity,
+)
 from droidgate.devices.components import read_components
 from droidgate.devices.device import CommandResult, Device
 from droidgate.devices.errors import DeviceOutputError
 from droidgate.devices.packages import read_package_names
-from droidgate.devices.quoting import check_package, is_component, quote_argument
+from droidgate.devices.quoting import check_package, is_component, join_command, quote_argument
 from droidgate.mobile_agent.controls import HIERARCHY_END, read_hierarchy
 from droidgate.mobile_agent.text_input import KEYBOARD, keyboard_text
 from droidgate.model.errors import InputError
@@ -49,6 +54,9 @@ _TYPED: Final = "typed"
 _XML: Final = "<?xml"
 _KEYBOARD_PAUSE: Final = 0.5
 """Seconds until a new input method listens."""
+_TRAPS: Final = "trap 'exit 1' HUP INT PIPE TERM"
+"""Makes a shell run what is trapped at its exit also where the connection or the output ends."""
+_NOT_SET: Final = "null"
 
 
 @dataclass(frozen=True, slots=True)
@@ -228,14 +236,14 @@ def type_by_keys(
 
 
 def find_keyboard(device: Device, seconds: float) -> str | None:
-    """Return the current input method where ADBKeyBoard is installed, which may be ""; None where it is not.
+    """Return the current input method where the user has enabled ADBKeyBoard, which may be ""; else None.
 
     Raises:
         DeviceError: the device fails.
     """
-    script = "ime list -a -s; settings get secure default_input_method"
-    *installed, current = device.check(["sh", "-c", script], deadline=seconds).text.split("\n")[:-1] or [""]
-    return current if KEYBOARD in installed else None
+    script = "ime list -s; settings get secure default_input_method"
+    *enabled, current = device.check(["sh", "-c", script], deadline=seconds).text.split("\n")[:-1] or [""]
+    return current if KEYBOARD in enabled else None
 
 
 def type_by_keyboard(
@@ -243,8 +251,11 @@ def type_by_keyboard(
 ) -> Typed:
     """Do the same through ADBKeyBoard, and dump the screen.
 
+    No other app gets the text. The input method is set back by the phone's own shell, whatever ends the
+    command.
+
     Args:
-        device: The phone, which has ADBKeyBoard.
+        device: The phone, on which ADBKeyBoard is enabled.
         point: Where the field is.
         clear: The keys that clear it.
         text: Any text.
@@ -254,12 +265,31 @@ def type_by_keyboard(
     Raises:
         DeviceError: the device fails.
     """
-    broadcast = f"am broadcast -a ADB_INPUT_B64 --es msg {keyboard_text(text)} >&2"
+    intent = intent_arguments(action="ADB_INPUT_B64", strings={"msg": keyboard_text(text)}, user="current")
+    # Its receiver is not declared in its manifest, so the package is named, not the component.
+    broadcast = join_command([*broadcast_command(intent), "-p", KEYBOARD.partition("/")[0]])
     pause = f"sleep {_KEYBOARD_PAUSE}"
-    steps = " && ".join([_tap(point), *_clear(clear), pause, broadcast, f"echo {_TYPED}"])
-    restore = f"ime set {quote_argument(before)} >&2; " if is_component(before) else ""
-    script = f"ime enable {KEYBOARD} >&2; ime set {KEYBOARD} >&2; {steps}; {pause}; {restore}{_dump_script()}"
-    return _typed(device.run(["sh", "-c", script], deadline=seconds, limit=_LARGEST_DUMP))
+    switch = [] if before == KEYBOARD else [f"ime set {KEYBOARD} >&2"]
+    steps = [*switch, _tap(point), *_clear(clear), pause, f"{broadcast} >&2", f"echo {_TYPED}", pause]
+    restore = [] if before == KEYBOARD else [f"trap {quote_argument(_setting_back(before))} EXIT", _TRAPS]
+    script = "; ".join([*restore, " && ".join(steps)])
+    result = device.run(
+        ["sh", "-c", f"sh -c {quote_argument(script)}; {_dump_script()}"],
+        deadline=seconds,
+        limit=_LARGEST_DUMP,
+    )
+    return _typed(result)
+
+
+def _setting_back(method: str) -> str:
+    """Return the command that makes an input method the current one, or leaves none as it was."""
+    if is_component(method):
+        command = ["ime", "set", method]
+    elif method == _NOT_SET:
+        command = ["settings", "delete", "secure", "default_input_method"]
+    else:
+        command = ["settings", "put", "secure", "default_input_method", method]
+    return f"{join_command(command)} >/dev/null 2>&1"
 
 
 def _tap(point: tuple[int, int]) -> str:

@@ -306,7 +306,8 @@ class UfoCall:
         if not by_keys and before is None:
             raise ToolError(
                 f"Failed to type text: no key types {_first_without_key(text)}; install the input method "
-                f"ADBKeyBoard ({KEYBOARD.partition('/')[0]}), which types every text"
+                f"ADBKeyBoard ({KEYBOARD.partition('/')[0]}), which types every text, and enable it in the "
+                "phone's settings"
             )
         try:
             if before is None:

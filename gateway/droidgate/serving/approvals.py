@@ -7,30 +7,21 @@ from typing import Any, Final
 
 import anyio
 
-from droidgate.calling.approvals import Approval, ApprovalRequest, refuse
-from droidgate.model.json_values import canonical_json
+from droidgate.calling.approvals import Approval, ApprovalRequest, refuse, shown_arguments
+from droidgate.calling.subjects import literal_pattern
 from droidgate.serving.documents import cut
 from droidgate.serving.questions import ANSWER_SECONDS
 from droidgate.serving.tools import Question, ToolCall, UserAnswer
 from droidgate.text_safety import one_line
 
-_LONGEST_ARGUMENTS: Final = 1_024
 _LONGEST_DESCRIPTION: Final = 256
+_LONGEST_NAME: Final = 80
+_SIGNER_DIGITS: Final = 16
 _ONCE: Final = "once"
 _ALWAYS: Final = "always"
-_SCHEMA: Final[dict[str, Any]] = {
-    "type": "object",
-    "properties": {
-        "approve": {
-            "type": "string",
-            "title": "Approve",
-            "oneOf": [
-                {"const": _ONCE, "title": "This call"},
-                {"const": _ALWAYS, "title": "This and later calls by this client, until the app changes it"},
-            ],
-        }
-    },
-    "required": ["approve"],
+_CHOICES: Final = {
+    _ONCE: "This call",
+    _ALWAYS: "This and later calls by this client, until the app changes it",
 }
 
 
@@ -63,19 +54,31 @@ class ClientApprover:
 
 
 def question_of(request: ApprovalRequest, client: str) -> Question:
-    """Return what the user is asked; what the app says comes last, on a line of its own."""
+    """Return what the user is asked; what the app says comes last, on a line of its own.
+
+    Where an argument is not shown whole, only this call can be approved.
+    """
     subject = request.subject
-    changed = (
-        "The app has changed what it declares since you approved it.\n"
-        if request.state.kind == "changed"
-        else ""
-    )
-    arguments = one_line(cut(canonical_json(dict(request.arguments)), _LONGEST_ARGUMENTS))
+    changed = f"Attention: {request.change}.\n" if request.change else ""
+    shown = shown_arguments(request.arguments)
+    arguments = "".join(f"\n- {line}" for line in shown.lines) or " none"
+    lengths = f" ({len(shown.lines)}, each with its length)" if shown.lines else ""
     description = cut(one_line(request.capability.description or ""), _LONGEST_DESCRIPTION)
     message = (
-        f"{one_line(client)} wants to call {one_line(subject.capability)}\n"
-        f"of the app {one_line(subject.package)} on {one_line(subject.serial)}.\n"
-        f"{changed}Arguments: {arguments}\n"
+        f"{cut(one_line(client), _LONGEST_NAME)} wants to call {one_line(subject.capability)}\n"
+        f"of the app {one_line(subject.package)} on {one_line(subject.serial)}, "
+        f"signed by {request.pin.signer[:_SIGNER_DIGITS]}.\n"
+        f"{changed}Arguments{lengths}:{arguments}\n"
         f"Text of the app: {description or 'none'}"
     )
-    return Question(f"approve {request.pin.digest[:16]}", message, _SCHEMA)
+    return Question(f"approve {request.pin.digest}", message, _schema(may_be_always=not shown.is_cut))
+
+
+def _schema(*, may_be_always: bool) -> dict[str, Any]:
+    offered = [_ONCE, _ALWAYS] if may_be_always else [_ONCE]
+    choices = [{"const": choice, "title": _CHOICES[choice]} for choice in offered]
+    return {
+        "type": "object",
+        "properties": {"approve": {"type": "string", "title": "Approve", "oneOf": choices}},
+        "required": ["approve"],
+    }

@@ -258,6 +258,7 @@ class PhoneTools:
         if not any(changed):
             return set()
         before, self._served = self._served, self._serve()
+        self._report_unmatched_rules()
         now = self._served
         changes: set[Change] = set()
         if before.snapshot.tools != now.snapshot.tools:
@@ -374,6 +375,16 @@ class PhoneTools:
         if text not in self._warned:
             self._warned.add(text)
             _log.warning("%s", text)
+
+    def _report_unmatched_rules(self) -> None:
+        """Warn of rules that match nothing, such as one with a misspelt name; once every phone is there."""
+        callers = [phone.caller for phone in self._phones if phone.caller is not None]
+        if len(callers) == len(self._phones) and callers[0].policy.has_rules:
+            # A phone that went away again is looked at later.
+            with suppress(DroidgateError):
+                keys = [key for caller in callers for key in caller.every_key()]
+                for text in callers[0].policy.unmatched(keys):
+                    self._warn_once(text)
 
     def _serve(self) -> _Served:
         """Make tools and resources of what the phones' apps declare."""

@@ -61,6 +61,14 @@ def _verify(
             help="A digest that an earlier check printed: its record must still be there",
         ),
     ] = None,
+    after: Annotated[
+        str | None,
+        typer.Option(
+            "--after",
+            metavar="DIGEST",
+            help="The log begins after the record of this digest, since you took older files away",
+        ),
+    ] = None,
     folder: Folder = None,
     as_json: AsJson = False,
 ) -> int:
@@ -71,4 +79,4 @@ def _verify(
     """
     from droidgate.cli.audit.showing import verify_and_report
 
-    return verify_and_report(expected, folder, as_json=as_json)
+    return verify_and_report(expected, after, folder, as_json=as_json)

@@ -78,14 +78,14 @@ def calls_page(calls: Sequence[AuditedCall]) -> list[Block]:
     return [Table(_COLUMNS, rows), Line(), Line(amount(len(calls), "call"))]
 
 
-def verify_and_report(expected: str | None, folder: Path | None, *, as_json: bool) -> int:
+def verify_and_report(expected: str | None, after: str | None, folder: Path | None, *, as_json: bool) -> int:
     """Check the chain and show the first place where it breaks; return 1 if there is one.
 
     Raises:
         InputError: the log cannot be read.
     """
     folder = _folder(folder)
-    verification = verify(folder, expected=expected)
+    verification = verify(folder, expected=expected, after=after)
     broken = verification.broken
     if as_json:
         print_json(AuditVerifyDocument.of(verification, folder=str(folder)))

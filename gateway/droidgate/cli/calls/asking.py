@@ -3,13 +3,15 @@
 from __future__ import annotations
 
 import sys
+from collections.abc import Sequence
+from contextlib import suppress
+from typing import Final
 
-from droidgate.calling.approvals import Approval, ApprovalRequest, refuse
+from droidgate.calling.approvals import Approval, ApprovalRequest, refuse, shown_arguments
 from droidgate.calling.subjects import CallEffect
-from droidgate.cli.output.pages import Line, show
-from droidgate.cli.output.safe_text import one_line
-from droidgate.model.json_values import one_line_json
+from droidgate.cli.output.safe_text import visible
 
+_HANGING: Final = 8
 _EFFECTS = {
     CallEffect.READS: "it only reads",
     CallEffect.WRITES: "it may change or send something",
@@ -22,21 +24,44 @@ def ask_on_terminal(request: ApprovalRequest) -> Approval:
     if not (sys.stdin.isatty() and sys.stderr.isatty()):
         return refuse(request)
     subject = request.subject
-    changed = " (changed since you approved it)" if request.state.kind == "changed" else ""
+    shown = shown_arguments(request.arguments)
     lines = [
-        Line(f"{subject.capability} of {subject.package}{changed}"),
-        Line(f"effect: {_EFFECTS[subject.effect]}", 1),
-        Line(f"signed by: {request.pin.signer[:16]}", 1),
-        *(
-            Line(f"{one_line(name)} = {one_line_json(value)}", 1, longest=200)
-            for name, value in request.arguments.items()
-        ),
+        f"{subject.capability} of {subject.package}",
+        *([f"  attention: {request.change}"] if request.change else []),
+        f"  effect: {_EFFECTS[subject.effect]}",
+        f"  signed by: {request.pin.signer[:16]}",
+        f"  arguments: {len(shown.lines)}" + (", each with its length" if shown.lines else ""),
+        *(f"  - {line}" for line in shown.lines),
     ]
-    show(lines, sys.stderr, is_data=True)
-    print("Call it? y: once, a: always as declared now, n: no [n] ", end="", file=sys.stderr, flush=True)
+    _print_lines(lines)
+    if request.is_asked_anew:
+        _forget_typed()
+    always = "" if shown.is_cut else "a: always as declared now, "
+    print(f"Call it? y: once, {always}n: no [n] ", end="", file=sys.stderr, flush=True)
     answer = sys.stdin.readline().strip().lower()
     if answer in {"y", "yes"}:
         return Approval(allowed=True)
-    if answer in {"a", "always"}:
+    if always and answer in {"a", "always"}:
         return Approval(allowed=True, remember=True)
     return Approval(allowed=False, message="not approved", token="denied")  # noqa: S106
+
+
+def _print_lines(lines: Sequence[str]) -> None:
+    """Print all lines; the further rows of a long one are indented more than the beginning of any other."""
+    from rich.console import Console
+    from rich.text import Text
+
+    console = Console(file=sys.stderr, markup=False, highlight=False, emoji=False)
+    for line in lines:
+        first, *others = Text(visible(line)).wrap(console, console.width - _HANGING)
+        console.print(first)
+        for other in others:
+            console.print(Text(" " * _HANGING) + other)
+
+
+def _forget_typed() -> None:
+    """Drop what was typed before the question was there, such as a second `y` for the one before."""
+    with suppress(ImportError):
+        import termios  # not on Windows
+
+        termios.tcflush(sys.stdin, termios.TCIFLUSH)

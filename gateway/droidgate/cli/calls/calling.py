@@ -127,6 +127,7 @@ def _plan_lines(plan: CallPlan) -> list[Line]:
         Line(f"arguments: {one_line_json(dict(plan.arguments))}"),
         Line(f"effect: {subject.effect.value}"),
         Line(f"policy: {plan.decision.kind} ({plan.decision.rule}: {plan.decision.reason})"),
+        *(Line(f"warning: {text}", 1) for text in plan.unmatched_rules),
         Line(f"approval: {plan.pin.kind}"),
         Line(f"route: {plan.route.title}"),
         *(Line(f"not by {reason}", 1) for reason in plan.passed_over),

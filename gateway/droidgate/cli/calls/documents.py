@@ -105,6 +105,7 @@ class CallPlanDocument(PublishedDocument, schema="droidgate.call-plan/1"):
         passed_over: Why earlier ways cannot carry the call.
         findings: What would be coerced.
         files: What would be put on the phone first.
+        unmatched_rules: Rules of the policy that match nothing on the phone.
     """
 
     capability: CalledCapability
@@ -119,6 +120,7 @@ class CallPlanDocument(PublishedDocument, schema="droidgate.call-plan/1"):
     passed_over: tuple[str, ...]
     findings: tuple[Finding, ...]
     files: tuple[CallFile, ...]
+    unmatched_rules: tuple[str, ...]
 
 
 def call_document(result: CallResult) -> CallDocument:
