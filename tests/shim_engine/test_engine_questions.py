@@ -6,9 +6,9 @@ from typing import Any
 import pytest
 
 from droidgate.calls.failures import Failure
-from droidgate_shim.engine.authority import Policy, read_policy
+from droidgate_shim.engine.authority import Installed, Policy, read_policy
 from droidgate_shim.engine.backends import BroadcastAnswer, ExtrasCall
-from droidgate_shim.engine.engine import Ask, Effect, Engine, Installed
+from droidgate_shim.engine.engine import Ask, Effect, Engine
 from droidgate_shim.engine.responses import answer_journal_entry
 from droidgate_shim.engine.routes import Target, read_route_table
 from shim_engine.engine_samples import (
