@@ -244,7 +244,7 @@ public final class ConsentTest extends ShimTest {
                     consent.layOut();
                     String name = display + "-" + fontScale + "-" + length;
                     String caller = length == 3_900 ? "Called by Android" : "The agent";
-                    for (String text : new String[] {caller, AGENT, "clock.now", "Only reads", "The clock", "Deny", "Once", "Always"}) {
+                    for (String text : new String[] {caller, AGENT, "clock.now", "Only reads", "The clock", Inputs.app("agent").signer().substring(0, 8), "dev.droidgate.proof.clock", "Deny", "Once", "Always"}) {
                         String hidden = consent.hidden(text);
                         if (hidden != null) {
                             wrong.add(name + ": " + hidden);

@@ -145,7 +145,7 @@ public final class ConsentActivity extends Activity {
     /** Shows an app: its own words first, and in a line of its own what nobody can choose alike. */
     private void showApp(QuestionLayout layout, String caption, String name, String certificate) {
         layout.fact(layout.head, Views.named(caption, Views.isolated(label(name))));
-        layout.fact(layout.head, Views.shortened(name) + certificate);
+        layout.name(layout.head, Views.shortened(name) + certificate);
     }
 
     /** Shows what the app behind says of the capability, as its words. */

@@ -32,11 +32,14 @@ final class QuestionLayout extends LinearLayout {
     /** Lines of a text, by step. */
     private static final int[] LINES = {3, 2, 2, 2, 1, 1};
 
+    private static final int LINES_OF_NAME = 4;
+
     final LinearLayout head;
     final LinearLayout scrolling;
     final LinearLayout foot;
     private final TextView title;
     private final List<TextView> facts = new ArrayList<>();
+    private final List<TextView> names = new ArrayList<>();
     private final List<Button> answers = new ArrayList<>();
     private final LinearLayout row;
 
@@ -59,6 +62,11 @@ final class QuestionLayout extends LinearLayout {
         TextView view = Views.text(part, text, TEXT_SP);
         facts.add(view);
         return view;
+    }
+
+    /** Adds a name that is short and of which each character counts. */
+    void name(LinearLayout part, String text) {
+        names.add(fact(part, text));
     }
 
     /** Adds one of the answers, which share a row. */
@@ -104,10 +112,11 @@ final class QuestionLayout extends LinearLayout {
         float size = Math.max(dp(LEAST_TEXT_DP), sp(TEXT_SP) * SCALES[step]);
         for (TextView fact : facts) {
             fact.setTextSize(TypedValue.COMPLEX_UNIT_PX, size);
-            fact.setSingleLine(LINES[step] == 1);
-            fact.setMaxLines(LINES[step]);
+            boolean single = LINES[step] == 1;
+            fact.setSingleLine(single);
+            fact.setMaxLines(single || !names.contains(fact) ? LINES[step] : LINES_OF_NAME);
             // A package's name and certificate are told apart by both ends.
-            fact.setEllipsize(LINES[step] == 1 ? TextUtils.TruncateAt.MIDDLE : TextUtils.TruncateAt.END);
+            fact.setEllipsize(single ? TextUtils.TruncateAt.MIDDLE : TextUtils.TruncateAt.END);
         }
         int room = (width - 2 * padding) / Math.max(1, answers.size()) - dp(PADDING_DP);
         for (Button answer : answers) {

@@ -27,6 +27,7 @@ import org.robolectric.RuntimeEnvironment;
 /** The user before the question. */
 public final class Consent {
     private static final long READING = 600;
+    private static final int LONGEST_NAME = 60;
     private static final String CERTIFICATE = "Show the whole certificate";
 
     /** Of text on its background (WCAG 2.1, 1.4.3). */
@@ -162,7 +163,8 @@ public final class Consent {
         if (lines.getLineBottom(shown - 1) > room || view instanceof Button && shown > 1) {
             return text + "cut off";
         }
-        return null;
+        boolean isShort = view.length() < LONGEST_NAME;
+        return isShort && lines.getEllipsisCount(shown - 1) > 0 ? text + "shortened" : null;
     }
 
     /** Returns how much of what scrolls is seen, in pixels, and where it begins. */
