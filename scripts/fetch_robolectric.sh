@@ -1,5 +1,5 @@
 #!/usr/bin/env bash
-# Downloads what the tests on Robolectric need from Maven Central into the local repository: 0.8 GB, once.
+# Downloads what the tests on Robolectric need from Maven Central into the local repository: 1 GB, once.
 set -euo pipefail
 
 cd "$(dirname "$0")/.."

@@ -26,7 +26,7 @@ MODULE = CHECKOUT / "device_shim/android/robolectric"
 TESTS = MODULE / "src/test/java/dev/droidgate/proof"
 PATIENCE = 900
 
-_ALTERNATES = frozenset({"desk_by_another", "agent_by_another"})
+_ALTERNATES = frozenset({"desk_by_another", "changed_desk", "agent_by_another"})
 _TEST_METHOD = re.compile(r"@Test\s+(?:@[^\n]*\s+)*public void (\w+)\(")
 _DEX2JAR_PARTS = ("dex-translator", "dex-ir", "dex-reader", "dex-reader-api", "d2j-base-cmd", "d2j-external")
 _ASM_FROM_MAVEN = "9.7.1"

@@ -68,6 +68,12 @@ def _agent(package: str) -> dict[str, bytes]:
     return {"AndroidManifest.xml": manifest.encode()}
 
 
+def _changed_desk() -> dict[str, bytes]:
+    """Return the desk as its author updates it: it declares something else."""
+    files = project_files("desk")
+    return {name: data.replace(b"Repeat a text.", b"Sell a text.") for name, data in files.items()}
+
+
 @cache
 def tool_apps() -> dict[str, ToolApp]:
     """Return the apps by name; `twin` and `other_twin` share a uid, `desk_by_another` is by somebody else."""
@@ -83,6 +89,7 @@ def tool_apps() -> dict[str, ToolApp]:
         ("twin", "dev.droidgate.proof.twin", _agent("dev.droidgate.proof.twin"), shared),
         ("other_twin", "dev.droidgate.proof.twin.other", _agent("dev.droidgate.proof.twin.other"), shared),
         ("desk_by_another", "dev.droidgate.proof.desk", project_files("desk"), own["stranger"]),
+        ("changed_desk", "dev.droidgate.proof.desk", _changed_desk(), own["tools"]),
         (
             "agent_by_another",
             "dev.droidgate.proof.agent",

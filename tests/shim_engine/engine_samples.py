@@ -6,8 +6,8 @@ import json
 from collections.abc import Mapping
 from typing import Any
 
-from droidgate_shim.engine.authority import read_policy
-from droidgate_shim.engine.engine import Answer, Effect, Engine, Installed, Send
+from droidgate_shim.engine.authority import Installed, read_policy
+from droidgate_shim.engine.engine import Answer, Effect, Engine, Send
 from droidgate_shim.engine.routes import Target, read_route_table
 
 AGENT = 10_101

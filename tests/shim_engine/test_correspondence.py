@@ -53,6 +53,7 @@ def python_members() -> dict[str, list[str]]:
                 "CallKey",
                 "Rates",
                 "Policy",
+                "Permission",
             }:
                 names += [
                     f"{node.name}.{item.name}"

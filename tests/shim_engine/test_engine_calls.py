@@ -7,7 +7,7 @@ from typing import Any
 import pytest
 
 from droidgate.calls.failures import Failure
-from droidgate_shim.engine.authority import Carrier, read_policy
+from droidgate_shim.engine.authority import Carrier, Installed, read_policy
 from droidgate_shim.engine.backends import (
     ActivityAnswer,
     BackendAnswer,
@@ -18,7 +18,7 @@ from droidgate_shim.engine.backends import (
     ResponseAnswer,
 )
 from droidgate_shim.engine.carried import MAX_CARRIED_UNITS, carried_units
-from droidgate_shim.engine.engine import Answer, Drop, Engine, Installed
+from droidgate_shim.engine.engine import Answer, Drop, Engine
 from droidgate_shim.engine.responses import answer_journal_entry
 from droidgate_shim.engine.routes import read_route_table
 from shim_engine.engine_samples import (

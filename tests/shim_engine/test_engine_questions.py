@@ -5,10 +5,10 @@ from typing import Any
 
 import pytest
 
-from droidgate.calls.failures import Failure
-from droidgate_shim.engine.authority import Policy, read_policy
+from droidgate.calls.failures import CallError, Failure
+from droidgate_shim.engine.authority import Installed, Policy, read_policy
 from droidgate_shim.engine.backends import BroadcastAnswer, ExtrasCall
-from droidgate_shim.engine.engine import Ask, Effect, Engine, Installed
+from droidgate_shim.engine.engine import Ask, Effect, Engine
 from droidgate_shim.engine.responses import answer_journal_entry
 from droidgate_shim.engine.routes import Target, read_route_table
 from shim_engine.engine_samples import (
@@ -155,3 +155,23 @@ def test_a_request_may_be_admitted_long_before_it_is_taken(carrier: Any) -> None
     assert shim.admit(0, carrier, AGENT, request, "me") == []
     assert only_answer(shim.admit(1, carrier, AGENT, s1("2", "weather", {}), "me")).token == "busy"
     only_send(shim.receive(5_000, carrier, AGENT, request, "me"))
+
+
+@pytest.mark.parametrize("granted", [(), ("weather",)])
+def test_a_yes_to_all_further_calls_ends_with_its_grant_and_one_to_a_call_does_not(
+    granted: tuple[str, ...],
+) -> None:
+    shim = engine({})
+    question = ask(shim)
+    grants: dict[int | str, frozenset[str]] = {AGENT: frozenset(granted)}
+    shim.use_policy(Policy(grants))
+    permission = only_send(shim.decided(1, question.call, None)).permission
+    installed = as_approved(permission.route.target)
+    permission.check(Policy(grants), installed)
+    if granted:
+        with pytest.raises(CallError, match="denied"):
+            permission.check(Policy(), installed)
+    else:
+        permission.check(Policy(), installed)
+    with pytest.raises(CallError, match="disabled"):
+        permission.check(Policy(grants, frozenset({"weather"})), installed)

@@ -179,11 +179,12 @@ def test_the_screen_shows_who_asks_for_what(world: World) -> None:
     assert tool is not None
     texts = world.texts()
     shown = [
-        *("Called by", agent.application.label, f"{AGENT} \u00b7 {agent.signers[0][:8]}"),
-        *("Capability", "desk", "What the call does", "Changes something"),
+        *(f"Called by {agent.application.label}", f"{AGENT} \u00b7 {agent.signers[0][:8]}"),
+        *("Capability desk", "Changes something"),
+        *(f"Of the app {tool.application.label or TOOL}", TOOL),
+        *("Arguments, as the caller wrote them:", '{"how":"well"}'),
         *("The app describes it as", "\u201cHelp desk\u201d", "\u201cTakes one wish.\u201d"),
-        *("Of the app", tool.application.label or TOOL, TOOL, "With", '{"how":"well"}'),
-        *("Deny", "Once", "Always", "Show the whole certificate"),
+        *("Show the whole certificate", "Deny", "Once", "Always"),
     ]
     assert [text for text in texts if text in shown] == shown
     answer(world, "Deny")
@@ -215,10 +216,9 @@ def test_of_a_start_it_shows_who_receives_the_answer(world: World) -> None:
     agent = world.system.packages.find(AGENT)
     assert agent is not None
     texts = world.texts()
-    receiver = [agent.application.label, f"{AGENT} \u00b7 {agent.signers[0][:8]}"]
-    place = texts.index("The answer goes to")
-    assert texts[texts.index("Called by") + 1] == UNKNOWN_APP
-    assert texts[place + 1 : place + 3] == receiver
+    place = texts.index(f"Called by {UNKNOWN_APP}")
+    receiver = f"The answer goes to {agent.application.label}"
+    assert texts[place + 1 : place + 3] == [receiver, f"{AGENT} \u00b7 {agent.signers[0][:8]}"]
     # What it changes, it changes for somebody who is not known.
     assert "Always" not in texts
     answer(world, "Once")

@@ -1,7 +1,7 @@
 """Which routes bring a tool of mMCP to the screen (reference android-runtime 1.2)."""
 
 import threading
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from pathlib import Path
 from typing import Any
 
@@ -108,20 +108,48 @@ def test_what_the_user_has_to_allow_is_named_where_no_window_opens(unwatched: Wo
     assert "allow the shim's notifications" in message
 
 
-@pytest.mark.slow
-def test_an_app_that_takes_the_tools_name_before_the_tap_is_not_started(world: World) -> None:
+def _revoke(world: World) -> None:
+    world.host("revoke", caller="any-app", capability="*")
+    world.host("ask", on=False)
+
+
+def _replace(world: World, apk: bytes) -> None:
+    world.system.packages.uninstall(TOOL)
+    world.install(apk)
+
+
+CHANGES: dict[str, tuple[Callable[[World], object], str]] = {
+    "revoked": (_revoke, "denied"),
+    "switched off": (lambda world: world.host("switch", capability="screen", on=False), "disabled"),
+    "uninstalled": (lambda world: world.system.packages.uninstall(TOOL), "unavailable"),
+    "another signer": (lambda world: _replace(world, tool_apk(signer="second")), "unavailable"),
+    "another declaration": (
+        lambda world: world.install(tool_apk(descriptor='{"tools":[1]}', version=2)),
+        "needs_approval",
+    ),
+}
+
+
+@pytest.mark.parametrize("change", [*CHANGES])
+def test_what_changes_while_calls_wait_for_a_tap_or_in_the_queue_counts(world: World, change: str) -> None:
     world.run("pm", "grant", SHIM, "android.permission.POST_NOTIFICATIONS")
     answers: list[dict[str, Any]] = []
-    thread = threading.Thread(target=lambda: answers.append(world.ask("screen", {"how": "well"})))
-    thread.start()
-    wait_until(world.system.notifications.all)
+    threads = [
+        threading.Thread(target=lambda: answers.append(world.ask("screen", {"how": "well"})))
+        for _ in range(3)
+    ]
+    for thread in threads:
+        thread.start()
+    wait_until(lambda: world.system.notifications.all() and world.host("status")["open"] == len(threads))
     (posted,) = world.system.notifications.all()
-    world.system.packages.uninstall(TOOL)
-    world.install(tool_apk(signer="second"))
+    make, token = CHANGES[change]
+    make(world)
     world.system.notifications.tap(posted)
-    thread.join(60)
-    assert token_of(answers[0]) == "unavailable"
-    assert world.files_of(TOOL) == b""
+    for thread in threads:
+        thread.join(60)
+    assert [token_of(answer) for answer in answers] == [token] * len(threads)
+    assert change == "uninstalled" or world.files_of(TOOL) == b""
+    assert world.system.notifications.all() == []
 
 
 def test_before_android_13_notifications_need_no_permission() -> None:

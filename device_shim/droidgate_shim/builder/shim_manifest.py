@@ -173,6 +173,7 @@ def manifest_text(facts: ShimManifestFacts) -> str:
         f'        android:description="@string/{_DESCRIPTION}"',
         '        android:icon="@drawable/droidgate_shim_icon"',
         '        android:allowBackup="false"',
+        '        android:supportsRtl="true"',
         '        android:dataExtractionRules="@xml/droidgate_shim_transfer"',
         '        android:usesCleartextTraffic="false">',
         *(_TOOL_SERVICE if facts.has_tools else ()),

@@ -6,19 +6,25 @@ callback's creator says where the answer goes, and nothing about who asks (refer
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import Annotated, Final, Literal
 
 from pydantic import Field, StrictInt, StrictStr, ValidationError
 
+from droidgate.calls.failures import CallError, Failure
 from droidgate.model.errors import InputError
 from droidgate.model.json_values import Json
 from droidgate.model.types import Frozen
-from droidgate_shim.engine.routes import unreadable
+from droidgate_shim.engine.routes import Route, Target, unreadable
 from droidgate_shim.engine.strict_json import BUILT, parse_strict
 
 Carrier = Literal["start", "bind"]
 
+NO_GRANT: Final = Failure("denied", "the user has not allowed this app to call this capability")
+_SWITCHED_OFF: Final = Failure("disabled", "the user has switched the capability off")
+_CHANGED: Final = (
+    "the app behind the capability has changed what it declares; the user has to approve it again"
+)
 ANY_APP: Final = "any-app"
 EVERYTHING: Final = "*"
 
@@ -84,9 +90,80 @@ class Policy:
         """Return whether a caller has some grant; it learns then which capabilities do not exist."""
         return bool(self.grants.get(ANY_APP) or self.grants.get(caller))
 
+    def check_switch(self, capability: str) -> None:
+        """Raise where a capability is switched off.
+
+        Raises:
+            CallError: `disabled`.
+        """
+        if capability in self.switched_off:
+            raise CallError(_SWITCHED_OFF)
+
     def _has_grant(self, caller: int | str, capability: str) -> bool:
         granted = self.grants.get(caller, frozenset())
         return EVERYTHING in granted or capability in granted
+
+
+@dataclass(frozen=True, slots=True)
+class Installed:
+    """What of a package is installed; the attributes are those of a route's `target`."""
+
+    signer: str
+    version_code: int
+    digest: str
+
+
+@dataclass(frozen=True, slots=True)
+class Permission:
+    """What lets a call go out: a grant, which may end while the call waits, or a yes to this one call.
+
+    Attributes:
+        route: How the call is carried out.
+        carrier: How its request came.
+        caller: The request's uid.
+        is_approved: It needs no grant.
+    """
+
+    route: Route
+    carrier: Carrier
+    caller: int
+    is_approved: bool
+
+    def after_yes(self, policy: Policy) -> Permission:
+        """Return what a user's yes makes of it: one to further calls is a grant, and ends with it."""
+        return self if self._is_granted(policy) else replace(self, is_approved=True)
+
+    def check(self, policy: Policy, installed: Installed | None) -> None:
+        """Compare what holds now with what the call was allowed for.
+
+        Raises:
+            CallError: `denied`, `disabled`, `unavailable` or `needs_approval`.
+        """
+        if not self.is_approved and not self._is_granted(policy):
+            raise CallError(NO_GRANT)
+        policy.check_switch(self.route.id)
+        check_target(self.route.target, installed)
+
+    def _is_granted(self, policy: Policy) -> bool:
+        effects = self.route.effects
+        is_read_only = effects is not None and effects.read_only is True
+        return policy.is_granted(self.carrier, self.caller, self.route.id, is_read_only=is_read_only)
+
+
+def check_target(approved: Target, installed: Installed | None) -> None:
+    """Compare what is installed with what was approved; another version with the same digest is it still.
+
+    Raises:
+        CallError: `unavailable` or `needs_approval`.
+    """
+    if installed is None:
+        raise CallError(Failure("unavailable", "the app behind the capability is not installed"))
+    if installed.signer != approved.signer:
+        raise CallError(
+            Failure("unavailable", "the app behind the capability has another signing certificate")
+        )
+    if installed.digest != approved.digest:
+        raise CallError(Failure("needs_approval", _CHANGED))
 
 
 def parse_policy(text: str) -> Policy:

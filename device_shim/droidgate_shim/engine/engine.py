@@ -15,7 +15,14 @@ from droidgate.calls.arguments import fit_arguments
 from droidgate.calls.failures import CallError, Failure
 from droidgate.model.json_values import Json
 from droidgate_mobile_mcp.wire import MobileMcpRequest
-from droidgate_shim.engine.authority import Carrier, Policy
+from droidgate_shim.engine.authority import (
+    NO_GRANT,
+    Carrier,
+    Installed,
+    Permission,
+    Policy,
+    check_target,
+)
 from droidgate_shim.engine.backends import BackendAnswer, ExtrasCall, Outgoing, read_answer, write_call
 from droidgate_shim.engine.open_calls import CallKey, OpenCalls
 from droidgate_shim.engine.rates import Rates
@@ -24,11 +31,6 @@ from droidgate_shim.engine.responses import convert_outputs, write_failure, writ
 from droidgate_shim.engine.routes import DEFAULT_DEADLINE_MS, Backend, PreparedRoute, RouteTable, Target
 from droidgate_shim.engine.strict_json import parse_strict, write_strict
 
-_CHANGED: Final = (
-    "the app behind the capability has changed what it declares; the user has to approve it again"
-)
-_NO_GRANT: Final = Failure("denied", "the user has not allowed this app to call this capability")
-_SWITCHED_OFF: Final = Failure("disabled", "the user has switched the capability off")
 _UNANSWERED: Final = Failure(
     "needs_user", "nobody answered the question about this call on the phone; retry when somebody is there"
 )
@@ -38,15 +40,6 @@ _STOPPED: Final = Failure("interrupted", "the app behind the capability stopped"
 
 ReplyTo: TypeAlias = object
 """Where an answer goes, such as a PendingIntent or a Messenger: the engine returns it and never looks."""
-
-
-@dataclass(frozen=True, slots=True)
-class Installed:
-    """What of a package is installed; the attributes are those of a route's `target`."""
-
-    signer: str
-    version_code: int
-    digest: str
 
 
 class Targets(Protocol):
@@ -85,6 +78,7 @@ class Send:
         reply_to: Where its answer goes, as it came with the request.
         backend: What is called.
         target: The app behind it, as it was approved.
+        permission: What to check where time passes before it leaves the shim.
         outgoing: What it is called with.
         deadline: When the engine gives up, in ms of its clock.
     """
@@ -93,6 +87,7 @@ class Send:
     reply_to: ReplyTo
     backend: Backend
     target: Target
+    permission: Permission
     outgoing: Outgoing
     deadline: int
 
@@ -136,6 +131,7 @@ class CallState:
         request: The request.
         reply_to: Where its answer goes.
         prepared: Its route, None where there is none.
+        permission: What it goes out by, None where there is no route.
         outgoing: What its backend is called with, once that is known.
         is_asking: The user is asked about it, and nothing has gone out.
     """
@@ -143,6 +139,7 @@ class CallState:
     request: MobileMcpRequest
     reply_to: ReplyTo
     prepared: PreparedRoute | None
+    permission: Permission | None
     outgoing: Outgoing | None = None
     is_asking: bool = False
 
@@ -244,7 +241,8 @@ class Engine:
         prepared = self._table.routes.get(capability)
         deadline_ms = DEFAULT_DEADLINE_MS if prepared is None else prepared.route.deadline_ms
         key = CallKey(carrier, caller, request.request_id)
-        state = CallState(request, reply_to, prepared)
+        permission = None if prepared is None else Permission(prepared.route, carrier, caller, approved)
+        state = CallState(request, reply_to, prepared, permission)
         try:
             call = self._calls.open(key, state, now, now + deadline_ms)
         except CallError as error:
@@ -256,7 +254,7 @@ class Engine:
         except CallError as error:
             return [*effects, *self._fail(call, error.failure)]
         if is_granted:
-            return [*effects, _send(call, state, route, state.outgoing, now + deadline_ms)]
+            return [*effects, *self._send(call, state, now + deadline_ms)]
         state.is_asking = True
         return [*effects, Ask(call, reply_to, capability, request.arguments, now + deadline_ms)]
 
@@ -267,20 +265,19 @@ class Engine:
         """
         effects = self.expire(now)
         state = self._calls.find(call)
-        if state is None or not state.is_asking or state.prepared is None or state.outgoing is None:
+        if state is None or not state.is_asking or state.permission is None:
             return effects
         if refusal is not None:
             return [*effects, *self._fail(call, refusal)]
-        route = state.prepared.route
+        state.permission = state.permission.after_yes(self._policy)
         try:
-            self._check_switch(route.id)
-            self._check_target(route.target)
+            state.permission.check(self._policy, self._targets(state.permission.route.target))
         except CallError as error:
             return [*effects, *self._fail(call, error.failure)]
         state.is_asking = False
-        deadline = now + route.deadline_ms
+        deadline = now + state.permission.route.deadline_ms
         self._calls.extend(call, deadline)
-        return [*effects, _send(call, state, state.prepared, state.outgoing, deadline)]
+        return [*effects, *self._send(call, state, deadline)]
 
     def answered(self, now: int, call: int, answer: BackendAnswer) -> list[Effect]:
         """Take a backend's answer; a late or second one, or one to another request, changes nothing."""
@@ -362,13 +359,9 @@ class Engine:
             raise CallError(Failure("unknown_capability", message))
         is_off = capability in self._policy.switched_off
         if prepared is None or not (is_granted or (asks and not is_off)):
-            raise CallError(_NO_GRANT)
-        self._check_switch(capability)
+            raise CallError(NO_GRANT)
+        self._policy.check_switch(capability)
         return prepared
-
-    def _check_switch(self, capability: str) -> None:
-        if capability in self._policy.switched_off:
-            raise CallError(_SWITCHED_OFF)
 
     def _write_call(self, request: MobileMcpRequest, prepared: PreparedRoute) -> Outgoing:
         """Return what goes out for a request whose arguments and target are right.
@@ -378,19 +371,15 @@ class Engine:
         """
         definitions = self._table.definitions
         fitted = fit_arguments(request.arguments, prepared.capability, definitions, parse=parse_strict)
-        self._check_target(prepared.route.target)
+        check_target(prepared.route.target, self._targets(prepared.route.target))
         return write_call(prepared, fitted.values, definitions, self._new_id)
 
-    def _check_target(self, approved: Target) -> None:
-        installed = self._targets(approved)
-        if installed is None:
-            raise CallError(Failure("unavailable", "the app behind the capability is not installed"))
-        if installed.signer != approved.signer:
-            raise CallError(
-                Failure("unavailable", "the app behind the capability has another signing certificate")
-            )
-        if installed.digest != approved.digest:
-            raise CallError(Failure("needs_approval", _CHANGED))
+    def _send(self, call: int, state: CallState, deadline: int) -> list[Effect]:
+        if state.permission is None or state.outgoing is None:
+            return []
+        permission, outgoing = state.permission, state.outgoing
+        route = permission.route
+        return [Send(call, state.reply_to, route.backend, route.target, permission, outgoing, deadline)]
 
 
 def _package_called(state: CallState) -> str | None:
@@ -398,11 +387,6 @@ def _package_called(state: CallState) -> str | None:
     if state.prepared is None or state.is_asking:
         return None
     return state.prepared.route.target.package
-
-
-def _send(call: int, state: CallState, prepared: PreparedRoute, outgoing: Outgoing, deadline: int) -> Send:
-    route = prepared.route
-    return Send(call, state.reply_to, route.backend, route.target, outgoing, deadline)
 
 
 def _failed(request: MobileMcpRequest, reply_to: ReplyTo, failure: Failure) -> Answer:

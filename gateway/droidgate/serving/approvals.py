@@ -8,7 +8,6 @@ from typing import Any, Final
 import anyio
 
 from droidgate.calling.approvals import Approval, ApprovalRequest, refuse, shown_arguments
-from droidgate.calling.subjects import literal_pattern
 from droidgate.serving.documents import cut
 from droidgate.serving.questions import ANSWER_SECONDS
 from droidgate.serving.tools import Question, ToolCall, UserAnswer

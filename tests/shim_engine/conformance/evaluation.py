@@ -15,7 +15,7 @@ from droidgate.model.json_values import Json
 from droidgate.model.types import Type
 from droidgate_appfunctions.wire import AppFunctionWireError
 from droidgate_appfunctions.wire_documents import read_document, write_document
-from droidgate_shim.engine.authority import CallLimits, read_policy
+from droidgate_shim.engine.authority import CallLimits, Installed, read_policy
 from droidgate_shim.engine.backends import (
     ActivityAnswer,
     BackendAnswer,
@@ -24,7 +24,7 @@ from droidgate_shim.engine.backends import (
     ResponseAnswer,
     write_outgoing,
 )
-from droidgate_shim.engine.engine import Answer, Ask, Drop, Effect, Engine, Installed, Send
+from droidgate_shim.engine.engine import Answer, Ask, Drop, Effect, Engine, Send
 from droidgate_shim.engine.open_calls import CallKey, OpenCalls
 from droidgate_shim.engine.rates import Rates
 from droidgate_shim.engine.routes import DEFAULT_DEADLINE_MS, Target, read_route_table

@@ -42,7 +42,8 @@ _Key = tuple[str, ComponentName]
 
 @dataclass(slots=True, eq=False)
 class _Call:
-    number: int
+    send: Send
+    receipt: Receipt
     extras: Bundle
     messenger: str = ""
 
@@ -71,7 +72,7 @@ class Bindings:
         """Bring a call to a tool app."""
         name = _name_of(receipt.origin)
         key = (name or f"call {send.call}", component)
-        call = _Call(send.call, extras)
+        call = _Call(send, receipt, extras)
         bound = self._bound.get(key)
         if bound is None:
             bound = self._bind(key, is_kept=bool(name))
@@ -117,18 +118,20 @@ class Bindings:
 
     def _send(self, bound: _BoundCalls, call: _Call) -> None:
         core = self._core
+        if not core.may_leave(call.send, call.receipt):
+            return
 
         def receive(message: Message) -> None:
             if message.what != _RESPONSE:
                 return
-            core.answered(call.number, ResponseAnswer(texts_of(message.data)))
+            core.answered(call.send.call, ResponseAnswer(texts_of(message.data)))
 
         call.messenger = core.platform.create_messenger(receive)
         try:
             if bound.binding is not None:
                 bound.binding.send(Message(_REQUEST, call.extras, call.messenger))
         except AndroidError:
-            core.fail(call.number, "interrupted", "the app behind the capability stopped")
+            core.fail(call.send.call, "interrupted", "the app behind the capability stopped")
 
     def _done(self, key: _Key, bound: _BoundCalls, call: _Call) -> None:
         if call not in bound.open:
@@ -148,7 +151,7 @@ class Bindings:
     def _died(self, key: _Key, bound: _BoundCalls) -> None:
         self._let_go(key, bound)
         for call in list(bound.open):
-            self._core.fail(call.number, "interrupted", "the app behind the capability stopped")
+            self._core.fail(call.send.call, "interrupted", "the app behind the capability stopped")
 
     def _start_instead(self, key: _Key, bound: _BoundCalls) -> None:
         """Start a service that hands out no binder, with a callback of the shim's own."""
@@ -158,9 +161,11 @@ class Bindings:
 
     def _start(self, component: ComponentName, call: _Call) -> None:
         core = self._core
+        if not core.may_leave(call.send, call.receipt):
+            return
 
         def receive(sent: Intent) -> None:
-            core.answered(call.number, ResponseAnswer(texts_of(sent.extras)))
+            core.answered(call.send.call, ResponseAnswer(texts_of(sent.extras)))
 
         callback = Extra("pending-intent", core.context.create_pending_intent(receive))
         intent = Intent(ACTION_SERVICE, component, extras=call.extras.with_extra(EXTRA_CALLBACK, callback))
@@ -171,10 +176,10 @@ class Bindings:
             found = core.context.start_service(intent, foreground=foreground)
         except AndroidError as error:
             is_background = "app is in background" in error.message
-            core.fail(call.number, "unavailable", _NOT_STARTED if is_background else error.message)
+            core.fail(call.send.call, "unavailable", _NOT_STARTED if is_background else error.message)
             return
         if found is None:
-            core.fail(call.number, "unavailable", "the app's service is not there")
+            core.fail(call.send.call, "unavailable", "the app's service is not there")
 
 
 def _name_of(origin: Origin) -> str:

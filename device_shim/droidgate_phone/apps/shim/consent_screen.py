@@ -15,7 +15,6 @@ from droidgate_phone.apps.shim.openers import number_of
 from droidgate_phone.apps.shim.process import core_of
 from droidgate_phone.apps.shim.shown_text import visible
 from droidgate_phone.intents import Intent
-from droidgate_shim.engine.routes import Route
 from droidgate_shim.engine.strict_json import write_strict
 
 if TYPE_CHECKING:
@@ -25,8 +24,10 @@ ARMED_SECONDS: Final = 0.5
 UNKNOWN_APP: Final = "an unknown app"
 SHOW_CERTIFICATE: Final = "Show the whole certificate"
 COVERED: Final = "Another app covers this screen: only Deny works. Close the other app first."
+ARGUMENTS: Final = "Arguments, as the caller wrote them:"
 _CERTIFICATE_DIGITS: Final = 8
 _LONGEST_LABEL: Final = 100
+_LONGEST_NAME: Final = 48
 _FIRST_HIDING_OVERLAYS: Final = 31
 
 
@@ -60,23 +61,29 @@ class ConsentActivity(Activity):
         question = self.question
         if question is None:
             return View("column")
+        core = core_of(self.context)
         shown = [View("text", "title", "Allow this call?"), *_caller_views(question)]
-        shown += _capability_views(core_of(self.context), question)
+        shown += _capability_views(core, question)
         arguments = visible(write_strict(dict(question.ask.arguments)))
-        shown += [View("text", "arguments_label", "With"), View("text", "arguments", arguments)]
+        shown += [View("text", "arguments_label", ARGUMENTS), View("text", "arguments", arguments)]
+        shown += [*_description_views(core, question.ask.capability), *self._certificate_views(question)]
         if self.is_covered:
             shown.append(View("text", "covered", COVERED))
         buttons = [View("button", "deny", "Deny"), View("button", "once", "Once")]
         if question.may_always:
             buttons.append(View("button", "always", "Always"))
         shown.append(View("row", "answers", children=tuple(buttons)))
-        packages = question.receipt.origin.packages
-        if packages and self.shows_certificates:
-            digests = [package.signers[0] if package.signers else "?" for package in packages]
-            shown.append(View("text", "certificates", "\n".join(digests)))
-        elif packages:
-            shown.append(View("button", "certificate", SHOW_CERTIFICATE))
         return View("column", children=tuple(shown))
+
+    def _certificate_views(self, question: Question) -> list[View]:
+        packages = question.receipt.origin.packages
+        if not packages:
+            return []
+        if not self.shows_certificates:
+            return [View("button", "certificate", SHOW_CERTIFICATE)]
+        whole = [text for each in packages for text in (each.name, each.signers[0] if each.signers else "?")]
+        target = core_of(self.context).table.routes[question.ask.capability].route.target
+        return [View("text", "certificates", "\n".join([*whole, target.package]))]
 
     def on_click(self, view_id: str) -> None:
         """Take an answer, unless nobody can have read the question, or another window covers it."""
@@ -108,20 +115,29 @@ class ConsentActivity(Activity):
 
 def _caller_views(question: Question) -> list[View]:
     origin = question.receipt.origin
-    named = [view for number, package in enumerate(origin.packages) for view in _app_views(package, number)]
-    shown = [View("text", "caller_label", "Called by")]
-    if not origin.is_sender:
-        shown += [View("text", "caller", UNKNOWN_APP), View("text", "receiver_label", "The answer goes to")]
-    return [*shown, *(named or [View("text", "caller_0", UNKNOWN_APP)])]
+    shown = []
+    if not (origin.is_sender and origin.packages):
+        shown.append(View("text", "caller", f"Called by {UNKNOWN_APP}"))
+    if origin.packages:
+        first = origin.packages[0]
+        digits = first.signers[0][:_CERTIFICATE_DIGITS] if first.signers else "unsigned"
+        caption = "Called by" if origin.is_sender else "The answer goes to"
+        shown += _app_views("caller", caption, _label_of(first), f"{_shortened(first.name)} \u00b7 {digits}")
+    others = len(origin.packages) - 1
+    if others > 0:
+        shown.append(View("text", "others", f"and {others} more apps of the same developer"))
+    return shown
 
 
-def _app_views(package: PackageFacts, number: int) -> list[View]:
+def _app_views(place: str, caption: str, label: str, package: str) -> list[View]:
     """Return an app's own words, and in a line of its own what no other app can have."""
-    digits = package.signers[0][:_CERTIFICATE_DIGITS] if package.signers else "unsigned"
-    return [
-        View("text", f"caller_{number}", _label_of(package)),
-        View("text", f"caller_package_{number}", f"{package.name} \u00b7 {digits}"),
-    ]
+    return [View("text", f"{place}_app", f"{caption} {label}"), View("text", f"{place}_package", package)]
+
+
+def _shortened(name: str) -> str:
+    """Return a name without its middle where it is longer than anybody reads."""
+    half = _LONGEST_NAME // 2
+    return name if len(name) <= _LONGEST_NAME else f"{name[:half]}\u2026{name[-half:]}"
 
 
 def _label_of(package: PackageFacts) -> str:
@@ -129,23 +145,26 @@ def _label_of(package: PackageFacts) -> str:
 
 
 def _capability_views(core: Core, question: Question) -> list[View]:
-    """Return the capability's id, what it does, what the source app says about it, and that app."""
+    """Return the capability's id, what it does, and the app behind it."""
     capability = question.ask.capability
     route = core.table.routes[capability].route
-    shown = [
-        View("text", "capability_label", "Capability"),
-        View("text", "capability", visible(capability)),
-        View("text", "effect_label", "What the call does"),
+    name = route.target.package
+    found = core.platform.find_package(name)
+    return [
+        View("text", "capability", f"Capability {_shortened(visible(capability))}"),
         View("text", "effect", _effect_text(route.effects)),
+        *_app_views("source", "Of the app", name if found is None else _label_of(found), _shortened(name)),
     ]
+
+
+def _description_views(core: Core, capability: str) -> list[View]:
+    """Return what the app behind a capability says about it, as its words."""
     texts = core.app.get("capabilities")
     declared = texts.get(capability) if isinstance(texts, dict) else None
     said = [declared.get(name) for name in ("title", "description")] if isinstance(declared, dict) else []
     quoted = [f"\u201c{visible(text)}\u201d" for text in said if isinstance(text, str)]
-    if quoted:
-        shown.append(View("text", "said_label", "The app describes it as"))
-    shown += [View("text", f"said_{number}", text) for number, text in enumerate(quoted)]
-    return [*shown, View("text", "source_label", "Of the app"), *_source_views(core, route)]
+    shown = [View("text", "said_label", "The app describes it as")] if quoted else []
+    return [*shown, *(View("text", f"said_{number}", text) for number, text in enumerate(quoted))]
 
 
 def _effect_text(effects: Effects | None) -> str:
@@ -156,10 +175,3 @@ def _effect_text(effects: Effects | None) -> str:
     if effects.destructive:
         return "May delete or overwrite something"
     return "Changes something" if effects.read_only is False else "May change something"
-
-
-def _source_views(core: Core, route: Route) -> list[View]:
-    name = route.target.package
-    found = core.platform.find_package(name)
-    label = name if found is None else _label_of(found)
-    return [View("text", "source_app", label), View("text", "source_package", name)]

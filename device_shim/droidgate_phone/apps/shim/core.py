@@ -10,7 +10,7 @@ from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
 from typing import Final
 
-from droidgate.calls.failures import Failure
+from droidgate.calls.failures import CallError, Failure
 from droidgate.model.json_values import Json
 from droidgate_phone.app_api.behaviour import Context
 from droidgate_phone.app_api.values import AndroidError
@@ -188,8 +188,7 @@ class Core(ABC):
             )
             self.carry_out(effects)
 
-        prepared = self.table.routes.get(receipt.capability)
-        component = None if prepared is None else self.targets.to_discover(prepared.route.target)
+        component = self._to_discover(receipt)
         if component is None or not (approved or self.settings.asking or self._may_have_grant(receipt)):
             go_on()
         elif self._has_room(receipt):
@@ -265,9 +264,37 @@ class Core(ABC):
 
     def decided(self, receipt: Receipt, refusal: Failure | None) -> None:
         """Take the user's decision about a call: None for a yes, else its failure."""
-        if receipt.call is not None:
+        call = receipt.call
+        if call is None:
+            return
+
+        def go_on() -> None:
             self._use_policy(receipt)
-            self.carry_out(self.engine.decided(self.now(), receipt.call, refusal))
+            self.carry_out(self.engine.decided(self.now(), call, refusal))
+
+        # Its app may have been updated while the user was asked.
+        component = None if refusal is not None else self._to_discover(receipt)
+        if component is None:
+            go_on()
+        else:
+            self.discover(component, go_on)
+
+    def _to_discover(self, receipt: Receipt) -> ComponentName | None:
+        """Return the component that has to be asked before a request's target can be compared."""
+        prepared = self.table.routes.get(receipt.capability)
+        return None if prepared is None else self.targets.to_discover(prepared.route.target)
+
+    def may_leave(self, send: Send, receipt: Receipt) -> bool:
+        """Check a call for the last time, just before it leaves this app; end one that may not."""
+        if receipt.is_answered:
+            return False
+        policy = self.grants.policy_for(receipt.origin, self.settings.switched_off)
+        try:
+            send.permission.check(policy, self.targets(send.target))
+        except CallError as error:
+            self.fail(send.call, error.failure.token, error.failure.text)
+            return False
+        return True
 
     def _answer(self, receipt: Receipt, extras: Mapping[str, str], token: str | None) -> None:
         if receipt.is_answered:

@@ -43,6 +43,11 @@ def execute_function(
         else:
             core.answered(send.call, answer)
 
+    def may_leave() -> bool:
+        return core.may_leave(send, receipt)
+
+    if not may_leave():
+        return
     request = FunctionRequest(backend.package, call.function, call.document)
     seconds = max(0.0, (send.deadline - core.now()) / 1000)
     if is_holder(core.context):
@@ -50,7 +55,7 @@ def execute_function(
     elif platform.holds(EXECUTE):
         run_function(platform, request, seconds, receive)
     elif is_signed_alike(core.context, HOLDER):
-        remote = RemoteExecution(platform, receive)
+        remote = RemoteExecution(platform, receive, may_leave)
         receipt.on_end.append(remote.cancel)
         remote.begin(request)
     else:

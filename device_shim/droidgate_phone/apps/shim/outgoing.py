@@ -25,6 +25,8 @@ def broadcast(core: Core, send: Send, component: ComponentName, extras: Bundle, 
     def give_up() -> None:
         core.fail(send.call, "timeout", "the receiver did not answer in time; the call may have run")
 
+    if not core.may_leave(send, receipt):
+        return
     receipt.on_end.append(core.platform.after(_BROADCAST_SECONDS, give_up))
     try:
         core.context.send_ordered_broadcast(intent, receive)

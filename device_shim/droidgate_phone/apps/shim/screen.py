@@ -84,6 +84,8 @@ class ScreenCalls:
             if self._core.platform.is_locked():
                 self._fail(call, "needs_user", _LOCKED)
                 continue
+            if not self._core.may_leave(call.send, call.receipt):
+                continue
             left = (call.send.deadline - self._core.now()) / 1000
             opening = Opening(
                 TRAMPOLINE,
@@ -117,11 +119,6 @@ class ScreenCalls:
 
     def _fail(self, call: ScreenCall, token: str, message: str) -> None:
         self._core.fail(call.send.call, token, message)
-
-    def is_replaced(self, call: ScreenCall) -> bool:
-        """Return whether another app than the approved one has the tool's name since the call came."""
-        installed = self._core.targets(call.send.target)
-        return installed is None or installed.signer != call.send.target.signer
 
     def fail(self, call: ScreenCall, message: str) -> None:
         """End a call whose tool could not be started."""

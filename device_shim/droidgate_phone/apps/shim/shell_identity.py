@@ -142,10 +142,12 @@ class RemoteExecution:
     Args:
         platform: The app's.
         on_answer: Takes the answer, once; it is not called after `cancel`.
+        may_leave: Checks the call just before it is sent; ends one that is not sent.
     """
 
-    def __init__(self, platform: Platform, on_answer: OnAnswer) -> None:
+    def __init__(self, platform: Platform, on_answer: OnAnswer, may_leave: Callable[[], bool]) -> None:
         self._platform = platform
+        self._may_leave = may_leave
         self._on_answer = on_answer
         self._messenger = platform.create_messenger(self._receive)
         self._binding: Binding | None = None
@@ -169,7 +171,7 @@ class RemoteExecution:
             self._end(_NOT_BOUND)
 
     def _send(self, request: FunctionRequest) -> None:
-        if self._has_ended or self._binding is None:
+        if self._has_ended or self._binding is None or not self._may_leave():
             return
         try:
             self._binding.send(Message(EXECUTE_FUNCTION, _write_request(request), self._messenger))

@@ -8,7 +8,7 @@ from typing import Final
 
 from droidgate_phone.app_api.platform import PackageFacts, Platform, XmlAttributeText, XmlNode
 from droidgate_phone.intents import ComponentName
-from droidgate_shim.engine.engine import Installed
+from droidgate_shim.engine.authority import Installed
 from droidgate_shim.engine.routes import FunctionBackend, RouteTable, Target
 from droidgate_shim.engine.strict_json import write_strict
 

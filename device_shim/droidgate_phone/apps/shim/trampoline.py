@@ -22,8 +22,7 @@ class TrampolineActivity(Activity):
         if call is None:
             self.finish()
             return
-        if core.screen.is_replaced(call):
-            core.screen.fail(call, "the app behind the capability has been replaced")
+        if not core.may_leave(call.send, call.receipt):
             return
         begun = self.context.now()
 

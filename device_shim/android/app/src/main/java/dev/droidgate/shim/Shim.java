@@ -22,6 +22,7 @@ import dev.droidgate.shim.core.Json;
 import dev.droidgate.shim.core.JsonReader;
 import dev.droidgate.shim.core.MalformedJsonException;
 import dev.droidgate.shim.core.Outgoing;
+import dev.droidgate.shim.core.Permission;
 import dev.droidgate.shim.core.Route;
 import dev.droidgate.shim.core.RouteTable;
 import dev.droidgate.shim.platform.Certificates;
@@ -244,6 +245,23 @@ public final class Shim implements Clock, Answers {
                     engine.usePolicy(grants.policyFor(reply.caller));
                     engine.decided(call, refusal);
                 });
+    }
+
+    /**
+     * Checks a call for the last time: to be asked just before it leaves this app, on any thread.
+     *
+     * @return why it does not leave, null where it does
+     */
+    public CallFailure obstacle(Reply reply, Permission permission) {
+        if (reply.isAnswered()) {
+            return new CallFailure(FailureTokens.CANCELED, "the call has ended");
+        }
+        try {
+            permission.check(grants.policyFor(reply.caller), installed.now(permission.route));
+            return null;
+        } catch (CallFailure changed) {
+            return changed;
+        }
     }
 
     /** Takes a backend's answer. */

@@ -10,10 +10,12 @@ import dev.droidgate.proof.agents.Edition;
 import dev.droidgate.proof.apps.ClockService;
 import dev.droidgate.proof.phone.Inputs;
 import dev.droidgate.shim.frontends.ToolService;
+import java.util.ArrayList;
 import java.util.List;
 import org.junit.Before;
 import org.junit.Test;
 import org.robolectric.annotation.Config;
+import org.robolectric.annotation.GraphicsMode;
 
 /** What nobody has granted is asked of the user, once for each call. */
 public final class ConsentTest extends ShimTest {
@@ -41,7 +43,7 @@ public final class ConsentTest extends ShimTest {
         assertTrue(all, all.contains("clock.now"));
         assertTrue(all, all.contains("The clock"));
         assertTrue(all, all.contains("{\"zone\":\"<b>Deny</b>\\nUTC\"}"));
-        assertEquals(List.of("Deny", "Once", "Always", "Show the whole certificate"), consent.buttons());
+        assertEquals(List.of("Deny", "Once", "Always"), consent.answers());
         assertEquals("Deny", consent.focused());
         assertTrue(agent.answers.isEmpty());
     }
@@ -85,8 +87,8 @@ public final class ConsentTest extends ShimTest {
         agent.start(ToolService.class, Edition.ARGS, "7", "lamp.switch", "on", true);
         phone.quiet();
         String all = String.join("\n", consent.texts());
-        assertTrue(all, all.contains("Called by\nan unknown app\nThe answer goes to\nThe agent\n" + AGENT));
-        assertEquals(List.of("Deny", "Once", "Show the whole certificate"), consent.buttons());
+        assertTrue(all, all.contains("Called by an unknown app\nThe answer goes to The agent\n" + AGENT));
+        assertEquals(List.of("Deny", "Once"), consent.answers());
         consent.press(1);
         assertTrue(agent.answer().succeeded());
     }
@@ -95,7 +97,7 @@ public final class ConsentTest extends ShimTest {
     public void whatOnlyReadsMayBeAllowedAlwaysToTheAppThatReceivesTheAnswer() {
         agent.start(ToolService.class, Edition.ARGS, "7", "clock.now");
         phone.quiet();
-        assertTrue(consent.buttons().contains("Always"));
+        assertTrue(consent.answers().contains("Always"));
         consent.press(2);
         assertTrue(agent.answer().succeeded());
         agent.start(ToolService.class, Edition.ARGS, "8", "clock.now");
@@ -213,5 +215,54 @@ public final class ConsentTest extends ShimTest {
         assertTrue(agent.answer().succeeded());
         consent.press(0);
         agent.answer();
+    }
+
+    /** Phones and windows on them, the smallest that Android makes among them. */
+    private static final String[] DISPLAYS = {
+        "w411dp-h891dp-port-notnight-xhdpi",
+        "w891dp-h411dp-land-notnight-xhdpi",
+        "w320dp-h480dp-port-night-mdpi",
+        "w320dp-h220dp-land-notnight-hdpi",
+        "ar-ldrtl-w360dp-h640dp-port-notnight-xhdpi",
+        "ar-ldrtl-w320dp-h220dp-land-night-hdpi",
+    };
+
+    @Test
+    @GraphicsMode(GraphicsMode.Mode.NATIVE)
+    @Config(sdk = {29, 34, 36})
+    public void whoAsksForWhatAndTheAnswersAreSeenWhateverElseIsShown() {
+        List<String> wrong = new ArrayList<>();
+        String label = "Called by Android System, which is safe. ".repeat(30);
+        int question = 0;
+        for (String display : DISPLAYS) {
+            for (float fontScale : new float[] {1, 2}) {
+                for (int length : new int[] {10, 1_500, 3_900}) {
+                    Consent.display(display, fontScale);
+                    phone.label(AGENT, length == 3_900 ? label : "The agent");
+                    agent.send(Edition.ARGS, "q" + question++, "clock.now", "zone", label.repeat(4).substring(0, length));
+                    phone.quiet();
+                    consent.layOut();
+                    String name = display + "-" + fontScale + "-" + length;
+                    String caller = length == 3_900 ? "Called by Android" : "The agent";
+                    for (String text : new String[] {caller, AGENT, "clock.now", "Only reads", "The clock", Inputs.app("agent").signer().substring(0, 8), "dev.droidgate.proof.clock", "Deny", "Once", "Always"}) {
+                        String hidden = consent.hidden(text);
+                        if (hidden != null) {
+                            wrong.add(name + ": " + hidden);
+                        }
+                    }
+                    int[] scrolling = consent.scrolling();
+                    if (scrolling[0] < 20 || scrolling[1] != 0) {
+                        wrong.add(name + ": of the arguments " + scrolling[0] + " pixels are seen, from " + scrolling[1]);
+                    }
+                    consent.faint(name).forEach(text -> wrong.add(name + ": faint: " + text));
+                    assertEquals("Deny", consent.focused());
+                    consent.press(1);
+                    assertTrue(agent.answer().succeeded());
+                }
+            }
+        }
+        assertEquals(String.join("\n", wrong), 0, wrong.size());
+        agent.send(Edition.ARGS, "long", "clock.now", "zone", label.repeat(13).substring(0, 15_000));
+        assertEquals("denied: the arguments are too long to be shown to the user for approval", agent.answer().message());
     }
 }

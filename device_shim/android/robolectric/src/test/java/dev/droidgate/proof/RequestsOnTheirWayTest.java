@@ -13,7 +13,11 @@ import dev.droidgate.proof.apps.Apps;
 import dev.droidgate.proof.apps.Behaviour;
 import dev.droidgate.proof.apps.ClockService;
 import dev.droidgate.proof.apps.DeskActivity;
+import dev.droidgate.proof.apps.LampService;
+import dev.droidgate.proof.apps.RadioReceiver;
 import dev.droidgate.proof.phone.Inputs;
+import java.util.LinkedHashMap;
+import java.util.Map;
 import org.junit.Test;
 import org.robolectric.annotation.Config;
 
@@ -112,19 +116,107 @@ public final class RequestsOnTheirWayTest extends ShimTest {
         assertTrue(consent.isOpen());
     }
 
-    @Test
-    public void aToolThatIsReplacedWhileItsCallWaitsForATapIsNotCalled() {
+    /** What may change while a call waits, by the token that it ends with then. */
+    private Map<String, Runnable> changes(String capability, Runnable gone) {
+        Map<String, Runnable> changes = new LinkedHashMap<>();
+        changes.put("denied", () -> host.revoke(AGENT, "*"));
+        changes.put("disabled", () -> host.ask("switch", "capability", capability, "on", false));
+        changes.put("unavailable", gone);
+        return changes;
+    }
+
+    private void restore(String capability, String app) {
+        phone.install(Inputs.app(app));
+        host.ask("switch", "capability", capability, "on", true);
         host.grant(AGENT, "*");
+    }
+
+    @Test
+    public void whatChangesWhileACallWaitsForATapCounts() {
         Screen screen = new Screen(phone);
-        phone.block(TRAMPOLINE);
-        agent.send(Edition.ARGS, "7", "desk.echo", "text", "x");
-        phone.pass(3_000);
-        assertEquals(1, screen.notifications());
-        phone.install(Inputs.app("desk_by_another"));
-        phone.unblock(TRAMPOLINE);
-        screen.tap();
-        assertEquals("unavailable", agent.answer().token());
+        Map<String, Runnable> changes = changes("desk.echo", () -> phone.uninstall("dev.droidgate.proof.desk"));
+        changes.put("unavailable ", () -> phone.install(Inputs.app("desk_by_another")));
+        changes.put("needs_approval", () -> phone.install(Inputs.app("changed_desk")));
+        changes.forEach(
+                (token, change) -> {
+                    restore("desk.echo", "desk");
+                    phone.block(TRAMPOLINE);
+                    agent.send(Edition.ARGS, "7", "desk.echo", "text", "x");
+                    phone.pass(3_000);
+                    assertEquals(1, screen.notifications());
+                    change.run();
+                    phone.unblock(TRAMPOLINE);
+                    screen.tap();
+                    assertEquals(token.trim(), agent.answer().token());
+                    phone.quiet();
+                });
         assertTrue(DeskActivity.CALLS.isEmpty());
+    }
+
+    @Test
+    public void whatChangesWhileCallsWaitForTheScreenCounts() {
+        Apps.all(Behaviour.SILENT);
+        changes("desk.echo", () -> phone.install(Inputs.app("desk_by_another")))
+                .forEach(
+                        (token, change) -> {
+                            restore("desk.echo", "desk");
+                            DeskActivity.CALLS.clear();
+                            for (int id = 0; id < 8; id++) {
+                                agent.send(Edition.ARGS, "q" + id, "desk.echo", "text", "x");
+                                phone.quiet();
+                            }
+                            change.run();
+                            phone.shown(DeskActivity.class).done();
+                            phone.until("all answers", () -> agent.answers.size() == 8);
+                            assertEquals(1, DeskActivity.CALLS.size());
+                            agent.answers.remove(0);
+                            agent.answers.forEach(answer -> assertEquals(token, answer.token()));
+                            agent.answers.clear();
+                            phone.pass(60_000);
+                        });
+    }
+
+    @Test
+    public void whatChangesWhileAToolIsBoundOrAskedForItsToolsCounts() {
+        Map<String, Object[]> given =
+                Map.of(
+                        "clock.now", new Object[0],
+                        "lamp.switch", new Object[] {"on", true},
+                        "radio.forecast", new Object[] {"place", "x"});
+        given.forEach(
+                (capability, arguments) -> {
+                    String app = capability.equals("radio.forecast") ? "radio" : "clock";
+                    changes(capability, () -> phone.uninstall("dev.droidgate.proof." + app))
+                            .forEach(
+                                    (token, change) -> {
+                                        restore(capability, app);
+                                        phone.updated("dev.droidgate.proof." + app);
+                                        phone.pass(61_000);
+                                        phone.asked.clear();
+                                        agent.send(Edition.ARGS, "7", capability, arguments);
+                                        // Android knows what the shim asks for, and has not done it yet.
+                                        phone.untilAsked();
+                                        change.run();
+                                        assertEquals(capability, token, agent.answer().token());
+                                    });
+                });
+        assertTrue(ClockService.CALLS.isEmpty() && LampService.CALLS.isEmpty());
+        RadioReceiver.CALLS.removeIf(intent -> !intent.hasExtra("tool"));
+        assertTrue(RadioReceiver.CALLS.isEmpty());
+    }
+
+    @Test
+    public void aReceiverIsAskedForItsToolsAgainAfterEachInstallation() {
+        host.grant(AGENT, "*");
+        agent.send(Edition.ARGS, "7", "radio.forecast", "place", "x");
+        assertTrue(agent.answer().succeeded());
+        RadioReceiver.description = "Sell the weather.";
+        agent.send(Edition.ARGS, "8", "radio.forecast", "place", "x");
+        assertTrue(agent.answer().succeeded());
+        // Of the same version, as a developer installs it.
+        phone.updated("dev.droidgate.proof.radio");
+        agent.send(Edition.ARGS, "9", "radio.forecast", "place", "x");
+        assertEquals("needs_approval", agent.answer().token());
     }
 
     @Test

@@ -92,6 +92,11 @@ public final class AppFunctionCaller
                 caller.fail(FailureTokens.DISABLED, "the app has switched the function off");
                 return;
             }
+            CallFailure obstacle = caller.outcome.obstacle();
+            if (obstacle != null) {
+                caller.outcome.failed(obstacle);
+                return;
+            }
             try {
                 manager.executeAppFunction(request, executor, caller.signal, caller);
             } catch (SecurityException refused) {

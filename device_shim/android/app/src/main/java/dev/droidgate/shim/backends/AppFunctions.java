@@ -7,7 +7,7 @@ import dev.droidgate.shim.core.BackendAnswer;
 import dev.droidgate.shim.core.CallFailure;
 import dev.droidgate.shim.core.FailureTokens;
 import dev.droidgate.shim.core.Outgoing;
-import dev.droidgate.shim.core.Route;
+import dev.droidgate.shim.core.Permission;
 import dev.droidgate.shim.platform.Names;
 import java.util.Map;
 
@@ -26,12 +26,12 @@ public final class AppFunctions {
      *
      * @throws CallFailure it cannot be made
      */
-    void call(long call, Reply reply, Route route, Outgoing outgoing) throws CallFailure {
+    void call(long call, Reply reply, Permission permission, Outgoing outgoing) throws CallFailure {
         if (Build.VERSION.SDK_INT < FIRST_SDK) {
             throw new CallFailure(FailureTokens.UNAVAILABLE, "app functions need Android 16");
         }
-        FunctionOutcome outcome = new Answer(call);
-        String packageName = route.target.packageName;
+        FunctionOutcome outcome = new Answer(call, reply, permission);
+        String packageName = permission.route.target.packageName;
         boolean isHolder = ShellIdentity.isHolder(shim.context);
         Runnable cancel;
         if (isHolder && ShellIdentity.isLent()) {
@@ -57,9 +57,18 @@ public final class AppFunctions {
     /** Hands the outcome to the engine. */
     private final class Answer implements FunctionOutcome {
         private final long call;
+        private final Reply reply;
+        private final Permission permission;
 
-        Answer(long call) {
+        Answer(long call, Reply reply, Permission permission) {
             this.call = call;
+            this.reply = reply;
+            this.permission = permission;
+        }
+
+        @Override
+        public CallFailure obstacle() {
+            return shim.obstacle(reply, permission);
         }
 
         @Override

@@ -8,6 +8,7 @@ import dev.droidgate.shim.core.Backend;
 import dev.droidgate.shim.core.CallFailure;
 import dev.droidgate.shim.core.FailureTokens;
 import dev.droidgate.shim.core.Outgoing;
+import dev.droidgate.shim.core.Permission;
 import dev.droidgate.shim.core.Route;
 import dev.droidgate.shim.core.Target;
 import dev.droidgate.shim.platform.Hex;
@@ -37,8 +38,9 @@ public final class Backends implements Backend {
     }
 
     @Override
-    public void call(long call, Object replyTo, Route route, Outgoing outgoing) throws CallFailure {
+    public void call(long call, Object replyTo, Permission permission, Outgoing outgoing) throws CallFailure {
         Reply reply = (Reply) replyTo;
+        Route route = permission.route;
         if (reply.isAnswered()) {
             throw new CallFailure(FailureTokens.CANCELED, "the caller has gone");
         }
@@ -47,17 +49,17 @@ public final class Backends implements Backend {
         shim.sent(call, reply, route, outgoing);
         switch (route.backend) {
             case Route.ACTIVITY:
-                shim.screen.call(call, reply, route, intent(Names.MMCP_CALL, route, reply, outgoing));
+                shim.screen.call(call, reply, permission, intent(Names.MMCP_CALL, route, reply, outgoing));
                 break;
             case Route.BROADCAST:
                 shim.broadcasts.call(
-                        call, reply, route, intent(Names.MMCP_INVOKE, route, reply, outgoing));
+                        call, reply, permission, intent(Names.MMCP_INVOKE, route, reply, outgoing));
                 break;
             case Route.APP_FUNCTION:
-                functions.call(call, reply, route, outgoing);
+                functions.call(call, reply, permission, outgoing);
                 break;
             default:
-                tools.call(call, reply, route, intent(Names.SERVICE, route, reply, outgoing));
+                tools.call(call, reply, permission, intent(Names.SERVICE, route, reply, outgoing));
         }
     }
 

@@ -8,12 +8,12 @@ import dev.droidgate.shim.Shim;
 import dev.droidgate.shim.core.BackendAnswer;
 import dev.droidgate.shim.core.CallFailure;
 import dev.droidgate.shim.core.FailureTokens;
-import dev.droidgate.shim.core.Route;
+import dev.droidgate.shim.core.Permission;
+import dev.droidgate.shim.core.Target;
 import dev.droidgate.shim.platform.Failures;
 import dev.droidgate.shim.platform.Hex;
 import dev.droidgate.shim.targets.Discoveries;
 import dev.droidgate.shim.targets.TargetDigests;
-import java.util.List;
 import java.util.function.Consumer;
 
 /** Calls of mMCP's broadcast dialect: explicit ordered broadcasts (docs/shim.md 4). */
@@ -41,22 +41,32 @@ public final class Broadcasts {
     }
 
     /** Calls a tool, when its receiver has reported that it still offers what was approved where only it knows. */
-    void call(long call, Reply reply, Route route, Intent intent) {
-        if (Discoveries.RECIPE.equals(TargetDigests.recipeOf(route.target.digest))) {
-            shim.discoveries.ask(route.component, tools -> compare(call, reply, route, intent, tools));
-        } else {
-            send(call, reply, intent);
-        }
-    }
-
-    private void compare(long call, Reply reply, Route route, Intent intent, List<Object> tools) {
-        String text = Discoveries.text(tools);
-        if (reply.isAnswered()) {
+    void call(long call, Reply reply, Permission permission, Intent intent) {
+        Target target = permission.route.target;
+        if (!Discoveries.RECIPE.equals(TargetDigests.recipeOf(target.digest))) {
+            leave(call, reply, permission, intent, target.digest);
             return;
         }
-        if (!shim.installed.isAsApproved(route)) {
-            fail(call, FailureTokens.UNAVAILABLE, "the app behind the capability has been replaced");
-        } else if (text == null || !route.target.digest.equals(Discoveries.RECIPE + ':' + Hex.digest(text))) {
+        String edition = shim.installed.edition(target.packageName);
+        shim.discoveries.ask(
+                permission.route.component,
+                tools -> {
+                    String text = Discoveries.text(tools);
+                    if (!reply.isAnswered() && !edition.equals(shim.installed.edition(target.packageName))) {
+                        // What answered is perhaps not what is installed now.
+                        call(call, reply, permission, intent);
+                    } else {
+                        String digest = text == null ? "" : Discoveries.RECIPE + ':' + Hex.digest(text);
+                        leave(call, reply, permission, intent, digest);
+                    }
+                });
+    }
+
+    private void leave(long call, Reply reply, Permission permission, Intent intent, String digest) {
+        CallFailure obstacle = shim.obstacle(reply, permission);
+        if (obstacle != null) {
+            shim.answered(call, BackendAnswer.ofFailure(obstacle));
+        } else if (!permission.route.target.digest.equals(digest)) {
             fail(call, FailureTokens.NEEDS_APPROVAL, "the receiver has changed what it offers");
         } else {
             send(call, reply, intent);

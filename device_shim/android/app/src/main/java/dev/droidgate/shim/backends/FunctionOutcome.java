@@ -5,6 +5,9 @@ import java.util.Map;
 
 /** Takes what becomes of an app function, once. */
 public interface FunctionOutcome {
+    /** Returns why the function is not called any more, just before it is; null where it is. */
+    CallFailure obstacle();
+
     /** Takes its response document, as the engine has documents. */
     void answered(Map<String, Object> document);
 

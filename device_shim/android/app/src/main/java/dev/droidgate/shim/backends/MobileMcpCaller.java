@@ -7,7 +7,7 @@ import dev.droidgate.shim.Shim;
 import dev.droidgate.shim.core.BackendAnswer;
 import dev.droidgate.shim.core.CallFailure;
 import dev.droidgate.shim.core.FailureTokens;
-import dev.droidgate.shim.core.Route;
+import dev.droidgate.shim.core.Permission;
 import dev.droidgate.shim.platform.Hex;
 import dev.droidgate.shim.platform.Names;
 import java.util.HashMap;
@@ -37,20 +37,22 @@ public final class MobileMcpCaller {
     static final class ToolCall {
         final long number;
         final Reply reply;
+        final Permission permission;
         final Intent intent;
 
-        ToolCall(long number, Reply reply, Intent intent) {
+        ToolCall(long number, Reply reply, Permission permission, Intent intent) {
             this.number = number;
             this.reply = reply;
+            this.permission = permission;
             this.intent = intent;
         }
     }
 
-    void call(long number, Reply reply, Route route, Intent intent) {
+    void call(long number, Reply reply, Permission permission, Intent intent) {
         String who = reply.sender().key();
         boolean isNamed = !who.isEmpty();
-        String key = (isNamed ? who : "call " + number) + " " + route.component;
-        ToolCall call = new ToolCall(number, reply, intent);
+        String key = (isNamed ? who : "call " + number) + " " + permission.route.component;
+        ToolCall call = new ToolCall(number, reply, permission, intent);
         ToolBinding binding;
         boolean isNew = false;
         synchronized (bindings) {
@@ -82,7 +84,18 @@ public final class MobileMcpCaller {
 
     /** Calls a tool that cannot be bound. */
     void start(ToolCall call) {
-        started.start(call);
+        if (mayLeave(call)) {
+            started.start(call);
+        }
+    }
+
+    /** Returns whether a call that has waited for its tool may still go out; one that may not ends. */
+    boolean mayLeave(ToolCall call) {
+        CallFailure obstacle = shim.obstacle(call.reply, call.permission);
+        if (obstacle != null) {
+            shim.answered(call.number, BackendAnswer.ofFailure(obstacle));
+        }
+        return obstacle == null;
     }
 
     void fail(ToolCall call, String token, String text) {

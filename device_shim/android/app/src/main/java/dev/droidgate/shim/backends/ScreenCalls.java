@@ -6,7 +6,7 @@ import dev.droidgate.shim.Shim;
 import dev.droidgate.shim.core.BackendAnswer;
 import dev.droidgate.shim.core.CallFailure;
 import dev.droidgate.shim.core.FailureTokens;
-import dev.droidgate.shim.core.Route;
+import dev.droidgate.shim.core.Permission;
 import dev.droidgate.shim.platform.Extras;
 import dev.droidgate.shim.platform.Failures;
 import dev.droidgate.shim.platform.Hex;
@@ -47,16 +47,16 @@ public final class ScreenCalls {
         final String key = Hex.randomId();
         final long number;
         final Reply reply;
-        final Route route;
+        final Permission permission;
         final Intent intent;
         final long until;
         private TrampolineActivity window;
         private long begin;
 
-        ScreenCall(long number, Reply reply, Route route, Intent intent, long until) {
+        ScreenCall(long number, Reply reply, Permission permission, Intent intent, long until) {
             this.number = number;
             this.reply = reply;
-            this.route = route;
+            this.permission = permission;
             this.intent = intent;
             this.until = until;
         }
@@ -67,12 +67,12 @@ public final class ScreenCalls {
      *
      * @throws CallFailure {@code needs_user} or {@code busy}
      */
-    void call(long number, Reply reply, Route route, Intent intent) throws CallFailure {
+    void call(long number, Reply reply, Permission permission, Intent intent) throws CallFailure {
         if (shim.isLocked()) {
             throw new CallFailure(FailureTokens.NEEDS_USER, LOCKED);
         }
         reply.stage = Reply.STAGE_WINDOW;
-        ScreenCall call = new ScreenCall(number, reply, route, intent, shim.now() + route.deadline);
+        ScreenCall call = new ScreenCall(number, reply, permission, intent, shim.now() + permission.route.deadline);
         synchronized (this) {
             if (active == null) {
                 active = call;
@@ -95,6 +95,9 @@ public final class ScreenCalls {
         }
         if (shim.isLocked()) {
             fail(call, FailureTokens.NEEDS_USER, LOCKED);
+            return;
+        }
+        if (!mayLeave(call)) {
             return;
         }
         long left = call.until - shim.now();
@@ -158,9 +161,13 @@ public final class ScreenCalls {
         fail(call, FailureTokens.UNAVAILABLE, Failures.textOf(why));
     }
 
-    /** Reports that another app than the approved one has come to bear the tool's name while the call waited. */
-    void replaced(ScreenCall call) {
-        fail(call, FailureTokens.UNAVAILABLE, "the app behind the capability has been replaced");
+    /** Returns whether a call that has waited may still go out; one that may not ends. */
+    boolean mayLeave(ScreenCall call) {
+        CallFailure obstacle = shim.obstacle(call.reply, call.permission);
+        if (obstacle != null) {
+            shim.answered(call.number, BackendAnswer.ofFailure(obstacle));
+        }
+        return obstacle == null;
     }
 
     /** Takes a tool's result. */

@@ -168,6 +168,11 @@ public final class ShellIdentity {
         }
 
         @Override
+        public CallFailure obstacle() {
+            return outcome.obstacle();
+        }
+
+        @Override
         public void answered(Map<String, Object> document) {
             end();
             outcome.answered(document);

@@ -88,6 +88,13 @@ public final class ShellIdentityCall implements ServiceConnection {
 
     @Override
     public void onServiceConnected(ComponentName name, IBinder binder) {
+        CallFailure obstacle = outcome.obstacle();
+        if (obstacle != null) {
+            if (end()) {
+                outcome.failed(obstacle);
+            }
+            return;
+        }
         boolean sent;
         synchronized (this) {
             if (ended) {

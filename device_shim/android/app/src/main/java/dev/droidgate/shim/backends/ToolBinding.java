@@ -125,6 +125,9 @@ public final class ToolBinding implements ServiceConnection {
 
     /** Holding the lock: a later call does not overtake those that have waited for the tool. */
     private void send(ToolCall call) {
+        if (!caller.mayLeave(call)) {
+            return;
+        }
         Message message = Message.obtain(null, Names.MESSAGE_INVOKE);
         message.setData(call.intent.getExtras());
         message.replyTo = new Messenger(new Answer(call));

@@ -38,8 +38,7 @@ public final class TrampolineActivity extends Activity {
     }
 
     private void start() {
-        if (!shim.installed.isAsApproved(call.route)) {
-            shim.screen.replaced(call);
+        if (!shim.screen.mayLeave(call)) {
             return;
         }
         try {
@@ -82,7 +81,7 @@ public final class TrampolineActivity extends Activity {
             return false;
         }
         try {
-            String target = answered.route.target.packageName;
+            String target = answered.permission.route.target.packageName;
             return uid != getPackageManager().getPackageUid(target, 0);
         } catch (PackageManager.NameNotFoundException gone) {
             return true;

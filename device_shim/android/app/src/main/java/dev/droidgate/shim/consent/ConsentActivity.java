@@ -5,6 +5,8 @@ import android.app.Activity;
 import android.content.pm.PackageManager;
 import android.os.Bundle;
 import android.os.SystemClock;
+import android.view.View;
+import android.view.Window;
 import android.widget.Button;
 import android.widget.LinearLayout;
 import android.widget.TextView;
@@ -34,6 +36,8 @@ public final class ConsentActivity extends Activity {
     @Override
     protected void onCreate(Bundle saved) {
         Views.follow(this);
+        // The question has a title of its own, which leaves the screen where there is no room for it.
+        requestWindowFeature(Window.FEATURE_NO_TITLE);
         super.onCreate(saved);
         shim = Shim.of(this);
         question = shim.consent.opened(Extras.text(getIntent().getExtras(), WindowOpener.KEY), this);
@@ -43,40 +47,36 @@ public final class ConsentActivity extends Activity {
         }
         Views.hideOverlays(this);
         setTitle(Texts.CONSENT);
-        show(Views.column(this));
+        QuestionLayout layout = new QuestionLayout(this, Texts.CONSENT);
+        show(layout);
+        setContentView(layout);
     }
 
-    private void show(LinearLayout column) {
-        Views.small(column, Texts.CALLER);
-        if (!question.reply.bound) {
-            Views.paragraph(column, Texts.UNNAMED_CALLER);
-            Views.small(column, Texts.RECEIVER);
-        }
-        showCaller(column);
-        Views.small(column, Texts.CAPABILITY);
-        Views.paragraph(column, Views.visible(question.preview.route.id));
-        Views.small(column, Texts.EFFECT);
-        Views.paragraph(column, effect(question.preview.route));
-        showDescription(column);
-        Views.small(column, Texts.SOURCE);
-        showApp(column, question.preview.route.target.packageName, "");
-        Views.small(column, Texts.ARGUMENTS);
-        Views.paragraph(column, Views.isolated(Views.visible(question.preview.arguments)));
-        covered = Views.small(column, "");
-        LinearLayout buttons = Views.row(column);
-        Button deny = button(buttons, Texts.DENY, false, false);
-        guard(button(buttons, Texts.ONCE, true, false));
+    private void show(QuestionLayout layout) {
+        Route route = question.preview.route;
+        showCaller(layout);
+        layout.fact(layout.head, Views.named(Texts.CAPABILITY, Views.shortened(Views.visible(route.id))));
+        layout.fact(layout.head, effect(route));
+        showApp(layout, Texts.SOURCE, route.target.packageName, "");
+        layout.fact(layout.head, Texts.ARGUMENTS);
+        Views.foreign(layout.scrolling, Views.isolated(Views.visible(question.preview.arguments)));
+        showDescription(layout.scrolling);
+        showCertificates(layout.scrolling);
+        covered = layout.fact(layout.foot, "");
+        covered.setVisibility(View.GONE);
+        Button deny = button(layout, Texts.DENY, false, false);
+        guard(button(layout, Texts.ONCE, true, false));
         if (question.mayAlways()) {
-            guard(button(buttons, Texts.ALWAYS, true, true));
+            guard(button(layout, Texts.ALWAYS, true, true));
         }
         deny.setFocusableInTouchMode(true);
         deny.requestFocus();
-        showCertificates(column);
     }
 
-    /** Adds a button that shows the whole certificates of the app above. */
+    /** Adds a button that shows the whole names and certificates of the apps above. */
     private void showCertificates(LinearLayout column) {
-        if (question.reply.caller.packages.isEmpty()) {
+        Caller caller = question.reply.caller;
+        if (caller.packages.isEmpty()) {
             return;
         }
         TextView line = Views.small(column, "");
@@ -84,17 +84,18 @@ public final class ConsentActivity extends Activity {
                 Views.row(column),
                 Texts.SHOW_CERTIFICATE,
                 view -> {
-                    StringBuilder digests = new StringBuilder();
-                    for (String signer : question.reply.caller.signers) {
-                        digests.append(digests.length() == 0 ? "" : "\n").append(signer.isEmpty() ? "?" : signer);
+                    StringBuilder whole = new StringBuilder();
+                    for (int index = 0; index < caller.packages.size(); index++) {
+                        String signer = caller.signers.get(index);
+                        whole.append(caller.packages.get(index)).append('\n');
+                        whole.append(signer.isEmpty() ? "?" : signer).append('\n');
                     }
-                    line.setText(digests);
+                    line.setText(whole.append(question.preview.route.target.packageName));
                 });
     }
 
-    private Button button(LinearLayout parent, String text, boolean yes, boolean always) {
-        return Views.button(
-                parent,
+    private Button button(QuestionLayout layout, String text, boolean yes, boolean always) {
+        return layout.answer(
                 text,
                 view -> {
                     if (SystemClock.uptimeMillis() - shownAt >= ARMED_AFTER) {
@@ -112,6 +113,7 @@ public final class ConsentActivity extends Activity {
                     boolean obscured = Views.isObscured(event);
                     if (obscured) {
                         covered.setText(Texts.COVERED);
+                        covered.setVisibility(View.VISIBLE);
                     }
                     return obscured;
                 });
@@ -125,23 +127,25 @@ public final class ConsentActivity extends Activity {
         }
     }
 
-    /** Shows the app that asked, or of a start the one that receives the answer. */
-    private void showCaller(LinearLayout column) {
+    /** Shows the app that asked, and of a start the one that receives the answer. */
+    private void showCaller(QuestionLayout layout) {
         Caller caller = question.reply.caller;
-        if (caller.packages.isEmpty()) {
-            Views.paragraph(column, Texts.UNNAMED_CALLER);
+        if (!question.reply.bound || caller.packages.isEmpty()) {
+            layout.fact(layout.head, Views.named(Texts.CALLER, Texts.UNNAMED_CALLER));
         }
-        for (int index = 0; index < caller.packages.size(); index++) {
-            String signer = caller.signers.get(index);
-            String digits = " · " + signer.substring(0, Math.min(SHOWN_DIGITS, signer.length()));
-            showApp(column, caller.packages.get(index), digits);
+        if (!caller.packages.isEmpty()) {
+            String digits = " · " + caller.signer().substring(0, Math.min(SHOWN_DIGITS, caller.signer().length()));
+            showApp(layout, question.reply.bound ? Texts.CALLER : Texts.RECEIVER, caller.packageName(), digits);
+        }
+        if (caller.packages.size() > 1) {
+            layout.fact(layout.head, String.format(Texts.OTHERS, caller.packages.size() - 1));
         }
     }
 
     /** Shows an app: its own words first, and in a line of its own what nobody can choose alike. */
-    private void showApp(LinearLayout column, String name, String certificate) {
-        Views.paragraph(column, Views.isolated(label(name)));
-        Views.paragraph(column, name + certificate);
+    private void showApp(QuestionLayout layout, String caption, String name, String certificate) {
+        layout.fact(layout.head, Views.named(caption, Views.isolated(label(name))));
+        layout.name(layout.head, Views.shortened(name) + certificate);
     }
 
     /** Shows what the app behind says of the capability, as its words. */

@@ -30,7 +30,7 @@ public final class Discoveries {
 
     private final Shim shim;
 
-    /** Of a component, for the version of its package: the tools that it reported. */
+    /** Of a component, for its package as it was installed last: the tools that it reported. */
     private final Map<String, List<Object>> reported = new HashMap<>();
 
     /** Those who wait for what it tells. */
@@ -95,7 +95,7 @@ public final class Discoveries {
             then.accept(null);
             return;
         }
-        String key = component + ' ' + shim.installed.version(named.getPackageName());
+        String key = component + ' ' + shim.installed.edition(named.getPackageName());
         List<Object> known;
         synchronized (reported) {
             known = reported.get(key);

@@ -53,16 +53,11 @@ public final class Installed {
         if (info == null) {
             return null;
         }
-        if (!isAsApproved(route)) {
+        if (!shim.certificates.isBy(name, route.target.signer)) {
             // Nothing of an app by somebody else is opened.
             return new Target(name, shim.certificates.signerOf(name), route.target.digest);
         }
         return new Target(name, route.target.signer, reads ? digest(route, info) : route.target.digest);
-    }
-
-    /** Returns whether the app of a route is by whom it was when it was approved. */
-    public boolean isAsApproved(Route route) {
-        return shim.certificates.isBy(route.target.packageName, route.target.signer);
     }
 
     private PackageInfo find(String name) {
@@ -75,8 +70,7 @@ public final class Installed {
 
     private String digest(Route route, PackageInfo info) {
         String recipe = TargetDigests.recipeOf(route.target.digest);
-        String key = info.packageName + ' ' + info.lastUpdateTime + ' ' + version(info) + ' '
-                + route.component + ' ' + recipe;
+        String key = info.packageName + ' ' + edition(info) + ' ' + route.component + ' ' + recipe;
         synchronized (known) {
             if (known.containsKey(key)) {
                 return known.get(key);
@@ -96,6 +90,16 @@ public final class Installed {
     public long version(String name) {
         PackageInfo info = find(name);
         return info == null ? -1 : version(info);
+    }
+
+    /** Returns what is another text after each installation of a package, empty where it is not installed. */
+    public String edition(String name) {
+        PackageInfo info = find(name);
+        return info == null ? "" : edition(info);
+    }
+
+    private static String edition(PackageInfo info) {
+        return info.lastUpdateTime + " " + version(info);
     }
 
     @SuppressWarnings("deprecation")

@@ -10,9 +10,9 @@ public final class Texts {
     public static final String CONSENT = "Allow this call?";
     public static final String CALLER = "Called by";
     public static final String UNNAMED_CALLER = "an unknown app";
+    public static final String OTHERS = "and %d more apps of the same developer";
     public static final String RECEIVER = "The answer goes to";
     public static final String SHOW_CERTIFICATE = "Show the whole certificate";
-    public static final String EFFECT = "What the call does";
     public static final String APP_SAYS = "The app describes it as";
     public static final String READS = "Only reads";
     public static final String CHANGES = "Changes something";
@@ -24,7 +24,7 @@ public final class Texts {
     public static final String ALLOW_NOTIFICATIONS = "Allow notifications";
     public static final String CAPABILITY = "Capability";
     public static final String SOURCE = "Of the app";
-    public static final String ARGUMENTS = "With";
+    public static final String ARGUMENTS = "Arguments, as the caller wrote them:";
     public static final String DENY = "Deny";
     public static final String ONCE = "Once";
     public static final String ALWAYS = "Always";

@@ -2,7 +2,12 @@ package dev.droidgate.shim.windows;
 
 import android.app.Activity;
 import android.content.Context;
+import android.content.res.TypedArray;
+import android.graphics.Typeface;
+import android.graphics.drawable.GradientDrawable;
 import android.os.Build;
+import android.text.SpannableStringBuilder;
+import android.text.style.StyleSpan;
 import android.view.MotionEvent;
 import android.view.View;
 import android.view.ViewGroup;
@@ -23,6 +28,8 @@ public final class Views {
     private static final String BLANKS = "\u115f\u1160\u3164\uffa0\u034f\u17b4\u17b5\u2800";
 
     private static final int MOST_MARKS = 4;
+    private static final int LONGEST_NAME = 48;
+    private static final int FAINT = 0x14ffffff;
     private static final char ISOLATE = '\u2068';
     private static final char END_ISOLATE = '\u2069';
 
@@ -71,12 +78,22 @@ public final class Views {
         return (event.getFlags() & obscured) != 0;
     }
 
-    public static void heading(ViewGroup parent, String text) {
+    /** Adds a column to a parent, with a padding in pixels. */
+    public static LinearLayout part(ViewGroup parent, int padding) {
+        LinearLayout part = new LinearLayout(parent.getContext());
+        part.setOrientation(LinearLayout.VERTICAL);
+        part.setPadding(padding, 0, padding, 0);
+        parent.addView(part, ViewGroup.LayoutParams.MATCH_PARENT, ViewGroup.LayoutParams.WRAP_CONTENT);
+        return part;
+    }
+
+    public static TextView heading(ViewGroup parent, String text) {
         TextView view = text(parent, text, TITLE_SP);
         if (Build.VERSION.SDK_INT >= 28) {
             view.setAccessibilityHeading(true);
         }
         view.setPadding(0, view.getPaddingTop() + PADDING_DP, 0, 0);
+        return view;
     }
 
     /** Returns a text of others with the number of what cannot be seen, or turns what can around. */
@@ -156,12 +173,44 @@ public final class Views {
         return text(parent, text, SMALL_SP);
     }
 
-    private static TextView text(ViewGroup parent, String text, int size) {
+    /** Adds a text, in the theme's strongest colour: the usual one of a text is too faint to be read by everybody. */
+    public static TextView text(ViewGroup parent, CharSequence text, int size) {
         TextView view = new TextView(parent.getContext());
         view.setText(text);
         view.setTextSize(size);
+        TypedArray colours = parent.getContext().obtainStyledAttributes(new int[] {android.R.attr.textColorPrimary});
+        view.setTextColor(colours.getColorStateList(0));
+        colours.recycle();
         parent.addView(view);
         return view;
+    }
+
+    /** Adds what another app wrote, in a box that nothing else of the screen looks like. */
+    public static void foreign(ViewGroup parent, String text) {
+        TextView view = text(parent, text, TEXT_SP);
+        view.setTextIsSelectable(true);
+        view.setTypeface(Typeface.MONOSPACE);
+        GradientDrawable box = new GradientDrawable();
+        int colour = view.getCurrentTextColor();
+        int dp = (int) parent.getResources().getDisplayMetrics().density;
+        box.setColor(colour & FAINT);
+        box.setStroke(2 * dp, colour);
+        view.setBackground(box);
+        view.setPadding(PADDING_DP / 2 * dp, PADDING_DP / 2 * dp, PADDING_DP / 2 * dp, PADDING_DP / 2 * dp);
+    }
+
+    /** Returns a word of the screen's, and in bold what it is about. */
+    public static CharSequence named(String caption, String value) {
+        SpannableStringBuilder text = new SpannableStringBuilder(caption).append(' ').append(value);
+        text.setSpan(new StyleSpan(Typeface.BOLD), caption.length(), text.length(), 0);
+        return text;
+    }
+
+    /** Returns a name without its middle where it is longer than anybody reads. */
+    public static String shortened(String name) {
+        return name.length() <= LONGEST_NAME
+                ? name
+                : name.substring(0, LONGEST_NAME / 2) + '\u2026' + name.substring(name.length() - LONGEST_NAME / 2);
     }
 
     public static LinearLayout row(ViewGroup parent) {

@@ -13,7 +13,8 @@ public interface Backend {
      *
      * @param call the call's number, unlike that of every other one of this engine
      * @param replyTo what came with the request
+     * @param permission its route, and what to check where time passes before it leaves this app
      * @throws CallFailure it cannot be sent, such as {@code needs_user}
      */
-    void call(long call, Object replyTo, Route route, Outgoing outgoing) throws CallFailure;
+    void call(long call, Object replyTo, Permission permission, Outgoing outgoing) throws CallFailure;
 }

@@ -11,9 +11,6 @@ import java.util.Map;
  * handed in is answered exactly once. An edge that is called may ask for the journal, and nothing else, from within.
  */
 public final class Engine {
-    private static final CallFailure NO_GRANT =
-            new CallFailure(
-                    FailureTokens.DENIED, "the user has not allowed this app to call this capability");
     private static final CallFailure UNANSWERED =
             new CallFailure(
                     FailureTokens.NEEDS_USER,
@@ -36,7 +33,8 @@ public final class Engine {
         /** What goes out, once all that could stop it has been checked but the user's word and the target. */
         Map<String, Object> arguments;
 
-        Route route;
+        /** What it goes out by, once the user is asked or it has gone out. */
+        Permission permission;
 
         /** Whether the user is being asked. */
         boolean asking;
@@ -108,7 +106,8 @@ public final class Engine {
             answer(state, busy);
             return;
         }
-        proceed(call, () -> begin(call, state, route, approved || policy.isGranted(route, key), deadline));
+        boolean granted = approved || policy.isGranted(route, key);
+        proceed(call, () -> begin(call, state, new Permission(route, key, approved), granted, deadline));
     }
 
     /** A part of a call's way, which may end it. */
@@ -126,25 +125,27 @@ public final class Engine {
         }
     }
 
-    private void begin(long call, CallState state, Route route, boolean granted, long deadline) throws CallFailure {
+    private void begin(long call, CallState state, Permission permission, boolean granted, long deadline)
+            throws CallFailure {
+        Route route = permission.route;
         if (!granted && (route == null || policy.isSwitchedOff(route) || !questions.isAsking())) {
-            throw NO_GRANT;
+            throw Policy.NO_GRANT;
         }
         if (route == null) {
             throw new CallFailure(
                     FailureTokens.UNKNOWN_CAPABILITY,
                     JsonWriter.write(state.request.capability) + " is not a capability of this app");
         }
-        checkSwitch(route);
+        policy.checkSwitch(route);
         state.arguments = Arguments.fit(state.request.arguments, route.input, routes.definitions);
         if (granted) {
-            send(call, state, route);
+            send(call, state, permission);
             return;
         }
         // So that nobody is asked about a call that cannot go out.
         route.target.check(backend.installed(route));
         route.writeCall(state.arguments, routes.definitions, backend.newRequestId());
-        state.route = route;
+        state.permission = permission;
         state.asking = true;
         String arguments = JsonWriter.write(state.request.arguments);
         CallFailure notAsked = questions.ask(call, state.replyTo, new Preview(route, arguments, deadline));
@@ -153,23 +154,18 @@ public final class Engine {
         }
     }
 
-    private void checkSwitch(Route route) throws CallFailure {
-        if (policy.isSwitchedOff(route)) {
-            throw new CallFailure(FailureTokens.DISABLED, "the user has switched the capability off");
-        }
-    }
-
-    private void send(long call, CallState state, Route route) throws CallFailure {
-        route.target.check(backend.installed(route));
+    private void send(long call, CallState state, Permission permission) throws CallFailure {
+        Route route = permission.route;
+        permission.check(policy, backend.installed(route));
         Outgoing outgoing = route.writeCall(state.arguments, routes.definitions, backend.newRequestId());
         // To look at what is installed takes time, in which the call may have ended.
         expire();
         if (calls.find(call) == null) {
             return;
         }
-        state.route = route;
+        state.permission = permission;
         state.sentId = outgoing.requestId;
-        backend.call(call, state.replyTo, route, outgoing);
+        backend.call(call, state.replyTo, permission, outgoing);
     }
 
     /**
@@ -190,9 +186,8 @@ public final class Engine {
                     if (refusal != null) {
                         throw refusal;
                     }
-                    checkSwitch(state.route);
-                    calls.extend(call, clock.now() + state.route.deadline);
-                    send(call, state, state.route);
+                    calls.extend(call, clock.now() + state.permission.route.deadline);
+                    send(call, state, state.permission.afterYes(policy));
                 });
     }
 
@@ -208,10 +203,11 @@ public final class Engine {
             return;
         }
         calls.close(call);
+        Route route = state.permission.route;
         Map<String, String> extras;
         try {
-            Object value = state.route.readAnswer(answer, routes.definitions);
-            Outputs outputs = Outputs.convert(value, state.route, routes.definitions);
+            Object value = route.readAnswer(answer, routes.definitions);
+            Outputs outputs = Outputs.convert(value, route, routes.definitions);
             extras = ResponseWriter.writeSuccess(state.request, outputs);
         } catch (CallFailure failure) {
             answer(state, failure);
@@ -241,8 +237,10 @@ public final class Engine {
     public void died(String packageName) {
         expire();
         for (OpenCalls.OpenCall<CallState> call : calls.all()) {
-            Route route = call.state.route;
-            if (route != null && !call.state.asking && packageName.equals(route.target.packageName)) {
+            Permission permission = call.state.permission;
+            if (permission != null
+                    && !call.state.asking
+                    && packageName.equals(permission.route.target.packageName)) {
                 fail(call.number, new CallFailure(FailureTokens.INTERRUPTED, "the app behind the capability stopped"));
             }
         }

@@ -10,6 +10,10 @@ public final class Policy {
     private static final String ANY_APP = "any-app";
     private static final String EVERYTHING = "*";
 
+    static final CallFailure NO_GRANT =
+            new CallFailure(
+                    FailureTokens.DENIED, "the user has not allowed this app to call this capability");
+
     final CallLimits limits;
 
     /** Caller's uid, or the text for any app -> capabilities. */
@@ -69,5 +73,11 @@ public final class Policy {
 
     boolean isSwitchedOff(Route route) {
         return switchedOff.contains(route.id);
+    }
+
+    void checkSwitch(Route route) throws CallFailure {
+        if (isSwitchedOff(route)) {
+            throw new CallFailure(FailureTokens.DISABLED, "the user has switched the capability off");
+        }
     }
 }

@@ -157,9 +157,9 @@ final class CallVector implements Clock, Backend, Questions, Answers {
     }
 
     @Override
-    public void call(long called, Object replyTo, Route by, Outgoing sent) {
+    public void call(long called, Object replyTo, Permission by, Outgoing sent) {
         call = called;
-        route = by;
+        route = by.route;
         outgoing = sent;
     }
 

@@ -94,7 +94,7 @@ final class FloodVector implements Clock, Backend, Questions, Answers {
     }
 
     @Override
-    public void call(long number, Object replyTo, Route route, Outgoing outgoing) {
+    public void call(long number, Object replyTo, Permission permission, Outgoing outgoing) {
         call = number;
         out++;
     }

@@ -134,7 +134,7 @@ final class SequenceVector implements Clock, Backend, Questions, Answers {
     }
 
     @Override
-    public void call(long call, Object replyTo, Route route, Outgoing outgoing) {
+    public void call(long call, Object replyTo, Permission permission, Outgoing outgoing) {
         keep(call, replyTo);
     }
 

@@ -1,15 +1,37 @@
 package dev.droidgate.proof.agents;
 
 import android.app.Activity;
+import android.graphics.Bitmap;
+import android.graphics.Canvas;
+import android.graphics.Color;
+import android.os.Build;
+import android.text.Layout;
+import android.view.View;
+import android.view.ViewParent;
+import android.widget.Button;
+import android.widget.ScrollView;
 import android.widget.TextView;
 import dev.droidgate.proof.phone.Phone;
 import dev.droidgate.shim.consent.ConsentActivity;
+import java.io.IOException;
+import java.io.OutputStream;
+import java.nio.file.Files;
+import java.nio.file.Path;
 import java.util.ArrayList;
+import java.util.Collections;
+import java.util.HashMap;
 import java.util.List;
+import java.util.Map;
+import org.robolectric.RuntimeEnvironment;
 
 /** The user before the question. */
 public final class Consent {
     private static final long READING = 600;
+    private static final int LONGEST_NAME = 60;
+    private static final String CERTIFICATE = "Show the whole certificate";
+
+    /** Of text on its background (WCAG 2.1, 1.4.3). */
+    private static final double LEAST_CONTRAST = 4.5;
 
     private final Phone phone;
 
@@ -33,10 +55,17 @@ public final class Consent {
         return Screen.texts(window());
     }
 
-    public List<String> buttons() {
+    private List<String> buttons() {
         List<String> texts = new ArrayList<>();
         Screen.buttons(window()).forEach(item -> texts.add(item.getText().toString()));
         return texts;
+    }
+
+    /** Returns the answers that the user may give. */
+    public List<String> answers() {
+        List<String> answers = buttons();
+        answers.remove(CERTIFICATE);
+        return answers;
     }
 
     /** Returns the text of the button that a key would press, null for none. */
@@ -49,7 +78,7 @@ public final class Consent {
         return null;
     }
 
-    /** Presses a button after it could be read. */
+    /** Presses an answer after it could be read. */
     public void press(int index) {
         window().onWindowFocusChanged(true);
         phone.pass(READING);
@@ -57,24 +86,154 @@ public final class Consent {
     }
 
     public void pressAtOnce(int index) {
-        Screen.press(window(), buttons().get(index), false);
+        Screen.press(window(), answers().get(index), false);
         phone.quiet();
     }
 
     public void pressObscured(int index) {
         window().onWindowFocusChanged(true);
         phone.pass(READING);
-        Screen.press(window(), buttons().get(index), true);
+        Screen.press(window(), answers().get(index), true);
     }
 
-    /** Clicks the last button, which is below what the test's screen shows. */
+    /** Clicks the button for it, which may be below what the test's screen shows. */
     public void showCertificate() {
-        List<TextView> buttons = Screen.buttons(window());
-        buttons.get(buttons.size() - 1).performClick();
+        for (TextView button : Screen.buttons(window())) {
+            if (CERTIFICATE.contentEquals(button.getText())) {
+                button.performClick();
+            }
+        }
     }
 
     public void close() {
         window().finish();
         phone.quiet();
+    }
+
+    /** Lays the window out as large as the display, as it is drawn first. */
+    public void layOut() {
+        View decor = window().getWindow().getDecorView();
+        int width = decor.getResources().getDisplayMetrics().widthPixels;
+        int height = decor.getResources().getDisplayMetrics().heightPixels;
+        // Twice, as Android does: the second time with what the first one asked for.
+        for (int pass = 0; pass < 2; pass++) {
+            decor.measure(
+                    View.MeasureSpec.makeMeasureSpec(width, View.MeasureSpec.EXACTLY),
+                    View.MeasureSpec.makeMeasureSpec(height, View.MeasureSpec.EXACTLY));
+            decor.layout(0, 0, width, height);
+            phone.settle();
+        }
+    }
+
+    /** Returns why a text cannot be read without scrolling, null where it can. */
+    public String hidden(String text) {
+        String why = text + " is not there";
+        for (TextView view : Screen.views(window())) {
+            if (view.getText().toString().contains(text)) {
+                why = hidden(view);
+                if (why == null) {
+                    return null;
+                }
+            }
+        }
+        return why;
+    }
+
+    private String hidden(TextView view) {
+        String text = view.getText() + ": ";
+        if (!view.isShown() || view.getWidth() == 0) {
+            return text + "not shown";
+        }
+        for (ViewParent parent = view.getParent(); parent != null; parent = parent.getParent()) {
+            if (parent instanceof ScrollView) {
+                return text + "scrolls";
+            }
+        }
+        View decor = window().getWindow().getDecorView();
+        int[] place = new int[2];
+        view.getLocationInWindow(place);
+        int right = place[0] + view.getWidth();
+        int bottom = place[1] + view.getHeight();
+        if (place[0] < 0 || place[1] < 0 || right > decor.getWidth() || bottom > decor.getHeight()) {
+            return text + "outside of the window: " + place[0] + " " + place[1] + " " + right + " " + bottom;
+        }
+        Layout lines = view.getLayout();
+        int room = view.getHeight() - view.getCompoundPaddingTop() - view.getCompoundPaddingBottom();
+        int shown = Math.min(lines.getLineCount(), view.getMaxLines());
+        if (lines.getLineBottom(shown - 1) > room || view instanceof Button && shown > 1) {
+            return text + "cut off";
+        }
+        boolean isShort = view.length() < LONGEST_NAME;
+        return isShort && lines.getEllipsisCount(shown - 1) > 0 ? text + "shortened" : null;
+    }
+
+    /** Returns how much of what scrolls is seen, in pixels, and where it begins. */
+    public int[] scrolling() {
+        ScrollView scroll = Screen.scroller(window());
+        return new int[] {scroll.getHeight(), scroll.getScrollY()};
+    }
+
+    /** Returns the texts with too little contrast; draws the window, into a file where that is asked for. */
+    public List<String> faint(String name) {
+        View decor = window().getWindow().getDecorView();
+        Bitmap bitmap = Bitmap.createBitmap(decor.getWidth(), decor.getHeight(), Bitmap.Config.ARGB_8888);
+        decor.draw(new Canvas(bitmap));
+        String folder = System.getProperty("pictures");
+        if (folder != null) {
+            Path file = Path.of(folder, Build.VERSION.SDK_INT + "-" + name + ".png");
+            try (OutputStream out = Files.newOutputStream(file)) {
+                bitmap.compress(Bitmap.CompressFormat.PNG, 100, out);
+            } catch (IOException failed) {
+                throw new AssertionError(failed);
+            }
+        }
+        List<String> faint = new ArrayList<>();
+        for (TextView view : Screen.views(window())) {
+            boolean drawn = view.isShown() && view.getWidth() > 0 && view.length() > 0;
+            // Of a button that scrolls perhaps nothing is seen but its edge.
+            if (drawn && !CERTIFICATE.contentEquals(view.getText())) {
+                int back = background(bitmap, view);
+                double contrast = contrast(over(view.getCurrentTextColor(), back), back);
+                if (contrast < LEAST_CONTRAST) {
+                    faint.add(view.getText() + " " + contrast);
+                }
+            }
+        }
+        return faint;
+    }
+
+    /** Returns the colour that most of a view has, of what is seen of it. */
+    private static int background(Bitmap bitmap, View view) {
+        int[] place = new int[2];
+        view.getLocationInWindow(place);
+        Map<Integer, Integer> counts = new HashMap<>();
+        for (int y = Math.max(0, place[1]); y < Math.min(bitmap.getHeight(), place[1] + view.getHeight()); y += 3) {
+            for (int x = Math.max(0, place[0]); x < Math.min(bitmap.getWidth(), place[0] + view.getWidth()); x += 3) {
+                counts.merge(bitmap.getPixel(x, y), 1, Integer::sum);
+            }
+        }
+        counts.putIfAbsent(Color.TRANSPARENT, 0);
+        return Collections.max(counts.entrySet(), Map.Entry.comparingByValue()).getKey();
+    }
+
+    /** Returns a colour as it looks where it is drawn on another one. */
+    private static int over(int colour, int back) {
+        float share = Color.alpha(colour) / 255f;
+        return Color.rgb(
+                Math.round(Color.red(colour) * share + Color.red(back) * (1 - share)),
+                Math.round(Color.green(colour) * share + Color.green(back) * (1 - share)),
+                Math.round(Color.blue(colour) * share + Color.blue(back) * (1 - share)));
+    }
+
+    private static double contrast(int one, int other) {
+        double high = Math.max(Color.luminance(one), Color.luminance(other));
+        double low = Math.min(Color.luminance(one), Color.luminance(other));
+        return (high + 0.05) / (low + 0.05);
+    }
+
+    /** Changes the display before a question opens. */
+    public static void display(String qualifiers, float fontScale) {
+        RuntimeEnvironment.setQualifiers(qualifiers);
+        RuntimeEnvironment.setFontScale(fontScale);
     }
 }

@@ -13,7 +13,9 @@ import android.view.InputDevice;
 import android.view.MotionEvent;
 import android.view.View;
 import android.view.ViewGroup;
+import android.view.ViewParent;
 import android.widget.Button;
+import android.widget.ScrollView;
 import android.widget.TextView;
 import dev.droidgate.proof.apps.DeskActivity;
 import dev.droidgate.proof.phone.Phone;
@@ -123,12 +125,30 @@ public final class Screen {
         }
     }
 
-    /** Returns the buttons of a window. */
-    public static List<TextView> buttons(Activity activity) {
+    /** Returns all views of a window that show a text. */
+    static List<TextView> views(Activity activity) {
         List<TextView> views = new ArrayList<>();
         collect(activity.getWindow().getDecorView(), new ArrayList<>(), views);
+        return views;
+    }
+
+    /** Returns the buttons of a window. */
+    public static List<TextView> buttons(Activity activity) {
+        List<TextView> views = views(activity);
         views.removeIf(view -> !(view instanceof Button));
         return views;
+    }
+
+    /** Returns the part of a window that scrolls. */
+    static ScrollView scroller(Activity activity) {
+        for (TextView view : views(activity)) {
+            for (ViewParent parent = view.getParent(); parent != null; parent = parent.getParent()) {
+                if (parent instanceof ScrollView) {
+                    return (ScrollView) parent;
+                }
+            }
+        }
+        throw new AssertionError("nothing scrolls");
     }
 
     /** Presses a button of a window; through another window where that lies above. */

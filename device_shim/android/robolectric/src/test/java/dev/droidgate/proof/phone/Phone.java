@@ -89,6 +89,7 @@ public final class Phone {
     private final Set<String> blocked = new HashSet<>();
     private final Handler system = new Handler(Looper.getMainLooper());
     private int starts;
+    private long updates;
     private Activity forged;
 
     private Phone() {
@@ -134,6 +135,7 @@ public final class Phone {
         }
         packages().addPackageInternal(parsed);
         PackageInfo info = packages().getInternalMutablePackageInfo(app.packageName());
+        info.lastUpdateTime = ++updates;
         info.applicationInfo.uid = app.uid();
         info.applicationInfo.sourceDir = app.apk().toString();
         info.applicationInfo.publicSourceDir = app.apk().toString();
@@ -154,6 +156,25 @@ public final class Phone {
         } catch (RuntimeException refused) {
             if (!String.valueOf(refused.getMessage()).contains("Requires newer sdk version")) {
                 throw refused;
+            }
+        }
+    }
+
+    /** Has an app bear another label. */
+    public void label(String packageName, String label) {
+        packages().getInternalMutablePackageInfo(packageName).applicationInfo.nonLocalizedLabel = label;
+    }
+
+    /** Has an app be installed anew, as it is. */
+    public void updated(String packageName) {
+        packages().getInternalMutablePackageInfo(packageName).lastUpdateTime = ++updates;
+    }
+
+    /** Waits until somebody asks Android for something, without anything being done about it. */
+    public void untilAsked() {
+        for (long end = System.nanoTime() + PATIENCE_MILLIS * 1_000_000; asked.isEmpty(); pause()) {
+            if (System.nanoTime() > end) {
+                throw new AssertionError("nobody asks for anything");
             }
         }
     }
