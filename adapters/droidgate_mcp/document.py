@@ -181,9 +181,9 @@ def is_further_field(name: str) -> bool:
     return name.startswith("/") and not name.startswith(f"{META_POINTER}/")
 
 
-def placed_fields(shape: Mapping[str, Json] | None) -> frozenset[str]:
-    """Return the provider's fields that have a place of their own in a document of a shape."""
-    return frozenset(shape["places"].keys() - {"tools"}) if shape is not None else frozenset()
+def placed_fields(shape: Mapping[str, Json] | None) -> tuple[str, ...]:
+    """Return the provider's fields that have a place of their own in a document of a shape, in its order."""
+    return tuple(name for name in shape["places"] if name != "tools") if shape is not None else ()
 
 
 def placed_further(shape: Mapping[str, Json] | None, further: Mapping[str, Json]) -> dict[str, Json]:

@@ -142,6 +142,100 @@ TYPES: list[tuple[str, Schema, Schema, str, tuple[str, str]]] = [
         BROKEN,
     ),
     ("an optional property more", object_(), object_(properties={"a": text()}), "property-added", HARMLESS),
+    ("a constant appears", text(), text(const="a"), "enum-changed", NARROWER),
+    ("a constant null appears", {}, {"const": None}, "enum-changed", NARROWER),
+    ("another constant", text(const="a"), text(const="b"), "enum-changed", BROKEN),
+    ("a constant becomes a longer list", text(const="a"), text(enum=["a", "b"]), "enum-changed", WIDER),
+    ("true becomes 1", {"enum": [True, "a"]}, {"enum": [1, "a"]}, "enum-changed", BROKEN),
+    ("a choice beside the type", text(), text(anyOf=[text(minLength=1)]), "keyword-changed", NARROWER),
+    (
+        "a choice beside the type grows",
+        object_(oneOf=[{"required": ["a"]}]),
+        object_(oneOf=[{"required": ["a"]}, {"required": ["b"]}]),
+        "keyword-changed",
+        WIDER,
+    ),
+    (
+        "other choices beside the type",
+        object_(anyOf=[{"required": ["a"]}]),
+        object_(anyOf=[{"required": ["b"]}]),
+        "keyword-changed",
+        BROKEN,
+    ),
+    (
+        "a part beside the type goes",
+        object_(allOf=[{"required": ["a"]}, {"minProperties": 2}]),
+        object_(),
+        "keyword-changed",
+        WIDER,
+    ),
+    ("less is excluded", {"not": {}}, {"not": text()}, "keyword-changed", WIDER),
+    (
+        "more is excluded",
+        text(**{"not": text(const="a")}),
+        text(**{"not": text()}),
+        "keyword-changed",
+        NARROWER,
+    ),
+    (
+        "a condition appears",
+        text(then={"maxLength": 1}),
+        text(**{"if": text(), "then": {"maxLength": 1}}),
+        "keyword-changed",
+        NARROWER,
+    ),
+    (
+        "another condition",
+        text(**{"if": text(const="a"), "then": False}),
+        text(**{"if": text(const="b"), "then": False}),
+        "keyword-changed",
+        BROKEN,
+    ),
+    (
+        "a condition without a consequence",
+        text(),
+        text(**{"if": text(const="b")}),
+        "notation-changed",
+        WORDS,
+    ),
+    (
+        "other words in what is excluded",
+        {"not": text(title="a")},
+        {"not": text(title="b")},
+        "notation-changed",
+        WORDS,
+    ),
+    ("a constant is written as a list", text(const="a"), text(enum=["a"]), "notation-changed", WORDS),
+    (
+        "choices beside the type in another order",
+        object_(anyOf=[{"required": ["a"]}, {"required": ["b"]}]),
+        object_(anyOf=[{"required": ["b"]}, {"required": ["a"]}]),
+        "notation-changed",
+        WORDS,
+    ),
+    ("a keyword of another type", text(), text(minimum=3), "notation-changed", WORDS),
+    (
+        "more types",
+        {"type": ["string", "array"]},
+        {"type": ["string", "array", "null"]},
+        "keyword-changed",
+        WIDER,
+    ),
+    (
+        "values of other kinds than the properties are of",
+        object_(properties={"a": text()}, enum=["a", {}]),
+        {"properties": {"a": text()}, "enum": ["a", {}]},
+        "type-changed",
+        WIDER,
+    ),
+    (
+        "properties of whatever is an object",
+        {"properties": {"a": text()}},
+        object_(properties={"a": text()}),
+        "type-changed",
+        NARROWER,
+    ),
+    ("another meta-schema", text(**{"$schema": "a"}), text(**{"$schema": "b"}), "keyword-changed", HARMLESS),
 ]
 
 
@@ -275,6 +369,18 @@ def test_a_shared_definition_says_at_every_capability_that_reaches_it() -> None:
     for item in reported.capabilities:
         (change,) = item.changes
         assert (change.old_pointer, change.new_pointer) == ("/definitions/Inner", "/definitions/Inner")
+
+
+def test_a_definition_that_only_a_keyword_reaches_is_compared() -> None:
+    def provider(inner: Schema) -> Provider:
+        schema = {"type": "object", "not": {"required": ["a"], "properties": {"a": {"$ref": "#/$defs/A"}}}}
+        item, definitions = _type({**schema, "$defs": {"A": inner}})
+        return _provider(Capability(id="do", input=item), definitions=definitions)
+
+    changes = _compare(provider(text()), provider({})).all_changes()
+    (reported,) = [change for change in changes if change.new_pointer == "/capabilities/0/input/keywords/not"]
+    assert (reported.code, reported.weight) == ("keyword-changed", "breaking")
+    assert reported.message == "what 'not' refers to changed"
 
 
 def test_a_definition_nobody_reaches_is_reported_at_the_provider() -> None:

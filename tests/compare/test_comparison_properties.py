@@ -54,6 +54,15 @@ _SCALARS = st.one_of(
 )
 
 
+def _beside(inner: st.SearchStrategy[Schema]) -> dict[str, st.SearchStrategy[Any]]:
+    """Return keywords that may be next to a type, with what they hold."""
+    return {
+        "const": st.sampled_from(_SCALAR_VALUES),
+        **{word: st.lists(inner, min_size=1, max_size=2) for word in ("anyOf", "allOf")},
+        **dict.fromkeys(("not", "if", "then", "else"), inner),
+    }
+
+
 def _compound(inner: st.SearchStrategy[Schema]) -> st.SearchStrategy[Schema]:
     properties = st.dictionaries(st.sampled_from(_NAMES), inner, max_size=3)
 
@@ -65,7 +74,9 @@ def _compound(inner: st.SearchStrategy[Schema]) -> st.SearchStrategy[Schema]:
     objects = st.tuples(properties, st.lists(st.sampled_from(_NAMES), unique=True)).map(closed)
     arrays = _keyed({"type": "array"}, items=inner, minItems=st.integers(0, 2), uniqueItems=st.booleans())
     choices = st.lists(inner, min_size=2, max_size=3).map(lambda kept: {"anyOf": kept})
-    return _sometimes(st.one_of(objects, arrays, choices))
+    return _sometimes(st.one_of(objects, arrays, choices)) | st.one_of(_SCALARS, objects, arrays).flatmap(
+        lambda base: _keyed(base, **_beside(inner))
+    )
 
 
 _SCHEMAS = st.recursive(_sometimes(_SCALARS), _compound, max_leaves=6)
@@ -124,6 +135,8 @@ _PAIRS = _SCHEMAS.flatmap(lambda old: st.tuples(st.just(old), _SCHEMAS | _edited
 
 def _values_of(schema: Schema) -> st.SearchStrategy[Any]:
     """Return values of which most fit a schema."""
+    if "const" in schema:
+        return st.just(schema["const"])
     if "anyOf" in schema:
         return st.one_of(*map(_values_of, schema["anyOf"]))
     kinds = schema.get("type", ())

@@ -1,6 +1,10 @@
 """What is written is what the MCP SDK's own types take, and says where everything went."""
 
 import json
+import os
+import subprocess
+import sys
+from pathlib import Path
 from random import Random
 from typing import Any
 
@@ -118,6 +122,24 @@ def test_an_array_of_tools_with_facts_about_its_server_becomes_a_result() -> Non
     (finding,) = writing.findings
     assert (finding.level, finding.pointer) == (Level.RENAMED, "/extensions/mcp/document 2025-11-25")
     assert read_one(writing.artifacts[0].text).package == "com.example.app"
+
+
+def test_a_document_does_not_depend_on_the_order_of_sets(tmp_path: Path) -> None:
+    server = {"name": "n", "version": "1", "description": "d"}
+    source = tmp_path / "tools.json"
+    source.write_text(json.dumps({"serverInfo": server, "instructions": "i", "tools": [WEATHER]}))
+    program = f"import droidgate; print(droidgate.convert(droidgate.read({str(source)!r}), 'mcp').files)"
+    documents = {
+        subprocess.run(
+            [sys.executable, "-c", program],
+            env={**os.environ, "PYTHONHASHSEED": seed},
+            capture_output=True,
+            check=True,
+        ).stdout
+        for seed in "0123"
+    }
+    assert len(documents) == 1
+    assert b"instructions" in documents.pop()
 
 
 def test_definitions_are_in_the_schemas_that_reach_them() -> None:

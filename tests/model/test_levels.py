@@ -1,7 +1,11 @@
 """The level of each loss follows from the values that the target accepts (docs/concepts/levels.md)."""
 
+import operator
+from typing import Any
+
 import pytest
 
+from droidgate.compare import Weight
 from droidgate.fit import fit_provider
 from droidgate.model.capability import Capability, Provider
 from droidgate.model.findings import CONVERSION_LEVELS, LINT_LEVELS, Level, at_least
@@ -350,3 +354,24 @@ def test_security_reaches_every_threshold_of_a_conversion_and_no_other_level_rea
         assert at_least(Level.SECURITY, level)
         assert at_least(level, Level.SECURITY) == (level is Level.SECURITY)
     assert not any(at_least(Level.SECURITY, level) for level in LINT_LEVELS)
+
+
+@pytest.mark.parametrize("scale", [CONVERSION_LEVELS, LINT_LEVELS, tuple(Weight)])
+def test_levels_and_weights_compare_by_gravity(scale: tuple[Any, ...]) -> None:
+    for position, milder in enumerate(scale):
+        for graver in scale[position + 1 :]:
+            assert milder < graver
+            assert graver > milder
+            assert not milder >= graver
+            assert not graver <= milder
+        assert milder <= milder  # noqa: PLR0124 - equal ones
+    assert (min(scale), max(scale)) == (scale[0], scale[-1])
+
+
+@pytest.mark.parametrize("other", ["dropped", Weight.SECURITY, Level.ERROR, 1, None])
+def test_a_level_has_no_order_with_anything_else(other: Any) -> None:
+    for compare in (operator.lt, operator.le, operator.gt, operator.ge):
+        with pytest.raises(TypeError):
+            compare(Level.DROPPED, other)
+        with pytest.raises(TypeError):
+            compare(other, Level.DROPPED)

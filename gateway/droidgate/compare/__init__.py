@@ -9,7 +9,6 @@ from droidgate.compare.changes import (
     ProtocolChange,
     ProviderComparison,
     Weight,
-    weighs_at_least,
 )
 from droidgate.compare.pairing import pair_providers
 from droidgate.compare.providers import compare_sets
@@ -27,5 +26,4 @@ __all__ = [
     "Weight",
     "compare_sets",
     "pair_providers",
-    "weighs_at_least",
 ]

@@ -3,18 +3,17 @@
 from __future__ import annotations
 
 from collections.abc import Iterable
-from enum import StrEnum
 from functools import partial
 from typing import Final, Literal
 
-from droidgate.model.findings import Finding, finding_code
+from droidgate.model.findings import Finding, Graded, finding_code
 from droidgate.model.json_values import Json
 from droidgate.model.types import Frozen
 
 _code = partial(finding_code, module=__name__)
 
 
-class Weight(StrEnum):
+class Weight(Graded):
     """What a change means for a caller that was written against the old declaration."""
 
     TEXT_ONLY = "text-only"
@@ -31,14 +30,9 @@ WEIGHTS: Final = tuple(Weight)
 """The weights, lightest first."""
 
 
-def weighs_at_least(weight: Weight, threshold: Weight) -> bool:
-    """Return whether a weight reaches a threshold."""
-    return WEIGHTS.index(weight) >= WEIGHTS.index(threshold)
-
-
 def heaviest(weights: Iterable[Weight]) -> Weight:
     """Return the greatest of some weights, `text-only` where there is none."""
-    return max(weights, key=WEIGHTS.index, default=Weight.TEXT_ONLY)
+    return max(weights, default=Weight.TEXT_ONLY)
 
 
 class Change(Frozen):

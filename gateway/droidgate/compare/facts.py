@@ -2,85 +2,50 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
-from decimal import Context, Decimal
 from typing import Final
 
 from droidgate.compare.changes import (
     ENUM_CHANGED,
     EXTENSION_CHANGED,
     FORMAT_CHANGED,
-    KEYWORD_CHANGED,
     NOTATION_CHANGED,
     NULLABLE_CHANGED,
     ORDER_CHANGED,
     PATTERN_CHANGED,
     TEXT_CHANGED,
+    TYPE_CHANGED,
 )
 from droidgate.compare.differences import At, Difference, Effect
+from droidgate.compare.keywords import Schemas, compare_keywords, is_in, listed_values
 from droidgate.model.json_values import Json, canonical_json, json_equal, pointer_token
-from droidgate.model.types import Extensions, ObjectType, Type
+from droidgate.model.types import ArrayType, Extensions, ObjectType, Type
 from droidgate_mappings.tables import find_format_tables
 
-_LOWER_BOUNDS: Final = {"minimum", "exclusiveMinimum", "minLength", "minItems", "minProperties"}
-_UPPER_BOUNDS: Final = {"maximum", "exclusiveMaximum", "maxLength", "maxItems", "maxProperties"}
-_WORDS: Final = {"title", "$comment", "examples", "example", "deprecated", "$id", "$schema", "$anchor"}
-_HARMLESS: Final = {
-    "default",
-    "readOnly",
-    "writeOnly",
-    "contentEncoding",
-    "contentMediaType",
-    "contentSchema",
-}
-_SPELLINGS: Final = {
-    "type",
-    "required",
-    "properties",
-    "enum",
-    "$ref",
-    "anyOf",
-    "oneOf",
-    "allOf",
-    "items",
-    "const",
-}
-_DEFAULTS: Final[dict[str, Json]] = {
-    "additionalProperties": True,
-    "unevaluatedProperties": True,
-    "unevaluatedItems": True,
-    "propertyNames": True,
-    "uniqueItems": False,
-    "minLength": 0,
-    "minItems": 0,
-    "minProperties": 0,
-}
+_SAME_VALUES: Final = (NOTATION_CHANGED, Effect.NONE, "the same values, written down in another way")
 
 
-_EXACT: Final = Context(prec=8192)
-"""Digits enough for the quotient of any two numbers that the reader of JSON lets through."""
+def compare_facts(old: At, new: At, schemas: Schemas, *, are_arguments: bool = False) -> list[Difference]:
+    """Return the differences of two types in everything but kind, shape and whether null is allowed.
 
-
-def compare_facts(old: At, new: At) -> list[Difference]:
-    """Return the differences of two types in everything but kind, shape and whether null is allowed."""
+    Args:
+        old: The old type.
+        new: The new type.
+        schemas: Weighs the schemas in keywords.
+        are_arguments: The types are those of all arguments of a call, which are an object in any case.
+    """
     before, after = old.type, new.type
-    differences = _compare_enum(old, new)
+    differences = _compare_values(old, new)
     differences += _compare_word(old, before.pattern, new, after.pattern, "pattern", PATTERN_CHANGED)
     differences += _compare_word(old, before.format, new, after.format, "format", FORMAT_CHANGED)
-    for keyword in dict.fromkeys([*before.keywords, *after.keywords]):
-        differences += _compare_keyword(old, new, keyword)
+    differences += compare_keywords(old, new, schemas)
     if before.implicit != after.implicit:
         message = "the type is now named" if before.implicit else "the type is no longer named"
+        narrower = _may_be_another_kind(before) - _may_be_another_kind(after)
+        code, effect = NOTATION_CHANGED, Effect.NONE
+        if narrower and not are_arguments:
+            code, effect = TYPE_CHANGED, Effect.NARROWER if narrower > 0 else Effect.WIDER
         differences.append(
-            _leaf(
-                NOTATION_CHANGED,
-                Effect.NONE,
-                message,
-                (old, new),
-                "implicit",
-                before.implicit,
-                after.implicit,
-            )
+            _leaf(code, effect, message, (old, new), "implicit", before.implicit, after.implicit)
         )
     if before.description != after.description:
         differences.append(
@@ -152,25 +117,53 @@ def _is_file_name(format_id: str, fact: str) -> bool:
     return tables is not None and fact in tables.file_names
 
 
-def _compare_enum(old: At, new: At) -> list[Difference]:
-    before, after = old.type.enum, new.type.enum
+def _compare_values(old: At, new: At) -> list[Difference]:
+    """Compare the lists of allowed values; a `const` is a list with one value.
+
+    Where several places state the values, the first that differs is reported with what changed.
+    """
+    olds, news = _statements_of_values(old.type), _statements_of_values(new.type)
+    names = [(name, name) for name in dict.fromkeys([*olds, *news])]
+    if len(olds) == len(news) == 1:
+        names = [(next(iter(olds)), next(iter(news)))]
+    verdict = _weigh_lists(listed_values(old.type), listed_values(new.type))
+    differences = []
+    for old_name, new_name in names:
+        before, after = olds.get(old_name), news.get(new_name)
+        if old_name != new_name or not json_equal(before, after):
+            pointers = (f"{old.pointer}/{old_name}", f"{new.pointer}/{new_name}")
+            values = (item and item[0] for item in (before, after))
+            differences.append(Difference(*verdict, *pointers, *values))
+            verdict = _SAME_VALUES
+    return differences
+
+
+def _statements_of_values(type_: Type) -> dict[str, list[Json]]:
+    """Return what states the allowed values, each in a list of its own, by place in the type."""
+    stated = {} if type_.enum is None else {"enum": [list(type_.enum)]}
+    words = {
+        f"keywords/{word}": [type_.keywords[word]] for word in ("const", "enum") if word in type_.keywords
+    }
+    return {**stated, **words}
+
+
+def _weigh_lists(before: list[Json] | None, after: list[Json] | None) -> tuple[str, Effect, str]:
     if before is None and after is None:
-        return []
+        return _SAME_VALUES
     if before is None or after is None:
         effect = Effect.NARROWER if before is None else Effect.WIDER
         message = "only some values are allowed now" if before is None else "any value is allowed now"
-        return [_leaf(ENUM_CHANGED, effect, message, (old, new), "enum", before, after)]
-    gone = [item for item in before if not _is_in(item, after)]
-    come = [item for item in after if not _is_in(item, before)]
+        return ENUM_CHANGED, effect, message
+    gone = [item for item in before if not is_in(item, after)]
+    come = [item for item in after if not is_in(item, before)]
     if not gone and not come:
         if len(before) == len(after) and all(map(json_equal, before, after)):
-            return []
-        message = "the same values in another order"
-        return [_leaf(ORDER_CHANGED, Effect.NONE, message, (old, new), "enum", before, after)]
+            return _SAME_VALUES
+        return ORDER_CHANGED, Effect.NONE, "the same values in another order"
     effect = Effect.OTHER if gone and come else Effect.NARROWER if gone else Effect.WIDER
     parts = [f"no longer allowed: {_listed(gone)}"] if gone else []
     parts += [f"newly allowed: {_listed(come)}"] if come else []
-    return [_leaf(ENUM_CHANGED, effect, "; ".join(parts), (old, new), "enum", before, after)]
+    return ENUM_CHANGED, effect, "; ".join(parts)
 
 
 def _compare_word(
@@ -185,93 +178,17 @@ def _compare_word(
     return [_leaf(code, Effect.OTHER, f"another {name} is required", (old, new), name, before, after)]
 
 
-def _compare_keyword(old: At, new: At, keyword: str) -> list[Difference]:
-    olds, news = old.type.keywords, new.type.keywords
-    if keyword in olds and keyword in news and json_equal(olds[keyword], news[keyword]):
-        return []
-    code, effect = _weigh_keyword(keyword, old.type, new.type)
-    suffix = f"/keywords/{pointer_token(keyword)}"
-    return [
-        Difference(
-            code,
-            effect,
-            _keyword_message(keyword, olds, news),
-            f"{old.pointer}{suffix}" if keyword in olds else None,
-            f"{new.pointer}{suffix}" if keyword in news else None,
-            olds.get(keyword),
-            news.get(keyword),
-        )
-    ]
-
-
-def _keyword_message(keyword: str, olds: Mapping[str, Json], news: Mapping[str, Json]) -> str:
-    if keyword not in olds:
-        return f"{keyword!r} is new"
-    return f"{keyword!r} changed" if keyword in news else f"{keyword!r} is gone"
-
-
-def _weigh_keyword(keyword: str, before: Type, after: Type) -> tuple[str, Effect]:
-    if keyword in _WORDS:
-        return TEXT_CHANGED, Effect.NONE
-    if keyword in _HARMLESS or keyword.startswith("x-"):
-        return KEYWORD_CHANGED, Effect.HARMLESS
-    if keyword == "required":
-        return _by_sets(_required_elsewhere(before), _required_elsewhere(after))
-    if keyword in _SPELLINGS and "any" not in {before.kind, after.kind}:
-        return NOTATION_CHANGED, Effect.NONE
-    default = _DEFAULTS.get(keyword)
-    olds, news = before.keywords.get(keyword, default), after.keywords.get(keyword, default)
-    if olds is None or news is None:
-        return KEYWORD_CHANGED, Effect.NARROWER if olds is None else Effect.WIDER
-    return _weigh_values(keyword, olds, news)
-
-
-def _weigh_values(keyword: str, olds: Json, news: Json) -> tuple[str, Effect]:
-    if json_equal(olds, news):
-        return NOTATION_CHANGED, Effect.NONE
-    if isinstance(olds, bool) and isinstance(news, bool):
-        narrower = news if keyword == "uniqueItems" else not news
-        return KEYWORD_CHANGED, Effect.NARROWER if narrower else Effect.WIDER
-    if keyword != "uniqueItems" and (isinstance(olds, bool) or isinstance(news, bool)):
-        allows_less = olds is True or news is False
-        return KEYWORD_CHANGED, Effect.NARROWER if allows_less else Effect.WIDER
-    if not (_is_number(olds) and _is_number(news)):
-        return KEYWORD_CHANGED, Effect.OTHER
-    left, right = Decimal(str(olds)), Decimal(str(news))
-    if keyword in _LOWER_BOUNDS or keyword in _UPPER_BOUNDS:
-        narrower = (left < right) == (keyword in _LOWER_BOUNDS)
-        return KEYWORD_CHANGED, Effect.NARROWER if narrower else Effect.WIDER
-    if keyword == "multipleOf" and left and right:
-        narrower, wider = not _EXACT.remainder(right, left), not _EXACT.remainder(left, right)
-        return KEYWORD_CHANGED, Effect.NARROWER if narrower else Effect.WIDER if wider else Effect.OTHER
-    return KEYWORD_CHANGED, Effect.OTHER
-
-
-def _required_elsewhere(type_: Type) -> set[str]:
-    """Return the names that a schema requires without describing them."""
-    required = type_.keywords.get("required", [])
-    described = type_.properties if isinstance(type_, ObjectType) else {}
-    return {name for name in required if isinstance(name, str) and name not in described}
-
-
-def _by_sets(olds: set[str], news: set[str]) -> tuple[str, Effect]:
-    if olds == news:
-        return NOTATION_CHANGED, Effect.NONE
-    if olds < news:
-        return KEYWORD_CHANGED, Effect.NARROWER
-    return KEYWORD_CHANGED, Effect.WIDER if news < olds else Effect.OTHER
+def _may_be_another_kind(type_: Type) -> bool:
+    """Return whether values of another kind than the one that the keywords speak of are allowed."""
+    if not type_.implicit or not isinstance(type_, ObjectType | ArrayType):
+        return False
+    values = listed_values(type_)
+    container = dict if isinstance(type_, ObjectType) else list
+    return values is None or not all(isinstance(value, container) for value in values)
 
 
 def _allows_null(type_: Type) -> bool:
     return type_.nullable or type_.kind == "null"
-
-
-def _is_number(value: Json) -> bool:
-    return isinstance(value, int | float | Decimal) and not isinstance(value, bool)
-
-
-def _is_in(value: Json, values: tuple[Json, ...]) -> bool:
-    return any(json_equal(value, other) for other in values)
 
 
 def _listed(values: list[Json], most: int = 5) -> str:

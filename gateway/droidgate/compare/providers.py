@@ -276,7 +276,7 @@ class _Capabilities:
     ) -> list[Change]:
         """Return the changes of one capability."""
         changes = _compare_texts(old, old_pointer, new, new_pointer, ("title", "description", "version"))
-        given = self.comparison().compare_roots(
+        given = self.comparison().compare_arguments(
             At(old.input, f"{old_pointer}/input"), At(new.input, f"{new_pointer}/input")
         )
         changes += _weighed(given, _GIVEN)

@@ -10,6 +10,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
+from functools import cached_property
 from typing import Final
 
 from droidgate.compare.changes import (
@@ -29,8 +30,11 @@ from droidgate.compare.changes import (
 )
 from droidgate.compare.differences import At, Difference, Effect
 from droidgate.compare.facts import compare_extensions, compare_facts, compare_nullable
+from droidgate.compare.keywords import combined, constraints_of, has_references, without_notation
+from droidgate.json_schema import NAMESPACE, read_type
+from droidgate.json_schema.words import CONTAINERS
 from droidgate.model.capability import declaration_of, references_of
-from droidgate.model.json_values import Json, pointer_token
+from droidgate.model.json_values import Json, canonical_json, pointer_token
 from droidgate.model.types import (
     AllOfType,
     AnyType,
@@ -53,7 +57,48 @@ _WIDER_KINDS: Final = {
     ("float", "double"),
     ("bytes", "string"),
 }
+_SHAPES: Final = {
+    "type",
+    "properties",
+    "required",
+    "additionalProperties",
+    "items",
+    "prefixItems",
+    "anyOf",
+    "oneOf",
+    "allOf",
+}
 _COMPARABLE_KINDS: Final = _WIDER_KINDS | {(wide, narrow) for narrow, wide in _WIDER_KINDS}
+
+
+@dataclass(frozen=True)
+class _Roots:
+    """A pair of types that are compared with all that they reach, and the definitions of both."""
+
+    old: Type
+    new: Type
+    old_definitions: Mapping[str, Type]
+    new_definitions: Mapping[str, Type]
+
+    @cached_property
+    def old_layout(self) -> Mapping[str, str]:
+        """The names of old definitions by their place in the schema."""
+        return _layout_of(self.old, self.old_definitions)
+
+    @cached_property
+    def new_layout(self) -> Mapping[str, str]:
+        """The names of new definitions by their place in the schema."""
+        return _layout_of(self.new, self.new_definitions)
+
+    @cached_property
+    def watch_evaluation(self) -> bool:
+        """Whether `unevaluatedProperties` or `unevaluatedItems` is stated anywhere."""
+        types = (self.old, self.new, *self.old_definitions.values(), *self.new_definitions.values())
+        return any('"unevaluated' in canonical_json(declaration_of(type_)) for type_ in types)
+
+    def turned_round(self) -> _Roots:
+        """Return the pair from new to old."""
+        return _Roots(self.new, self.old, self.new_definitions, self.old_definitions)
 
 
 @dataclass(slots=True)
@@ -67,6 +112,8 @@ class TypeComparison:
         assumed: Pairs of definitions that are being compared further out, so they count as equal here.
         depth: How many attempts to match alternatives this one is inside of.
         steps: How many such attempts are left, shared by all.
+        roots: The pair of roots, None until they are known.
+        arguments: The old type whose values are an object in any case, None without one.
     """
 
     old_definitions: Mapping[str, Type]
@@ -78,9 +125,18 @@ class TypeComparison:
     waiting: list[tuple[str, str]] = field(default_factory=list)
     seen: set[tuple[str, str]] = field(default_factory=set)
     current: tuple[str, str] | None = None
+    roots: _Roots | None = None
+    arguments: Type | None = None
+
+    def compare_arguments(self, old: At, new: At) -> list[Difference]:
+        """Compare as `compare_roots` does the types of all arguments of a call, which are an object."""
+        self.arguments = old.type
+        return self.compare_roots(old, new)
 
     def compare_roots(self, old: At, new: At) -> list[Difference]:
         """Return the differences of two types, then those of the definitions that they reach."""
+        if self.roots is None:
+            self.roots = _Roots(old.type, new.type, self.old_definitions, self.new_definitions)
         differences = self.compare(old, new)
         while self.waiting:
             pair = self.current = self.waiting.pop(0)
@@ -90,22 +146,26 @@ class TypeComparison:
 
     def compare(self, old: At, new: At) -> list[Difference]:
         """Return the differences of two types, outermost first, definitions left for later."""
-        if old.type == new.type and (self.same_definitions or next(references_of(old.type), None) is None):
+        if is_same(old.type, new.type) and (self.same_definitions or not _refers(old.type)):
             return []
         if isinstance(old.type, RefType) and isinstance(new.type, RefType):
             return self.compare_references(old, old.type, new, new.type)
         old, new = self.resolve(old, self.old_definitions), self.resolve(new, self.new_definitions)
         effect = self.effect_of_kinds(old, new)
         if effect is Effect.NONE:
-            return [*compare_nullable(old, new), *compare_facts(old, new), *self.compare_shapes(old, new)]
+            return [
+                *compare_nullable(old, new),
+                *compare_facts(old, new, self, are_arguments=old.type is self.arguments),
+                *self.compare_shapes(old, new),
+            ]
         changed = _difference(TYPE_CHANGED, effect, f"{_word(old.type)} became {_word(new.type)}", old, new)
         if (old.type.kind, new.type.kind) in _COMPARABLE_KINDS:
-            return [changed, *compare_nullable(old, new), *compare_facts(old, new)]
+            return [changed, *compare_nullable(old, new), *compare_facts(old, new, self)]
         return [changed]
 
     def compare_references(self, old: At, old_type: RefType, new: At, new_type: RefType) -> list[Difference]:
         """Compare what two references add of their own, and have their definitions compared once."""
-        differences = [*compare_nullable(old, new), *compare_facts(old, new)]
+        differences = [*compare_nullable(old, new), *compare_facts(old, new, self)]
         if old_type.name != new_type.name:
             message = f"the type {old_type.name!r} goes by {new_type.name!r}"
             differences.append(
@@ -132,7 +192,11 @@ class TypeComparison:
         return differences
 
     def resolve(self, place: At, definitions: Mapping[str, Type]) -> At:
-        """Return what a reference means, with what it adds of its own; anything else as it is."""
+        """Return what a reference means, with what it adds of its own; anything else as it is.
+
+        A reference that restricts what its definition restricts as well stays one.
+        """
+        reference = place
         passed: set[str] = set()
         added: dict[str, Json] = {}
         while isinstance(place.type, RefType):
@@ -143,6 +207,10 @@ class TypeComparison:
             stated = {
                 name: getattr(place.type, name) for name in place.type.model_fields_set - {"kind", "name"}
             }
+            if "keywords" in stated:
+                stated["keywords"] = without_notation(place.type)
+            if _restrict_the_same(stated, target):
+                return reference
             added = {**stated, **added}
             place = At(target, _definition(place.type.name))
         kept = {name: value for name, value in added.items() if value or name == "enum"}
@@ -178,6 +246,7 @@ class TypeComparison:
         turned = TypeComparison(self.new_definitions, self.old_definitions, self.same_definitions)
         turned.assumed = frozenset((after, before) for before, after in self.ancestors())
         turned.depth, turned.steps = self.depth, self.steps
+        turned.roots = self.roots and self.roots.turned_round()
         return turned
 
     def ancestors(self) -> frozenset[tuple[str, str]]:
@@ -202,7 +271,21 @@ class TypeComparison:
             return [_difference(TYPE_CHANGED, Effect.OTHER, "too many alternatives to compare", old, new)]
         attempt = TypeComparison(self.old_definitions, self.new_definitions, self.same_definitions)
         attempt.assumed, attempt.depth, attempt.steps = self.ancestors(), self.depth + 1, self.steps
+        attempt.roots = self.roots
         return attempt.compare_roots(old, new)
+
+    def weigh(self, old: Json, new: Json) -> Effect:
+        """Return how the values that a schema in a keyword allows changed."""
+        before, after = old, new
+        if self.roots is not None:
+            before, after = read_type(old, self.roots.old_layout), read_type(new, self.roots.new_layout)
+        if any(isinstance(item, AnyType) and item.keywords.keys() == {"$ref"} for item in (before, after)):
+            return Effect.NONE if before == after else Effect.OTHER
+        return combined(difference.effect for difference in self.try_out(At(before, ""), At(after, "")))
+
+    def watch_evaluation(self) -> bool:
+        """Return whether `unevaluatedProperties` or `unevaluatedItems` is stated anywhere."""
+        return self.roots is None or self.roots.watch_evaluation
 
     def compare_shapes(self, old: At, new: At) -> list[Difference]:
         """Compare two types of one kind in what makes that kind."""
@@ -352,6 +435,33 @@ class TypeComparison:
         return all(item.effect is Effect.NONE for item in self.try_out(old, new))
 
 
+def is_same(left: Type, right: Type) -> bool:
+    """Return whether two types are declared alike; Python takes 1 for True, canonical JSON does not."""
+    return left == right and canonical_json(declaration_of(left)) == canonical_json(declaration_of(right))
+
+
+def _refers(type_: Type) -> bool:
+    return next(references_of(type_), None) is not None or has_references(declaration_of(type_))
+
+
+def _layout_of(root: Type, definitions: Mapping[str, Type]) -> Mapping[str, str]:
+    stated = root.extensions.get(NAMESPACE, {}).get("definitions", {})
+    return {**{f"{word}/{name}": name for word in CONTAINERS for name in definitions}, **stated}
+
+
+def _restrict_the_same(stated: Mapping[str, Json], target: Type) -> bool:
+    """Return whether both a reference and its definition state a fact of which both hold."""
+    keywords = constraints_of(stated.get("keywords", {}))
+    listed = stated.get("enum") is not None or "const" in keywords
+    if listed and (target.nullable or target.enum is not None or "const" in target.keywords):
+        return True
+    if any(
+        stated.get(name) is not None and getattr(target, name) is not None for name in ("pattern", "format")
+    ):
+        return True
+    return not keywords.keys().isdisjoint(_SHAPES | constraints_of(target.keywords).keys())
+
+
 def _compare_class(old: At, before: str | None, new: At, after: str | None, name: str) -> list[Difference]:
     if before == after:
         return []
@@ -382,7 +492,7 @@ def _effect_beside_any(before: Type, after: Type) -> Effect:
 
 
 def _is_constrained(type_: Type) -> bool:
-    return bool(type_.keywords) or any(
+    return bool(constraints_of(type_.keywords)) or any(
         value is not None for value in (type_.enum, type_.pattern, type_.format)
     )
 

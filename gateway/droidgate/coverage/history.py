@@ -336,7 +336,7 @@ def _weight_for_callers(capability: CapabilityComparison) -> Weight:
         Weight.COMPATIBLE if change.weight is Weight.SECURITY else change.weight
         for change in capability.changes
     ]
-    return max(weights, key=WEIGHTS.index)
+    return max(weights)
 
 
 def _join(connection: Any, old: Catalog, new: Catalog) -> None:

@@ -9,16 +9,56 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 from enum import StrEnum
+from typing import Self
 
 from droidgate.model.capability import Place
 from droidgate.model.types import Frozen
 
 
-class Level(StrEnum):
+class Graded(StrEnum):
+    """Words that are ordered by gravity, mildest first, not as text.
+
+    Order is defined between words of one scale; anything else, text included, is a TypeError.
+    """
+
+    def scale(self) -> tuple[Self, ...]:
+        """Return the words that this one can be compared with, mildest first."""
+        return tuple(type(self))
+
+    def __lt__(self, other: Self) -> bool:  # type: ignore[override]
+        """Return whether this is milder."""
+        return self._distance(other) < 0
+
+    def __le__(self, other: Self) -> bool:  # type: ignore[override]
+        """Return whether this is as mild."""
+        return self._distance(other) <= 0
+
+    def __gt__(self, other: Self) -> bool:  # type: ignore[override]
+        """Return whether this is graver."""
+        return self._distance(other) > 0
+
+    def __ge__(self, other: Self) -> bool:  # type: ignore[override]
+        """Return whether this is as grave."""
+        return self._distance(other) >= 0
+
+    def _distance(self, other: Self) -> int:
+        scale = self.scale()
+        if type(other) is not type(self) or other not in scale:
+            message = f"{self!r} and {other!r} are not words of one scale"
+            raise TypeError(message)
+        return scale.index(self) - scale.index(other)
+
+
+class Level(Graded):
     """How much a conversion changes a fact, in order of harm; then the levels of lint findings.
 
+    Levels of conversion and levels of linting are two scales: comparing across them is a TypeError.
     docs/concepts/levels.md has the rule and an example for each.
     """
+
+    def scale(self) -> tuple[Level, ...]:
+        """Return the levels of its scale, mildest first."""
+        return LINT_LEVELS if self in LINT_LEVELS else CONVERSION_LEVELS
 
     READ = "read"
     """The reader accepted what the specification does not allow; nothing is lost."""
@@ -62,10 +102,7 @@ LINT_LEVELS: tuple[Level, ...] = (Level.NOTE, Level.WARNING, Level.ERROR)
 
 def at_least(level: Level, threshold: Level) -> bool:
     """Return whether a level reaches a threshold of the same scale; levels of different scales never do."""
-    for scale in (CONVERSION_LEVELS, LINT_LEVELS):
-        if level in scale and threshold in scale:
-            return scale.index(level) >= scale.index(threshold)
-    return False
+    return threshold in level.scale() and level >= threshold
 
 
 class Finding(Frozen):

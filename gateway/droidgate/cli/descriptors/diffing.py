@@ -20,7 +20,6 @@ from droidgate.compare import (
     ProtocolChange,
     ProviderComparison,
     Weight,
-    weighs_at_least,
 )
 from droidgate.model.errors import UsageError
 from droidgate.sources.differences import diff
@@ -56,7 +55,7 @@ def diff_sources(
     else:
         show(diff_page(comparison))
     weight = comparison.weight()
-    if fail_on is not None and weight is not None and weighs_at_least(weight, Weight(fail_on.value)):
+    if fail_on is not None and weight is not None and weight >= Weight(fail_on.value):
         return ExitCode.FINDINGS
     return ExitCode.OK
 
@@ -142,7 +141,7 @@ def _provider_page(provider: ProviderComparison) -> list[Block]:
             one_line(change.message),
         )
         for subject, changes in _subjects_of(provider)
-        for change in sorted(changes, key=lambda change: -WEIGHTS.index(change.weight))
+        for change in sorted(changes, key=lambda change: change.weight, reverse=True)
         if change.weight is not Weight.SECURITY
     ]
     if not rows:
