@@ -21,13 +21,13 @@ from typing import Any, Final
 from _results import Table
 from lxml import etree
 
-from droidgate.apk.application import read_application
-from droidgate.apk.reader import open_apk
-from droidgate.application import COMPONENT_TAGS, Application, MetaData, TextFile
 from droidgate.coverage.inputs import Item
 from droidgate.coverage.scan_one import scan_one
-from droidgate.parsing.xml_text import parse_xml
 from droidgate.sources import read_opened
+from droidgate_android.apk.application import read_application
+from droidgate_android.apk.reader import open_apk
+from droidgate_mappings.model.application import COMPONENT_TAGS, Application, MetaData, TextFile
+from droidgate_mappings.text.xml_text import parse_xml
 
 ANDROID: Final = "{http://schemas.android.com/apk/res/android}"
 FUNCTIONS: Final = "android.app.appfunctions"

@@ -21,8 +21,8 @@ from pathlib import Path
 
 from _results import Results, parser
 
-from droidgate.apk.application import read_application
-from droidgate.apk.reader import open_apk
+from droidgate_android.apk.application import read_application
+from droidgate_android.apk.reader import open_apk
 
 CHECKOUT = Path(__file__).resolve().parent.parent
 FRAMEWORK = Path("/usr/share/android-framework-res/framework-res.apk")

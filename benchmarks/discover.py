@@ -19,17 +19,17 @@ from collections.abc import Callable, Iterator
 import adbutils
 from _results import Results, parser
 
+from droidgate.computer.user_folders import HOME_VARIABLE
 from droidgate.devices.device import Device
 from droidgate.devices.packages import list_packages
 from droidgate.devices.remote_apk import file_statuses
 from droidgate.devices.server import AdbServer, ServerAddress
-from droidgate.formats import load_formats
 from droidgate.sources.device import PhoneReading, PhoneRequest, read_phone
-from droidgate.user_folders import HOME_VARIABLE
+from droidgate_mappings.formats.format import load_formats
 
 _PHONE = """
 import random, sys
-from droidgate.apk.pack import pack_project
+from droidgate_android.apk.pack import pack_project
 from droidgate_phone.filler_packages import filler_files
 from droidgate_phone.phone import start_phone
 from droidgate_phone.sample_packages import signing_key

@@ -19,7 +19,7 @@ from pathlib import Path
 
 from _results import Results, Table, parser
 
-from droidgate.installed import SHIM_PACKAGE
+from droidgate_mappings.formats.installed import SHIM_PACKAGE
 from droidgate_phone.apps.agent import Agent, request_text
 from droidgate_phone.intents import ComponentName
 from droidgate_phone.phone import VirtualPhone, start_phone

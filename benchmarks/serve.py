@@ -27,8 +27,8 @@ from typing import Any
 
 from _results import Results, parser
 
-from droidgate.calling.caller import Caller
-from droidgate.calling.requests import CallRequest
+from droidgate.calls.caller import Caller
+from droidgate.calls.requests import CallRequest
 from droidgate.devices.device import Device
 from droidgate.devices.server import AdbServer, ServerAddress
 
@@ -73,11 +73,11 @@ import anyio
 import mcp_types
 import uvicorn
 from mcp.server.lowlevel.server import Server
-from droidgate.calling.audit_log import AuditLog
-from droidgate.calling.caller import Caller
-from droidgate.calling.pins import PinStore
-from droidgate.calling.policy import Policy
-from droidgate.calling.subjects import NamePattern
+from droidgate.calls.audit_log import AuditLog
+from droidgate.calls.caller import Caller
+from droidgate.calls.pins import PinStore
+from droidgate.calls.policy import Policy
+from droidgate.calls.subjects import NamePattern
 from droidgate.devices.device import Device
 from droidgate.devices.server import AdbServer, ServerAddress
 from droidgate.serving.application import McpServer

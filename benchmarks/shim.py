@@ -25,8 +25,8 @@ from typing import Any, cast
 
 from _results import Results, Table, parser
 
-from droidgate.apk.pack import pack_project
-from droidgate.model.json_values import one_line_json
+from droidgate_android.apk.pack import pack_project
+from droidgate_mappings.model.json_values import one_line_json
 from droidgate_phone.app_api.behaviour import Context
 from droidgate_phone.app_api.values import Message
 from droidgate_phone.apps.agent import ACTION_MOBILE_MCP, Agent, request_text

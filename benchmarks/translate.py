@@ -22,11 +22,11 @@ from pathlib import Path
 from _results import Results, parser
 from lxml import etree
 
-from droidgate.formats import Format, SourceFile, load_formats
-from droidgate.leniency import ReadingContext
-from droidgate.model.capability import Capability, Provider
-from droidgate.model.types import ArrayType, ObjectType, Property, ScalarType, Type
-from droidgate.translate import translate
+from droidgate_mappings.formats.format import Format, SourceFile, load_formats
+from droidgate_mappings.formats.leniency import ReadingContext
+from droidgate_mappings.model.capability import Capability, Provider
+from droidgate_mappings.model.types import ArrayType, ObjectType, Property, ScalarType, Type
+from droidgate_mappings.translate import translate
 
 CAPABILITIES_IN_PROVIDER = 40
 """As many as one mMCP manifest holds: Android keeps at most 32,768 characters of it."""

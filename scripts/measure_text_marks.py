@@ -15,8 +15,8 @@ from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
-from droidgate.text_safety import visible
-from droidgate.text_safety.phrases import injection_marks
+from droidgate_mappings.text_safety import visible
+from droidgate_mappings.text_safety.phrases import injection_marks
 
 TEXTS = Path(__file__).resolve().parent.parent / "tests" / "text_safety" / "labelled_texts.jsonl"
 PARTS = ("development", "held-out", "another author")

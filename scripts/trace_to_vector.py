@@ -15,7 +15,7 @@ from decimal import Decimal
 from pathlib import Path
 from typing import Any
 
-from droidgate.model.json_values import readable_json
+from droidgate_mappings.model.json_values import readable_json
 from droidgate_mobile_mcp.wire import read_response
 
 SHELL_UID = 2000

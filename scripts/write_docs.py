@@ -31,10 +31,10 @@ from droidgate.cli.exit_codes import ExitCode
 from droidgate.cli.output.json_output import json_text, schema_of
 from droidgate.cli.program import build_app
 from droidgate.cli.published import PUBLISHED
-from droidgate.formats import load_formats
-from droidgate.model.findings import FINDING_CODES, FindingCode
-from droidgate.support_matrix import SupportMatrix, cell_text, make_matrix
-from droidgate_mappings.tables import DivergenceRow, load_divergences
+from droidgate_mappings.formats.format import load_formats
+from droidgate_mappings.formats.support_matrix import SupportMatrix, cell_text, make_matrix
+from droidgate_mappings.model.findings import FINDING_CODES, FindingCode
+from droidgate_mappings.tables.loading import DivergenceRow, load_divergences
 from droidgate_phone.phone import start_phone
 
 CHECKOUT = Path(__file__).resolve().parent.parent
@@ -97,14 +97,14 @@ An error is one line with its place, and a line that begins with `hint:`. With `
 Python traceback is printed too.
 """
 _AREAS = {
-    "droidgate.leniency": "Reading",
+    "droidgate_mappings.formats.leniency": "Reading",
     "droidgate.sources": "Reading",
     "droidgate.cli.descriptors.linting": "Checking",
     "droidgate.migration.generated_output": "Packing",
-    "droidgate.apk.pack": "Packing",
-    "droidgate.fit": "Conversion from one protocol to another",
-    "droidgate.compare": "Differences between two versions",
-    "droidgate.text_safety": "Marks on texts",
+    "droidgate_android.apk.pack": "Packing",
+    "droidgate_mappings.fit": "Conversion from one protocol to another",
+    "droidgate_mappings.compare": "Differences between two versions",
+    "droidgate_mappings.text_safety": "Marks on texts",
     "droidgate.coverage.marks": "Security marks of a scan",
     "droidgate_shim.builder": "Building a shim",
 }

@@ -4,7 +4,7 @@ from collections.abc import Callable, Mapping
 from functools import partial
 from typing import Any
 
-from droidgate.model.types import (
+from droidgate_mappings.model.types import (
     AllOfType,
     ArrayType,
     ObjectType,

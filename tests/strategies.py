@@ -28,8 +28,8 @@ from typing import Any, AnyStr
 
 from hypothesis import strategies as st
 
-from droidgate.json_schema import NAMESPACE
-from droidgate.model.capability import (
+from droidgate_mappings.json_schema import NAMESPACE
+from droidgate_mappings.model.capability import (
     Capability,
     CapabilityAccess,
     ComponentAccess,
@@ -38,8 +38,8 @@ from droidgate.model.capability import (
     State,
     reachable_definitions,
 )
-from droidgate.model.json_values import Json
-from droidgate.model.types import (
+from droidgate_mappings.model.json_values import Json
+from droidgate_mappings.model.types import (
     TYPE_KINDS,
     AllOfType,
     AnyType,

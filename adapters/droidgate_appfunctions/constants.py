@@ -5,9 +5,9 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Final
 
-from droidgate.model.json_values import Json
-from droidgate.model.types import Extensions
-from droidgate_mappings.tables import load_format_tables
+from droidgate_mappings.model.json_values import Json
+from droidgate_mappings.model.types import Extensions
+from droidgate_mappings.tables.loading import load_format_tables
 
 TABLES: Final = load_format_tables("appfunctions")
 FORMAT_ID: Final = TABLES.id

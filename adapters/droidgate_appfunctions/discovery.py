@@ -4,10 +4,16 @@ from __future__ import annotations
 
 from typing import Final
 
-from droidgate.formats import lazily
-from droidgate.installed import CallRoute, ComponentQuery, DeviceFacts, StateQuery, SystemListing
-from droidgate.model.capability import Provider
 from droidgate_appfunctions.constants import NAMES
+from droidgate_mappings.formats.format import lazily
+from droidgate_mappings.formats.installed import (
+    CallRoute,
+    ComponentQuery,
+    DeviceFacts,
+    StateQuery,
+    SystemListing,
+)
+from droidgate_mappings.model.capability import Provider
 
 LOOKS_FOR: Final = (
     ComponentQuery("service", NAMES["action"]),
@@ -41,5 +47,7 @@ def call_routes(provider: Provider, facts: DeviceFacts) -> tuple[CallRoute, ...]
             needs.append("Android 16 or later: this release has no AppFunctions")
         else:
             needs.append("a build whose shell has `cmd app_function execute-app-function`")
-    del provider  # whether its component lets anybody call is the rule of `droidgate.callability`
+    del (
+        provider
+    )  # whether its component lets anybody call is the rule of `droidgate_mappings.model.reachability`
     return (CallRoute(ROUTE, "shell: app_function", not needs, tuple(needs)),)

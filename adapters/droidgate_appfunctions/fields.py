@@ -7,13 +7,13 @@ from typing import Final
 
 from lxml import etree
 
-from droidgate.leniency import ReadingContext
-from droidgate.model.capability import Place
-from droidgate.model.errors import InputError
-from droidgate.model.json_values import Json
-from droidgate.parsing.java_text import to_lower_camel_case
-from droidgate.parsing.xml_text import Element, child_elements, xpath_of
+from droidgate_android.projects.java_text import to_lower_camel_case
 from droidgate_appfunctions.constants import UNUSED
+from droidgate_mappings.formats.leniency import ReadingContext
+from droidgate_mappings.model.capability import Place
+from droidgate_mappings.model.errors import InputError
+from droidgate_mappings.model.json_values import Json
+from droidgate_mappings.text.xml_text import Element, child_elements, xpath_of
 
 _LONG: Final = range(-(2**63), 2**63)
 _BLANK: Final = " \t\r\n"

@@ -5,10 +5,10 @@ from __future__ import annotations
 import re
 from typing import Final
 
-from droidgate.model.capability import Provider
-from droidgate.model.json_values import Json
-from droidgate.model.names import class_name_in_snake_case
 from droidgate_appfunctions.constants import APP_LEVEL, NAMES, V1, V2, facts_of
+from droidgate_mappings.model.capability import Provider
+from droidgate_mappings.model.json_values import Json
+from droidgate_mappings.model.names import class_name_in_snake_case
 
 _FACT: Final = "functionsFile"
 _NAME: Final = re.compile(r"[A-Za-z0-9_][A-Za-z0-9_.-]{0,99}", re.ASCII)

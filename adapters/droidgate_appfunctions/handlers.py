@@ -8,21 +8,21 @@ from __future__ import annotations
 from collections.abc import Iterator
 from typing import Final
 
-from droidgate.formats import HandlerCode
-from droidgate.handlers.java import (
+from droidgate_android.handlers.java import (
     java_string,
     read_template,
     write_capabilities_class,
     write_shared_classes,
 )
-from droidgate.handlers.places import MARK, ClassPlace, place_classes
-from droidgate.model.capability import Provider
-from droidgate.model.types import AnyType
+from droidgate_android.handlers.places import MARK, ClassPlace, place_classes
 from droidgate_appfunctions.constants import APP_LEVEL, NAMES, PLATFORM, V1
 from droidgate_appfunctions.file_names import asset_name
 from droidgate_appfunctions.handlers_kotlin import write_service
-from droidgate_mappings.failure_tokens import load_failure_tokens
-from droidgate_mappings.tables import DialectTable
+from droidgate_mappings.formats.format import HandlerCode
+from droidgate_mappings.model.capability import Provider
+from droidgate_mappings.model.types import AnyType
+from droidgate_mappings.tables.failure_tokens import load_failure_tokens
+from droidgate_mappings.tables.loading import DialectTable
 
 _FALLBACK: Final = ".AppFunctionService"
 _WITHOUT_SERVICE: Final = (

@@ -11,13 +11,13 @@ import re
 from collections.abc import Iterator, Mapping
 from typing import Final
 
-from droidgate.formats import Artifact
-from droidgate.handlers.kotlin import KOTLIN_TYPES, kotlin_comment, kotlin_string
-from droidgate.handlers.methods import RESERVED_WORDS, identifiers
-from droidgate.handlers.places import ClassPlace
-from droidgate.model.capability import Capability, Provider
-from droidgate.model.names import NameRule, map_names
-from droidgate.model.types import (
+from droidgate_android.handlers.kotlin import KOTLIN_TYPES, kotlin_comment, kotlin_string
+from droidgate_android.handlers.methods import RESERVED_WORDS, identifiers
+from droidgate_android.handlers.places import ClassPlace
+from droidgate_mappings.formats.format import Artifact
+from droidgate_mappings.model.capability import Capability, Provider
+from droidgate_mappings.model.names import NameRule, map_names
+from droidgate_mappings.model.types import (
     AllOfType,
     ArrayType,
     ObjectType,

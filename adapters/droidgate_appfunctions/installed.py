@@ -7,19 +7,19 @@ from dataclasses import replace
 from functools import partial
 from typing import Final
 
-from droidgate.app_search import IndexingReport, simulate_indexing
-from droidgate.application import Application
-from droidgate.component_reading import read_access
-from droidgate.formats import Reading
-from droidgate.installed import DeviceFacts, InstalledState, ListedFunction
-from droidgate.leniency import ReadingContext
-from droidgate.model.capability import Capability, Place, Provider, State
-from droidgate.model.errors import InputError
-from droidgate.model.findings import Finding, Level, finding_code
-from droidgate.model.json_values import pointer_token
+from droidgate_android.app_search import IndexingReport, simulate_indexing
 from droidgate_appfunctions.listed import ListingReader
 from droidgate_appfunctions.read import read_application
-from droidgate_mappings.app_functions import load_indexing
+from droidgate_mappings.formats.component_reading import read_access
+from droidgate_mappings.formats.format import Reading
+from droidgate_mappings.formats.installed import DeviceFacts, InstalledState, ListedFunction
+from droidgate_mappings.formats.leniency import ReadingContext
+from droidgate_mappings.model.application import Application
+from droidgate_mappings.model.capability import Capability, Place, Provider, State
+from droidgate_mappings.model.errors import InputError
+from droidgate_mappings.model.findings import Finding, Level, finding_code
+from droidgate_mappings.model.json_values import pointer_token
+from droidgate_mappings.tables.app_functions import load_indexing
 
 _code = partial(finding_code, module=__name__)
 

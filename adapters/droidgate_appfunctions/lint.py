@@ -9,7 +9,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from droidgate.app_search import (
+from droidgate_android.app_search import (
     AppFiles,
     AppSearchSchema,
     IndexerError,
@@ -22,19 +22,19 @@ from droidgate.app_search import (
     read_schema,
     simulate_indexing,
 )
-from droidgate.app_search.events import PullParser
-from droidgate.application import Application
-from droidgate.formats import SourceFile
-from droidgate.model.capability import Place
-from droidgate.model.errors import InputError
-from droidgate.model.findings import Finding, Level
+from droidgate_android.app_search.events import PullParser
 from droidgate_appfunctions import lint_rules as rules
 from droidgate_appfunctions.lint_indexing import current_report, findings_of_reports
 from droidgate_appfunctions.lint_manifest import findings_of_manifest, findings_of_metadata
 from droidgate_appfunctions.lint_rules import indexing_finding
 from droidgate_appfunctions.lint_signatures import findings_of_signatures
 from droidgate_appfunctions.saved_listing import is_saved_listing
-from droidgate_mappings.app_functions import load_indexing
+from droidgate_mappings.formats.format import SourceFile
+from droidgate_mappings.model.application import Application
+from droidgate_mappings.model.capability import Place
+from droidgate_mappings.model.errors import InputError
+from droidgate_mappings.model.findings import Finding, Level
+from droidgate_mappings.tables.app_functions import load_indexing
 
 _NO_FILE = "no-file"
 

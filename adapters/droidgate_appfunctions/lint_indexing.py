@@ -6,12 +6,8 @@ from collections import defaultdict
 from collections.abc import Callable, Collection, Iterable, Iterator, Sequence
 from dataclasses import dataclass, field
 
-from droidgate.app_search import IndexedDocument, IndexingReport, jetpack_schema
-from droidgate.model.capability import Place
-from droidgate.model.findings import Finding, Level
-from droidgate.model.json_values import pointer_token
-from droidgate.model.lint_rules import LintRule
-from droidgate.parsing.java_text import to_lower_camel_case
+from droidgate_android.app_search import IndexedDocument, IndexingReport, jetpack_schema
+from droidgate_android.projects.java_text import to_lower_camel_case
 from droidgate_appfunctions import lint_rules as rules
 from droidgate_appfunctions.lint_rules import (
     ids_of,
@@ -19,7 +15,11 @@ from droidgate_appfunctions.lint_rules import (
     level_of,
     name_releases,
 )
-from droidgate_mappings.app_functions import Release, load_indexing
+from droidgate_mappings.model.capability import Place
+from droidgate_mappings.model.findings import Finding, Level
+from droidgate_mappings.model.json_values import pointer_token
+from droidgate_mappings.model.lint_rules import LintRule
+from droidgate_mappings.tables.app_functions import Release, load_indexing
 
 _UNKNOWN_TAG = "unknown-tag"
 _MISSING = "missing-file"

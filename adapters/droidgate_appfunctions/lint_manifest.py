@@ -5,12 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 from typing import Final
 
-from droidgate.app_search import application_component, function_services, is_function_service
-from droidgate.application import Application, Component, MetaData, find_elsewhere
-from droidgate.model.capability import Place
-from droidgate.model.errors import InputError
-from droidgate.model.findings import Finding
-from droidgate.parsing.xml_text import Element, parse_xml
+from droidgate_android.app_search import application_component, function_services, is_function_service
 from droidgate_appfunctions import lint_rules as rules
 from droidgate_appfunctions.constants import NAMES
 from droidgate_appfunctions.fields import local_name
@@ -20,7 +15,12 @@ from droidgate_appfunctions.mistakes import (
     may_name_functions,
     usually_names_functions,
 )
-from droidgate_mappings.app_functions import load_indexing
+from droidgate_mappings.model.application import Application, Component, MetaData, find_elsewhere
+from droidgate_mappings.model.capability import Place
+from droidgate_mappings.model.errors import InputError
+from droidgate_mappings.model.findings import Finding
+from droidgate_mappings.tables.app_functions import load_indexing
+from droidgate_mappings.text.xml_text import Element, parse_xml
 
 _NAMESPACES: Final = (NAMES["metadata_namespace_old"], NAMES["metadata_namespace"])
 

@@ -10,11 +10,11 @@ from collections.abc import Iterable, Mapping
 from functools import partial
 from typing import Final
 
-from droidgate.app_search import REASONS
-from droidgate.model.capability import Place
-from droidgate.model.findings import Finding, Level, finding_code
-from droidgate.model.lint_rules import LintRules
-from droidgate_mappings.app_functions import Release, load_indexing
+from droidgate_android.app_search import REASONS
+from droidgate_mappings.model.capability import Place
+from droidgate_mappings.model.findings import Finding, Level, finding_code
+from droidgate_mappings.model.lint_rules import LintRules
+from droidgate_mappings.tables.app_functions import Release, load_indexing
 
 PREFIX: Final = "appfunctions-"
 

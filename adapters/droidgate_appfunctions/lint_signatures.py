@@ -7,15 +7,15 @@ from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from typing import Final
 
-from droidgate.app_search import IndexedDocument, IndexingReport, Properties
-from droidgate.model.capability import Place
-from droidgate.model.findings import Finding
-from droidgate.model.json_values import Json, pointer_token
-from droidgate.model.lint_rules import LintRule
-from droidgate.parsing.java_text import parse_integer
+from droidgate_android.app_search import IndexedDocument, IndexingReport, Properties
+from droidgate_android.projects.java_text import parse_integer
 from droidgate_appfunctions import lint_rules as rules
 from droidgate_appfunctions.constants import KIND_OF_NUMBER
-from droidgate_mappings.app_functions import load_indexing
+from droidgate_mappings.model.capability import Place
+from droidgate_mappings.model.findings import Finding
+from droidgate_mappings.model.json_values import Json, pointer_token
+from droidgate_mappings.model.lint_rules import LintRule
+from droidgate_mappings.tables.app_functions import load_indexing
 
 _ACCESS_LEVELS: Final = frozenset({"self", "system", "androidTrusted"})
 _PATTERN_TYPES: Final = range(5)

@@ -12,17 +12,17 @@ from typing import Final
 
 from lxml import etree
 
-from droidgate.installed import ListedFunction
-from droidgate.leniency import ReadingContext
-from droidgate.model.capability import Capability, Place, Provider, State
-from droidgate.model.errors import InputError
-from droidgate.model.findings import Finding, Level, finding_code
-from droidgate.model.json_values import Json, pointer_token
-from droidgate.model.types import Type
-from droidgate.parsing.xml_text import Element
 from droidgate_appfunctions.constants import APP_LEVEL, FORMAT_ID, NAMES, PLATFORM, UNUSED, V1, V2, facts_of
 from droidgate_appfunctions.fields import ElementSource
 from droidgate_appfunctions.read_document import FunctionReader, read_functions_file
+from droidgate_mappings.formats.installed import ListedFunction
+from droidgate_mappings.formats.leniency import ReadingContext
+from droidgate_mappings.model.capability import Capability, Place, Provider, State
+from droidgate_mappings.model.errors import InputError
+from droidgate_mappings.model.findings import Finding, Level, finding_code
+from droidgate_mappings.model.json_values import Json, pointer_token
+from droidgate_mappings.model.types import Type
+from droidgate_mappings.text.xml_text import Element
 
 _code = partial(finding_code, module=__name__)
 

@@ -8,20 +8,6 @@ from typing import Final
 
 from lxml import etree
 
-from droidgate.application import Resources
-from droidgate.leniency import ReadingContext
-from droidgate.model.capability import Place, Provider
-from droidgate.model.json_values import Json
-from droidgate.parsing.aapt_text import (
-    MAX_STRING_RESOURCE_BYTES,
-    escape_attribute_value,
-    escape_string_resource,
-    escape_xml_attribute,
-    read_attribute_value,
-    read_xml_attribute,
-    reference_in,
-)
-from droidgate.parsing.xml_text import Element, child_elements
 from droidgate_appfunctions.constants import NAMES, facts_of
 from droidgate_appfunctions.fields import (
     TOOLS_NAMESPACE,
@@ -32,6 +18,20 @@ from droidgate_appfunctions.fields import (
     text_of,
 )
 from droidgate_appfunctions.xml_writing import escape_text, quoted_attribute, render_part
+from droidgate_mappings.formats.leniency import ReadingContext
+from droidgate_mappings.model.application import Resources
+from droidgate_mappings.model.capability import Place, Provider
+from droidgate_mappings.model.json_values import Json
+from droidgate_mappings.text.aapt_text import (
+    MAX_STRING_RESOURCE_BYTES,
+    escape_attribute_value,
+    escape_string_resource,
+    escape_xml_attribute,
+    read_attribute_value,
+    read_xml_attribute,
+    reference_in,
+)
+from droidgate_mappings.text.xml_text import Element, child_elements
 
 _NAMESPACE: Final = NAMES["metadata_namespace"]
 _OLD_NAMESPACE: Final = NAMES["metadata_namespace_old"]

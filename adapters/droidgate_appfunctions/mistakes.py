@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from typing import Final
 
-from droidgate.application import Component, MetaData
 from droidgate_appfunctions.constants import NAMES
+from droidgate_mappings.model.application import Component, MetaData
 
 _OFTEN_SEEN: Final = (NAMES["property_v1"], NAMES["property_v2"], NAMES["mistaken_metadata"])
 _OTHERS: Final = (NAMES["property_schema"], NAMES["property_metadata"])

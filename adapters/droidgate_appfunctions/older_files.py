@@ -5,13 +5,6 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 from typing import Final
 
-from droidgate.application import TextFile
-from droidgate.leniency import ReadingContext
-from droidgate.model.capability import Capability
-from droidgate.model.errors import InputError
-from droidgate.model.findings import Finding, Level, finding_code
-from droidgate.model.json_values import Json, pointer_token
-from droidgate.parsing.xml_text import child_elements
 from droidgate_appfunctions.constants import facts_of
 from droidgate_appfunctions.fields import ElementSource, kept_element
 from droidgate_appfunctions.read_document import (
@@ -20,6 +13,13 @@ from droidgate_appfunctions.read_document import (
     parse_document,
     read_functions_file,
 )
+from droidgate_mappings.formats.leniency import ReadingContext
+from droidgate_mappings.model.application import TextFile
+from droidgate_mappings.model.capability import Capability
+from droidgate_mappings.model.errors import InputError
+from droidgate_mappings.model.findings import Finding, Level, finding_code
+from droidgate_mappings.model.json_values import Json, pointer_token
+from droidgate_mappings.text.xml_text import child_elements
 
 OLDER_FUNCTION_DIFFERS: Final = finding_code(
     "older-function-differs",

@@ -6,7 +6,7 @@ import re
 from collections.abc import Callable, Mapping, Sequence
 from typing import Final
 
-from droidgate.model.json_values import Json
+from droidgate_mappings.model.json_values import Json
 
 _ANY: Final = r"[\s\S]"
 _SPECIAL = re.compile(r"([\\^$.|?*+()\[\]{}/])")

@@ -4,17 +4,17 @@ from __future__ import annotations
 
 import re
 
-from droidgate.app_search.listing import (
+from droidgate_android.app_search.listing import (
     STATIC_TYPE,
     ListedDocument,
     listed_function,
     read_documents,
     without_notices,
 )
-from droidgate.installed import ListedFunction, ListingError
-from droidgate.model.errors import InputError
-from droidgate.parsing.json_text import parse_json
-from droidgate_mappings.app_functions import load_shell_texts
+from droidgate_mappings.formats.installed import ListedFunction, ListingError
+from droidgate_mappings.model.errors import InputError
+from droidgate_mappings.tables.app_functions import load_shell_texts
+from droidgate_mappings.text.json_text import parse_json
 
 _COMMAND = "cmd app_function list-app-functions"
 

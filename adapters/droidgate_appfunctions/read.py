@@ -8,22 +8,7 @@ from dataclasses import dataclass, field
 from functools import partial
 from typing import Any, Final, TypeVar
 
-from droidgate.application import Application, Component, MetaData, TextFile
-from droidgate.component_reading import (
-    LABEL,
-    read_access,
-    read_enabled,
-    report_unknown_attributes,
-    report_unknown_texts,
-)
-from droidgate.formats import Reading, SourceFile
-from droidgate.leniency import ReadingContext
-from droidgate.model.capability import ComponentAccess, Place, Provider, reachable_definitions
-from droidgate.model.errors import InputError
-from droidgate.model.json_values import Json
-from droidgate.model.types import Type
-from droidgate.parsing.java_text import to_lower_camel_case
-from droidgate.parsing.xml_text import decode_xml
+from droidgate_android.projects.java_text import to_lower_camel_case
 from droidgate_appfunctions.constants import (
     APP_LEVEL,
     FORMAT_ID,
@@ -63,6 +48,21 @@ from droidgate_appfunctions.schema import (
     schema_fact,
     usual_schema,
 )
+from droidgate_mappings.formats.component_reading import (
+    LABEL,
+    read_access,
+    read_enabled,
+    report_unknown_attributes,
+    report_unknown_texts,
+)
+from droidgate_mappings.formats.format import Reading, SourceFile
+from droidgate_mappings.formats.leniency import ReadingContext
+from droidgate_mappings.model.application import Application, Component, MetaData, TextFile
+from droidgate_mappings.model.capability import ComponentAccess, Place, Provider, reachable_definitions
+from droidgate_mappings.model.errors import InputError
+from droidgate_mappings.model.json_values import Json
+from droidgate_mappings.model.types import Type
+from droidgate_mappings.text.xml_text import decode_xml
 
 Read = TypeVar("Read")
 

@@ -6,13 +6,8 @@ from collections.abc import Iterable
 from dataclasses import dataclass, field
 from typing import Any, Final
 
-from droidgate.leniency import ReadingContext
-from droidgate.model.capability import Capability, CapabilityAccess, Place
-from droidgate.model.json_values import Json
-from droidgate.model.types import ObjectType, Property, ScalarType, Type
-from droidgate.parsing.java_text import to_lower_camel_case
-from droidgate.parsing.xml_roots import parse_roots
-from droidgate.parsing.xml_text import Element, child_elements, decode_xml
+from droidgate_android.projects.java_text import to_lower_camel_case
+from droidgate_android.projects.xml_roots import parse_roots
 from droidgate_appfunctions.constants import (
     APP_LEVEL,
     FORMAT_ID,
@@ -36,6 +31,11 @@ from droidgate_appfunctions.fields import (
 from droidgate_appfunctions.read_types import left_of_part, part_facts, read_entries, read_type
 from droidgate_appfunctions.schema import Schema
 from droidgate_appfunctions.unknown_tags import report_unknown_tags, report_unread_elements
+from droidgate_mappings.formats.leniency import ReadingContext
+from droidgate_mappings.model.capability import Capability, CapabilityAccess, Place
+from droidgate_mappings.model.json_values import Json
+from droidgate_mappings.model.types import ObjectType, Property, ScalarType, Type
+from droidgate_mappings.text.xml_text import Element, child_elements, decode_xml
 
 _FUNCTION_TAGS: Final = frozenset({NAMES["function"], NAMES["function_document"]})
 _COMPONENT_TAG: Final = NAMES["component_document"]

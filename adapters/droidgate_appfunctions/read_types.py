@@ -5,9 +5,12 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping
 from typing import Any, Final
 
-from droidgate.model.errors import BudgetError
-from droidgate.model.json_values import Json
-from droidgate.model.types import (
+from droidgate_appfunctions.constants import KIND_OF_NUMBER, as_extensions
+from droidgate_appfunctions.fields import ElementSource, Fields, text_of
+from droidgate_appfunctions.patterns import fact_of_patterns, pattern_of
+from droidgate_mappings.model.errors import BudgetError
+from droidgate_mappings.model.json_values import Json
+from droidgate_mappings.model.types import (
     SCALAR_KINDS,
     AllOfType,
     ArrayType,
@@ -19,10 +22,7 @@ from droidgate.model.types import (
     ScalarType,
     Type,
 )
-from droidgate.parsing.xml_text import Element
-from droidgate_appfunctions.constants import KIND_OF_NUMBER, as_extensions
-from droidgate_appfunctions.fields import ElementSource, Fields, text_of
-from droidgate_appfunctions.patterns import fact_of_patterns, pattern_of
+from droidgate_mappings.text.xml_text import Element
 
 MAX_TYPE_DEPTH: Final = 64
 """Types inside types; no compiler writes more than a few levels, and references carry recursion."""

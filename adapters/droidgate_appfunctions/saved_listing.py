@@ -5,23 +5,23 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import Final
 
-from droidgate.app_search.listing import (
+from droidgate_android.app_search.listing import (
     STATIC_TYPE,
     ListedDocument,
     listed_function,
     read_documents,
     without_notices,
 )
-from droidgate.formats import Reading, SourceFile
-from droidgate.installed import ListedFunction, ListingError
-from droidgate.leniency import ReadingContext
-from droidgate.model.capability import Place, Provider, reachable_definitions
-from droidgate.model.errors import InputError
-from droidgate.model.findings import Finding, Level, finding_code
-from droidgate.model.types import Type
-from droidgate.parsing.json_text import decode_utf8, parse_json
 from droidgate_appfunctions.constants import NAMES, NOT_LISTED
 from droidgate_appfunctions.listed import ListingReader
+from droidgate_mappings.formats.format import Reading, SourceFile
+from droidgate_mappings.formats.installed import ListedFunction, ListingError
+from droidgate_mappings.formats.leniency import ReadingContext
+from droidgate_mappings.model.capability import Place, Provider, reachable_definitions
+from droidgate_mappings.model.errors import InputError
+from droidgate_mappings.model.findings import Finding, Level, finding_code
+from droidgate_mappings.model.types import Type
+from droidgate_mappings.text.json_text import decode_utf8, parse_json
 
 LISTED_DOCUMENT_LEFT_OUT: Final = finding_code(
     "listed-document-left-out",

@@ -7,16 +7,16 @@ from collections.abc import Iterator, Mapping
 from functools import cache
 from typing import Any, Final
 
-from droidgate.leniency import ReadingContext
-from droidgate.model.capability import Place, Provider, child_types
-from droidgate.model.errors import InputError
-from droidgate.model.json_values import Json
-from droidgate.model.types import Type
-from droidgate.parsing.java_text import parse_boolean, parse_integer
+from droidgate_android.projects.java_text import parse_boolean, parse_integer
 from droidgate_appfunctions.constants import NAMES, PLATFORM, V1, facts_of
 from droidgate_appfunctions.patterns import patterns_of
 from droidgate_appfunctions.xml_writing import quoted_attribute
-from droidgate_mappings.tables import read_toml
+from droidgate_mappings.formats.leniency import ReadingContext
+from droidgate_mappings.model.capability import Place, Provider, child_types
+from droidgate_mappings.model.errors import InputError
+from droidgate_mappings.model.json_values import Json
+from droidgate_mappings.model.types import Type
+from droidgate_mappings.tables.loading import read_toml
 
 Schema = dict[str, dict[str, dict[str, Json]]]
 """Document type -> property -> attributes of its element, those with their default value left out."""
@@ -51,8 +51,8 @@ def parse_schema(text: str, path: str) -> Schema:
     Raises:
         InputError: Android's parser rejects the whole schema.
     """
-    from droidgate.app_search.events import IndexerError  # noqa: PLC0415
-    from droidgate.app_search.schemas import read_schema  # noqa: PLC0415
+    from droidgate_android.app_search.events import IndexerError  # noqa: PLC0415
+    from droidgate_android.app_search.schemas import read_schema  # noqa: PLC0415
 
     try:
         declared = read_schema(text).attributes
@@ -68,7 +68,7 @@ def parse_schema(text: str, path: str) -> Schema:
 
 def report_unread(text: str, path: str, context: ReadingContext) -> None:
     """Report what Android's own parser does not read of a schema file that it accepts (row A36)."""
-    from droidgate.app_search.schemas import read_schema  # noqa: PLC0415
+    from droidgate_android.app_search.schemas import read_schema  # noqa: PLC0415
 
     for part, line in read_schema(text).unread:
         message = f"{part} is left out; Android does not read it"

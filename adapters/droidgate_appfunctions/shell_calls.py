@@ -4,10 +4,11 @@ from __future__ import annotations
 
 from typing import Final
 
-from droidgate.app_search.listing import without_notices
-from droidgate.model.json_values import one_line_json
-from droidgate.model.types import OpaqueType, ScalarType, Type
-from droidgate.shell_calls import (
+from droidgate_android.app_search.listing import without_notices
+from droidgate_appfunctions.discovery import EXECUTE, ROUTE
+from droidgate_appfunctions.shell_output import read_shell_output
+from droidgate_appfunctions.wire import AppFunctionWireError, read_result, write_parameters
+from droidgate_mappings.formats.shell_calls import (
     BroadcastOutput,
     NotCarriedError,
     ShellCall,
@@ -15,9 +16,8 @@ from droidgate.shell_calls import (
     ShellOutput,
     ShellResult,
 )
-from droidgate_appfunctions.discovery import EXECUTE, ROUTE
-from droidgate_appfunctions.shell_output import read_shell_output
-from droidgate_appfunctions.wire import AppFunctionWireError, read_result, write_parameters
+from droidgate_mappings.model.json_values import one_line_json
+from droidgate_mappings.model.types import OpaqueType, ScalarType, Type
 
 _COMMAND: Final = ("cmd", "app_function")
 _IS_ENABLED: Final = "is-enabled"

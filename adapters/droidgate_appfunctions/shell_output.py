@@ -10,13 +10,13 @@ from dataclasses import dataclass
 from functools import cache
 from typing import Final
 
-from droidgate.app_search.listing import without_notices
-from droidgate.model.errors import InputError
-from droidgate.model.json_values import Json
-from droidgate.parsing.json_text import parse_json
+from droidgate_android.app_search.listing import without_notices
 from droidgate_appfunctions.wire import RETURN_KEY
-from droidgate_mappings.app_functions import ShellFailure, load_shell_texts
-from droidgate_mappings.failure_tokens import token_of_code
+from droidgate_mappings.model.errors import InputError
+from droidgate_mappings.model.json_values import Json
+from droidgate_mappings.tables.app_functions import ShellFailure, load_shell_texts
+from droidgate_mappings.tables.failure_tokens import token_of_code
+from droidgate_mappings.text.json_text import parse_json
 
 _MAX_MESSAGE: Final = 2000
 _MALFORMED: Final = "malformed_response"

@@ -6,13 +6,13 @@ import hashlib
 from collections.abc import Mapping
 from typing import Final
 
-from droidgate.apk.budgets import MAX_XML_BYTES
-from droidgate.apk.reader import Apk
-from droidgate.application import Component, MetaData
-from droidgate.model.capability import Capability, Provider
-from droidgate.model.errors import InputError
-from droidgate.model.json_values import Json
+from droidgate_android.apk.budgets import MAX_XML_BYTES
+from droidgate_android.apk.reader import Apk
 from droidgate_appfunctions.constants import NAMES, V1
+from droidgate_mappings.model.application import Component, MetaData
+from droidgate_mappings.model.capability import Capability, Provider
+from droidgate_mappings.model.errors import InputError
+from droidgate_mappings.model.json_values import Json
 
 _PROPERTIES: Final = tuple(NAMES[name] for name in ("property_v2", "property_v1", "property_schema"))
 

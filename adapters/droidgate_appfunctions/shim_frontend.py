@@ -4,18 +4,18 @@ from __future__ import annotations
 
 from typing import Final
 
-from droidgate.formats import Advertised, ShimOffer
-from droidgate.model.capability import Capability, references_of
-from droidgate.model.findings import Finding, finding_code
-from droidgate.shim_frontend import (
+from droidgate_appfunctions.constants import TABLES
+from droidgate_appfunctions.write import write
+from droidgate_mappings.formats.format import Advertised, ShimOffer
+from droidgate_mappings.formats.shim_frontend import (
     dialect_of_shim,
     findings_at,
     frontend_class,
     offered_provider,
     warning_at,
 )
-from droidgate_appfunctions.constants import TABLES
-from droidgate_appfunctions.write import write
+from droidgate_mappings.model.capability import Capability, references_of
+from droidgate_mappings.model.findings import Finding, finding_code
 
 FUNCTION_LEFT_OUT: Final = finding_code(
     "shim-function-left-out",

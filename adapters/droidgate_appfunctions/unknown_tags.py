@@ -8,15 +8,15 @@ from typing import Final
 
 from lxml import etree
 
-from droidgate.model.findings import Finding, Level, finding_code
-from droidgate.model.json_values import Json
-from droidgate.parsing.java_text import to_lower_camel_case
-from droidgate.parsing.xml_text import Element, child_elements, xpath_of
+from droidgate_android.projects.java_text import to_lower_camel_case
 from droidgate_appfunctions.constants import NAMES, V1
 from droidgate_appfunctions.fields import ElementSource, local_name
 from droidgate_appfunctions.schema import Schema
-from droidgate_mappings.app_functions import load_indexing
-from droidgate_mappings.tables import read_toml
+from droidgate_mappings.model.findings import Finding, Level, finding_code
+from droidgate_mappings.model.json_values import Json
+from droidgate_mappings.tables.app_functions import load_indexing
+from droidgate_mappings.tables.loading import read_toml
+from droidgate_mappings.text.xml_text import Element, child_elements, xpath_of
 
 UNREAD_TAG: Final = finding_code(
     "unread-tag",

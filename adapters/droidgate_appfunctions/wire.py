@@ -2,7 +2,7 @@
 
 The shell turns `--parameters` into a GenericDocument by the JSON's own types, so a double has to be written
 `5.0` and an integer `5`; null, empty lists and lists in lists are lost. A result comes back with
-every property in a list. Values are JSON values (`droidgate.model.json_values`); bytes cannot cross the
+every property in a list. Values are JSON values (`droidgate_mappings.model.json_values`); bytes cannot cross the
 shell, and void and platform objects are None.
 
 Whatever they are given, these functions raise `AppFunctionWireError` and nothing else.
@@ -19,7 +19,7 @@ from droidgate_appfunctions.wire_values import (
     Definitions,
     WireProblem,
 )
-from droidgate_mappings.failure_tokens import code_of_token, token_of_code
+from droidgate_mappings.tables.failure_tokens import code_of_token, token_of_code
 
 __all__ = [
     "MAX_DEPTH",

@@ -18,8 +18,6 @@ from dataclasses import dataclass
 from decimal import Decimal
 from typing import Final, TypeAlias
 
-from droidgate.model.json_values import Json
-from droidgate.model.types import AnyType, ArrayType, ObjectType, OneOfType, OpaqueType, ScalarType, Type
 from droidgate_appfunctions.wire_results import RETURN_KEY
 from droidgate_appfunctions.wire_values import (
     INTEGER_BITS,
@@ -37,6 +35,16 @@ from droidgate_appfunctions.wire_values import (
     shorten_single,
     to_single,
     without,
+)
+from droidgate_mappings.model.json_values import Json
+from droidgate_mappings.model.types import (
+    AnyType,
+    ArrayType,
+    ObjectType,
+    OneOfType,
+    OpaqueType,
+    ScalarType,
+    Type,
 )
 
 __all__ = ["KIND_OF_SCALAR", "read_document", "write_document"]

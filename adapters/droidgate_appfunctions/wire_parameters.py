@@ -7,8 +7,6 @@ from dataclasses import dataclass
 from decimal import Decimal
 from typing import Final
 
-from droidgate.model.json_values import Json
-from droidgate.model.types import ArrayType, ObjectType, OneOfType, OpaqueType, ScalarType, Type
 from droidgate_appfunctions.wire_values import (
     SCHEMA_TYPE_KEY,
     AppFunctionWireError,
@@ -22,6 +20,8 @@ from droidgate_appfunctions.wire_values import (
     read_scalar,
     without,
 )
+from droidgate_mappings.model.json_values import Json
+from droidgate_mappings.model.types import ArrayType, ObjectType, OneOfType, OpaqueType, ScalarType, Type
 
 _PARAMETER_TOKEN: Final = "invalid_argument"  # noqa: S105 - a failure token, no secret
 

@@ -7,8 +7,6 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 from typing import Final
 
-from droidgate.model.json_values import Json
-from droidgate.model.types import ArrayType, ObjectType, OneOfType, OpaqueType, ScalarType, Type
 from droidgate_appfunctions.constants import NAMES
 from droidgate_appfunctions.wire_values import (
     LONG_BITS,
@@ -25,6 +23,8 @@ from droidgate_appfunctions.wire_values import (
     shorten_single,
     without,
 )
+from droidgate_mappings.model.json_values import Json
+from droidgate_mappings.model.types import ArrayType, ObjectType, OneOfType, OpaqueType, ScalarType, Type
 
 RETURN_KEY: Final = NAMES["return_value"]
 """Property of the response that holds the result (ExecuteAppFunctionResponse.PROPERTY_RETURN_VALUE)."""

@@ -9,9 +9,9 @@ from dataclasses import dataclass, field
 from decimal import Decimal
 from typing import Final, Literal, TypeAlias
 
-from droidgate.model.errors import DroidgateError
-from droidgate.model.json_values import Json, pointer_token
-from droidgate.model.types import (
+from droidgate_mappings.model.errors import DroidgateError
+from droidgate_mappings.model.json_values import Json, pointer_token
+from droidgate_mappings.model.types import (
     AllOfType,
     ObjectType,
     OneOfType,

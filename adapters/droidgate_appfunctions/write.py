@@ -5,14 +5,6 @@ from __future__ import annotations
 from dataclasses import replace
 from typing import Final
 
-from droidgate.component_access import enabled_resources
-from droidgate.fit import Fitted, fit_provider
-from droidgate.fit.codes import EXTENSION_DROPPED
-from droidgate.formats import Artifact, Writing
-from droidgate.model.capability import Capability, Provider
-from droidgate.model.errors import UsageError, WriteError
-from droidgate.model.findings import Finding, Level
-from droidgate.model.types import Extensions
 from droidgate_appfunctions.constants import (
     APP_LEVEL,
     FORMAT_ID,
@@ -28,7 +20,15 @@ from droidgate_appfunctions.older_files import OTHER_FUNCTIONS, SAME_FUNCTIONS
 from droidgate_appfunctions.schema import Schema, schema_fact, usual_schema, write_schema_file
 from droidgate_appfunctions.write_document import has_own_elements, older_functions, write_functions_file
 from droidgate_appfunctions.write_manifest import write_manifest
-from droidgate_mappings.tables import DialectTable
+from droidgate_mappings.fit import Fitted, fit_provider
+from droidgate_mappings.fit.codes import EXTENSION_DROPPED
+from droidgate_mappings.formats.component_writing import enabled_resources
+from droidgate_mappings.formats.format import Artifact, Writing
+from droidgate_mappings.model.capability import Capability, Provider
+from droidgate_mappings.model.errors import UsageError, WriteError
+from droidgate_mappings.model.findings import Finding, Level
+from droidgate_mappings.model.types import Extensions
+from droidgate_mappings.tables.loading import DialectTable
 
 _OLDER_FILES: Final = frozenset({SAME_FUNCTIONS, OTHER_FUNCTIONS})
 

@@ -5,19 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Final
 
-from droidgate.model.capability import Capability, CapabilityAccess, Provider
-from droidgate.model.json_values import Json
-from droidgate.model.types import (
-    AllOfType,
-    ArrayType,
-    ObjectType,
-    OneOfType,
-    OpaqueType,
-    Property,
-    RefType,
-    Type,
-)
-from droidgate.parsing.java_text import to_lower_camel_case
+from droidgate_android.projects.java_text import to_lower_camel_case
 from droidgate_appfunctions.constants import (
     APP_LEVEL,
     NAMES,
@@ -31,6 +19,18 @@ from droidgate_appfunctions.constants import (
 )
 from droidgate_appfunctions.patterns import pattern_of, patterns_of
 from droidgate_appfunctions.xml_writing import Node, render
+from droidgate_mappings.model.capability import Capability, CapabilityAccess, Provider
+from droidgate_mappings.model.json_values import Json
+from droidgate_mappings.model.types import (
+    AllOfType,
+    ArrayType,
+    ObjectType,
+    OneOfType,
+    OpaqueType,
+    Property,
+    RefType,
+    Type,
+)
 
 _OWN_ELEMENTS: Final = frozenset(
     {

@@ -4,11 +4,11 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
 
-from droidgate.component_access import enabled_attribute
-from droidgate.model.capability import Provider
-from droidgate.parsing.aapt_text import escape_attribute_value
 from droidgate_appfunctions.constants import APP_LEVEL, NAMES
 from droidgate_appfunctions.xml_writing import quoted_attribute
+from droidgate_mappings.formats.component_writing import enabled_attribute
+from droidgate_mappings.model.capability import Provider
+from droidgate_mappings.text.aapt_text import escape_attribute_value
 
 
 def write_manifest(

@@ -5,8 +5,8 @@ from __future__ import annotations
 import re
 from typing import Final, TypeAlias
 
-from droidgate.model.errors import WriteError
-from droidgate.parsing.xml_text import NOT_XML
+from droidgate_mappings.model.errors import WriteError
+from droidgate_mappings.text.xml_text import NOT_XML
 
 Node: TypeAlias = "tuple[str, str | list[Node]]"
 """A tag and its text, or a tag and its children."""

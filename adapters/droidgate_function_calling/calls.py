@@ -6,12 +6,12 @@ import json
 from collections.abc import Callable, Mapping
 from typing import Final
 
-from droidgate.formats import ModelCall
-from droidgate.model.errors import InputError
-from droidgate.model.json_values import Json
-from droidgate.parsing.json_text import parse_json
 from droidgate_function_calling.tables import ANTHROPIC, GEMINI, OPENAI, OPENAI_CHAT, OPENAI_STRICT
-from droidgate_mappings.tables import DialectTable
+from droidgate_mappings.formats.format import ModelCall
+from droidgate_mappings.model.errors import InputError
+from droidgate_mappings.model.json_values import Json
+from droidgate_mappings.tables.loading import DialectTable
+from droidgate_mappings.text.json_text import parse_json
 
 _Object = Mapping[str, Json]
 _GEMINI_NAMES: Final = ("functionCall", "function_call")

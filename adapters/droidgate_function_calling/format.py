@@ -1,12 +1,12 @@
-"""The tool lists of model vendors as `droidgate.formats` knows them."""
+"""The tool lists of model vendors as `droidgate_mappings.formats.format` knows them."""
 
 from __future__ import annotations
 
 from typing import Final
 
-from droidgate.formats import Format, lazily
 from droidgate_function_calling.read import detect, read_application, read_file
 from droidgate_function_calling.tables import TABLES
+from droidgate_mappings.formats.format import Format, lazily
 
 FORMAT: Final = Format(
     tables=TABLES,

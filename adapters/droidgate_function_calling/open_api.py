@@ -6,8 +6,8 @@ import re
 from collections.abc import Mapping
 from typing import Final
 
-from droidgate.json_schema import Schema
-from droidgate.model.json_values import Json
+from droidgate_mappings.json_schema import Schema
+from droidgate_mappings.model.json_values import Json
 
 _UNSPECIFIED: Final = "TYPE_UNSPECIFIED"
 _TYPES: Final = frozenset({"STRING", "NUMBER", "INTEGER", "BOOLEAN", "ARRAY", "OBJECT", "NULL"})

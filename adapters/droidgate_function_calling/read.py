@@ -7,19 +7,19 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 from typing import Final
 
-from droidgate.application import Application
-from droidgate.formats import Reading, SourceFile
-from droidgate.json_schema import read_schema
-from droidgate.leniency import ReadingContext
-from droidgate.model.capability import Capability, Place, Provider
-from droidgate.model.errors import InputError
-from droidgate.model.findings import Finding, Level, finding_code
-from droidgate.model.json_values import Json
-from droidgate.model.types import Type
-from droidgate.parsing.json_text import parse_json
 from droidgate_function_calling.open_api import to_json_schema
 from droidgate_function_calling.shapes import ToolEntry, ToolList, find_no_tools, find_tools
 from droidgate_function_calling.tables import ANTHROPIC, FORMAT_ID, GEMINI, OPENAI, TABLES, as_extensions
+from droidgate_mappings.formats.format import Reading, SourceFile
+from droidgate_mappings.formats.leniency import ReadingContext
+from droidgate_mappings.json_schema import read_schema
+from droidgate_mappings.model.application import Application
+from droidgate_mappings.model.capability import Capability, Place, Provider
+from droidgate_mappings.model.errors import InputError
+from droidgate_mappings.model.findings import Finding, Level, finding_code
+from droidgate_mappings.model.json_values import Json
+from droidgate_mappings.model.types import Type
+from droidgate_mappings.text.json_text import parse_json
 
 VENDOR_TOOL: Final = finding_code(
     "vendor-tool",

@@ -6,8 +6,8 @@ from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field
 from typing import Final
 
-from droidgate.model.json_values import Json, pointer_token
 from droidgate_function_calling.tables import ANTHROPIC, GEMINI, OPENAI, OPENAI_CHAT
+from droidgate_mappings.model.json_values import Json, pointer_token
 
 SCHEMA_WORDS: Final = frozenset({"type", "properties", "$ref", "anyOf", "oneOf", "allOf"})
 _DECLARATIONS: Final = ("functionDeclarations", "function_declarations")

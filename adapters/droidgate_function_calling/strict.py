@@ -11,14 +11,14 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Final
 
-from droidgate.fit.objects import null_definitions, takes_null
-from droidgate.json_schema import write_schema
-from droidgate.json_schema.words import ANNOTATION
-from droidgate.model.capability import Capability, Provider, child_types, reachable_definitions
-from droidgate.model.findings import Finding, Level, finding_code
-from droidgate.model.json_values import Json, json_equal
-from droidgate.model.leaves import different_leaves, leaves_of_provider
-from droidgate.model.types import ArrayType, ObjectType, OneOfType, Property, ScalarType, Type
+from droidgate_mappings.fit.objects import null_definitions, takes_null
+from droidgate_mappings.json_schema import write_schema
+from droidgate_mappings.json_schema.words import ANNOTATION
+from droidgate_mappings.model.capability import Capability, Provider, child_types, reachable_definitions
+from droidgate_mappings.model.findings import Finding, Level, finding_code
+from droidgate_mappings.model.json_values import Json, json_equal
+from droidgate_mappings.model.leaves import different_leaves, leaves_of_provider
+from droidgate_mappings.model.types import ArrayType, ObjectType, OneOfType, Property, ScalarType, Type
 
 NULL_FOR_NONE: Final = finding_code(
     "null-for-none",

@@ -8,15 +8,6 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping
 from typing import Any, Final
 
-from droidgate.fit import fit_provider
-from droidgate.fit.codes import EXTENSION_DROPPED, NOTATION_DROPPED
-from droidgate.formats import Artifact, Writing
-from droidgate.json_schema import NAMESPACE, NOTATION, add_discriminators, write_schema
-from droidgate.model.capability import Capability, Provider
-from droidgate.model.errors import WriteError
-from droidgate.model.findings import Finding, Level, finding_code
-from droidgate.model.json_values import Json, pointer_name, pointer_token, readable_json
-from droidgate.model.types import AnyType, Extensions, Type
 from droidgate_function_calling.strict import is_strict, make_strict, write_strict_schema
 from droidgate_function_calling.tables import (
     ANTHROPIC,
@@ -27,8 +18,17 @@ from droidgate_function_calling.tables import (
     OPENAI_STRICT,
     TABLES,
 )
-from droidgate_mappings.capacity import Capacity
-from droidgate_mappings.tables import DialectTable
+from droidgate_mappings.fit import fit_provider
+from droidgate_mappings.fit.codes import EXTENSION_DROPPED, NOTATION_DROPPED
+from droidgate_mappings.formats.format import Artifact, Writing
+from droidgate_mappings.json_schema import NAMESPACE, NOTATION, add_discriminators, write_schema
+from droidgate_mappings.model.capability import Capability, Provider
+from droidgate_mappings.model.errors import WriteError
+from droidgate_mappings.model.findings import Finding, Level, finding_code
+from droidgate_mappings.model.json_values import Json, pointer_name, pointer_token, readable_json
+from droidgate_mappings.model.types import AnyType, Extensions, Type
+from droidgate_mappings.tables.capacity import Capacity
+from droidgate_mappings.tables.loading import DialectTable
 
 FILE_NAME: Final = "tools.json"
 

@@ -6,9 +6,9 @@ from typing import Final, TypeVar
 
 from pydantic import ValidationError
 
-from droidgate.model.capability import CapabilityAccess, ComponentAccess
-from droidgate.model.errors import InputError
-from droidgate.model.json_values import Json
+from droidgate_mappings.model.capability import CapabilityAccess, ComponentAccess
+from droidgate_mappings.model.errors import InputError
+from droidgate_mappings.model.json_values import Json
 
 _Access = TypeVar("_Access", ComponentAccess, CapabilityAccess)
 

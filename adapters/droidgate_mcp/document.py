@@ -13,8 +13,8 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any, Final
 
-from droidgate.model.errors import InputError
-from droidgate.model.json_values import Json, canonical_json, pointer_name, pointer_token
+from droidgate_mappings.model.errors import InputError
+from droidgate_mappings.model.json_values import Json, canonical_json, pointer_name, pointer_token
 from droidgate_mcp.facts import META_POINTER
 from droidgate_mcp.tables import CACHE_DEFAULTS, MODERN
 

@@ -9,7 +9,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Final
 
-from droidgate.model.json_values import Json, pointer_name, pointer_token
+from droidgate_mappings.model.json_values import Json, pointer_name, pointer_token
 
 META_POINTER: Final = "/_meta"
 """Prefix of the facts that keep `_meta` of a tool, or of the object that holds the tools."""

@@ -1,10 +1,10 @@
-"""The MCP format as `droidgate.formats` knows it."""
+"""The MCP format as `droidgate_mappings.formats.format` knows it."""
 
 from __future__ import annotations
 
 from typing import Final
 
-from droidgate.formats import Format, lazily
+from droidgate_mappings.formats.format import Format, lazily
 from droidgate_mcp.read import detect, read_application, read_file
 from droidgate_mcp.tables import TABLES
 

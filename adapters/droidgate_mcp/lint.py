@@ -7,12 +7,12 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 from typing import Final
 
-from droidgate.formats import SourceFile
-from droidgate.model.capability import Place
-from droidgate.model.findings import Finding
-from droidgate.model.json_values import Json
-from droidgate.model.lint_rules import LintRule
-from droidgate.parsing.json_text import parse_json
+from droidgate_mappings.formats.format import SourceFile
+from droidgate_mappings.model.capability import Place
+from droidgate_mappings.model.findings import Finding
+from droidgate_mappings.model.json_values import Json
+from droidgate_mappings.model.lint_rules import LintRule
+from droidgate_mappings.text.json_text import parse_json
 from droidgate_mcp import lint_rules as rules
 from droidgate_mcp.document import take_apart
 from droidgate_mcp.tables import CACHE_DEFAULTS, HINTS

@@ -5,8 +5,8 @@ from __future__ import annotations
 from functools import partial
 from typing import Final
 
-from droidgate.model.findings import Level
-from droidgate.model.lint_rules import LintRules
+from droidgate_mappings.model.findings import Level
+from droidgate_mappings.model.lint_rules import LintRules
 
 _BOOK: Final = LintRules("MCP", __name__)
 _error = partial(_BOOK.declare, Level.ERROR)

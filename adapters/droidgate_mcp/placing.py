@@ -7,12 +7,12 @@ from __future__ import annotations
 
 from typing import Any
 
-from droidgate.fit.codes import NOTATION_DROPPED
-from droidgate.json_schema import NAMESPACE, place_definitions, replace_references
-from droidgate.model.capability import Capability, Provider, reachable_definitions
-from droidgate.model.findings import Finding, Level
-from droidgate.model.leaves import different_leaves, leaves_of_provider
-from droidgate.model.types import Type
+from droidgate_mappings.fit.codes import NOTATION_DROPPED
+from droidgate_mappings.json_schema import NAMESPACE, place_definitions, replace_references
+from droidgate_mappings.model.capability import Capability, Provider, reachable_definitions
+from droidgate_mappings.model.findings import Finding, Level
+from droidgate_mappings.model.leaves import different_leaves, leaves_of_provider
+from droidgate_mappings.model.types import Type
 
 
 def place_all_definitions(

@@ -7,11 +7,11 @@ from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
 from typing import Any, Final, TypeVar
 
-from droidgate.application import Application
-from droidgate.formats import Reading, SourceFile
-from droidgate.json_schema import read_schema
-from droidgate.leniency import ReadingContext
-from droidgate.model.capability import (
+from droidgate_mappings.formats.format import Reading, SourceFile
+from droidgate_mappings.formats.leniency import ReadingContext
+from droidgate_mappings.json_schema import read_schema
+from droidgate_mappings.model.application import Application
+from droidgate_mappings.model.capability import (
     Capability,
     CapabilityAccess,
     ComponentAccess,
@@ -19,10 +19,10 @@ from droidgate.model.capability import (
     Place,
     Provider,
 )
-from droidgate.model.errors import InputError
-from droidgate.model.json_values import Json
-from droidgate.model.types import AnyType, Extensions, Type
-from droidgate.parsing.json_text import parse_json
+from droidgate_mappings.model.errors import InputError
+from droidgate_mappings.model.json_values import Json
+from droidgate_mappings.model.types import AnyType, Extensions, Type
+from droidgate_mappings.text.json_text import parse_json
 from droidgate_mcp.access import read_access
 from droidgate_mcp.document import ToolListDocument, is_further_field, is_shape, take_apart
 from droidgate_mcp.facts import (

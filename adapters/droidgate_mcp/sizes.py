@@ -4,11 +4,11 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 
-from droidgate.formats import Writing
-from droidgate.model.capability import Provider
-from droidgate.model.errors import DroidgateError
-from droidgate.model.json_values import Json, canonical_json
-from droidgate.parsing.json_text import WRITTEN, parse_json
+from droidgate_mappings.formats.format import Writing
+from droidgate_mappings.model.capability import Provider
+from droidgate_mappings.model.errors import DroidgateError
+from droidgate_mappings.model.json_values import Json, canonical_json
+from droidgate_mappings.text.json_text import WRITTEN, parse_json
 from droidgate_mcp.tables import FORMAT_ID, TABLES
 from droidgate_mcp.write import write
 

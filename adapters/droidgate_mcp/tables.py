@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Final
 
-from droidgate_mappings.tables import load_format_tables
+from droidgate_mappings.tables.loading import load_format_tables
 
 TABLES: Final = load_format_tables("mcp")
 FORMAT_ID: Final = TABLES.id

@@ -12,11 +12,11 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 from typing import Final
 
-from droidgate.fit import is_always_object, may_be_null
-from droidgate.model.errors import InputError
-from droidgate.model.json_values import Json, canonical_json
-from droidgate.model.types import Type
-from droidgate_mappings.failure_tokens import load_failure_tokens, read_failure, write_failure
+from droidgate_mappings.fit import is_always_object, may_be_null
+from droidgate_mappings.model.errors import InputError
+from droidgate_mappings.model.json_values import Json, canonical_json
+from droidgate_mappings.model.types import Type
+from droidgate_mappings.tables.failure_tokens import load_failure_tokens, read_failure, write_failure
 from droidgate_mcp.tables import HANDSHAKE, MODERN, TABLES
 
 INTERNAL_ERROR: Final = -32603

@@ -5,16 +5,16 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Final
 
-from droidgate.fit import Fitted, fit_provider
-from droidgate.fit.codes import NOTATION_DROPPED
-from droidgate.formats import Artifact, Writing
-from droidgate.json_schema import NAMESPACE, add_discriminators, write_schema
-from droidgate.model.capability import Capability, Provider, reachable_definitions
-from droidgate.model.errors import WriteError
-from droidgate.model.findings import Finding, Level
-from droidgate.model.json_values import Json, readable_json
-from droidgate.model.types import AnyType, Extensions, Type
-from droidgate_mappings.tables import DialectTable
+from droidgate_mappings.fit import Fitted, fit_provider
+from droidgate_mappings.fit.codes import NOTATION_DROPPED
+from droidgate_mappings.formats.format import Artifact, Writing
+from droidgate_mappings.json_schema import NAMESPACE, add_discriminators, write_schema
+from droidgate_mappings.model.capability import Capability, Provider, reachable_definitions
+from droidgate_mappings.model.errors import WriteError
+from droidgate_mappings.model.findings import Finding, Level
+from droidgate_mappings.model.json_values import Json, readable_json
+from droidgate_mappings.model.types import AnyType, Extensions, Type
+from droidgate_mappings.tables.loading import DialectTable
 from droidgate_mcp.access import stated_rules
 from droidgate_mcp.document import (
     holds_meta,

@@ -5,12 +5,12 @@ from __future__ import annotations
 from collections.abc import Iterable, Mapping
 from typing import Final
 
-from droidgate.leniency import ReadingContext
-from droidgate.model.capability import Capability, Place, Provider
-from droidgate.model.errors import InputError
-from droidgate.model.json_values import Json
-from droidgate.model.types import ObjectType, Type
-from droidgate.parsing.json_text import parse_json
+from droidgate_mappings.formats.leniency import ReadingContext
+from droidgate_mappings.model.capability import Capability, Place, Provider
+from droidgate_mappings.model.errors import InputError
+from droidgate_mappings.model.json_values import Json
+from droidgate_mappings.model.types import ObjectType, Type
+from droidgate_mappings.text.json_text import parse_json
 from droidgate_mmcp.json_output import write_json
 from droidgate_mmcp.manifest import MmcpManifestReader, form_of
 from droidgate_mmcp.tables import BROADCAST, FORMAT_ID, NAMES

@@ -1,10 +1,10 @@
-"""The mMCP format as `droidgate.formats` knows it."""
+"""The mMCP format as `droidgate_mappings.formats.format` knows it."""
 
 from __future__ import annotations
 
 from typing import Final
 
-from droidgate.formats import Format, lazily
+from droidgate_mappings.formats.format import Format, lazily
 from droidgate_mmcp.installed import (
     LOOKS_FOR,
     broadcast_providers,

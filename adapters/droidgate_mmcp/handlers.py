@@ -8,13 +8,18 @@ from __future__ import annotations
 from typing import Final
 from xml.sax.saxutils import quoteattr
 
-from droidgate.formats import Artifact, HandlerCode
-from droidgate.handlers.java import java_string, java_string_parts, read_template, write_shared_classes
-from droidgate.handlers.kotlin import write_author_class
-from droidgate.handlers.places import MARK, ClassPlace, place_classes
-from droidgate.model.capability import Provider
-from droidgate.model.json_values import Json
-from droidgate_mappings.tables import DialectTable
+from droidgate_android.handlers.java import (
+    java_string,
+    java_string_parts,
+    read_template,
+    write_shared_classes,
+)
+from droidgate_android.handlers.kotlin import write_author_class
+from droidgate_android.handlers.places import MARK, ClassPlace, place_classes
+from droidgate_mappings.formats.format import Artifact, HandlerCode
+from droidgate_mappings.model.capability import Provider
+from droidgate_mappings.model.json_values import Json
+from droidgate_mappings.tables.loading import DialectTable
 from droidgate_mmcp.discovery import write_discovery
 from droidgate_mmcp.tables import BROADCAST, NAMES
 

@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from droidgate.model.json_values import Json, one_line_json, readable_json
-from droidgate.parsing.xml_text import NOT_XML
+from droidgate_mappings.model.json_values import Json, one_line_json, readable_json
+from droidgate_mappings.text.xml_text import NOT_XML
 
 
 def write_json(value: Json, *, lines: bool = False) -> str:

@@ -7,16 +7,16 @@ from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field
 from typing import Final
 
-from droidgate.application import Application, Component
-from droidgate.formats import SourceFile
-from droidgate.leniency import ReadingContext
-from droidgate.model.capability import Place
-from droidgate.model.errors import InputError
-from droidgate.model.findings import Finding, Level
-from droidgate.model.json_values import Json, pointer_token
-from droidgate.model.lint_rules import LintRule
-from droidgate.parsing.json_text import decode_utf8
-from droidgate.parsing.manifest_limits import excess_of, utf16_length
+from droidgate_android.projects.manifest_limits import excess_of, utf16_length
+from droidgate_mappings.formats.format import SourceFile
+from droidgate_mappings.formats.leniency import ReadingContext
+from droidgate_mappings.model.application import Application, Component
+from droidgate_mappings.model.capability import Place
+from droidgate_mappings.model.errors import InputError
+from droidgate_mappings.model.findings import Finding, Level
+from droidgate_mappings.model.json_values import Json, pointer_token
+from droidgate_mappings.model.lint_rules import LintRule
+from droidgate_mappings.text.json_text import decode_utf8
 from droidgate_mmcp import lint_rules as rules
 from droidgate_mmcp.json_output import write_json
 from droidgate_mmcp.manifest import MANIFEST_KEYS, TOOL_KEYS, form_of, parse_manifest

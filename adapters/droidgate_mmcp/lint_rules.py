@@ -5,9 +5,9 @@ from __future__ import annotations
 from functools import partial
 from typing import Final
 
-from droidgate.model.findings import Level
-from droidgate.model.lint_rules import LintRules
-from droidgate.parsing.manifest_limits import REFUSED_BY
+from droidgate_android.projects.manifest_limits import REFUSED_BY
+from droidgate_mappings.model.findings import Level
+from droidgate_mappings.model.lint_rules import LintRules
 
 _BOOK: Final = LintRules("mMCP spec", __name__)
 _error = partial(_BOOK.declare, Level.ERROR)

@@ -7,13 +7,13 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 from typing import Any, Final, Never
 
-from droidgate.json_schema import read_schema
-from droidgate.leniency import ReadingContext
-from droidgate.model.capability import Capability, Place, Provider
-from droidgate.model.errors import InputError
-from droidgate.model.json_values import Json, pointer_token
-from droidgate.model.types import ObjectType, Type
-from droidgate.parsing.json_text import parse_json
+from droidgate_mappings.formats.leniency import ReadingContext
+from droidgate_mappings.json_schema import read_schema
+from droidgate_mappings.model.capability import Capability, Place, Provider
+from droidgate_mappings.model.errors import InputError
+from droidgate_mappings.model.json_values import Json, pointer_token
+from droidgate_mappings.model.types import ObjectType, Type
+from droidgate_mappings.text.json_text import parse_json
 from droidgate_mmcp.json_output import write_json
 from droidgate_mmcp.tables import BROADCAST, CURRENT, DRAFT, FORMAT_ID, NAMES, TEXT_FIELDS, TEXT_KEYS
 from droidgate_mmcp.words import is_flat_map, looks_like_schema, read_word_map, without_form_note

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import Final
 
-from droidgate.model.json_values import Json
+from droidgate_mappings.model.json_values import Json
 
 _TYPES: Final = frozenset({"array", "boolean", "integer", "null", "number", "object", "string"})
 

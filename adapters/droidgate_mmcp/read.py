@@ -6,22 +6,22 @@ from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, replace
 from typing import Any, Final
 
-from droidgate.application import Application, Component, MetaData, text_of_value
-from droidgate.component_reading import (
+from droidgate_mappings.formats.component_reading import (
     LABEL,
     inherited_access,
     read_access,
     report_unknown_attributes,
     report_unknown_texts,
 )
-from droidgate.formats import Reading, SourceFile, read_each_component
-from droidgate.leniency import ReadingContext
-from droidgate.model.capability import Place, Provider
-from droidgate.model.errors import InputError
-from droidgate.model.findings import Finding, Level, finding_code
-from droidgate.model.json_values import Json
-from droidgate.parsing.aapt_text import reference_in
-from droidgate.parsing.json_text import decode_utf8, parse_json
+from droidgate_mappings.formats.format import Reading, SourceFile, read_each_component
+from droidgate_mappings.formats.leniency import ReadingContext
+from droidgate_mappings.model.application import Application, Component, MetaData, text_of_value
+from droidgate_mappings.model.capability import Place, Provider
+from droidgate_mappings.model.errors import InputError
+from droidgate_mappings.model.findings import Finding, Level, finding_code
+from droidgate_mappings.model.json_values import Json
+from droidgate_mappings.text.aapt_text import reference_in
+from droidgate_mappings.text.json_text import decode_utf8, parse_json
 from droidgate_mmcp.manifest import parse_manifest, read_manifest
 from droidgate_mmcp.tables import CURRENT, FORMAT_ID, NAMES, TEXT_KEYS
 

@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from droidgate.leniency import ReadingContext
-from droidgate.shell_calls import (
+from droidgate_mappings.formats.leniency import ReadingContext
+from droidgate_mappings.formats.shell_calls import (
     BroadcastOutput,
     NotCarriedError,
     OrderedBroadcast,

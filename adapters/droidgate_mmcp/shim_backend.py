@@ -5,16 +5,16 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from typing import Final
 
-from droidgate.apk.budgets import MAX_XML_BYTES
-from droidgate.apk.declared_digests import entry_behind, events_of_entry, recipe_digest, value_behind
-from droidgate.apk.file_kinds import is_binary_xml
-from droidgate.apk.reader import Apk
-from droidgate.application import Component
-from droidgate.leniency import ReadingContext
-from droidgate.model.capability import Capability, Place, Provider
-from droidgate.model.errors import InputError
-from droidgate.model.json_values import Json, canonical_json
-from droidgate.shim_backend import DiscoveredTool
+from droidgate_android.apk.budgets import MAX_XML_BYTES
+from droidgate_android.apk.declared_digests import entry_behind, events_of_entry, recipe_digest, value_behind
+from droidgate_android.apk.file_kinds import is_binary_xml
+from droidgate_android.apk.reader import Apk
+from droidgate_mappings.formats.leniency import ReadingContext
+from droidgate_mappings.formats.shim_backend import DiscoveredTool
+from droidgate_mappings.model.application import Component
+from droidgate_mappings.model.capability import Capability, Place, Provider
+from droidgate_mappings.model.errors import InputError
+from droidgate_mappings.model.json_values import Json, canonical_json
 from droidgate_mmcp.discovery import read_discovered_tools
 from droidgate_mmcp.read import TOOLS_NOT_IN_FILES
 from droidgate_mmcp.tables import BROADCAST, NAMES

@@ -4,11 +4,16 @@ from __future__ import annotations
 
 from typing import Final
 
-from droidgate.formats import Advertised, Artifact, ShimOffer, Writing
-from droidgate.model.findings import Finding, finding_code
-from droidgate.parsing.manifest_limits import MAX_META_DATA, REFUSED_BY
-from droidgate.shim_frontend import dialect_of_shim, frontend_class, offered_provider, warning_at
-from droidgate_mappings.tables import DialectTable
+from droidgate_android.projects.manifest_limits import MAX_META_DATA, REFUSED_BY
+from droidgate_mappings.formats.format import Advertised, Artifact, ShimOffer, Writing
+from droidgate_mappings.formats.shim_frontend import (
+    dialect_of_shim,
+    frontend_class,
+    offered_provider,
+    warning_at,
+)
+from droidgate_mappings.model.findings import Finding, finding_code
+from droidgate_mappings.tables.loading import DialectTable
 from droidgate_mmcp.android_manifest import ComponentElement, write_android_manifest
 from droidgate_mmcp.json_output import write_json
 from droidgate_mmcp.tables import BROADCAST, NAMES, TABLES

@@ -9,12 +9,12 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 from typing import Final
 
-from droidgate.leniency import ReadingContext
-from droidgate.model.capability import Place
-from droidgate.model.errors import InputError
-from droidgate.model.json_values import Json
-from droidgate.parsing.json_text import JsonParser
-from droidgate_mappings.failure_tokens import read_failure
+from droidgate_mappings.formats.leniency import ReadingContext
+from droidgate_mappings.model.capability import Place
+from droidgate_mappings.model.errors import InputError
+from droidgate_mappings.model.json_values import Json
+from droidgate_mappings.tables.failure_tokens import read_failure
+from droidgate_mappings.text.json_text import JsonParser
 from droidgate_mmcp.json_output import write_json
 from droidgate_mmcp.tables import NAMES
 

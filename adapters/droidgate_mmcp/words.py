@@ -5,9 +5,17 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Any, Final
 
-from droidgate.json_schema import ANNOTATION, Schema
-from droidgate.model.json_values import Json
-from droidgate.model.types import SCALAR_KINDS, AnyType, ArrayType, ObjectType, Property, ScalarType, Type
+from droidgate_mappings.json_schema import ANNOTATION, Schema
+from droidgate_mappings.model.json_values import Json
+from droidgate_mappings.model.types import (
+    SCALAR_KINDS,
+    AnyType,
+    ArrayType,
+    ObjectType,
+    Property,
+    ScalarType,
+    Type,
+)
 from droidgate_mmcp.tables import FORMAT_ID, KIND_OF_WORD, WORD_OF_KIND
 
 FORM_NOTE: Final[Mapping[str, Json]] = {ANNOTATION: {"form": "schema"}}

@@ -8,19 +8,19 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Any, Final
 
-from droidgate.component_access import enabled_attribute, enabled_resources
-from droidgate.fit import Fitted, fit_provider
-from droidgate.fit.codes import EXTENSION_DROPPED, NOTATION_DROPPED
-from droidgate.formats import Artifact, Writing
-from droidgate.json_schema import add_discriminators, write_schema
-from droidgate.model.capability import Capability, Provider
-from droidgate.model.errors import WriteError
-from droidgate.model.findings import Finding, Level
-from droidgate.model.json_values import Json
-from droidgate.model.types import Extensions, ObjectType, Type
-from droidgate.parsing.manifest_limits import MAX_META_DATA, utf16_length
-from droidgate_mappings.capacity import Capacity
-from droidgate_mappings.tables import DialectTable
+from droidgate_android.projects.manifest_limits import MAX_META_DATA, utf16_length
+from droidgate_mappings.fit import Fitted, fit_provider
+from droidgate_mappings.fit.codes import EXTENSION_DROPPED, NOTATION_DROPPED
+from droidgate_mappings.formats.component_writing import enabled_attribute, enabled_resources
+from droidgate_mappings.formats.format import Artifact, Writing
+from droidgate_mappings.json_schema import add_discriminators, write_schema
+from droidgate_mappings.model.capability import Capability, Provider
+from droidgate_mappings.model.errors import WriteError
+from droidgate_mappings.model.findings import Finding, Level
+from droidgate_mappings.model.json_values import Json
+from droidgate_mappings.model.types import Extensions, ObjectType, Type
+from droidgate_mappings.tables.capacity import Capacity
+from droidgate_mappings.tables.loading import DialectTable
 from droidgate_mmcp.android_manifest import ComponentElement, refuse_long_texts, write_android_manifest
 from droidgate_mmcp.discovery import write_discovery
 from droidgate_mmcp.json_output import write_json

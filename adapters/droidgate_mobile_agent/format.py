@@ -1,10 +1,10 @@
-"""The commands of MobileAgent as `droidgate.formats` knows them: read, and never written."""
+"""The commands of MobileAgent as `droidgate_mappings.formats.format` knows them: read, and never written."""
 
 from __future__ import annotations
 
 from typing import Final
 
-from droidgate.formats import Format
+from droidgate_mappings.formats.format import Format
 from droidgate_mobile_agent.read import built_in, detect, read_application, read_file
 from droidgate_mobile_agent.tables import TABLES
 

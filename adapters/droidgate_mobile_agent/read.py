@@ -7,16 +7,20 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 from typing import Final
 
-from droidgate.application import Application
-from droidgate.formats import Reading, SourceFile
-from droidgate.json_schema import read_schema
-from droidgate.leniency import ReadingContext
-from droidgate.model.capability import Capability, Effects, Place, Provider
-from droidgate.model.errors import InputError
-from droidgate.model.json_values import Json, canonical_json, pointer_token
-from droidgate.model.types import Extensions, ObjectType, Type
-from droidgate.parsing.json_text import parse_json
-from droidgate_mappings.mobile_agent import MobileAgentCommand, load_mobile_agent, mobile_agent_commands
+from droidgate_mappings.formats.format import Reading, SourceFile
+from droidgate_mappings.formats.leniency import ReadingContext
+from droidgate_mappings.json_schema import read_schema
+from droidgate_mappings.model.application import Application
+from droidgate_mappings.model.capability import Capability, Effects, Place, Provider
+from droidgate_mappings.model.errors import InputError
+from droidgate_mappings.model.json_values import Json, canonical_json, pointer_token
+from droidgate_mappings.model.types import Extensions, ObjectType, Type
+from droidgate_mappings.tables.mobile_agent import (
+    MobileAgentCommand,
+    load_mobile_agent,
+    mobile_agent_commands,
+)
+from droidgate_mappings.text.json_text import parse_json
 from droidgate_mobile_agent.tables import (
     ACTION,
     COMMANDS_DIALECT,

@@ -8,7 +8,7 @@ import re
 from dataclasses import dataclass
 from typing import Final, Literal
 
-from droidgate_mappings.tables import FormatTables, load_format_tables
+from droidgate_mappings.tables.loading import FormatTables, load_format_tables
 
 TABLES: Final[FormatTables] = load_format_tables("mobile-mcp")
 FORMAT_ID: Final = TABLES.id

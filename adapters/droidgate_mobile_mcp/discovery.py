@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from typing import Final
 
-from droidgate.installed import CallRoute, ComponentQuery, DeviceFacts
-from droidgate.model.capability import Provider
+from droidgate_mappings.formats.installed import CallRoute, ComponentQuery, DeviceFacts
+from droidgate_mappings.model.capability import Provider
 from droidgate_mobile_mcp.constants import ACTIONS, TABLES
 
 LOOKS_FOR: Final = tuple(ComponentQuery("service", action) for action in ACTIONS)
@@ -21,7 +21,7 @@ def call_routes(provider: Provider, facts: DeviceFacts) -> tuple[CallRoute, ...]
     """Return the one way there is: through an app on the phone.
 
     A request carries a PendingIntent or a Messenger for the answer, which no shell command can pass. Whether
-    the component lets anybody call is the rule of `droidgate.callability`.
+    the component lets anybody call is the rule of `droidgate_mappings.model.reachability`.
     """
     needs = [] if facts.is_behind_a_shim(provider.package) else [_SHIM]
     if provider.dialect not in _SERVED:

@@ -14,13 +14,13 @@ from dataclasses import dataclass
 from functools import lru_cache
 from typing import Final, Literal
 
-from droidgate.application import Resources
-from droidgate.leniency import ReadingContext
-from droidgate.model.capability import Place
-from droidgate.model.errors import BudgetError, InputError
-from droidgate.model.json_values import Json
-from droidgate.parsing.aapt_text import escape_xml_attribute, read_xml_attribute, reference_in
-from droidgate.parsing.xml_text import TOOLS, Element, child_elements, parse_xml, xpath_of
+from droidgate_mappings.formats.leniency import ReadingContext
+from droidgate_mappings.model.application import Resources
+from droidgate_mappings.model.capability import Place
+from droidgate_mappings.model.errors import BudgetError, InputError
+from droidgate_mappings.model.json_values import Json
+from droidgate_mappings.text.aapt_text import escape_xml_attribute, read_xml_attribute, reference_in
+from droidgate_mappings.text.xml_text import TOOLS, Element, child_elements, parse_xml, xpath_of
 
 _CURLY_QUOTES: Final = re.compile("[\u201c\u201d]")
 _CURLY_VALUE: Final = re.compile('(=\\s*)[\u201c\u201d]([^"\u201c\u201d<]*)["\u201c\u201d]')

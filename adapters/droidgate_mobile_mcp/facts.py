@@ -27,13 +27,13 @@ from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
 from typing import Any, Final
 
-from droidgate.fit.codes import EXTENSION_DROPPED, NOTATION_DROPPED
-from droidgate.model.capability import Capability, Provider
-from droidgate.model.findings import Finding, Level
-from droidgate.model.json_values import Json, pointer_token
-from droidgate.model.types import ArrayType, Extensions, ObjectType, Property, ScalarType, Type
-from droidgate.parsing.aapt_text import reference_in
-from droidgate.parsing.xml_text import NOT_XML, TOOLS
+from droidgate_mappings.fit.codes import EXTENSION_DROPPED, NOTATION_DROPPED
+from droidgate_mappings.model.capability import Capability, Provider
+from droidgate_mappings.model.findings import Finding, Level
+from droidgate_mappings.model.json_values import Json, pointer_token
+from droidgate_mappings.model.types import ArrayType, Extensions, ObjectType, Property, ScalarType, Type
+from droidgate_mappings.text.aapt_text import reference_in
+from droidgate_mappings.text.xml_text import NOT_XML, TOOLS
 from droidgate_mobile_mcp.constants import (
     ACTIONS,
     FORMAT_ID,

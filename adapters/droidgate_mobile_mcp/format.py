@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 from typing import Final
 
-from droidgate.formats import Format, SourceFile, lazily
+from droidgate_mappings.formats.format import Format, SourceFile, lazily
 from droidgate_mobile_mcp.constants import FORMS, TABLES
 from droidgate_mobile_mcp.discovery import LOOKS_FOR, call_routes
 from droidgate_mobile_mcp.read import read_file

@@ -10,13 +10,18 @@ import zlib
 from typing import Final
 from xml.sax.saxutils import quoteattr
 
-from droidgate.formats import Artifact, HandlerCode
-from droidgate.handlers.java import java_string, java_string_parts, read_template, write_shared_classes
-from droidgate.handlers.kotlin import write_author_class
-from droidgate.handlers.places import MARK, ClassPlace, place_classes
-from droidgate.model.capability import Provider
-from droidgate.model.types import ObjectType
-from droidgate_mappings.tables import DialectTable
+from droidgate_android.handlers.java import (
+    java_string,
+    java_string_parts,
+    read_template,
+    write_shared_classes,
+)
+from droidgate_android.handlers.kotlin import write_author_class
+from droidgate_android.handlers.places import MARK, ClassPlace, place_classes
+from droidgate_mappings.formats.format import Artifact, HandlerCode
+from droidgate_mappings.model.capability import Provider
+from droidgate_mappings.model.types import ObjectType
+from droidgate_mappings.tables.loading import DialectTable
 from droidgate_mobile_mcp.constants import NAMES
 from droidgate_mobile_mcp.facts import word_of
 

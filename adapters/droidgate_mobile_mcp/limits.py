@@ -6,12 +6,12 @@ from collections.abc import Callable, Iterable
 from dataclasses import dataclass
 from typing import Final
 
-from droidgate.model.capability import Capability, Provider
-from droidgate.model.findings import Finding, Level, finding_code
-from droidgate.model.json_values import pointer_token
-from droidgate.model.types import ObjectType, Property, Type
-from droidgate.parsing.aapt_text import MAX_STRING_RESOURCE_BYTES
-from droidgate.parsing.manifest_limits import MAX_META_DATA, utf16_length
+from droidgate_android.projects.manifest_limits import MAX_META_DATA, utf16_length
+from droidgate_mappings.model.capability import Capability, Provider
+from droidgate_mappings.model.findings import Finding, Level, finding_code
+from droidgate_mappings.model.json_values import pointer_token
+from droidgate_mappings.model.types import ObjectType, Property, Type
+from droidgate_mappings.text.aapt_text import MAX_STRING_RESOURCE_BYTES
 
 TEXT_TRUNCATED: Final = finding_code(
     "text-truncated",

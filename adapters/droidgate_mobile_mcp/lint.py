@@ -6,14 +6,14 @@ from collections.abc import Iterator
 from dataclasses import dataclass, field
 from typing import Final
 
-from droidgate.formats import SourceFile
-from droidgate.leniency import ReadingContext
-from droidgate.model.capability import Place
-from droidgate.model.errors import InputError
-from droidgate.model.findings import Finding
-from droidgate.model.lint_rules import LintRule
-from droidgate.parsing.aapt_text import reference_in
-from droidgate.parsing.xml_text import TOOLS
+from droidgate_mappings.formats.format import SourceFile
+from droidgate_mappings.formats.leniency import ReadingContext
+from droidgate_mappings.model.capability import Place
+from droidgate_mappings.model.errors import InputError
+from droidgate_mappings.model.findings import Finding
+from droidgate_mappings.model.lint_rules import LintRule
+from droidgate_mappings.text.aapt_text import reference_in
+from droidgate_mappings.text.xml_text import TOOLS
 from droidgate_mobile_mcp import rules
 from droidgate_mobile_mcp.constants import FORMS, NAMES, WORDS
 from droidgate_mobile_mcp.document import (

@@ -6,12 +6,12 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
 
-from droidgate.application import Application, Component, MetaData, find_elsewhere
-from droidgate.leniency import ReadingContext
-from droidgate.model.capability import Place
-from droidgate.model.errors import InputError
-from droidgate.model.findings import Finding
-from droidgate.model.lint_rules import LintRule
+from droidgate_mappings.formats.leniency import ReadingContext
+from droidgate_mappings.model.application import Application, Component, MetaData, find_elsewhere
+from droidgate_mappings.model.capability import Place
+from droidgate_mappings.model.errors import InputError
+from droidgate_mappings.model.findings import Finding
+from droidgate_mappings.model.lint_rules import LintRule
 from droidgate_mobile_mcp import rules
 from droidgate_mobile_mcp.constants import ACTIONS, FORMS, KEYS, Role
 from droidgate_mobile_mcp.document import parse_document

@@ -5,12 +5,12 @@ from __future__ import annotations
 from dataclasses import dataclass, field
 from typing import Final
 
-from droidgate.formats import Reading, SourceFile
-from droidgate.leniency import ReadingContext
-from droidgate.model.capability import Capability, Provider
-from droidgate.model.errors import InputError
-from droidgate.model.json_values import Json
-from droidgate.model.types import ArrayType, Extensions, ObjectType, Property, ScalarType, Type
+from droidgate_mappings.formats.format import Reading, SourceFile
+from droidgate_mappings.formats.leniency import ReadingContext
+from droidgate_mappings.model.capability import Capability, Provider
+from droidgate_mappings.model.errors import InputError
+from droidgate_mappings.model.json_values import Json
+from droidgate_mappings.model.types import ArrayType, Extensions, ObjectType, Property, ScalarType, Type
 from droidgate_mobile_mcp.constants import FORMAT_ID, FORMS, SAME_MAJOR, WORDS, word_fact
 from droidgate_mobile_mcp.document import (
     DescriptorDocument,

@@ -6,18 +6,18 @@ import re
 from dataclasses import dataclass, replace
 from typing import Final
 
-from droidgate.application import Application, Component, MetaData, text_of_value
-from droidgate.component_reading import (
+from droidgate_mappings.formats.component_reading import (
     TextAttribute,
     inherited_access,
     read_access,
     report_unknown_attributes,
     report_unknown_texts,
 )
-from droidgate.formats import Reading, read_each_component
-from droidgate.leniency import ReadingContext
-from droidgate.model.capability import Place, Provider
-from droidgate.model.json_values import Json
+from droidgate_mappings.formats.format import Reading, read_each_component
+from droidgate_mappings.formats.leniency import ReadingContext
+from droidgate_mappings.model.application import Application, Component, MetaData, text_of_value
+from droidgate_mappings.model.capability import Place, Provider
+from droidgate_mappings.model.json_values import Json
 from droidgate_mobile_mcp.constants import ACTIONS, FORMAT_ID, FORMS, KEYS, NAMES, ROLES, DescriptorForm, Role
 from droidgate_mobile_mcp.document import DescriptorDocument, parse_document
 from droidgate_mobile_mcp.read import own_extensions, read_descriptor

@@ -11,8 +11,8 @@ from collections.abc import Iterable
 from functools import partial
 from typing import Final
 
-from droidgate.model.findings import Finding, Level
-from droidgate.model.lint_rules import LintRules
+from droidgate_mappings.model.findings import Finding, Level
+from droidgate_mappings.model.lint_rules import LintRules
 
 
 def sorted_by_place(findings: Iterable[Finding]) -> tuple[Finding, ...]:

@@ -3,7 +3,7 @@
 
 Pure functions over texts and string extras. What travels next to the text (the PendingIntent `mcp_callback`,
 a Message's `replyTo`) belongs to the sender. Values are read as they are: coercing and checking them
-against a capability's types is the business of `droidgate.calls`.
+against a capability's types is the business of `droidgate_mappings.values`.
 """
 
 from __future__ import annotations

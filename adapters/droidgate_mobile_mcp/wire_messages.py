@@ -8,9 +8,9 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 from typing import ClassVar, Final, Literal
 
-from droidgate.model.errors import DroidgateError, InputError, UsageError
-from droidgate.model.json_values import Json, canonical_json
-from droidgate.parsing.json_text import JsonParser
+from droidgate_mappings.model.errors import DroidgateError, InputError, UsageError
+from droidgate_mappings.model.json_values import Json, canonical_json
+from droidgate_mappings.text.json_text import JsonParser
 from droidgate_mobile_mcp.constants import NAMES
 from droidgate_mobile_mcp.wire_dialects import WireDialect
 

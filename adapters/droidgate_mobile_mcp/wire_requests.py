@@ -6,10 +6,10 @@ from collections.abc import Mapping
 from dataclasses import dataclass, replace
 from typing import Final
 
-from droidgate.leniency import ReadingContext
-from droidgate.model.errors import InputError
-from droidgate.model.json_values import Json, canonical_json, json_equal
-from droidgate.parsing.manifest_limits import utf16_length
+from droidgate_android.projects.manifest_limits import utf16_length
+from droidgate_mappings.formats.leniency import ReadingContext
+from droidgate_mappings.model.errors import InputError
+from droidgate_mappings.model.json_values import Json, canonical_json, json_equal
 from droidgate_mobile_mcp.constants import NAMES
 from droidgate_mobile_mcp.wire_dialects import (
     MM_0,

@@ -8,11 +8,11 @@ from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 from typing import Final
 
-from droidgate.leniency import ReadingContext
-from droidgate.model.errors import InputError
-from droidgate.model.json_values import Json, canonical_json
-from droidgate.model.types import ObjectType, Type
-from droidgate_mappings.failure_tokens import read_failure, write_failure
+from droidgate_mappings.formats.leniency import ReadingContext
+from droidgate_mappings.model.errors import InputError
+from droidgate_mappings.model.json_values import Json, canonical_json
+from droidgate_mappings.model.types import ObjectType, Type
+from droidgate_mappings.tables.failure_tokens import read_failure, write_failure
 from droidgate_mobile_mcp.constants import NAMES, WORDS
 from droidgate_mobile_mcp.facts import facts_of
 from droidgate_mobile_mcp.wire_dialects import (

@@ -11,20 +11,20 @@ from functools import lru_cache
 from typing import Final
 from xml.sax.saxutils import escape
 
-from droidgate.component_access import enabled_attribute, enabled_resources
-from droidgate.fit import Fitted, fit_provider
-from droidgate.formats import Artifact, Writing
-from droidgate.model.capability import Capability, Provider
-from droidgate.model.errors import WriteError
-from droidgate.model.findings import Finding
-from droidgate.model.json_values import Json
-from droidgate.model.types import ObjectType, Property
-from droidgate.parsing.aapt_text import (
+from droidgate_mappings.fit import Fitted, fit_provider
+from droidgate_mappings.formats.component_writing import enabled_attribute, enabled_resources
+from droidgate_mappings.formats.format import Artifact, Writing
+from droidgate_mappings.model.capability import Capability, Provider
+from droidgate_mappings.model.errors import WriteError
+from droidgate_mappings.model.findings import Finding
+from droidgate_mappings.model.json_values import Json
+from droidgate_mappings.model.types import ObjectType, Property
+from droidgate_mappings.tables.loading import DialectTable
+from droidgate_mappings.text.aapt_text import (
     escape_attribute_value,
     escape_string_resource,
     escape_xml_attribute,
 )
-from droidgate_mappings.tables import DialectTable
 from droidgate_mobile_mcp.constants import FORMAT_ID, FORMS, NAMES, DescriptorForm
 from droidgate_mobile_mcp.facts import facts_of, keep_writable_facts, word_of
 from droidgate_mobile_mcp.limits import cut_long_texts, fits_a_resource

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from typing import Final
 
-from droidgate.installed import CallRoute, ComponentQuery, DeviceFacts
-from droidgate.model.capability import Provider
+from droidgate_mappings.formats.installed import CallRoute, ComponentQuery, DeviceFacts
+from droidgate_mappings.model.capability import Provider
 from droidgate_observed.constants import PROTOCOLS
 
 LOOKS_FOR: Final = tuple(

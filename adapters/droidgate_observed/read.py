@@ -7,17 +7,29 @@ from collections.abc import Iterator, Mapping
 from math import isfinite
 from typing import Final
 
-from droidgate.application import Application, Component, MetaData, MetaValue, TextFile, text_of_value
-from droidgate.component_reading import LABEL, read_access, report_unknown_attributes, report_unknown_texts
-from droidgate.formats import Reading, SourceFile
-from droidgate.leniency import ReadingContext
-from droidgate.model.capability import Place, Provider
-from droidgate.model.errors import InputError
-from droidgate.model.findings import Finding, Level, finding_code
-from droidgate.model.json_values import Json
-from droidgate.parsing.json_text import decode_utf8, parse_json
-from droidgate.parsing.xml_text import decode_xml
-from droidgate_mappings.observed import Anchor, ObservedProtocol
+from droidgate_mappings.formats.component_reading import (
+    LABEL,
+    read_access,
+    report_unknown_attributes,
+    report_unknown_texts,
+)
+from droidgate_mappings.formats.format import Reading, SourceFile
+from droidgate_mappings.formats.leniency import ReadingContext
+from droidgate_mappings.model.application import (
+    Application,
+    Component,
+    MetaData,
+    MetaValue,
+    TextFile,
+    text_of_value,
+)
+from droidgate_mappings.model.capability import Place, Provider
+from droidgate_mappings.model.errors import InputError
+from droidgate_mappings.model.findings import Finding, Level, finding_code
+from droidgate_mappings.model.json_values import Json
+from droidgate_mappings.tables.observed import Anchor, ObservedProtocol
+from droidgate_mappings.text.json_text import decode_utf8, parse_json
+from droidgate_mappings.text.xml_text import decode_xml
 from droidgate_observed.constants import FORMAT_ID, PROTOCOLS, TABLES, as_extensions
 from droidgate_observed.tools import (
     ToolDeclarations,

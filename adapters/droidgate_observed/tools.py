@@ -7,15 +7,15 @@ from dataclasses import dataclass, field
 from functools import partial
 from typing import Any, Final
 
-from droidgate.json_schema import read_schema
-from droidgate.model.capability import Capability, Place
-from droidgate.model.errors import InputError
-from droidgate.model.findings import Finding, Level, finding_code
-from droidgate.model.json_values import Json
-from droidgate.model.types import ArrayType, ObjectType, Property, ScalarType, Type
-from droidgate.parsing.json_text import parse_json
-from droidgate.parsing.xml_text import Element, child_elements, parse_xml
-from droidgate_mappings.observed import ToolsForm
+from droidgate_mappings.json_schema import read_schema
+from droidgate_mappings.model.capability import Capability, Place
+from droidgate_mappings.model.errors import InputError
+from droidgate_mappings.model.findings import Finding, Level, finding_code
+from droidgate_mappings.model.json_values import Json
+from droidgate_mappings.model.types import ArrayType, ObjectType, Property, ScalarType, Type
+from droidgate_mappings.tables.observed import ToolsForm
+from droidgate_mappings.text.json_text import parse_json
+from droidgate_mappings.text.xml_text import Element, child_elements, parse_xml
 from droidgate_observed.constants import KIND_OF_WORD, as_extensions
 
 TOOL_LEFT_OUT: Final = finding_code(

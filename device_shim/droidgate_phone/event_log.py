@@ -8,7 +8,7 @@ from collections import deque
 from dataclasses import dataclass, field
 from typing import Final, TextIO
 
-from droidgate.model.json_values import Json
+from droidgate_mappings.model.json_values import Json
 
 MOST_TEXT: Final = 16 * 1024 * 1024
 _EVENT_ITSELF: Final = 500

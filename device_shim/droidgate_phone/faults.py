@@ -7,7 +7,7 @@ from collections.abc import Iterable
 from dataclasses import dataclass
 from typing import Any, Final
 
-from droidgate.model.errors import UsageError
+from droidgate_mappings.model.errors import UsageError
 
 DOCUMENTATION: Final = {
     "drop-after": "drop-after=BYTES: the connection ends after so many bytes from the phone",

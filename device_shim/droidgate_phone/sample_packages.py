@@ -18,8 +18,8 @@ from cryptography.hazmat.primitives import hashes
 from cryptography.hazmat.primitives.asymmetric import ec
 from cryptography.x509.oid import NameOID
 
-from droidgate.apk.pack import pack_project
-from droidgate.apk.signing_keys import SigningKey
+from droidgate_android.apk.pack import pack_project
+from droidgate_android.apk.signing_keys import SigningKey
 from droidgate_phone.apps.pdf_document import PdfPage, write_pdf
 from droidgate_phone.filler_packages import filler_files
 from droidgate_phone.sample_apps import sample_apps_directory

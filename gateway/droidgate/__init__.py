@@ -9,24 +9,31 @@ TYPE_CHECKING = False
 """True for type checkers; the name in `typing` takes ten milliseconds, in which Ctrl-C prints a traceback."""
 
 if TYPE_CHECKING:
-    from droidgate.calling.audit_log import AuditLog
-    from droidgate.calling.caller import CallPlan
-    from droidgate.calling.phones import Phone, open_device
-    from droidgate.calling.pins import PinStore
-    from droidgate.calling.policy import Policy
-    from droidgate.calling.requests import CallResult
-    from droidgate.calls.failures import CallError
-    from droidgate.clients.installing import ClientChange, install_client
-    from droidgate.compare import Change, Comparison, Weight
+    from droidgate.calls.audit_log import AuditLog
+    from droidgate.calls.caller import CallPlan
+    from droidgate.calls.phones import Phone, open_device
+    from droidgate.calls.pins import PinStore
+    from droidgate.calls.policy import Policy
+    from droidgate.calls.requests import CallResult
     from droidgate.coverage.document import Report
     from droidgate.coverage.report import report_coverage
     from droidgate.coverage.scanning import ScanOptions, scan
     from droidgate.devices.describing import DeviceDescription, list_devices
-    from droidgate.formats import Format, load_formats
-    from droidgate.function_calls import FunctionCall, read_function_call
     from droidgate.migration.migrating import Migration, migrate
-    from droidgate.model.capability import Capability, Place, Provider
-    from droidgate.model.errors import (
+    from droidgate.migration.packing import PackedApp, pack
+    from droidgate.serving.client_settings.installing import ClientChange, install_client
+    from droidgate.serving.mobile_agent.running import serve_mobile_agent
+    from droidgate.serving.running import serve
+    from droidgate.shims.errors import ShimRefusalError
+    from droidgate.shims.phone_shims import PhoneShims
+    from droidgate.sources import Providers, read
+    from droidgate.sources.callability import callability_of
+    from droidgate.sources.differences import diff
+    from droidgate.sources.linting import LintReport, lint
+    from droidgate_mappings.compare import Change, Comparison, Weight
+    from droidgate_mappings.formats.format import Format, load_formats
+    from droidgate_mappings.model.capability import Capability, Place, Provider
+    from droidgate_mappings.model.errors import (
         BudgetError,
         DeviceError,
         DroidgateError,
@@ -34,39 +41,32 @@ if TYPE_CHECKING:
         UsageError,
         WriteError,
     )
-    from droidgate.model.findings import Finding, Level
-    from droidgate.packing import PackedApp, pack
-    from droidgate.serving.mobile_agent.running import serve_mobile_agent
-    from droidgate.serving.running import serve
-    from droidgate.sources import Providers, read
-    from droidgate.sources.callability import callability_of
-    from droidgate.sources.differences import diff
-    from droidgate.sources.linting import LintReport, lint
-    from droidgate.translate import Conversion, convert
+    from droidgate_mappings.model.findings import Finding, Level
+    from droidgate_mappings.translate import Conversion, convert
+    from droidgate_mappings.values.failures import CallError
+    from droidgate_mappings.values.function_calls import FunctionCall, read_function_call
     from droidgate_shim.builder.building import ShimBuild, build_shim
-    from droidgate_shim.host.errors import ShimRefusalError
-    from droidgate_shim.host.phone_shims import PhoneShims
 else:
     from importlib import import_module as _import_module
 
     _HOMES = {
-        "droidgate.clients.installing": ("ClientChange", "install_client"),
-        "droidgate.calling.audit_log": ("AuditLog",),
-        "droidgate.calling.caller": ("CallPlan",),
-        "droidgate.calling.requests": ("CallResult",),
-        "droidgate.calls.failures": ("CallError",),
-        "droidgate.calling.pins": ("PinStore",),
-        "droidgate.calling.policy": ("Policy",),
-        "droidgate.compare": ("Change", "Comparison", "Weight"),
+        "droidgate.serving.client_settings.installing": ("ClientChange", "install_client"),
+        "droidgate.calls.audit_log": ("AuditLog",),
+        "droidgate.calls.caller": ("CallPlan",),
+        "droidgate.calls.requests": ("CallResult",),
+        "droidgate_mappings.values.failures": ("CallError",),
+        "droidgate.calls.pins": ("PinStore",),
+        "droidgate.calls.policy": ("Policy",),
+        "droidgate_mappings.compare": ("Change", "Comparison", "Weight"),
         "droidgate.coverage.document": ("Report",),
         "droidgate.coverage.report": ("report_coverage",),
         "droidgate.coverage.scanning": ("ScanOptions", "scan"),
         "droidgate.devices.describing": ("DeviceDescription", "list_devices"),
-        "droidgate.formats": ("Format", "load_formats"),
-        "droidgate.function_calls": ("FunctionCall", "read_function_call"),
+        "droidgate_mappings.formats.format": ("Format", "load_formats"),
+        "droidgate_mappings.values.function_calls": ("FunctionCall", "read_function_call"),
         "droidgate.migration.migrating": ("Migration", "migrate"),
-        "droidgate.model.capability": ("Capability", "Place", "Provider"),
-        "droidgate.model.errors": (
+        "droidgate_mappings.model.capability": ("Capability", "Place", "Provider"),
+        "droidgate_mappings.model.errors": (
             "BudgetError",
             "DeviceError",
             "DroidgateError",
@@ -74,19 +74,19 @@ else:
             "UsageError",
             "WriteError",
         ),
-        "droidgate.model.findings": ("Finding", "Level"),
-        "droidgate.packing": ("PackedApp", "pack"),
+        "droidgate_mappings.model.findings": ("Finding", "Level"),
+        "droidgate.migration.packing": ("PackedApp", "pack"),
         "droidgate.serving.mobile_agent.running": ("serve_mobile_agent",),
         "droidgate.serving.running": ("serve",),
         "droidgate.sources": ("Providers", "read"),
         "droidgate.sources.callability": ("callability_of",),
         "droidgate.sources.differences": ("diff",),
         "droidgate.sources.linting": ("LintReport", "lint"),
-        "droidgate.calling.phones": ("Phone", "open_device"),
-        "droidgate.translate": ("Conversion", "convert"),
+        "droidgate.calls.phones": ("Phone", "open_device"),
+        "droidgate_mappings.translate": ("Conversion", "convert"),
         "droidgate_shim.builder.building": ("ShimBuild", "build_shim"),
-        "droidgate_shim.host.errors": ("ShimRefusalError",),
-        "droidgate_shim.host.phone_shims": ("PhoneShims",),
+        "droidgate.shims.errors": ("ShimRefusalError",),
+        "droidgate.shims.phone_shims": ("PhoneShims",),
     }
 
     def __getattr__(name: str) -> object:

@@ -13,10 +13,10 @@ import pytest
 from lxml import etree
 
 from apk_reading.built_apks import FORMS, REAL_APKS, SAMPLES, real_apk, sample_apk
-from droidgate.apk.reader import Apk, open_apk
-from droidgate.apk.resource_table import Bag
-from droidgate.apk.values import complex_number, signed
-from droidgate.apk.xml_tree import ANDROID_NAMESPACE, TypedValue, ValueType, XmlElement
+from droidgate_android.apk.reader import Apk, open_apk
+from droidgate_android.apk.resource_table import Bag
+from droidgate_android.apk.values import complex_number, signed
+from droidgate_android.apk.xml_tree import ANDROID_NAMESPACE, TypedValue, ValueType, XmlElement
 from requirements_of_tests import require
 
 PLAIN_FORMS = [item for item in FORMS if item != "plain"]

@@ -8,8 +8,8 @@ from pathlib import Path
 import pytest
 
 from cli.program_runs import Runner
-from droidgate.model.errors import InputError
 from droidgate.sources import read_source
+from droidgate_mappings.model.errors import InputError
 from hand_made_apks import DESCRIPTOR, MANIFEST, axml, whole_app, zip_of
 from model_types import properties_of
 

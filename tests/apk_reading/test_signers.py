@@ -13,7 +13,7 @@ from cryptography.hazmat.primitives.asymmetric import ec, rsa
 from cryptography.hazmat.primitives.serialization import BestAvailableEncryption, Encoding, pkcs7, pkcs12
 from cryptography.x509.oid import NameOID
 
-from droidgate.apk.reader import open_apk
+from droidgate_android.apk.reader import open_apk
 from hand_made_apks import whole_app, zip_of
 from requirements_of_tests import short_run
 

@@ -10,11 +10,11 @@ from pathlib import Path
 import pytest
 
 from apk_reading.built_apks import apk_of
-from droidgate.apk.application import read_application
-from droidgate.apk.bundle_files import chosen_apks, open_app
-from droidgate.apk.reader import Apk, open_apk
-from droidgate.model.errors import BudgetError, InputError
 from droidgate.sources import read_source
+from droidgate_android.apk.application import read_application
+from droidgate_android.apk.bundle_files import chosen_apks, open_app
+from droidgate_android.apk.reader import Apk, open_apk
+from droidgate_mappings.model.errors import BudgetError, InputError
 from hand_made_apks import (
     INT_DEC,
     REFERENCE,

@@ -6,8 +6,8 @@ from collections.abc import Mapping
 from functools import cache
 from pathlib import Path
 
-from droidgate.apk.pack import pack_project
-from droidgate.apk.signing_keys import KeyType, SigningKey, make_key
+from droidgate_android.apk.pack import pack_project
+from droidgate_android.apk.signing_keys import KeyType, SigningKey, make_key
 from droidgate_phone.sample_apps import sample_apps_directory
 
 EVERYTHING = Path(__file__).parent / "sample_tree"

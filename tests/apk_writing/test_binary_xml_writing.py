@@ -10,13 +10,13 @@ import pytest
 from hypothesis import example, given
 
 from apk_writing.packed_samples import EVERYTHING, pack_tree, signing_key
-from droidgate.apk.binary_xml import parse_binary_xml
-from droidgate.apk.binary_xml_writer import write_binary_xml
-from droidgate.apk.file_kinds import is_binary_xml
-from droidgate.apk.pack import pack_project
-from droidgate.apk.reader import open_apk
-from droidgate.apk.xml_tree import ANDROID_NAMESPACE, TypedValue, ValueType, XmlAttribute, XmlElement
-from droidgate_mappings.framework_attributes import attribute_id
+from droidgate_android.apk.binary_xml import parse_binary_xml
+from droidgate_android.apk.binary_xml_writer import write_binary_xml
+from droidgate_android.apk.file_kinds import is_binary_xml
+from droidgate_android.apk.pack import pack_project
+from droidgate_android.apk.reader import open_apk
+from droidgate_android.apk.xml_tree import ANDROID_NAMESPACE, TypedValue, ValueType, XmlAttribute, XmlElement
+from droidgate_mappings.tables.framework_attributes import attribute_id
 from requirements_of_tests import require
 
 NO_ID = 1 << 32

@@ -8,7 +8,7 @@ from pathlib import Path
 
 import pytest
 
-from droidgate_mappings.framework_attributes import (
+from droidgate_mappings.tables.framework_attributes import (
     AttributeFormat,
     attribute_id,
     attribute_name,
@@ -100,7 +100,7 @@ def test_the_tables_are_what_the_script_writes(tmp_path: Path, monkeypatch: pyte
     script = importlib.util.module_from_spec(specification)
     monkeypatch.setitem(sys.modules, "write_framework_attributes", script)
     specification.loader.exec_module(script)
-    committed = CHECKOUT / "mappings/droidgate_mappings/android"
+    committed = CHECKOUT / "mappings/droidgate_mappings/tables/android"
     monkeypatch.setattr(script, "TARGET", tmp_path)
     vars(script)["main"]()
     for name in ("attributes.tsv", "resources.tsv"):

@@ -19,9 +19,9 @@ from apk_writing.packed_samples import (
     signing_key,
     xml_dump,
 )
-from droidgate.apk.pack import pack
-from droidgate.apk.packed_manifest import AppFacts
-from droidgate.apk.signing_keys import KeyType
+from droidgate_android.apk.pack import pack
+from droidgate_android.apk.packed_manifest import AppFacts
+from droidgate_android.apk.signing_keys import KeyType
 from requirements_of_tests import require, short_run
 
 ANDROID = "{http://schemas.android.com/apk/res/android}"

@@ -8,7 +8,7 @@ import pytest
 
 from apk_writing.packed_samples import module_folder, run_tool
 from cli.program_runs import Runner, run_process
-from droidgate.apk.reader import open_apk
+from droidgate_android.apk.reader import open_apk
 from migrate.projects import copy_module
 from requirements_of_tests import require, short_run
 

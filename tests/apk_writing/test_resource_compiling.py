@@ -13,11 +13,11 @@ from apk_writing.packed_samples import (
     signing_key,
     values,
 )
-from droidgate.apk.pack import pack, pack_project, pack_split
-from droidgate.apk.reader import open_apk
-from droidgate.apk.resource_qualifiers import CONFIG_BYTES, compile_qualifier
-from droidgate.apk.xml_tree import ValueType
-from droidgate.model.errors import InputError
+from droidgate_android.apk.pack import pack, pack_project, pack_split
+from droidgate_android.apk.reader import open_apk
+from droidgate_android.apk.resource_qualifiers import CONFIG_BYTES, compile_qualifier
+from droidgate_android.apk.xml_tree import ValueType
+from droidgate_mappings.model.errors import InputError
 from requirements_of_tests import require
 
 QUALIFIERS = (

@@ -10,12 +10,12 @@ import pytest
 from cryptography import x509
 
 from apk_writing.packed_samples import SAMPLE_MODULES, module_folder, packed_module, run_tool, signing_key
-from droidgate.apk.pack import pack_project
-from droidgate.apk.reader import open_apk
-from droidgate.apk.signing import sign_apk
-from droidgate.apk.signing_keys import KeyType, key_path, load_key, load_or_make_key, make_key
-from droidgate.apk.zip_writer import write_zip
-from droidgate.model.errors import InputError, WriteError
+from droidgate_android.apk.pack import pack_project
+from droidgate_android.apk.reader import open_apk
+from droidgate_android.apk.signing import sign_apk
+from droidgate_android.apk.signing_keys import KeyType, key_path, load_key, load_or_make_key, make_key
+from droidgate_android.apk.zip_writer import write_zip
+from droidgate_mappings.model.errors import InputError, WriteError
 from requirements_of_tests import require
 
 

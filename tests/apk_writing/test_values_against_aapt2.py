@@ -7,8 +7,8 @@ from xml.sax.saxutils import quoteattr
 import pytest
 
 from apk_writing.packed_samples import build_with_aapt2, resource_dump, signing_key, xml_dump
-from droidgate.apk.pack import pack
-from droidgate.apk.packed_manifest import AppFacts
+from droidgate_android.apk.pack import pack
+from droidgate_android.apk.packed_manifest import AppFacts
 from requirements_of_tests import require
 
 PIECES = (

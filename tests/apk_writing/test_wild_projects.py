@@ -7,9 +7,9 @@ import hypothesis.strategies as st
 from hypothesis import example, given
 
 from apk_writing.packed_samples import EVERYTHING, signing_key
-from droidgate.apk.pack import pack_project
-from droidgate.apk.reader import open_apk
-from droidgate.model.errors import DroidgateError
+from droidgate_android.apk.pack import pack_project
+from droidgate_android.apk.reader import open_apk
+from droidgate_mappings.model.errors import DroidgateError
 
 TREE = {
     path.relative_to(EVERYTHING).as_posix(): path.read_bytes()

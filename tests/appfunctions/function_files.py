@@ -2,14 +2,14 @@
 
 from collections.abc import Mapping
 
-from droidgate.application import Application
-from droidgate.formats import Reading, SourceFile, Writing
-from droidgate.leniency import ReadingContext
-from droidgate.model.capability import Capability, Provider
-from droidgate.model.json_values import Json
-from droidgate.model.types import Extensions, Type
 from droidgate.sources.android_project import application_from_tree
 from droidgate_appfunctions.format import FORMAT
+from droidgate_mappings.formats.format import Reading, SourceFile, Writing
+from droidgate_mappings.formats.leniency import ReadingContext
+from droidgate_mappings.model.application import Application
+from droidgate_mappings.model.capability import Capability, Provider
+from droidgate_mappings.model.json_values import Json
+from droidgate_mappings.model.types import Extensions, Type
 
 ANDROID = 'xmlns:android="http://schemas.android.com/apk/res/android"'
 ACTION = '<intent-filter><action android:name="android.app.appfunctions.AppFunctionService"/></intent-filter>'

@@ -19,11 +19,11 @@ from appfunctions.function_files import (
     read_text,
     write_in,
 )
-from droidgate.leniency import ReadingContext
-from droidgate.model.capability import Capability, CapabilityAccess, ComponentAccess, Provider
-from droidgate.model.findings import Level
-from droidgate.model.types import ObjectType, ScalarType
 from droidgate_appfunctions.format import FORMAT
+from droidgate_mappings.formats.leniency import ReadingContext
+from droidgate_mappings.model.capability import Capability, CapabilityAccess, ComponentAccess, Provider
+from droidgate_mappings.model.findings import Level
+from droidgate_mappings.model.types import ObjectType, ScalarType
 from properties.matching import assert_findings_match
 
 ANDROID = "{http://schemas.android.com/apk/res/android}"

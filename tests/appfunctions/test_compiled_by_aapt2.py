@@ -5,8 +5,8 @@ from pathlib import Path
 import pytest
 
 from appfunctions.function_files import write_in
-from droidgate.model.capability import Capability, Provider
 from droidgate_appfunctions.format import FORMAT
+from droidgate_mappings.model.capability import Capability, Provider
 from parsing.compiled_with_aapt2 import compile_application, elements_of_xml, strings_of_table
 from strategies import TEXTS
 

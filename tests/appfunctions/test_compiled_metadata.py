@@ -2,12 +2,12 @@ from pathlib import Path
 
 import pytest
 
-from droidgate.apk.application import read_application
-from droidgate.apk.pack import pack_project
-from droidgate.apk.reader import open_apk
-from droidgate.apk.signing_keys import make_key
-from droidgate.leniency import ReadingContext
+from droidgate_android.apk.application import read_application
+from droidgate_android.apk.pack import pack_project
+from droidgate_android.apk.reader import open_apk
+from droidgate_android.apk.signing_keys import make_key
 from droidgate_appfunctions.format import FORMAT
+from droidgate_mappings.formats.leniency import ReadingContext
 
 MANIFEST = """<manifest xmlns:android="http://schemas.android.com/apk/res/android" package="dev.example.told">
   <application>

@@ -9,15 +9,15 @@ from pathlib import Path
 import pytest
 
 from appfunctions.function_files import ANDROID, artifact, only, property_of, service_of, write_in
-from droidgate.formats import SourceFile
-from droidgate.leniency import ReadingContext
-from droidgate.model.capability import Provider
-from droidgate.model.errors import InputError
-from droidgate.parsing.java_text import to_lower_camel_case
-from droidgate.parsing.xml_text import Element, parse_xml
 from droidgate.sources.android_project import application_from_tree
+from droidgate_android.projects.java_text import to_lower_camel_case
 from droidgate_appfunctions.fields import local_name
 from droidgate_appfunctions.format import FORMAT
+from droidgate_mappings.formats.format import SourceFile
+from droidgate_mappings.formats.leniency import ReadingContext
+from droidgate_mappings.model.capability import Provider
+from droidgate_mappings.model.errors import InputError
+from droidgate_mappings.text.xml_text import Element, parse_xml
 from properties.matching import assert_reads_back, assert_same_declaration
 from requirements_of_tests import require
 

@@ -24,16 +24,16 @@ from appfunctions.function_files import (
     typed,
     write_in,
 )
-from droidgate.app_search import index_file, jetpack_schema
-from droidgate.formats import Reading
-from droidgate.leniency import ReadingContext
-from droidgate.model.capability import Place, Provider
-from droidgate.model.errors import InputError
-from droidgate.model.findings import Level
-from droidgate.model.types import ArrayType, OneOfType, OpaqueType
 from droidgate.sources.android_project import application_from_tree
+from droidgate_android.app_search import index_file, jetpack_schema
 from droidgate_appfunctions.format import FORMAT
-from droidgate_mappings.tables import load_divergences
+from droidgate_mappings.formats.format import Reading
+from droidgate_mappings.formats.leniency import ReadingContext
+from droidgate_mappings.model.capability import Place, Provider
+from droidgate_mappings.model.errors import InputError
+from droidgate_mappings.model.findings import Level
+from droidgate_mappings.model.types import ArrayType, OneOfType, OpaqueType
+from droidgate_mappings.tables.loading import load_divergences
 from model_types import properties_of
 from properties.matching import assert_same_declaration
 

@@ -2,12 +2,12 @@
 
 import pytest
 
-from droidgate.formats import Reading, SourceFile, detect_format
-from droidgate.leniency import ReadingContext
-from droidgate.model.capability import Capability, Provider
-from droidgate.model.types import ObjectType
 from droidgate.sources.android_project import application_from_tree
 from droidgate_appfunctions.format import FORMAT
+from droidgate_mappings.formats.format import Reading, SourceFile, detect_format
+from droidgate_mappings.formats.leniency import ReadingContext
+from droidgate_mappings.model.capability import Capability, Provider
+from droidgate_mappings.model.types import ObjectType
 from model_types import boolean, int32, optional, record, required, string
 from phone_system.phone_system_apps import TOOL, make_phone, make_tool, run
 

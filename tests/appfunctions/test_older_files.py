@@ -15,16 +15,16 @@ from appfunctions.function_files import (
     service_of,
     write_in,
 )
-from droidgate.app_search import simulate_indexing
-from droidgate.application import Application
-from droidgate.formats import Writing
-from droidgate.leniency import ReadingContext
-from droidgate.model.capability import Capability, CapabilityAccess, Provider
-from droidgate.model.errors import WriteError
-from droidgate.model.findings import Level
 from droidgate.sources.android_project import application_from_tree
+from droidgate_android.app_search import simulate_indexing
 from droidgate_appfunctions.format import FORMAT
-from droidgate_mappings.app_functions import load_indexing
+from droidgate_mappings.formats.format import Writing
+from droidgate_mappings.formats.leniency import ReadingContext
+from droidgate_mappings.model.application import Application
+from droidgate_mappings.model.capability import Capability, CapabilityAccess, Provider
+from droidgate_mappings.model.errors import WriteError
+from droidgate_mappings.model.findings import Level
+from droidgate_mappings.tables.app_functions import load_indexing
 
 BOTH = service_of(property_of("", "one.xml"), property_of("v2", "two.xml"))
 NEWER = file_of(function_of("", name="a.B#c", enabled="true"))

@@ -4,10 +4,10 @@ import pytest
 from hypothesis import given, settings
 
 from appfunctions.function_files import write_in
-from droidgate.model.capability import Provider
-from droidgate.model.findings import Level
 from droidgate.sources.android_project import application_from_tree
 from droidgate_appfunctions.format import FORMAT
+from droidgate_mappings.model.capability import Provider
+from droidgate_mappings.model.findings import Level
 from strategies import providers
 
 DIALECTS = [dialect.id for dialect in FORMAT.dialects]

@@ -17,8 +17,8 @@ from appfunctions.function_files import (
     service_of,
     typed,
 )
-from droidgate.model.errors import InputError
-from droidgate.model.types import ScalarType
+from droidgate_mappings.model.errors import InputError
+from droidgate_mappings.model.types import ScalarType
 
 V2 = property_of("v2", "any_name.xml")
 FILE = file_of(function_of())

@@ -14,13 +14,13 @@ from appfunctions.function_files import (
     typed,
     write_in,
 )
-from droidgate.formats import SourceFile
-from droidgate.leniency import ReadingContext
-from droidgate.model.capability import Capability, CapabilityAccess
-from droidgate.model.errors import InputError
-from droidgate.model.types import ObjectType
-from droidgate.parsing.java_text import to_lower_camel_case
+from droidgate_android.projects.java_text import to_lower_camel_case
 from droidgate_appfunctions.format import FORMAT
+from droidgate_mappings.formats.format import SourceFile
+from droidgate_mappings.formats.leniency import ReadingContext
+from droidgate_mappings.model.capability import Capability, CapabilityAccess
+from droidgate_mappings.model.errors import InputError
+from droidgate_mappings.model.types import ObjectType
 from model_types import int32, null, optional, properties_of, record, required, string
 
 V1 = """<appfunctions>

@@ -17,8 +17,8 @@ from appfunctions.function_files import (
     typed,
     write_in,
 )
-from droidgate.model.errors import BudgetError, InputError
-from droidgate.model.types import AllOfType, ObjectType, OneOfType, OpaqueType, Type
+from droidgate_mappings.model.errors import BudgetError, InputError
+from droidgate_mappings.model.types import AllOfType, ObjectType, OneOfType, OpaqueType, Type
 from model_types import (
     all_of,
     array,

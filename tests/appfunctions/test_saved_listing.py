@@ -5,11 +5,11 @@ from typing import Any
 
 import pytest
 
-from droidgate.formats import Reading, SourceFile, detect_format
-from droidgate.leniency import ReadingContext
-from droidgate.model.errors import InputError
-from droidgate.model.types import ArrayType, RefType
 from droidgate_appfunctions.format import FORMAT
+from droidgate_mappings.formats.format import Reading, SourceFile, detect_format
+from droidgate_mappings.formats.leniency import ReadingContext
+from droidgate_mappings.model.errors import InputError
+from droidgate_mappings.model.types import ArrayType, RefType
 from model_types import properties_of
 from requirements_of_tests import require
 

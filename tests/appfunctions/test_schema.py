@@ -18,11 +18,11 @@ from appfunctions.function_files import (
     typed,
     write_in,
 )
-from droidgate import app_search as indexer
-from droidgate.model.capability import Provider
-from droidgate.model.errors import InputError
-from droidgate.parsing.xml_text import parse_xml
+from droidgate_android import app_search as indexer
 from droidgate_appfunctions.schema import parse_schema, write_schema_file
+from droidgate_mappings.model.capability import Provider
+from droidgate_mappings.model.errors import InputError
+from droidgate_mappings.text.xml_text import parse_xml
 
 OWN = """<xs:schema xmlns:xs="http://www.w3.org/2001/XMLSchema">
     <xs:documentType name="AppFunctionStaticMetadata">

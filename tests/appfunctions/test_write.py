@@ -18,14 +18,14 @@ from appfunctions.function_files import (
     typed,
     write_in,
 )
-from droidgate.leniency import ReadingContext
-from droidgate.model.capability import Capability, Provider
-from droidgate.model.errors import WriteError
-from droidgate.model.findings import Level
-from droidgate.model.leaves import different_leaves, leaves_of_provider
-from droidgate.model.types import AnyType, ArrayType
 from droidgate.sources.android_project import application_from_tree
 from droidgate_appfunctions.format import FORMAT
+from droidgate_mappings.formats.leniency import ReadingContext
+from droidgate_mappings.model.capability import Capability, Provider
+from droidgate_mappings.model.errors import WriteError
+from droidgate_mappings.model.findings import Level
+from droidgate_mappings.model.leaves import different_leaves, leaves_of_provider
+from droidgate_mappings.model.types import AnyType, ArrayType
 from model_types import any_of, array, int32, int64, null, one_of, optional, record, ref, required, string
 from properties.matching import assert_findings_match, assert_reads_back, assert_same_declaration
 

@@ -6,12 +6,12 @@ from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
-from droidgate.formats import Reading, SourceFile
-from droidgate.leniency import ReadingContext
-from droidgate.model.capability import Provider
-from droidgate.parsing.xml_text import Element, child_elements, parse_xml
 from droidgate_appfunctions.format import FORMAT
 from droidgate_appfunctions.kotlin import read_sources
+from droidgate_mappings.formats.format import Reading, SourceFile
+from droidgate_mappings.formats.leniency import ReadingContext
+from droidgate_mappings.model.capability import Provider
+from droidgate_mappings.text.xml_text import Element, child_elements, parse_xml
 
 PREFIX = "androidx__androidx__appfunctions__appfunctions-compiler__src__test__test-data__"
 _COMPANIONS = re.compile(r"compiled with ([^;]*?)(?: \(compiled|;|$)")

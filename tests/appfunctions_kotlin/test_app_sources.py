@@ -7,7 +7,7 @@ from collections.abc import Callable, Iterator
 import pytest
 
 from appfunctions_kotlin.kotlin_pairs import read, rows, source
-from droidgate.model.capability import CapabilitySet
+from droidgate_mappings.model.capability import CapabilitySet
 from requirements_of_tests import require
 
 pytestmark = pytest.mark.requires("corpus")

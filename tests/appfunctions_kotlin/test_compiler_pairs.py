@@ -12,9 +12,9 @@ from typing import Final
 import pytest
 
 from appfunctions_kotlin.kotlin_pairs import Node, canonical, companions, mapped, read, rows, source, written
-from droidgate.formats import SourceFile
-from droidgate.leniency import ReadingContext
 from droidgate_appfunctions.format import FORMAT
+from droidgate_mappings.formats.format import SourceFile
+from droidgate_mappings.formats.leniency import ReadingContext
 from requirements_of_tests import require
 
 pytestmark = pytest.mark.requires("corpus")

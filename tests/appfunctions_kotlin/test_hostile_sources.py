@@ -7,8 +7,8 @@ import sys
 import pytest
 
 from appfunctions_kotlin.kotlin_pairs import kotlin, read, rows, source
-from droidgate.formats import SourceFile
 from droidgate_appfunctions.kotlin import may_declare
+from droidgate_mappings.formats.format import SourceFile
 from requirements_of_tests import require
 
 H = "package a\nimport androidx.appfunctions.*\nimport androidx.appfunctions.AppFunction\n"
@@ -169,7 +169,7 @@ def test_of_ten_thousand_files_without_the_library_none_is_parsed() -> None:
 
 def test_importing_the_adapter_does_not_import_the_parser() -> None:
     program = (
-        "import sys; import droidgate; from droidgate.formats import load_formats; load_formats(); "
+        "import sys; import droidgate; from droidgate_mappings.formats.format import load_formats; load_formats(); "
         "import droidgate_appfunctions.kotlin as k; k.read_sources([], None); "
         "sys.exit(any(name.startswith('tree_sitter') for name in sys.modules))"
     )

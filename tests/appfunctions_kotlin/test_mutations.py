@@ -9,7 +9,7 @@ from typing import Final
 import pytest
 
 from appfunctions_kotlin.kotlin_pairs import Node, canonical, companions, read, rows, source, written
-from droidgate.formats import Reading, SourceFile
+from droidgate_mappings.formats.format import Reading, SourceFile
 from requirements_of_tests import require
 
 pytestmark = pytest.mark.requires("corpus")

@@ -3,12 +3,14 @@
 import pytest
 
 from appfunctions_kotlin.kotlin_pairs import kotlin
-from droidgate.formats import Reading, SourceFile
-from droidgate.leniency import ReadingContext
-from droidgate.model.capability import Capability
-from droidgate.model.errors import InputError
-from droidgate.model.findings import Level
-from droidgate.model.types import (
+from droidgate_appfunctions.format import FORMAT
+from droidgate_appfunctions.kotlin import may_declare, read_sources
+from droidgate_mappings.formats.format import Reading, SourceFile
+from droidgate_mappings.formats.leniency import ReadingContext
+from droidgate_mappings.model.capability import Capability
+from droidgate_mappings.model.errors import InputError
+from droidgate_mappings.model.findings import Level
+from droidgate_mappings.model.types import (
     AllOfType,
     AnyType,
     ObjectType,
@@ -18,8 +20,6 @@ from droidgate.model.types import (
     ScalarType,
     Type,
 )
-from droidgate_appfunctions.format import FORMAT
-from droidgate_appfunctions.kotlin import may_declare, read_sources
 from model_types import array, int32, int64, null, properties_of, ref, string
 
 HEADER = """\

@@ -3,7 +3,7 @@
 from collections.abc import Callable
 from typing import Final
 
-from droidgate_mappings.app_functions import Release, load_indexing
+from droidgate_mappings.tables.app_functions import Release, load_indexing
 
 _ROWS: Final[tuple[tuple[str, Callable[[Release], str]], ...]] = (
     ("services read", lambda item: "the last one of the app" if item.services == "last" else "all"),

@@ -6,7 +6,7 @@ from pathlib import Path
 
 import pytest
 
-from droidgate.app_search import (
+from droidgate_android.app_search import (
     AppSearchSchema,
     IndexerError,
     index_file,
@@ -14,7 +14,7 @@ from droidgate.app_search import (
     platform_schema,
     read_schema,
 )
-from droidgate_mappings.app_functions import SchemaProperty, load_indexing
+from droidgate_mappings.tables.app_functions import SchemaProperty, load_indexing
 from requirements_of_tests import find
 
 PREFIX = "GrapheneOS__platform_packages_modules_AppSearch__"

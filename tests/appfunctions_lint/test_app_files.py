@@ -6,10 +6,10 @@ from dataclasses import replace
 import pytest
 
 from appfunctions_lint.app_fixtures import SCHEMA_PROPERTY, V2, app, function, functions, named, service
-from droidgate.app_search import AppFiles, app_files, simulate_indexing
-from droidgate.application import Application, Resources, TextFile
-from droidgate.formats import load_formats
-from droidgate_mappings.app_functions import load_indexing
+from droidgate_android.app_search import AppFiles, app_files, simulate_indexing
+from droidgate_mappings.formats.format import load_formats
+from droidgate_mappings.model.application import Application, Resources, TextFile
+from droidgate_mappings.tables.app_functions import load_indexing
 
 RELEASES = ("16", "16-qpr1", "16-qpr2", "17")
 RESOURCE = named(".v2", "@xml/functions", attribute="resource")

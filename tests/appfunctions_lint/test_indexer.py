@@ -22,7 +22,7 @@ from appfunctions_lint.app_fixtures import (
     named,
     service,
 )
-from droidgate.app_search import (
+from droidgate_android.app_search import (
     IndexerError,
     IndexingReport,
     index_file,
@@ -31,11 +31,11 @@ from droidgate.app_search import (
     read_schema,
     simulate_indexing,
 )
-from droidgate.app_search.documents import java_hash
-from droidgate.app_search.events import PullParser
-from droidgate.application import Application
-from droidgate.parsing.java_text import java_trim, parse_boolean, parse_integer, to_lower_camel_case
-from droidgate_mappings.app_functions import load_indexing
+from droidgate_android.app_search.documents import java_hash
+from droidgate_android.app_search.events import PullParser
+from droidgate_android.projects.java_text import java_trim, parse_boolean, parse_integer, to_lower_camel_case
+from droidgate_mappings.model.application import Application
+from droidgate_mappings.tables.app_functions import load_indexing
 from strategies import damaged
 
 RELEASES = ("16", "16-qpr1", "16-qpr2", "17")

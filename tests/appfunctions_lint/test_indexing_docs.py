@@ -1,8 +1,8 @@
 """The page about indexing says what the data says."""
 
 from appfunctions_lint.release_table import write_release_table
-from droidgate.app_search import REASONS
-from droidgate_mappings.app_functions import load_indexing
+from droidgate_android.app_search import REASONS
+from droidgate_mappings.tables.app_functions import load_indexing
 from requirements_of_tests import CHECKOUT
 
 PAGE = (CHECKOUT / "docs" / "reference" / "formats" / "appfunctions-indexing.md").read_text(encoding="utf-8")

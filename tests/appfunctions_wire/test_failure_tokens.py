@@ -2,8 +2,8 @@
 
 import pytest
 
-from droidgate_mappings.app_functions import load_error_codes
-from droidgate_mappings.failure_tokens import (
+from droidgate_mappings.tables.app_functions import load_error_codes
+from droidgate_mappings.tables.failure_tokens import (
     code_of_token,
     load_failure_tokens,
     read_failure,

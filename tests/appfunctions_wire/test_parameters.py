@@ -10,17 +10,6 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from appfunctions_wire.wire_types import DEFINITIONS, input_types_with_values
-from droidgate.model.types import (
-    AllOfType,
-    AnyType,
-    ArrayType,
-    ObjectType,
-    OneOfType,
-    OpaqueType,
-    ScalarType,
-    Type,
-)
-from droidgate.parsing.json_text import parse_json
 from droidgate_appfunctions import wire_values
 from droidgate_appfunctions.wire import (
     MAX_DEPTH,
@@ -30,6 +19,17 @@ from droidgate_appfunctions.wire import (
     read_parameters,
     write_parameters,
 )
+from droidgate_mappings.model.types import (
+    AllOfType,
+    AnyType,
+    ArrayType,
+    ObjectType,
+    OneOfType,
+    OpaqueType,
+    ScalarType,
+    Type,
+)
+from droidgate_mappings.text.json_text import parse_json
 from model_types import all_of, array, one_of, optional, record, ref, required
 from requirements_of_tests import require
 

@@ -10,9 +10,9 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from appfunctions_wire.wire_types import DEFINITIONS, output_types_with_values
-from droidgate.model.types import AnyType, OpaqueType, ScalarType, Type
-from droidgate.parsing.json_text import parse_json
 from droidgate_appfunctions.wire import RETURN_KEY, AppFunctionWireError, read_result, write_result
+from droidgate_mappings.model.types import AnyType, OpaqueType, ScalarType, Type
+from droidgate_mappings.text.json_text import parse_json
 from model_types import array, one_of, optional, record, ref
 from requirements_of_tests import require
 

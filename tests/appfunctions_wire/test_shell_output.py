@@ -6,7 +6,7 @@ from hypothesis import strategies as st
 
 from droidgate_appfunctions.shell_output import ShellOutcome, read_shell_output
 from droidgate_appfunctions.wire import RETURN_KEY
-from droidgate_mappings.failure_tokens import load_failure_tokens
+from droidgate_mappings.tables.failure_tokens import load_failure_tokens
 
 FAILED = "Error executing app function: android.app.appfunctions.AppFunctionException: "
 SEE = ". See logcat for more details. "

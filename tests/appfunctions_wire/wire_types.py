@@ -4,7 +4,7 @@ from typing import Any
 
 from hypothesis import strategies as st
 
-from droidgate.model.types import AllOfType, AnyType, ObjectType, Property, Type
+from droidgate_mappings.model.types import AllOfType, AnyType, ObjectType, Property, Type
 from model_types import (
     array,
     boolean,

@@ -14,9 +14,9 @@ from audit.findings import Finding, Renamed
 from audit.json_tool_readers import read_mcp, read_mmcp
 from audit.made_descriptors import Descriptor
 from audit.mobile_mcp_reader import read_mobile_mcp
-from droidgate.formats import find_format
 from droidgate.sources import Providers, read_source
-from droidgate.translate import translate
+from droidgate_mappings.formats.format import find_format
+from droidgate_mappings.translate import translate
 
 TARGETS: Final = ("mcp", "mmcp", "mobile-mcp", "appfunctions")
 

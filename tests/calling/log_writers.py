@@ -9,9 +9,9 @@ import threading
 import time
 from pathlib import Path
 
-from droidgate.calling.audit_log import AuditLog
-from droidgate.calling.policy import Decision
-from droidgate.calling.subjects import CallEffect, CallSubject
+from droidgate.calls.audit_log import AuditLog
+from droidgate.calls.policy import Decision
+from droidgate.calls.subjects import CallEffect, CallSubject
 
 SUBJECT = CallSubject(
     serial="emulator-5554",

@@ -12,24 +12,24 @@ from pathlib import Path
 import pytest
 
 from devices.test_against_virtual_phone import real_adb_server
-from droidgate.apk.pack import pack_project
-from droidgate.apk.signing_keys import SigningKey, load_or_make_key, make_key
-from droidgate.calling.approvals import Approval, ApprovalRequest, Approver
-from droidgate.calling.audit_log import AuditLog
-from droidgate.calling.caller import Caller
-from droidgate.calling.pins import PinStore
-from droidgate.calling.policy import Policy
+from droidgate.calls.approvals import Approval, ApprovalRequest, Approver
+from droidgate.calls.audit_log import AuditLog
+from droidgate.calls.caller import Caller
+from droidgate.calls.pins import PinStore
+from droidgate.calls.policy import Policy
 from droidgate.devices.device import Device
 from droidgate.devices.installing import install_apks, uninstall
 from droidgate.devices.server import AdbServer, ServerAddress
+from droidgate.shims.installing import install_archive, install_shim
+from droidgate.shims.place import place_of
+from droidgate.shims.shim_facts import ShimFacts, facts_of
+from droidgate_android.apk.pack import pack_project
+from droidgate_android.apk.signing_keys import SigningKey, load_or_make_key, make_key
 from droidgate_phone.phone import VirtualPhone, start_phone
 from droidgate_phone.sample_apps import sample_apps_directory
 from droidgate_phone.sample_packages import sample_packages, signing_key
 from droidgate_shim.builder.shims import ShimOptions, build_bare_shim, build_shims
 from droidgate_shim.builder.source_apps import read_source_apps
-from droidgate_shim.host.installing import install_archive, install_shim
-from droidgate_shim.host.place import place_of
-from droidgate_shim.host.shim_facts import ShimFacts, facts_of
 
 SAMPLE = "dev.droidgate.sample."
 CLOCK_IN = f"{SAMPLE}clockin"

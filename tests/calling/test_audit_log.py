@@ -13,10 +13,10 @@ from pathlib import Path
 import pytest
 
 from calling.log_writers import ALLOWED, SUBJECT, kill_writers, write_calls
-from droidgate.calling import audit_log
-from droidgate.calling.audit_log import FIRST, HEAD_NAME, KEY_NAME, AuditLog, file_of, log_files
-from droidgate.calling.audit_reading import Verification, read_calls, read_head, verify
-from droidgate.model.errors import DroidgateError, InputError, WriteError
+from droidgate.calls import audit_log
+from droidgate.calls.audit_log import FIRST, HEAD_NAME, KEY_NAME, AuditLog, file_of, log_files
+from droidgate.calls.audit_reading import Verification, read_calls, read_head, verify
+from droidgate_mappings.model.errors import DroidgateError, InputError, WriteError
 
 Lines = list[bytes]
 

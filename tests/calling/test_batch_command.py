@@ -10,11 +10,11 @@ import pytest
 
 from calling.phones_with_shims import ReachedPhone, default_phone
 from cli.program_runs import Run, run_process
-from droidgate.calling.batches import BatchRequest
-from droidgate.calling.caller import Caller
-from droidgate.calling.requests import CallRequest
-from droidgate.calls.failures import Failure, call_error
+from droidgate.calls.batches import BatchRequest
+from droidgate.calls.caller import Caller
+from droidgate.calls.requests import CallRequest
 from droidgate.cli.calls.calling_batch import BatchOptions, _Callers, call_batch
+from droidgate_mappings.values.failures import Failure, call_error
 from waiting import wait_until
 
 CREATE = "NotesService#createNote"

@@ -17,9 +17,9 @@ from typing import Any
 
 import pytest
 
-from droidgate.calling.batches import BatchOutcome, BatchRequest, open_journal, read_batch, run_batch
-from droidgate.calling.commands import read_command_file
-from droidgate.model.errors import InputError
+from droidgate.calls.batches import BatchOutcome, BatchRequest, open_journal, read_batch, run_batch
+from droidgate.calls.commands import read_command_file
+from droidgate_mappings.model.errors import InputError
 
 
 def write(path: Path, *lines: Any) -> Path:
@@ -229,7 +229,7 @@ def test_a_line_that_was_cut_is_dropped_wherever_it_was_cut(tmp_path: Path) -> N
 
 KILLED = """
 import sys
-from droidgate.calling.batches import BatchOutcome, BatchRequest, open_journal, run_batch
+from droidgate.calls.batches import BatchOutcome, BatchRequest, open_journal, run_batch
 
 made = open(sys.argv[2], "a", buffering=1)
 

@@ -11,13 +11,13 @@ import pytest
 
 from calling.phones_with_shims import LEGACY, NOTES, ReachedPhone
 from cli.program_runs import Run, run_on_terminal, run_process
-from droidgate.calling.caller import Caller
-from droidgate.calling.requests import CallRequest
+from droidgate.calls.caller import Caller
+from droidgate.calls.requests import CallRequest
 from droidgate.cli.calls.calling import CallOptions, call_and_report
 from droidgate.cli.output.json_output import schema_of
 from droidgate.cli.published import PUBLISHED
-from droidgate.model.errors import DeviceError
-from droidgate.user_folders import configuration_folder
+from droidgate.computer.user_folders import configuration_folder
+from droidgate_mappings.model.errors import DeviceError
 
 CREATE = "NotesService#createNote"
 

@@ -27,26 +27,26 @@ from calling.phones_with_shims import (
     ReachedPhone,
     reached_phone,
 )
-from droidgate.apk.signing_keys import load_or_make_key
-from droidgate.calling import phones
-from droidgate.calling.approvals import Approval, ApprovalRequest, refuse
-from droidgate.calling.audit_log import AuditLog
-from droidgate.calling.audit_reading import read_calls
-from droidgate.calling.phones import Phone
-from droidgate.calling.policy import Policy
-from droidgate.calling.requests import CallRequest, CallResult
-from droidgate.calling.routes import RawResult
-from droidgate.calling.shell_route import ShellRoute
-from droidgate.calling.subjects import EVERY_CAPABILITY, NamePattern
-from droidgate.calls.arguments import FittedArguments, fit_arguments
-from droidgate.calls.failures import CallError
+from droidgate.calls import phones
+from droidgate.calls.approvals import Approval, ApprovalRequest, refuse
+from droidgate.calls.audit_log import AuditLog
+from droidgate.calls.audit_reading import read_calls
+from droidgate.calls.phones import Phone
+from droidgate.calls.policy import Policy
+from droidgate.calls.requests import CallRequest, CallResult
+from droidgate.calls.routes import RawResult
+from droidgate.calls.shell_route import ShellRoute
+from droidgate.calls.subjects import EVERY_CAPABILITY, NamePattern
 from droidgate.cli.devices.discovering import discovery_page
 from droidgate.cli.output.pages import Line
-from droidgate.model.errors import UsageError, WriteError
-from droidgate.model.findings import Level
+from droidgate.shims.installing import install_archive
+from droidgate.shims.place import place_of
+from droidgate_android.apk.signing_keys import load_or_make_key
+from droidgate_mappings.model.errors import UsageError, WriteError
+from droidgate_mappings.model.findings import Level
+from droidgate_mappings.values.arguments import FittedArguments, fit_arguments
+from droidgate_mappings.values.failures import CallError
 from droidgate_shim.builder.shims import build_bare_shim
-from droidgate_shim.host.installing import install_archive
-from droidgate_shim.host.place import place_of
 
 CREATE = f"{NOTES}.NotesService#createNote"
 
@@ -221,7 +221,7 @@ def test_the_arguments_are_fitted_once_although_somebody_is_asked(
         fitted.append(given[0])
         return fit_arguments(*given)
 
-    monkeypatch.setattr("droidgate.calling.caller.fit_arguments", fit)
+    monkeypatch.setattr("droidgate.calls.caller.fit_arguments", fit)
     caller = reached.caller(approver=refuse)
     for capability, arguments in ((CREATE, {"title": "a"}), ("add_points", {"player": 1})):
         fitted.clear()

@@ -12,12 +12,12 @@ from collections.abc import Callable
 import pytest
 
 from calling.phones_with_shims import CLOCK_IN, PDF_TOOL, ReachedPhone
-from droidgate.calling.requests import CallRequest, CallResult
-from droidgate.calls.failures import CallError, Failure
-from droidgate.model.errors import DroidgateError
+from droidgate.calls.requests import CallRequest, CallResult
+from droidgate.shims.client import HostClient
+from droidgate.shims.errors import ShimRefusalError
+from droidgate_mappings.model.errors import DroidgateError
+from droidgate_mappings.values.failures import CallError, Failure
 from droidgate_phone.faults import Faults
-from droidgate_shim.host.client import HostClient
-from droidgate_shim.host.errors import ShimRefusalError
 from waiting import wait_until
 
 SHIM_OF = "dev.droidgate.shim.of."
@@ -103,7 +103,7 @@ def test_where_the_shim_cannot_end_it_the_call_may_have_finished(
 def test_a_long_request_that_is_given_up_at_its_deadline_is_ended_in_the_shim(
     silent: ReachedPhone, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr("droidgate_shim.host.client._MARGIN_SECONDS", 0.0)
+    monkeypatch.setattr("droidgate.shims.client._MARGIN_SECONDS", 0.0)
     with pytest.raises(CallError) as raised:
         silent.caller().call(CallRequest("page_count", {"path": LONG_PATH}, deadline=2))
     assert raised.value.failure.token == "timeout"

@@ -13,11 +13,11 @@ from pathlib import Path
 import pytest
 
 from calling.phones_with_shims import CLOCK_IN, NOTES, WEATHER, ReachedPhone, reached_phone
-from droidgate.apk.pack import pack_project
-from droidgate.calling.approvals import Approval, ApprovalRequest
-from droidgate.calling.requests import CallRequest, CallResult
-from droidgate.calls.failures import CallError
-from droidgate.model.errors import DeviceError, DroidgateError
+from droidgate.calls.approvals import Approval, ApprovalRequest
+from droidgate.calls.requests import CallRequest, CallResult
+from droidgate_android.apk.pack import pack_project
+from droidgate_mappings.model.errors import DeviceError, DroidgateError
+from droidgate_mappings.values.failures import CallError
 from droidgate_phone.faults import Faults
 from droidgate_phone.sample_packages import signing_key
 from requirements_of_tests import CHECKOUT

@@ -11,13 +11,13 @@ import pytest
 
 from calling.phones_with_shims import PDF_TOOL, TALLY, ReachedPhone
 from cli.program_runs import run_process
-from droidgate.calling.files import fetch_files
-from droidgate.calling.requests import CallRequest
-from droidgate.calls.failures import CallError
+from droidgate.calls.files import fetch_files
+from droidgate.calls.requests import CallRequest
 from droidgate.cli.calls.calling import CallOptions, call_and_report
 from droidgate.devices.device import Device
 from droidgate.devices.errors import TransferError
-from droidgate.model.errors import InputError
+from droidgate_mappings.model.errors import InputError
+from droidgate_mappings.values.failures import CallError
 from phone_apps.pdf_files import pdf_with
 
 

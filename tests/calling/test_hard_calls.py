@@ -15,15 +15,15 @@ from pathlib import Path
 import pytest
 
 from calling.phones_with_shims import NOTES, ReachedPhone, default_phone, reached_phone
-from droidgate.apk.pack import pack_project
-from droidgate.apk.signing_keys import load_or_make_key
-from droidgate.calling.audit_reading import read_calls
-from droidgate.calling.requests import CallRequest, CallResult
-from droidgate.calls.failures import CallError
+from droidgate.calls.audit_reading import read_calls
+from droidgate.calls.requests import CallRequest, CallResult
+from droidgate.shims.place import place_of
+from droidgate.shims.shell_identity import set_up_identity
+from droidgate_android.apk.pack import pack_project
+from droidgate_android.apk.signing_keys import load_or_make_key
+from droidgate_mappings.values.failures import CallError
 from droidgate_phone.faults import Faults
 from droidgate_phone.sample_packages import sample_packages, signing_key
-from droidgate_shim.host.place import place_of
-from droidgate_shim.host.shell_identity import set_up_identity
 from requirements_of_tests import CHECKOUT
 
 CREATE = f"{NOTES}.NotesService#createNote"

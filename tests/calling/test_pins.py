@@ -11,13 +11,13 @@ from typing import Any
 
 import pytest
 
-from droidgate.calling.pins import FILE_NAME, PinStore, diff
-from droidgate.calling.subjects import NamePattern, Pin, pin_of
-from droidgate.formats import SourceFile
-from droidgate.leniency import ReadingContext
-from droidgate.model.capability import Capability, Effects, Provider, State
-from droidgate.model.errors import InputError, WriteError
-from droidgate.model.types import ObjectType, Property, ScalarType
+from droidgate.calls.pins import FILE_NAME, PinStore, diff
+from droidgate.calls.subjects import NamePattern, Pin, pin_of
+from droidgate_mappings.formats.format import SourceFile
+from droidgate_mappings.formats.leniency import ReadingContext
+from droidgate_mappings.model.capability import Capability, Effects, Provider, State
+from droidgate_mappings.model.errors import InputError, WriteError
+from droidgate_mappings.model.types import ObjectType, Property, ScalarType
 from droidgate_mcp.format import FORMAT
 from strategies import random_provider
 

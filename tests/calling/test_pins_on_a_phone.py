@@ -9,10 +9,10 @@ from pathlib import Path
 import pytest
 
 import droidgate
-from droidgate.apk.signing_keys import KeyType
-from droidgate.calling.declared import DeclaredCapability, approve, compare_pin, declared_capabilities
-from droidgate.calling.pins import PinStore
+from droidgate.calls.declared import DeclaredCapability, approve, compare_pin, declared_capabilities
+from droidgate.calls.pins import PinStore
 from droidgate.devices.installing import install_apks, uninstall
+from droidgate_android.apk.signing_keys import KeyType
 from droidgate_phone.phone import start_phone
 from droidgate_phone.sample_apps import sample_apps_directory
 

@@ -8,8 +8,8 @@ from pathlib import Path
 
 import pytest
 
-from droidgate.calling.policy import FILE_NAME, Policy
-from droidgate.calling.subjects import (
+from droidgate.calls.policy import FILE_NAME, Policy
+from droidgate.calls.subjects import (
     CallEffect,
     CallSubject,
     CapabilityKey,
@@ -17,8 +17,8 @@ from droidgate.calling.subjects import (
     glob_matches,
     literal_pattern,
 )
-from droidgate.model.capability import Capability, Effects
-from droidgate.model.errors import DroidgateError, InputError
+from droidgate_mappings.model.capability import Capability, Effects
+from droidgate_mappings.model.errors import DroidgateError, InputError
 
 SUBJECT = CallSubject(
     serial="emulator-5554",

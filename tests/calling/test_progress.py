@@ -8,15 +8,15 @@ import pytest
 
 from calling.phones_with_shims import NOTES, ReachedPhone
 from cli.program_runs import run_on_terminal
-from droidgate.calling.progress import CallProgress, ProgressReports
-from droidgate.calling.requests import CallRequest
-from droidgate.calls.failures import CallError
-from droidgate.model.errors import DeviceError
+from droidgate.calls.progress import CallProgress, ProgressReports
+from droidgate.calls.requests import CallRequest
+from droidgate_mappings.model.errors import DeviceError
+from droidgate_mappings.values.failures import CallError
 
 
 @pytest.fixture(autouse=True)
 def _quick(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("droidgate.calling.progress.EVERY_SECONDS", 0.02)
+    monkeypatch.setattr("droidgate.calls.progress.EVERY_SECONDS", 0.02)
 
 
 def reported(

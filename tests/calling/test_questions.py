@@ -9,19 +9,19 @@ from unittest.mock import patch
 
 import pytest
 
-from droidgate.calling.approvals import (
+from droidgate.calls.approvals import (
     MAX_ARGUMENTS,
     ApprovalRequest,
     refuse_unshowable,
     shown_arguments,
 )
-from droidgate.calling.pins import PinState
-from droidgate.calling.policy import Decision
-from droidgate.calling.subjects import CallEffect, CallSubject, Pin
+from droidgate.calls.pins import PinState
+from droidgate.calls.policy import Decision
+from droidgate.calls.subjects import CallEffect, CallSubject, Pin
 from droidgate.cli.calls.asking import ask_on_terminal
-from droidgate.model.capability import Capability
-from droidgate.model.json_values import Json
 from droidgate.serving.approvals import question_of
+from droidgate_mappings.model.capability import Capability
+from droidgate_mappings.model.json_values import Json
 
 SUBJECT = CallSubject("S", 0, "com.bank", "com.bank.A", "mmcp", "pay", CallEffect.WRITES, "cli")
 MANY = {f"name_{number}": "x" * 500 for number in range(200)}

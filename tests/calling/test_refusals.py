@@ -7,9 +7,9 @@ from random import Random
 
 import pytest
 
-from droidgate.calling.refusals import hidden_in_id, refused_names
-from droidgate.calling.subjects import CapabilityKey
-from droidgate.text_safety import hidden_characters
+from droidgate.calls.refusals import hidden_in_id, refused_names
+from droidgate.calls.subjects import CapabilityKey
+from droidgate_mappings.text_safety import hidden_characters
 
 
 def key(capability: str, package: str = "com.example.notes", component: str = "Tools") -> CapabilityKey:

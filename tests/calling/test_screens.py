@@ -15,18 +15,18 @@ from PIL import Image
 
 from calling.phones_with_shims import ReachedPhone, allow_once
 from cli.program_runs import Run, run_process
-from droidgate.calling.approvals import Approval, ApprovalRequest, refuse
-from droidgate.calling.audit_log import AuditLog
-from droidgate.calling.audit_reading import verify
-from droidgate.calling.caller import Caller
-from droidgate.calling.pins import PinStore
-from droidgate.calling.policy import Policy, PolicyFile
-from droidgate.calling.requests import CallRequest, CallResult
-from droidgate.calls.failures import CallError
+from droidgate.calls.approvals import Approval, ApprovalRequest, refuse
+from droidgate.calls.audit_log import AuditLog
+from droidgate.calls.audit_reading import verify
+from droidgate.calls.caller import Caller
+from droidgate.calls.pins import PinStore
+from droidgate.calls.policy import Policy, PolicyFile
+from droidgate.calls.requests import CallRequest, CallResult
 from droidgate.cli.program import run as run_program
-from droidgate.model.errors import UsageError
 from droidgate.serving.phone_tools import PhoneTools, ServedPhone
 from droidgate.serving.tools import Client, Question, ToolCall, ToolOutcome, UserAnswer
+from droidgate_mappings.model.errors import UsageError
+from droidgate_mappings.values.failures import CallError
 from droidgate_mcp.tables import HANDSHAKE
 from mobile_agent.made_phone import FORM, MadePhone, device_on, made_phone
 

@@ -14,13 +14,13 @@ import pytest
 
 from calling.phones_with_shims import CLOCK_IN, NOTES, PDF_TOOL, ReachedPhone
 from cli.program_runs import run_process
-from droidgate.calling.approvals import refuse
-from droidgate.calling.requests import CallRequest
-from droidgate.calling.traces import Trace, open_trace
-from droidgate.calls.failures import CallError
+from droidgate.calls.approvals import refuse
+from droidgate.calls.requests import CallRequest
+from droidgate.calls.traces import Trace, open_trace
 from droidgate.cli.output.json_output import schema_of
 from droidgate.cli.published import PUBLISHED
-from droidgate.model.errors import DroidgateError, WriteError
+from droidgate_mappings.model.errors import DroidgateError, WriteError
+from droidgate_mappings.values.failures import CallError
 
 CREATE = f"{NOTES}.NotesService#createNote"
 SECRET = "canary-4711"

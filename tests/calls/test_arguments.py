@@ -7,13 +7,13 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from droidgate.calls.arguments import argument_problems, fit_arguments, fit_result
-from droidgate.calls.failures import CallError
-from droidgate.calls.values import MAX_DEPTH, UnfitValueError, ValueFitter
-from droidgate.json_schema import read_schema
-from droidgate.model.capability import Capability
-from droidgate.model.json_values import Json
-from droidgate.model.types import AnyType, ObjectType, OpaqueType, Property, Type
+from droidgate_mappings.json_schema import read_schema
+from droidgate_mappings.model.capability import Capability
+from droidgate_mappings.model.json_values import Json
+from droidgate_mappings.model.types import AnyType, ObjectType, OpaqueType, Property, Type
+from droidgate_mappings.values.arguments import argument_problems, fit_arguments, fit_result
+from droidgate_mappings.values.coercion import MAX_DEPTH, UnfitValueError, ValueFitter
+from droidgate_mappings.values.failures import CallError
 from model_types import (
     all_of,
     any_of,

@@ -5,7 +5,12 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from droidgate.calls.patterns import MAX_PATTERN, MAX_STATES, UnsupportedPatternError, compile_pattern
+from droidgate_mappings.values.patterns import (
+    MAX_PATTERN,
+    MAX_STATES,
+    UnsupportedPatternError,
+    compile_pattern,
+)
 
 ATOMS = [
     "a", "b", "0", "_", "[a-c]", "[^a]", "[0-9_]", r"\d", r"\w", r"\D", r"\W", r"\.", r"\-", r"\x41", "é",

@@ -54,7 +54,7 @@ def _become(order: dict[str, Any]) -> None:
 if __name__ == "__main__":
     from droidgate import __main__ as program
     from droidgate.cli import main
-    from droidgate.formats import load_formats
+    from droidgate_mappings.formats.format import load_formats
 
     for name in MODULES:
         importlib.import_module(name)

@@ -6,7 +6,7 @@ import pytest
 
 from droidgate.cli.output.pages import Line, Table
 from droidgate.cli.output.summaries import provider_page
-from droidgate.model.capability import Capability, CapabilityAccess, ComponentAccess, Provider
+from droidgate_mappings.model.capability import Capability, CapabilityAccess, ComponentAccess, Provider
 
 BIND = "android.permission.BIND_APP_FUNCTION_SERVICE"
 

@@ -16,7 +16,7 @@ from conftest import Golden
 from droidgate.cli.demo import demonstration_calls
 from droidgate.cli.output.json_output import schema_of
 from droidgate.cli.published import PUBLISHED
-from droidgate.extras import install_command
+from droidgate.computer.optional_packages import install_command
 
 
 @pytest.fixture(autouse=True)

@@ -12,7 +12,7 @@ import typer
 
 from cli.program_runs import Runner
 from droidgate.cli import completing
-from droidgate.formats import load_formats
+from droidgate_mappings.formats.format import load_formats
 from droidgate_phone.phone import VirtualPhone
 from requirements_of_tests import require
 

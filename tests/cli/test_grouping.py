@@ -4,8 +4,8 @@ import pytest
 
 from droidgate.cli.output.grouping import common_prefix, count_levels, counted, findings_table, group_findings
 from droidgate.cli.output.pages import Table
-from droidgate.model.capability import Place
-from droidgate.model.findings import Finding, Level
+from droidgate_mappings.model.capability import Place
+from droidgate_mappings.model.findings import Finding, Level
 
 
 def _finding(code: str, level: Level, pointer: str, message: str = "m", line: int = 1) -> Finding:

@@ -13,13 +13,21 @@ from cli.program_runs import WHOLE_PROGRAM, Runner, run_on_terminal, run_process
 from droidgate.cli.descriptors import inspecting
 from droidgate.cli.exit_codes import ExitCode
 from droidgate.cli.options import ConversionThreshold, DiffThreshold, LintThreshold
-from droidgate.compare import WEIGHTS
-from droidgate.model.errors import DroidgateError
-from droidgate.model.findings import CONVERSION_LEVELS, LINT_LEVELS, Level
+from droidgate_mappings.compare import WEIGHTS
+from droidgate_mappings.model.errors import DroidgateError
+from droidgate_mappings.model.findings import CONVERSION_LEVELS, LINT_LEVELS, Level
 from requirements_of_tests import CHECKOUT
 
 COMMANDS = ("inspect", "convert", "lint", "diff", "formats", "demo")
-HEAVY = ("pydantic", "lxml", "rich", "jsonschema", "adbutils", "droidgate.model.types", "droidgate.formats")
+HEAVY = (
+    "pydantic",
+    "lxml",
+    "rich",
+    "jsonschema",
+    "adbutils",
+    "droidgate_mappings.model.types",
+    "droidgate_mappings.formats.format",
+)
 
 REPORT_IMPORTS = """
 import json, sys
@@ -51,8 +59,19 @@ def test_help_and_version_import_nothing_heavy(arguments: tuple[str, ...]) -> No
 
 UNUSED_BY_A_PLAIN_REPORT = {
     *("rich", "jsonschema", "adbutils", "duckdb", "jinja2", "cryptography"),
-    *("droidgate.app_search", "droidgate.apk.reader", "droidgate.compare", "droidgate.cli.output.documents"),
-    *("droidgate.coverage", "droidgate.devices", "droidgate.fit", "droidgate_phone", "droidgate_shim"),
+    *(
+        "droidgate_android.app_search",
+        "droidgate_android.apk.reader",
+        "droidgate_mappings.compare",
+        "droidgate.cli.output.documents",
+    ),
+    *(
+        "droidgate.coverage",
+        "droidgate.devices",
+        "droidgate_mappings.fit",
+        "droidgate_phone",
+        "droidgate_shim",
+    ),
 }
 
 
@@ -71,8 +90,8 @@ def test_the_modules_that_a_plain_report_must_not_import_are_written_as_they_are
 def test_what_looks_at_no_text_does_not_load_the_rules_about_phrases(command: str) -> None:
     code, modules = _imported_by(*command.split())
     assert code == 0
-    assert "droidgate.text_safety.marks" in modules
-    assert "droidgate.text_safety.phrases" not in modules
+    assert "droidgate_mappings.text_safety.marks" in modules
+    assert "droidgate_mappings.text_safety.phrases" not in modules
 
 
 def test_a_report_does_import_the_model() -> None:

@@ -6,7 +6,7 @@ from pathlib import Path
 import pytest
 
 from cli.program_runs import Runner
-from droidgate.apk.pack import pack_project
+from droidgate_android.apk.pack import pack_project
 from droidgate_phone.sample_packages import signing_key
 
 ANDROID = 'xmlns:android="http://schemas.android.com/apk/res/android"'

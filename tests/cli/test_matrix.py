@@ -2,13 +2,21 @@
 
 import pytest
 
-from droidgate.fit import fit_provider
-from droidgate.formats import load_formats
-from droidgate.model.capability import Capability, CapabilityAccess, Effects, Provider
-from droidgate.model.findings import Level
-from droidgate.model.types import AllOfType, AnyType, ArrayType, ObjectType, OpaqueType, Property, Type
-from droidgate.support_matrix import FEATURES, cell_text, make_matrix
-from droidgate_mappings.capacity import Capacity
+from droidgate_mappings.fit import fit_provider
+from droidgate_mappings.formats.format import load_formats
+from droidgate_mappings.formats.support_matrix import FEATURES, cell_text, make_matrix
+from droidgate_mappings.model.capability import Capability, CapabilityAccess, Effects, Provider
+from droidgate_mappings.model.findings import Level
+from droidgate_mappings.model.types import (
+    AllOfType,
+    AnyType,
+    ArrayType,
+    ObjectType,
+    OpaqueType,
+    Property,
+    Type,
+)
+from droidgate_mappings.tables.capacity import Capacity
 from model_types import (
     all_of,
     binary,

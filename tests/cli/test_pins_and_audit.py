@@ -12,13 +12,13 @@ from calling.log_writers import ALLOWED, SUBJECT, write_calls
 from cli.program_runs import Runner, run_on_terminal
 from cli.test_terminal_pages import check_page
 from conftest import Golden
-from droidgate.calling import audit_log, pins
-from droidgate.calling.audit_log import AuditLog, file_of
-from droidgate.calling.declared import declared_capabilities
-from droidgate.calling.phones import open_device
-from droidgate.calling.pins import PinStore
-from droidgate.calling.policy import Decision
-from droidgate.calling.subjects import find_capability, pin_of
+from droidgate.calls import audit_log, pins
+from droidgate.calls.audit_log import AuditLog, file_of
+from droidgate.calls.declared import declared_capabilities
+from droidgate.calls.phones import open_device
+from droidgate.calls.pins import PinStore
+from droidgate.calls.policy import Decision
+from droidgate.calls.subjects import find_capability, pin_of
 from droidgate_phone.phone import VirtualPhone
 
 NOTES = "dev.droidgate.sample.notes"

@@ -14,8 +14,8 @@ from hypothesis import strategies as st
 from droidgate.cli.output.json_output import json_text, json_value
 from droidgate.cli.output.pages import Block, Heading, Line, Table, show
 from droidgate.cli.output.safe_text import cut, one_line, visible
-from droidgate.model.capability import Capability, Effects
-from droidgate.model.types import ArrayType
+from droidgate_mappings.model.capability import Capability, Effects
+from droidgate_mappings.model.types import ArrayType
 from model_types import optional, record, string
 
 HOSTILE = (

@@ -7,8 +7,8 @@ from typing import Any
 import pytest
 
 from droidgate.cli.output.sarif import sarif_log
-from droidgate.model.capability import Place
-from droidgate.model.findings import FINDING_CODES, Finding, Level
+from droidgate_mappings.model.capability import Place
+from droidgate_mappings.model.findings import FINDING_CODES, Finding, Level
 
 
 def _finding(path: str | None, pointer: str = "/a", line: int | None = 3, **facts: Any) -> Finding:

@@ -14,13 +14,26 @@ from droidgate.cli.descriptors.converting import conversion_page
 from droidgate.cli.descriptors.diffing import diff_page
 from droidgate.cli.output.grouping import findings_table, group_findings, security_blocks
 from droidgate.cli.output.pages import Heading, Line, Table
-from droidgate.compare import compare_sets
-from droidgate.formats import find_format
-from droidgate.model.capability import Capability, CapabilityAccess, CapabilitySet, ComponentAccess, Provider
-from droidgate.model.errors import WriteError
-from droidgate.model.findings import Finding, Level
 from droidgate.sources import Providers, read_source
-from droidgate.translate import Conversion, FailedTranslation, Translation, convert, translate, translate_each
+from droidgate_mappings.compare import compare_sets
+from droidgate_mappings.formats.format import find_format
+from droidgate_mappings.model.capability import (
+    Capability,
+    CapabilityAccess,
+    CapabilitySet,
+    ComponentAccess,
+    Provider,
+)
+from droidgate_mappings.model.errors import WriteError
+from droidgate_mappings.model.findings import Finding, Level
+from droidgate_mappings.translate import (
+    Conversion,
+    FailedTranslation,
+    Translation,
+    convert,
+    translate,
+    translate_each,
+)
 from droidgate_phone.sample_apps import sample_apps_directory
 
 NOTES = sample_apps_directory() / "notes" / "app"

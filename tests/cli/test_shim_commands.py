@@ -10,10 +10,10 @@ from cryptography.hazmat.primitives.serialization import Encoding, NoEncryption,
 
 from cli.program_runs import Run, Runner, run_on_terminal, run_process
 from devices.conftest import VARIABLES
-from droidgate.apk.pack import pack_project
-from droidgate.apk.signing_keys import make_key
 from droidgate.cli.output.json_output import schema_of
 from droidgate.cli.published import PUBLISHED
+from droidgate_android.apk.pack import pack_project
+from droidgate_android.apk.signing_keys import make_key
 from droidgate_phone.apps.agent import Agent, request_text
 from droidgate_phone.phone import VirtualPhone, start_phone
 from droidgate_phone.sample_apps import sample_apps_directory
@@ -520,7 +520,7 @@ def test_a_text_of_several_lines_is_shown_in_lines(
     del phone
     shim.install(f"adb:/{CLOCK_IN}")
     outputs = {"text": "one\ntwo \x1b[31m\u202e\n", "count": 2, "empty": ""}
-    monkeypatch.setattr("droidgate_shim.host.calling.call_capability", lambda *_, **__: outputs)
+    monkeypatch.setattr("droidgate.shims.calling.call_capability", lambda *_, **__: outputs)
     shown = shim("call", "clock_in_today").out
     assert shown == "text:\n  one\n  two \\x1b[31m\\u202e\ncount: 2\nempty:\n"
 

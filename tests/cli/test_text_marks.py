@@ -10,7 +10,7 @@ from cli.program_runs import Runner, run_on_terminal
 from droidgate.cli.output.marking import provider_marks_page
 from droidgate.cli.output.pages import Line
 from droidgate.cli.shim.building import built_record, shim_blocks
-from droidgate.model.capability import Capability, Provider
+from droidgate_mappings.model.capability import Capability, Provider
 from shim_builder.built_samples import PACKAGE, shim_of, source_app
 
 COMMAND = "asks to ignore other instructions"

@@ -11,7 +11,7 @@ import typer
 from cli.program_runs import Runner, run_process
 from cli.samples import TIMER, write_project
 from droidgate.cli.program import build_app
-from droidgate.steps import LOGGER, timed_step
+from droidgate_mappings.steps import LOGGER, timed_step
 from droidgate_phone.phone import VirtualPhone
 
 STEP = re.compile(r" *\d+\.\d ms  (.*)")

@@ -7,8 +7,8 @@ from pathlib import Path
 
 import pytest
 
-from droidgate.android_names import android_name
 from droidgate.cli.output.pages import amount, file_line
+from droidgate_mappings.tables.android_names import android_name
 from droidgate_phone.system.releases import load_release
 from requirements_of_tests import CHECKOUT
 

@@ -15,9 +15,9 @@ import yaml
 
 import droidgate
 from droidgate.cli import run
-from droidgate.clients import json_edit
-from droidgate.model.errors import InputError, UsageError
-from droidgate_mappings.clients import load_clients
+from droidgate.serving.client_settings import json_edit
+from droidgate_mappings.model.errors import InputError, UsageError
+from droidgate_mappings.tables.clients import load_clients
 
 CLIENTS = ("claude-desktop", "claude-code", "cursor", "vscode", "gemini-cli", "goose")
 PATHS = {

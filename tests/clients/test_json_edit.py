@@ -9,8 +9,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from droidgate.clients.json_edit import read_settings, remove_member, set_member
-from droidgate.model.errors import InputError
+from droidgate.serving.client_settings.json_edit import read_settings, remove_member, set_member
+from droidgate_mappings.model.errors import InputError
 
 ENTRY = {"command": "droidgate", "args": ["serve"]}
 

@@ -5,8 +5,8 @@ from typing import Any
 import pytest
 import yaml
 
-from droidgate.clients.yaml_edit import read_settings, remove_entry, set_entry
-from droidgate.model.errors import InputError
+from droidgate.serving.client_settings.yaml_edit import read_settings, remove_entry, set_entry
+from droidgate_mappings.model.errors import InputError
 
 ENTRY: dict[str, Any] = {"enabled": True, "type": "stdio", "args": ["serve", "--serial", "a: b"], "envs": {}}
 GOOSE = """\

@@ -9,9 +9,15 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from droidgate.compare import Change, Weight, compare_sets
-from droidgate.model.capability import Capability, CapabilityAccess, CapabilitySet, ComponentAccess, Provider
-from droidgate.model.leaves import different_leaves, leaves_of_provider
+from droidgate_mappings.compare import Change, Weight, compare_sets
+from droidgate_mappings.model.capability import (
+    Capability,
+    CapabilityAccess,
+    CapabilitySet,
+    ComponentAccess,
+    Provider,
+)
+from droidgate_mappings.model.leaves import different_leaves, leaves_of_provider
 
 APP_SELF, SYSTEM, ANY_APP, HOLDER_A, HOLDER_B = "the app itself", "Android", "any app", "holder A", "holder B"
 EVERYONE = frozenset({APP_SELF, SYSTEM, ANY_APP, HOLDER_A, HOLDER_B})

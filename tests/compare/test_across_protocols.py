@@ -5,10 +5,10 @@ from pathlib import Path
 import pytest
 
 from droidgate import convert, diff, read
-from droidgate.compare import Weight
-from droidgate.formats import find_format
-from droidgate.model.capability import Provider
-from droidgate.model.types import ObjectType, ScalarType
+from droidgate_mappings.compare import Weight
+from droidgate_mappings.formats.format import find_format
+from droidgate_mappings.model.capability import Provider
+from droidgate_mappings.model.types import ObjectType, ScalarType
 from droidgate_phone.sample_apps import sample_apps_directory
 from model_types import properties_of
 

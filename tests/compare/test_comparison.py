@@ -6,10 +6,10 @@ from typing import Any
 
 import pytest
 
-from droidgate.compare import Comparison, compare_sets
-from droidgate.json_schema import read_schema
-from droidgate.model.capability import Capability, CapabilitySet, Effects, Provider, State
-from droidgate.model.types import ObjectType, RefType, ScalarType, Type
+from droidgate_mappings.compare import Comparison, compare_sets
+from droidgate_mappings.json_schema import read_schema
+from droidgate_mappings.model.capability import Capability, CapabilitySet, Effects, Provider, State
+from droidgate_mappings.model.types import ObjectType, RefType, ScalarType, Type
 
 Schema = dict[str, Any]
 

@@ -6,11 +6,11 @@ import jsonschema
 from hypothesis import assume, given
 from hypothesis import strategies as st
 
-from droidgate.compare import Weight, compare_sets
-from droidgate.json_schema import read_schema, write_schema
-from droidgate.model.capability import Capability, CapabilitySet, Provider
-from droidgate.model.json_values import pointer_token
-from droidgate.model.leaves import different_leaves, leaves_of_provider
+from droidgate_mappings.compare import Weight, compare_sets
+from droidgate_mappings.json_schema import read_schema, write_schema
+from droidgate_mappings.model.capability import Capability, CapabilitySet, Provider
+from droidgate_mappings.model.json_values import pointer_token
+from droidgate_mappings.model.leaves import different_leaves, leaves_of_provider
 
 Schema = dict[str, Any]
 

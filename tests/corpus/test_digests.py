@@ -9,9 +9,9 @@ from pathlib import Path
 
 import pytest
 
-from droidgate.model.capability import CapabilitySet
-from droidgate.model.errors import InputError
 from droidgate.sources import read_source
+from droidgate_mappings.model.capability import CapabilitySet
+from droidgate_mappings.model.errors import InputError
 from requirements_of_tests import require
 
 FOLDERS = ("appfunctions", "mmcp", "mobile_mcp", "other")

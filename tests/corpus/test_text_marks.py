@@ -2,9 +2,9 @@
 
 import pytest
 
-from droidgate.model.errors import InputError
 from droidgate.sources import read_source
-from droidgate.text_safety.marks import INJECTION_LIKE_TEXT, TextMark, text_marks
+from droidgate_mappings.model.errors import InputError
+from droidgate_mappings.text_safety.marks import INJECTION_LIKE_TEXT, TextMark, text_marks
 from requirements_of_tests import require
 
 

@@ -8,14 +8,14 @@ import pytest
 from hypothesis import example, given
 from hypothesis import strategies as st
 
-from droidgate.callability import ComponentFacts, Protection, enabled_configurations
 from droidgate.coverage.conversions import LEVELS
 from droidgate.coverage.document_details import ReachCell
 from droidgate.coverage.document_summary import REACHES
 from droidgate.coverage.reach import Reaching, Standing, agents
-from droidgate.formats import load_formats
-from droidgate.model.capability import CapabilityAccess
-from droidgate_mappings.reach import load_reach, load_shim_table
+from droidgate_mappings.formats.format import load_formats
+from droidgate_mappings.model.capability import CapabilityAccess
+from droidgate_mappings.model.reachability import ComponentFacts, Protection, enabled_configurations
+from droidgate_mappings.tables.reach import load_reach, load_shim_table
 from requirements_of_tests import CHECKOUT
 
 AGENTS = [agent.id for agent in agents()]

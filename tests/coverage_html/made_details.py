@@ -8,8 +8,8 @@ from itertools import pairwise
 from droidgate.coverage import document_details as d
 from droidgate.coverage import document_summary as s
 from droidgate.coverage.reach import Reaching, Standing, agents, reach_of_app
-from droidgate.model.json_values import one_line_json
-from droidgate_mappings.taxonomy import load_taxonomy
+from droidgate_mappings.model.json_values import one_line_json
+from droidgate_mappings.tables.taxonomy import load_taxonomy
 from synthetic_ecosystem.names import MadeCapability, Names
 
 LEVELS = ("exact", "read", "renamed", "moved", "defaulted", "widened", "narrowed", "dropped", "impossible")

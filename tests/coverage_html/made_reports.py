@@ -10,13 +10,13 @@ from collections.abc import Sequence
 from typing import Any
 
 from coverage_html.made_details import LEVELS, PROTOCOLS, TARGETS, DetailsMaker, counts_by_reach
-from droidgate.compare import Change
 from droidgate.coverage import document_details as d
 from droidgate.coverage import document_summary as s
 from droidgate.coverage.document import Report
 from droidgate.coverage.reach import agents
-from droidgate_mappings.reach import load_shim_table
-from droidgate_mappings.taxonomy import load_taxonomy
+from droidgate_mappings.compare import Change
+from droidgate_mappings.tables.reach import load_shim_table
+from droidgate_mappings.tables.taxonomy import load_taxonomy
 
 
 def make_report(apps: int, *, per_app: int = 8, seed: int = 3, name: str = "ecosystem-2026-11") -> Report:

@@ -15,7 +15,7 @@ from droidgate.coverage.match.features import CapabilityText
 from droidgate.coverage.match.grouping import COMPARED, Matching, match_capabilities
 from droidgate.coverage.match.scoring import THRESHOLD, WEIGHTS
 from droidgate.coverage.match.vectors import more_words
-from droidgate.model.errors import InputError, UsageError
+from droidgate_mappings.model.errors import InputError, UsageError
 from requirements_of_tests import CHECKOUT
 from synthetic_ecosystem.names import Names
 

@@ -6,7 +6,7 @@ from coverage_match.labelled_pairs import HALVES, OTHER_AUTHOR, capability_text,
 from coverage_match.test_matching import DOCUMENT
 from droidgate.coverage.match.features import CapabilityText
 from droidgate.coverage.match.use_cases import UseCases
-from droidgate_mappings.taxonomy import load_taxonomy
+from droidgate_mappings.tables.taxonomy import load_taxonomy
 
 
 def _labelled(*halves: str) -> list[dict[str, Any]]:

@@ -13,7 +13,7 @@ from droidgate.coverage.match.grouping import match_capabilities
 from droidgate.coverage.match.scoring import Scorer
 from droidgate.coverage.match.use_cases import UseCases
 from droidgate.coverage.match.words import Vocabulary
-from droidgate_mappings.taxonomy import WordsOfCapabilities
+from droidgate_mappings.tables.taxonomy import WordsOfCapabilities
 from requirements_of_tests import CHECKOUT
 from synthetic_ecosystem.names import Names
 

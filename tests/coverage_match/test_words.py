@@ -1,7 +1,7 @@
 import pytest
 
 from droidgate.coverage.match.words import Vocabulary, actions_alike, stem_of
-from droidgate_mappings.taxonomy import load_taxonomy, load_words
+from droidgate_mappings.tables.taxonomy import load_taxonomy, load_words
 
 # The guideline's table (reference style-and-peers 2.6), row by row.
 APP_TYPES = (

@@ -1,6 +1,6 @@
 """Apps made for one question each."""
 
-from droidgate.apk.pack import pack_project, pack_split
+from droidgate_android.apk.pack import pack_project, pack_split
 from droidgate_phone.sample_packages import signing_key
 
 _ANDROID = 'xmlns:android="http://schemas.android.com/apk/res/android"'

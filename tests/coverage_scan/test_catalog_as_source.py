@@ -8,11 +8,11 @@ import pytest
 
 import droidgate
 from coverage_scan.catalogs import scan_into
-from droidgate.model.errors import BudgetError, InputError, UsageError
 from droidgate.sources.catalogs import reading
 from droidgate.sources.catalogs.catalog import Catalog
 from droidgate.sources.catalogs.reading import DECLARATIONS_ALONE
 from droidgate.sources.opened_apps import open_apps
+from droidgate_mappings.model.errors import BudgetError, InputError, UsageError
 from droidgate_phone.sample_packages import sample_packages
 
 SAMPLES = Path("device_shim/apps")

@@ -23,10 +23,10 @@ from coverage_scan.catalogs import SAMPLES, ask, rows_of, scan_into
 from coverage_scan.hostile_work import SLOW
 from droidgate.cli import run
 from droidgate.coverage.cluster import Cluster
-from droidgate.model.errors import InputError, UsageError
 from droidgate.sources.catalogs.catalog import Catalog, query
 from droidgate.sources.catalogs.names import LOG_FILE
 from droidgate.sources.catalogs.rows import TABLES
+from droidgate_mappings.model.errors import InputError, UsageError
 from droidgate_phone.sample_packages import filler_package
 from requirements_of_tests import CHECKOUT
 

@@ -10,7 +10,7 @@ from droidgate.coverage import cluster
 from droidgate.coverage.cluster import Cluster
 from droidgate.coverage.inputs import Item
 from droidgate.coverage.process_pool import PoolAnswer, PoolSettings
-from droidgate.model.errors import InputError, UsageError
+from droidgate_mappings.model.errors import InputError, UsageError
 
 ITEMS = [Item(name, "apk", f"/{name}.apk") for name in "abcd"]
 

@@ -13,7 +13,7 @@ from coverage_scan.catalogs import SAMPLES, ask, rows_of, scan_into, write_apps
 from coverage_scan.hostile_work import SLOW, WORK
 from droidgate.coverage.inputs import Item, list_inputs
 from droidgate.coverage.process_pool import PoolAnswer, PoolSettings, ProcessPool, StandingWorker
-from droidgate.model.errors import DroidgateError
+from droidgate_mappings.model.errors import DroidgateError
 
 MEBIBYTE = 1 << 20
 LOADED = """

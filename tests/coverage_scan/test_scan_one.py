@@ -10,19 +10,19 @@ import pytest
 
 from coverage_scan.catalogs import ask, rows_of, scan_into
 from coverage_scan.made_apps import split_app, tool_app, tool_files
-from droidgate.apk.pack import pack_project
 from droidgate.coverage.conversions import EXACT, LEVELS, targets
 from droidgate.coverage.inputs import Item, list_inputs
 from droidgate.coverage.scan_one import scan_one
 from droidgate.coverage.scanned import clean
 from droidgate.devices.device import open_device
-from droidgate.formats import find_format, load_formats
-from droidgate.model.capability import Provider
-from droidgate.model.errors import DeviceError
-from droidgate.model.findings import CONVERSION_LEVELS, Level
-from droidgate.model.json_values import canonical_json
 from droidgate.sources import read_source
-from droidgate.translate import translate
+from droidgate_android.apk.pack import pack_project
+from droidgate_mappings.formats.format import find_format, load_formats
+from droidgate_mappings.model.capability import Provider
+from droidgate_mappings.model.errors import DeviceError
+from droidgate_mappings.model.findings import CONVERSION_LEVELS, Level
+from droidgate_mappings.model.json_values import canonical_json
+from droidgate_mappings.translate import translate
 from droidgate_phone.phone import start_phone
 from droidgate_phone.sample_packages import filler_package, sample_package, sample_packages, signing_key
 from requirements_of_tests import CHECKOUT

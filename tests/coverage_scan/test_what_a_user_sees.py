@@ -16,8 +16,8 @@ from coverage_scan.catalogs import SAMPLES, ask, scan_into
 from coverage_scan.made_apps import split_app, tool_app
 from droidgate.cli import run
 from droidgate.cli.coverage.scanning import ProgressLine
+from droidgate.computer.optional_packages import install_command
 from droidgate.coverage import cluster
-from droidgate.extras import install_command
 from droidgate.sources.catalogs.catalog import Catalog
 from droidgate.sources.catalogs.rows import TABLES
 

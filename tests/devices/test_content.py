@@ -6,7 +6,7 @@ from devices.conftest import StartServer, device_on
 from devices.fake_adb_server import Answer
 from droidgate.devices.content import ProviderError, read_content, write_content
 from droidgate.devices.errors import CommandFailedError, UnsafeArgumentError
-from droidgate.model.errors import DeviceError
+from droidgate_mappings.model.errors import DeviceError
 
 URI = "content://com.example.files/a/b%20c"
 MISSING = (

@@ -4,7 +4,7 @@ import pytest
 
 from devices.golden_outputs import READERS, Case, all_cases, family_of, read_case
 from droidgate.devices.errors import DeviceOutputError, excerpt
-from droidgate.model.errors import DeviceError
+from droidgate_mappings.model.errors import DeviceError
 
 CASES = all_cases()
 

@@ -10,6 +10,7 @@ import pytest
 
 from devices.conftest import StartServer, device_on
 from devices.fake_adb_server import Answer, FakeAdbServer
+from droidgate.computer.user_folders import cache_folder
 from droidgate.devices.device import Device, Identity
 from droidgate.devices.errors import TransferError
 from droidgate.devices.packages import InstalledPackage
@@ -22,8 +23,7 @@ from droidgate.devices.remote_apk import (
     file_statuses,
     open_remote_apk,
 )
-from droidgate.model.errors import InputError
-from droidgate.user_folders import cache_folder
+from droidgate_mappings.model.errors import InputError
 
 PATH = "/data/app/~~x==/com.example.a-y==/base.apk"
 PACKAGE = InstalledPackage("com.example.a", PATH, 7, 10_123)

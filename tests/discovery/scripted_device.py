@@ -9,7 +9,7 @@ from droidgate.devices.device import CommandResult, Device, Identity
 from droidgate.devices.errors import TransferError
 from droidgate.devices.server import AdbServer
 from droidgate.devices.sync import FileStatus
-from droidgate.model.errors import DeviceError
+from droidgate_mappings.model.errors import DeviceError
 
 Answer = str | CommandResult | DeviceError
 

@@ -6,11 +6,25 @@ from typing import Any
 import pytest
 
 from cli.samples import TIMER, TIMER_MANIFEST, write_project
-from droidgate.apk.application import read_application
-from droidgate.apk.pack import pack_project
-from droidgate.apk.reader import open_apk
-from droidgate.application import Application, Component, IntentFilter, Resources
-from droidgate.callability import (
+from droidgate.cli.devices.discovering import discovery_page
+from droidgate.cli.output.pages import Line, Table
+from droidgate.sources import read_source
+from droidgate.sources.callability import callability_of
+from droidgate.sources.device import InstalledApp, PhoneReading
+from droidgate_android.apk.application import read_application
+from droidgate_android.apk.pack import pack_project
+from droidgate_android.apk.reader import open_apk
+from droidgate_mappings.formats.installed import DeviceFacts
+from droidgate_mappings.model.application import Application, Component, IntentFilter, Resources
+from droidgate_mappings.model.capability import (
+    Capability,
+    CapabilityAccess,
+    ComponentAccess,
+    Place,
+    Provider,
+    State,
+)
+from droidgate_mappings.model.reachability import (
     ORDINARY_APP,
     SHIM,
     Protection,
@@ -18,13 +32,6 @@ from droidgate.callability import (
     protection_of,
     provider_verdict,
 )
-from droidgate.cli.devices.discovering import discovery_page
-from droidgate.cli.output.pages import Line, Table
-from droidgate.installed import DeviceFacts
-from droidgate.model.capability import Capability, CapabilityAccess, ComponentAccess, Place, Provider, State
-from droidgate.sources import read_source
-from droidgate.sources.callability import callability_of
-from droidgate.sources.device import InstalledApp, PhoneReading
 from droidgate_shim.builder.callability import call_conditions, why_function_not_called, why_not_called
 from shim_builder.built_samples import KEY
 

@@ -2,9 +2,9 @@
 
 import pytest
 
-from droidgate.formats import load_formats
-from droidgate.installed import SHIM_PREFIX, CallRoute, ComponentQuery, DeviceFacts
-from droidgate.model.capability import Provider
+from droidgate_mappings.formats.format import load_formats
+from droidgate_mappings.formats.installed import SHIM_PREFIX, CallRoute, ComponentQuery, DeviceFacts
+from droidgate_mappings.model.capability import Provider
 
 SHELL_COMMANDS: dict[str, frozenset[str]] = dict.fromkeys(
     ("execute-app-function", "set-enabled", "list-app-functions"), frozenset()

@@ -6,18 +6,18 @@ from pathlib import Path
 
 import pytest
 
-from droidgate.apk.pack import pack_project, pack_split
 from droidgate.cli.devices.discovering import discovery_page
 from droidgate.cli.output.pages import Table
 from droidgate.cli.output.summaries import capability_name
 from droidgate.cli.program import run
 from droidgate.devices.device import Device
 from droidgate.devices.server import AdbServer, ServerAddress
-from droidgate.formats import load_formats
-from droidgate.installed import SHIM_PACKAGE
-from droidgate.model.capability import Provider
 from droidgate.sources import read_source
 from droidgate.sources.device import PhoneReading, PhoneRequest, read_phone
+from droidgate_android.apk.pack import pack_project, pack_split
+from droidgate_mappings.formats.format import load_formats
+from droidgate_mappings.formats.installed import SHIM_PACKAGE
+from droidgate_mappings.model.capability import Provider
 from droidgate_phone.phone import VirtualPhone, start_phone
 from droidgate_phone.sample_packages import sample_packages, signing_key
 from droidgate_shim.builder.building import build_shim

@@ -5,10 +5,6 @@ from pathlib import Path
 
 import pytest
 
-from droidgate.application import Application, Component, IntentFilter, MetaData, TextFile
-from droidgate.model.capability import Place
-from droidgate.model.errors import BudgetError, InputError
-from droidgate.model.findings import Finding, Level
 from droidgate.sources.kept_applications import (
     ApplicationStore,
     KeptApplication,
@@ -16,6 +12,10 @@ from droidgate.sources.kept_applications import (
     RecordedResources,
     record,
 )
+from droidgate_mappings.model.application import Application, Component, IntentFilter, MetaData, TextFile
+from droidgate_mappings.model.capability import Place
+from droidgate_mappings.model.errors import BudgetError, InputError
+from droidgate_mappings.model.findings import Finding, Level
 
 KEY = {"version_code": 7, "files": {"/a/base.apk": [1, 2]}}
 

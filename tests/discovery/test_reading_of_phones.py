@@ -7,12 +7,12 @@ from pathlib import Path
 import pytest
 
 from discovery.scripted_device import Answer, ScriptedDevice
-from droidgate.apk.pack import pack_project
-from droidgate.callability import provider_verdict
 from droidgate.devices.errors import CommandFailedError, DeviceGoneError, OutputLimitError
-from droidgate.formats import load_formats
-from droidgate.model.errors import DeviceError, UsageError
 from droidgate.sources.device import PhoneReading, PhoneRequest, read_device_source, read_phone
+from droidgate_android.apk.pack import pack_project
+from droidgate_mappings.formats.format import load_formats
+from droidgate_mappings.model.errors import DeviceError, UsageError
+from droidgate_mappings.model.reachability import provider_verdict
 from droidgate_phone.sample_packages import sample_package, signing_key
 
 CLOCK = "dev.droidgate.sample.clockin"

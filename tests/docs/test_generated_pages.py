@@ -16,10 +16,10 @@ import typer
 
 from droidgate.cli.exit_codes import ExitCode
 from droidgate.cli.program import build_app
-from droidgate.formats import load_formats
-from droidgate.model.findings import FINDING_CODES
-from droidgate.support_matrix import FEATURES
-from droidgate_mappings.tables import load_divergences
+from droidgate_mappings.formats.format import load_formats
+from droidgate_mappings.formats.support_matrix import FEATURES
+from droidgate_mappings.model.findings import FINDING_CODES
+from droidgate_mappings.tables.loading import load_divergences
 from requirements_of_tests import CHECKOUT
 
 DOCS = CHECKOUT / "docs"

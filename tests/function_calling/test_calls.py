@@ -13,7 +13,7 @@ import pytest
 import droidgate
 from droidgate.cli.descriptors.converting import ConvertRequest, convert_sources
 from droidgate.cli.reading import Output
-from droidgate.model.errors import InputError, UsageError
+from droidgate_mappings.model.errors import InputError, UsageError
 from requirements_of_tests import require
 
 ARGUMENTS = {"title": "Milk", "tags": ["a"], "count": 3}

@@ -12,11 +12,11 @@ import jsonschema
 import pytest
 
 import droidgate
-from droidgate.calls.arguments import fit_arguments
-from droidgate.formats import Writing
-from droidgate.json_schema import read_schema
-from droidgate.model.capability import Capability, Provider
-from droidgate.model.findings import Level
+from droidgate_mappings.formats.format import Writing
+from droidgate_mappings.json_schema import read_schema
+from droidgate_mappings.model.capability import Capability, Provider
+from droidgate_mappings.model.findings import Level
+from droidgate_mappings.values.arguments import fit_arguments
 from function_calling.test_write import tools_of, validate, write
 from properties.matching import assert_findings_match
 from strategies import random_provider

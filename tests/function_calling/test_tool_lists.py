@@ -9,15 +9,15 @@ from typing import Any
 
 import pytest
 
-from droidgate.formats import Reading, SourceFile, detect_format, load_formats
-from droidgate.json_schema import write_schema
-from droidgate.leniency import ReadingContext
-from droidgate.model.capability import Capability, Provider
-from droidgate.model.errors import InputError
-from droidgate.model.findings import Level
-from droidgate.model.json_values import Json
 from droidgate_function_calling.format import FORMAT
-from droidgate_mappings.tables import load_divergences
+from droidgate_mappings.formats.format import Reading, SourceFile, detect_format, load_formats
+from droidgate_mappings.formats.leniency import ReadingContext
+from droidgate_mappings.json_schema import write_schema
+from droidgate_mappings.model.capability import Capability, Provider
+from droidgate_mappings.model.errors import InputError
+from droidgate_mappings.model.findings import Level
+from droidgate_mappings.model.json_values import Json
+from droidgate_mappings.tables.loading import load_divergences
 from requirements_of_tests import require
 
 WEATHER_SCHEMA: dict[str, Any] = {

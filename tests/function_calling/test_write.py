@@ -10,14 +10,14 @@ from typing import Any
 import pytest
 from pydantic import TypeAdapter
 
-from droidgate.formats import Writing
-from droidgate.json_schema import read_schema
-from droidgate.model.capability import Capability, Provider
-from droidgate.model.findings import Level
-from droidgate.model.json_values import Json
-from droidgate.model.types import AnyType, ObjectType
 from droidgate.sources import read_sources
 from droidgate_function_calling.format import FORMAT
+from droidgate_mappings.formats.format import Writing
+from droidgate_mappings.json_schema import read_schema
+from droidgate_mappings.model.capability import Capability, Provider
+from droidgate_mappings.model.findings import Level
+from droidgate_mappings.model.json_values import Json
+from droidgate_mappings.model.types import AnyType, ObjectType
 from function_calling.test_tool_lists import CHAT, CLAUDE, GEMINI, RESPONSES, WEATHER_SCHEMA, only
 from properties.matching import assert_findings_match, assert_reads_back
 from requirements_of_tests import require

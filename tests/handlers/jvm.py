@@ -7,7 +7,7 @@ from collections.abc import Iterable, Sequence
 from pathlib import Path
 from typing import Any
 
-from droidgate.formats import HandlerCode
+from droidgate_mappings.formats.format import HandlerCode
 from requirements_of_tests import KOTLIN_FROM_MAVEN, SHORT_JVM, maven_jars, require, short_run
 
 RUNNERS = Path(__file__).parent / "runners"

@@ -1,10 +1,10 @@
 """Providers that handlers are made for in these tests."""
 
-from droidgate.formats import HandlerCode, find_format
-from droidgate.leniency import ReadingContext
-from droidgate.model.capability import Capability, Provider
-from droidgate.model.types import AnyType, ArrayType, ObjectType, OpaqueType, Property, Type
 from droidgate.sources.android_project import application_from_tree
+from droidgate_mappings.formats.format import HandlerCode, find_format
+from droidgate_mappings.formats.leniency import ReadingContext
+from droidgate_mappings.model.capability import Capability, Provider
+from droidgate_mappings.model.types import AnyType, ArrayType, ObjectType, OpaqueType, Property, Type
 from droidgate_phone.sample_apps import sample_apps_directory
 from model_types import (
     all_of,

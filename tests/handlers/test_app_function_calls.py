@@ -12,8 +12,8 @@ from typing import Any
 
 import pytest
 
-from droidgate.model.capability import Capability, Provider
-from droidgate.model.types import Type
+from droidgate_mappings.model.capability import Capability, Provider
+from droidgate_mappings.model.types import Type
 from handlers.jvm import RUNNERS, add_runner, as_line, compile_java, run_class, write_sources
 from handlers.providers import handlers_for
 from model_types import (

@@ -4,7 +4,7 @@ from pathlib import Path
 
 import pytest
 
-from droidgate.model.errors import WriteError
+from droidgate_mappings.model.errors import WriteError
 from handlers.jvm import compile_java, write_sources
 from handlers.providers import SAMPLE_MODULES, WEATHER, WILD, folder_name, handlers_for, sample_provider
 

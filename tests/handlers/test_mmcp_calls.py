@@ -7,7 +7,7 @@ from typing import Any
 
 import pytest
 
-from droidgate.model.capability import Capability, Provider
+from droidgate_mappings.model.capability import Capability, Provider
 from handlers.jvm import add_runner, as_line, compile_java, run_class, write_sources
 from handlers.providers import handlers_for
 from model_types import array, boolean, int32, int64, optional, record, ref, required, string

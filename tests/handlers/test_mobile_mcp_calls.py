@@ -6,8 +6,8 @@ from typing import Any
 
 import pytest
 
-from droidgate.model.capability import Capability, Provider
-from droidgate.model.types import ArrayType, ObjectType
+from droidgate_mappings.model.capability import Capability, Provider
+from droidgate_mappings.model.types import ArrayType, ObjectType
 from handlers.jvm import add_runner, as_line, compile_java, run_class, write_sources
 from handlers.providers import handlers_for
 from model_types import boolean, float64, int64, optional, record, required, string

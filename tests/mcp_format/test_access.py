@@ -4,10 +4,10 @@ from typing import Any
 
 import pytest
 
-from droidgate.model.capability import Capability, CapabilityAccess, ComponentAccess, Provider
-from droidgate.model.errors import InputError
-from droidgate.model.findings import Level
-from droidgate.model.json_values import Json
+from droidgate_mappings.model.capability import Capability, CapabilityAccess, ComponentAccess, Provider
+from droidgate_mappings.model.errors import InputError
+from droidgate_mappings.model.findings import Level
+from droidgate_mappings.model.json_values import Json
 from mcp_format.tool_lists import WEATHER, read_one, result, write, written
 
 DIALECTS = ("2025-11-25", "2026-07-28")

@@ -2,9 +2,9 @@
 
 import pytest
 
-from droidgate.formats import load_formats
-from droidgate.model.findings import Finding, Level
-from droidgate.model.json_values import Json
+from droidgate_mappings.formats.format import load_formats
+from droidgate_mappings.model.findings import Finding, Level
+from droidgate_mappings.model.json_values import Json
 from mcp_format.tool_lists import read_one
 
 PLAIN = {"name": "a", "description": "Adds.", "inputSchema": {"type": "object"}}

@@ -6,9 +6,9 @@ from typing import Any
 
 import pytest
 
-from droidgate.model.errors import InputError
-from droidgate.model.findings import Level
-from droidgate.model.json_values import Json
+from droidgate_mappings.model.errors import InputError
+from droidgate_mappings.model.findings import Level
+from droidgate_mappings.model.json_values import Json
 from droidgate_mcp.lint_rules import RULES
 from mcp_format.tool_lists import RICH, TREE, WEATHER, lint, result, write
 from strategies import random_provider

@@ -9,12 +9,12 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from droidgate.formats import SourceFile
-from droidgate.leniency import ReadingContext
-from droidgate.model.capability import Effects
-from droidgate.model.errors import InputError
-from droidgate.model.json_values import Json, canonical_json
-from droidgate.model.types import AnyType
+from droidgate_mappings.formats.format import SourceFile
+from droidgate_mappings.formats.leniency import ReadingContext
+from droidgate_mappings.model.capability import Effects
+from droidgate_mappings.model.errors import InputError
+from droidgate_mappings.model.json_values import Json, canonical_json
+from droidgate_mappings.model.types import AnyType
 from droidgate_mcp.format import FORMAT
 from mcp_format.tool_lists import RICH, TREE, WEATHER, read, read_one, result, source, write, written
 from model_types import array, float64, properties_of, ref, string

@@ -5,8 +5,8 @@ from typing import Any
 import pytest
 from jsonschema import Draft202012Validator
 
-from droidgate.model.findings import Level
-from droidgate.model.json_values import Json
+from droidgate_mappings.model.findings import Level
+from droidgate_mappings.model.json_values import Json
 from droidgate_mcp.format import FORMAT
 from mcp_format.tool_lists import read_one, result, write, written
 from properties.matching import assert_findings_match, assert_reads_back

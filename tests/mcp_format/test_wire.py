@@ -7,10 +7,10 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from droidgate.model.errors import InputError
-from droidgate.model.json_values import Json
-from droidgate.model.types import AnyType, ArrayType, ObjectType
-from droidgate_mappings.failure_tokens import load_failure_tokens
+from droidgate_mappings.model.errors import InputError
+from droidgate_mappings.model.json_values import Json
+from droidgate_mappings.model.types import AnyType, ArrayType, ObjectType
+from droidgate_mappings.tables.failure_tokens import load_failure_tokens
 from droidgate_mcp.wire import (
     DeclaredOutput,
     McpToolFailure,

@@ -10,8 +10,8 @@ from typing import Any
 
 import pytest
 
-from droidgate.model.capability import Capability, Effects, Provider
-from droidgate.model.findings import Level
+from droidgate_mappings.model.capability import Capability, Effects, Provider
+from droidgate_mappings.model.findings import Level
 from mcp_format.tool_lists import RICH, WEATHER, read_one, result, write, written
 from model_types import array, int64, optional, record, ref, string
 from requirements_of_tests import require

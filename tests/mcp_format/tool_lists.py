@@ -3,11 +3,11 @@
 import json
 from typing import Any
 
-from droidgate.formats import Reading, SourceFile, Writing
-from droidgate.leniency import ReadingContext
-from droidgate.model.capability import Provider
-from droidgate.model.findings import Finding
-from droidgate.model.json_values import Json
+from droidgate_mappings.formats.format import Reading, SourceFile, Writing
+from droidgate_mappings.formats.leniency import ReadingContext
+from droidgate_mappings.model.capability import Provider
+from droidgate_mappings.model.findings import Finding
+from droidgate_mappings.model.json_values import Json
 from droidgate_mcp.format import FORMAT
 from droidgate_mcp.lint import lint_file
 

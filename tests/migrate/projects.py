@@ -3,12 +3,12 @@
 import shutil
 from pathlib import Path
 
-from droidgate.formats import Format, find_format
 from droidgate.migration.plan import MigrationPlan, plan_migration
 from droidgate.migration.source_sets import Language, find_source_set
-from droidgate.model.capability import Provider
 from droidgate.sources import read_source
-from droidgate.translate import translate
+from droidgate_mappings.formats.format import Format, find_format
+from droidgate_mappings.model.capability import Provider
+from droidgate_mappings.translate import translate
 from droidgate_phone.sample_apps import sample_apps_directory
 
 MODULES = {"clock-in": "app", "pdf-tool": "app", "notes": "app", "weather": "app"}

@@ -4,8 +4,8 @@ from pathlib import Path
 
 import pytest
 
-from droidgate.model.capability import ComponentAccess, Provider
-from droidgate.model.errors import InputError, WriteError
+from droidgate_mappings.model.capability import ComponentAccess, Provider
+from droidgate_mappings.model.errors import InputError, WriteError
 from droidgate_phone.sample_apps import sample_apps_directory
 from migrate.projects import copy_module, migrate, read_providers
 

@@ -4,7 +4,7 @@ from pathlib import Path
 
 import pytest
 
-from droidgate.model.capability import Capability, CapabilityAccess, ComponentAccess, Provider
+from droidgate_mappings.model.capability import Capability, CapabilityAccess, ComponentAccess, Provider
 from migrate.projects import copy_module, migrate
 
 FUNCTIONS = Provider(

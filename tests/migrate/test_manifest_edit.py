@@ -7,8 +7,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 from lxml import etree
 
-from droidgate.migration.manifest_edit import merge_manifest
-from droidgate.model.errors import InputError
+from droidgate_android.manifest_edit import merge_manifest
+from droidgate_mappings.model.errors import InputError
 
 ANDROID = "http://schemas.android.com/apk/res/android"
 ADDITION = f"""<manifest xmlns:android="{ANDROID}" package="ignored">

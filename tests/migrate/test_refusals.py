@@ -5,11 +5,11 @@ from pathlib import Path
 
 import pytest
 
-from droidgate.formats import find_format
 from droidgate.migration.plan import plan_migration
 from droidgate.migration.source_sets import find_source_set
-from droidgate.model.errors import DroidgateError, InputError, UsageError, WriteError
-from droidgate.translate import translate
+from droidgate_mappings.formats.format import find_format
+from droidgate_mappings.model.errors import DroidgateError, InputError, UsageError, WriteError
+from droidgate_mappings.translate import translate
 from handlers.providers import WEATHER, sample_provider
 from migrate.projects import copy_module, files_of, migrate
 

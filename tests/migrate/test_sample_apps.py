@@ -4,8 +4,8 @@ from pathlib import Path
 
 import pytest
 
-from droidgate.formats import find_format
-from droidgate.model.capability import Provider
+from droidgate_mappings.formats.format import find_format
+from droidgate_mappings.model.capability import Provider
 from droidgate_phone.sample_apps import sample_apps_directory
 from handlers.jvm import compile_java, resource_classes
 from handlers.providers import WEATHER, sample_provider

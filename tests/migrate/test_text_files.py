@@ -6,7 +6,7 @@ from pathlib import Path
 import pytest
 
 from droidgate.migration.text_files import read_text_file, replace_file
-from droidgate.model.errors import InputError, WriteError
+from droidgate_mappings.model.errors import InputError, WriteError
 from handlers.providers import WEATHER
 from migrate.projects import copy_module, migrate
 

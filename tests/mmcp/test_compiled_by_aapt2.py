@@ -5,9 +5,9 @@ from pathlib import Path
 
 import pytest
 
-from droidgate.model.capability import Capability, Provider
-from droidgate.model.json_values import Json
-from droidgate.model.types import ObjectType, Property, ScalarType
+from droidgate_mappings.model.capability import Capability, Provider
+from droidgate_mappings.model.json_values import Json
+from droidgate_mappings.model.types import ObjectType, Property, ScalarType
 from droidgate_mmcp.format import FORMAT
 from mmcp.mmcp_apps import artifact
 from parsing.compiled_with_aapt2 import compile_application, elements_of_xml

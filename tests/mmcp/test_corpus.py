@@ -5,11 +5,11 @@ from pathlib import Path
 
 import pytest
 
-from droidgate.formats import SourceFile
-from droidgate.leniency import ReadingContext
-from droidgate.model.capability import Place, Provider
-from droidgate.model.errors import InputError
 from droidgate.sources.android_project import application_from_tree
+from droidgate_mappings.formats.format import SourceFile
+from droidgate_mappings.formats.leniency import ReadingContext
+from droidgate_mappings.model.capability import Place, Provider
+from droidgate_mappings.model.errors import InputError
 from droidgate_mmcp.discovery import read_discovery
 from droidgate_mmcp.format import FORMAT
 from droidgate_mmcp.wire import MmcpToolFailure, read_activity_result, read_broadcast_result

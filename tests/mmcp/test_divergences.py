@@ -3,7 +3,7 @@
 import re
 from pathlib import Path
 
-from droidgate_mappings.tables import load_divergences
+from droidgate_mappings.tables.loading import load_divergences
 
 SOURCES = Path(__file__).resolve().parents[2] / "adapters" / "droidgate_mmcp"
 OWN = {name: row for name, row in load_divergences().items() if row.format == "mmcp"}

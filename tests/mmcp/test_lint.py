@@ -5,10 +5,10 @@ from collections.abc import Callable
 
 import pytest
 
-from droidgate.formats import SourceFile
-from droidgate.model.errors import InputError
-from droidgate.model.findings import FINDING_CODES, LINT_LEVELS, Finding, Level
-from droidgate.model.json_values import Json
+from droidgate_mappings.formats.format import SourceFile
+from droidgate_mappings.model.errors import InputError
+from droidgate_mappings.model.findings import FINDING_CODES, LINT_LEVELS, Finding, Level
+from droidgate_mappings.model.json_values import Json
 from droidgate_mmcp.format import FORMAT
 from droidgate_mmcp.lint_rules import RULES
 from mmcp.mmcp_apps import ADVERTISE, CALL, GREET, application, component_xml, manifest_of, value_xml

@@ -1,8 +1,8 @@
 """Parts of an app that the reader leaves out are dropped, not only read."""
 
-from droidgate.leniency import ReadingContext
-from droidgate.model.capability import Place
-from droidgate.model.findings import Level
+from droidgate_mappings.formats.leniency import ReadingContext
+from droidgate_mappings.model.capability import Place
+from droidgate_mappings.model.findings import Level
 from droidgate_mmcp.discovery import read_discovery
 from mmcp.mmcp_apps import application, component_xml, read_app
 

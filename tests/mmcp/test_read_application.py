@@ -4,9 +4,9 @@ import json
 
 import pytest
 
-from droidgate.model.capability import ComponentAccess
-from droidgate.model.errors import InputError
-from droidgate.model.findings import Level
+from droidgate_mappings.model.capability import ComponentAccess
+from droidgate_mappings.model.errors import InputError
+from droidgate_mappings.model.findings import Level
 from droidgate_mmcp.format import FORMAT
 from mmcp.mmcp_apps import (
     ADVERTISE,

@@ -8,11 +8,11 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from droidgate.formats import SourceFile
-from droidgate.leniency import ReadingContext
-from droidgate.model.errors import InputError
-from droidgate.model.json_values import Json
-from droidgate.model.types import AnyType, ObjectType
+from droidgate_mappings.formats.format import SourceFile
+from droidgate_mappings.formats.leniency import ReadingContext
+from droidgate_mappings.model.errors import InputError
+from droidgate_mappings.model.json_values import Json
+from droidgate_mappings.model.types import AnyType, ObjectType
 from droidgate_mmcp.format import FORMAT
 from mmcp.mmcp_apps import GREET, manifest_of, only, read_json, rows_of
 from model_types import int32, properties_of, record, required, string

@@ -7,11 +7,11 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from droidgate.leniency import ReadingContext
-from droidgate.model.capability import Place, Provider
-from droidgate.model.errors import InputError
-from droidgate.model.json_values import Json
-from droidgate.model.types import ObjectType
+from droidgate_mappings.formats.leniency import ReadingContext
+from droidgate_mappings.model.capability import Place, Provider
+from droidgate_mappings.model.errors import InputError
+from droidgate_mappings.model.json_values import Json
+from droidgate_mappings.model.types import ObjectType
 from droidgate_mmcp.discovery import read_discovery
 from droidgate_mmcp.wire import (
     MmcpToolCall,

@@ -6,13 +6,13 @@ from decimal import Decimal
 import pytest
 
 from conftest import Golden
-from droidgate.formats import Writing
-from droidgate.model.capability import Capability, Provider
-from droidgate.model.errors import WriteError
-from droidgate.model.findings import Level
-from droidgate.model.json_values import Json
-from droidgate.model.types import AnyType, ArrayType, ObjectType, Type
 from droidgate.sources.android_project import application_from_tree
+from droidgate_mappings.formats.format import Writing
+from droidgate_mappings.model.capability import Capability, Provider
+from droidgate_mappings.model.errors import WriteError
+from droidgate_mappings.model.findings import Level
+from droidgate_mappings.model.json_values import Json
+from droidgate_mappings.model.types import AnyType, ArrayType, ObjectType, Type
 from droidgate_mmcp.format import FORMAT
 from droidgate_mmcp.write import fit, fitting_tools
 from mmcp.mmcp_apps import (

@@ -13,9 +13,9 @@ from functools import cache
 from typing import Any
 from unittest.mock import patch
 
+from droidgate.calls.screen.tools import MobileAgentTools
 from droidgate.devices.device import Device, open_device
 from droidgate.devices.server import AdbServer, ServerAddress
-from droidgate.mobile_agent.tools import MobileAgentTools
 from droidgate_phone.app_api.behaviour import Activity, App, Receiver
 from droidgate_phone.app_api.values import BroadcastResult
 from droidgate_phone.app_api.views import View

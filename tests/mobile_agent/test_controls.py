@@ -9,10 +9,10 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from droidgate.mobile_agent.controls import Control, find_again, read_controls, read_hierarchy
-from droidgate.mobile_agent.key_names import is_key
-from droidgate.mobile_agent.text_input import keys_that_clear, pieces_of, way_of
-from droidgate.model.errors import InputError
+from droidgate.calls.screen.controls import Control, find_again, read_controls, read_hierarchy
+from droidgate.calls.screen.key_names import is_key
+from droidgate.calls.screen.text_input import keys_that_clear, pieces_of, way_of
+from droidgate_mappings.model.errors import InputError
 from droidgate_phone.screen import keys as phone_keys
 
 HEAD = "<?xml version='1.0' encoding='UTF-8' standalone='yes' ?>"

@@ -18,11 +18,11 @@ from unittest.mock import patch
 
 import pytest
 
+from droidgate.calls.screen import phone_commands
+from droidgate.calls.screen.state import INFO_SECONDS, SCREEN_SECONDS, PhoneState, ToolError
+from droidgate.calls.screen.tools import MobileAgentTools
 from droidgate.devices.device import open_device
 from droidgate.devices.server import AdbServer, ServerAddress
-from droidgate.mobile_agent import phone_commands
-from droidgate.mobile_agent.state import INFO_SECONDS, SCREEN_SECONDS, PhoneState, ToolError
-from droidgate.mobile_agent.tools import MobileAgentTools
 from droidgate_phone.commands import CommandCall, input_commands, screen_commands
 from droidgate_phone.phone import start_phone
 from mobile_agent.made_phone import FORM, SHOP, MadePhone, control, device_on, form_apk, made_phone

@@ -20,13 +20,13 @@ from hypothesis import strategies as st
 from mcp import Client
 from PIL import Image
 
-from droidgate.mobile_agent import phone_commands
-from droidgate.mobile_agent.controls import Control, ControlSign
-from droidgate.mobile_agent.pictures import make_picture
-from droidgate.mobile_agent.state import PhoneState
-from droidgate.model.errors import InputError
+from droidgate.calls.screen import phone_commands
+from droidgate.calls.screen.controls import Control, ControlSign
+from droidgate.calls.screen.pictures import make_picture
+from droidgate.calls.screen.state import PhoneState
 from droidgate.serving.mobile_agent.server import EXTENSIONS, MobileAgentServer
-from droidgate_mappings.mobile_agent import mobile_agent_commands, more_tools
+from droidgate_mappings.model.errors import InputError
+from droidgate_mappings.tables.mobile_agent import mobile_agent_commands, more_tools
 from mobile_agent.made_phone import FORM, SHOP, MadePhone, control, made_phone
 from mobile_agent.served_phone import ROLES, ServedPhone, served, served_phone
 from requirements_of_tests import CHECKOUT

@@ -14,7 +14,7 @@ from typing import Any
 import pytest
 from PIL import Image
 
-from droidgate_mappings.mobile_agent import mobile_agent_commands
+from droidgate_mappings.tables.mobile_agent import mobile_agent_commands
 from mobile_agent.made_phone import FORM, FormFacts, control
 from mobile_agent.served_phone import MODES, ServedPhone, served_phone
 from requirements_of_tests import fastmcp_interpreters

@@ -21,10 +21,10 @@ from unittest.mock import patch
 
 import pytest
 
-from droidgate.model.errors import UsageError
 from droidgate.serving.http import HttpAddress
 from droidgate.serving.mobile_agent import running as running_servers
 from droidgate.serving.mobile_agent.running import ListeningServer, serve_mobile_agent
+from droidgate_mappings.model.errors import UsageError
 from mobile_agent.made_phone import MadePhone, made_phone
 
 PROGRAM = Path(sys.executable).with_name("droidgate")

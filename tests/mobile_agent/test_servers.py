@@ -13,7 +13,7 @@ import jsonschema
 import pytest
 from mcp import Client
 
-from droidgate_mappings.mobile_agent import mobile_agent_commands
+from droidgate_mappings.tables.mobile_agent import mobile_agent_commands
 from mobile_agent.made_phone import FORM, control
 from mobile_agent.served_phone import MODES, ROLES, ServedPhone, served, served_phone
 from serving import running_servers

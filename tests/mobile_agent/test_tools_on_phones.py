@@ -16,13 +16,13 @@ from unittest.mock import Mock, patch
 import pytest
 from PIL import Image
 
+from droidgate.calls.screen import phone_commands
+from droidgate.calls.screen.state import ToolError
+from droidgate.calls.screen.tools import MobileAgentTools
 from droidgate.devices.device import CommandResult, Device
 from droidgate.devices.errors import NoDeviceError
 from droidgate.devices.quoting import join_command
-from droidgate.mobile_agent import phone_commands
-from droidgate.mobile_agent.state import ToolError
-from droidgate.mobile_agent.tools import MobileAgentTools
-from droidgate.model.errors import DroidgateError
+from droidgate_mappings.model.errors import DroidgateError
 from mobile_agent.made_phone import (
     FORM,
     KEYBOARD_ID,

@@ -8,9 +8,9 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from droidgate.calling.commands import MAX_BYTES, MAX_COMMANDS, read_command_file, run_commands
-from droidgate.model.errors import DeviceError, InputError
-from droidgate.model.json_values import Json
+from droidgate.calls.commands import MAX_BYTES, MAX_COMMANDS, read_command_file, run_commands
+from droidgate_mappings.model.errors import DeviceError, InputError
+from droidgate_mappings.model.json_values import Json
 from droidgate_mobile_agent.wire import AgentCommand, read_command
 
 TAP = {"tool_name": "tap", "parameters": {"x": 480, "y": 240}, "tool_type": "action", "call_id": "a"}

@@ -10,12 +10,12 @@ from typing import Any
 import pytest
 
 from droidgate import convert, read
-from droidgate.formats import Reading, SourceFile, detect_format, load_formats
-from droidgate.json_schema import write_schema
-from droidgate.leniency import ReadingContext
-from droidgate.model.capability import Provider
-from droidgate.model.errors import InputError, UsageError, WriteError
-from droidgate.model.json_values import Json
+from droidgate_mappings.formats.format import Reading, SourceFile, detect_format, load_formats
+from droidgate_mappings.formats.leniency import ReadingContext
+from droidgate_mappings.json_schema import write_schema
+from droidgate_mappings.model.capability import Provider
+from droidgate_mappings.model.errors import InputError, UsageError, WriteError
+from droidgate_mappings.model.json_values import Json
 from droidgate_mobile_agent.format import FORMAT
 
 DATA_TOOLS = {

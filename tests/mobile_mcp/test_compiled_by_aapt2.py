@@ -5,7 +5,7 @@ from pathlib import Path
 
 import pytest
 
-from droidgate.model.capability import Capability, Provider
+from droidgate_mappings.model.capability import Capability, Provider
 from mobile_mcp.tools import DIALECTS, artifact, read_back, write
 from model_types import properties_of, record, required, string
 from parsing.compiled_with_aapt2 import (

@@ -6,13 +6,13 @@ from pathlib import Path
 
 import pytest
 
-from droidgate.formats import SourceFile
-from droidgate.leniency import ReadingContext
-from droidgate.model.capability import Provider
-from droidgate.model.errors import InputError
-from droidgate.model.json_values import Json
-from droidgate.model.types import ObjectType
 from droidgate.sources.android_project import application_from_tree
+from droidgate_mappings.formats.format import SourceFile
+from droidgate_mappings.formats.leniency import ReadingContext
+from droidgate_mappings.model.capability import Provider
+from droidgate_mappings.model.errors import InputError
+from droidgate_mappings.model.json_values import Json
+from droidgate_mappings.model.types import ObjectType
 from droidgate_mobile_mcp.format import FORMAT
 from droidgate_mobile_mcp.wire import (
     MalformedResponseError,

@@ -5,9 +5,9 @@ from dataclasses import dataclass, field
 
 import pytest
 
-from droidgate.formats import SourceFile
-from droidgate.model.capability import Place
-from droidgate.model.findings import Finding, Level
+from droidgate_mappings.formats.format import SourceFile
+from droidgate_mappings.model.capability import Place
+from droidgate_mappings.model.findings import Finding, Level
 from droidgate_mobile_mcp.format import FORMAT
 from droidgate_mobile_mcp.rules import RULES
 from mobile_mcp.tools import (
@@ -262,8 +262,8 @@ def test_errors_are_what_the_specification_requires_and_nothing_else() -> None:
 
 @pytest.mark.parametrize("dialect", DIALECTS)
 def test_what_we_write_in_1_0_keeps_every_must(dialect: str) -> None:
-    from droidgate.model.capability import Capability, Provider  # noqa: PLC0415
     from droidgate.sources.android_project import application_from_tree  # noqa: PLC0415
+    from droidgate_mappings.model.capability import Capability, Provider  # noqa: PLC0415
 
     writing = write(Provider(protocol="test", package="a.b", capabilities=(Capability(id="c"),)), dialect)
     assert FORMAT.lint_application is not None

@@ -2,7 +2,7 @@
 
 import pytest
 
-from droidgate.model.findings import Level
+from droidgate_mappings.model.findings import Level
 from mobile_mcp.tools import CAPABILITIES, DESCRIPTION, NAME, read_app, service
 
 GONE = DESCRIPTION.replace("Switches the lamp", "@string/gone")

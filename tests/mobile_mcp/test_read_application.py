@@ -4,9 +4,9 @@ from pathlib import Path
 
 import pytest
 
-from droidgate.model.capability import ComponentAccess
-from droidgate.model.errors import InputError
 from droidgate.sources import read_source
+from droidgate_mappings.model.capability import ComponentAccess
+from droidgate_mappings.model.errors import InputError
 from mobile_mcp.tools import (
     ACTION,
     CAPABILITIES,

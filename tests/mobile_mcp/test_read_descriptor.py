@@ -6,11 +6,11 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from droidgate.formats import SourceFile
-from droidgate.model.capability import Place
-from droidgate.model.errors import InputError
-from droidgate.model.findings import Level
-from droidgate.model.types import ArrayType, ObjectType, Property
+from droidgate_mappings.formats.format import SourceFile
+from droidgate_mappings.model.capability import Place
+from droidgate_mappings.model.errors import InputError
+from droidgate_mappings.model.findings import Level
+from droidgate_mappings.model.types import ArrayType, ObjectType, Property
 from droidgate_mobile_mcp.format import FORMAT
 from mobile_mcp.tools import FULL, SWITCH, capability_of, descriptor, provider_of, read_text, rows_of
 from model_types import boolean, float64, int64, optional, properties_of, record, required, string

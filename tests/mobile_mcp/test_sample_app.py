@@ -2,9 +2,9 @@
 
 import pytest
 
-from droidgate.leniency import ReadingContext
-from droidgate.model.types import ObjectType
 from droidgate.sources.android_project import application_from_tree
+from droidgate_mappings.formats.leniency import ReadingContext
+from droidgate_mappings.model.types import ObjectType
 from droidgate_mobile_mcp.format import FORMAT
 from mobile_mcp.tools import DIALECTS, dialect_when_read, read_back, round_trip, write
 from properties.matching import assert_same_declaration

@@ -2,8 +2,8 @@
 
 import pytest
 
-from droidgate.formats import load_formats
-from droidgate.model.findings import CONVERSION_LEVELS, Finding, Level
+from droidgate_mappings.formats.format import load_formats
+from droidgate_mappings.model.findings import CONVERSION_LEVELS, Finding, Level
 from mobile_mcp.tools import CAPABILITIES, DESCRIPTION, NAME, descriptor, read_app, round_trip, service
 
 TARGETS = ("mmcp", "appfunctions")

@@ -1,7 +1,7 @@
 """The tables of the format: whole, and joined with what the code uses."""
 
-from droidgate.model.types import TYPE_KINDS
-from droidgate_mappings.tables import load_divergences, load_format_tables
+from droidgate_mappings.model.types import TYPE_KINDS
+from droidgate_mappings.tables.loading import load_divergences, load_format_tables
 from droidgate_mobile_mcp.format import FORMAT
 
 

@@ -7,9 +7,9 @@ import pytest
 from hypothesis import example, given
 from hypothesis import strategies as st
 
-from droidgate.leniency import ReadingContext
-from droidgate.model.errors import UsageError
-from droidgate.model.json_values import Json, json_equal
+from droidgate_mappings.formats.leniency import ReadingContext
+from droidgate_mappings.model.errors import UsageError
+from droidgate_mappings.model.json_values import Json, json_equal
 from droidgate_mobile_mcp.wire import (
     WIRE_DIALECTS,
     WIRE_OF_DIALECT,

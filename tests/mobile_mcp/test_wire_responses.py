@@ -7,10 +7,10 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from droidgate.leniency import ReadingContext
-from droidgate.model.errors import UsageError
-from droidgate.model.json_values import Json
-from droidgate_mappings.failure_tokens import load_failure_tokens
+from droidgate_mappings.formats.leniency import ReadingContext
+from droidgate_mappings.model.errors import UsageError
+from droidgate_mappings.model.json_values import Json
+from droidgate_mappings.tables.failure_tokens import load_failure_tokens
 from droidgate_mobile_mcp.wire import (
     WIRE_DIALECTS,
     MalformedRequestError,

@@ -6,10 +6,10 @@ from hypothesis import strategies as st
 from lxml import etree
 
 from conftest import Golden
-from droidgate.model.capability import Capability, Provider
-from droidgate.model.findings import Level
-from droidgate.model.json_values import Json
-from droidgate.model.types import Type
+from droidgate_mappings.model.capability import Capability, Provider
+from droidgate_mappings.model.findings import Level
+from droidgate_mappings.model.json_values import Json
+from droidgate_mappings.model.types import Type
 from droidgate_mobile_mcp.constants import TABLES
 from mobile_mcp.tools import (
     CAPABILITIES,

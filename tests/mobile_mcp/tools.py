@@ -3,11 +3,11 @@
 from collections.abc import Mapping
 from dataclasses import dataclass
 
-from droidgate.application import Application
-from droidgate.formats import Reading, SourceFile, Writing
-from droidgate.leniency import ReadingContext
-from droidgate.model.capability import Capability, Provider
 from droidgate.sources.android_project import application_from_tree
+from droidgate_mappings.formats.format import Reading, SourceFile, Writing
+from droidgate_mappings.formats.leniency import ReadingContext
+from droidgate_mappings.model.application import Application
+from droidgate_mappings.model.capability import Capability, Provider
 from droidgate_mobile_mcp.format import FORMAT
 
 DIALECTS = tuple(dialect.id for dialect in FORMAT.dialects)

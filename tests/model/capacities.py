@@ -3,8 +3,8 @@
 from random import Random
 from typing import Any
 
-from droidgate.model.types import TYPE_KINDS
-from droidgate_mappings.capacity import Capacity
+from droidgate_mappings.model.types import TYPE_KINDS
+from droidgate_mappings.tables.capacity import Capacity
 
 _RULES = (
     None,

@@ -3,9 +3,9 @@
 from collections.abc import Callable, Mapping
 from random import Random
 
-from droidgate.json_schema import ANNOTATION
-from droidgate.model.json_values import Json
-from droidgate.model.types import TYPE_KINDS
+from droidgate_mappings.json_schema import ANNOTATION
+from droidgate_mappings.model.json_values import Json
+from droidgate_mappings.model.types import TYPE_KINDS
 
 _WRONG: tuple[Json, ...] = (None, True, 0, 1.5, "x", [], {}, [1], [{}], {"a": {}}, {"a": 1}, [None])
 _SMALL: tuple[Json, ...] = (

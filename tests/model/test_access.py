@@ -2,11 +2,11 @@
 
 import pytest
 
-from droidgate.fit import Fitted, fit_provider
-from droidgate.fit.access import is_restriction
-from droidgate.model.capability import Capability, CapabilityAccess, ComponentAccess, Provider
-from droidgate.model.findings import Level
-from droidgate_mappings.tables import load_format_tables
+from droidgate_mappings.fit import Fitted, fit_provider
+from droidgate_mappings.fit.access import is_restriction
+from droidgate_mappings.model.capability import Capability, CapabilityAccess, ComponentAccess, Provider
+from droidgate_mappings.model.findings import Level
+from droidgate_mappings.tables.loading import load_format_tables
 
 BIND = "android.permission.BIND_APP_FUNCTION_SERVICE"
 EXECUTE = "android.permission.EXECUTE_APP_FUNCTIONS"

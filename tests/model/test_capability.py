@@ -4,8 +4,8 @@ from typing import Any
 
 import pytest
 
-from droidgate.model.capability import Capability, Provider, State, reachable_definitions
-from droidgate.model.types import Property, Type
+from droidgate_mappings.model.capability import Capability, Provider, State, reachable_definitions
+from droidgate_mappings.model.types import Property, Type
 from model_types import all_of, array, int32, one_of, optional, record, ref, string
 
 

@@ -5,12 +5,12 @@ from typing import Any
 import pytest
 from jsonschema import Draft202012Validator
 
-from droidgate.calls.values import UnfitValueError, ValueFitter
-from droidgate.json_schema import add_discriminators, read_schema, write_schema
-from droidgate.model.capability import Capability, Provider
-from droidgate.model.findings import Level
-from droidgate.model.json_values import Json, canonical_json
-from droidgate.model.types import AllOfType, ObjectType, OneOfType, RefType, Type
+from droidgate_mappings.json_schema import add_discriminators, read_schema, write_schema
+from droidgate_mappings.model.capability import Capability, Provider
+from droidgate_mappings.model.findings import Level
+from droidgate_mappings.model.json_values import Json, canonical_json
+from droidgate_mappings.model.types import AllOfType, ObjectType, OneOfType, RefType, Type
+from droidgate_mappings.values.coercion import UnfitValueError, ValueFitter
 from model_types import all_of, int32, int64, one_of, optional, properties_of, record, ref, required, string
 
 SIZE = {"size": required(int32())}

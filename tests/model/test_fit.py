@@ -6,15 +6,23 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from droidgate.fit import Fitted, fit_provider
-from droidgate.fit.nulls import without_null
-from droidgate.formats import Writing, find_format
-from droidgate.json_schema import NAMESPACE
-from droidgate.model.capability import Capability, Effects, Provider
-from droidgate.model.findings import Level
-from droidgate.model.json_values import Json
-from droidgate.model.types import AllOfType, AnyType, ArrayType, ObjectType, OneOfType, Property, Type
-from droidgate_mappings.capacity import Capacity
+from droidgate_mappings.fit import Fitted, fit_provider
+from droidgate_mappings.fit.nulls import without_null
+from droidgate_mappings.formats.format import Writing, find_format
+from droidgate_mappings.json_schema import NAMESPACE
+from droidgate_mappings.model.capability import Capability, Effects, Provider
+from droidgate_mappings.model.findings import Level
+from droidgate_mappings.model.json_values import Json
+from droidgate_mappings.model.types import (
+    AllOfType,
+    AnyType,
+    ArrayType,
+    ObjectType,
+    OneOfType,
+    Property,
+    Type,
+)
+from droidgate_mappings.tables.capacity import Capacity
 from model.capacities import everything, random_capacity
 from model_types import (
     all_of,

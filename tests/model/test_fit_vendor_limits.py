@@ -1,10 +1,10 @@
 """Limits of the tool lists of model vendors: words at the top, names of parameters, references, choices."""
 
-from droidgate.fit import Fitted, fit_provider
-from droidgate.model.capability import Capability, Provider
-from droidgate.model.findings import Level
-from droidgate.model.types import ObjectType, OneOfType, Type
-from droidgate_mappings.capacity import Capacity
+from droidgate_mappings.fit import Fitted, fit_provider
+from droidgate_mappings.model.capability import Capability, Provider
+from droidgate_mappings.model.findings import Level
+from droidgate_mappings.model.types import ObjectType, OneOfType, Type
+from droidgate_mappings.tables.capacity import Capacity
 from model.capacities import everything
 from model_types import any_of, int64, optional, properties_of, record, ref, required, string
 

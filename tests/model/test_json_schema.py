@@ -12,8 +12,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 from jsonschema import Draft202012Validator, FormatChecker
 
-from droidgate.calls.values import UnfitValueError, ValueFitter
-from droidgate.json_schema import (
+from droidgate_mappings.json_schema import (
     ANNOTATION,
     NAMESPACE,
     NOTATION,
@@ -22,9 +21,18 @@ from droidgate.json_schema import (
     read_type,
     write_schema,
 )
-from droidgate.model.capability import declaration_of, reachable_definitions
-from droidgate.model.json_values import Json, canonical_json
-from droidgate.model.types import AllOfType, AnyType, ArrayType, ObjectType, OneOfType, OpaqueType, Type
+from droidgate_mappings.model.capability import declaration_of, reachable_definitions
+from droidgate_mappings.model.json_values import Json, canonical_json
+from droidgate_mappings.model.types import (
+    AllOfType,
+    AnyType,
+    ArrayType,
+    ObjectType,
+    OneOfType,
+    OpaqueType,
+    Type,
+)
+from droidgate_mappings.values.coercion import UnfitValueError, ValueFitter
 from model.hostile_schemas import random_schema
 from model_types import (
     all_of,

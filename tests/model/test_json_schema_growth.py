@@ -7,8 +7,8 @@ from typing import Any
 import pytest
 
 from counted_work import count_calls
-from droidgate.json_schema import read_schema, write_schema
-from droidgate.model.json_values import Json
+from droidgate_mappings.json_schema import read_schema, write_schema
+from droidgate_mappings.model.json_values import Json
 
 Nest = Callable[[Json], Json]
 

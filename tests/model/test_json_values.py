@@ -8,7 +8,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from droidgate.model.json_values import (
+from droidgate_mappings.model.json_values import (
     Json,
     canonical_json,
     digest_of,
@@ -17,7 +17,7 @@ from droidgate.model.json_values import (
     pointer_token,
     readable_json,
 )
-from droidgate.parsing.json_text import parse_json
+from droidgate_mappings.text.json_text import parse_json
 
 _JSON = st.recursive(
     st.none()

@@ -5,9 +5,9 @@ from collections import Counter
 import pytest
 from hypothesis import given
 
-from droidgate.model.capability import Capability, Effects, Place, Provider, State
-from droidgate.model.leaves import different_leaves, leaves_of_provider
-from droidgate.model.types import AnyType, ArrayType
+from droidgate_mappings.model.capability import Capability, Effects, Place, Provider, State
+from droidgate_mappings.model.leaves import different_leaves, leaves_of_provider
+from droidgate_mappings.model.types import AnyType, ArrayType
 from model_types import any_of, record, ref, required, string
 from strategies import providers
 

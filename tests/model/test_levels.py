@@ -5,13 +5,21 @@ from typing import Any
 
 import pytest
 
-from droidgate.compare import Weight
-from droidgate.fit import fit_provider
-from droidgate.model.capability import Capability, Provider
-from droidgate.model.findings import CONVERSION_LEVELS, LINT_LEVELS, Level, at_least
-from droidgate.model.json_values import Json
-from droidgate.model.types import AnyType, ArrayType, ObjectType, OneOfType, OpaqueType, ScalarType, Type
-from droidgate_mappings.tables import load_format_tables
+from droidgate_mappings.compare import Weight
+from droidgate_mappings.fit import fit_provider
+from droidgate_mappings.model.capability import Capability, Provider
+from droidgate_mappings.model.findings import CONVERSION_LEVELS, LINT_LEVELS, Level, at_least
+from droidgate_mappings.model.json_values import Json
+from droidgate_mappings.model.types import (
+    AnyType,
+    ArrayType,
+    ObjectType,
+    OneOfType,
+    OpaqueType,
+    ScalarType,
+    Type,
+)
+from droidgate_mappings.tables.loading import load_format_tables
 from model.capacities import everything
 from model_types import (
     all_of,

@@ -7,7 +7,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from droidgate.model.names import NameRule, map_names
+from droidgate_mappings.model.names import NameRule, map_names
 
 RULES = (
     NameRule("[A-Za-z0-9_.-]", max_length=128),

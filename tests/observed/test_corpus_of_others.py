@@ -9,8 +9,8 @@ from pathlib import Path
 
 import pytest
 
-from droidgate.model.errors import InputError
 from droidgate.sources import read_source
+from droidgate_mappings.model.errors import InputError
 from requirements_of_tests import require
 
 with (Path(__file__).parent / "corpus_outcomes.tsv").open(encoding="utf-8", newline="") as table:

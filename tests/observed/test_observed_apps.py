@@ -2,15 +2,15 @@
 
 import pytest
 
-from droidgate.apk.application import ApkResources, read_application
-from droidgate.apk.files import MemorySource
-from droidgate.apk.pack import pack_project
-from droidgate.apk.reader import open_apk
-from droidgate.installed import DeviceFacts
-from droidgate.leniency import ReadingContext
-from droidgate.model.capability import ComponentAccess
-from droidgate.model.errors import InputError
-from droidgate_mappings.observed import load_observed_protocols
+from droidgate_android.apk.application import ApkResources, read_application
+from droidgate_android.apk.files import MemorySource
+from droidgate_android.apk.pack import pack_project
+from droidgate_android.apk.reader import open_apk
+from droidgate_mappings.formats.installed import DeviceFacts
+from droidgate_mappings.formats.leniency import ReadingContext
+from droidgate_mappings.model.capability import ComponentAccess
+from droidgate_mappings.model.errors import InputError
+from droidgate_mappings.tables.observed import load_observed_protocols
 from droidgate_observed.format import FORMAT
 from droidgate_phone.sample_packages import signing_key
 from observed.observed_fixtures import MANIFEST, facts, meta_resource, meta_value, read, read_one, service

@@ -9,11 +9,11 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from droidgate.formats import SourceFile, detect_format, load_formats
-from droidgate.leniency import ReadingContext
-from droidgate.model.capability import Place, Provider
-from droidgate.model.errors import InputError
-from droidgate_mappings.observed import ToolsForm
+from droidgate_mappings.formats.format import SourceFile, detect_format, load_formats
+from droidgate_mappings.formats.leniency import ReadingContext
+from droidgate_mappings.model.capability import Place, Provider
+from droidgate_mappings.model.errors import InputError
+from droidgate_mappings.tables.observed import ToolsForm
 from droidgate_observed.format import FORMAT
 from droidgate_observed.tools import read_tools
 from model_types import array, float64, int64, properties_of, string

@@ -8,8 +8,8 @@ import pytest
 from hypothesis import HealthCheck, Phase, example, given, settings
 from hypothesis import strategies as st
 
-from droidgate.model.errors import WriteError
-from droidgate.parsing.aapt_text import (
+from droidgate_mappings.model.errors import WriteError
+from droidgate_mappings.text.aapt_text import (
     MAX_STRING_RESOURCE_BYTES,
     escape_attribute_value,
     escape_string_resource,
@@ -19,7 +19,7 @@ from droidgate.parsing.aapt_text import (
     read_xml_attribute,
     reference_in,
 )
-from droidgate.parsing.xml_text import parse_xml
+from droidgate_mappings.text.xml_text import parse_xml
 from parsing.compiled_with_aapt2 import (
     TYPE_DIMENSION,
     TYPE_FIRST_COLOR,

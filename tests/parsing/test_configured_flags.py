@@ -4,9 +4,9 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from droidgate.apk.resource_qualifiers import compile_qualifier
-from droidgate.model.errors import InputError
-from droidgate.parsing.configured_flags import (
+from droidgate_android.apk.resource_qualifiers import compile_qualifier
+from droidgate_mappings.model.errors import InputError
+from droidgate_mappings.text.configured_flags import (
     both_flags,
     differing_values,
     is_qualifier,

@@ -5,10 +5,10 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from counted_work import check_linear
-from droidgate.parsing.gradle_projects import ProjectDependency, read_dependencies, read_settings
-from droidgate.parsing.gradle_statements import MAX_CHARACTERS
-from droidgate.parsing.gradle_text import read_gradle
-from droidgate.parsing.version_catalog import read_version_catalog
+from droidgate_android.projects.gradle_projects import ProjectDependency, read_dependencies, read_settings
+from droidgate_android.projects.gradle_statements import MAX_CHARACTERS
+from droidgate_android.projects.gradle_text import read_gradle
+from droidgate_android.projects.version_catalog import read_version_catalog
 
 SETTINGS = """
 rootProject.name = "sample"

@@ -5,8 +5,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from droidgate.model.errors import BudgetError, InputError
-from droidgate.parsing.json_text import MAX_DEPTH, MAX_NUMBER_CHARACTERS, decode_utf8, parse_json
+from droidgate_mappings.model.errors import BudgetError, InputError
+from droidgate_mappings.text.json_text import MAX_DEPTH, MAX_NUMBER_CHARACTERS, decode_utf8, parse_json
 from strategies import damaged
 
 json_values = st.recursive(

@@ -2,7 +2,7 @@
 
 import pytest
 
-from droidgate.parsing.toml_text import line_of
+from droidgate_mappings.text.toml_text import line_of
 
 DOCUMENT = '''# a remark
 a = 1

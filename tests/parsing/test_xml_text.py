@@ -3,8 +3,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from counted_work import check_linear
-from droidgate.model.errors import BudgetError, InputError
-from droidgate.parsing.xml_text import (
+from droidgate_mappings.model.errors import BudgetError, InputError
+from droidgate_mappings.text.xml_text import (
     MAX_BYTES,
     MAX_DEPTH,
     MAX_ELEMENTS,

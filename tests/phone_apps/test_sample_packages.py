@@ -6,8 +6,8 @@ from pathlib import Path
 
 import pytest
 
-from droidgate.apk.application import read_application
-from droidgate.apk.reader import open_apk
+from droidgate_android.apk.application import read_application
+from droidgate_android.apk.reader import open_apk
 from droidgate_phone import sample_packages as module
 from droidgate_phone.apps.registry import BEHAVIOURS
 from droidgate_phone.boot import boot

@@ -8,8 +8,8 @@ from functools import cache
 from io import BytesIO
 from typing import Any, Generic, TypeVar
 
-from droidgate.apk.pack import pack_project
-from droidgate.apk.signing_keys import SigningKey, make_key
+from droidgate_android.apk.pack import pack_project
+from droidgate_android.apk.signing_keys import SigningKey, make_key
 from droidgate_phone.app_api.behaviour import Activity, App, AppFunctionService, Provider, Receiver, Service
 from droidgate_phone.app_api.values import AppCrashError, AppFunctionError, BroadcastResult, Message
 from droidgate_phone.app_api.views import View

@@ -7,8 +7,8 @@ from io import BytesIO
 
 import pytest
 
-from droidgate.apk.signing import _sign_archive, _v1_files
-from droidgate.apk.zip_writer import ZipParts
+from droidgate_android.apk.signing import _sign_archive, _v1_files
+from droidgate_android.apk.zip_writer import ZipParts
 from droidgate_phone.system import AndroidSystem
 from droidgate_phone.system.installation import InstallError, InstallOptions
 from phone_system.phone_system_apps import TOOL, Ran, component, key, make_apk, make_phone, make_tool, run

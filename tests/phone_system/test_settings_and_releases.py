@@ -4,7 +4,7 @@ import threading
 
 import pytest
 
-from droidgate.model.errors import UsageError
+from droidgate_mappings.model.errors import UsageError
 from droidgate_phone.clocks import StillClock, SystemClock
 from droidgate_phone.system.releases import known_releases, load_release
 from phone_system.phone_system_apps import TOOL, Ran, make_phone, make_tool, run

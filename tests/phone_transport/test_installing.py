@@ -9,7 +9,7 @@ from pathlib import Path
 import adbutils  # type: ignore[import-untyped]
 import pytest
 
-from droidgate.apk.pack import pack_project
+from droidgate_android.apk.pack import pack_project
 from droidgate_phone.phone import VirtualPhone, start_phone
 from droidgate_phone.sample_packages import sample_package, sample_packages, signing_key
 from phone_transport.conftest import StockAdb

@@ -11,10 +11,10 @@ from pathlib import Path
 import pytest
 from hypothesis import given
 
-from droidgate.formats import Format, SourceFile, detect_format
-from droidgate.leniency import ReadingContext
-from droidgate.model.capability import Provider
-from droidgate.model.errors import InputError
+from droidgate_mappings.formats.format import Format, SourceFile, detect_format
+from droidgate_mappings.formats.leniency import ReadingContext
+from droidgate_mappings.model.capability import Provider
+from droidgate_mappings.model.errors import InputError
 from droidgate_phone.sample_apps import sample_apps_directory
 from properties.matching import assert_findings_match
 from requirements_of_tests import CHECKOUT

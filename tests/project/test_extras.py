@@ -5,7 +5,7 @@ from types import SimpleNamespace
 
 import pytest
 
-from droidgate import extras
+from droidgate.computer import optional_packages as extras
 
 CASES: tuple[tuple[object, str], ...] = (
     (

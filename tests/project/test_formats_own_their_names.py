@@ -7,7 +7,7 @@ from pathlib import Path
 
 import pytest
 
-from droidgate.formats import load_formats
+from droidgate_mappings.formats.format import load_formats
 from requirements_of_tests import CHECKOUT
 
 ROOTS = ("gateway/droidgate", "device_shim/droidgate_shim")

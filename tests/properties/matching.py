@@ -6,14 +6,14 @@ Differences and findings match one to one, at the leaf; and what is written read
 from collections import Counter
 from collections.abc import Mapping
 
-from droidgate.formats import Format, Reading, SourceFile, Writing
-from droidgate.leniency import ReadingContext
-from droidgate.model.capability import Provider, declaration_of
-from droidgate.model.findings import CONVERSION_LEVELS, Level
-from droidgate.model.json_values import Json, json_equal, pointer_token
-from droidgate.model.leaves import different_leaves, leaves_of_provider
-from droidgate.model.names import NameEntry
-from droidgate_mappings.tables import DialectTable
+from droidgate_mappings.formats.format import Format, Reading, SourceFile, Writing
+from droidgate_mappings.formats.leniency import ReadingContext
+from droidgate_mappings.model.capability import Provider, declaration_of
+from droidgate_mappings.model.findings import CONVERSION_LEVELS, Level
+from droidgate_mappings.model.json_values import Json, json_equal, pointer_token
+from droidgate_mappings.model.leaves import different_leaves, leaves_of_provider
+from droidgate_mappings.model.names import NameEntry
+from droidgate_mappings.tables.loading import DialectTable
 
 
 def assert_findings_match(before: Provider, writing: Writing) -> None:

@@ -5,10 +5,10 @@ from hypothesis import given
 from hypothesis import strategies as st
 from lxml import etree
 
-from droidgate.formats import Writing, load_formats
-from droidgate.model.capability import ComponentAccess, Provider
-from droidgate.model.findings import Level
-from droidgate.model.json_values import Json
+from droidgate_mappings.formats.format import Writing, load_formats
+from droidgate_mappings.model.capability import ComponentAccess, Provider
+from droidgate_mappings.model.findings import Level
+from droidgate_mappings.model.json_values import Json
 from properties.matching import assert_findings_match, assert_reads_back
 from strategies import providers
 

@@ -7,8 +7,8 @@ from random import Random
 import pytest
 from hypothesis import given, settings
 
-from droidgate.formats import ENTRY_POINT_GROUP, Format
-from droidgate.model.capability import Provider
+from droidgate_mappings.formats.format import ENTRY_POINT_GROUP, Format
+from droidgate_mappings.model.capability import Provider
 from properties.matching import assert_findings_match, assert_reads_back
 from strategies import providers, random_provider
 

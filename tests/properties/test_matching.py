@@ -5,11 +5,11 @@ import json
 
 import pytest
 
-from droidgate.formats import Artifact, Writing
-from droidgate.model.capability import Capability, Provider
-from droidgate.model.findings import Finding, Level
-from droidgate.model.names import NameEntry
-from droidgate.model.types import ArrayType
+from droidgate_mappings.formats.format import Artifact, Writing
+from droidgate_mappings.model.capability import Capability, Provider
+from droidgate_mappings.model.findings import Finding, Level
+from droidgate_mappings.model.names import NameEntry
+from droidgate_mappings.model.types import ArrayType
 from droidgate_mcp.format import FORMAT
 from model_types import optional, record, string
 from properties.matching import assert_findings_match, assert_reads_back, assert_same_declaration

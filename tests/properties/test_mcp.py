@@ -2,7 +2,7 @@
 
 from hypothesis import given
 
-from droidgate.model.capability import Provider
+from droidgate_mappings.model.capability import Provider
 from droidgate_mcp.format import FORMAT
 from properties.matching import assert_findings_match, assert_reads_back
 from strategies import providers

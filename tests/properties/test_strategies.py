@@ -6,10 +6,10 @@ from random import Random
 
 from hypothesis import given
 
-from droidgate.model.capability import Capability, Provider, reachable_definitions, references_of
-from droidgate.model.json_values import canonical_json
-from droidgate.model.leaves import leaves_of_provider
-from droidgate.model.types import TYPE_KINDS, Type
+from droidgate_mappings.model.capability import Capability, Provider, reachable_definitions, references_of
+from droidgate_mappings.model.json_values import canonical_json
+from droidgate_mappings.model.leaves import leaves_of_provider
+from droidgate_mappings.model.types import TYPE_KINDS, Type
 from strategies import INVENTED_FORMAT, KEYWORDS, PROTOCOL, capabilities, providers, random_provider, types
 
 EXAMPLES = 1_000

@@ -7,10 +7,10 @@ import pytest
 from hypothesis import given, settings
 
 from droidgate.coverage.conversions import EXACT, LEVELS, estimate_conversions, targets
-from droidgate.model.capability import Provider, reachable_definitions
-from droidgate.model.errors import DroidgateError, WriteError
-from droidgate.model.findings import CONVERSION_LEVELS, Finding, Level
-from droidgate.model.json_values import pointer_token
+from droidgate_mappings.model.capability import Provider, reachable_definitions
+from droidgate_mappings.model.errors import DroidgateError, WriteError
+from droidgate_mappings.model.findings import CONVERSION_LEVELS, Finding, Level
+from droidgate_mappings.model.json_values import pointer_token
 from strategies import providers, random_provider
 
 TARGETS = sorted(targets())

@@ -11,7 +11,7 @@ from pathlib import Path
 import pytest
 
 import droidgate
-from droidgate.apk.signing_keys import load_or_make_key
+from droidgate_android.apk.signing_keys import load_or_make_key
 from droidgate_phone.phone import start_phone
 from droidgate_phone.sample_apps import sample_apps_directory
 from droidgate_phone.sample_packages import sample_packages

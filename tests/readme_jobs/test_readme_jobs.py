@@ -20,11 +20,11 @@ import pytest
 from cli.program_runs import Run, run_in_environment
 from droidgate.devices.device import open_device
 from droidgate.devices.server import AdbServer, ServerAddress
-from droidgate.installed import SHIM_PACKAGE
+from droidgate.shims.client import HostClient
+from droidgate_mappings.formats.installed import SHIM_PACKAGE
 from droidgate_phone.apps.agent import Agent, request_text
 from droidgate_phone.intents import ComponentName
 from droidgate_phone.phone import VirtualPhone, start_phone
-from droidgate_shim.host.client import HostClient
 from requirements_of_tests import CHECKOUT
 
 README = CHECKOUT / "README.md"

@@ -8,19 +8,6 @@ from typing import Any
 import anyio
 from mcp.shared.exceptions import MCPError
 
-from droidgate.model.capability import Capability, Provider
-from droidgate.model.json_values import Json
-from droidgate.model.types import (
-    AllOfType,
-    AnyType,
-    ArrayType,
-    ObjectType,
-    OneOfType,
-    Property,
-    RefType,
-    ScalarType,
-    Type,
-)
 from droidgate.serving.documents import write_tools
 from droidgate.serving.tools import (
     Change,
@@ -33,6 +20,19 @@ from droidgate.serving.tools import (
     ToolSnapshot,
     UnknownResourceError,
     UnknownToolError,
+)
+from droidgate_mappings.model.capability import Capability, Provider
+from droidgate_mappings.model.json_values import Json
+from droidgate_mappings.model.types import (
+    AllOfType,
+    AnyType,
+    ArrayType,
+    ObjectType,
+    OneOfType,
+    Property,
+    RefType,
+    ScalarType,
+    Type,
 )
 from droidgate_mcp.tables import HANDSHAKE, MODERN
 from droidgate_mcp.wire import DeclaredOutput, McpToolFailure, McpToolResult

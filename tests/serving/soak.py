@@ -31,7 +31,7 @@ from pathlib import Path
 from queue import Queue
 from typing import Any, Final
 
-from droidgate.calling.audit_reading import read_calls, verify
+from droidgate.calls.audit_reading import read_calls, verify
 from droidgate.devices.device import Device
 from droidgate.devices.server import AdbServer, ServerAddress
 
@@ -54,7 +54,7 @@ import sys
 from pathlib import Path
 from queue import Queue
 from calling.phones_with_shims import CLOCK_IN, reached_phone
-from droidgate.apk.signing_keys import load_or_make_key
+from droidgate_android.apk.signing_keys import load_or_make_key
 from droidgate_phone.sample_packages import sample_packages
 folder = Path(sys.argv[1])
 (clock_in,) = (package.apk for package in sample_packages() if package.package == CLOCK_IN)

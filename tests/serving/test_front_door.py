@@ -11,10 +11,10 @@ from typing import Any
 
 import pytest
 
-from droidgate.model.errors import UsageError
 from droidgate.serving import connections
 from droidgate.serving.front_door import MAX_BODY
 from droidgate.serving.http import listen, parse_address
+from droidgate_mappings.model.errors import UsageError
 from serving.fixture_tools import RUNS, FixtureTools
 from serving.running_servers import HOSTILE_HEADERS, TOKEN, RunningServer, running_server, status_of
 

@@ -26,29 +26,29 @@ from mcp.shared.exceptions import MCPError
 
 from calling.phones_with_shims import CLOCK_IN, NOTES, PDF_TOOL, WEATHER, ReachedPhone, reached_phone
 from devices.conftest import unused_port
-from droidgate.calling.approvals import refuse
-from droidgate.calling.audit_log import AuditLog
-from droidgate.calling.audit_reading import read_calls
-from droidgate.calling.caller import Caller
-from droidgate.calling.files import read_files
-from droidgate.calling.pins import PinStore
-from droidgate.calling.policy import Policy
-from droidgate.calling.subjects import NamePattern
-from droidgate.calling.traces import NO_TRACE, Trace, open_trace
+from droidgate.calls.approvals import refuse
+from droidgate.calls.audit_log import AuditLog
+from droidgate.calls.audit_reading import read_calls
+from droidgate.calls.caller import Caller
+from droidgate.calls.files import read_files
+from droidgate.calls.pins import PinStore
+from droidgate.calls.policy import Policy
+from droidgate.calls.subjects import NamePattern
+from droidgate.calls.traces import NO_TRACE, Trace, open_trace
 from droidgate.devices.device import Device
 from droidgate.devices.server import AdbServer, ServerAddress
-from droidgate.model.errors import DeviceError
-from droidgate.model.json_values import Json
 from droidgate.serving.files import SharedFolders
 from droidgate.serving.phone_tools import MAX_CALLS, PhoneTools, ServedPhone
 from droidgate.serving.plan import plan_tokens
 from droidgate.serving.search import SearchTools
+from droidgate.shims.client import HostClient
+from droidgate.shims.installing import install_archive
+from droidgate.shims.place import place_of
+from droidgate_mappings.model.errors import DeviceError
+from droidgate_mappings.model.json_values import Json
 from droidgate_phone.faults import Faults
 from droidgate_phone.phone import start_phone
 from droidgate_phone.sample_packages import sample_packages
-from droidgate_shim.host.client import HostClient
-from droidgate_shim.host.installing import install_archive
-from droidgate_shim.host.place import place_of
 from phone_apps.pdf_files import pdf_with
 from requirements_of_tests import node, require
 from serving.clients_of_tests import REVISIONS, Ask, client_options, http_client
@@ -141,7 +141,7 @@ def test_every_sample_app_answers_over_standard_input_and_output(phone: ReachedP
 def test_a_long_call_reports_what_it_waits_for_and_a_cancel_ends_it_on_the_phone(
     phone: ReachedPhone, revision: str, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr("droidgate.calling.progress.EVERY_SECONDS", 0.05)
+    monkeypatch.setattr("droidgate.calls.progress.EVERY_SECONDS", 0.05)
     shim = HostClient(phone.device, "dev.droidgate.shim.of.dev.droidgate.sample.clockin")
     shim.clear_history()
     reports: list[tuple[float, float | None, str | None]] = []

@@ -7,12 +7,12 @@ from typing import Any
 
 import pytest
 
-from droidgate.calls.failures import CallError
-from droidgate.model.errors import UsageError
 from droidgate.serving import files as files_module
 from droidgate.serving.files import SharedFolders, images_in, media_type_of
 from droidgate.serving.results import MAX_BLOB, MAX_IMAGES, KeptResults, write_outcome
 from droidgate.serving.tools import ServedFile, ToolOutcome
+from droidgate_mappings.model.errors import UsageError
+from droidgate_mappings.values.failures import CallError
 from droidgate_mcp.tables import HANDSHAKE
 from droidgate_mcp.wire import McpToolResult
 from serving.fixture_tools import PIXEL

@@ -12,7 +12,7 @@ import pytest
 from mcp import Client
 
 from calling.phones_with_shims import NOTES, ReachedPhone
-from droidgate.calling.approvals import refuse
+from droidgate.calls.approvals import refuse
 from droidgate.devices.device import Device
 from droidgate.devices.server import AdbServer, ServerAddress
 from droidgate.serving.phone_tools import PhoneTools, ServedPhone

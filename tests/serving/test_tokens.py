@@ -7,8 +7,8 @@ from pathlib import Path
 
 import pytest
 
-from droidgate.model.errors import DroidgateError, InputError
 from droidgate.serving.tokens import TokenCheck, read_or_make_token
+from droidgate_mappings.model.errors import DroidgateError, InputError
 
 
 def test_a_token_is_made_once_and_only_its_user_can_read_it(tmp_path: Path) -> None:

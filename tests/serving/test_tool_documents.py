@@ -8,11 +8,11 @@ from typing import Any
 
 import pytest
 
-from droidgate.model.capability import Capability, Provider
-from droidgate.model.types import ObjectType, Property, ScalarType
 from droidgate.serving.documents import hidden_name, named, write_tools
 from droidgate.serving.search import ToolIndex
 from droidgate.serving.tools import ServedTool
+from droidgate_mappings.model.capability import Capability, Provider
+from droidgate_mappings.model.types import ObjectType, Property, ScalarType
 from droidgate_mcp.tables import HANDSHAKE, MODERN
 from mcp_format.tool_lists import read
 

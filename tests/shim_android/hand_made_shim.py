@@ -6,8 +6,8 @@ Its project is in `apps/shim`; what depends on keys and digests is added here.
 import json
 from functools import cache
 
-from droidgate.apk.pack import pack_project
-from droidgate.apk.signing_keys import make_key
+from droidgate_android.apk.pack import pack_project
+from droidgate_android.apk.signing_keys import make_key
 from droidgate_shim.builder.dex import shim_dex
 from shim_android.tool_apps import (
     RADIO_TOOLS,

@@ -6,12 +6,12 @@ from functools import cache
 from typing import Any
 from unittest.mock import patch
 
-from droidgate.apk.application import read_application
-from droidgate.apk.pack import Packing, pack
-from droidgate.apk.packed_manifest import AppFacts
-from droidgate.apk.reader import open_apk
-from droidgate.model.capability import Capability
-from droidgate.model.types import ObjectType
+from droidgate_android.apk.application import read_application
+from droidgate_android.apk.pack import Packing, pack
+from droidgate_android.apk.packed_manifest import AppFacts
+from droidgate_android.apk.reader import open_apk
+from droidgate_mappings.model.capability import Capability
+from droidgate_mappings.model.types import ObjectType
 from droidgate_shim.builder import shims
 from shim_builder.built_samples import KEY, shim_of, source_app
 

@@ -12,7 +12,7 @@ from pathlib import Path
 
 from lxml import etree
 
-from droidgate.apk.signing_keys import SigningKey, make_key
+from droidgate_android.apk.signing_keys import SigningKey, make_key
 from droidgate_phone.sample_packages import sample_packages, signing_key
 from droidgate_shim.builder.dex import DEX_NAME
 from droidgate_shim.builder.shims import BuiltShim, ShimOptions, build_bare_shim, build_shims

@@ -12,8 +12,8 @@ from pathlib import Path
 
 from lxml import etree
 
-from droidgate.apk.pack import pack_project
-from droidgate.apk.signing_keys import SigningKey, make_key
+from droidgate_android.apk.pack import pack_project
+from droidgate_android.apk.signing_keys import SigningKey, make_key
 
 ANDROID = "http://schemas.android.com/apk/res/android"
 FIRST_UID = 10_101

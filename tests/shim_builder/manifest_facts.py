@@ -6,13 +6,13 @@ from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field
 from typing import Final
 
-from droidgate.apk.reader import Apk
-from droidgate.apk.values import signed
-from droidgate.apk.xml_tree import TypedValue, ValueType, XmlElement
-from droidgate.installed import SHIM_PACKAGE
-from droidgate.model.errors import InputError
-from droidgate.model.json_values import Json
-from droidgate.parsing.json_text import parse_json
+from droidgate_android.apk.reader import Apk
+from droidgate_android.apk.values import signed
+from droidgate_android.apk.xml_tree import TypedValue, ValueType, XmlElement
+from droidgate_mappings.formats.installed import SHIM_PACKAGE
+from droidgate_mappings.model.errors import InputError
+from droidgate_mappings.model.json_values import Json
+from droidgate_mappings.text.json_text import parse_json
 from droidgate_shim.builder.shims import POLICY_PATH, ROUTES_PATH
 
 COMPONENT_TAGS: Final = ("activity", "activity-alias", "service", "receiver", "provider")

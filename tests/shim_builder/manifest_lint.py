@@ -16,7 +16,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
-from droidgate.apk.reader import open_apk
+from droidgate_android.apk.reader import open_apk
 from shim_builder.manifest_facts import ShimApk
 from shim_builder.manifest_rules import CHECKS
 

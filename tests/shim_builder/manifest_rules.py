@@ -6,12 +6,12 @@ from collections.abc import Callable, Iterable
 from dataclasses import dataclass
 from typing import Final
 
-from droidgate.apk.file_kinds import is_binary_xml
-from droidgate.apk.manifest_lengths import excessive_texts
-from droidgate.installed import SHIM_PACKAGE
-from droidgate.parsing.manifest_limits import REFUSED_BY, utf16_length
+from droidgate_android.apk.file_kinds import is_binary_xml
+from droidgate_android.apk.manifest_lengths import excessive_texts
+from droidgate_android.projects.manifest_limits import REFUSED_BY, utf16_length
 from droidgate_appfunctions.constants import NAMES as FUNCTION_NAMES
-from droidgate_mappings.framework_attributes import attribute_type
+from droidgate_mappings.formats.installed import SHIM_PACKAGE
+from droidgate_mappings.tables.framework_attributes import attribute_type
 from droidgate_mmcp.tables import NAMES as MMCP_NAMES
 from droidgate_mobile_mcp.constants import FORMS
 from droidgate_mobile_mcp.constants import NAMES as MOBILE_NAMES

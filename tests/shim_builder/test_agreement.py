@@ -6,9 +6,9 @@ from typing import Any
 
 import pytest
 
-from droidgate.model.capability import Provider
-from droidgate.model.json_values import one_line_json
-from droidgate.model.types import ObjectType, Type
+from droidgate_mappings.model.capability import Provider
+from droidgate_mappings.model.json_values import one_line_json
+from droidgate_mappings.model.types import ObjectType, Type
 from droidgate_shim.builder.routes import plan_routes
 from droidgate_shim.engine.routes import RouteTable, parse_route_table
 from shim_builder.built_samples import CALLED_DIALECTS, declared_in, generated_app, shim_of

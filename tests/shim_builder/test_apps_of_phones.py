@@ -5,7 +5,7 @@ from pathlib import Path
 
 import pytest
 
-from droidgate.model.errors import InputError
+from droidgate_mappings.model.errors import InputError
 from droidgate_phone.phone import VirtualPhone, start_phone
 from droidgate_phone.sample_packages import sample_packages
 from droidgate_shim.builder.shims import ShimOptions, build_shims

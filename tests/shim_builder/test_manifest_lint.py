@@ -6,8 +6,8 @@ from typing import Any
 
 import pytest
 
-from droidgate.apk.pack import Packing, pack
-from droidgate.model.errors import InputError
+from droidgate_android.apk.pack import Packing, pack
+from droidgate_mappings.model.errors import InputError
 from droidgate_shim.builder import shims
 from droidgate_shim.builder.shims import BuiltShim, build_bare_shim
 from shim_builder.built_samples import KEY, packed, sample_app, sample_shim, shim_of

@@ -4,11 +4,11 @@ from dataclasses import replace
 
 import pytest
 
-from droidgate.model.capability import Capability, Effects
-from droidgate.model.errors import UsageError
-from droidgate.model.findings import Finding, Level
-from droidgate.model.names import name_suffix
-from droidgate.model.types import (
+from droidgate_mappings.model.capability import Capability, Effects
+from droidgate_mappings.model.errors import UsageError
+from droidgate_mappings.model.findings import Finding, Level
+from droidgate_mappings.model.names import name_suffix
+from droidgate_mappings.model.types import (
     AllOfType,
     AnyType,
     ArrayType,

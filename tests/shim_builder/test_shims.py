@@ -12,13 +12,13 @@ import pytest
 from lxml import etree
 
 from apk_writing.packed_samples import packed_module, run_tool, signing_key
-from droidgate.apk.application import read_application
-from droidgate.apk.reader import open_apk
-from droidgate.app_search import simulate_indexing
 from droidgate.cli.program import run
-from droidgate.model.capability import Capability
-from droidgate.model.errors import InputError, UsageError
-from droidgate.model.types import ObjectType, Property
+from droidgate_android.apk.application import read_application
+from droidgate_android.apk.reader import open_apk
+from droidgate_android.app_search import simulate_indexing
+from droidgate_mappings.model.capability import Capability
+from droidgate_mappings.model.errors import InputError, UsageError
+from droidgate_mappings.model.types import ObjectType, Property
 from droidgate_shim.builder import dex, shims
 from droidgate_shim.builder.dex import shim_dex
 from droidgate_shim.builder.shims import (

@@ -8,9 +8,9 @@ import pytest
 from cryptography.hazmat.primitives.serialization import Encoding, NoEncryption, PrivateFormat
 
 from apk_writing.packed_samples import module_folder, packed_module, run_tool, signing_key
-from droidgate.apk.signing_keys import SigningKey, make_key
-from droidgate.apk.zip_writer import write_zip
-from droidgate.model.errors import InputError, UsageError
+from droidgate_android.apk.signing_keys import SigningKey, make_key
+from droidgate_android.apk.zip_writer import write_zip
+from droidgate_mappings.model.errors import InputError, UsageError
 from droidgate_phone.sample_apps import sample_apps_directory
 from droidgate_shim.builder.shims import build_bare_shim
 from droidgate_shim.builder.source_apps import SourceApp, complete_broadcast, read_source_apps

@@ -6,8 +6,8 @@ from pathlib import Path
 import pytest
 
 from apk_writing.packed_samples import build_with_aapt2, module_folder, packed_module
-from droidgate.model.errors import InputError
 from droidgate_appfunctions.shim_backend import AppFunctionBackend
+from droidgate_mappings.model.errors import InputError
 from droidgate_mmcp.shim_backend import BroadcastListing, MmcpBackend
 from droidgate_mobile_mcp.shim_backend import MobileMcpBackend
 from requirements_of_tests import require

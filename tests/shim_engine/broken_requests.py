@@ -6,7 +6,7 @@ import json
 from collections.abc import Iterator
 from random import Random
 
-from droidgate.model.json_values import Json
+from droidgate_mappings.model.json_values import Json
 from shim_engine.conformance.vector_files import load_route_table
 
 _IDS_BESIDE: tuple[Json, ...] = ("u-1", 7, "", None, "\U0001f600", "a" * 1_025)

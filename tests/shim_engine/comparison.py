@@ -5,8 +5,8 @@ from collections.abc import Iterable, Iterator, Mapping
 from contextlib import suppress
 from decimal import Decimal
 
-from droidgate.model.json_values import Json, canonical_json, json_equal
-from droidgate_mappings.failure_tokens import read_failure
+from droidgate_mappings.model.json_values import Json, canonical_json, json_equal
+from droidgate_mappings.tables.failure_tokens import read_failure
 
 _JSON_EXTRAS = frozenset(
     {"request", "response", "mobile-mcp-request", "mobile-mcp-response", "parameters", "params", "result"}

@@ -9,8 +9,8 @@ from collections.abc import Callable, Iterator, Mapping
 from decimal import Decimal
 from typing import Any
 
-from droidgate.model.json_values import Json, canonical_json
-from droidgate_mappings.failure_tokens import load_failure_tokens
+from droidgate_mappings.model.json_values import Json, canonical_json
+from droidgate_mappings.tables.failure_tokens import load_failure_tokens
 from shim_engine.generated_types import Maker
 
 APPROVED = {"signer": "sha256:01", "version_code": 3, "digest": "sha256:02"}

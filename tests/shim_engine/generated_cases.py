@@ -3,7 +3,7 @@
 import json
 from collections.abc import Iterator
 
-from droidgate.model.json_values import Json, canonical_json
+from droidgate_mappings.model.json_values import Json, canonical_json
 from shim_engine.generated_types import Maker
 
 _PIECES = (

@@ -7,7 +7,7 @@ from decimal import Decimal
 from random import Random
 from typing import Any
 
-from droidgate.model.json_values import Json, canonical_json
+from droidgate_mappings.model.json_values import Json, canonical_json
 
 SCALARS = ("boolean", "int32", "int64", "float", "double", "string", "bytes")
 _WORDS = (

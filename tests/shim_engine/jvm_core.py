@@ -9,7 +9,7 @@ from threading import Thread
 from types import TracebackType
 from typing import IO, Any, Self, cast
 
-from droidgate.model.json_values import Json, one_line_json
+from droidgate_mappings.model.json_values import Json, one_line_json
 from requirements_of_tests import CHECKOUT, require, short_run
 
 CORE = CHECKOUT / "device_shim" / "android" / "core"

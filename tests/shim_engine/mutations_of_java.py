@@ -13,7 +13,7 @@ from random import Random
 from types import TracebackType
 from typing import IO, Self, cast
 
-from droidgate.model.json_values import one_line_json
+from droidgate_mappings.model.json_values import one_line_json
 from requirements_of_tests import require
 from shim_engine.comparison import equal, omissions
 from shim_engine.conformance.vector_files import load_vectors

@@ -18,11 +18,11 @@ from pathlib import Path
 from random import Random
 from types import ModuleType
 
-from droidgate_mappings.failure_tokens import load_failure_tokens
+from droidgate_mappings.tables.failure_tokens import load_failure_tokens
 
 MODULES = (
     *(
-        f"droidgate.calls.{item}"
+        f"droidgate_mappings.values.{item}"
         for item in ("arguments", "constraints", "failures", "names", "patterns", "values")
     ),
     *(

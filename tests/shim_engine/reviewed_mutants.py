@@ -40,7 +40,7 @@ REVIEWED: Final[Mapping[Key, str]] = {
         "'+-' to '+-!'",
     ): "no such sign comes through the decoder",
     (
-        "droidgate.calls.failures",
+        "droidgate_mappings.values.failures",
         "return write_failure(self.token, self.text or load_failure_tokens()[self.token].meaning)",
         "returns None",
     ): "the engine writes its failures itself; this one is for the command line",
@@ -50,12 +50,12 @@ REVIEWED: Final[Mapping[Key, str]] = {
         "'bind' to 'bind!'",
     ): "a type of the checker's",
     (
-        "droidgate.calls.patterns",
+        "droidgate_mappings.values.patterns",
         'if self.peek() and self.peek() in "*+?{":',
         "without raise UnsupportedPatternError('a quantifier behind a quantifier')",
     ): "the next part cannot begin with a quantifier and is refused then",
     (
-        "droidgate.calls.constraints",
+        "droidgate_mappings.values.constraints",
         "if scale > _MAX_SCALE or max(number.adjusted(), step.adjusted()) > _MAX_SCALE:",
         "Gt to GtE",
     ): "a bound of time; no number within the limits of JSON has so many digits",
@@ -75,27 +75,27 @@ REVIEWED: Final[Mapping[Key, str]] = {
         "0 to 1",
     ): "a bound: the JSON of a request is not as deep",
     (
-        "droidgate.calls.constraints",
+        "droidgate_mappings.values.constraints",
         "scale = max(0, -_exponent(number), -_exponent(step))",
         "0 to 1",
     ): "both numbers times ten are as much a multiple",
     (
-        "droidgate.calls.constraints",
+        "droidgate_mappings.values.constraints",
         'sign = "-" if number < 0 else ""',
         "'-' to '-!'",
     ): "the text is only compared with others of its making",
     (
-        "droidgate.calls.values",
+        "droidgate_mappings.values.coercion",
         "if isinstance(value, str) and len(value) <= _MAX_NUMBER_TEXT and _NUMBER_TEXT.fullmatch(value):",
         "LtE to Lt",
     ): "a number of 64 characters is refused by the JSON that reads it",
     (
-        "droidgate.calls.values",
+        "droidgate_mappings.values.coercion",
         "return int(value) if isinstance(value, float) and value.is_integer() else None",
         "returns None",
     ): "an engine's numbers are decimals",
     (
-        "droidgate.calls.failures",
+        "droidgate_mappings.values.failures",
         (
             "def __init__(self, failure: Failure, *, pointer: str | None = None, hint: str | None = None)"
             " -> None:"
@@ -103,7 +103,7 @@ REVIEWED: Final[Mapping[Key, str]] = {
         "without super().__init__(failure.message(), hint=hint)",
     ): "human-readable words",
     (
-        "droidgate.calls.arguments",
+        "droidgate_mappings.values.arguments",
         "raise _invalid(left_out[0].pointer, left_out[0].message)",
         "0 to 1",
     ): "for callers that want exact arguments; an engine wants none",

@@ -7,8 +7,8 @@ from itertools import islice
 
 import pytest
 
-from droidgate.model.json_values import Json
-from droidgate_mappings.failure_tokens import load_failure_tokens
+from droidgate_mappings.model.json_values import Json
+from droidgate_mappings.tables.failure_tokens import load_failure_tokens
 from shim_engine.broken_requests import BrokenRequests
 from shim_engine.comparison import difference
 from shim_engine.conformance.evaluation import evaluate

@@ -6,7 +6,7 @@ from typing import Any
 
 import pytest
 
-from droidgate.calls.failures import Failure
+from droidgate_mappings.values.failures import Failure
 from droidgate_shim.engine.authority import Carrier, Installed, read_policy
 from droidgate_shim.engine.backends import (
     ActivityAnswer,

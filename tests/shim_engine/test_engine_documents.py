@@ -9,8 +9,9 @@ import pytest
 from hypothesis import given
 
 from appfunctions_wire.wire_types import DEFINITIONS, input_types_with_values
-from droidgate.calls.values import ValueFitter
-from droidgate.model.types import (
+from droidgate_appfunctions.wire import AppFunctionWireError
+from droidgate_appfunctions.wire_documents import KIND_OF_SCALAR, read_document, write_document
+from droidgate_mappings.model.types import (
     AllOfType,
     AnyType,
     ArrayType,
@@ -22,8 +23,7 @@ from droidgate.model.types import (
     ScalarType,
     Type,
 )
-from droidgate_appfunctions.wire import AppFunctionWireError
-from droidgate_appfunctions.wire_documents import KIND_OF_SCALAR, read_document, write_document
+from droidgate_mappings.values.coercion import ValueFitter
 
 RETURN = "androidAppfunctionsReturnValue"
 

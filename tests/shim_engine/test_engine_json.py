@@ -7,7 +7,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from droidgate.model.errors import InputError
+from droidgate_mappings.model.errors import InputError
 from droidgate_shim.engine.strict_json import MAX_UNITS, exact_numbers, fits_units, parse_strict, write_strict
 from strategies import damaged
 

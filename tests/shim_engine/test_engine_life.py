@@ -16,7 +16,7 @@ from hypothesis import settings
 from hypothesis import strategies as st
 from hypothesis.stateful import RuleBasedStateMachine, invariant, rule
 
-from droidgate.calls.failures import Failure
+from droidgate_mappings.values.failures import Failure
 from droidgate_shim.engine.authority import CallLimits, Carrier
 from droidgate_shim.engine.backends import ActivityAnswer, BroadcastAnswer
 from droidgate_shim.engine.engine import Answer, Ask, Effect, Engine, Send

@@ -5,7 +5,7 @@ from typing import Any
 
 import pytest
 
-from droidgate.calls.failures import CallError, Failure
+from droidgate_mappings.values.failures import CallError, Failure
 from droidgate_shim.engine.authority import Installed, Policy, read_policy
 from droidgate_shim.engine.backends import BroadcastAnswer, ExtrasCall
 from droidgate_shim.engine.engine import Ask, Effect, Engine

@@ -6,7 +6,7 @@ from typing import Any
 
 import pytest
 
-from droidgate.model.errors import InputError
+from droidgate_mappings.model.errors import InputError
 from droidgate_shim.engine.authority import CallLimits, parse_policy, read_policy
 from droidgate_shim.engine.routes import parse_route_table, read_route_table
 from shim_engine.engine_samples import ANY_APP, TABLE

@@ -10,8 +10,8 @@ from typing import Any
 
 import pytest
 
-from droidgate.model.json_values import Json, one_line_json
-from droidgate_mappings.failure_tokens import load_failure_tokens, token_of_code
+from droidgate_mappings.model.json_values import Json, one_line_json
+from droidgate_mappings.tables.failure_tokens import load_failure_tokens, token_of_code
 from shim_engine.conformance.evaluation import evaluate
 from shim_engine.conformance.vector_files import load_vectors
 from shim_engine.jvm_core import ENGINE_SOURCES, CoreJvm

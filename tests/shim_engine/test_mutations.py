@@ -21,11 +21,13 @@ LEAST_NOTICED = 0.9
 
 
 def test_the_unchanged_python_engine_is_not_noticed() -> None:
-    module = "droidgate.calls.values"
+    module = "droidgate_mappings.values.coercion"
     assert not mutations_of_python.is_noticed(module, mutations_of_python.source_of(module))
 
 
-@pytest.mark.parametrize("module", ["droidgate.calls.values", "droidgate.calls.constraints"])
+@pytest.mark.parametrize(
+    "module", ["droidgate_mappings.values.coercion", "droidgate_mappings.values.constraints"]
+)
 def test_a_python_engine_that_does_nothing_is_noticed(module: str) -> None:
     assert mutations_of_python.is_noticed(
         module, mutations_of_python.source_of(module).replace("    return ", "    return not ")

@@ -11,12 +11,12 @@ from typing import Any
 import pytest
 
 from calling.phones_with_shims import ReachedPhone, reached_phone
-from droidgate.calling.caller import Caller
-from droidgate.calling.phones import Phone
-from droidgate.calling.requests import CallRequest
-from droidgate.calling.traces import open_trace
-from droidgate.calls.failures import CallError
-from droidgate_shim.host.phone_shims import PhoneShims
+from droidgate.calls.caller import Caller
+from droidgate.calls.phones import Phone
+from droidgate.calls.requests import CallRequest
+from droidgate.calls.traces import open_trace
+from droidgate.shims.phone_shims import PhoneShims
+from droidgate_mappings.values.failures import CallError
 from requirements_of_tests import CHECKOUT
 from shim_engine.comparison import difference
 from shim_engine.conformance.evaluation import evaluate

@@ -10,9 +10,9 @@ from pathlib import Path
 import jsonschema
 import pytest
 
-from droidgate.model.json_values import Json
-from droidgate_mappings.failure_tokens import load_failure_tokens
-from droidgate_mappings.tables import load_divergences
+from droidgate_mappings.model.json_values import Json
+from droidgate_mappings.tables.failure_tokens import load_failure_tokens
+from droidgate_mappings.tables.loading import load_divergences
 from requirements_of_tests import CHECKOUT
 from shim_engine.comparison import difference, equal, normal, omissions
 from shim_engine.conformance.evaluation import evaluate

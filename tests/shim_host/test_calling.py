@@ -7,12 +7,12 @@ import pytest
 
 from droidgate.devices.device import Device
 from droidgate.devices.errors import DeviceOutputError
-from droidgate.model.errors import UsageError
-from droidgate_shim.host.answers import Status
-from droidgate_shim.host.calling import call_capability, shim_with
-from droidgate_shim.host.client import HostClient
-from droidgate_shim.host.errors import ShimDenialError, ShimRefusalError
-from droidgate_shim.host.place import InstalledShim, ShimPlace
+from droidgate.shims.answers import Status
+from droidgate.shims.calling import call_capability, shim_with
+from droidgate.shims.client import HostClient
+from droidgate.shims.errors import ShimDenialError, ShimRefusalError
+from droidgate.shims.place import InstalledShim, ShimPlace
+from droidgate_mappings.model.errors import UsageError
 from shim_host.fake_shim import APPLICATION_ID, STATUS, FakeShim
 
 

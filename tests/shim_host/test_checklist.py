@@ -5,7 +5,7 @@ import re
 from typer.main import get_command
 
 from droidgate.cli.program import build_app
-from droidgate_shim.host.doctor import CHECKS
+from droidgate.shims.doctor import CHECKS
 from requirements_of_tests import CHECKOUT
 
 PAGE = (CHECKOUT / "docs" / "guides" / "prove-on-a-phone.md").read_text(encoding="utf-8")

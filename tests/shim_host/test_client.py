@@ -10,11 +10,11 @@ import pytest
 from devices.fake_adb_server import Answer
 from droidgate.devices.device import Device
 from droidgate.devices.errors import CommandFailedError, DeviceOutputError, UnsafeArgumentError
-from droidgate.model.errors import DeviceError
-from droidgate_shim.host.answers import GrantedCaller
-from droidgate_shim.host.client import HostClient
-from droidgate_shim.host.errors import ShimDenialError, ShimMissingError, ShimRefusalError, ShimVersionError
-from droidgate_shim.host.messages import read_frame, write_argument, write_frame
+from droidgate.shims.answers import GrantedCaller
+from droidgate.shims.client import HostClient
+from droidgate.shims.errors import ShimDenialError, ShimMissingError, ShimRefusalError, ShimVersionError
+from droidgate.shims.messages import read_frame, write_argument, write_frame
+from droidgate_mappings.model.errors import DeviceError
 from shim_host.fake_shim import (
     APPLICATION_ID,
     AUTHORITY,

@@ -7,12 +7,12 @@ import pytest
 
 from devices.fake_adb_server import Answer
 from droidgate.devices.device import Device
-from droidgate.installed import SHIM_PACKAGE
-from droidgate_shim.host import doctor
-from droidgate_shim.host.answers import Status
-from droidgate_shim.host.doctor import Check, Situation, accessibility, examine
-from droidgate_shim.host.place import InstalledShim, ShimPlace, installed_shims
-from droidgate_shim.host.shim_facts import ShimFacts
+from droidgate.shims import doctor
+from droidgate.shims.answers import Status
+from droidgate.shims.doctor import Check, Situation, accessibility, examine
+from droidgate.shims.place import InstalledShim, ShimPlace, installed_shims
+from droidgate.shims.shim_facts import ShimFacts
+from droidgate_mappings.formats.installed import SHIM_PACKAGE
 from shim_host.fake_shim import APPLICATION_ID, HELLO, SIGNER, STATUS, FakeShim
 
 PROPERTIES = "[ro.build.version.sdk]: [36]\n[ro.build.version.release]: [16]\n[ro.product.model]: [M]\n"

@@ -12,24 +12,24 @@ from pathlib import Path
 import pytest
 
 from devices.test_against_virtual_phone import real_adb_server
-from droidgate.apk.signing_keys import SigningKey, make_key
 from droidgate.devices.content import read_content, write_content
 from droidgate.devices.device import open_device
 from droidgate.devices.errors import CommandFailedError, DeviceOutputError
 from droidgate.devices.server import AdbServer, ServerAddress
-from droidgate.installed import SHIM_PACKAGE
+from droidgate.shims.calling import call_capability
+from droidgate.shims.client import ANY_APP, HostClient
+from droidgate.shims.discovering import ask_broadcast_apps
+from droidgate.shims.errors import ShimMissingError, ShimRefusalError
+from droidgate.shims.installing import install_shim, remove_shim
+from droidgate.shims.place import ShimPlace, installed_shims, place_of
+from droidgate.shims.shell_identity import release_identity, set_up_identity
+from droidgate.shims.shim_facts import facts_of, installed_facts, read_shim_facts
+from droidgate_android.apk.signing_keys import SigningKey, make_key
+from droidgate_mappings.formats.installed import SHIM_PACKAGE
 from droidgate_phone.phone import VirtualPhone, start_phone
 from droidgate_phone.sample_packages import sample_package
 from droidgate_shim.builder.shims import BuiltShim, ShimOptions, build_bare_shim, build_shims
 from droidgate_shim.builder.source_apps import SourceApp, read_source_apps
-from droidgate_shim.host.calling import call_capability
-from droidgate_shim.host.client import ANY_APP, HostClient
-from droidgate_shim.host.discovering import ask_broadcast_apps
-from droidgate_shim.host.errors import ShimMissingError, ShimRefusalError
-from droidgate_shim.host.installing import install_shim, remove_shim
-from droidgate_shim.host.place import ShimPlace, installed_shims, place_of
-from droidgate_shim.host.shell_identity import release_identity, set_up_identity
-from droidgate_shim.host.shim_facts import facts_of, installed_facts, read_shim_facts
 
 CLOCK_IN = "dev.droidgate.sample.clockin"
 NOTES = "dev.droidgate.sample.notes"

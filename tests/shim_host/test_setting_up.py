@@ -6,11 +6,11 @@ import pytest
 
 from devices.fake_adb_server import Answer
 from droidgate.devices.device import Device
-from droidgate_shim.host import access, installing
-from droidgate_shim.host.installing import GRANT, HANDSHAKE, install_shim, set_up_shim
-from droidgate_shim.host.place import ShimPlace
-from droidgate_shim.host.shim_facts import ShimFacts
-from droidgate_shim.host.steps import Step
+from droidgate.shims import access, installing
+from droidgate.shims.installing import GRANT, HANDSHAKE, install_shim, set_up_shim
+from droidgate.shims.place import ShimPlace
+from droidgate.shims.shim_facts import ShimFacts
+from droidgate.shims.steps import Step
 from shim_host.fake_shim import APPLICATION_ID, SIGNER, STATUS, FakeShim
 
 ADDED = f"Added: {APPLICATION_ID}\n".encode()

@@ -10,13 +10,11 @@ from apk_writing.packed_samples import signing_key
 from devices.fake_adb_server import Answer
 from droidgate.devices.device import Device
 from droidgate.devices.packages import InstalledPackage
-from droidgate.installed import SHIM_PACKAGE
-from droidgate_shim.builder.shims import build_bare_shim
-from droidgate_shim.host import installing, shell_identity
-from droidgate_shim.host.client import HostClient
-from droidgate_shim.host.installing import Installation
-from droidgate_shim.host.place import ShimPlace
-from droidgate_shim.host.shell_identity import (
+from droidgate.shims import installing, shell_identity
+from droidgate.shims.client import HostClient
+from droidgate.shims.installing import Installation
+from droidgate.shims.place import ShimPlace
+from droidgate.shims.shell_identity import (
     END,
     INSTALL,
     LEND,
@@ -26,8 +24,10 @@ from droidgate_shim.host.shell_identity import (
     release_identity,
     set_up_identity,
 )
-from droidgate_shim.host.shim_facts import ShimFacts, facts_of
-from droidgate_shim.host.steps import Step
+from droidgate.shims.shim_facts import ShimFacts, facts_of
+from droidgate.shims.steps import Step
+from droidgate_mappings.formats.installed import SHIM_PACKAGE
+from droidgate_shim.builder.shims import build_bare_shim
 from shim_host import fake_shim
 from shim_host.fake_shim import APPLICATION_ID, STATUS, FakeShim
 

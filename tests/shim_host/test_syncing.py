@@ -6,13 +6,12 @@ from typing import Any
 
 import pytest
 
+from droidgate.computer.user_folders import state_folder
 from droidgate.devices.device import Device
-from droidgate.user_folders import state_folder
-from droidgate_shim.builder.shims import BuiltShim, ShimOptions
-from droidgate_shim.host.answers import Status
-from droidgate_shim.host.errors import ShimVersionError
-from droidgate_shim.host.place import InstalledShim
-from droidgate_shim.host.scopes import (
+from droidgate.shims.answers import Status
+from droidgate.shims.errors import ShimVersionError
+from droidgate.shims.place import InstalledShim
+from droidgate.shims.scopes import (
     Scope,
     forget_scope,
     join_scopes,
@@ -20,8 +19,9 @@ from droidgate_shim.host.scopes import (
     load_scopes,
     scope_of,
 )
-from droidgate_shim.host.shim_facts import ShimFacts
-from droidgate_shim.host.syncing import plan_changes, plan_identity
+from droidgate.shims.shim_facts import ShimFacts
+from droidgate.shims.syncing import plan_changes, plan_identity
+from droidgate_shim.builder.shims import BuiltShim, ShimOptions
 from shim_host.fake_shim import HELLO, STATUS
 
 PREFIX = "dev.droidgate.shim.of."

@@ -6,8 +6,8 @@ import json
 from collections.abc import Iterable, Mapping
 from typing import Any
 
-from droidgate.apk.pack import pack_project
-from droidgate.apk.signing_keys import SigningKey
+from droidgate_android.apk.pack import pack_project
+from droidgate_android.apk.signing_keys import SigningKey
 from droidgate_shim.builder.dex import shim_dex
 
 ANDROID = "http://schemas.android.com/apk/res/android"

@@ -9,7 +9,7 @@ from typing import Any
 
 import pytest
 
-from droidgate_mappings.reach import load_shim_table
+from droidgate_mappings.tables.reach import load_shim_table
 from droidgate_phone.app_api.values import AppFunctionError
 from droidgate_phone.apps.shim_runtimes import ShimRuntime
 from droidgate_phone.intents import ComponentName, Intent

@@ -7,7 +7,7 @@ from pathlib import Path
 
 import pytest
 
-from droidgate.model.errors import UsageError
+from droidgate_mappings.model.errors import UsageError
 from droidgate_phone.apps.jvm_shim import parts
 from droidgate_phone.apps.shim_runtimes import check_shim_runtime
 from droidgate_phone.phone import start_phone

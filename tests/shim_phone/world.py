@@ -12,7 +12,7 @@ from pathlib import Path
 from typing import Any, Literal
 from xml.etree import ElementTree as ET
 
-from droidgate.apk.signing_keys import SigningKey
+from droidgate_android.apk.signing_keys import SigningKey
 from droidgate_phone.app_api.behaviour import App
 from droidgate_phone.app_api.platform import FunctionOutcome
 from droidgate_phone.app_api.values import AppFunctionError

@@ -2,13 +2,13 @@
 
 from pathlib import Path
 
-from droidgate.application import Application
-from droidgate.formats import Format, Reading, SourceFile
-from droidgate.leniency import ReadingContext
-from droidgate.model.capability import Capability, Place, Provider
-from droidgate.model.errors import InputError
 from droidgate.sources import Providers, read_source
-from droidgate_mappings.tables import DialectTable, FormatTables
+from droidgate_mappings.formats.format import Format, Reading, SourceFile
+from droidgate_mappings.formats.leniency import ReadingContext
+from droidgate_mappings.model.application import Application
+from droidgate_mappings.model.capability import Capability, Place, Provider
+from droidgate_mappings.model.errors import InputError
+from droidgate_mappings.tables.loading import DialectTable, FormatTables
 
 POINTER = "tools.file"
 NO_MANIFEST = '<manifest xmlns:android="http://schemas.android.com/apk/res/android"/>'

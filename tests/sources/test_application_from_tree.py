@@ -4,11 +4,11 @@ import struct
 
 import pytest
 
-from droidgate.application import IntentFilter, MetaValue, Query
-from droidgate.leniency import ReadingContext
-from droidgate.model.errors import InputError
 from droidgate.sources.android_project import application_from_tree
 from droidgate.sources.manifest import is_manifest
+from droidgate_mappings.formats.leniency import ReadingContext
+from droidgate_mappings.model.application import IntentFilter, MetaValue, Query
+from droidgate_mappings.model.errors import InputError
 
 TOOLS = 'xmlns:tools="http://schemas.android.com/tools"'
 ANDROID = 'xmlns:android="http://schemas.android.com/apk/res/android"'

@@ -8,15 +8,15 @@ from pathlib import Path
 import pytest
 
 from counted_work import count_calls
-from droidgate.compare import compare_sets
 from droidgate.coverage.inputs import Item, list_inputs
 from droidgate.coverage.scan_one import scan_one
-from droidgate.formats import find_format, load_formats
-from droidgate.model.capability import CapabilitySet
-from droidgate.model.types import RefType
 from droidgate.sources import Providers, read_source
 from droidgate.sources.source_code import CAPABILITIES_NOT_FOUND, SOURCE_DIFFERS
-from droidgate.translate import translate
+from droidgate_mappings.compare import compare_sets
+from droidgate_mappings.formats.format import find_format, load_formats
+from droidgate_mappings.model.capability import CapabilitySet
+from droidgate_mappings.model.types import RefType
+from droidgate_mappings.translate import translate
 from model_types import properties_of
 from requirements_of_tests import require
 from sources.formats_of_tests import write_tree

@@ -4,8 +4,8 @@ from pathlib import Path
 
 import pytest
 
-from droidgate.application import Application, Component
 from droidgate.sources.manifest_merge import FILE_MARK, MERGE_CONFLICT, UNKNOWN_NAMESPACE
+from droidgate_mappings.model.application import Application, Component
 from sources.merged_manifests import HEAD, Generator, manifest_of, merge_by_android, merge_by_us, view_of
 
 LIBRARY = manifest_of(

@@ -7,11 +7,11 @@ from pathlib import Path
 
 import pytest
 
-from droidgate.formats import find_format
-from droidgate.model.errors import BudgetError, InputError, UsageError
-from droidgate.model.findings import Level
 from droidgate.sources import UNREFERENCED_DESCRIPTOR, folder_files, read_source
-from droidgate.translate import translate
+from droidgate_mappings.formats.format import find_format
+from droidgate_mappings.model.errors import BudgetError, InputError, UsageError
+from droidgate_mappings.model.findings import Level
+from droidgate_mappings.translate import translate
 from requirements_of_tests import CHECKOUT
 from sources.formats_of_tests import NO_MANIFEST, TOOLS, manifest, read, service, write_tree
 

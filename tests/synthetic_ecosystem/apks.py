@@ -14,8 +14,8 @@ from dataclasses import dataclass
 from itertools import pairwise
 from typing import Self
 
-from droidgate.apk.pack import pack_project, pack_split
-from droidgate.apk.signing import sign_apk
+from droidgate_android.apk.pack import pack_project, pack_split
+from droidgate_android.apk.signing import sign_apk
 from droidgate_phone.sample_packages import signing_key
 from synthetic_ecosystem import declarations
 from synthetic_ecosystem.declarations import Declare, Declared

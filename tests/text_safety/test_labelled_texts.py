@@ -6,8 +6,8 @@ from collections import Counter
 
 import pytest
 
-from droidgate.text_safety import phrases
-from droidgate.text_safety.phrase_forms import latin_of, lines_of, one_line_of
+from droidgate_mappings.text_safety import phrases
+from droidgate_mappings.text_safety.phrase_forms import latin_of, lines_of, one_line_of
 from requirements_of_tests import CHECKOUT
 
 TEXTS = CHECKOUT / "tests" / "text_safety" / "labelled_texts.jsonl"

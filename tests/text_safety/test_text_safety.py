@@ -6,8 +6,14 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from droidgate.text_safety import HIDDEN, folded_skeleton, hidden_characters, look_alikes, without_hidden
-from droidgate.text_safety.phrases import injection_marks
+from droidgate_mappings.text_safety import (
+    HIDDEN,
+    folded_skeleton,
+    hidden_characters,
+    look_alikes,
+    without_hidden,
+)
+from droidgate_mappings.text_safety.phrases import injection_marks
 
 # Reference android-runtime 3.1, "Hidden Unicode", typed from there.
 LISTED = (

@@ -9,8 +9,8 @@ from __future__ import annotations
 from collections.abc import Sequence
 from importlib import import_module
 
-from droidgate.formats import Reading, SourceFile
-from droidgate.leniency import ReadingContext
+from droidgate_mappings.formats.format import Reading, SourceFile
+from droidgate_mappings.formats.leniency import ReadingContext
 
 
 def may_declare(data: bytes) -> bool:

@@ -9,7 +9,6 @@ from typing import TYPE_CHECKING, Any, Final
 if TYPE_CHECKING:
     from tree_sitter import Node
 
-from droidgate.leniency import DECLARATION_UNREAD
 from droidgate_appfunctions.kotlin.declarations import Annotation, ClassDeclaration, SourceDeclarations
 from droidgate_appfunctions.kotlin.expressions import (
     CallValue,
@@ -19,6 +18,7 @@ from droidgate_appfunctions.kotlin.expressions import (
 )
 from droidgate_appfunctions.kotlin.index import External, Index, Unresolved
 from droidgate_appfunctions.kotlin.reports import Reports, refused
+from droidgate_mappings.formats.leniency import DECLARATION_UNREAD
 
 _PACKAGE: Final = "androidx.appfunctions"
 FUNCTION: Final = frozenset(

@@ -6,19 +6,6 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 from typing import Any, Final
 
-from droidgate.model.errors import BudgetError
-from droidgate.model.json_values import Json
-from droidgate.model.types import (
-    AllOfType,
-    ArrayType,
-    ObjectType,
-    OneOfType,
-    OpaqueType,
-    Property,
-    RefType,
-    ScalarType,
-    Type,
-)
 from droidgate_appfunctions.constants import as_extensions
 from droidgate_appfunctions.kotlin.annotations import (
     INT_VALUES,
@@ -41,6 +28,19 @@ from droidgate_appfunctions.kotlin.serializables import (
     Serializables,
 )
 from droidgate_appfunctions.patterns import fact_of_patterns, pattern_of
+from droidgate_mappings.model.errors import BudgetError
+from droidgate_mappings.model.json_values import Json
+from droidgate_mappings.model.types import (
+    AllOfType,
+    ArrayType,
+    ObjectType,
+    OneOfType,
+    OpaqueType,
+    Property,
+    RefType,
+    ScalarType,
+    Type,
+)
 
 _PREFIX: Final = 1
 _NULLABLE_MEMBER: Final = as_extensions({"isNullable": True})

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Literal
 if TYPE_CHECKING:
     from tree_sitter import Node
 
-from droidgate.model.capability import Place
+from droidgate_mappings.model.capability import Place
 
 Name = tuple[str, ...]
 """A name as its segments: `a.b.C` is `("a", "b", "C")`."""

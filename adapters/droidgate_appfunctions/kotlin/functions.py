@@ -6,10 +6,6 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 from typing import Final
 
-from droidgate.model.capability import Capability, CapabilityAccess
-from droidgate.model.errors import InputError
-from droidgate.model.json_values import Json
-from droidgate.model.types import AnyType, ObjectType, Property, ScalarType, Type
 from droidgate_appfunctions.constants import as_extensions
 from droidgate_appfunctions.kotlin import kdoc
 from droidgate_appfunctions.kotlin.annotations import (
@@ -32,6 +28,10 @@ from droidgate_appfunctions.kotlin.kotlin_types import KotlinType, escaped, para
 from droidgate_appfunctions.kotlin.reports import Reports, refused
 from droidgate_appfunctions.kotlin.serializables import SUPPORTED, Serializables
 from droidgate_appfunctions.read_document import with_description
+from droidgate_mappings.model.capability import Capability, CapabilityAccess
+from droidgate_mappings.model.errors import InputError
+from droidgate_mappings.model.json_values import Json
+from droidgate_mappings.model.types import AnyType, ObjectType, Property, ScalarType, Type
 
 CONTEXT: Final = "androidx.appfunctions.AppFunctionContext"
 _ACCESS_LEVELS: Final = frozenset({"self", "system", "androidTrusted"})

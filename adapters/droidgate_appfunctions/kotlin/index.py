@@ -9,8 +9,6 @@ from functools import cache
 from importlib.resources import files as resource_files
 from typing import Final
 
-from droidgate.formats import SourceFile
-from droidgate.model.errors import InputError
 from droidgate_appfunctions.kotlin.declarations import (
     ClassDeclaration,
     Import,
@@ -20,6 +18,8 @@ from droidgate_appfunctions.kotlin.declarations import (
     TypeAlias,
 )
 from droidgate_appfunctions.kotlin.syntax import MAX_FILE, parse_file
+from droidgate_mappings.formats.format import SourceFile
+from droidgate_mappings.model.errors import InputError
 
 _HEADER: Final = re.compile(
     rb"\A(?:\xef\xbb\xbf)?(?:\s++|//[^\n]*+|/\*(?:[^*]|\*(?!/))*+\*/|@file\b[^\n]*+|;)*+package\s++([\w.`]++)"

@@ -7,7 +7,6 @@ from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field, replace
 from typing import Final, Literal
 
-from droidgate.model.errors import BudgetError
 from droidgate_appfunctions.kotlin.declarations import (
     ClassDeclaration,
     SourceDeclarations,
@@ -17,6 +16,7 @@ from droidgate_appfunctions.kotlin.declarations import (
 )
 from droidgate_appfunctions.kotlin.index import External, Index, Unresolved
 from droidgate_appfunctions.kotlin.reports import Reports, refused
+from droidgate_mappings.model.errors import BudgetError
 
 MAX_LINKS: Final = 64
 """Aliases of aliases, and classes above or inside a class."""

@@ -5,13 +5,6 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field
 
-from droidgate.formats import Reading, SourceFile
-from droidgate.leniency import DECLARATION_UNREAD, ReadingContext
-from droidgate.model.capability import Capability, Place, Provider
-from droidgate.model.errors import InputError
-from droidgate.model.findings import Finding
-from droidgate.model.json_values import Json
-from droidgate.model.types import Type
 from droidgate_appfunctions.constants import APP_LEVEL, FORMAT_ID, V2, as_extensions
 from droidgate_appfunctions.file_names import file_name_facts, is_file_name
 from droidgate_appfunctions.kotlin import may_declare
@@ -36,6 +29,13 @@ from droidgate_appfunctions.kotlin.kotlin_types import KotlinType, TypeResolver
 from droidgate_appfunctions.kotlin.reports import Reports, refused
 from droidgate_appfunctions.kotlin.serializables import Serializables
 from droidgate_appfunctions.kotlin.syntax import unread_parts
+from droidgate_mappings.formats.format import Reading, SourceFile
+from droidgate_mappings.formats.leniency import DECLARATION_UNREAD, ReadingContext
+from droidgate_mappings.model.capability import Capability, Place, Provider
+from droidgate_mappings.model.errors import InputError
+from droidgate_mappings.model.findings import Finding
+from droidgate_mappings.model.json_values import Json
+from droidgate_mappings.model.types import Type
 
 _SERVICES = frozenset(
     {"androidx.appfunctions.AppFunctionService", "androidx.appfunctions.ExtensionsAppFunctionService"}

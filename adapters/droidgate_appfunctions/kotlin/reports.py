@@ -6,10 +6,10 @@ from collections.abc import Iterator
 from dataclasses import dataclass, field
 from typing import Final
 
-from droidgate.leniency import ReadingContext
-from droidgate.model.errors import BudgetError, InputError
-from droidgate.model.findings import Finding, Level, finding_code
 from droidgate_appfunctions.kotlin.declarations import SourceDeclarations
+from droidgate_mappings.formats.leniency import ReadingContext
+from droidgate_mappings.model.errors import BudgetError, InputError
+from droidgate_mappings.model.findings import Finding, Level, finding_code
 
 NOT_UNDERSTOOD: Final = finding_code(
     "kotlin-not-understood",

@@ -6,7 +6,6 @@ from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field
 from typing import Final, Literal
 
-from droidgate.model.errors import BudgetError, InputError
 from droidgate_appfunctions.kotlin import kdoc
 from droidgate_appfunctions.kotlin.annotations import (
     CAPABILITY,
@@ -34,6 +33,7 @@ from droidgate_appfunctions.kotlin.kotlin_types import (
     parameters_by_name,
 )
 from droidgate_appfunctions.kotlin.reports import Reports, refused
+from droidgate_mappings.model.errors import BudgetError, InputError
 
 SCALARS: Final = {
     "kotlin.Int": "int32",

@@ -12,8 +12,6 @@ from typing import Any, Final, Literal
 import tree_sitter_kotlin
 from tree_sitter import Language, Node, Parser
 
-from droidgate.formats import SourceFile
-from droidgate.model.errors import BudgetError, InputError
 from droidgate_appfunctions.kotlin.declarations import (
     Annotation,
     ClassDeclaration,
@@ -29,6 +27,8 @@ from droidgate_appfunctions.kotlin.declarations import (
     TypeReference,
 )
 from droidgate_appfunctions.kotlin.syntax_errors import find_error_line
+from droidgate_mappings.formats.format import SourceFile
+from droidgate_mappings.model.errors import BudgetError, InputError
 
 MAX_FILE: Final = 4 * 1024 * 1024
 """Bytes of one file; hand-written Kotlin has a few hundred kilobytes at most."""

@@ -13,7 +13,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Final, Generic, Literal, TypeVar
 
-from droidgate.model.json_values import Json
+from droidgate_mappings.model.json_values import Json
 from droidgate_phone.app_api.behaviour import Activity, App, Context
 from droidgate_phone.app_api.values import ActivityResult, BroadcastResult, Message
 from droidgate_phone.app_api.views import View

@@ -8,7 +8,7 @@ from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from typing import Final, Protocol
 
-from droidgate.model.json_values import Json
+from droidgate_mappings.model.json_values import Json
 from droidgate_phone.apps.tool_requests import Answer, Capability, RefusalError, answer_request
 from droidgate_phone.org_json import java_text
 

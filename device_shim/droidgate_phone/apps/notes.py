@@ -6,7 +6,7 @@ import datetime as dt
 from collections.abc import Callable, Mapping
 from typing import Final
 
-from droidgate.model.json_values import Json
+from droidgate_mappings.model.json_values import Json
 from droidgate_phone.app_api.behaviour import Activity, App, AppFunctionService, Context
 from droidgate_phone.app_api.values import AppFunctionError
 from droidgate_phone.app_api.views import View

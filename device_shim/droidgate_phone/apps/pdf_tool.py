@@ -6,7 +6,7 @@ import json
 from collections.abc import Mapping
 from typing import Final
 
-from droidgate.model.json_values import Json
+from droidgate_mappings.model.json_values import Json
 from droidgate_phone.app_api.behaviour import Activity, App
 from droidgate_phone.app_api.views import View
 from droidgate_phone.apps.pdf_tools import PdfTools, ToolError

@@ -11,7 +11,7 @@ from typing import Final
 
 from PIL.Image import Image
 
-from droidgate.model.json_values import Json
+from droidgate_mappings.model.json_values import Json
 from droidgate_phone.app_api.behaviour import Context
 from droidgate_phone.apps.pdf_document import (
     MOST_PICTURE_PIXELS,

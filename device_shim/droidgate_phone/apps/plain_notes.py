@@ -6,7 +6,7 @@ import json
 from collections.abc import Mapping
 from typing import Final
 
-from droidgate.model.json_values import Json
+from droidgate_mappings.model.json_values import Json
 from droidgate_phone.app_api.behaviour import App, AppFunctionService
 from droidgate_phone.app_api.values import AppFunctionError
 from droidgate_phone.apps.document_arguments import Arguments

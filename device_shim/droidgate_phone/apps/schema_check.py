@@ -6,7 +6,7 @@ import re
 from collections.abc import Mapping
 from typing import Final
 
-from droidgate.model.json_values import Json
+from droidgate_mappings.model.json_values import Json
 from droidgate_phone.org_json import write_json
 
 _LARGEST_INT: Final = 2**31 - 1

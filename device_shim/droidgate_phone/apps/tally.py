@@ -6,7 +6,7 @@ from collections.abc import Callable, Mapping
 from functools import partial
 from typing import Final
 
-from droidgate.model.json_values import Json
+from droidgate_mappings.model.json_values import Json
 from droidgate_phone.app_api.behaviour import App, Context, Service
 from droidgate_phone.app_api.values import Message
 from droidgate_phone.apps.tool_messages import answer_message, answer_start

@@ -10,9 +10,9 @@ from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
 from typing import Final, Protocol
 
-from droidgate.model.errors import DroidgateError
-from droidgate.model.json_values import Json
-from droidgate.parsing.xml_text import parse_xml
+from droidgate_mappings.model.errors import DroidgateError
+from droidgate_mappings.model.json_values import Json
+from droidgate_mappings.text.xml_text import parse_xml
 from droidgate_phone.app_api.values import AppCrashError
 from droidgate_phone.java_text import java_length
 from droidgate_phone.org_json import JsonError, parse_object, write_json

@@ -9,7 +9,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Final
 
-from droidgate.model.json_values import Json
+from droidgate_mappings.model.json_values import Json
 from droidgate_phone.app_api.behaviour import Activity, App, Receiver
 from droidgate_phone.app_api.values import BroadcastResult
 from droidgate_phone.app_api.views import View

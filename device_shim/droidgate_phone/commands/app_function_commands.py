@@ -9,9 +9,9 @@ from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from typing import Final
 
-from droidgate.application import Component
-from droidgate.model.errors import InputError
-from droidgate.parsing.xml_text import parse_xml
+from droidgate_mappings.model.application import Component
+from droidgate_mappings.model.errors import InputError
+from droidgate_mappings.text.xml_text import parse_xml
 from droidgate_phone.app_api.values import AppFunctionError
 from droidgate_phone.commands import ROOT_UID, SHELL_UID, CommandCall
 from droidgate_phone.commands.app_function_help import help_text

@@ -6,7 +6,7 @@ import time
 from collections.abc import Callable, Mapping
 from typing import Final
 
-from droidgate.model.json_values import Json
+from droidgate_mappings.model.json_values import Json
 from droidgate_phone.commands import Command, CommandCall
 from droidgate_phone.commands.refusal import FAILED, refuse
 from droidgate_phone.org_json import java_text

@@ -7,7 +7,7 @@ from collections.abc import Callable
 from types import TracebackType
 from typing import Self
 
-from droidgate.model.errors import UsageError
+from droidgate_mappings.model.errors import UsageError
 from droidgate_phone.app_api.behaviour import Context
 from droidgate_phone.clocks import Clock
 from droidgate_phone.event_log import EventLog

@@ -9,8 +9,8 @@ import posixpath
 from collections.abc import Callable
 from typing import Final
 
-from droidgate.apk.budgets import MAX_ENTRY_BYTES
-from droidgate.model.errors import InputError
+from droidgate_android.apk.budgets import MAX_ENTRY_BYTES
+from droidgate_mappings.model.errors import InputError
 from droidgate_phone.app_api.platform import Binding
 from droidgate_phone.app_api.values import ActivityResult, AndroidError, BroadcastResult, Message
 from droidgate_phone.files import VirtualFileError

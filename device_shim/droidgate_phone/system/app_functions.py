@@ -1,6 +1,6 @@
 """AppFunctions: what is indexed, what is enabled, and executing (reference appfunctions 3, 5, 7).
 
-What a package's functions are is decided by `droidgate.app_search`, the model of the release's indexer,
+What a package's functions are is decided by `droidgate_android.app_search`, the model of the release's indexer,
 whenever a package comes, changes or goes.
 """
 
@@ -12,9 +12,9 @@ from dataclasses import dataclass
 from functools import partial
 from typing import Final, Literal
 
-from droidgate.app_search import IndexedDocument, simulate_indexing
-from droidgate.model.json_values import Json
-from droidgate_mappings.app_functions import load_error_codes, load_indexing
+from droidgate_android.app_search import IndexedDocument, simulate_indexing
+from droidgate_mappings.model.json_values import Json
+from droidgate_mappings.tables.app_functions import load_error_codes, load_indexing
 from droidgate_phone.app_api.values import AndroidError, AppFunctionError, CallingPackage
 from droidgate_phone.clocks import wait_for_command
 from droidgate_phone.system.callers import Caller

@@ -8,13 +8,13 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping, Sequence
 from typing import Final
 
-from droidgate.apk.budgets import MAX_ENTRY_BYTES
-from droidgate.apk.reader import Apk
-from droidgate.apk.values import value_text
-from droidgate.apk.xml_tree import TypedValue, ValueType, XmlElement
-from droidgate.application import MetaData
-from droidgate.model.errors import InputError
-from droidgate.model.json_values import Json
+from droidgate_android.apk.budgets import MAX_ENTRY_BYTES
+from droidgate_android.apk.reader import Apk
+from droidgate_android.apk.values import value_text
+from droidgate_android.apk.xml_tree import TypedValue, ValueType, XmlElement
+from droidgate_mappings.model.application import MetaData
+from droidgate_mappings.model.errors import InputError
+from droidgate_mappings.model.json_values import Json
 from droidgate_phone.app_api.platform import (
     Binding,
     FunctionOutcome,

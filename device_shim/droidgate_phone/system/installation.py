@@ -11,11 +11,11 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Final
 
-from droidgate.apk.application import read_application
-from droidgate.apk.reader import Apk, open_apk
-from droidgate.apk.xml_tree import XmlElement
-from droidgate.application import Application
-from droidgate.model.errors import InputError
+from droidgate_android.apk.application import read_application
+from droidgate_android.apk.reader import Apk, open_apk
+from droidgate_android.apk.xml_tree import XmlElement
+from droidgate_mappings.model.application import Application
+from droidgate_mappings.model.errors import InputError
 from droidgate_phone.system.manifests import Manifest, read_manifest
 from droidgate_phone.system.releases import ReleaseProfile
 

@@ -1,6 +1,6 @@
 """What PackageManager keeps of an installed app's manifest: components, filters, permissions, queries.
 
-Read from the compiled manifest inside the installed bytes (`droidgate.apk`), so nothing that a build tool
+Read from the compiled manifest inside the installed bytes (`droidgate_android.apk`), so nothing that a build tool
 says about an app is believed.
 """
 
@@ -10,10 +10,10 @@ from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Final, Literal
 
-from droidgate.apk.xml_tree import ANDROID_NAMESPACE, TypedValue, ValueType, XmlElement
+from droidgate_android.apk.xml_tree import ANDROID_NAMESPACE, TypedValue, ValueType, XmlElement
 
 if TYPE_CHECKING:
-    from droidgate.apk.reader import Apk
+    from droidgate_android.apk.reader import Apk
 
 PartKind = Literal["activity", "service", "receiver", "provider"]
 

@@ -7,11 +7,11 @@ from collections.abc import Iterator
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Literal
 
-from droidgate.application import Application
+from droidgate_mappings.model.application import Application
 from droidgate_phone.system.manifests import InstalledComponent, Manifest, PartKind
 
 if TYPE_CHECKING:
-    from droidgate.apk.reader import Apk
+    from droidgate_android.apk.reader import Apk
 
 EnabledState = Literal["default", "enabled", "disabled", "disabled-user", "disabled-until-used"]
 

@@ -12,7 +12,7 @@ from functools import cache
 from importlib import resources
 from typing import Final, Literal
 
-from droidgate.model.errors import UsageError
+from droidgate_mappings.model.errors import UsageError
 
 Rule = Literal[
     "background-activities",

@@ -1,6 +1,6 @@
 """What a shim declares to agents: always to those that each shim serves, on request to those of others.
 
-Each format's own frontend makes its component and files (`droidgate.formats.Format.shim_frontends`).
+Each format's own frontend makes its component and files (`droidgate_mappings.formats.format.Format.shim_frontends`).
 """
 
 from __future__ import annotations
@@ -9,9 +9,9 @@ from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass, field
 from functools import cache
 
-from droidgate.formats import Advertised, ShimOffer, load_formats
-from droidgate.migration.manifest_edit import merge_manifest
-from droidgate.model.findings import Finding
+from droidgate_android.manifest_edit import merge_manifest
+from droidgate_mappings.formats.format import Advertised, ShimOffer, load_formats
+from droidgate_mappings.model.findings import Finding
 from droidgate_shim.builder.callability import native_protocols
 from droidgate_shim.builder.routes import ShimRoutes
 from droidgate_shim.builder.shim_manifest import ShimManifestFacts

@@ -7,7 +7,7 @@ from dataclasses import dataclass, field
 from os import PathLike, fspath
 from pathlib import Path
 
-from droidgate.apk.signing_keys import SigningKey, key_path, load_key, load_or_make_key
+from droidgate_android.apk.signing_keys import SigningKey, key_path, load_key, load_or_make_key
 from droidgate_shim.builder.protocols import (
     LeftOut,
     check_something_is_left,

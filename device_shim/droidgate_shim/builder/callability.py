@@ -1,8 +1,8 @@
 """Which of an app's capabilities a shim can call, and why not the others.
 
 The shim is an ordinary app that holds no permission but EXECUTE_APP_FUNCTIONS (docs/shim.md 1 and 4). Whether
-Android lets it call is the rule of `droidgate.callability`; which components it speaks to is the rule of each
-format (`droidgate.shim_backend`).
+Android lets it call is the rule of `droidgate_mappings.model.reachability`; which components it speaks to is the rule of each
+format (`droidgate_mappings.formats.shim_backend`).
 """
 
 from __future__ import annotations
@@ -11,13 +11,19 @@ from collections.abc import Iterator, Mapping
 from functools import cache, partial
 from typing import Final
 
-from droidgate.application import Application, Component
-from droidgate.callability import SHIM, Verdict, capability_verdict, interface_of, provider_verdict
-from droidgate.formats import load_formats
-from droidgate.model.capability import Capability, Provider
-from droidgate.model.findings import Finding, Level, finding_code
-from droidgate.model.json_values import pointer_token
-from droidgate.shim_backend import ShimBackend, ToolListing
+from droidgate_mappings.formats.format import load_formats
+from droidgate_mappings.formats.shim_backend import ShimBackend, ToolListing
+from droidgate_mappings.model.application import Application, Component
+from droidgate_mappings.model.capability import Capability, Provider
+from droidgate_mappings.model.findings import Finding, Level, finding_code
+from droidgate_mappings.model.json_values import pointer_token
+from droidgate_mappings.model.reachability import (
+    SHIM,
+    Verdict,
+    capability_verdict,
+    interface_of,
+    provider_verdict,
+)
 
 _code = partial(finding_code, module=__name__)
 

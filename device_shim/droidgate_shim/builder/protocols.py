@@ -6,9 +6,9 @@ from collections.abc import Collection, Sequence
 from dataclasses import dataclass, replace
 from typing import Final
 
-from droidgate.formats import load_formats
-from droidgate.model.errors import UsageError
-from droidgate.parsing.suggestions import suggest_name
+from droidgate_mappings.formats.format import load_formats
+from droidgate_mappings.model.errors import UsageError
+from droidgate_mappings.text.suggestions import suggest_name
 from droidgate_shim.builder.callability import backends, native_protocols
 from droidgate_shim.builder.shims import NothingToOfferError
 from droidgate_shim.builder.source_apps import SourceApp

@@ -12,10 +12,19 @@ from decimal import Decimal
 from functools import cache
 from typing import Final
 
-from droidgate.model.capability import child_types
-from droidgate.model.json_values import Json
-from droidgate.model.types import AllOfType, AnyType, ArrayType, Frozen, ObjectType, OneOfType, RefType, Type
-from droidgate.text_safety import without_hidden
+from droidgate_mappings.model.capability import child_types
+from droidgate_mappings.model.json_values import Json
+from droidgate_mappings.model.types import (
+    AllOfType,
+    AnyType,
+    ArrayType,
+    Frozen,
+    ObjectType,
+    OneOfType,
+    RefType,
+    Type,
+)
+from droidgate_mappings.text_safety import without_hidden
 
 Definitions = Mapping[str, Type]
 

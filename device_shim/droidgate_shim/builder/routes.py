@@ -10,19 +10,25 @@ from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any, Final
 
-from droidgate.fit import fit_provider
-from droidgate.fit.codes import OUTPUT_WRAPPED, REFERENCE_DROPPED, RENAMED
-from droidgate.model.capability import Capability, CapabilityAccess, Effects, Provider, reachable_definitions
-from droidgate.model.errors import UsageError
-from droidgate.model.findings import Finding, Level, finding_code
-from droidgate.model.json_values import Json, canonical_json
-from droidgate.model.names import NameRule, map_names, name_suffix
-from droidgate.model.types import Extensions, ObjectType, Property, ScalarType, Type
-from droidgate.parsing.suggestions import suggest_name
-from droidgate.shim_frontend import SHIM_SOURCE, split_pointer
-from droidgate.text_safety import hidden_characters, look_alikes, without_hidden
-from droidgate.text_safety.marks import TextMark
-from droidgate_mappings.capacity import Capacity
+from droidgate_mappings.fit import fit_provider
+from droidgate_mappings.fit.codes import OUTPUT_WRAPPED, REFERENCE_DROPPED, RENAMED
+from droidgate_mappings.formats.shim_frontend import SHIM_SOURCE, split_pointer
+from droidgate_mappings.model.capability import (
+    Capability,
+    CapabilityAccess,
+    Effects,
+    Provider,
+    reachable_definitions,
+)
+from droidgate_mappings.model.errors import UsageError
+from droidgate_mappings.model.findings import Finding, Level, finding_code
+from droidgate_mappings.model.json_values import Json, canonical_json
+from droidgate_mappings.model.names import NameRule, map_names, name_suffix
+from droidgate_mappings.model.types import Extensions, ObjectType, Property, ScalarType, Type
+from droidgate_mappings.tables.capacity import Capacity
+from droidgate_mappings.text.suggestions import suggest_name
+from droidgate_mappings.text_safety import hidden_characters, look_alikes, without_hidden
+from droidgate_mappings.text_safety.marks import TextMark
 from droidgate_mobile_mcp.constants import FORMAT_ID as MOBILE_MCP
 from droidgate_mobile_mcp.constants import TABLES as MOBILE_MCP_TABLES
 from droidgate_shim.builder.callability import backends, capability_pointer

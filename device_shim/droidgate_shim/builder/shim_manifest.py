@@ -7,10 +7,10 @@ from dataclasses import dataclass, field
 from typing import Final
 from xml.sax.saxutils import escape, quoteattr
 
-from droidgate.installed import SHIM_PACKAGE
-from droidgate.parsing.aapt_text import escape_string_resource
-from droidgate.shim_frontend import frontend_class
 from droidgate_appfunctions.constants import NAMES as FUNCTION_NAMES
+from droidgate_mappings.formats.installed import SHIM_PACKAGE
+from droidgate_mappings.formats.shim_frontend import frontend_class
+from droidgate_mappings.text.aapt_text import escape_string_resource
 from droidgate_mmcp.tables import NAMES as MMCP_NAMES
 from droidgate_mobile_mcp.constants import NAMES as MOBILE_NAMES
 

@@ -7,17 +7,17 @@ from collections.abc import Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Final
 
-from droidgate.apk.pack import pack
-from droidgate.apk.packed_manifest import AppFacts
-from droidgate.apk.signing_keys import SigningKey
-from droidgate.installed import SHIM_PACKAGE, SHIM_PREFIX
-from droidgate.model.capability import Place
-from droidgate.model.errors import InputError, UsageError
-from droidgate.model.findings import Finding, Level, finding_code
-from droidgate.model.json_values import Json, one_line_json
-from droidgate.parsing.suggestions import suggest_name
-from droidgate.text_safety import without_hidden
-from droidgate.text_safety.marks import TextMark
+from droidgate_android.apk.pack import pack
+from droidgate_android.apk.packed_manifest import AppFacts
+from droidgate_android.apk.signing_keys import SigningKey
+from droidgate_mappings.formats.installed import SHIM_PACKAGE, SHIM_PREFIX
+from droidgate_mappings.model.capability import Place
+from droidgate_mappings.model.errors import InputError, UsageError
+from droidgate_mappings.model.findings import Finding, Level, finding_code
+from droidgate_mappings.model.json_values import Json, one_line_json
+from droidgate_mappings.text.suggestions import suggest_name
+from droidgate_mappings.text_safety import without_hidden
+from droidgate_mappings.text_safety.marks import TextMark
 from droidgate_shim.builder.advertising import advertise, frontends_on_request
 from droidgate_shim.builder.dex import shim_dex
 from droidgate_shim.builder.routes import ShimRoutes, check_selection, plan_routes

@@ -8,17 +8,17 @@ from dataclasses import dataclass, field, replace
 from functools import partial
 from typing import Final
 
-from droidgate.apk.application import verify_signers
-from droidgate.application import Application, Component
-from droidgate.callability import find_component
-from droidgate.installed import SHIM_PACKAGE, is_shim
-from droidgate.leniency import ReadingContext
-from droidgate.model.capability import Place, Provider
-from droidgate.model.errors import InputError, UsageError
-from droidgate.model.findings import Finding, Level, finding_code
-from droidgate.model.json_values import pointer_token
-from droidgate.shim_backend import DiscoveredTool
 from droidgate.sources.opened_apps import OpenedApp, UnreadApp, open_apps
+from droidgate_android.apk.application import verify_signers
+from droidgate_mappings.formats.installed import SHIM_PACKAGE, is_shim
+from droidgate_mappings.formats.leniency import ReadingContext
+from droidgate_mappings.formats.shim_backend import DiscoveredTool
+from droidgate_mappings.model.application import Application, Component
+from droidgate_mappings.model.capability import Place, Provider
+from droidgate_mappings.model.errors import InputError, UsageError
+from droidgate_mappings.model.findings import Finding, Level, finding_code
+from droidgate_mappings.model.json_values import pointer_token
+from droidgate_mappings.model.reachability import find_component
 from droidgate_shim.builder.callability import (
     backends,
     call_conditions,

@@ -1,6 +1,6 @@
 """Texts of other apps that agents and users see: texts without hidden characters, and marks of commands.
 
-The rules: `droidgate.text_safety`; reference android-runtime 2.3 and 3.1.
+The rules: `droidgate_mappings.text_safety`; reference android-runtime 2.3 and 3.1.
 """
 
 from __future__ import annotations
@@ -9,11 +9,11 @@ from collections.abc import Collection, Iterable, Iterator
 from functools import partial
 from typing import Final
 
-from droidgate.model.capability import Capability, Place, Provider, reachable_definitions
-from droidgate.model.findings import Finding, Level, finding_code
-from droidgate.parsing.aapt_text import MAX_STRING_RESOURCE_BYTES
-from droidgate.text_safety import MAX_NAME, without_hidden
-from droidgate.text_safety.marks import HIDDEN_CHARACTERS, INJECTION_LIKE_TEXT, TextMark, text_marks
+from droidgate_mappings.model.capability import Capability, Place, Provider, reachable_definitions
+from droidgate_mappings.model.findings import Finding, Level, finding_code
+from droidgate_mappings.text.aapt_text import MAX_STRING_RESOURCE_BYTES
+from droidgate_mappings.text_safety import MAX_NAME, without_hidden
+from droidgate_mappings.text_safety.marks import HIDDEN_CHARACTERS, INJECTION_LIKE_TEXT, TextMark, text_marks
 from droidgate_shim.builder.source_apps import SourceApp
 
 _code = partial(finding_code, module=__name__)

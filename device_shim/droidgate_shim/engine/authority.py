@@ -11,10 +11,10 @@ from typing import Annotated, Final, Literal
 
 from pydantic import Field, StrictInt, StrictStr, ValidationError
 
-from droidgate.calls.failures import CallError, Failure
-from droidgate.model.errors import InputError
-from droidgate.model.json_values import Json
-from droidgate.model.types import Frozen
+from droidgate_mappings.model.errors import InputError
+from droidgate_mappings.model.json_values import Json
+from droidgate_mappings.model.types import Frozen
+from droidgate_mappings.values.failures import CallError, Failure
 from droidgate_shim.engine.routes import Route, Target, unreadable
 from droidgate_shim.engine.strict_json import BUILT, parse_strict
 

@@ -6,14 +6,14 @@ from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from typing import Final
 
-from droidgate.calls.failures import CallError, Failure, failure_of_code
-from droidgate.leniency import ReadingContext
-from droidgate.model.errors import DroidgateError
-from droidgate.model.json_values import Json, pointer_token
-from droidgate.model.types import Type
-from droidgate.parsing.manifest_limits import utf16_length
+from droidgate_android.projects.manifest_limits import utf16_length
 from droidgate_appfunctions.wire import AppFunctionWireError
 from droidgate_appfunctions.wire_documents import read_document, write_document
+from droidgate_mappings.formats.leniency import ReadingContext
+from droidgate_mappings.model.errors import DroidgateError
+from droidgate_mappings.model.json_values import Json, pointer_token
+from droidgate_mappings.model.types import Type
+from droidgate_mappings.values.failures import CallError, Failure, failure_of_code
 from droidgate_mmcp.wire import (
     MmcpToolCall,
     MmcpToolResult,

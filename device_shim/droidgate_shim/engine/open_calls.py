@@ -9,7 +9,7 @@ from collections.abc import Iterable
 from dataclasses import dataclass
 from typing import Final, Generic, TypeVar
 
-from droidgate.calls.failures import CallError
+from droidgate_mappings.values.failures import CallError
 from droidgate_shim.engine.authority import CallLimits, Carrier
 from droidgate_shim.engine.rates import busy
 

@@ -8,7 +8,7 @@ from __future__ import annotations
 from dataclasses import dataclass, field
 from typing import Final
 
-from droidgate.calls.failures import Failure
+from droidgate_mappings.values.failures import Failure
 from droidgate_shim.engine.authority import CallLimits, Carrier
 
 _MINUTE_MS: Final = 60_000

@@ -8,10 +8,10 @@ from collections.abc import Mapping
 from dataclasses import dataclass, replace
 from typing import Final
 
-from droidgate.calls.failures import Failure
-from droidgate.leniency import ReadingContext
-from droidgate.model.errors import InputError
-from droidgate.model.json_values import Json
+from droidgate_mappings.formats.leniency import ReadingContext
+from droidgate_mappings.model.errors import InputError
+from droidgate_mappings.model.json_values import Json
+from droidgate_mappings.values.failures import Failure
 from droidgate_mobile_mcp.constants import NAMES
 from droidgate_mobile_mcp.wire import (
     WIRE_DIALECTS,

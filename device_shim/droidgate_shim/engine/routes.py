@@ -11,11 +11,11 @@ from typing import Annotated, Final, Literal, TypeAlias
 
 from pydantic import Field, StrictInt, StrictStr, ValidationError
 
-from droidgate.calls.arguments import type_behind
-from droidgate.model.capability import Capability, Effects, references_of
-from droidgate.model.errors import InputError
-from droidgate.model.json_values import Json
-from droidgate.model.types import ArrayType, Frozen, ObjectType, Property, ScalarType, Type
+from droidgate_mappings.model.capability import Capability, Effects, references_of
+from droidgate_mappings.model.errors import InputError
+from droidgate_mappings.model.json_values import Json
+from droidgate_mappings.model.types import ArrayType, Frozen, ObjectType, Property, ScalarType, Type
+from droidgate_mappings.values.arguments import type_behind
 from droidgate_mobile_mcp.constants import TABLES
 from droidgate_mobile_mcp.wire import WIRE_DIALECTS
 from droidgate_shim.engine.strict_json import BUILT, exact_numbers, parse_strict
@@ -143,7 +143,7 @@ class PreparedRoute:
 
     Attributes:
         route: The route.
-        capability: Its input and output as `droidgate.calls` takes them.
+        capability: Its input and output as `droidgate_mappings.values` takes them.
         fields: The outputs that are kept of an object's members; None for all.
         descriptor_output: The outputs as the shim's descriptor declares them.
     """

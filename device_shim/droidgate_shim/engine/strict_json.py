@@ -8,9 +8,9 @@ from dataclasses import dataclass
 from decimal import Decimal
 from typing import Final, Never
 
-from droidgate.model.errors import BudgetError, InputError
-from droidgate.model.json_values import Json, canonical_json
-from droidgate.parsing.json_text import (
+from droidgate_mappings.model.errors import BudgetError, InputError
+from droidgate_mappings.model.json_values import Json, canonical_json
+from droidgate_mappings.text.json_text import (
     DuplicateKeyError,
     is_within_depth,
     read_members,

@@ -5,15 +5,15 @@ search_notes "Find notes by their text"
 
 import json
 
-from droidgate.application import Application
-from droidgate.fit import fit_provider
-from droidgate.formats import Artifact, Format, Reading, SourceFile, Writing
-from droidgate.leniency import ReadingContext
-from droidgate.model.capability import Capability, Place, Provider
-from droidgate.model.errors import InputError
-from droidgate.parsing.json_text import decode_utf8, parse_json
-from droidgate_mappings.capacity import Capacity, NameRuleTable, TypeCapacity
-from droidgate_mappings.tables import DialectTable, FormatTables
+from droidgate_mappings.fit import fit_provider
+from droidgate_mappings.formats.format import Artifact, Format, Reading, SourceFile, Writing
+from droidgate_mappings.formats.leniency import ReadingContext
+from droidgate_mappings.model.application import Application
+from droidgate_mappings.model.capability import Capability, Place, Provider
+from droidgate_mappings.model.errors import InputError
+from droidgate_mappings.tables.capacity import Capacity, NameRuleTable, TypeCapacity
+from droidgate_mappings.tables.loading import DialectTable, FormatTables
+from droidgate_mappings.text.json_text import decode_utf8, parse_json
 
 # What a line can carry. Every loss of a conversion, and its finding, follows from this.
 CAPACITY = Capacity(

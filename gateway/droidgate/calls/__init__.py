@@ -1,6 +1,4 @@
-"""A call from request to result: the half without input and output.
+"""A call from request to record, the half with input and output: policy, pins, routes and the audit log.
 
-Arguments and results are fitted to the types that a capability declares, failures carry a token, and open
-requests are known by caller and id. Every protocol's calls pass here; how they look on a wire is
-the adapters'.
+Arguments and results are the concern of `droidgate_mappings.values`, which does neither.
 """

@@ -13,7 +13,7 @@ from typing import Annotated, Final
 
 import typer
 
-from droidgate.model.errors import BudgetError
+from droidgate_mappings.model.errors import BudgetError
 
 _MEBIBYTE: Final = 1 << 20
 _AGAIN: Final = 0.5

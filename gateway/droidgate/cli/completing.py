@@ -14,7 +14,7 @@ import typer
 
 if TYPE_CHECKING:
     from droidgate.devices.server import AdbServer
-    from droidgate_shim.host.place import InstalledShim
+    from droidgate.shims.place import InstalledShim
 
 SECONDS: Final = 1.5
 """How long a phone may take to answer."""
@@ -25,7 +25,7 @@ Values = list[tuple[str, str]]
 
 def complete_formats(incomplete: str) -> Values:
     """Return the ids of the formats that are read."""
-    from droidgate.formats import load_formats
+    from droidgate_mappings.formats.format import load_formats
 
     return _starting_with(incomplete, [(item.id, item.title) for item in load_formats().values()])
 
@@ -33,7 +33,7 @@ def complete_formats(incomplete: str) -> Values:
 def complete_targets(incomplete: str) -> Values:
     """Return the formats that can be written; after a `+`, the dialects of one."""
     from droidgate.cli.descriptors.listing_formats import can_write
-    from droidgate.formats import load_formats
+    from droidgate_mappings.formats.format import load_formats
 
     formats = load_formats().values()
     dialects = [
@@ -59,7 +59,7 @@ def complete_commands(context: typer.Context, incomplete: str) -> Values:
 
 def complete_clients(incomplete: str) -> Values:
     """Return the MCP clients whose settings can be changed."""
-    from droidgate_mappings.clients import load_clients
+    from droidgate_mappings.tables.clients import load_clients
 
     return _starting_with(incomplete, [(row.id, row.title) for row in load_clients().values()])
 
@@ -95,7 +95,7 @@ def complete_declared(context: typer.Context, incomplete: str) -> Values:
     """Return the ids of what the phone's apps declare, as short as `call` takes them."""
 
     def values() -> Values:
-        from droidgate.calling.phones import open_device
+        from droidgate.calls.phones import open_device
 
         serial = context.params.get("serial")
         phone = open_device(serial if isinstance(serial, str) else None, server=_running_server())
@@ -122,7 +122,7 @@ def _is_plain(value: str) -> bool:
 
 
 def _plain(text: str) -> str:
-    from droidgate.text_safety import one_line
+    from droidgate_mappings.text_safety import one_line
 
     # Brackets are markup for typer.
     return one_line(text).replace("[", "(").replace("]", ")")
@@ -140,7 +140,7 @@ def _running_server() -> AdbServer:
 
 def _shims(context: typer.Context) -> Iterator[InstalledShim]:
     from droidgate.devices.device import open_device
-    from droidgate_shim.host.place import installed_shims, place_of
+    from droidgate.shims.place import installed_shims, place_of
 
     serial = context.params.get("serial")
     device = open_device(serial if isinstance(serial, str) else None, server=_running_server())
@@ -150,7 +150,7 @@ def _shims(context: typer.Context) -> Iterator[InstalledShim]:
 def _answered(values: Callable[[], Values]) -> Values:
     """Return values that come in time, else none."""
     from droidgate.cli.budgets import RunBudget, run_within
-    from droidgate.model.errors import DroidgateError
+    from droidgate_mappings.model.errors import DroidgateError
 
     found: Values = []
 

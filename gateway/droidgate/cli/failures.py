@@ -15,7 +15,7 @@ import typer
 from droidgate.cli.exit_codes import ExitCode
 from droidgate.cli.interrupts import CtrlC
 from droidgate.cli.output.safe_text import one_line
-from droidgate.model.errors import DeviceError, DroidgateError
+from droidgate_mappings.model.errors import DeviceError, DroidgateError
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -128,7 +128,7 @@ def hint_of_file(error: BaseException | None) -> str | None:
 
 def _hint_of_missing(path: Path) -> str:
     """Return the name that was probably meant, or the folder that is missing."""
-    from droidgate.parsing.suggestions import closest_name
+    from droidgate_mappings.text.suggestions import closest_name
 
     folder = path.parent
     if not folder.is_dir():
@@ -188,7 +188,7 @@ def _split_suggestion(message: str) -> tuple[str, str]:
     refused, is_choice, allowed = message.partition("' is not one of '")
     if not is_choice:
         return message, ""
-    from droidgate.parsing.suggestions import closest_name
+    from droidgate_mappings.text.suggestions import closest_name
 
     closest = closest_name(refused.rpartition("'")[2], allowed.rstrip("'.").split("', '"))
     return message, f"did you mean {closest!r}? " if closest is not None else ""

@@ -43,7 +43,7 @@ from droidgate.cli.phone import phone_command
 from droidgate.cli.pins import pins_command
 from droidgate.cli.serve import serve_command, serve_mobile_agent_command
 from droidgate.cli.shim import shim_command
-from droidgate.model.errors import UsageError
+from droidgate_mappings.model.errors import UsageError
 
 _COMMANDS: Final = (
     inspect_command,
@@ -135,7 +135,7 @@ def _print_help(
     ] = None,
 ) -> None:
     """Show the help of droidgate or of a command."""
-    from droidgate.parsing.suggestions import suggest_name
+    from droidgate_mappings.text.suggestions import suggest_name
 
     parent = context.parent
     shown: Any = None if parent is None else parent.command

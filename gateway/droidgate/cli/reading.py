@@ -7,8 +7,8 @@ from enum import Enum, auto
 
 from droidgate.cli.failures import hint_of_file
 from droidgate.cli.output.pages import print_warning
-from droidgate.model.errors import DroidgateError, UsageError
 from droidgate.sources import Providers, check_declared, read_sources
+from droidgate_mappings.model.errors import DroidgateError, UsageError
 
 
 class Output(Enum):

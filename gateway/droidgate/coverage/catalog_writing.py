@@ -12,15 +12,15 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, Final
 
+from droidgate.computer.optional_packages import need
 from droidgate.coverage.conversions import LEVELS
 from droidgate.coverage.scan_log import Header
 from droidgate.coverage.scanned import MAX_LINE
-from droidgate.extras import need
-from droidgate.model.errors import InputError
 from droidgate.sources.catalogs.catalog import CATALOG_SCHEMA, Catalog, first_line, quoted
 from droidgate.sources.catalogs.names import CATALOG_FILE
 from droidgate.sources.catalogs.rows import TABLES, CatalogTable
 from droidgate.sources.spelling import printable
+from droidgate_mappings.model.errors import InputError
 
 BUILDING: Final = "building"
 """Folder inside the catalog's where a new one is made."""

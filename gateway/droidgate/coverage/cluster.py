@@ -24,11 +24,11 @@ from itertools import islice
 from queue import Empty, Queue
 from typing import Any, Final, NoReturn
 
+from droidgate.computer.optional_packages import need
 from droidgate.coverage.inputs import Item
 from droidgate.coverage.process_pool import PoolAnswer, PoolSettings, StandingWorker
 from droidgate.coverage.scanned import Scanned
-from droidgate.extras import need
-from droidgate.model.errors import InputError, UsageError
+from droidgate_mappings.model.errors import InputError, UsageError
 
 CHUNK: Final = 16
 """Inputs of one task."""

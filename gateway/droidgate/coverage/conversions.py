@@ -7,13 +7,13 @@ from dataclasses import dataclass, field
 from functools import cache
 from typing import Final
 
-from droidgate.formats import Format, Writing, load_formats
-from droidgate.model.capability import Provider, child_types, reachable_definitions
-from droidgate.model.errors import DroidgateError
-from droidgate.model.findings import CONVERSION_LEVELS, Finding, Level
-from droidgate.model.json_values import pointer_name
-from droidgate.model.types import ObjectType
-from droidgate_mappings.tables import DialectTable
+from droidgate_mappings.formats.format import Format, Writing, load_formats
+from droidgate_mappings.model.capability import Provider, child_types, reachable_definitions
+from droidgate_mappings.model.errors import DroidgateError
+from droidgate_mappings.model.findings import CONVERSION_LEVELS, Finding, Level
+from droidgate_mappings.model.json_values import pointer_name
+from droidgate_mappings.model.types import ObjectType
+from droidgate_mappings.tables.loading import DialectTable
 
 EXACT: Final = "exact"
 """The level of a conversion without a finding."""

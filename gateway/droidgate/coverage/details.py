@@ -23,9 +23,9 @@ from droidgate.coverage.document_summary import REACHES, Reach
 from droidgate.coverage.figures import Figures
 from droidgate.coverage.overlaps import Overlaps, key_of
 from droidgate.coverage.quality import figures_of
-from droidgate.model.json_values import one_line_json
 from droidgate.sources.catalogs.declarations import read_members
-from droidgate_mappings.reach import load_reach
+from droidgate_mappings.model.json_values import one_line_json
+from droidgate_mappings.tables.reach import load_reach
 
 MOST_FINDINGS_LISTED: Final = 100_000
 

@@ -5,8 +5,8 @@ from __future__ import annotations
 import hashlib
 from typing import Final
 
-from droidgate.apk.archive import Archive
-from droidgate.apk.byte_source import ByteSource
+from droidgate_android.apk.archive import Archive
+from droidgate_android.apk.byte_source import ByteSource
 
 _PIECE: Final = 1 << 20
 _MAGIC: Final = b"APK Sig Block 42"

@@ -23,7 +23,7 @@ from droidgate.coverage.document_summary import (
     Totals,
     UnreadCounts,
 )
-from droidgate.model.types import Frozen
+from droidgate_mappings.model.types import Frozen
 
 
 class Report(Frozen):

@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import Final, Literal
 
 from droidgate.coverage.document_summary import QualityFigures, Reach
-from droidgate.model.types import Frozen
+from droidgate_mappings.model.types import Frozen
 
 MOST_APPS: Final = 5_000
 MOST_CAPABILITIES: Final = 50_000

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from typing import Final, Literal, TypeAlias
 
-from droidgate.compare import Change
-from droidgate.model.types import Frozen
+from droidgate_mappings.compare import Change
+from droidgate_mappings.model.types import Frozen
 
 Reach: TypeAlias = Literal["native", "gateway", "ui-only", "none"]
 """How an agent gets at a capability: by itself, through the gateway, only by the app's screens, not at

@@ -12,16 +12,16 @@ from collections.abc import Iterable, Iterator, Mapping
 from pathlib import Path
 from typing import Any, Final, Literal
 
+from droidgate.computer.optional_packages import need
 from droidgate.coverage.document import Report
 from droidgate.coverage.document_summary import REACHES, History
 from droidgate.coverage.figures import Figures
 from droidgate.coverage.match.grouping import Link
 from droidgate.coverage.overlaps import Overlaps
-from droidgate.extras import need
-from droidgate.model.errors import WriteError
 from droidgate.sources.catalogs.catalog import FORMULA_BEGINNINGS, first_line, quoted
-from droidgate.text_safety.re2 import hidden_class, replacements
-from droidgate_mappings.reach import load_reach
+from droidgate_mappings.model.errors import WriteError
+from droidgate_mappings.tables.reach import load_reach
+from droidgate_mappings.text_safety.re2 import hidden_class, replacements
 
 Form = Literal["csv", "parquet"]
 

@@ -16,7 +16,6 @@ from collections.abc import Iterable, Sequence
 from types import TracebackType
 from typing import Any, Final, Self
 
-from droidgate.callability import ComponentFacts, Protection
 from droidgate.coverage.conversions import LEVELS
 from droidgate.coverage.conversions import targets as written_targets
 from droidgate.coverage.document_details import ReachProfile
@@ -30,11 +29,12 @@ from droidgate.coverage.document_summary import (
     Totals,
 )
 from droidgate.coverage.reach import Reaching, Standing, reach_of_app
-from droidgate.formats import load_formats
-from droidgate.model.capability import CapabilityAccess, Provider
 from droidgate.sources.catalogs.catalog import Catalog, quoted
 from droidgate.sources.catalogs.declarations import read_part
-from droidgate_mappings.reach import Agent, load_reach
+from droidgate_mappings.formats.format import load_formats
+from droidgate_mappings.model.capability import CapabilityAccess, Provider
+from droidgate_mappings.model.reachability import ComponentFacts, Protection
+from droidgate_mappings.tables.reach import Agent, load_reach
 
 MOST_REASONS: Final = 12
 MOST_NAMED_PERMISSIONS: Final = 100

@@ -2,7 +2,7 @@
 
 An app is known again by its application id, a descriptor that stands alone by its source, also where the
 folder of all sources moved. Of several versions in one catalog the newest counts. What changed in an app is
-found by `droidgate.compare`, as `droidgate diff` does; only apps whose declarations have another digest are
+found by `droidgate_mappings.compare`, as `droidgate diff` does; only apps whose declarations have another digest are
 compared. Certificates are compared where both catalogs have them; where only one of the two signatures is
 right, the signer is another.
 """
@@ -16,13 +16,6 @@ from dataclasses import dataclass, field
 from itertools import groupby, takewhile
 from typing import Any, Final
 
-from droidgate.compare import (
-    WEIGHTS,
-    CapabilityComparison,
-    ProviderComparison,
-    Weight,
-    compare_sets,
-)
 from droidgate.coverage.document_summary import (
     ChangeCounts,
     ChangedApp,
@@ -32,9 +25,16 @@ from droidgate.coverage.document_summary import (
     History,
     TrendPoint,
 )
-from droidgate.model.capability import CapabilitySet, Provider
 from droidgate.sources.catalogs.catalog import Catalog, quoted
 from droidgate.sources.catalogs.declarations import read_part
+from droidgate_mappings.compare import (
+    WEIGHTS,
+    CapabilityComparison,
+    ProviderComparison,
+    Weight,
+    compare_sets,
+)
+from droidgate_mappings.model.capability import CapabilitySet, Provider
 
 MOST_APPS_LISTED: Final = 500
 MOST_APPS_IN_FULL: Final = 200

@@ -5,10 +5,10 @@ from __future__ import annotations
 from collections.abc import Iterator
 from typing import Final
 
-from droidgate.callability import ComponentFacts
-from droidgate.model.capability import Provider
-from droidgate.model.findings import Finding, Level, finding_code
-from droidgate.text_safety.marks import text_marks
+from droidgate_mappings.model.capability import Provider
+from droidgate_mappings.model.findings import Finding, Level, finding_code
+from droidgate_mappings.model.reachability import ComponentFacts
+from droidgate_mappings.text_safety.marks import text_marks
 
 EXPORTED_WITHOUT_PERMISSION: Final = finding_code(
     "exported-without-permission",

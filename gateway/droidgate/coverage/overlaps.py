@@ -22,7 +22,7 @@ from droidgate.coverage.match.features import CapabilityText, Sense
 from droidgate.coverage.match.grouping import Link, Matching, match_reading
 from droidgate.coverage.match.reading import CapabilityTexts, read_capabilities
 from droidgate.coverage.match.use_cases import ServedUseCase, UseCases
-from droidgate_mappings.taxonomy import load_taxonomy
+from droidgate_mappings.tables.taxonomy import load_taxonomy
 
 MOST_GROUPS: Final = 20
 MOST_EXAMPLES: Final = 5

@@ -11,15 +11,15 @@ from droidgate.coverage.unit_rows import Unit, rows_of_unit
 from droidgate.devices.device import Device, open_device
 from droidgate.devices.errors import CommandFailedError, DeviceOutputError
 from droidgate.devices.packages import disabled_packages
-from droidgate.formats import load_formats
-from droidgate.model.capability import declaration_of
-from droidgate.model.errors import DeviceError, InputError
-from droidgate.model.findings import Finding
-from droidgate.model.json_values import Json, digest_of
 from droidgate.sources.catalogs.rows import LEFT_OUT, OWN_APP
 from droidgate.sources.checking import check_reading
 from droidgate.sources.device import InstalledApp, PhoneReading, PhoneRequest, parse_phone_source, read_phone
 from droidgate.sources.providers import Providers
+from droidgate_mappings.formats.format import load_formats
+from droidgate_mappings.model.capability import declaration_of
+from droidgate_mappings.model.errors import DeviceError, InputError
+from droidgate_mappings.model.findings import Finding
+from droidgate_mappings.model.json_values import Json, digest_of
 
 _MANIFEST: Final = "AndroidManifest.xml"
 

@@ -23,7 +23,7 @@ from droidgate.coverage.frames import read_frame, write_frames
 from droidgate.coverage.inputs import Item
 from droidgate.coverage.scanned import Scanned
 from droidgate.coverage.worker import OUT_OF_MEMORY, READY, SCAN_ONE
-from droidgate.model.errors import DroidgateError
+from droidgate_mappings.model.errors import DroidgateError
 
 _AHEAD: Final = 3
 """Inputs that a worker has got at once, so that it never waits for the next one."""

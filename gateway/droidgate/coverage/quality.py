@@ -23,10 +23,10 @@ from droidgate.coverage.document_summary import (
     ReleaseCount,
 )
 from droidgate.coverage.figures import Figures
-from droidgate.formats import load_linters
-from droidgate.model.findings import FINDING_CODES
-from droidgate.text_safety import MAX_NAME
-from droidgate_mappings.app_functions import load_indexing
+from droidgate_mappings.formats.format import load_linters
+from droidgate_mappings.model.findings import FINDING_CODES
+from droidgate_mappings.tables.app_functions import load_indexing
+from droidgate_mappings.text_safety import MAX_NAME
 
 MOST_WORST: Final = 20
 MOST_FINDINGS: Final = 200

@@ -9,8 +9,8 @@ from typing import Any, Final
 
 from droidgate.coverage.figures import Figures
 from droidgate.coverage.quality import IS_POOR
-from droidgate.model.capability import Place
-from droidgate.model.findings import Finding, Level, finding_code
+from droidgate_mappings.model.capability import Place
+from droidgate_mappings.model.findings import Finding, Level, finding_code
 
 _code = partial(finding_code, module=__name__)
 

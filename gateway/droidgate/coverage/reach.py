@@ -2,7 +2,7 @@
 
 What is true of protocols is data: a dialect names its interface (`DialectTable.interface`),
 `reach/agents.toml` says who speaks which, and the shim's table of frontends and backends says what the
-gateway carries. What Android allows is the rule of `droidgate.callability`, which `shim build` and `discover`
+gateway carries. What Android allows is the rule of `droidgate_mappings.model.reachability`, which `shim build` and `discover`
 follow too.
 """
 
@@ -12,7 +12,12 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 from typing import Final
 
-from droidgate.callability import (
+from droidgate.coverage.conversions import EXACT
+from droidgate.coverage.document_details import ReachCell
+from droidgate.coverage.document_summary import AgentFacts
+from droidgate_mappings.model.capability import CapabilityAccess
+from droidgate_mappings.model.findings import Level
+from droidgate_mappings.model.reachability import (
     ORDINARY_APP,
     SHIM,
     ComponentFacts,
@@ -20,12 +25,14 @@ from droidgate.callability import (
     capability_verdict,
     component_verdict,
 )
-from droidgate.coverage.conversions import EXACT
-from droidgate.coverage.document_details import ReachCell
-from droidgate.coverage.document_summary import AgentFacts
-from droidgate.model.capability import CapabilityAccess
-from droidgate.model.findings import Level
-from droidgate_mappings.reach import Agent, Interface, ReachTable, ShimTable, load_reach, load_shim_table
+from droidgate_mappings.tables.reach import (
+    Agent,
+    Interface,
+    ReachTable,
+    ShimTable,
+    load_reach,
+    load_shim_table,
+)
 
 _NO_SCREEN: Final = "the app has no launcher screen"
 _ON_SCREEN: Final = "it works on the app's screens"

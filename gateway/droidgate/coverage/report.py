@@ -24,9 +24,9 @@ from droidgate.coverage.quality_findings import quality_findings
 from droidgate.coverage.reach import agents
 from droidgate.coverage.translations import misfits, translate_chosen
 from droidgate.coverage.unread import unread_of
-from droidgate.model.findings import Finding
 from droidgate.sources.catalogs.catalog import Catalog
-from droidgate_mappings.reach import load_shim_table
+from droidgate_mappings.model.findings import Finding
+from droidgate_mappings.tables.reach import load_shim_table
 
 
 @dataclass(frozen=True, slots=True)

@@ -9,7 +9,7 @@ from importlib.metadata import version
 from pathlib import Path
 from typing import Any, Final, Protocol
 
-from droidgate.apk.bundle_files import ApkIdentity, group_apks
+from droidgate.computer.optional_packages import need
 from droidgate.coverage.catalog_writing import Parts, check_folder, write_catalog
 from droidgate.coverage.conversions import targets
 from droidgate.coverage.inputs import Inputs, Item, list_inputs, state_of
@@ -20,11 +20,11 @@ from droidgate.coverage.scan_lock import only_scan_of
 from droidgate.coverage.scan_log import KEPT_LOG_FILE, Header, ScanLog
 from droidgate.coverage.scanned import CHANGED, KNOWN, PART, Scanned
 from droidgate.coverage.worker import do_work, load_work
-from droidgate.extras import need
-from droidgate.model.errors import InputError, UsageError
 from droidgate.sources.catalogs.catalog import Catalog, check_name
 from droidgate.sources.catalogs.names import CATALOG_FILE, LOG_FILE
 from droidgate.sources.spelling import printable
+from droidgate_android.apk.bundle_files import ApkIdentity, group_apks
+from droidgate_mappings.model.errors import InputError, UsageError
 
 _KNOWN_FILE: Final = "known-{}.units"
 _KNOWN_FILES: Final = _KNOWN_FILE.format("[0-9a-f]" * 16)

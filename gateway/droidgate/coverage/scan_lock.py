@@ -7,8 +7,8 @@ from collections.abc import Iterator
 from contextlib import contextmanager, suppress
 from pathlib import Path
 
-from droidgate.model.errors import InputError
 from droidgate.sources.spelling import printable
+from droidgate_mappings.model.errors import InputError
 
 
 @contextmanager

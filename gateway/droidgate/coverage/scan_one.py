@@ -12,21 +12,11 @@ from collections.abc import Callable, Container, Iterator
 from dataclasses import replace
 from typing import Final
 
-from droidgate.apk.bundle_files import open_app
-from droidgate.apk.byte_source import ByteSource
-from droidgate.apk.file_kinds import is_binary_xml, is_zip
-from droidgate.apk.files import FileSource
-from droidgate.apk.reader import Apk
 from droidgate.coverage.digests import digest_of_apk, digest_of_content
 from droidgate.coverage.inputs import Item, state_of
 from droidgate.coverage.remote import open_remote
 from droidgate.coverage.scanned import CHANGED, KNOWN, PART, Scanned, SplitIdentity
 from droidgate.coverage.unit_rows import Unit, rows_of_unit
-from droidgate.formats import SourceFile, detect_format, load_formats
-from droidgate.leniency import crash_report
-from droidgate.model.capability import Capability, Provider
-from droidgate.model.errors import DroidgateError, InputError
-from droidgate.model.findings import Finding
 from droidgate.sources import Providers, ReadOptions, read_content, read_one_module, read_opened
 from droidgate.sources.android_project import MAIN, Module
 from droidgate.sources.apk import source_text_of
@@ -38,6 +28,16 @@ from droidgate.sources.module_layout import ModuleLayout, ModuleOpener
 from droidgate.sources.resources import SourceSet
 from droidgate.sources.source_code import code_endings
 from droidgate.sources.spelling import printable
+from droidgate_android.apk.bundle_files import open_app
+from droidgate_android.apk.byte_source import ByteSource
+from droidgate_android.apk.file_kinds import is_binary_xml, is_zip
+from droidgate_android.apk.files import FileSource
+from droidgate_android.apk.reader import Apk
+from droidgate_mappings.formats.format import SourceFile, detect_format, load_formats
+from droidgate_mappings.formats.leniency import crash_report
+from droidgate_mappings.model.capability import Capability, Provider
+from droidgate_mappings.model.errors import DroidgateError, InputError
+from droidgate_mappings.model.findings import Finding
 
 _DESCRIPTOR: Final = "descriptor"
 _SMALLEST_MANIFEST: Final = b'<manifest package="a.b"><application/></manifest>'
@@ -71,7 +71,7 @@ def scan_one(item: Item, known: Container[str] = ()) -> Scanned:
 
 def load_ahead() -> None:
     """Do once what every input takes, so that nothing has to be loaded any more while its clock runs."""
-    import droidgate.apk.application  # noqa: F401, PLC0415 - reading an APK loads it late
+    import droidgate_android.apk.application  # noqa: F401, PLC0415 - reading an APK loads it late
 
     reading = _read_descriptor(_SMALLEST_MANIFEST, must_be_descriptor=True)
     if reading is not None:
@@ -184,7 +184,7 @@ def _with_verified_signers(reading: Providers) -> Providers:
 
     The signer of an app that declares nothing decides nothing, and verifying reads the whole file.
     """
-    from droidgate.apk.application import verify_signers  # noqa: PLC0415 - loaded late, as in `sources`
+    from droidgate_android.apk.application import verify_signers  # noqa: PLC0415 - loaded late, as in `sources`
 
     if not reading.providers:
         return reading

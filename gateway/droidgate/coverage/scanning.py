@@ -7,7 +7,7 @@ from os import PathLike, fspath
 from pathlib import Path
 from typing import Final
 
-from droidgate.cores import usable_cores
+from droidgate.computer.cores import usable_cores
 from droidgate.coverage.cluster import Cluster, check_cluster
 from droidgate.coverage.process_pool import PoolSettings, ProcessPool
 from droidgate.coverage.scan import Executor, ScanRequest, ScanResult, Watcher

@@ -6,7 +6,7 @@ from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from typing import Final
 
-from droidgate.model.types import (
+from droidgate_mappings.model.types import (
     AllOfType,
     AnyType,
     ArrayType,

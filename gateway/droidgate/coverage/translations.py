@@ -9,9 +9,9 @@ from typing import Final
 from droidgate.coverage.conversions import targets
 from droidgate.coverage.document_details import DialectTranslation, TranslatedFile, TranslationFinding
 from droidgate.coverage.figures import Figures
-from droidgate.model.capability import Provider
-from droidgate.model.errors import DroidgateError
 from droidgate.sources.catalogs.declarations import read_part
+from droidgate_mappings.model.capability import Provider
+from droidgate_mappings.model.errors import DroidgateError
 
 MOST_PROVIDERS: Final = 50
 MOST_FINDINGS_EACH: Final = 200

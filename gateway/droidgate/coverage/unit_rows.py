@@ -8,20 +8,20 @@ from dataclasses import dataclass
 from functools import cache
 from typing import Final
 
-from droidgate.application import Application, Component
-from droidgate.callability import ComponentFacts, component_facts
 from droidgate.coverage.conversions import LEVELS, ConvertedProvider, estimate_conversions, estimate_tokens
 from droidgate.coverage.marks import marks_of
 from droidgate.coverage.scanned import UnitRows
 from droidgate.coverage.shapes import count_parameters, shape_of
-from droidgate.leniency import crash_report
-from droidgate.model.capability import Capability, Effects, Place, Provider, declaration_of
-from droidgate.model.errors import DroidgateError, InputError
-from droidgate.model.findings import LINT_LEVELS, Finding
-from droidgate.model.json_values import Json, canonical_json, digest_of, one_line_json
-from droidgate.model.types import Frozen
 from droidgate.sources.catalogs.rows import AppRow, CapabilityRow, FindingRow, ProblemRow, ProviderRow, Row
 from droidgate.sources.providers import Providers
+from droidgate_mappings.formats.leniency import crash_report
+from droidgate_mappings.model.application import Application, Component
+from droidgate_mappings.model.capability import Capability, Effects, Place, Provider, declaration_of
+from droidgate_mappings.model.errors import DroidgateError, InputError
+from droidgate_mappings.model.findings import LINT_LEVELS, Finding
+from droidgate_mappings.model.json_values import Json, canonical_json, digest_of, one_line_json
+from droidgate_mappings.model.reachability import ComponentFacts, component_facts
+from droidgate_mappings.model.types import Frozen
 
 MAX_FINDINGS: Final = 2_000
 """Findings of one unit that are kept; the others are counted in a problem."""

@@ -11,7 +11,7 @@ from droidgate.devices.listing import ListedDevice
 from droidgate.devices.properties import build_of, get_properties
 from droidgate.devices.server import AdbServer
 from droidgate.devices.wireless import wireless_warning
-from droidgate.model.errors import DeviceError
+from droidgate_mappings.model.errors import DeviceError
 
 _AT_ONCE: Final = 8
 

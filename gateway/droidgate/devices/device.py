@@ -32,7 +32,7 @@ from droidgate.devices.quoting import DeviceCommand, join_command, join_commands
 from droidgate.devices.server import AdbServer, error_of_refusal
 from droidgate.devices.shell_stream import Collector, Sink, exchange
 from droidgate.devices.sync import FileStatus, SyncSession
-from droidgate.steps import timed_step
+from droidgate_mappings.steps import timed_step
 
 DEFAULT_SECONDS: Final = 30.0
 TRANSFER_SECONDS: Final = 600.0

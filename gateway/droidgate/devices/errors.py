@@ -26,7 +26,7 @@ import re
 from collections.abc import Sequence
 from typing import Final
 
-from droidgate.model.errors import DeviceError
+from droidgate_mappings.model.errors import DeviceError
 
 EXCERPT_CHARACTERS: Final = 80
 

@@ -14,7 +14,7 @@ from droidgate.devices.device import TRANSFER_SECONDS, CommandResult, Device
 from droidgate.devices.errors import CommandFailedError, DeviceOutputError, UnsafeArgumentError, excerpt
 from droidgate.devices.outputs import command_failed
 from droidgate.devices.quoting import check_package, check_user
-from droidgate.model.errors import DeviceError
+from droidgate_mappings.model.errors import DeviceError
 
 _INSTALL: Final = "pm install"
 _SESSION: Final = re.compile(r"Success: created install session \[(\d{1,10})\]")

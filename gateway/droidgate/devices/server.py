@@ -30,7 +30,7 @@ from droidgate.devices.errors import (
 from droidgate.devices.listing import STATE_HINTS, ListedDevice, read_devices
 from droidgate.devices.quoting import check_serial
 from droidgate.devices.virtual_ports import is_remembered
-from droidgate.model.errors import DeviceError
+from droidgate_mappings.model.errors import DeviceError
 
 DEFAULT_PORT: Final = 5037
 LEAST_VERSION: Final = 41

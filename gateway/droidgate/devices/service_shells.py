@@ -11,7 +11,7 @@ from droidgate.devices.device import Device
 from droidgate.devices.errors import CommandFailedError, DeviceOutputError, excerpt
 from droidgate.devices.outputs import command_failed
 from droidgate.devices.quoting import check_user, is_package
-from droidgate.installed import ListedFunction, ListingError, StateQuery, SystemListing
+from droidgate_mappings.formats.installed import ListedFunction, ListingError, StateQuery, SystemListing
 
 _OPTION_NAME: Final = re.compile(r"--[a-z][a-z0-9]*(?:-[a-z0-9]+)*", re.ASCII)
 _PART: Final = rf"(?:{_OPTION_NAME.pattern}(?: <[A-Za-z0-9_|]+>)?|<[A-Za-z0-9_|]+>|\.\.\.)"

@@ -6,13 +6,13 @@ import re
 from collections.abc import Iterator, Mapping
 from typing import Final
 
-from droidgate.access_words import enabled_words
-from droidgate.callability import Protection, protection_of
-from droidgate.formats import Format
-from droidgate.migration.manifest_edit import parse_manifest
-from droidgate.model.capability import Provider
-from droidgate.parsing.xml_text import ANDROID, child_elements
-from droidgate_mappings.tables import find_binding
+from droidgate_android.manifest_edit import parse_manifest
+from droidgate_mappings.formats.format import Format
+from droidgate_mappings.model.access_words import enabled_words
+from droidgate_mappings.model.capability import Provider
+from droidgate_mappings.model.reachability import Protection, protection_of
+from droidgate_mappings.tables.loading import find_binding
+from droidgate_mappings.text.xml_text import ANDROID, child_elements
 
 _PLACEHOLDER: Final = re.compile(r"\$\{(?:[^}$]|\$(?!\{))*+\}")
 _ANDROID_PREFIX: Final = "android."

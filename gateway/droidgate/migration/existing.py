@@ -10,12 +10,12 @@ from typing import Final
 
 from lxml import etree
 
-from droidgate.formats import Artifact
-from droidgate.migration.manifest_edit import COMPONENTS, parse_manifest
 from droidgate.migration.source_sets import WritableSourceSet
 from droidgate.migration.text_files import read_text_file
-from droidgate.model.errors import WriteError
-from droidgate.parsing.xml_text import ANDROID, Element, child_elements, parse_xml
+from droidgate_android.manifest_edit import COMPONENTS, parse_manifest
+from droidgate_mappings.formats.format import Artifact
+from droidgate_mappings.model.errors import WriteError
+from droidgate_mappings.text.xml_text import ANDROID, Element, child_elements, parse_xml
 
 _NAME: Final = f"{ANDROID}name"
 _APPLICATION: Final = "<application>"

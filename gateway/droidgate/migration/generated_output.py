@@ -7,14 +7,8 @@ from dataclasses import replace
 from pathlib import Path
 from typing import Final
 
-from droidgate.apk.packed_manifest import AppFacts
-from droidgate.apk.project_files import ProjectFiles
-from droidgate.formats import load_formats
 from droidgate.migration.plan import plan_migration
 from droidgate.migration.source_sets import find_source_set
-from droidgate.model.capability import Provider
-from droidgate.model.errors import WriteError
-from droidgate.model.findings import Finding, Level, finding_code
 from droidgate.sources import Providers, read_source
 from droidgate.sources.source_code import (
     is_from_build,
@@ -22,7 +16,13 @@ from droidgate.sources.source_code import (
     is_of_service,
     releases_of_one_service,
 )
-from droidgate.translate import Translation, translate
+from droidgate_android.apk.packed_manifest import AppFacts
+from droidgate_android.apk.project_files import ProjectFiles
+from droidgate_mappings.formats.format import load_formats
+from droidgate_mappings.model.capability import Provider
+from droidgate_mappings.model.errors import WriteError
+from droidgate_mappings.model.findings import Finding, Level, finding_code
+from droidgate_mappings.translate import Translation, translate
 
 COMPILER_OUTPUT_MISSING: Final = finding_code(
     "compiler-output-missing",

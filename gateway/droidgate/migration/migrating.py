@@ -7,16 +7,16 @@ from dataclasses import dataclass
 from os import PathLike, fspath
 from pathlib import Path
 
-from droidgate.formats import find_format
 from droidgate.migration.plan import FileChange, MigrationPlan, plan_migration
 from droidgate.migration.source_sets import Language, find_source_set
-from droidgate.model.capability import Provider
-from droidgate.model.errors import InputError
-from droidgate.model.findings import Finding
 from droidgate.sources import read
 from droidgate.sources.choosing import check_package
 from droidgate.sources.providers import Providers
-from droidgate.translate import Conversion, convert
+from droidgate_mappings.formats.format import find_format
+from droidgate_mappings.model.capability import Provider
+from droidgate_mappings.model.errors import InputError
+from droidgate_mappings.model.findings import Finding
+from droidgate_mappings.translate import Conversion, convert
 
 
 @dataclass(frozen=True, slots=True)

@@ -7,10 +7,10 @@ from collections.abc import Iterator
 from pathlib import Path
 from typing import Final
 
-from droidgate.formats import Artifact, Format
-from droidgate.handlers.methods import identifiers
-from droidgate.model.capability import Provider
-from droidgate_mappings.tables import find_binding
+from droidgate_android.handlers.methods import identifiers
+from droidgate_mappings.formats.format import Artifact, Format
+from droidgate_mappings.model.capability import Provider
+from droidgate_mappings.tables.loading import find_binding
 
 _CLASS: Final = re.compile(r"""android:name\s*+=\s*+["']([\w.$]++)["']""")
 _METHOD: Final = re.compile(r"\b(\w++)\s*+\(")

@@ -7,11 +7,8 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
-from droidgate.formats import Artifact, Format, HandlerCode
-from droidgate.handlers.places import MARK
 from droidgate.migration.access_notes import access_notes
 from droidgate.migration.existing import ExistingApp
-from droidgate.migration.manifest_edit import merge_manifest
 from droidgate.migration.own_code import is_declared_in, missing_methods, own_code_notes
 from droidgate.migration.source_sets import (
     MANIFEST,
@@ -21,12 +18,15 @@ from droidgate.migration.source_sets import (
     find_source_file,
 )
 from droidgate.migration.text_files import read_text_file, replace_file
-from droidgate.model.capability import Provider
-from droidgate.model.errors import UsageError, WriteError
-from droidgate.model.findings import Level
-from droidgate.model.types import Frozen
-from droidgate.translate import Translation
-from droidgate_mappings.tables import DialectTable
+from droidgate_android.handlers.places import MARK
+from droidgate_android.manifest_edit import merge_manifest
+from droidgate_mappings.formats.format import Artifact, Format, HandlerCode
+from droidgate_mappings.model.capability import Provider
+from droidgate_mappings.model.errors import UsageError, WriteError
+from droidgate_mappings.model.findings import Level
+from droidgate_mappings.model.types import Frozen
+from droidgate_mappings.tables.loading import DialectTable
+from droidgate_mappings.translate import Translation
 
 
 class FileChange(Frozen):

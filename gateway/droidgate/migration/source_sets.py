@@ -8,14 +8,14 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Final, Literal
 
-from droidgate.handlers.places import MARK
-from droidgate.migration.manifest_edit import parse_manifest
 from droidgate.migration.text_files import read_text_file
-from droidgate.model.errors import InputError
-from droidgate.parsing.gradle_text import GradleFile
-from droidgate.parsing.module_build import read_module_build
-from droidgate.parsing.project_files import is_regular_file
-from droidgate.parsing.xml_text import Element, child_elements
+from droidgate_android.handlers.places import MARK
+from droidgate_android.manifest_edit import parse_manifest
+from droidgate_android.projects.gradle_text import GradleFile
+from droidgate_android.projects.module_build import read_module_build
+from droidgate_android.projects.project_files import is_regular_file
+from droidgate_mappings.model.errors import InputError
+from droidgate_mappings.text.xml_text import Element, child_elements
 
 Language = Literal["java", "kotlin", "none"]
 

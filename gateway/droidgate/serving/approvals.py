@@ -7,11 +7,11 @@ from typing import Any, Final
 
 import anyio
 
-from droidgate.calling.approvals import Approval, ApprovalRequest, refuse, shown_arguments
+from droidgate.calls.approvals import Approval, ApprovalRequest, refuse, shown_arguments
 from droidgate.serving.documents import cut
 from droidgate.serving.questions import ANSWER_SECONDS
 from droidgate.serving.tools import Question, ToolCall, UserAnswer
-from droidgate.text_safety import one_line
+from droidgate_mappings.text_safety import one_line
 
 _LONGEST_DESCRIPTION: Final = 256
 _LONGEST_NAME: Final = 80

@@ -8,7 +8,7 @@ from typing import Any, Final
 from mcp.server.context import ServerRequestContext
 
 from droidgate.serving.tools import Client
-from droidgate.text_safety import MAX_NAME, without_hidden
+from droidgate_mappings.text_safety import MAX_NAME, without_hidden
 
 _NOT_ID: Final = re.compile(r"[^a-z0-9._-]+")
 _UNNAMED: Final = "unnamed"

@@ -9,13 +9,13 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Any, Final
 
-from droidgate.formats import load_formats
-from droidgate.model.capability import Provider
-from droidgate.model.errors import InputError
-from droidgate.model.findings import Finding
-from droidgate.model.json_values import Json, canonical_json
-from droidgate.parsing.json_text import WRITTEN, parse_json
-from droidgate.text_safety import (
+from droidgate_mappings.formats.format import load_formats
+from droidgate_mappings.model.capability import Provider
+from droidgate_mappings.model.errors import InputError
+from droidgate_mappings.model.findings import Finding
+from droidgate_mappings.model.json_values import Json, canonical_json
+from droidgate_mappings.text.json_text import WRITTEN, parse_json
+from droidgate_mappings.text_safety import (
     MAX_DESCRIPTION,
     MAX_NAME,
     hidden_characters,

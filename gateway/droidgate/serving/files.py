@@ -22,11 +22,11 @@ from pathlib import Path
 from typing import Final
 from urllib.parse import unquote
 
-from droidgate.calls.failures import Failure, call_error
-from droidgate.model.errors import DroidgateError, UsageError
-from droidgate.model.json_values import Json, pointer_token
-from droidgate.private_files import NO_LINK
+from droidgate.computer.private_files import NO_LINK
 from droidgate.serving.tools import ServedFile
+from droidgate_mappings.model.errors import DroidgateError, UsageError
+from droidgate_mappings.model.json_values import Json, pointer_token
+from droidgate_mappings.values.failures import Failure, call_error
 
 SCHEME: Final = "droidgate://files/"
 MAX_SENT_BYTES: Final = 64 * 1024 * 1024

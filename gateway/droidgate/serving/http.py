@@ -17,10 +17,10 @@ import uvicorn
 from mcp.server.lowlevel.server import Server
 from mcp.server.transport_security import TransportSecuritySettings
 
-from droidgate.model.errors import UsageError
 from droidgate.serving.connections import GuardedConnection
 from droidgate.serving.front_door import MAX_BODY, FrontDoor
 from droidgate.serving.tokens import TokenCheck
+from droidgate_mappings.model.errors import UsageError
 
 PATH: Final = "/mcp"
 

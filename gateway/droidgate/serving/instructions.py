@@ -13,7 +13,7 @@ from collections.abc import Mapping
 from typing import Final
 
 from droidgate.serving.documents import cut
-from droidgate.text_safety import one_line, without_hidden
+from droidgate_mappings.text_safety import one_line, without_hidden
 
 MAX_OF_APP: Final = 512
 MAX_OF_ALL: Final = 4_096

@@ -4,16 +4,16 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 
-from droidgate.calls.arguments import type_behind
-from droidgate.model.json_values import Json
-from droidgate.model.types import ArrayType, ObjectType, Type
+from droidgate_mappings.model.json_values import Json
+from droidgate_mappings.model.types import ArrayType, ObjectType, Type
+from droidgate_mappings.values.arguments import type_behind
 
 
 def with_nulls(value: Json, declared: Type, definitions: Mapping[str, Type]) -> Json:
     """Return a value in which each property that is required, may be null and is absent, is null.
 
     Args:
-        value: As `droidgate.calls` fitted it.
+        value: As `droidgate_mappings.values` fitted it.
         declared: What the capability declares.
         definitions: Its provider's.
     """

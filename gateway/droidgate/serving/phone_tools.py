@@ -1,4 +1,4 @@
-"""The capabilities of phones as tools: calls go through `droidgate.calling`, by the user's policy.
+"""The capabilities of phones as tools: calls go through `droidgate.calls`, by the user's policy.
 
 Everything that asks a phone runs in worker threads, so that a slow app or phone does not delay others. A
 phone may go away and return: its tools stay, and calls fail until it is back.
@@ -23,21 +23,15 @@ import anyio.from_thread
 import anyio.lowlevel
 import anyio.to_thread
 
-from droidgate.calling.caller import Caller
-from droidgate.calling.files import read_files
-from droidgate.calling.progress import CallProgress, ProgressSink
-from droidgate.calling.requests import CallRequest
-from droidgate.calling.subjects import NamePattern, component_name, glob_matches
-from droidgate.calling.targets import SCREENS, CallTarget, ScreenTarget
-from droidgate.calling.traces import NO_TRACE, Trace
-from droidgate.calls.failures import CallError
+from droidgate.calls.caller import Caller
+from droidgate.calls.files import read_files
+from droidgate.calls.progress import CallProgress, ProgressSink
+from droidgate.calls.requests import CallRequest
+from droidgate.calls.subjects import NamePattern, component_name, glob_matches
+from droidgate.calls.targets import SCREENS, CallTarget, ScreenTarget
+from droidgate.calls.traces import NO_TRACE, Trace
 from droidgate.devices.packages import InstalledPackage, list_packages
 from droidgate.devices.properties import current_user
-from droidgate.model.capability import Provider
-from droidgate.model.errors import DeviceError, DroidgateError, UsageError
-from droidgate.model.findings import Finding
-from droidgate.model.json_values import Json, readable_json
-from droidgate.parsing.suggestions import closest_name
 from droidgate.serving.approvals import ClientApprover
 from droidgate.serving.documents import hidden_name, named, write_tools
 from droidgate.serving.files import SharedFolders, images_in, media_type_of
@@ -61,7 +55,13 @@ from droidgate.serving.tools import (
 )
 from droidgate.sources.callability import callability_of
 from droidgate.sources.device import digest_of_lists, listings_changed
-from droidgate.text_safety import one_line, visible, visible_json, without_hidden
+from droidgate_mappings.model.capability import Provider
+from droidgate_mappings.model.errors import DeviceError, DroidgateError, UsageError
+from droidgate_mappings.model.findings import Finding
+from droidgate_mappings.model.json_values import Json, readable_json
+from droidgate_mappings.text.suggestions import closest_name
+from droidgate_mappings.text_safety import one_line, visible, visible_json, without_hidden
+from droidgate_mappings.values.failures import CallError
 from droidgate_mcp.tables import MODERN
 from droidgate_mcp.wire import DeclaredOutput, McpToolFailure, McpToolResult
 

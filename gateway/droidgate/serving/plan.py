@@ -6,8 +6,8 @@ from collections.abc import Iterable
 from dataclasses import dataclass
 
 from droidgate.coverage.conversions import estimate_tokens
-from droidgate.model.json_values import canonical_json
 from droidgate.serving.tools import ServedTool
+from droidgate_mappings.model.json_values import canonical_json
 from droidgate_mcp.tables import MODERN
 
 

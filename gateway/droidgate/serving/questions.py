@@ -20,8 +20,8 @@ from mcp.server.context import ServerRequestContext
 from mcp.shared.exceptions import MCPError, NoBackChannelError
 from pydantic import ValidationError
 
-from droidgate.model.json_values import Json, canonical_json
 from droidgate.serving.tools import Question, UserAnswer
+from droidgate_mappings.model.json_values import Json, canonical_json
 from droidgate_mcp.tables import MODERN
 
 ANSWER_SECONDS: Final = 300.0

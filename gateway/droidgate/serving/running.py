@@ -10,9 +10,9 @@ from pathlib import Path
 
 import anyio
 
-from droidgate.calling.caller import Caller
-from droidgate.calling.subjects import NamePattern
-from droidgate.calling.traces import NO_TRACE, Trace, open_trace
+from droidgate.calls.caller import Caller
+from droidgate.calls.subjects import NamePattern
+from droidgate.calls.traces import NO_TRACE, Trace, open_trace
 from droidgate.devices.device import open_device
 from droidgate.serving.application import McpServer
 from droidgate.serving.files import SharedFolders

@@ -12,7 +12,6 @@ from typing import Any, Final
 
 import jsonschema
 
-from droidgate.model.json_values import Json, canonical_json
 from droidgate.serving.tools import (
     Change,
     ResourceContent,
@@ -23,6 +22,7 @@ from droidgate.serving.tools import (
     ToolSnapshot,
     UnknownToolError,
 )
+from droidgate_mappings.model.json_values import Json, canonical_json
 from droidgate_mcp.tables import HANDSHAKE, MODERN
 from droidgate_mcp.wire import McpToolFailure, McpToolResult, text_of
 

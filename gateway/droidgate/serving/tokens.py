@@ -11,9 +11,9 @@ import stat
 from pathlib import Path
 from typing import Final
 
-from droidgate.model.errors import InputError
-from droidgate.private_files import exclusive_file
-from droidgate.user_folders import configuration_folder
+from droidgate.computer.private_files import exclusive_file
+from droidgate.computer.user_folders import configuration_folder
+from droidgate_mappings.model.errors import InputError
 
 _FILE_NAME: Final = "serve-token"
 _BYTES: Final = 32

@@ -8,8 +8,8 @@ from dataclasses import dataclass, field
 from functools import cached_property
 from typing import Any, Final, Literal, Protocol
 
-from droidgate.model.errors import DroidgateError
-from droidgate.model.json_values import Json, canonical_json
+from droidgate_mappings.model.errors import DroidgateError
+from droidgate_mappings.model.json_values import Json, canonical_json
 from droidgate_mcp.wire import DeclaredOutput, McpToolResult
 
 Change = Literal["tools", "resources"]

@@ -9,8 +9,6 @@ from os import PathLike, fspath
 from pathlib import Path
 from typing import TYPE_CHECKING, BinaryIO
 
-from droidgate.formats import Format, find_format, load_formats
-from droidgate.model.errors import BudgetError, InputError, UsageError
 from droidgate.sources.android_project import Module, application_from_tree
 from droidgate.sources.archives import is_archive
 from droidgate.sources.catalogs.names import catalog_folder
@@ -19,10 +17,12 @@ from droidgate.sources.folders import MAX_FILE_BYTES, read_bytes
 from droidgate.sources.format_reading import ReadOptions
 from droidgate.sources.providers import Providers
 from droidgate.sources.spelling import DEVICE_SCHEME
-from droidgate.steps import timed_step
+from droidgate_mappings.formats.format import Format, find_format, load_formats
+from droidgate_mappings.model.errors import BudgetError, InputError, UsageError
+from droidgate_mappings.steps import timed_step
 
 if TYPE_CHECKING:
-    from droidgate.apk.reader import Apk
+    from droidgate_android.apk.reader import Apk
 
 __all__ = [
     "DEVICE_SCHEME",

@@ -7,15 +7,15 @@ from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass, field
 from typing import Final
 
-from droidgate.application import Application, Component, names_pointed_to
-from droidgate.leniency import ReadingContext
-from droidgate.model.capability import Place
-from droidgate.model.errors import InputError
-from droidgate.model.findings import Finding, Level, finding_code
-from droidgate.parsing.gradle_text import GradleFile
 from droidgate.sources.manifest import Manifest, ManifestReader, merge_manifests
 from droidgate.sources.manifest_merge import LibraryManifest, ManifestMerger
 from droidgate.sources.resources import ResourceFile, SourceResources, SourceSet
+from droidgate_android.projects.gradle_text import GradleFile
+from droidgate_mappings.formats.leniency import ReadingContext
+from droidgate_mappings.model.application import Application, Component, names_pointed_to
+from droidgate_mappings.model.capability import Place
+from droidgate_mappings.model.errors import InputError
+from droidgate_mappings.model.findings import Finding, Level, finding_code
 
 MAIN: Final = "main"
 

@@ -4,21 +4,21 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Iterator
 
-from droidgate.apk.binary_xml import parse_binary_xml
-from droidgate.apk.budgets import Budget
-from droidgate.apk.bundle_files import (
+from droidgate.sources.spelling import printable, shown_parent
+from droidgate_android.apk.binary_xml import parse_binary_xml
+from droidgate_android.apk.budgets import Budget
+from droidgate_android.apk.bundle_files import (
     APK_ENDING,
     ApkIdentity,
     group_apks,
     identity_of,
     open_app,
 )
-from droidgate.apk.files import FileSource, MemorySource
-from droidgate.apk.reader import Apk, open_apk, open_part
-from droidgate.apk.xml_rendering import render_xml
-from droidgate.model.errors import InputError
-from droidgate.parsing.aapt_text import escape_xml_attribute
-from droidgate.sources.spelling import printable, shown_parent
+from droidgate_android.apk.files import FileSource, MemorySource
+from droidgate_android.apk.reader import Apk, open_apk, open_part
+from droidgate_android.apk.xml_rendering import render_xml
+from droidgate_mappings.model.errors import InputError
+from droidgate_mappings.text.aapt_text import escape_xml_attribute
 
 __all__ = ["open_archive", "open_loose_archives", "source_text_of"]
 

@@ -14,19 +14,19 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field, replace
 from typing import Final
 
-from droidgate.model.capability import Place
-from droidgate.model.findings import Finding, Level, finding_code
-from droidgate.parsing.gradle_projects import (
+from droidgate.sources.android_project import MAIN
+from droidgate.sources.module_layout import ModuleLayout, ModuleOpener
+from droidgate_android.projects.gradle_projects import (
     GradleDependencies,
     GradleSettings,
     ProjectDependency,
     read_dependencies,
     read_settings,
 )
-from droidgate.parsing.gradle_text import GradleFile
-from droidgate.parsing.module_build import CATALOG, SETTINGS_FILES
-from droidgate.sources.android_project import MAIN
-from droidgate.sources.module_layout import ModuleLayout, ModuleOpener
+from droidgate_android.projects.gradle_text import GradleFile
+from droidgate_android.projects.module_build import CATALOG, SETTINGS_FILES
+from droidgate_mappings.model.capability import Place
+from droidgate_mappings.model.findings import Finding, Level, finding_code
 
 PROJECT_NOT_MERGED: Final = finding_code(
     "project-not-merged",

@@ -5,11 +5,11 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable, Iterator
 from dataclasses import replace
 
-from droidgate.formats import Format, SourceFile, detect_format
-from droidgate.model.findings import LINT_LEVELS, Finding
 from droidgate.sources.near_names import NearNames
 from droidgate.sources.providers import Providers
 from droidgate.sources.source_code import assets_of_code, report_competing_services
+from droidgate_mappings.formats.format import Format, SourceFile, detect_format
+from droidgate_mappings.model.findings import LINT_LEVELS, Finding
 
 
 def check_reading(

@@ -6,9 +6,9 @@ import re
 from collections.abc import Mapping, Sequence
 from typing import Final
 
-from droidgate.model.capability import Provider
-from droidgate.model.errors import UsageError
-from droidgate.parsing.suggestions import closest_name
+from droidgate_mappings.model.capability import Provider
+from droidgate_mappings.model.errors import UsageError
+from droidgate_mappings.text.suggestions import closest_name
 
 _PACKAGE: Final = re.compile(r"[A-Za-z_]\w*(\.[A-Za-z_]\w*)*", re.ASCII)
 

@@ -14,10 +14,7 @@ from contextlib import suppress
 from dataclasses import dataclass, field, replace
 from typing import Final
 
-from droidgate.apk.application import read_application, read_identity
-from droidgate.apk.reader import Apk, open_apk
-from droidgate.apk.xml_tree import XmlElement
-from droidgate.application import Application
+from droidgate.computer.user_folders import cache_folder
 from droidgate.devices.components import ComponentKind, query_components
 from droidgate.devices.device import Device, open_device
 from droidgate.devices.errors import (
@@ -34,20 +31,6 @@ from droidgate.devices.remote_apk import RemoteApk, file_statuses, open_remote_a
 from droidgate.devices.server import AdbServer
 from droidgate.devices.service_shells import SECONDS_FOR_LISTING, SystemList, run_listing, service_shell
 from droidgate.devices.sync import FileStatus
-from droidgate.formats import Format, load_formats
-from droidgate.installed import (
-    ComponentQuery,
-    DeviceFacts,
-    InstalledState,
-    SystemListing,
-    is_shim,
-    own_app,
-)
-from droidgate.model.capability import Provider
-from droidgate.model.errors import DeviceError, DroidgateError, InputError, UsageError
-from droidgate.model.findings import Finding
-from droidgate.model.json_values import Json
-from droidgate.parsing.suggestions import suggest_name
 from droidgate.sources.format_reading import FormatReader, ReadOptions
 from droidgate.sources.kept_applications import (
     ApplicationStore,
@@ -57,7 +40,24 @@ from droidgate.sources.kept_applications import (
 )
 from droidgate.sources.providers import Providers
 from droidgate.sources.spelling import DEVICE_SCHEME
-from droidgate.user_folders import cache_folder
+from droidgate_android.apk.application import read_application, read_identity
+from droidgate_android.apk.reader import Apk, open_apk
+from droidgate_android.apk.xml_tree import XmlElement
+from droidgate_mappings.formats.format import Format, load_formats
+from droidgate_mappings.formats.installed import (
+    ComponentQuery,
+    DeviceFacts,
+    InstalledState,
+    SystemListing,
+    is_shim,
+    own_app,
+)
+from droidgate_mappings.model.application import Application
+from droidgate_mappings.model.capability import Provider
+from droidgate_mappings.model.errors import DeviceError, DroidgateError, InputError, UsageError
+from droidgate_mappings.model.findings import Finding
+from droidgate_mappings.model.json_values import Json
+from droidgate_mappings.text.suggestions import suggest_name
 
 _FOLDER: Final = "installed-applications"
 _SHELL_KINDS: Final[Mapping[str, ComponentKind]] = {

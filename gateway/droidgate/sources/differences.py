@@ -6,7 +6,9 @@ from collections import Counter
 from collections.abc import Iterable, Iterator, Sequence
 from typing import Final
 
-from droidgate.compare import (
+from droidgate.sources.providers import Providers
+from droidgate.sources.source_code import VARIANT_CODE
+from droidgate_mappings.compare import (
     Change,
     Comparison,
     ProtocolChange,
@@ -15,13 +17,11 @@ from droidgate.compare import (
     compare_sets,
     pair_providers,
 )
-from droidgate.compare.changes import PROTOCOL_CHANGED
-from droidgate.formats import Writing, load_formats
-from droidgate.leniency import DECLARATION_UNREAD
-from droidgate.model.capability import CapabilitySet, Provider
-from droidgate.model.errors import WriteError
-from droidgate.sources.providers import Providers
-from droidgate.sources.source_code import VARIANT_CODE
+from droidgate_mappings.compare.changes import PROTOCOL_CHANGED
+from droidgate_mappings.formats.format import Writing, load_formats
+from droidgate_mappings.formats.leniency import DECLARATION_UNREAD
+from droidgate_mappings.model.capability import CapabilitySet, Provider
+from droidgate_mappings.model.errors import WriteError
 
 _HIDING_CODES: Final = frozenset({DECLARATION_UNREAD, VARIANT_CODE})
 """Findings about files whose capabilities are missing."""

@@ -7,14 +7,6 @@ from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Final
 
-from droidgate.apk.file_kinds import is_binary_xml, is_zip
-from droidgate.formats import SourceFile, load_formats
-from droidgate.model.capability import Place, Provider, declaration_of
-from droidgate.model.errors import BudgetError, InputError
-from droidgate.model.findings import Finding, Level, finding_code
-from droidgate.model.json_values import Json
-from droidgate.parsing.json_text import parse_json
-from droidgate.parsing.xml_text import parse_xml
 from droidgate.sources.android_project import (
     MAIN,
     LooseFile,
@@ -30,11 +22,19 @@ from droidgate.sources.module_layout import LooseCode
 from droidgate.sources.resources import SourceSet
 from droidgate.sources.source_code import Code, code_of
 from droidgate.sources.spelling import printable, shown_parent
+from droidgate_android.apk.file_kinds import is_binary_xml, is_zip
+from droidgate_mappings.formats.format import SourceFile, load_formats
+from droidgate_mappings.model.capability import Place, Provider, declaration_of
+from droidgate_mappings.model.errors import BudgetError, InputError
+from droidgate_mappings.model.findings import Finding, Level, finding_code
+from droidgate_mappings.model.json_values import Json
+from droidgate_mappings.text.json_text import parse_json
+from droidgate_mappings.text.xml_text import parse_xml
 
 _code = partial(finding_code, module=__name__)
 
 if TYPE_CHECKING:
-    from droidgate.apk.reader import Apk
+    from droidgate_android.apk.reader import Apk
 
 STANDARD_INPUT: Final = "-"
 
@@ -159,7 +159,7 @@ class FileReader(FormatReader):
 
     def read_apk(self, apk: Apk) -> None:
         """Read an app that is built; what one format cannot read is a problem of the reading."""
-        from droidgate.apk.application import read_application  # noqa: PLC0415
+        from droidgate_android.apk.application import read_application  # noqa: PLC0415
 
         try:
             application = read_application(apk)

@@ -7,9 +7,9 @@ from collections.abc import Iterator, Mapping
 from itertools import islice
 from typing import Final
 
-from droidgate.model.errors import BudgetError, InputError
-from droidgate.parsing.project_files import check_inside, is_regular_file, read_project_file
 from droidgate.sources.spelling import join_shown, printable
+from droidgate_android.projects.project_files import check_inside, is_regular_file, read_project_file
+from droidgate_mappings.model.errors import BudgetError, InputError
 
 MANIFEST: Final = "AndroidManifest.xml"
 MAX_ENTRIES: Final = 1_000_000

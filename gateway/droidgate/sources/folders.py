@@ -8,10 +8,6 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Final
 
-from droidgate.formats import Format
-from droidgate.model.errors import BudgetError, InputError
-from droidgate.parsing.module_build import BUILD_FILES, CATALOG, SETTINGS_FILES
-from droidgate.parsing.project_files import MAX_FILE_BYTES
 from droidgate.sources.android_project import MAIN, Module
 from droidgate.sources.build_layout import FoundFolders, layouts_of
 from droidgate.sources.folder_files import (
@@ -26,6 +22,10 @@ from droidgate.sources.module_layout import ModuleLayout, ModuleOpener
 from droidgate.sources.resources import SourceSet
 from droidgate.sources.source_code import code_endings
 from droidgate.sources.spelling import join_shown, printable
+from droidgate_android.projects.module_build import BUILD_FILES, CATALOG, SETTINGS_FILES
+from droidgate_android.projects.project_files import MAX_FILE_BYTES
+from droidgate_mappings.formats.format import Format
+from droidgate_mappings.model.errors import BudgetError, InputError
 
 SKIPPED_FOLDERS: Final = frozenset({"build", "node_modules", "__pycache__"})
 """Folders that hold what tools made. Hidden folders (`.git`, `.gradle`, `.idea`) are skipped too."""

@@ -6,13 +6,6 @@ from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass, field, replace
 
-from droidgate.application import Application
-from droidgate.formats import Format, Reading, SourceFile, detect_format, load_formats
-from droidgate.installed import InstalledState
-from droidgate.leniency import ReadingContext, crash_report
-from droidgate.model.capability import Provider
-from droidgate.model.errors import DroidgateError, InputError
-from droidgate.model.findings import Finding
 from droidgate.sources.android_project import Module
 from droidgate.sources.providers import Providers
 from droidgate.sources.source_code import (
@@ -23,6 +16,13 @@ from droidgate.sources.source_code import (
     report_elsewhere,
     report_variant_code,
 )
+from droidgate_mappings.formats.format import Format, Reading, SourceFile, detect_format, load_formats
+from droidgate_mappings.formats.installed import InstalledState
+from droidgate_mappings.formats.leniency import ReadingContext, crash_report
+from droidgate_mappings.model.application import Application
+from droidgate_mappings.model.capability import Provider
+from droidgate_mappings.model.errors import DroidgateError, InputError
+from droidgate_mappings.model.findings import Finding
 
 
 @dataclass(frozen=True, slots=True)

@@ -21,11 +21,11 @@ from typing import Any, Final, Literal, TypeVar
 
 from pydantic import TypeAdapter, ValidationError
 
-from droidgate.application import Application, Component, Query, Resources, TextFile
-from droidgate.model.capability import Place
-from droidgate.model.errors import BudgetError, InputError
-from droidgate.model.findings import Finding
-from droidgate.model.json_values import Json
+from droidgate_mappings.model.application import Application, Component, Query, Resources, TextFile
+from droidgate_mappings.model.capability import Place
+from droidgate_mappings.model.errors import BudgetError, InputError
+from droidgate_mappings.model.findings import Finding
+from droidgate_mappings.model.json_values import Json
 
 _FORM: Final = "droidgate.kept-application/3"
 _MAX_BYTES: Final = 64 * 1024 * 1024

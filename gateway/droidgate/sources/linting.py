@@ -10,15 +10,15 @@ from os import PathLike, fspath
 from pathlib import Path
 from typing import Final
 
-from droidgate.formats import Format, SourceFile, load_formats
-from droidgate.model.capability import Place
-from droidgate.model.errors import InputError
-from droidgate.model.findings import Finding, Level, finding_code
 from droidgate.sources import STANDARD_INPUT, check_sources, chosen_formats, read_source
 from droidgate.sources.checking import check_file, check_reading
 from droidgate.sources.folders import MAX_FILE_BYTES, read_bytes
-from droidgate.text_safety.marks import text_marks
-from droidgate_mappings.tables import load_divergences
+from droidgate_mappings.formats.format import Format, SourceFile, load_formats
+from droidgate_mappings.model.capability import Place
+from droidgate_mappings.model.errors import InputError
+from droidgate_mappings.model.findings import Finding, Level, finding_code
+from droidgate_mappings.tables.loading import load_divergences
+from droidgate_mappings.text_safety.marks import text_marks
 
 UNREADABLE: Final = finding_code(
     "unreadable", "A file below the source cannot be read, so nothing else in it is checked", __name__

@@ -9,7 +9,11 @@ from typing import Any, Final
 
 from lxml import etree
 
-from droidgate.application import (
+from droidgate.sources.manifest_facts import ManifestFacts, read_facts
+from droidgate.sources.manifest_merge import FILE_MARK
+from droidgate.sources.resources import SourceResources
+from droidgate_mappings.formats.leniency import ReadingContext
+from droidgate_mappings.model.application import (
     COMPONENT_TAGS,
     DEFAULT_PROTECTION,
     Component,
@@ -18,15 +22,16 @@ from droidgate.application import (
     MetaData,
     MetaValue,
 )
-from droidgate.leniency import ReadingContext
-from droidgate.model.capability import Place
-from droidgate.model.errors import InputError
-from droidgate.parsing.aapt_text import boolean_in, read_attribute_value, read_plain_attribute, reference_in
-from droidgate.parsing.configured_flags import both_flags, differing_values
-from droidgate.parsing.xml_text import ANDROID, TOOLS, Element, child_elements, decode_xml, parse_xml
-from droidgate.sources.manifest_facts import ManifestFacts, read_facts
-from droidgate.sources.manifest_merge import FILE_MARK
-from droidgate.sources.resources import SourceResources
+from droidgate_mappings.model.capability import Place
+from droidgate_mappings.model.errors import InputError
+from droidgate_mappings.text.aapt_text import (
+    boolean_in,
+    read_attribute_value,
+    read_plain_attribute,
+    reference_in,
+)
+from droidgate_mappings.text.configured_flags import both_flags, differing_values
+from droidgate_mappings.text.xml_text import ANDROID, TOOLS, Element, child_elements, decode_xml, parse_xml
 
 _NOTHING: Final = frozenset({"@null", "@empty"})
 """Values that state nothing."""

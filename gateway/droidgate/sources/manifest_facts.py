@@ -7,9 +7,9 @@ from collections.abc import Callable, Iterator
 from dataclasses import dataclass, replace
 from typing import Any, Final
 
-from droidgate.application import Query
-from droidgate.parsing.gradle_text import GradleFile
-from droidgate.parsing.xml_text import TOOLS, Element, child_elements
+from droidgate_android.projects.gradle_text import GradleFile
+from droidgate_mappings.model.application import Query
+from droidgate_mappings.text.xml_text import TOOLS, Element, child_elements
 
 ReadText = Callable[[Element, str], str | None]
 """Returns the resolved text of an attribute of Android's namespace, None without it."""

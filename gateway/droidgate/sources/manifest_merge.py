@@ -15,10 +15,10 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 from typing import Final
 
-from droidgate.model.capability import Place
-from droidgate.model.findings import Finding, Level, finding_code
-from droidgate.parsing.manifest_limits import MAX_META_DATA
-from droidgate.parsing.xml_text import ANDROID, TOOLS, Element, child_elements
+from droidgate_android.projects.manifest_limits import MAX_META_DATA
+from droidgate_mappings.model.capability import Place
+from droidgate_mappings.model.findings import Finding, Level, finding_code
+from droidgate_mappings.text.xml_text import ANDROID, TOOLS, Element, child_elements
 
 MERGE_CONFLICT: Final = finding_code(
     "manifest-merge-conflict",

@@ -10,17 +10,17 @@ from typing import Final
 
 from lxml import etree
 
-from droidgate.apk.project_files import MAX_BYTES, MAX_FILES, ProjectFiles
-from droidgate.model.capability import Place
-from droidgate.model.errors import BudgetError, InputError
-from droidgate.model.findings import Finding, Level
-from droidgate.parsing.xml_text import Element, child_elements, parse_xml
 from droidgate.sources.android_project import MAIN, UNREADABLE_LIBRARY, Module
 from droidgate.sources.build_layout import PROJECT_NOT_MERGED
 from droidgate.sources.folder_files import MANIFEST
 from droidgate.sources.folders import scan_folder
 from droidgate.sources.manifest_merge import FILE_MARK, LibraryManifest, ManifestMerger
 from droidgate.sources.resources import SourceSet
+from droidgate_android.apk.project_files import MAX_BYTES, MAX_FILES, ProjectFiles
+from droidgate_mappings.model.capability import Place
+from droidgate_mappings.model.errors import BudgetError, InputError
+from droidgate_mappings.model.findings import Finding, Level
+from droidgate_mappings.text.xml_text import Element, child_elements, parse_xml
 
 _VALUES: Final = "res/values"
 _KINDS: Final = {"string-array": "array", "integer-array": "array"}

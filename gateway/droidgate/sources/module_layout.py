@@ -7,16 +7,16 @@ from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass, field
 from typing import Any, Final
 
-from droidgate.model.errors import BudgetError, InputError
-from droidgate.model.findings import Finding
-from droidgate.parsing.gradle_text import GradleFile, read_gradle
-from droidgate.parsing.module_build import BUILD_FILES
-from droidgate.parsing.project_files import is_regular_file, read_project_file
-from droidgate.parsing.version_catalog import VersionCatalog, read_version_catalog
 from droidgate.sources.android_project import Module
 from droidgate.sources.folder_files import MANIFEST, FolderFiles
 from droidgate.sources.resources import SourceSet
 from droidgate.sources.spelling import join_shown, printable
+from droidgate_android.projects.gradle_text import GradleFile, read_gradle
+from droidgate_android.projects.module_build import BUILD_FILES
+from droidgate_android.projects.project_files import is_regular_file, read_project_file
+from droidgate_android.projects.version_catalog import VersionCatalog, read_version_catalog
+from droidgate_mappings.model.errors import BudgetError, InputError
+from droidgate_mappings.model.findings import Finding
 
 MAX_CODE_FILES: Final = 100_000
 """How many files of source code one source set may have."""

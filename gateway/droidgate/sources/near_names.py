@@ -7,10 +7,10 @@ from collections.abc import Iterable, Iterator
 from difflib import get_close_matches
 from typing import Final
 
-from droidgate.application import Application, Component
-from droidgate.formats import Format
-from droidgate.model.capability import Place
-from droidgate.model.findings import Finding, Level, finding_code
+from droidgate_mappings.formats.format import Format
+from droidgate_mappings.model.application import Application, Component
+from droidgate_mappings.model.capability import Place
+from droidgate_mappings.model.findings import Finding, Level, finding_code
 
 NEAR_NAME: Final = finding_code(
     "near-name", "A name in the manifest is nearly one that a protocol's agents look for", __name__

@@ -13,22 +13,22 @@ from functools import cache
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from droidgate.apk.application import read_application
-from droidgate.apk.files import MemorySource
-from droidgate.apk.pack import pack
-from droidgate.apk.reader import Apk, open_apk
-from droidgate.apk.signing_keys import SigningKey, make_key
-from droidgate.application import Application
-from droidgate.formats import load_formats
-from droidgate.model.capability import Provider
-from droidgate.model.errors import DroidgateError, InputError, UsageError
-from droidgate.model.findings import Finding
 from droidgate.sources.apk import open_archive, open_loose_archives
 from droidgate.sources.archives import is_archive
 from droidgate.sources.catalogs.names import catalog_folder
 from droidgate.sources.folders import scan_folder
 from droidgate.sources.format_reading import FormatReader, ReadOptions
 from droidgate.sources.spelling import DEVICE_SCHEME, printable
+from droidgate_android.apk.application import read_application
+from droidgate_android.apk.files import MemorySource
+from droidgate_android.apk.pack import pack
+from droidgate_android.apk.reader import Apk, open_apk
+from droidgate_android.apk.signing_keys import SigningKey, make_key
+from droidgate_mappings.formats.format import load_formats
+from droidgate_mappings.model.application import Application
+from droidgate_mappings.model.capability import Provider
+from droidgate_mappings.model.errors import DroidgateError, InputError, UsageError
+from droidgate_mappings.model.findings import Finding
 
 if TYPE_CHECKING:
     from droidgate.devices.device import Device

@@ -6,9 +6,9 @@ from collections.abc import Iterable
 from dataclasses import dataclass
 
 from droidgate.devices.device import Device
-from droidgate.formats import load_formats
 from droidgate.sources import chosen_formats
 from droidgate.sources.device import PhoneReading, PhoneRequest, read_phone
+from droidgate_mappings.formats.format import load_formats
 
 
 @dataclass(frozen=True, slots=True)

@@ -5,11 +5,11 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass, replace
 
-from droidgate.application import Application
-from droidgate.model.capability import Provider
-from droidgate.model.errors import InputError
-from droidgate.model.findings import Finding
 from droidgate.sources.choosing import chosen_providers, described_providers
+from droidgate_mappings.model.application import Application
+from droidgate_mappings.model.capability import Provider
+from droidgate_mappings.model.errors import InputError
+from droidgate_mappings.model.findings import Finding
 
 
 @dataclass(frozen=True, slots=True)

@@ -12,10 +12,11 @@ from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from typing import Final
 
-from droidgate.application import MetaValue, TextFile
-from droidgate.model.capability import Place
-from droidgate.model.errors import InputError
-from droidgate.parsing.aapt_text import (
+from droidgate.sources.spelling import join_shown
+from droidgate_mappings.model.application import MetaValue, TextFile
+from droidgate_mappings.model.capability import Place
+from droidgate_mappings.model.errors import InputError
+from droidgate_mappings.text.aapt_text import (
     boolean_in,
     number_in,
     read_attribute_value,
@@ -23,10 +24,9 @@ from droidgate.parsing.aapt_text import (
     read_typed_resource,
     reference_in,
 )
-from droidgate.parsing.configured_flags import MAX_REFERENCES, resolve_flag
-from droidgate.parsing.json_text import decode_utf8
-from droidgate.parsing.xml_text import Element, child_elements, decode_xml, parse_xml
-from droidgate.sources.spelling import join_shown
+from droidgate_mappings.text.configured_flags import MAX_REFERENCES, resolve_flag
+from droidgate_mappings.text.json_text import decode_utf8
+from droidgate_mappings.text.xml_text import Element, child_elements, decode_xml, parse_xml
 
 _TEXT_TYPES: Final = frozenset({"string", "bool", "integer", "color", "dimen", "fraction"})
 _DESCRIPTOR_ENDINGS: Final = (".xml", ".json")
@@ -75,7 +75,7 @@ class ResourceFile:
 
 
 class SourceResources:
-    """Resources and assets of source sets, as `droidgate.application.Resources` asks for them.
+    """Resources and assets of source sets, as `droidgate_mappings.model.application.Resources` asks for them.
 
     Args:
         source_sets: The overlay first, `main` last.

@@ -11,22 +11,22 @@ from dataclasses import dataclass, field
 from functools import partial
 from typing import TYPE_CHECKING, Final
 
-from droidgate.application import Application
-from droidgate.formats import CodeReader, Format, SourceFile, load_formats
-from droidgate.leniency import ReadingContext
-from droidgate.model.capability import CapabilitySet, ComponentAccess, Place, Provider
-from droidgate.model.errors import BudgetError, InputError
-from droidgate.model.findings import Finding, Level, finding_code
 from droidgate.sources.android_project import Module
 from droidgate.sources.build_layout import GENERATED
 from droidgate.sources.resources import SourceSet
-from droidgate_mappings.app_functions import Release, load_indexing
-from droidgate_mappings.tables import find_binding, find_format_tables
+from droidgate_mappings.formats.format import CodeReader, Format, SourceFile, load_formats
+from droidgate_mappings.formats.leniency import ReadingContext
+from droidgate_mappings.model.application import Application
+from droidgate_mappings.model.capability import CapabilitySet, ComponentAccess, Place, Provider
+from droidgate_mappings.model.errors import BudgetError, InputError
+from droidgate_mappings.model.findings import Finding, Level, finding_code
+from droidgate_mappings.tables.app_functions import Release, load_indexing
+from droidgate_mappings.tables.loading import find_binding, find_format_tables
 
 _code = partial(finding_code, module=__name__)
 
 if TYPE_CHECKING:
-    from droidgate.compare import Change
+    from droidgate_mappings.compare import Change
 
 SOURCE_DIFFERS: Final = _code(
     "source-differs-from-build",
@@ -313,7 +313,7 @@ def _access_of_service(provider: Provider) -> ComponentAccess:
 
 def _differences(from_code: Provider, built: Provider) -> list[Finding]:
     """Return what the source code declares and the build's output does not, or has in another way."""
-    from droidgate.compare import compare_sets  # noqa: PLC0415 - most trees have no build's output
+    from droidgate_mappings.compare import compare_sets  # noqa: PLC0415 - most trees have no build's output
 
     code = from_code.model_copy(update={"package": built.package, "component": built.component})
     compared = compare_sets(CapabilitySet(providers=(code,)), CapabilitySet(providers=(built,)))

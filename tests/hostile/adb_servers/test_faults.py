@@ -44,7 +44,7 @@ from droidgate.devices.errors import (
 )
 from droidgate.devices.listing import choose_device
 from droidgate.devices.server import AdbServer, ServerAddress, server_address
-from droidgate.model.errors import DeviceError
+from droidgate_mappings.model.errors import DeviceError
 
 SECONDS = 0.4
 

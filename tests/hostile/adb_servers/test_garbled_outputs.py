@@ -19,7 +19,7 @@ import pytest
 from devices.explained_outputs import explains
 from devices.golden_outputs import Case, all_cases, family_of, read_case
 from droidgate.devices.errors import EXCERPT_CHARACTERS, DeviceOutputError
-from droidgate.model.errors import DeviceError
+from droidgate_mappings.model.errors import DeviceError
 
 CASES = all_cases()
 MUTATIONS_EACH = 100

@@ -14,14 +14,14 @@ from hypothesis import strategies as st
 
 from devices.conftest import StartServer, client, device_on
 from devices.fake_adb_server import SERIAL, Answer, Fault, block, packet, sends
-from droidgate.apk.archive import Archive
 from droidgate.devices.device import Device
 from droidgate.devices.errors import DeadlineError, DeviceOutputError, ProtocolError
 from droidgate.devices.packages import InstalledPackage, list_packages, package_paths
 from droidgate.devices.properties import read_properties
 from droidgate.devices.remote_apk import open_remote_apk
 from droidgate.devices.server import ServerAddress
-from droidgate.model.errors import DeviceError, DroidgateError
+from droidgate_android.apk.archive import Archive
+from droidgate_mappings.model.errors import DeviceError, DroidgateError
 
 FILE = 0o100644
 PACKAGE = InstalledPackage("com.example.app", "/data/app/base.apk", 7, 10_001)

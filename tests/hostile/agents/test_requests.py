@@ -8,7 +8,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from droidgate_mappings.failure_tokens import load_failure_tokens
+from droidgate_mappings.tables.failure_tokens import load_failure_tokens
 from droidgate_shim.engine.backends import (
     ActivityAnswer,
     BackendAnswer,

@@ -9,13 +9,13 @@ from pathlib import Path
 
 import pytest
 
-from droidgate.apk.application import read_application
-from droidgate.apk.binary_xml import parse_binary_xml
-from droidgate.apk.budgets import Budget, Limits
-from droidgate.apk.reader import Apk, open_apk
-from droidgate.apk.xml_rendering import render_xml
-from droidgate.apk.xml_tree import TypedValue
-from droidgate.model.errors import BudgetError, InputError
+from droidgate_android.apk.application import read_application
+from droidgate_android.apk.binary_xml import parse_binary_xml
+from droidgate_android.apk.budgets import Budget, Limits
+from droidgate_android.apk.reader import Apk, open_apk
+from droidgate_android.apk.xml_rendering import render_xml
+from droidgate_android.apk.xml_tree import TypedValue
+from droidgate_mappings.model.errors import BudgetError, InputError
 from hand_made_apks import (
     INT_BOOLEAN,
     MANIFEST,
@@ -386,9 +386,9 @@ def test_hostile_files_take_less_than_256_megabytes(tmp_path: Path) -> None:
     program = textwrap.dedent("""
         import re, sys
         from pathlib import Path
-        from droidgate.model.errors import InputError
-        from droidgate.apk.application import read_application
-        from droidgate.apk.reader import open_apk
+        from droidgate_mappings.model.errors import InputError
+        from droidgate_android.apk.application import read_application
+        from droidgate_android.apk.reader import open_apk
         for path in sys.argv[1:]:
             try:
                 with open_apk(path) as apk:

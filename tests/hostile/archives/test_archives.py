@@ -11,11 +11,11 @@ from pathlib import Path
 
 import pytest
 
-from droidgate.apk.archive import Archive
-from droidgate.apk.budgets import Budget, Limits
-from droidgate.apk.files import FileSource, MemorySource, PartOfSource
-from droidgate.apk.reader import open_apk
-from droidgate.model.errors import BudgetError, InputError
+from droidgate_android.apk.archive import Archive
+from droidgate_android.apk.budgets import Budget, Limits
+from droidgate_android.apk.files import FileSource, MemorySource, PartOfSource
+from droidgate_android.apk.reader import open_apk
+from droidgate_mappings.model.errors import BudgetError, InputError
 from hand_made_apks import central_header, end_record, local_header, whole_app, zip_of
 
 
@@ -300,7 +300,7 @@ class TestSources:
         path = tmp_path / "app.apk"
         path.write_bytes(zip_of(whole_app()))
         program = (
-            "import os, sys; from pathlib import Path; from droidgate.apk.reader import open_apk\n"
+            "import os, sys; from pathlib import Path; from droidgate_android.apk.reader import open_apk\n"
             "apk = open_apk(sys.argv[1]); apk.release(); apk.read_xml('res/xml/descriptor.xml')\n"
             "links = [one for one in Path('/proc/self/fd').iterdir() if one.exists()]\n"
             "print(sys.argv[1] in [os.readlink(one) for one in links])"

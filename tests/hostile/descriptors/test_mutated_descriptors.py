@@ -15,9 +15,9 @@ from hypothesis import strategies as st
 from lxml import etree
 
 import droidgate
-from droidgate.formats import SourceFile, load_formats
-from droidgate.model.errors import DroidgateError
 from droidgate.sources import read_content
+from droidgate_mappings.formats.format import SourceFile, load_formats
+from droidgate_mappings.model.errors import DroidgateError
 
 APPS = Path(__file__).resolve().parents[3] / "device_shim" / "apps"
 ODD_VALUES: tuple[Any, ...] = (

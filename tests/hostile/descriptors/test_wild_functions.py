@@ -18,10 +18,10 @@ from appfunctions.function_files import (
     typed,
     write_in,
 )
-from droidgate.formats import SourceFile
-from droidgate.leniency import ReadingContext
-from droidgate.model.errors import InputError
 from droidgate_appfunctions.format import FORMAT
+from droidgate_mappings.formats.format import SourceFile
+from droidgate_mappings.formats.leniency import ReadingContext
+from droidgate_mappings.model.errors import InputError
 from properties.matching import assert_same_declaration
 
 WORDS = (

@@ -9,8 +9,8 @@ import pytest
 
 from cli.program_runs import WHOLE_PROGRAM, run_process, run_whole_process
 from cli.samples import write_bare_project
-from droidgate.handlers.methods import kind_of
-from droidgate.model.types import Type
+from droidgate_android.handlers.methods import kind_of
+from droidgate_mappings.model.types import Type
 from model_types import one_of, ref, string
 
 LEVELS = 40
@@ -108,7 +108,7 @@ class TestBudgets:
             "migrate_source",
             ["x.json", "--to", "mmcp", "--into", "."],
         ),
-        "pack": ("droidgate.packing", "pack", [".", "--output", "x.apk"]),
+        "pack": ("droidgate.migration.packing", "pack", [".", "--output", "x.apk"]),
         "shim build": ("droidgate.cli.shim.building", "build_and_report", ["--from", "x.apk"]),
         "catalog sql": ("droidgate.cli.coverage.querying", "ask_catalog", ["SELECT 1", "--catalog", "x"]),
     }

@@ -8,7 +8,7 @@ from pathlib import Path
 
 import pytest
 
-from droidgate.model.errors import UsageError
+from droidgate_mappings.model.errors import UsageError
 from droidgate_phone.apps.jvm_shim import parts, pinned_jars, private_folder
 from droidgate_shim.builder.dex import shim_dex
 from shim_phone import hand_made_shim

@@ -12,10 +12,10 @@ from cli.program_runs import Run, run_process
 from cli.samples import write_bare_project
 from droidgate.coverage.inputs import Item
 from droidgate.coverage.scan_one import scan_one
-from droidgate.model.capability import Provider
-from droidgate.model.errors import InputError
 from droidgate.sources.catalogs.catalog import Catalog
 from droidgate.sources.catalogs.declarations import read_part
+from droidgate_mappings.model.capability import Provider
+from droidgate_mappings.model.errors import InputError
 from droidgate_mcp import read as mcp_reader
 from droidgate_mcp import sizes
 

@@ -13,7 +13,7 @@ import pytest
 
 from cli.program_runs import run_process
 from droidgate.coverage.cluster import check_cluster
-from droidgate.model.errors import UsageError
+from droidgate_mappings.model.errors import UsageError
 
 pytest.importorskip("distributed")
 

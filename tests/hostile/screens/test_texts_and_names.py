@@ -12,8 +12,8 @@ from unittest.mock import patch
 
 import pytest
 
-from droidgate.mobile_agent import phone_commands
-from droidgate.model.errors import DroidgateError
+from droidgate.calls.screen import phone_commands
+from droidgate_mappings.model.errors import DroidgateError
 from mobile_agent.made_phone import MadePhone, made_phone
 
 IN_CI = 2_000

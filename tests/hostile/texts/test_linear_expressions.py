@@ -10,8 +10,8 @@ import pytest
 
 from droidgate.coverage.match.features import _PARAMETER
 from droidgate.migration.access_notes import _may_be
-from droidgate.text_safety import phrases
-from droidgate_mappings.app_functions import load_shell_texts
+from droidgate_mappings.tables.app_functions import load_shell_texts
+from droidgate_mappings.text_safety import phrases
 from hostile.texts.regular_expressions import Expression, Matcher, deep_recursion, survey, worst_growth
 
 MOST_GROWTH: Final = 8
@@ -19,21 +19,21 @@ MOST_GROWTH: Final = 8
 
 BOUNDED: Final = {
     "gateway/droidgate/devices/listing.py": "_LINE: a line has at most 1,024 characters",
-    "gateway/droidgate/parsing/gradle_statements.py": "_LAST_WORD: a header has at most 256 characters",
+    "adapters/droidgate_android/projects/gradle_statements.py": "_LAST_WORD: a header has at most 256 characters",
 }
 BOUNDED_PATTERNS: Final = ("(?P<serial>", "[\\\"'`]?(\\w[\\w-]*)[\\\"'`]?")
 
 COMPUTED: Final = {
-    "gateway/droidgate/apk/resource_qualifiers.py": "numbers of bounded length in a word of a folder's name",
-    "gateway/droidgate/app_search/listing.py": "shell texts of the mappings, tested below",
+    "adapters/droidgate_android/apk/resource_qualifiers.py": "numbers of bounded length in a word of a folder's name",
+    "adapters/droidgate_android/app_search/listing.py": "shell texts of the mappings, tested below",
     "adapters/droidgate_appfunctions/printed_listing.py": "shell texts of the mappings, tested below",
-    "gateway/droidgate/model/names.py": "one class of characters each",
-    "gateway/droidgate/parsing/configured_flags.py": "fixed patterns without repetition over names",
-    "gateway/droidgate/text_safety/hidden.py": "one class of characters",
-    "gateway/droidgate/text_safety/phrase_words.py": "words, and one class of letters for each script",
-    "gateway/droidgate/text_safety/phrases.py": "the phrases, tested below",
+    "mappings/droidgate_mappings/model/names.py": "one class of characters each",
+    "mappings/droidgate_mappings/text/configured_flags.py": "fixed patterns without repetition over names",
+    "mappings/droidgate_mappings/text_safety/hidden.py": "one class of characters",
+    "mappings/droidgate_mappings/text_safety/phrase_words.py": "words, and one class of letters for each script",
+    "mappings/droidgate_mappings/text_safety/phrases.py": "the phrases, tested below",
     "adapters/droidgate_appfunctions/shell_output.py": "shell texts of the mappings, tested below",
-    "mappings/droidgate_mappings/app_functions/__init__.py": "shell texts of the mappings, tested below",
+    "mappings/droidgate_mappings/tables/app_functions/__init__.py": "shell texts of the mappings, tested below",
     # The virtual phone runs what its own user types: the search of the sample apps.
     "device_shim/droidgate_phone/apps/pdf_tools.py": "an escaped text",
     "device_shim/droidgate_phone/apps/schema_check.py": "the sample app's own schema",

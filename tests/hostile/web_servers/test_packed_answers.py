@@ -9,7 +9,7 @@ from collections.abc import Iterator
 import pytest
 
 from droidgate.coverage import remote
-from droidgate.model.errors import InputError
+from droidgate_mappings.model.errors import InputError
 
 BOMB = gzip.compress(bytes(200 << 20), 9)
 

@@ -7,14 +7,14 @@ from typing import Any, Final
 
 from pydantic import TypeAdapter, ValidationError
 
-from droidgate.calls.failures import CallError, Failure
-from droidgate.calls.patterns import UnsupportedPatternError, compile_pattern
-from droidgate.calls.values import UnfitValueError, ValueFitter
-from droidgate.model.errors import InputError
-from droidgate.model.json_values import Json
-from droidgate.model.types import Type
 from droidgate_appfunctions.wire import AppFunctionWireError
 from droidgate_appfunctions.wire_documents import read_document, write_document
+from droidgate_mappings.model.errors import InputError
+from droidgate_mappings.model.json_values import Json
+from droidgate_mappings.model.types import Type
+from droidgate_mappings.values.coercion import UnfitValueError, ValueFitter
+from droidgate_mappings.values.failures import CallError, Failure
+from droidgate_mappings.values.patterns import UnsupportedPatternError, compile_pattern
 from droidgate_shim.engine.authority import CallLimits, Installed, read_policy
 from droidgate_shim.engine.backends import (
     ActivityAnswer,

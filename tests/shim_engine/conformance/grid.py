@@ -9,11 +9,11 @@ from functools import cache
 from itertools import combinations
 from typing import Final
 
-from droidgate.model.errors import InputError
-from droidgate.model.json_values import Json
-from droidgate.model.types import TYPE_KINDS
-from droidgate.parsing.json_text import parse_json
-from droidgate_mappings.failure_tokens import load_failure_tokens
+from droidgate_mappings.model.errors import InputError
+from droidgate_mappings.model.json_values import Json
+from droidgate_mappings.model.types import TYPE_KINDS
+from droidgate_mappings.tables.failure_tokens import load_failure_tokens
+from droidgate_mappings.text.json_text import parse_json
 from shim_engine.conformance.vector_files import Vector, load_vectors
 
 SUCCESS: Final = "success"

@@ -10,7 +10,7 @@ from functools import cache
 from pathlib import Path
 from typing import Any, Final
 
-from droidgate.model.json_values import Json, canonical_json
+from droidgate_mappings.model.json_values import Json, canonical_json
 
 VECTORS_DIRECTORY: Final = Path(__file__).resolve().parents[3] / "device_shim" / "vectors"
 OPERATIONS: Final = ("parse", "pattern", "fit", "write-document", "read-document", "call", "life")

@@ -6,7 +6,7 @@ import base64
 from collections.abc import Callable, Mapping
 from typing import ClassVar, Final
 
-from droidgate.model.json_values import Json
+from droidgate_mappings.model.json_values import Json
 from droidgate_phone.app_api.behaviour import (
     Activity,
     App,

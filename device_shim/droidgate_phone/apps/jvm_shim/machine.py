@@ -15,7 +15,7 @@ from concurrent.futures import Future, ThreadPoolExecutor
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Final
 
-from droidgate.model.errors import UsageError
+from droidgate_mappings.model.errors import UsageError
 from droidgate_phone.app_api.values import AndroidError
 from droidgate_phone.apps.jvm_shim.parts import Parts, compiled_bridge, find_parts
 from droidgate_phone.apps.jvm_shim.values import Fields

@@ -14,7 +14,7 @@ from pathlib import Path
 from typing import Final
 
 import droidgate_shim
-from droidgate.model.errors import UsageError
+from droidgate_mappings.model.errors import UsageError
 from droidgate_phone.apps.jvm_shim.pinned_jars import pinned_jars
 from droidgate_phone.apps.jvm_shim.private_folder import is_own, runtime_folder
 from droidgate_shim.builder.dex import shim_dex

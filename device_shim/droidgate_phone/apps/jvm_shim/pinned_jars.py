@@ -13,7 +13,7 @@ from importlib.resources import files
 from pathlib import Path
 from typing import Final
 
-from droidgate.model.errors import UsageError
+from droidgate_mappings.model.errors import UsageError
 from droidgate_phone.apps.jvm_shim.private_folder import is_own, runtime_folder
 
 _FETCH: Final = "scripts/fetch_robolectric.sh downloads 0.8 GB from Maven Central, once"

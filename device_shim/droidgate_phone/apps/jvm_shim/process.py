@@ -8,8 +8,8 @@ import threading
 from collections.abc import Mapping
 from typing import TYPE_CHECKING, Any, Final, cast
 
-from droidgate.apk.signatures import read_certificates
-from droidgate.model.errors import UsageError
+from droidgate_android.apk.signatures import read_certificates
+from droidgate_mappings.model.errors import UsageError
 from droidgate_phone.app_api.behaviour import PendingBroadcast
 from droidgate_phone.app_api.platform import Binding, FunctionOutcome, Notification, ServiceConnection
 from droidgate_phone.app_api.values import (

@@ -6,8 +6,8 @@ from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Final
 
-from droidgate.calls.failures import Failure
-from droidgate.parsing.manifest_limits import utf16_length
+from droidgate_android.projects.manifest_limits import utf16_length
+from droidgate_mappings.values.failures import Failure
 from droidgate_phone.apps.shim.core import Core, Receipt
 from droidgate_phone.apps.shim.identity import StoredGrant
 from droidgate_phone.apps.shim.openers import Opener, Opening

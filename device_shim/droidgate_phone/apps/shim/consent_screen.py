@@ -5,7 +5,7 @@ from __future__ import annotations
 import contextlib
 from typing import TYPE_CHECKING, Final
 
-from droidgate.model.capability import Effects
+from droidgate_mappings.model.capability import Effects
 from droidgate_phone.app_api.behaviour import Activity
 from droidgate_phone.app_api.values import AndroidError
 from droidgate_phone.app_api.views import View

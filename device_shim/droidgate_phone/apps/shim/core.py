@@ -10,8 +10,8 @@ from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
 from typing import Final
 
-from droidgate.calls.failures import CallError, Failure
-from droidgate.model.json_values import Json
+from droidgate_mappings.model.json_values import Json
+from droidgate_mappings.values.failures import CallError, Failure
 from droidgate_phone.app_api.behaviour import Context
 from droidgate_phone.app_api.values import AndroidError
 from droidgate_phone.apps.shim.identity import GrantStore, Origin

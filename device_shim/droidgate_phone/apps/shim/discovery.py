@@ -6,7 +6,7 @@ import hashlib
 from collections.abc import Callable
 from typing import Final, TypeAlias
 
-from droidgate.model.json_values import Json
+from droidgate_mappings.model.json_values import Json
 from droidgate_phone.app_api.values import AndroidError, BroadcastResult
 from droidgate_phone.apps.shim.core import Core
 from droidgate_phone.apps.shim.outgoing import FLAG_INCLUDE_STOPPED_PACKAGES

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from droidgate.model.json_values import Json
+from droidgate_mappings.model.json_values import Json
 from droidgate_phone.intents import Bundle
 
 

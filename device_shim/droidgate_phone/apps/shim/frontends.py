@@ -9,13 +9,13 @@ import uuid
 from collections.abc import Callable, Mapping
 from typing import Final
 
-from droidgate.calls.failures import Failure
-from droidgate.leniency import ReadingContext
-from droidgate.model.errors import InputError
-from droidgate.model.json_values import Json
-from droidgate.model.types import ObjectType
 from droidgate_appfunctions.wire import AppFunctionWireError
 from droidgate_appfunctions.wire_documents import read_document, write_document
+from droidgate_mappings.formats.leniency import ReadingContext
+from droidgate_mappings.model.errors import InputError
+from droidgate_mappings.model.json_values import Json
+from droidgate_mappings.model.types import ObjectType
+from droidgate_mappings.values.failures import Failure
 from droidgate_mobile_mcp.wire import read_response
 from droidgate_phone.app_api.behaviour import Activity, AppFunctionService, PendingBroadcast, Receiver
 from droidgate_phone.app_api.values import AppFunctionError, BroadcastResult, CallingPackage

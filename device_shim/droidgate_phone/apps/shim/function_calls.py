@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Final
 
-from droidgate.calls.failures import Failure
+from droidgate_mappings.values.failures import Failure
 from droidgate_phone.apps.shim.core import Core, Receipt
 from droidgate_phone.apps.shim.functions import EXECUTE, FIRST_WITH_FUNCTIONS, FunctionRequest, run_function
 from droidgate_phone.apps.shim.shell_identity import (

@@ -7,8 +7,8 @@ from dataclasses import dataclass
 from decimal import Decimal
 from typing import TYPE_CHECKING, Final
 
-from droidgate.calls.failures import Failure
-from droidgate.model.json_values import Json
+from droidgate_mappings.model.json_values import Json
+from droidgate_mappings.values.failures import Failure
 from droidgate_phone.app_api.platform import FunctionOutcome
 from droidgate_phone.app_api.values import AppFunctionError
 from droidgate_shim.engine.backends import FunctionAnswer

@@ -15,8 +15,8 @@ from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Final
 
-from droidgate.model.errors import InputError
-from droidgate.model.json_values import Json
+from droidgate_mappings.model.errors import InputError
+from droidgate_mappings.model.json_values import Json
 from droidgate_phone.app_api.behaviour import Provider
 from droidgate_phone.app_api.platform import Platform
 from droidgate_phone.app_api.values import AndroidError

@@ -6,9 +6,9 @@ import re
 from collections.abc import Callable, Mapping
 from typing import Final
 
-from droidgate.calls.failures import Failure
-from droidgate.model.json_values import Json
-from droidgate.parsing.manifest_limits import utf16_length
+from droidgate_android.projects.manifest_limits import utf16_length
+from droidgate_mappings.model.json_values import Json
+from droidgate_mappings.values.failures import Failure
 from droidgate_phone.apps.shim.core import Receipt
 from droidgate_phone.apps.shim.discovery import Tools
 from droidgate_phone.apps.shim.functions import EXECUTE, FIRST_WITH_FUNCTIONS

@@ -7,8 +7,8 @@ from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, replace
 from typing import Final
 
-from droidgate.model.errors import InputError
-from droidgate.model.json_values import Json
+from droidgate_mappings.model.errors import InputError
+from droidgate_mappings.model.json_values import Json
 from droidgate_phone.app_api.behaviour import AppFiles
 from droidgate_phone.app_api.platform import PackageFacts, Platform
 from droidgate_shim.engine.authority import ANY_APP, EVERYTHING, Policy

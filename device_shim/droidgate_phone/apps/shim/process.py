@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import Final
 
-from droidgate.calls.failures import Failure
+from droidgate_mappings.values.failures import Failure
 from droidgate_phone.app_api.behaviour import Context
 from droidgate_phone.apps.shim.bindings import Bindings
 from droidgate_phone.apps.shim.consent import ConsentDesk

@@ -6,8 +6,8 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Final
 
-from droidgate.model.errors import InputError
-from droidgate.model.json_values import Json
+from droidgate_mappings.model.errors import InputError
+from droidgate_mappings.model.json_values import Json
 from droidgate_phone.app_api.behaviour import AppFiles
 from droidgate_shim.engine.strict_json import BUILT, parse_strict, write_strict
 

@@ -7,7 +7,7 @@ from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Final
 
-from droidgate.model.json_values import Json
+from droidgate_mappings.model.json_values import Json
 from droidgate_phone.app_api.values import ActivityResult
 from droidgate_phone.apps.shim.core import Core, Receipt
 from droidgate_phone.apps.shim.extras import texts_of

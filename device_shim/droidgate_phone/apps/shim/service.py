@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping
 from typing import Final
 
-from droidgate.calls.failures import Failure
+from droidgate_mappings.values.failures import Failure
 from droidgate_phone.app_api.behaviour import START_REDELIVER_INTENT, Service
 from droidgate_phone.app_api.values import AndroidError, Message
 from droidgate_phone.apps.shim.extras import texts_of

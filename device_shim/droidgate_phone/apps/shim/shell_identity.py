@@ -9,9 +9,9 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import Final
 
-from droidgate.calls.failures import Failure
-from droidgate.model.errors import InputError
-from droidgate_mappings.failure_tokens import load_failure_tokens
+from droidgate_mappings.model.errors import InputError
+from droidgate_mappings.tables.failure_tokens import load_failure_tokens
+from droidgate_mappings.values.failures import Failure
 from droidgate_phone.app_api.behaviour import Context
 from droidgate_phone.app_api.platform import Binding, Platform, ServiceConnection
 from droidgate_phone.app_api.values import AndroidError, Message

@@ -5,8 +5,8 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping
 from typing import Final
 
-from droidgate.calls.failures import Failure
-from droidgate.model.errors import InputError
+from droidgate_mappings.model.errors import InputError
+from droidgate_mappings.values.failures import Failure
 from droidgate_phone.app_api.behaviour import Context, Instrumentation, Service
 from droidgate_phone.app_api.values import AndroidError, Message
 from droidgate_phone.apps.shim.functions import FunctionRequest

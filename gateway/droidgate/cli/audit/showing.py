@@ -9,16 +9,16 @@ from typing import Final
 
 from pydantic import ValidationError
 
-from droidgate.calling.audit_log import AuditLog
-from droidgate.calling.audit_reading import LoggedCall, Verification, read_calls, verify
-from droidgate.calling.subjects import CapabilityKey, NamePattern
+from droidgate.calls.audit_log import AuditLog
+from droidgate.calls.audit_reading import LoggedCall, Verification, read_calls, verify
+from droidgate.calls.subjects import CapabilityKey, NamePattern
 from droidgate.cli.audit.documents import AuditedCall, AuditShowDocument, AuditVerifyDocument
 from droidgate.cli.exit_codes import ExitCode
 from droidgate.cli.output.json_output import print_json
 from droidgate.cli.output.pages import Block, Line, Table, amount, show
 from droidgate.cli.output.safe_text import one_line
-from droidgate.model.errors import InputError
-from droidgate.model.json_values import Json
+from droidgate_mappings.model.errors import InputError
+from droidgate_mappings.model.json_values import Json
 
 _COLUMNS: Final = ("TIME (UTC)", "CAPABILITY", "CLIENT", "PHONE", "DECISION", "RESULT", "MS")
 _SECONDS: Final = 19

@@ -7,11 +7,11 @@ from collections.abc import Iterable, Mapping
 from pathlib import Path
 from typing import Final
 
-from droidgate.model.errors import InputError, UsageError
-from droidgate.model.json_values import Json
-from droidgate.parsing.json_text import parse_json
+from droidgate.shims.messages import MAX_PAYLOAD_BYTES
 from droidgate.sources import STANDARD_INPUT
-from droidgate_shim.host.messages import MAX_PAYLOAD_BYTES
+from droidgate_mappings.model.errors import InputError, UsageError
+from droidgate_mappings.model.json_values import Json
+from droidgate_mappings.text.json_text import parse_json
 
 _EXAMPLE: Final = 'such as --args \'{"date": "2026-03-01"}\''
 

@@ -7,8 +7,8 @@ from collections.abc import Sequence
 from contextlib import suppress
 from typing import Final
 
-from droidgate.calling.approvals import Approval, ApprovalRequest, refuse, shown_arguments
-from droidgate.calling.subjects import CallEffect
+from droidgate.calls.approvals import Approval, ApprovalRequest, refuse, shown_arguments
+from droidgate.calls.subjects import CallEffect
 from droidgate.cli.output.safe_text import visible
 
 _HANGING: Final = 8

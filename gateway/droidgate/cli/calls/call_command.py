@@ -9,7 +9,7 @@ import typer
 
 from droidgate.cli.completing import complete_declared
 from droidgate.cli.options import AsJson, Serial
-from droidgate.model.errors import UsageError
+from droidgate_mappings.model.errors import UsageError
 
 
 def register(app: typer.Typer) -> None:
@@ -129,7 +129,7 @@ def _call(  # noqa: PLR0913
     Commands are those of UFO's MobileAgent, in either of its two forms. They run in order on one phone; after
     one without an answer, the others are skipped. The record of each is printed, a JSON object a line.
     """
-    from droidgate.calling.requests import CallRequest
+    from droidgate.calls.requests import CallRequest
     from droidgate.cli.calls.arguments import read_arguments, read_files
     from droidgate.cli.calls.calling import CallOptions, call_and_report, explain_and_report
 

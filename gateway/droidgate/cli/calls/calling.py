@@ -6,13 +6,12 @@ from dataclasses import dataclass, replace
 from itertools import zip_longest
 from pathlib import Path
 
-from droidgate.calling.approvals import Approval, ApprovalRequest
-from droidgate.calling.caller import Caller, CallPlan
-from droidgate.calling.files import fetch_files
-from droidgate.calling.requests import CallRequest, CallResult
-from droidgate.calling.subjects import EVERY_CAPABILITY
-from droidgate.calling.traces import open_trace
-from droidgate.calls.failures import CallError
+from droidgate.calls.approvals import Approval, ApprovalRequest
+from droidgate.calls.caller import Caller, CallPlan
+from droidgate.calls.files import fetch_files
+from droidgate.calls.requests import CallRequest, CallResult
+from droidgate.calls.subjects import EVERY_CAPABILITY
+from droidgate.calls.traces import open_trace
 from droidgate.cli.calls.asking import ask_on_terminal
 from droidgate.cli.calls.documents import call_document, plan_document
 from droidgate.cli.calls.outputs import show_outputs
@@ -22,9 +21,10 @@ from droidgate.cli.output.json_output import print_json
 from droidgate.cli.output.pages import Line, print_note, print_warning, show
 from droidgate.devices.device import open_device
 from droidgate.devices.quoting import join_command, quote_argument
-from droidgate.model.errors import DeviceError, InputError
-from droidgate.model.findings import Finding, Level
-from droidgate.model.json_values import one_line_json
+from droidgate_mappings.model.errors import DeviceError, InputError
+from droidgate_mappings.model.findings import Finding, Level
+from droidgate_mappings.model.json_values import one_line_json
+from droidgate_mappings.values.failures import CallError
 
 
 @dataclass(frozen=True, slots=True)

@@ -10,17 +10,17 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Final
 
-from droidgate.calling.batches import BatchOutcome, BatchRequest, Status, open_journal, read_batch, run_batch
-from droidgate.calling.caller import Caller
-from droidgate.calling.requests import CallRequest
-from droidgate.calling.subjects import EVERY_CAPABILITY
-from droidgate.calls.failures import CallError
+from droidgate.calls.batches import BatchOutcome, BatchRequest, Status, open_journal, read_batch, run_batch
+from droidgate.calls.caller import Caller
+from droidgate.calls.requests import CallRequest
+from droidgate.calls.subjects import EVERY_CAPABILITY
 from droidgate.cli.exit_codes import ExitCode
 from droidgate.cli.output.pages import Line, print_warning, show
 from droidgate.cli.output.safe_text import one_line
 from droidgate.devices.device import open_device
-from droidgate.model.errors import DeviceError, DroidgateError, UsageError
-from droidgate.model.json_values import one_line_json
+from droidgate_mappings.model.errors import DeviceError, DroidgateError, UsageError
+from droidgate_mappings.model.json_values import one_line_json
+from droidgate_mappings.values.failures import CallError
 
 RESULTS_ENDING: Final = ".results.jsonl"
 

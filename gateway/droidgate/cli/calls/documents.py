@@ -7,13 +7,13 @@ from typing import Literal
 
 from pydantic import Field
 
-from droidgate.calling.caller import CallPlan
-from droidgate.calling.requests import CallResult
-from droidgate.calling.subjects import CapabilityKey
-from droidgate.calling.traces import SCHEMA_ID, TracedEvent
+from droidgate.calls.caller import CallPlan
+from droidgate.calls.requests import CallResult
+from droidgate.calls.subjects import CapabilityKey
+from droidgate.calls.traces import SCHEMA_ID, TracedEvent
 from droidgate.cli.output.json_output import Document, PublishedDocument
-from droidgate.model.findings import Finding
-from droidgate.model.json_values import Json
+from droidgate_mappings.model.findings import Finding
+from droidgate_mappings.model.json_values import Json
 
 
 class CalledCapability(Document):

@@ -7,7 +7,7 @@ from collections.abc import Mapping
 from droidgate.cli.output.json_output import json_text
 from droidgate.cli.output.pages import Line, show
 from droidgate.cli.output.safe_text import one_line
-from droidgate.model.json_values import Json
+from droidgate_mappings.model.json_values import Json
 
 
 def show_outputs(outputs: Mapping[str, Json]) -> None:

@@ -14,9 +14,9 @@ from droidgate.cli.exit_codes import ExitCode
 from droidgate.cli.output.json_output import print_json
 from droidgate.cli.output.pages import Block, Line, file_lines, print_file_notes, show
 from droidgate.cli.output.safe_text import one_line, visible
-from droidgate.clients.installing import ClientChange, install_client, settings_with_entry
-from droidgate.model.errors import UsageError
-from droidgate_mappings.clients import load_clients
+from droidgate.serving.client_settings.installing import ClientChange, install_client, settings_with_entry
+from droidgate_mappings.model.errors import UsageError
+from droidgate_mappings.tables.clients import load_clients
 
 Status = Literal["created", "updated", "unchanged", "would change"]
 

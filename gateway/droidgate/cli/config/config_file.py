@@ -14,10 +14,10 @@ from pathlib import Path
 from typing import Any, Final
 
 from droidgate.cli.config.settings import SETTINGS, Setting
-from droidgate.model.errors import UsageError
-from droidgate.parsing.suggestions import closest_name
-from droidgate.parsing.toml_text import line_of, load_toml
-from droidgate.text_safety import one_line
+from droidgate_mappings.model.errors import UsageError
+from droidgate_mappings.text.suggestions import closest_name
+from droidgate_mappings.text.toml_text import line_of, load_toml
+from droidgate_mappings.text_safety import one_line
 
 FILE: Final = "droidgate.toml"
 PROJECT_FILE: Final = "pyproject.toml"
@@ -176,7 +176,7 @@ def _setting_of(key: tuple[str, ...], place: _Place) -> Setting:
 def _check_formats(setting: Setting, value: Any, place: _Place) -> None:
     if setting.kind not in {"format", "formats"}:
         return
-    from droidgate.formats import find_format
+    from droidgate_mappings.formats.format import find_format
 
     for name in [value] if isinstance(value, str) else value:
         try:

@@ -14,8 +14,8 @@ from enum import StrEnum
 from typing import Any, Final, Literal
 
 from droidgate.cli.options import AndroidRelease, ConversionThreshold, DiffThreshold, LintThreshold
-from droidgate.model.errors import UsageError
-from droidgate.model.json_values import Json
+from droidgate_mappings.model.errors import UsageError
+from droidgate_mappings.model.json_values import Json
 
 Kind = Literal["flag", "text", "format", "formats"]
 

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from droidgate.cli.output.json_output import Document, PublishedDocument
-from droidgate.model.json_values import Json
+from droidgate_mappings.model.json_values import Json
 
 
 class ScanDocument(PublishedDocument, schema="droidgate.scan/1"):

@@ -26,8 +26,8 @@ from droidgate.coverage.document_summary import (
 )
 from droidgate.coverage.outcomes import outcomes_in_words
 from droidgate.coverage.reach import obstacle_of
-from droidgate.formats import load_formats
 from droidgate.sources.catalogs.rows import LEFT_OUT
+from droidgate_mappings.formats.format import load_formats
 
 _MOST_ROWS: Final = 10
 _MOST_APPS: Final = 15

@@ -12,9 +12,9 @@ from typing import Any, Final
 from droidgate.cli.exit_codes import ExitCode
 from droidgate.cli.output.pages import Line, Table, amount, show
 from droidgate.cli.output.safe_text import visible
-from droidgate.model.errors import UsageError
-from droidgate.model.json_values import Json, one_line_json
 from droidgate.sources.catalogs.catalog import FORMULA_BEGINNINGS, Answered, Catalog, query
+from droidgate_mappings.model.errors import UsageError
+from droidgate_mappings.model.json_values import Json, one_line_json
 
 MOST_SHOWN: Final = 1_000
 """Most rows of a page; CSV and JSON have all rows."""

@@ -12,7 +12,6 @@ from functools import cached_property
 from pathlib import Path
 from typing import Final
 
-from droidgate.apk.pack import pack
 from droidgate.cli.demo.demonstration_calls import AGENT, PDF_WITH_PHRASE, DemonstrationCalls, short_name
 from droidgate.cli.demo.demonstration_phone import DemonstrationPhone, demonstration_phone
 from droidgate.cli.demo.demonstration_server import DemonstrationServer
@@ -29,16 +28,17 @@ from droidgate.cli.output.grouping import (
 )
 from droidgate.cli.output.pages import Heading, Line, Table, show
 from droidgate.cli.output.summaries import dialect_name, provider_page
-from droidgate.formats import Format, find_format, load_formats
 from droidgate.migration.plan import MigrationPlan, plan_migration
 from droidgate.migration.source_sets import find_source_set
-from droidgate.model.capability import Provider
-from droidgate.model.errors import DroidgateError
-from droidgate.model.findings import Finding
 from droidgate.sources import Providers, read_source
 from droidgate.sources.device import PhoneReading, PhoneRequest, read_phone
-from droidgate.support_matrix import make_matrix
-from droidgate.translate import Conversion, convert, provider_name, translate
+from droidgate_android.apk.pack import pack
+from droidgate_mappings.formats.format import Format, find_format, load_formats
+from droidgate_mappings.formats.support_matrix import make_matrix
+from droidgate_mappings.model.capability import Provider
+from droidgate_mappings.model.errors import DroidgateError
+from droidgate_mappings.model.findings import Finding
+from droidgate_mappings.translate import Conversion, convert, provider_name, translate
 from droidgate_phone.sample_apps import sample_apps_directory
 from droidgate_phone.sample_packages import SamplePackage, sample_packages, signing_key
 

@@ -10,14 +10,20 @@ from operator import eq
 from pathlib import Path
 from typing import TYPE_CHECKING, Final
 
-from droidgate.apk.signing_keys import SigningKey
 from droidgate.cli.output.grouping import count_levels, counted
 from droidgate.cli.output.pages import Line, Table, show
-from droidgate.installed import SHIM_PACKAGE, SHIM_PREFIX
-from droidgate.model.capability import Provider
-from droidgate.model.errors import DroidgateError, InputError
-from droidgate.model.json_values import Json, one_line_json
-from droidgate.parsing.json_text import WRITTEN, parse_json
+from droidgate.shims.client import HostClient
+from droidgate.shims.discovering import ask_broadcast_apps
+from droidgate.shims.installing import install_shim
+from droidgate.shims.place import ShimPlace, place_of
+from droidgate.shims.shell_identity import set_up_identity
+from droidgate.shims.shim_facts import facts_of
+from droidgate_android.apk.signing_keys import SigningKey
+from droidgate_mappings.formats.installed import SHIM_PACKAGE, SHIM_PREFIX
+from droidgate_mappings.model.capability import Provider
+from droidgate_mappings.model.errors import DroidgateError, InputError
+from droidgate_mappings.model.json_values import Json, one_line_json
+from droidgate_mappings.text.json_text import WRITTEN, parse_json
 from droidgate_phone.app_api.values import AndroidError
 from droidgate_phone.apps.agent import Agent, Dialect, NoAnswerError, request_text
 from droidgate_phone.intents import ComponentName
@@ -25,12 +31,6 @@ from droidgate_phone.sample_packages import REPORT, REPORT_PAGES, report
 from droidgate_shim.builder.advertising import frontends_on_request
 from droidgate_shim.builder.shims import BuiltShim, ShimOptions, build_shims
 from droidgate_shim.builder.source_apps import SourceApp, read_source_apps
-from droidgate_shim.host.client import HostClient
-from droidgate_shim.host.discovering import ask_broadcast_apps
-from droidgate_shim.host.installing import install_shim
-from droidgate_shim.host.place import ShimPlace, place_of
-from droidgate_shim.host.shell_identity import set_up_identity
-from droidgate_shim.host.shim_facts import facts_of
 
 if TYPE_CHECKING:
     from droidgate.cli.demo.demonstration_phone import DemonstrationPhone

@@ -15,7 +15,7 @@ from droidgate.devices.device import Device, open_device
 from droidgate.devices.errors import ServerUnreachableError
 from droidgate.devices.installing import install_apks, uninstall
 from droidgate.devices.server import AdbServer, ServerAddress, find_adb
-from droidgate.model.errors import DeviceError
+from droidgate_mappings.model.errors import DeviceError
 from droidgate_phone.phone import VirtualPhone, start_phone
 
 _LOOPBACK: Final = "127.0.0.1"

@@ -10,13 +10,13 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Final
 
-from droidgate.calling.caller import Caller
-from droidgate.calling.subjects import NamePattern
+from droidgate.calls.caller import Caller
+from droidgate.calls.subjects import NamePattern
 from droidgate.cli.demo.demonstration_calls import shorten
 from droidgate.cli.output.pages import Line, Table, show
-from droidgate.extras import install_command, need
-from droidgate.model.errors import UsageError
-from droidgate.user_folders import HOME_VARIABLE
+from droidgate.computer.optional_packages import install_command, need
+from droidgate.computer.user_folders import HOME_VARIABLE
+from droidgate_mappings.model.errors import UsageError
 
 if TYPE_CHECKING:
     from droidgate.devices.device import Device

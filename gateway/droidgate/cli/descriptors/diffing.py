@@ -13,7 +13,8 @@ from droidgate.cli.output.json_output import print_json
 from droidgate.cli.output.pages import Block, Heading, Line, Table, show
 from droidgate.cli.output.safe_text import one_line
 from droidgate.cli.reading import read_all
-from droidgate.compare import (
+from droidgate.sources.differences import diff
+from droidgate_mappings.compare import (
     WEIGHTS,
     Change,
     Comparison,
@@ -21,8 +22,7 @@ from droidgate.compare import (
     ProviderComparison,
     Weight,
 )
-from droidgate.model.errors import UsageError
-from droidgate.sources.differences import diff
+from droidgate_mappings.model.errors import UsageError
 
 _OPENED_HINT: Final = "hint: check that these callers may call it, or restore the rule"
 

@@ -5,11 +5,11 @@ from __future__ import annotations
 from collections.abc import Collection, Iterator, Mapping, Sequence
 from typing import TYPE_CHECKING, Final
 
-from droidgate.application import Application, Query
 from droidgate.cli.output.pages import Block, Heading, Line
 from droidgate.cli.output.safe_text import one_line
-from droidgate.formats import load_formats
 from droidgate.sources.providers import Providers
+from droidgate_mappings.formats.format import load_formats
+from droidgate_mappings.model.application import Application, Query
 
 if TYPE_CHECKING:
     from droidgate.cli.output.documents import InspectedApp
@@ -24,7 +24,7 @@ def applications_of(read: Providers) -> list[Application]:
     applications = list(read.applications)
     # Only what was read from an APK has the archive at hand, and needs the modules that read it.
     if any(hasattr(app.resources, "apk") for app in applications):
-        from droidgate.apk.application import verify_signers
+        from droidgate_android.apk.application import verify_signers
 
         applications = [verify_signers(app) for app in applications]
     return applications

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from droidgate.application import Application
 from droidgate.cli.descriptors.inspected_apps import app_records, applications_of, apps_page, is_signed
 from droidgate.cli.exit_codes import ExitCode
 from droidgate.cli.output.grouping import findings_table
@@ -12,8 +11,9 @@ from droidgate.cli.output.marking import marks_of_all, provider_marks_page
 from droidgate.cli.output.pages import Block, Heading, Line, amount, show
 from droidgate.cli.output.summaries import provider_page
 from droidgate.cli.reading import read_all
-from droidgate.model.capability import CapabilitySet
 from droidgate.sources.providers import Providers
+from droidgate_mappings.model.application import Application
+from droidgate_mappings.model.capability import CapabilitySet
 
 
 def inspect_sources(

@@ -12,8 +12,8 @@ from droidgate.cli.output.json_output import print_json
 from droidgate.cli.output.pages import Line, show
 from droidgate.cli.output.sarif import sarif_log
 from droidgate.cli.reading import Output, print_problem
-from droidgate.model.findings import Level, at_least
 from droidgate.sources.linting import lint
+from droidgate_mappings.model.findings import Level, at_least
 
 
 def lint_sources(

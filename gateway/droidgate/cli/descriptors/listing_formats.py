@@ -8,8 +8,8 @@ from droidgate.cli.exit_codes import ExitCode
 from droidgate.cli.output.documents import DialectRecord, FormatRecord, FormatsDocument, Matrix
 from droidgate.cli.output.json_output import print_json
 from droidgate.cli.output.pages import Block, Heading, Line, Table, show
-from droidgate.formats import Format, load_formats
-from droidgate.support_matrix import SupportMatrix, cell_text, make_matrix
+from droidgate_mappings.formats.format import Format, load_formats
+from droidgate_mappings.formats.support_matrix import SupportMatrix, cell_text, make_matrix
 
 
 def list_formats(*, with_matrix: bool, as_json: bool) -> int:

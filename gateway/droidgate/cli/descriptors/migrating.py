@@ -7,7 +7,6 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
-from droidgate import text_safety
 from droidgate.cli.descriptors.converting import conversion_page, fidelity_document, reaches
 from droidgate.cli.exit_codes import ExitCode
 from droidgate.cli.options import ConversionThreshold
@@ -30,9 +29,10 @@ from droidgate.cli.output.safe_text import visible
 from droidgate.cli.reading import read_all
 from droidgate.migration.migrating import Migration, migrate
 from droidgate.migration.source_sets import Language
-from droidgate.model.errors import UsageError
 from droidgate.sources.choosing import provider_label
 from droidgate.sources.providers import Providers
+from droidgate_mappings import text_safety
+from droidgate_mappings.model.errors import UsageError
 
 
 @dataclass(frozen=True, slots=True)

@@ -5,13 +5,13 @@ from __future__ import annotations
 import hashlib
 from pathlib import Path
 
-from droidgate.android_names import android_name
 from droidgate.cli.exit_codes import ExitCode
 from droidgate.cli.output.documents import PackDocument, PackedFile, SignerRecord
 from droidgate.cli.output.json_output import print_json
 from droidgate.cli.output.pages import Block, Heading, Line, Table, file_lines, print_file_notes, show
 from droidgate.cli.reading import print_problem
-from droidgate.packing import PackedApp
+from droidgate.migration.packing import PackedApp
+from droidgate_mappings.tables.android_names import android_name
 
 
 def report_packing(

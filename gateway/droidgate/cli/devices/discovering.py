@@ -5,9 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator, Sequence
 from typing import Final
 
-from droidgate.android_names import android_name
-from droidgate.callability import REPORTED_AS_DISABLED
-from droidgate.calling.phones import open_device
+from droidgate.calls.phones import open_device
 from droidgate.cli.exit_codes import ExitCode
 from droidgate.cli.output.grouping import findings_table
 from droidgate.cli.output.marking import provider_marks_page
@@ -15,13 +13,15 @@ from droidgate.cli.output.pages import Block, Heading, Line, Table, amount, prin
 from droidgate.cli.output.safe_text import one_line
 from droidgate.cli.output.summaries import dialect_name, left_out_line
 from droidgate.cli.reading import print_problem
-from droidgate.installed import own_app
-from droidgate.model.capability import Provider
-from droidgate.model.errors import InputError
-from droidgate.model.findings import Finding, Level
 from droidgate.sources.callability import Callability, callability_of, finder_of
 from droidgate.sources.device import InstalledApp, PhoneReading
-from droidgate.text_safety.marks import text_marks
+from droidgate_mappings.formats.installed import own_app
+from droidgate_mappings.model.capability import Provider
+from droidgate_mappings.model.errors import InputError
+from droidgate_mappings.model.findings import Finding, Level
+from droidgate_mappings.model.reachability import REPORTED_AS_DISABLED
+from droidgate_mappings.tables.android_names import android_name
+from droidgate_mappings.text_safety.marks import text_marks
 
 _COLUMNS: Final = ("PACKAGE", "COMPONENT", "PROTOCOL", "CAPABILITIES", "CALLS")
 _LONGEST: Final = {"PACKAGE": 40, "COMPONENT": 40}

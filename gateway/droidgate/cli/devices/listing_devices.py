@@ -5,7 +5,6 @@ from __future__ import annotations
 from collections.abc import Iterable
 from typing import Final
 
-from droidgate.android_names import android_name
 from droidgate.cli.exit_codes import ExitCode
 from droidgate.cli.output.documents import DeviceRecord, DevicesDocument
 from droidgate.cli.output.json_output import print_json
@@ -13,6 +12,7 @@ from droidgate.cli.output.pages import Block, Line, Table, show
 from droidgate.cli.phone.running_phones import running_phones, way_to
 from droidgate.devices.describing import list_devices
 from droidgate.devices.server import AdbServer
+from droidgate_mappings.tables.android_names import android_name
 
 _COLUMNS: Final = ("SERIAL", "STATE", "MODEL", "ANDROID", "FEATURES", "TO DO")
 _SHOWN_FEATURES: Final = ("shell_v2", "stat_v2", "ls_v2", "abb_exec")

@@ -11,14 +11,14 @@ from collections.abc import Iterable
 from typing import Literal
 
 from droidgate.cli.output.json_output import Document, PublishedDocument
-from droidgate.compare import Comparison, Weight
-from droidgate.installed import OwnApp
-from droidgate.model.capability import Provider
-from droidgate.model.errors import DroidgateError
-from droidgate.model.findings import Finding
-from droidgate.model.names import NameEntry
-from droidgate.text_safety.marks import TextMark
-from droidgate_mappings.capacity import Capacity
+from droidgate_mappings.compare import Comparison, Weight
+from droidgate_mappings.formats.installed import OwnApp
+from droidgate_mappings.model.capability import Provider
+from droidgate_mappings.model.errors import DroidgateError
+from droidgate_mappings.model.findings import Finding
+from droidgate_mappings.model.names import NameEntry
+from droidgate_mappings.tables.capacity import Capacity
+from droidgate_mappings.text_safety.marks import TextMark
 
 
 class Problem(Document):

@@ -8,7 +8,7 @@ from typing import Final
 
 from droidgate.cli.output.pages import Block, Heading, Line, Table
 from droidgate.cli.output.safe_text import one_line
-from droidgate.model.findings import CONVERSION_LEVELS, LINT_LEVELS, Finding, Level
+from droidgate_mappings.model.findings import CONVERSION_LEVELS, LINT_LEVELS, Finding, Level
 
 _ORDER: Final = {
     level: position for scale in (CONVERSION_LEVELS, LINT_LEVELS) for position, level in enumerate(scale)

@@ -7,10 +7,10 @@ from typing import Final
 
 from droidgate.cli.output.pages import Block, Heading, Line
 from droidgate.cli.output.safe_text import cut, one_line
-from droidgate.model.capability import Provider
-from droidgate.model.findings import Level
-from droidgate.text_safety.marks import TextMark, text_marks
-from droidgate.translate import provider_name
+from droidgate_mappings.model.capability import Provider
+from droidgate_mappings.model.findings import Level
+from droidgate_mappings.text_safety.marks import TextMark, text_marks
+from droidgate_mappings.translate import provider_name
 
 _MOST_LINES: Final = 12
 _MOST_PLACES: Final = 3

@@ -1,6 +1,6 @@
 """Text from apps, shown as text: nothing in it can steer a terminal or hide.
 
-Names and descriptions come from apps and are data. Their hidden characters (`droidgate.text_safety`), tabs
+Names and descriptions come from apps and are data. Their hidden characters (`droidgate_mappings.text_safety`), tabs
 and line ends are shown by their code.
 """
 
@@ -9,8 +9,8 @@ from __future__ import annotations
 import re
 from typing import Final
 
-from droidgate import text_safety
-from droidgate.text_safety import one_line
+from droidgate_mappings import text_safety
+from droidgate_mappings.text_safety import one_line
 
 __all__ = ["ascii_json", "cut", "one_line", "visible", "visible_json"]
 

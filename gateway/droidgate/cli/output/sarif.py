@@ -10,9 +10,9 @@ from pathlib import Path, PurePath
 from typing import Final
 from urllib.parse import quote
 
-from droidgate.model.findings import FINDING_CODES, Finding, Level
-from droidgate.model.json_values import Json
-from droidgate.text_safety import visible
+from droidgate_mappings.model.findings import FINDING_CODES, Finding, Level
+from droidgate_mappings.model.json_values import Json
+from droidgate_mappings.text_safety import visible
 
 _SCHEMA: Final = "https://json.schemastore.org/sarif-2.1.0.json"
 _ROOT: Final = "SRCROOT"

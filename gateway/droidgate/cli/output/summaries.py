@@ -6,11 +6,11 @@ import re
 from collections.abc import Iterator, Mapping, Sequence
 from typing import Final
 
-from droidgate.access_words import enabled_words
 from droidgate.cli.output.pages import Block, Heading, Line, Table, amount
 from droidgate.cli.output.safe_text import one_line
-from droidgate.model.capability import Capability, Provider
-from droidgate.model.types import (
+from droidgate_mappings.model.access_words import enabled_words
+from droidgate_mappings.model.capability import Capability, Provider
+from droidgate_mappings.model.types import (
     AllOfType,
     AnyType,
     ArrayType,
@@ -20,8 +20,8 @@ from droidgate.model.types import (
     RefType,
     Type,
 )
-from droidgate.translate import provider_name
-from droidgate_mappings.tables import find_binding
+from droidgate_mappings.tables.loading import find_binding
+from droidgate_mappings.translate import provider_name
 
 _LONGEST: Final = {"INPUT": 70, "OUTPUT": 70, "DESCRIPTION": 100}
 _DEPTH: Final = 2

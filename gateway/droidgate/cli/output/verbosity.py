@@ -10,7 +10,7 @@ from typing import Annotated, Final, TypeAlias
 import typer
 
 from droidgate.cli.added_options import Body, add_options
-from droidgate.model.errors import UsageError
+from droidgate_mappings.model.errors import UsageError
 
 Quiet: TypeAlias = Annotated[
     int,
@@ -79,7 +79,7 @@ def _print_steps() -> None:
     import logging
 
     from droidgate.cli.output.safe_text import visible
-    from droidgate.steps import LOGGER
+    from droidgate_mappings.steps import LOGGER
 
     class Printer(logging.Handler):
         def emit(self, record: logging.LogRecord) -> None:
@@ -94,7 +94,7 @@ def _print_steps() -> None:
 def _print_no_steps() -> None:
     import logging
 
-    from droidgate.steps import LOGGER
+    from droidgate_mappings.steps import LOGGER
 
     for handler in list(LOGGER.handlers):
         LOGGER.removeHandler(handler)

@@ -13,8 +13,8 @@ from droidgate.cli.phone.documents import PhoneApp, PhoneAppsDocument
 from droidgate.cli.phone.running_phones import find_phone
 from droidgate.cli.reading import print_problem
 from droidgate.devices.device import open_device
-from droidgate.formats import load_formats
 from droidgate.sources.device import PhoneRequest, read_phone
+from droidgate_mappings.formats.format import load_formats
 
 
 def list_phone_apps(port: int | None, *, as_json: bool) -> int:

@@ -15,15 +15,15 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Final
 
-from droidgate.android_names import android_name
 from droidgate.cli.exit_codes import ExitCode
 from droidgate.cli.output.json_output import print_json
 from droidgate.cli.output.pages import Line, amount, print_note, show
 from droidgate.cli.phone.documents import PhoneStartDocument
 from droidgate.cli.phone.running_phones import RunningPhone, forget_phone, record_phone
 from droidgate.devices.virtual_ports import remember_port
-from droidgate.model.errors import DeviceError, InputError
-from droidgate.parsing.json_text import parse_json
+from droidgate_mappings.model.errors import DeviceError, InputError
+from droidgate_mappings.tables.android_names import android_name
+from droidgate_mappings.text.json_text import parse_json
 
 if TYPE_CHECKING:
     from droidgate_phone.phone import VirtualPhone

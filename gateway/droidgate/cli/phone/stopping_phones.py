@@ -12,7 +12,7 @@ from droidgate.cli.output.json_output import print_json
 from droidgate.cli.output.pages import Line, show
 from droidgate.cli.phone.documents import PhoneStopDocument
 from droidgate.cli.phone.running_phones import find_phone, forget_phone, process_lives
-from droidgate.model.errors import DeviceError
+from droidgate_mappings.model.errors import DeviceError
 
 _SECONDS_TO_STOP: Final = 20.0
 _SECONDS_BETWEEN: Final = 0.02

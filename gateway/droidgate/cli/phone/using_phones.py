@@ -5,8 +5,6 @@ from __future__ import annotations
 from collections.abc import Sequence
 from pathlib import Path, PurePosixPath
 
-from droidgate.android_names import android_name
-from droidgate.apk.bundle_files import open_app
 from droidgate.cli.exit_codes import ExitCode
 from droidgate.cli.output.json_output import print_json
 from droidgate.cli.output.pages import Line, Table, show
@@ -21,7 +19,9 @@ from droidgate.cli.phone.documents import (
 from droidgate.cli.phone.running_phones import find_phone, running_phones
 from droidgate.devices.device import Device, open_device
 from droidgate.devices.installing import install_apks
-from droidgate.model.errors import InputError
+from droidgate_android.apk.bundle_files import open_app
+from droidgate_mappings.model.errors import InputError
+from droidgate_mappings.tables.android_names import android_name
 
 _MOST_BYTES = 512 * 1024 * 1024
 

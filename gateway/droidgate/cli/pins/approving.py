@@ -6,16 +6,16 @@ import sys
 from collections.abc import Iterable, Sequence
 from typing import Final
 
-from droidgate.calling.declared import (
+from droidgate.calls.declared import (
     DeclaredCapability,
     approve,
     declared_capabilities,
     named_capabilities,
     screen_capabilities,
 )
-from droidgate.calling.phones import open_device
-from droidgate.calling.pins import PinRecord, PinStore, diff
-from droidgate.calling.targets import SCREENS
+from droidgate.calls.phones import open_device
+from droidgate.calls.pins import PinRecord, PinStore, diff
+from droidgate.calls.targets import SCREENS
 from droidgate.cli.exit_codes import ExitCode
 from droidgate.cli.output.json_output import print_json
 from droidgate.cli.output.marking import marks_page
@@ -24,9 +24,9 @@ from droidgate.cli.output.safe_text import one_line
 from droidgate.cli.output.summaries import input_summary, output_summary
 from droidgate.cli.pins.documents import PinEntry, PinsApproveDocument, RefusedCapability
 from droidgate.cli.pins.listing_pins import changes_page, no_match
-from droidgate.model.capability import Capability
-from droidgate.model.errors import UsageError
-from droidgate.text_safety.marks import text_marks
+from droidgate_mappings.model.capability import Capability
+from droidgate_mappings.model.errors import UsageError
+from droidgate_mappings.text_safety.marks import text_marks
 
 _LONGEST_DESCRIPTION: Final = 400
 _HINTS: Final = {

@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import Literal
 
 from droidgate.cli.output.json_output import Document, PublishedDocument
-from droidgate.compare import Comparison
+from droidgate_mappings.compare import Comparison
 
 
 class PinEntry(Document):

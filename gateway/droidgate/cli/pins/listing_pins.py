@@ -6,11 +6,11 @@ import re
 from collections.abc import Iterable, Sequence
 from typing import Final
 
-from droidgate.calling.declared import PinDifference, compare_pin, declared_capabilities, screen_capabilities
-from droidgate.calling.phones import open_device
-from droidgate.calling.pins import PinRecord, PinStore
-from droidgate.calling.subjects import NamePattern
-from droidgate.calling.targets import SCREENS
+from droidgate.calls.declared import PinDifference, compare_pin, declared_capabilities, screen_capabilities
+from droidgate.calls.phones import open_device
+from droidgate.calls.pins import PinRecord, PinStore
+from droidgate.calls.subjects import NamePattern
+from droidgate.calls.targets import SCREENS
 from droidgate.cli.exit_codes import ExitCode
 from droidgate.cli.output.json_output import print_json
 from droidgate.cli.output.pages import Block, Heading, Line, Table, amount, show
@@ -22,10 +22,10 @@ from droidgate.cli.pins.documents import (
     PinsListDocument,
     PinsRemoveDocument,
 )
-from droidgate.compare import Comparison
-from droidgate.model.errors import UsageError
-from droidgate.model.json_values import one_line_json
-from droidgate.parsing.suggestions import closest_name
+from droidgate_mappings.compare import Comparison
+from droidgate_mappings.model.errors import UsageError
+from droidgate_mappings.model.json_values import one_line_json
+from droidgate_mappings.text.suggestions import closest_name
 
 _COLUMNS: Final = ("CAPABILITY", "PROTOCOL", "CLIENT", "SIGNER", "APPROVED")
 _SHORT_DIGEST: Final = 12

@@ -103,7 +103,7 @@ def _serve(  # noqa: PLR0913
     HTTP, clients send the token in the file that is named at the start.
     """
     from droidgate.cli.serve.serving import plan_and_print, serve_and_report
-    from droidgate.model.errors import UsageError
+    from droidgate_mappings.model.errors import UsageError
 
     if plan:
         return plan_and_print(

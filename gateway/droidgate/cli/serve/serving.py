@@ -11,7 +11,7 @@ from droidgate.cli.exit_codes import ExitCode
 from droidgate.cli.output.json_output import print_json
 from droidgate.cli.output.pages import Line, Table, amount, print_note, show
 from droidgate.cli.serve.documents import PlannedAppPart, ServedPart, ServePlanDocument
-from droidgate.extras import need
+from droidgate.computer.optional_packages import need
 
 if TYPE_CHECKING:
     from droidgate.serving.running import Listening
@@ -80,7 +80,7 @@ def serve_and_report(  # noqa: PLR0913
         WriteError: the trace cannot be written, or there is a file of its name.
     """
     need("mcp", "serve")
-    from droidgate.calling.traces import open_trace
+    from droidgate.calls.traces import open_trace
     from droidgate.serving.http import parse_address
     from droidgate.serving.running import phone_tools, serve_tools
     from droidgate.serving.search import SearchTools

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Final, Literal
 
 from droidgate.cli.exit_codes import ExitCode
 from droidgate.cli.output.pages import print_note
-from droidgate.extras import need
+from droidgate.computer.optional_packages import need
 
 if TYPE_CHECKING:
     from collections.abc import Sequence

@@ -8,8 +8,8 @@ from droidgate.cli.exit_codes import ExitCode
 from droidgate.cli.output.json_output import print_json
 from droidgate.cli.shim.documents import ShimCallDocument
 from droidgate.devices.device import open_device
-from droidgate_shim.host.calling import call_shim
-from droidgate_shim.host.place import place_of
+from droidgate.shims.calling import call_shim
+from droidgate.shims.place import place_of
 
 
 def call_and_report(

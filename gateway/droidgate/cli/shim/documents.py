@@ -6,10 +6,10 @@ from typing import Literal
 
 from droidgate.cli.output.documents import Problem
 from droidgate.cli.output.json_output import Document, PublishedDocument
-from droidgate.model.findings import Finding
-from droidgate.model.json_values import Json
-from droidgate.text_safety.marks import TextMark
-from droidgate_shim.host.answers import Status
+from droidgate.shims.answers import Status
+from droidgate_mappings.model.findings import Finding
+from droidgate_mappings.model.json_values import Json
+from droidgate_mappings.text_safety.marks import TextMark
 
 StepOutcome = Literal["done", "refused", "not-needed", "left-out"]
 

@@ -10,8 +10,8 @@ from droidgate.cli.output.pages import Line, amount, show
 from droidgate.cli.output.safe_text import one_line
 from droidgate.cli.shim.documents import GrantRecord, ShimGrantDocument
 from droidgate.devices.device import open_device
-from droidgate_shim.host.granting import GrantChange, grant_capabilities, revoke_capabilities
-from droidgate_shim.host.place import ShimPlace, place_of
+from droidgate.shims.granting import GrantChange, grant_capabilities, revoke_capabilities
+from droidgate.shims.place import ShimPlace, place_of
 
 
 def grant_and_report(

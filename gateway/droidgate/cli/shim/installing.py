@@ -32,9 +32,7 @@ from droidgate.cli.shim.documents import (
 )
 from droidgate.cli.shim.summaries import DETAILS, app_name, installed_summary
 from droidgate.devices.device import open_device
-from droidgate.installed import SHIM_PACKAGE
-from droidgate.model.errors import UsageError
-from droidgate_shim.host.installations import (
+from droidgate.shims.installations import (
     InstalledShims,
     InstallRequest,
     Ready,
@@ -43,8 +41,10 @@ from droidgate_shim.host.installations import (
     prepare_shims,
     uninstall_shims,
 )
-from droidgate_shim.host.place import place_of
-from droidgate_shim.host.steps import Step
+from droidgate.shims.place import place_of
+from droidgate.shims.steps import Step
+from droidgate_mappings.formats.installed import SHIM_PACKAGE
+from droidgate_mappings.model.errors import UsageError
 
 _QUESTION: Final = (
     "Agents that call by an Intent, as the prototype of Mobile-MCP does, cannot be distinguished. "

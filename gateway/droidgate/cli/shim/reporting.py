@@ -5,7 +5,6 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 from typing import Final
 
-from droidgate.android_names import android_name
 from droidgate.cli.exit_codes import ExitCode
 from droidgate.cli.output.json_output import print_json
 from droidgate.cli.output.page_length import shows_details
@@ -14,11 +13,12 @@ from droidgate.cli.output.safe_text import one_line
 from droidgate.cli.shim.documents import ShimCheck, ShimDoctorDocument, ShimStatusDocument, ShimStatusRecord
 from droidgate.cli.shim.summaries import checks_summary, found_words, status_summary
 from droidgate.devices.device import open_device
-from droidgate.installed import SHIM_PACKAGE
-from droidgate_shim.host.access import APP_FUNCTIONS_SDK
-from droidgate_shim.host.answers import Access, Status
-from droidgate_shim.host.doctor import Check, examine
-from droidgate_shim.host.place import InstalledShim, ShimPlace, installed_shims, place_of, target_problem
+from droidgate.shims.access import APP_FUNCTIONS_SDK
+from droidgate.shims.answers import Access, Status
+from droidgate.shims.doctor import Check, examine
+from droidgate.shims.place import InstalledShim, ShimPlace, installed_shims, place_of, target_problem
+from droidgate_mappings.formats.installed import SHIM_PACKAGE
+from droidgate_mappings.tables.android_names import android_name
 
 _ACCESS: Final = {
     "battery_exempt": "be started while it does not run",

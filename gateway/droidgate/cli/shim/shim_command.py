@@ -203,8 +203,8 @@ def _install(  # noqa: PLR0913
     unless you say so.
     """
     from droidgate.cli.shim.installing import install_and_report
+    from droidgate.shims.installations import InstallRequest
     from droidgate_shim.builder.building import BuildRequest
-    from droidgate_shim.host.installations import InstallRequest
 
     build = BuildRequest(
         sources=tuple(sources or ()),

@@ -9,11 +9,11 @@ from droidgate.cli.output.grouping import count_levels, counted, security_blocks
 from droidgate.cli.output.pages import Block, Heading, Line, Table, amount
 from droidgate.cli.output.safe_text import one_line
 from droidgate.cli.shim.documents import ShimStatusRecord
-from droidgate.installed import SHIM_PREFIX
-from droidgate_shim.host.answers import Status
-from droidgate_shim.host.doctor import Check
-from droidgate_shim.host.installations import InstalledShims
-from droidgate_shim.host.steps import Step
+from droidgate.shims.answers import Status
+from droidgate.shims.doctor import Check
+from droidgate.shims.installations import InstalledShims
+from droidgate.shims.steps import Step
+from droidgate_mappings.formats.installed import SHIM_PREFIX
 
 DETAILS: Final = "--details shows"
 ASKING: Final = "asking apps for their tools"

@@ -17,8 +17,8 @@ from droidgate.cli.shim.documents import ShimChange, ShimSyncDocument
 from droidgate.cli.shim.installing import steps_table
 from droidgate.cli.shim.summaries import ASKING, app_name, refused_blocks
 from droidgate.devices.device import open_device
-from droidgate_shim.host.place import place_of
-from droidgate_shim.host.sync_runs import Synced, SyncPlan, carry_out, findings_of, plan_sync
+from droidgate.shims.place import place_of
+from droidgate.shims.sync_runs import Synced, SyncPlan, carry_out, findings_of, plan_sync
 
 
 def sync_and_report(

@@ -25,7 +25,7 @@ from droidgate.coverage.document_details import (
 )
 from droidgate.coverage.document_summary import REACHES
 from droidgate.coverage.html.safe import shell_word, shortened, shortened_name, shown, shown_json
-from droidgate.model.json_values import Json, one_line_json
+from droidgate_mappings.model.json_values import Json, one_line_json
 
 MOST_IN_LIST: Final = 160
 """Characters of a text in the columns; the whole of a longer one is in its app's pack."""

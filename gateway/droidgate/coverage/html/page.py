@@ -8,14 +8,14 @@ from functools import cache
 from importlib.resources import files
 from typing import TYPE_CHECKING, Any, Final
 
+from droidgate.computer.optional_packages import need
 from droidgate.coverage.document import Report
 from droidgate.coverage.document_summary import REACHES
 from droidgate.coverage.html import views
 from droidgate.coverage.html.packing import pack
 from droidgate.coverage.html.safe import ends_tell, finalized, marked, script_json
 from droidgate.coverage.outcomes import outcomes_in_words
-from droidgate.extras import need
-from droidgate.model.json_values import Json
+from droidgate_mappings.model.json_values import Json
 
 if TYPE_CHECKING:
     from jinja2 import Environment

@@ -5,9 +5,9 @@ from __future__ import annotations
 import shlex
 from typing import Any, Final
 
-from droidgate.extras import need
-from droidgate.model.json_values import Json, one_line_json
-from droidgate.text_safety import visible, visible_json
+from droidgate.computer.optional_packages import need
+from droidgate_mappings.model.json_values import Json, one_line_json
+from droidgate_mappings.text_safety import visible, visible_json
 
 _ENDS_TELL: Final = frozenset("/#")
 _IN_SCRIPT: Final = str.maketrans({"<": "\\u003c", ">": "\\u003e", "&": "\\u0026"})

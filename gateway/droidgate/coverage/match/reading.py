@@ -8,7 +8,7 @@ from contextlib import contextmanager
 from dataclasses import dataclass
 from typing import Final, Self
 
-from droidgate.cores import usable_cores
+from droidgate.computer.cores import usable_cores
 from droidgate.coverage.match.features import CapabilityText, FeatureMaker, Features, declared_text, parts_of
 from droidgate.coverage.match.reading_process import ReadingProcess
 from droidgate.coverage.match.words import Vocabulary

@@ -9,9 +9,9 @@ from dataclasses import dataclass
 from functools import lru_cache
 from typing import Final
 
+from droidgate.computer.optional_packages import need
 from droidgate.coverage.match.features import UNKNOWN_VERB, Features, Sense
 from droidgate.coverage.match.words import actions_alike
-from droidgate.extras import need
 
 THRESHOLD: Final = 0.5
 """From this score on two capabilities serve one use case."""

@@ -1,4 +1,4 @@
-"""Which use cases of Android's guideline a capability serves (`droidgate_mappings.taxonomy`)."""
+"""Which use cases of Android's guideline a capability serves (`droidgate_mappings.tables.taxonomy`)."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ from typing import Final
 
 from droidgate.coverage.match.features import CapabilityText, Sense, declared_text, features_of
 from droidgate.coverage.match.words import Vocabulary
-from droidgate_mappings.taxonomy import Cue, load_taxonomy, load_words
+from droidgate_mappings.tables.taxonomy import Cue, load_taxonomy, load_words
 
 LEAST_SCORE: Final = 0.45
 """A lower one is not told."""

@@ -12,11 +12,11 @@ from collections.abc import Iterable, Iterator
 from pathlib import Path
 from typing import Final
 
+from droidgate.computer.optional_packages import need
 from droidgate.coverage.match.features import CapabilityText, declared_text
 from droidgate.coverage.match.words import Vocabulary
-from droidgate.extras import need
-from droidgate.model.errors import InputError
-from droidgate_mappings.taxonomy import load_words
+from droidgate_mappings.model.errors import InputError
+from droidgate_mappings.tables.taxonomy import load_words
 
 ENDINGS: Final = (".txt", ".vec")
 LEAST_LIKENESS: Final = 0.6

@@ -11,7 +11,7 @@ from functools import cache
 from itertools import chain
 from typing import Final
 
-from droidgate_mappings.taxonomy import Meaning, load_words
+from droidgate_mappings.tables.taxonomy import Meaning, load_words
 
 # Vowel signs of Indic scripts and their like: parts of words, and no letters to `re`.
 _SIGNS: Final = "".join(

@@ -9,8 +9,8 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import Any, Final
 
-from droidgate.model.json_values import Json
-from droidgate_mappings.mobile_agent import MobileAgentCommand, load_mobile_agent
+from droidgate_mappings.model.json_values import Json
+from droidgate_mappings.tables.mobile_agent import MobileAgentCommand, load_mobile_agent
 
 _ANY_OBJECT: Final = {"type": "object", "additionalProperties": True}
 _RESULT: Final = "result"

@@ -17,12 +17,12 @@ from typing import Final, Literal
 import anyio
 import uvicorn
 
+from droidgate.calls.screen.tools import DEFAULT_SECONDS, MobileAgentTools
 from droidgate.devices.device import open_device
-from droidgate.mobile_agent.tools import DEFAULT_SECONDS, MobileAgentTools
-from droidgate.model.errors import UsageError
 from droidgate.serving.http import HttpAddress, http_application, http_server, listen
 from droidgate.serving.mobile_agent.server import EXTENSIONS, Extension, MobileAgentServer, Role
 from droidgate.serving.tokens import TokenCheck, is_token, read_or_make_token, token_file
+from droidgate_mappings.model.errors import UsageError
 
 DATA_PORT: Final = 8020
 ACTION_PORT: Final = 8021

@@ -17,11 +17,11 @@ from mcp.server.caching import CacheHint
 from mcp.server.context import ServerRequestContext
 from mcp.server.lowlevel.server import Server
 
-from droidgate.mobile_agent.tools import MobileAgentTools
-from droidgate.model.errors import DroidgateError
-from droidgate.model.json_values import Json
+from droidgate.calls.screen.tools import MobileAgentTools
 from droidgate.serving.mobile_agent.documents import DEVICE, with_devices, wrap, write_tool
-from droidgate_mappings.mobile_agent import MobileAgentCommand, mobile_agent_commands, more_tools
+from droidgate_mappings.model.errors import DroidgateError
+from droidgate_mappings.model.json_values import Json
+from droidgate_mappings.tables.mobile_agent import MobileAgentCommand, mobile_agent_commands, more_tools
 from droidgate_mcp.tables import MODERN
 
 Role = Literal["data_collection", "action"]

@@ -9,15 +9,15 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any, Final, Self
 
-from droidgate.cores import usable_cores
-from droidgate.extras import need
-from droidgate.installed import OWN_PREFIX, own_app
-from droidgate.model.errors import BudgetError, InputError, UsageError
-from droidgate.parsing.json_text import parse_json
+from droidgate.computer.cores import usable_cores
+from droidgate.computer.optional_packages import need
 from droidgate.sources.catalogs.names import CATALOG_FILE, LOG_FILE, catalog_folder
 from droidgate.sources.catalogs.rows import LEFT_OUT, OWN_APP, SCHEMA_VERSION, TABLES
 from droidgate.sources.folders import read_bytes
 from droidgate.sources.spelling import printable
+from droidgate_mappings.formats.installed import OWN_PREFIX, own_app
+from droidgate_mappings.model.errors import BudgetError, InputError, UsageError
+from droidgate_mappings.text.json_text import parse_json
 
 CATALOG_SCHEMA: Final = f"droidgate.catalog/{SCHEMA_VERSION}"
 

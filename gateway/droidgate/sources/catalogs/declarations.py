@@ -6,10 +6,10 @@ from typing import TypeVar
 
 from pydantic import ValidationError
 
-from droidgate.model.errors import InputError
-from droidgate.model.json_values import Json
-from droidgate.model.types import Frozen
-from droidgate.parsing.json_text import WRITTEN, parse_json
+from droidgate_mappings.model.errors import InputError
+from droidgate_mappings.model.json_values import Json
+from droidgate_mappings.model.types import Frozen
+from droidgate_mappings.text.json_text import WRITTEN, parse_json
 
 Part = TypeVar("Part", bound=Frozen)
 

@@ -6,8 +6,8 @@ import re
 from pathlib import Path
 from typing import Final
 
-from droidgate.model.errors import InputError
-from droidgate.parsing.project_files import read_start
+from droidgate_android.projects.project_files import read_start
+from droidgate_mappings.model.errors import InputError
 
 CATALOG_FILE: Final = "catalog.json"
 LOG_FILE: Final = "scan.jsonl"

@@ -11,16 +11,16 @@ from typing import Any, Final
 
 from pydantic import ValidationError
 
-from droidgate.formats import load_formats
-from droidgate.model.capability import Place, Provider, State
-from droidgate.model.errors import BudgetError, InputError
-from droidgate.model.findings import Finding, Level, finding_code
 from droidgate.sources.catalogs.catalog import Ask, Catalog
 from droidgate.sources.catalogs.declarations import read_part
 from droidgate.sources.catalogs.names import CATALOG_FILE
 from droidgate.sources.format_reading import ReadOptions
 from droidgate.sources.providers import Providers
 from droidgate.sources.spelling import join_shown
+from droidgate_mappings.formats.format import load_formats
+from droidgate_mappings.model.capability import Place, Provider, State
+from droidgate_mappings.model.errors import BudgetError, InputError
+from droidgate_mappings.model.findings import Finding, Level, finding_code
 
 DECLARATIONS_ALONE: Final = finding_code(
     "catalog-without-apps",

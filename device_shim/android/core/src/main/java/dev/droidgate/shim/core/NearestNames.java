@@ -6,7 +6,7 @@ import java.util.List;
 import java.util.Locale;
 import java.util.TreeMap;
 
-/** Which declared names a misspelled one is closest to ({@code droidgate.calls.names}). */
+/** Which declared names a misspelled one is closest to ({@code droidgate_mappings.text.nearest_names}). */
 final class NearestNames {
     /** Longer names are not compared: the work grows with the product of the lengths. */
     private static final int LONGEST = 64;

@@ -5,7 +5,7 @@ import java.util.List;
 
 /**
  * A string pattern: an automaton over code points that tells in linear time whether the pattern matches
- * somewhere in a text, with the same states and limits as {@code droidgate.calls.patterns}.
+ * somewhere in a text, with the same states and limits as {@code droidgate_mappings.values.patterns}.
  */
 public final class Pattern {
     private static final int MAX_STATES = 4_000;

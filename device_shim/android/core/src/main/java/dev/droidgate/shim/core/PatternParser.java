@@ -4,7 +4,7 @@ import java.util.ArrayList;
 import java.util.Arrays;
 import java.util.List;
 
-/** Reads a pattern of the subset into a tree ({@code droidgate.calls.patterns}). */
+/** Reads a pattern of the subset into a tree ({@code droidgate_mappings.values.patterns}). */
 final class PatternParser {
     private static final int MAX_DEPTH = 50;
     private static final int MAX_PATTERN = 2_000;

@@ -9,7 +9,7 @@ import java.util.Map;
 
 /**
  * Fits values to declared types: what is of the declared kind is taken, what spells it is bent and reported, all
- * else is refused, as {@code droidgate.calls.values} does.
+ * else is refused, as {@code droidgate_mappings.values.coercion} does.
  */
 final class ValueFitter {
     private static final int MAX_DEPTH = 64;

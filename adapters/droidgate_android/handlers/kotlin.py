@@ -1,0 +1,131 @@
+"""Kotlin that every protocol's handlers share: the class that the app's author fills in.
+
+The classes around it stay Java: they are made anew by droidgate, and Kotlin implements them as they are.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from typing import Final
+
+from droidgate_android.handlers.java import java_string, write_capabilities_class
+from droidgate_android.handlers.methods import Method, MethodParameter, ValueKind, methods_of
+from droidgate_android.handlers.places import ClassPlace
+from droidgate_mappings.formats.format import Artifact
+from droidgate_mappings.model.capability import Provider
+
+KOTLIN_TYPES: Final[dict[ValueKind, str]] = {
+    "boolean": "Boolean",
+    "int32": "Int",
+    "int64": "Long",
+    "float": "Float",
+    "double": "Double",
+    "string": "String",
+    "bytes": "ByteArray",
+    "array": "JSONArray",
+    "object": "JSONObject",
+    "any": "Any",
+    "void": "Unit",
+}
+_WIDTH: Final = 100
+
+
+def kotlin_string(text: str) -> str:
+    """Return a Kotlin string literal in ASCII."""
+    return java_string(text).replace("$", "\\$")
+
+
+def kotlin_comment(text: str, indent: str, tags: Sequence[tuple[str, str]] = ()) -> list[str]:
+    """Return a KDoc comment of a text, word for word, and its tags (`@param name`, `@return`).
+
+    Only what would end the comment, begin another or look like a tag is set apart by a blank.
+    """
+    lines = list(_comment_lines(text, indent))
+    for tag, about in tags:
+        lines.extend(_comment_lines(f"@{tag} ", indent, about))
+    if len(lines) == 1:
+        return [f"{indent}/** {lines[0]} */"]
+    return [f"{indent}/**", *(f"{indent} * {line}".rstrip() for line in lines), f"{indent} */"]
+
+
+def _comment_lines(text: str, indent: str, about: str | None = None) -> Iterator[str]:
+    head, body = ("", text) if about is None else (text, about)
+    width = _WIDTH - len(indent) - 3
+    for paragraph in body.splitlines() or [""]:
+        line = head
+        head = ""
+        for word in _safe_words(paragraph):
+            if line.strip() and len(line.rstrip()) + 1 + len(word) > width:
+                yield line.rstrip()
+                line = ""
+            line += f"{word} " if line or not word.startswith("@") else f"\u00a0{word} "
+        yield line.rstrip()
+
+
+def _safe_words(text: str) -> list[str]:
+    shown = "".join(character if character.isprintable() else " " for character in text)
+    while "*/" in shown or "/*" in shown:
+        shown = shown.replace("*/", "* /").replace("/*", "/ *")
+    return shown.split()
+
+
+def kotlin_type(parameter: MethodParameter) -> str:
+    """Return the Kotlin type of a parameter."""
+    if parameter.kind == "array" and parameter.item_kind != "any":
+        written = f"List<{KOTLIN_TYPES[parameter.item_kind]}>"
+    else:
+        written = KOTLIN_TYPES[parameter.kind]
+    return f"{written}?" if parameter.optional else written
+
+
+def _return_type(method: Method) -> str:
+    if method.returns == "array" and method.return_item_kind != "any":
+        written = f"List<{KOTLIN_TYPES[method.return_item_kind]}>"
+    else:
+        written = KOTLIN_TYPES[method.returns]
+    return f"{written}?" if method.returns_null else written
+
+
+def write_author_class(provider: Provider, place: ClassPlace, language: str) -> Artifact:
+    """Return the class that the app's author fills in, in `java` or `kotlin`."""
+    if language == "kotlin":
+        return _write_capabilities_class(provider, place)
+    return write_capabilities_class(provider, place)
+
+
+def _write_capabilities_class(provider: Provider, place: ClassPlace) -> Artifact:
+    calls = f"{place.prefix}Calls"
+    functions = [line for method in methods_of(provider) for line in _function(method, calls)]
+    text = "\n".join(functions)
+    lines = [
+        f"package {place.package}",
+        "",
+        "import android.content.Context",
+        *(f"import org.json.{name}" for name in ("JSONArray", "JSONObject") if name in text),
+        "",
+        "/** What the app does when a capability is called: put its work in place of each refusal. */",
+        f"class {place.prefix}Capabilities(private val context: Context) : {calls}.Capabilities {{",
+        *functions,
+        "}",
+        "",
+    ]
+    return place.file(f"{place.prefix}Capabilities.kt", "\n".join(lines), role="skeleton")
+
+
+def _function(method: Method, calls: str) -> Iterator[str]:
+    yield ""
+    if method.description:
+        yield from kotlin_comment(method.description, "    ")
+    parameters = [f"{parameter.identifier}: {kotlin_type(parameter)}" for parameter in method.parameters]
+    if method.takes_object:
+        parameters = ["arguments: JSONObject"]
+    returns = "" if method.returns == "void" else f": {_return_type(method)}"
+    if len(parameters) > 1:
+        yield f"    override fun {method.identifier}("
+        yield from (f"        {parameter}," for parameter in parameters)
+        yield f"    ){returns} {{"
+    else:
+        yield f"    override fun {method.identifier}({''.join(parameters)}){returns} {{"
+    refusal = kotlin_string(f"{method.capability_id} is not implemented yet")
+    yield f'        throw {calls}.CallException("unavailable", {refusal})'
+    yield "    }"

@@ -1,0 +1,69 @@
+"""Where generated classes are: their package, their names, their files."""
+
+from __future__ import annotations
+
+import re
+from dataclasses import dataclass
+from typing import Final, Literal
+
+from droidgate_android.handlers.methods import RESERVED_WORDS
+from droidgate_mappings.formats.format import Artifact
+from droidgate_mappings.model.errors import WriteError
+
+MARK: Final = "Made by droidgate, and made anew by it."
+"""Is in every generated file that the author does not fill in."""
+
+_WORD: Final = re.compile(r"[A-Za-z_][A-Za-z0-9_]*")
+
+
+@dataclass(frozen=True, slots=True)
+class ClassPlace:
+    """The classes of one component.
+
+    Attributes:
+        package: Their Java package.
+        component: Simple name of the component's class; the names of the others begin with it.
+    """
+
+    package: str
+    component: str
+
+    @property
+    def prefix(self) -> str:
+        """What the names of the other classes begin with: no two components share classes."""
+        return self.component
+
+    @property
+    def component_name(self) -> str:
+        """The fully qualified name of the component's class."""
+        return f"{self.package}.{self.component}"
+
+    def java(self, suffix: str, text: str, *, role: Literal["code", "skeleton"] = "code") -> Artifact:
+        """Return a Java file of the class `prefix + suffix`."""
+        return self.file(f"{self.prefix}{suffix}.java", text, role=role)
+
+    def file(self, name: str, text: str, *, role: Literal["code", "skeleton"] = "code") -> Artifact:
+        """Return a source file of the package."""
+        return Artifact(f"java/{self.package.replace('.', '/')}/{name}", text, role)
+
+
+def place_classes(component: str | None, fallback: str, namespace: str) -> ClassPlace:
+    """Return where the classes of a component are.
+
+    Args:
+        component: The class as the manifest names it: `.Name`, `Name` or fully qualified.
+        fallback: The class where the manifest names none.
+        namespace: Package of the app's classes.
+
+    Raises:
+        WriteError: the name cannot be a class of Java.
+    """
+    name = component or fallback
+    qualified = f"{namespace}.{name.lstrip('.')}" if name.startswith(".") or "." not in name else name
+    words = qualified.split(".")
+    if not all(_WORD.fullmatch(word) and word not in RESERVED_WORDS for word in words):
+        message = f"{name!r} cannot be a class of Java"
+        raise WriteError(
+            message, hint="leave the code out with --language none, and write the component by hand"
+        )
+    return ClassPlace(".".join(words[:-1]), words[-1])

@@ -1,0 +1,265 @@
+"""What a Gradle build file says about ids and versions, found by looking at its text; nothing is run.
+
+Read are literals, constants of the same file and their concatenation, in Kotlin and in Groovy; whatever a
+script computes stays unknown. A file that is not a Gradle script says nothing.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from itertools import product
+from typing import Final
+
+from droidgate_android.projects.gradle_statements import MAX_CHARACTERS, read_statements
+from droidgate_android.projects.version_catalog import VersionCatalog
+
+MAX_VALUE: Final = 1024
+"""A longer value is not an id; constants that multiply each other stop here."""
+
+_ASSIGNMENT = re.compile(
+    r"(?P<prefix>(?:\w+\.)*)(?P<key>namespace|applicationId|applicationIdSuffix)\b\s*(?:=(?!=)|\.\s*set\b|)(?P<value>.+)",
+    re.DOTALL,
+)
+_CONSTANT = re.compile(
+    r"(?:(?:private|internal|const|final|static|project)\s+)*(?:val|def|var|String|int|Integer|ext\.)\s*(?P<name>\w+)"
+    r"\s*+(?::\s*+(?:String|Int))?\s*+=(?!=)(?P<value>.+)",
+    re.DOTALL,
+)
+_VERSION = re.compile(
+    r"(?:\w+\.)*(?P<key>minSdk|targetSdk|versionCode|versionName)(?:Version)?\b\s*(?:=(?!=)|\.\s*set\b|)(?P<value>.+)",
+    re.DOTALL,
+)
+_NUMBER = re.compile(r"\(?\s*(?:(?P<digits>[0-9][0-9_]{0,12})|(?P<name>[A-Za-z_]\w*))\s*\)?")
+_PIECE = re.compile(
+    r"\"(?P<double>(?:\\.|[^\"\\])*)\"|'(?P<single>(?:\\.|[^'\\])*)'|(?P<name>[A-Za-z_]\w*)|(?P<other>\S)"
+)
+_INTERPOLATED = re.compile(r"\$(?:\{(\w+)\}|(\w+))")
+_PLACEHOLDER = re.compile(
+    r"(?<![\w.-])[\"']?(?P<key>[\w.-]+)[\"']?\s*(?:\]\s*=|:|\bto\b)\s*(?P<value>\"(?:\\.|[^\"\\])*\"|'(?:\\.|[^'\\])*'|\w+)"
+)
+_LIBRARY = re.compile(
+    r"com\.android\.(?:kotlin\.multiplatform\.)?library|\bandroid[.-]?library\b", re.IGNORECASE
+)
+_APPLICATION = re.compile(r"com\.android\.application|\bandroid[.-]?application\b", re.IGNORECASE)
+_FEATURE = re.compile(r"com\.android\.dynamic-feature|\bandroid[.-]?dynamic[.-]?feature\b", re.IGNORECASE)
+_NOT_APPLIED = re.compile(r"\)\s*apply\s+false|\bapply\s*\(\s*false")
+
+
+@dataclass(frozen=True, slots=True)
+class GradleFile:
+    """What a build file says.
+
+    Attributes:
+        namespace: `android.namespace`.
+        base_id: `applicationId` of the default configuration.
+        own_ids: `applicationId` of product flavours, by flavour.
+        suffixes: `applicationIdSuffix` of flavours and build types by name, the default one's under no name.
+        flavours: Names of product flavours.
+        build_types: Names of build types.
+        placeholders: `manifestPlaceholders`.
+        is_library: The module makes a library, which has no application id.
+        is_application: The module makes an app.
+        is_feature: The module makes a feature that is delivered apart from the app that it depends on.
+        minimum_sdk: `minSdk` of the default configuration.
+        target_sdk: `targetSdk` of the default configuration.
+        version_code: `versionCode` of the default configuration.
+        version_name: `versionName` of the default configuration.
+    """
+
+    namespace: str | None = None
+    base_id: str | None = None
+    own_ids: Mapping[str, str] = field(default_factory=dict)
+    suffixes: Mapping[str, str] = field(default_factory=dict)
+    flavours: tuple[str, ...] = ()
+    build_types: tuple[str, ...] = ()
+    placeholders: Mapping[str, str] = field(default_factory=dict)
+    is_library: bool = False
+    is_application: bool = False
+    is_feature: bool = False
+    minimum_sdk: int | None = None
+    target_sdk: int | None = None
+    version_code: int | None = None
+    version_name: str | None = None
+
+    @property
+    def default_package(self) -> str | None:
+        """The application id of a module that names none: its namespace; None for a library."""
+        return None if self.is_library else self.namespace
+
+    def application_id(self, source_set: str | None = None) -> str | None:
+        """Return the application id of a source set such as `debug` or `demoDebug`, or the default."""
+        flavour, build_type = self._parts_of(source_set or "")
+        base = self.own_ids.get(flavour) or self.base_id or self.default_package
+        if base is None:
+            return None
+        return base + "".join(
+            self.suffixes.get(name, "") for name in dict.fromkeys(("", flavour, build_type))
+        )
+
+    def _parts_of(self, source_set: str) -> tuple[str, str]:
+        if source_set in self.flavours:
+            return source_set, ""
+        for flavour, build_type in product(self.flavours, self.build_types):
+            if source_set == flavour + build_type[:1].upper() + build_type[1:]:
+                return flavour, build_type
+        return "", source_set
+
+
+def read_gradle(text: str, catalog: VersionCatalog | None = None) -> GradleFile:
+    """Return what the text of a `build.gradle` or `build.gradle.kts` says.
+
+    Args:
+        text: The build file.
+        catalog: What `libs.plugins` and `libs.versions` in it mean.
+    """
+    if len(text) > MAX_CHARACTERS:
+        return GradleFile()
+    reader = _Reader()
+    plugins: list[str] = []
+    for statement in read_statements(text):
+        if statement.is_header:
+            continue
+        filled = statement.text if catalog is None else catalog.fill(statement.text)
+        reader.take(statement.path, filled)
+        if _NOT_APPLIED.search(filled) is None:
+            plugins.append(filled)
+    applied = "\n".join(plugins)
+    is_application = _APPLICATION.search(applied) is not None
+    is_library = _LIBRARY.search(applied) is not None and not is_application
+    return GradleFile(
+        namespace=reader.namespace,
+        base_id=reader.base_id,
+        own_ids=reader.own_ids,
+        suffixes=reader.suffixes,
+        flavours=tuple(dict.fromkeys(reader.flavours)),
+        build_types=tuple(dict.fromkeys(("debug", "release", *reader.build_types))),
+        placeholders=reader.placeholders,
+        is_library=is_library and reader.base_id is None,
+        is_application=is_application or reader.base_id is not None,
+        is_feature=_FEATURE.search(applied) is not None,
+        minimum_sdk=reader.numbers.get("minSdk"),
+        target_sdk=reader.numbers.get("targetSdk"),
+        version_code=reader.numbers.get("versionCode"),
+        version_name=reader.version_name,
+    )
+
+
+class _Reader:
+    def __init__(self) -> None:
+        self.namespace: str | None = None
+        self.base_id: str | None = None
+        self.own_ids: dict[str, str] = {}
+        self.suffixes: dict[str, str] = {}
+        self.flavours: list[str] = []
+        self.build_types: list[str] = []
+        self.placeholders: dict[str, str] = {}
+        self.numbers: dict[str, int] = {}
+        self.version_name: str | None = None
+        self._constants: dict[str, str] = {}
+        self._number_constants: dict[str, int] = {}
+
+    def take(self, path: tuple[str, ...], statement: str) -> None:
+        self._note_names(path)
+        if "manifestPlaceholders" in statement:
+            self._take_placeholders(statement)
+            return
+        constant = _CONSTANT.match(statement)
+        if constant is not None:
+            self._take_constant(constant["name"], constant["value"])
+            return
+        version = _VERSION.fullmatch(statement)
+        if version is not None:
+            self._take_version(path, version["key"], version["value"])
+            return
+        found = _ASSIGNMENT.match(statement)
+        value = self._evaluate(found["value"]) if found is not None else None
+        if found is not None and value is not None:
+            self._take_id((*path, *found["prefix"].split(".")[:-1]), found["key"], value)
+        elif path[-1:] == ("ext",):
+            self.take((), f"def {statement}")
+
+    def _take_constant(self, name: str, expression: str) -> None:
+        value, number = self._evaluate(expression), self._evaluate_number(expression)
+        if value is not None:
+            self._constants.setdefault(name, value)
+        elif number is not None:
+            self._number_constants.setdefault(name, number)
+
+    def _take_version(self, path: tuple[str, ...], key: str, expression: str) -> None:
+        if any(name in path for name in ("productFlavors", "buildTypes")):
+            return
+        if key == "versionName":
+            self.version_name = self.version_name or self._evaluate(expression)
+            return
+        number = self._evaluate_number(expression)
+        if number is not None:
+            self.numbers.setdefault(key, number)
+
+    def _evaluate_number(self, expression: str) -> int | None:
+        found = _NUMBER.fullmatch(expression.strip())
+        if found is None:
+            return None
+        if found["name"] is not None:
+            return self._number_constants.get(found["name"])
+        return int(found["digits"].replace("_", ""))
+
+    def _note_names(self, path: tuple[str, ...]) -> None:
+        for name, names in (("productFlavors", self.flavours), ("buildTypes", self.build_types)):
+            if name in path[:-1]:
+                member = path[path.index(name) + 1]
+                if member not in names[-1:]:
+                    names.append(member)
+
+    def _take_id(self, path: tuple[str, ...], key: str, value: str) -> None:
+        if key == "namespace":
+            self.namespace = self.namespace or value
+            return
+        owner = next(
+            (path[path.index(item) + 1] for item in ("productFlavors", "buildTypes") if item in path[:-1]), ""
+        )
+        if key == "applicationIdSuffix":
+            self.suffixes.setdefault(owner, value if value.startswith(".") else f".{value}")
+        elif owner:
+            self.own_ids.setdefault(owner, value)
+        else:
+            self.base_id = self.base_id or value
+
+    def _take_placeholders(self, statement: str) -> None:
+        for found in _PLACEHOLDER.finditer(statement):
+            value = self._evaluate(found["value"])
+            if value is not None:
+                self.placeholders.setdefault(found["key"], value)
+
+    def _evaluate(self, expression: str) -> str | None:
+        """Return the text of literals and known constants joined by `+`, None for anything else."""
+        expression = expression.strip()
+        if expression.startswith("(") and expression.endswith(")"):
+            expression = expression[1:-1]
+        pieces: list[str] = []
+        for number, found in enumerate(_PIECE.finditer(expression)):
+            if number % 2:
+                if found["other"] != "+":
+                    return None
+                continue
+            piece = self._piece(found)
+            if piece is None:
+                return None
+            pieces.append(piece)
+        text = "".join(pieces)
+        return text if 0 < len(text) <= MAX_VALUE else None
+
+    def _piece(self, found: re.Match[str]) -> str | None:
+        if found["name"] is not None:
+            return self._constants.get(found["name"])
+        if found["single"] is not None:
+            return found["single"]
+        if found["double"] is None:
+            return None
+        known = [
+            self._constants.get(match[1] or match[2]) for match in _INTERPOLATED.finditer(found["double"])
+        ]
+        if None in known:
+            return None
+        return _INTERPOLATED.sub(lambda item: self._constants[item[1] or item[2]], found["double"])

@@ -1,0 +1,434 @@
+"""The audit log: which calls were asked for, what was decided, and how they ended; never a value.
+
+Lines of JSON, each with the digest of the line before it, so that a line that is changed, removed or moved is
+found. Two records for each call: `start`, which is on the disk before anything is sent, and `end`. Several
+processes write one log. `audit.head` has the number and digest of a record that is on the disk, in most cases
+the last one; a log that ends before it has lost records.
+"""
+
+from __future__ import annotations
+
+import errno
+import hashlib
+import hmac
+import os
+import re
+import secrets
+import threading
+from collections import deque
+from collections.abc import Mapping, Sequence
+from contextlib import suppress
+from dataclasses import dataclass, field
+from datetime import UTC, datetime
+from functools import lru_cache
+from pathlib import Path
+from typing import BinaryIO, Final
+
+from droidgate.calls.policy import Decision
+from droidgate.calls.subjects import CallSubject
+from droidgate.computer.private_files import (
+    NO_LINK,
+    check_private,
+    exclusive_file,
+    read_private,
+    replace_private,
+    sync_folder,
+    unreadable,
+    unwritable,
+)
+from droidgate.computer.user_folders import configuration_folder, state_folder
+from droidgate_mappings.model.errors import DroidgateError, InputError, WriteError
+from droidgate_mappings.model.json_values import Json, canonical_json
+from droidgate_mappings.text.json_text import parse_json
+
+HEAD_NAME: Final = "audit.head"
+KEY_NAME: Final = "audit-key"
+FIRST: Final = "0" * 64
+"""What the first record has as the digest of the one before it."""
+
+ROTATE_AT: Final = 8 << 20
+MAX_LINE: Final = 1 << 16
+_FILE: Final = re.compile(r"audit-(\d{6})\.jsonl")
+_HEAD: Final = re.compile(rb"(\d{1,18}) ([0-9a-f]{64}) (\d{1,6}) (\d{1,18}) *\n")
+HEAD_SIZE: Final = 160
+_LONGEST_TEXT: Final = 400
+_KEY_BYTES: Final = 32
+_TEXT_FIELDS: Final = ("previous", "time", "event", "digest")
+
+
+@dataclass(frozen=True, slots=True)
+class StartedCall:
+    """A call whose start is in the log.
+
+    Attributes:
+        id: 128 random bits, hexadecimal.
+    """
+
+    id: str
+
+
+@dataclass(frozen=True, slots=True)
+class Head:
+    """The end of the log as it was last written.
+
+    Attributes:
+        number: Of the last record, counted from 1; 0 before the first.
+        digest: The last record's.
+        file: Number of the file that has it.
+        size: Of that file, in bytes.
+    """
+
+    number: int = 0
+    digest: str = FIRST
+    file: int = 1
+    size: int = 0
+
+
+@dataclass(slots=True)
+class _Entry:
+    """A record that a thread waits for."""
+
+    event: str
+    facts: Mapping[str, Json]
+    is_settled: bool = False
+    error: DroidgateError | None = None
+
+
+@dataclass(slots=True)
+class AuditLog:
+    """The user's audit log. May be shared by threads.
+
+    Attributes:
+        folder: Of the log; in the user's state folder by default.
+        key_folder: Of the key that argument digests are made with; the user's configuration folder by
+            default, so that the log can be given away without it.
+        rotate_at: A file of this many bytes is followed by a new one.
+    """
+
+    folder: Path = field(default_factory=lambda: state_folder() / "audit")
+    key_folder: Path = field(default_factory=configuration_folder)
+    rotate_at: int = ROTATE_AT
+    _key: bytes | None = None
+    _waiting: deque[_Entry] = field(default_factory=deque)
+    _turn: threading.Lock = field(default_factory=threading.Lock)
+
+    def start(
+        self, subject: CallSubject, *, pin: str | None, arguments: Json, decision: Decision
+    ) -> StartedCall:
+        """Record that a call was asked for and what was decided; on the disk when it returns.
+
+        A call whose start cannot be recorded must not be made.
+
+        Args:
+            subject: The call.
+            pin: Digest of the capability's pin, None where it is not known.
+            arguments: The arguments; only a digest is written, by a key that is not in the log.
+            decision: The policy's.
+
+        Raises:
+            InputError: the log is not a file of the user.
+            WriteError: it cannot be written.
+        """
+        call = StartedCall(secrets.token_hex(16))
+        self._append(
+            "start",
+            {
+                "call": call.id,
+                "client": _bounded(subject.client),
+                "serial": _bounded(subject.serial),
+                "user": subject.user,
+                "package": _bounded(subject.package),
+                "component": _bounded(subject.component),
+                "protocol": _bounded(subject.protocol),
+                "capability": _bounded(subject.capability),
+                "effect": subject.effect.value,
+                "pin": pin,
+                "arguments": self.argument_digest(call.id, arguments),
+                "decision": decision.kind,
+                "rule": _bounded(decision.rule),
+            },
+        )
+        return call
+
+    def end(self, call: StartedCall, *, route: str | None, result: str, duration_ms: int) -> None:
+        """Record how a call ended.
+
+        Args:
+            call: What `start` returned.
+            route: Id of the route, None where nothing was sent.
+            result: `ok` or a failure token.
+            duration_ms: Elapsed time in milliseconds.
+
+        Raises:
+            InputError: the log is not a file of the user.
+            WriteError: it cannot be written; the call was made all the same.
+        """
+        self._append(
+            "end", {"call": call.id, "route": route, "result": _bounded(result), "duration_ms": duration_ms}
+        )
+
+    def argument_digest(self, call: str, arguments: Json) -> str:
+        """Return the digest of a call's arguments.
+
+        It is keyed, so that short arguments cannot be found by trying, and includes the call's id, so that
+        equal arguments of two calls have different digests.
+
+        Raises:
+            InputError: the key is not a file of the user, or has the wrong size.
+            WriteError: it cannot be made.
+        """
+        if self._key is None:
+            self._key = _read_key(self.key_folder / KEY_NAME)
+        text = f"{call}\n{canonical_json(arguments)}".encode("utf-8", "surrogatepass")
+        return f"hmac-sha256:{hmac.digest(self._key, text, 'sha256').hex()}"
+
+    def _append(self, event: str, facts: Mapping[str, Json]) -> None:
+        """Write a record and return when it is on the disk.
+
+        Threads that come while one of them waits for the disk are written together by the next: one write and
+        one sync for all their records, in the order they came.
+        """
+        entry = _Entry(event, facts)
+        self._waiting.append(entry)
+        with self._turn:
+            if not entry.is_settled:
+                self._commit([self._waiting.popleft() for _ in range(len(self._waiting))])
+        if entry.error is not None:
+            raise entry.error
+
+    def _commit(self, entries: Sequence[_Entry]) -> None:
+        """Write records behind the last one, and settle each: it is on the disk, or has its error."""
+        error: DroidgateError | None = WriteError("the record was not written", place=str(self.folder))
+        try:
+            # Locked until the records are on the disk, so the head never names a record that is not there.
+            # Otherwise a loss of power would look like a cut-off end.
+            with exclusive_file(self.folder / HEAD_NAME) as descriptor:
+                before = _read_head(descriptor)
+                head, notes = _recover(self.folder, before)
+                if before is None:
+                    # Otherwise, if this writer fails, the next one reports the missing head again.
+                    _write_head(descriptor, head)
+                recovered = [_Entry("recovered", note) for note in notes]
+                _write_head(descriptor, self._write([*recovered, *entries], head))
+            error = None
+        except DroidgateError as failure:
+            error = failure
+        finally:
+            for entry in entries:
+                entry.error, entry.is_settled = error, True
+
+    def _write(self, entries: Sequence[_Entry], head: Head) -> Head:
+        """Write records and return the head after them, when they are on the disk."""
+        lines: dict[int, list[bytes]] = {}
+        for entry in entries:
+            line, digest = record_line(head, entry.event, entry.facts)
+            is_full = head.size > 0 and head.size + len(line) > self.rotate_at
+            number, size = (head.file + 1, 0) if is_full else (head.file, head.size)
+            head = Head(head.number + 1, digest, number, size + len(line))
+            lines.setdefault(number, []).append(line)
+        for number, of_file in lines.items():
+            _write_to(file_of(self.folder, number), b"".join(of_file))
+        return head
+
+
+def record_line(head: Head, event: str, facts: Mapping[str, Json]) -> tuple[bytes, str]:
+    """Return the line of the record after another, and the record's digest."""
+    record = {
+        "number": head.number + 1,
+        "previous": head.digest,
+        "time": datetime.now(UTC).isoformat(timespec="microseconds"),
+        "event": event,
+        **facts,
+    }
+    digest = digest_of_record(record)
+    return _line_of({**record, "digest": digest}), digest
+
+
+def _line_of(record: Mapping[str, Json]) -> bytes:
+    return canonical_json(record).encode("utf-8", "backslashreplace") + b"\n"
+
+
+def digest_of_record(record: Mapping[str, Json]) -> str:
+    """Return the digest of a record: SHA-256 of its canonical JSON without the digest itself."""
+    rest = {name: value for name, value in record.items() if name != "digest"}
+    return hashlib.sha256(_line_of(rest)).hexdigest()
+
+
+def _bounded(text: str) -> str:
+    """Return a text from a phone or a client, cut to the longest length of a name."""
+    text = text.encode("utf-8", "backslashreplace").decode()
+    if len(text) <= _LONGEST_TEXT:
+        return text
+    return f"{text[:_LONGEST_TEXT]}... (sha256:{hashlib.sha256(text.encode()).hexdigest()})"
+
+
+@lru_cache(maxsize=64)
+def file_of(folder: Path, number: int) -> Path:
+    """Return a file of the log by its number, counted from 1."""
+    return folder / f"audit-{number:06}.jsonl"
+
+
+def log_files(folder: Path) -> list[tuple[int, Path]]:
+    """Return the files of the log with their numbers, oldest first.
+
+    Raises:
+        InputError: the folder cannot be read.
+    """
+    try:
+        names = [(found, path) for path in folder.iterdir() if (found := _FILE.fullmatch(path.name))]
+    except FileNotFoundError:
+        return []
+    except OSError as error:
+        raise unreadable(folder, error) from None
+    return sorted((int(found[1]), path) for found, path in names)
+
+
+def _write_to(path: Path, lines: bytes) -> None:
+    """Append lines to a file and sync it; on a full disk, remove what was written of them."""
+    try:
+        descriptor = os.open(path, os.O_WRONLY | os.O_CREAT | os.O_APPEND | NO_LINK, 0o600)
+    except OSError as error:
+        raise unwritable(path, error) from None
+    try:
+        check_private(descriptor, path)
+        size = os.fstat(descriptor).st_size
+        if os.write(descriptor, lines) < len(lines):
+            os.ftruncate(descriptor, size)
+            raise unwritable(path, OSError(errno.ENOSPC, os.strerror(errno.ENOSPC)))
+        os.fsync(descriptor)
+    except OSError as error:
+        raise unwritable(path, error) from None
+    finally:
+        os.close(descriptor)
+    if size == 0:
+        sync_folder(path.parent)
+
+
+def _read_key(path: Path) -> bytes:
+    key = read_private(path, largest=_KEY_BYTES)
+    if key is None:
+        with exclusive_file(path.with_name(f"{KEY_NAME}.lock")):
+            key = read_private(path, largest=_KEY_BYTES)
+            if key is None:
+                replace_private(path, key := secrets.token_bytes(_KEY_BYTES))
+    if len(key) != _KEY_BYTES:
+        message = f"the key of the audit log has {len(key)} bytes, not {_KEY_BYTES}"
+        raise InputError(message, place=str(path), hint="move it away; a new one is made")
+    return key
+
+
+def _read_head(descriptor: int) -> Head | None:
+    """Return the head from its file, or None if it cannot be read."""
+    os.lseek(descriptor, 0, os.SEEK_SET)
+    return parse_head(os.read(descriptor, HEAD_SIZE))
+
+
+def parse_head(data: bytes) -> Head | None:
+    """Return the head that a file has, or None if it has none."""
+    found = _HEAD.fullmatch(data)
+    return Head(int(found[1]), found[2].decode(), int(found[3]), int(found[4])) if found else None
+
+
+def _write_head(descriptor: int, head: Head) -> None:
+    text = f"{head.number} {head.digest} {head.file} {head.size}"
+    # If this fails, the record itself is on the disk, and the next writer finds it behind the head.
+    with suppress(OSError):
+        os.lseek(descriptor, 0, os.SEEK_SET)
+        os.write(descriptor, f"{text:<{HEAD_SIZE - 1}}\n".encode())
+
+
+def _recover(folder: Path, head: Head | None) -> tuple[Head, list[dict[str, Json]]]:
+    """Return the end of the log, and the notes to record there first.
+
+    The head may be older than the end: a writer that was killed may have left records after it, or a torn
+    line. A torn line is moved to a file of its own.
+    """
+    notes: list[dict[str, Json]] = []
+    if head is None:
+        files = log_files(folder)
+        if not files:
+            return Head(), []
+        head = Head(file=files[0][0])
+        notes.append({"what": "the head was missing or damaged"})
+    elif _size_of(folder, head.file) == head.size and not file_of(folder, head.file + 1).exists():
+        return head, []
+    while True:
+        path = file_of(folder, head.file)
+        head, torn = _read_on(path, head)
+        if torn:
+            notes.append(_keep_aside(folder, path, head, torn))
+        if not file_of(folder, head.file + 1).exists():
+            return head, notes
+        head = Head(head.number, head.digest, head.file + 1, 0)
+
+
+def _size_of(folder: Path, number: int) -> int:
+    try:
+        return file_of(folder, number).stat().st_size
+    except OSError:
+        return 0
+
+
+def _read_on(path: Path, head: Head) -> tuple[Head, bytes]:
+    """Return the head after the records behind it in a file, and the torn line at the file's end."""
+    try:
+        with path.open("rb") as file:
+            if file.seek(0, os.SEEK_END) < head.size:
+                # The end was cut off, which `verify` names. A piece of a line must not join the next record.
+                return _before_piece(file, head)
+            file.seek(head.size)
+            data = file.read()
+    except FileNotFoundError:
+        return head, b""
+    except OSError as error:
+        raise unreadable(path, error) from None
+    *lines, torn = data.split(b"\n")
+    for line in lines:
+        record = read_record(line)
+        size = head.size + len(line) + 1
+        # A line that is not a record is left where it is: `verify` names it.
+        head = (
+            Head(head.number, head.digest, head.file, size)
+            if record is None
+            else Head(record["number"], record["digest"], head.file, size)
+        )
+    return head, torn
+
+
+def _before_piece(file: BinaryIO, head: Head) -> tuple[Head, bytes]:
+    file.seek(0)
+    lines, newline, piece = file.read().rpartition(b"\n")
+    return Head(head.number, head.digest, head.file, len(lines) + len(newline)), piece
+
+
+def _keep_aside(folder: Path, path: Path, head: Head, torn: bytes) -> dict[str, Json]:
+    """Move a torn line out of the log and return what is recorded of it."""
+    digest = hashlib.sha256(torn).hexdigest()
+    kept = folder / f"torn-{digest[:16]}.txt"
+    replace_private(kept, torn)
+    try:
+        os.truncate(path, head.size)
+    except OSError as error:
+        raise unwritable(path, error) from None
+    return {"what": "a torn line was kept aside", "file": kept.name, "size": len(torn), "sha256": digest}
+
+
+def read_record(line: bytes) -> dict[str, Json] | None:
+    """Return the record of a line, None where it is not a record as it was written."""
+    if len(line) > MAX_LINE:
+        return None
+    try:
+        record = parse_json(line)
+    except InputError:
+        return None
+    if not isinstance(record, dict) or type(record.get("number")) is not int:
+        return None
+    if not all(isinstance(record.get(name), str) for name in _TEXT_FIELDS):
+        return None
+    written = _line_of(record)
+    if written != line + b"\n":
+        return None
+    # The line without its digest, as `digest_of_record` would write it again. No text in it has this member,
+    # since quotes in texts are escaped; "event" is behind it in the order of names.
+    rest = written.replace(f'"digest":"{record["digest"]}",'.encode("utf-8", "backslashreplace"), b"", 1)
+    return record if hashlib.sha256(rest).hexdigest() == record["digest"] else None

@@ -1,0 +1,279 @@
+"""The audit log, read: whether its chain holds, and which calls are in it.
+
+Nothing is locked and nothing is written, so that a copy of a log can be read as well. The head is read before
+the records: what is written meanwhile comes after it.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Any, Literal
+
+from droidgate.calls.audit_log import (
+    FIRST,
+    HEAD_NAME,
+    HEAD_SIZE,
+    MAX_LINE,
+    Head,
+    log_files,
+    parse_head,
+    read_record,
+)
+from droidgate.computer.private_files import unreadable
+from droidgate_mappings.model.json_values import Json
+
+BreakKind = Literal["changed", "removed", "reordered", "repeated", "cut-off", "not-found"]
+
+
+@dataclass(frozen=True, slots=True)
+class Break:
+    """The first place where the chain does not hold.
+
+    Attributes:
+        kind: `changed`: a line is not what was written, or was replaced. `removed`: records are missing
+            before it. `reordered`, `repeated`: it belongs elsewhere. `cut-off`: records are missing at the
+            end. `not-found`: no record has the digest that was asked for.
+        place: `FILE:LINE`, or the folder.
+        message: What is wrong, one sentence without a period.
+    """
+
+    kind: BreakKind
+    place: str
+    message: str
+
+
+@dataclass(frozen=True, slots=True)
+class Verification:
+    """What was found of a log.
+
+    Attributes:
+        files: How many files it has.
+        records: How many records are in order, before the break if there is one.
+        first: Number of the first record, None where there is none; more than 1 where the check began after
+            an earlier record.
+        last: Number of the last of these records.
+        digest: Of that record. A user who keeps it can check later that nothing before it was changed.
+        broken: The first place where the chain does not hold, None where all of it does.
+        notes: What is worth knowing but not wrong, one sentence each: torn lines, calls without an end.
+    """
+
+    files: int
+    records: int
+    first: int | None
+    last: int | None
+    digest: str
+    broken: Break | None
+    notes: tuple[str, ...] = ()
+
+
+@dataclass(slots=True)
+class _Chain:
+    """What was read so far."""
+
+    head: Head | None
+    expected: str | None
+    after: str | None
+    first: int | None = None
+    number: int = 0
+    digest: str = FIRST
+    records: int = 0
+    at_head: str | None = None
+    open_calls: set[str] = field(default_factory=set)
+    notes: list[str] = field(default_factory=list)
+
+    def add(self, record: dict[str, Any]) -> None:
+        """Continue with a record that fits the chain."""
+        if self.first is None:
+            self.first = record["number"]
+        self.number, self.digest = record["number"], record["digest"]
+        self.records += 1
+        if self.head is not None and self.number == self.head.number:
+            self.at_head = self.digest
+        if self.digest == self.expected:
+            self.expected = None
+        if record["event"] == "start":
+            self.open_calls.add(str(record.get("call")))
+        elif record["event"] == "end":
+            self.open_calls.discard(str(record.get("call")))
+        else:
+            kept = f", {record['file']}" if "file" in record else ""
+            self.notes.append(f"record {self.number}: {record.get('what')}{kept}")
+
+
+def verify(folder: Path, *, expected: str | None = None, after: str | None = None) -> Verification:
+    """Check a log's chain from record 1 to its last.
+
+    Args:
+        folder: Of the log, or of a copy.
+        expected: A digest that was noted down earlier, which one of the records must have.
+        after: Digest of the last record of the files that were taken away; the log begins with the record
+            after it instead of record 1.
+
+    Raises:
+        InputError: a file cannot be read.
+    """
+    chain = _Chain(read_head(folder), None if expected == after else expected, after)
+    files = log_files(folder)
+    broken = _first_break(files, chain) or _break_at_end(folder, chain)
+    if chain.first is not None and chain.first > 1:
+        chain.notes.insert(0, f"records 1 to {chain.first - 1} are not here, and were not checked")
+    if chain.head is None and files:
+        chain.notes.append(f"there is no {HEAD_NAME}: whether records are missing at the end cannot be seen")
+    if chain.open_calls:
+        count = len(chain.open_calls)
+        are = "1 call has" if count == 1 else f"{count} calls have"
+        chain.notes.append(f"{are} no end: running now, or the process was ended")
+    return Verification(
+        files=len(files),
+        records=chain.records,
+        first=chain.first,
+        last=chain.number if chain.records else None,
+        digest=chain.digest,
+        broken=broken,
+        notes=tuple(chain.notes),
+    )
+
+
+def _first_break(files: list[tuple[int, Path]], chain: _Chain) -> Break | None:
+    for _, path in files:
+        is_last = path == files[-1][1]
+        for line_number, line in lines_of(path):
+            place = f"{path}:{line_number}"
+            if not line.endswith(b"\n") and len(line) <= MAX_LINE and is_last:
+                chain.notes.append(f"{place}: the last line is torn; the next record keeps it aside")
+                return None
+            record = read_record(line.removesuffix(b"\n"))
+            if record is None:
+                return Break(
+                    "changed", place, f"the line is not what was written after record {chain.number}"
+                )
+            problem = _problem_of(record, chain, place, files)
+            if problem is not None:
+                return problem
+            chain.add(record)
+    return None
+
+
+def _problem_of(
+    record: dict[str, Any], chain: _Chain, place: str, files: list[tuple[int, Path]]
+) -> Break | None:
+    number, due = record["number"], chain.number + 1
+    if chain.first is None and chain.after is not None:
+        if number > 1 and record["previous"] == chain.after:
+            return None
+        return Break("not-found", place, f"record {number} does not follow the record of {chain.after}")
+    if number == due and record["previous"] == chain.digest:
+        return None
+    if number == due:
+        message = f"record {chain.number} is not the one that was written before record {number}"
+        return Break("changed", place, message)
+    if number < due:
+        return Break("repeated", place, f"record {number} is after record {chain.number}")
+    if any(other == due for other in _numbers(files)):
+        return Break("reordered", place, f"record {number} is before record {due}")
+    missing = f"record {due} is" if number == due + 1 else f"records {due} to {number - 1} are"
+    taken = "" if chain.records else "; if you took older files away, name their last digest with --after"
+    return Break("removed", place, f"{missing} missing before record {number}{taken}")
+
+
+def _break_at_end(folder: Path, chain: _Chain) -> Break | None:
+    head = chain.head
+    if chain.after is not None and not chain.records:
+        # All files were taken away.
+        is_after = head is not None and head.digest == chain.after
+        return None if is_after else Break("not-found", str(folder), f"no record follows {chain.after}")
+    if head is not None and head.number > chain.number:
+        message = f"the log ends with record {chain.number}; record {head.number} was written"
+        return Break("cut-off", str(folder), message)
+    is_seen = head is None or head.number == 0 or head.number < (chain.first or 0)
+    if head is not None and not is_seen and chain.at_head != head.digest:
+        message = f"record {head.number} is not the one that {HEAD_NAME} names"
+        return Break("changed", str(folder), message)
+    if chain.expected is not None:
+        return Break("not-found", str(folder), f"no record has the digest {chain.expected}")
+    return None
+
+
+def _numbers(files: list[tuple[int, Path]]) -> Iterator[int]:
+    for _, path in files:
+        yield from (record["number"] for record in records_of(path))
+
+
+def read_head(folder: Path) -> Head | None:
+    """Return what the head of a log says, None where there is none or it is damaged.
+
+    Raises:
+        InputError: it cannot be read.
+    """
+    path = folder / HEAD_NAME
+    try:
+        with path.open("rb") as file:
+            return parse_head(file.read(HEAD_SIZE))
+    except FileNotFoundError:
+        return None
+    except OSError as error:
+        raise unreadable(path, error) from None
+
+
+def lines_of(path: Path) -> Iterator[tuple[int, bytes]]:
+    """Yield the lines of a file with their numbers, counted from 1; an overlong one in several parts.
+
+    Raises:
+        InputError: it cannot be read.
+    """
+    try:
+        with path.open("rb") as file:
+            number = 0
+            while line := file.readline(MAX_LINE + 2):
+                number += 1
+                yield number, line
+    except OSError as error:
+        raise unreadable(path, error) from None
+
+
+def records_of(path: Path) -> Iterator[dict[str, Any]]:
+    """Yield the records of a file; what is not a record is left out.
+
+    Raises:
+        InputError: it cannot be read.
+    """
+    for _, line in lines_of(path):
+        record = read_record(line.removesuffix(b"\n"))
+        if record is not None:
+            yield record
+
+
+@dataclass(frozen=True, slots=True)
+class LoggedCall:
+    """A call in the log.
+
+    Attributes:
+        start: Its first record.
+        end: Its last record, None where there is none.
+    """
+
+    start: dict[str, Json]
+    end: dict[str, Json] | None
+
+
+def logged_calls(records: Iterable[dict[str, Any]]) -> Iterator[LoggedCall]:
+    """Yield the calls of some records in the order of their starts."""
+    calls: dict[str, LoggedCall] = {}
+    for record in records:
+        call = str(record.get("call"))
+        if record["event"] == "start":
+            calls[call] = LoggedCall(record, None)
+        elif record["event"] == "end" and call in calls:
+            calls[call] = LoggedCall(calls[call].start, record)
+    yield from calls.values()
+
+
+def read_calls(folder: Path) -> Iterator[LoggedCall]:
+    """Yield the calls of a log, oldest first.
+
+    Raises:
+        InputError: a file cannot be read.
+    """
+    return logged_calls(record for _, path in log_files(folder) for record in records_of(path))

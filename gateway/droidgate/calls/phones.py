@@ -1,0 +1,142 @@
+"""A phone whose capabilities can be called, for Python code."""
+
+from __future__ import annotations
+
+import threading
+import time
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass, replace
+from functools import cached_property
+from os import PathLike
+from pathlib import Path
+from typing import Final
+
+from droidgate.calls.caller import Caller, CallPlan
+from droidgate.calls.progress import ProgressSink
+from droidgate.calls.requests import DEFAULT_SECONDS, CallRequest, CallResult
+from droidgate.calls.shim_route import ShimRoute
+from droidgate.calls.subjects import EVERY_CAPABILITY
+from droidgate.calls.traces import open_trace
+from droidgate.devices.device import open_device as connect
+from droidgate.devices.server import AdbServer
+from droidgate.sources.device import PhoneReading
+from droidgate.sources.phones import ReadablePhone
+from droidgate_mappings.model.capability import Provider
+from droidgate_mappings.model.json_values import Json
+
+SECONDS_TO_ASK: Final = 10.0
+"""How long `Phone.discover` waits for apps that list their tools only in answer to a broadcast."""
+
+
+@dataclass(frozen=True)
+class Phone(ReadablePhone):
+    """A phone that adb reaches, real or virtual. May be shared by threads."""
+
+    @cached_property
+    def caller(self) -> Caller:
+        """What calls its capabilities, by the user's policy."""
+        return Caller(self.device)
+
+    def discover(
+        self,
+        *,
+        formats: Iterable[str] | None = None,
+        every_app: bool = False,
+        keep: bool = True,
+        own_apps: bool = False,
+    ) -> PhoneReading:
+        """Return what its apps declare, as `ReadablePhone.discover`.
+
+        A shim of the user asks the apps that list their tools only in answer to a broadcast, for at most
+        `SECONDS_TO_ASK`; the tools of those that do not answer stay unknown.
+        """
+        reading = super().discover(formats=formats, every_app=every_app, keep=keep, own_apps=own_apps)
+        if not reading.facts.shims:
+            return reading
+        ends_at = time.monotonic() + SECONDS_TO_ASK
+        shims = ShimRoute()
+
+        def asked(provider: Provider) -> Provider:
+            return shims.ask_for_tools(provider, reading.facts, self.device, ends_at=ends_at) or provider
+
+        apps = (replace(app, providers=tuple(map(asked, app.providers))) for app in reading.apps)
+        return replace(reading, apps=tuple(apps))
+
+    def call(  # noqa: PLR0913
+        self,
+        capability: str,
+        arguments: Mapping[str, Json] | None = None,
+        *,
+        app: str | None = None,
+        protocol: str | None = None,
+        deadline: float = DEFAULT_SECONDS,
+        approved: bool = False,
+        files: Mapping[str, str | PathLike[str]] | None = None,
+        cancel: threading.Event | None = None,
+        trace: str | PathLike[str] | None = None,
+        progress: ProgressSink | None = None,
+    ) -> CallResult:
+        """Call a capability, whatever its protocol.
+
+        Args:
+            capability: Its id, the end of its id, the ends of its package and id (`notes.createNote`),
+                `PACKAGE/ID`, or `PACKAGE/COMPONENT/ID`.
+            arguments: Name -> value; none by default.
+            app: Only capabilities of this package.
+            protocol: Only capabilities of this format.
+            deadline: Seconds that the call may take.
+            approved: Make the call although the user has not approved the capability; what the policy denies
+                is not called.
+            files: Argument -> file on this computer, which the app can read for the time of the call.
+            cancel: Ends the call when it is set.
+            trace: A new file that gets each step with its values, a JSON object a line; only the user may
+                read it.
+            progress: Gets what the call waits for, each second, on another thread.
+
+        Raises:
+            UsageError: no capability, or more than one, is named so.
+            CallError: the call failed or is not allowed; `failure.token` says why.
+            DeviceError: the phone fails; whether the call was made is not known.
+            WriteError: the trace cannot be written, or there is a file of its name.
+        """
+        sent = {name: Path(path) for name, path in (files or {}).items()}
+        given = {} if arguments is None else arguments
+        request = CallRequest(capability, given, app, protocol, deadline, files=sent)
+        with open_trace(trace) as steps:
+            return self.caller.call(
+                request,
+                cancel=cancel,
+                allowed=EVERY_CAPABILITY if approved else (),
+                trace=steps,
+                progress=progress,
+            )
+
+    def explain(
+        self,
+        capability: str,
+        arguments: Mapping[str, Json] | None = None,
+        *,
+        app: str | None = None,
+        protocol: str | None = None,
+        deadline: float = DEFAULT_SECONDS,
+    ) -> CallPlan:
+        """Return what a call would do: its route and the device commands; nothing is called.
+
+        Arguments and errors are those of `call`.
+        """
+        return self.caller.explain(
+            CallRequest(capability, {} if arguments is None else arguments, app, protocol, deadline)
+        )
+
+
+def open_device(serial: str | None = None, *, server: AdbServer | None = None) -> Phone:
+    """Return a phone that adb lists as ready.
+
+    Args:
+        serial: Its serial number; the only phone that is attached by default.
+        server: The adb server; by default the one that adb's own variables name.
+
+    Raises:
+        DeviceError: there is none, more than one, or it does not let adb in.
+    """
+    return Phone(connect(serial, server=server))

@@ -1,0 +1,288 @@
+"""Which calls are allowed, denied or asked about: the user's rules, and what is said of effects.
+
+The rules are in `policy.toml` in the user's configuration folder, and nowhere else: a file in the working
+folder could be a stranger's. Without the file, capabilities that only read are allowed, where the user says
+that they only read; everything else is asked about.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated, Any, Final, Literal
+
+from pydantic import BeforeValidator, Field, model_validator
+
+from droidgate.calls.subjects import (
+    CallEffect,
+    CallSubject,
+    CapabilityKey,
+    glob_matches,
+    may_name_capability,
+    names_capability,
+)
+from droidgate.computer.private_files import read_private
+from droidgate.computer.user_folders import configuration_folder
+from droidgate_mappings.model.types import Frozen
+from droidgate_mappings.text.toml_text import read_toml
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable
+
+    from droidgate_mappings.model.capability import Capability
+
+FILE_NAME: Final = "policy.toml"
+_LARGEST: Final = 1 << 18
+
+Kind = Literal["deny", "ask", "allow"]
+_STRONGEST_FIRST: Final[tuple[Kind, ...]] = ("deny", "ask", "allow")
+
+
+def _one_or_more(value: Any) -> Any:
+    return (value,) if isinstance(value, str) else value
+
+
+Patterns = Annotated[tuple[Annotated[str, Field(min_length=1)], ...], BeforeValidator(_one_or_more)]
+"""One pattern, or a list of which one has to match."""
+
+_ANY: Final = ("*",)
+
+
+class _Place(Frozen):
+    """Which capabilities, on which phones."""
+
+    device: Patterns = _ANY
+    user: tuple[int, ...] | None = None
+    package: Patterns = _ANY
+    component: Patterns = _ANY
+    protocol: Patterns = _ANY
+    capability: Patterns = _ANY
+
+    @model_validator(mode="after")
+    def _check_condition(self) -> _Place:
+        conditions = self.model_fields_set - {"decision", "effect_is", "reason"}
+        if not conditions:
+            message = 'no condition; write capability = "*" for all capabilities'
+            raise ValueError(message)
+        return self
+
+    @property
+    def is_restrictive(self) -> bool:
+        """Whether fewer calls are made because of it, so that it holds for all that could be meant."""
+        raise NotImplementedError
+
+    def is_about(self, serial: str, user: int) -> bool:
+        """Return whether a phone and a user of it are meant."""
+        return _match(self.device, serial) and (self.user is None or user in self.user)
+
+    def covers(self, serial: str, key: CapabilityKey) -> bool:
+        """Return whether a capability on a phone is meant.
+
+        `capability` names it as `droidgate call` does. What is restrictive is taken widely: its patterns
+        match short names, too, and the case of letters makes no difference.
+        """
+        match = _match_folded if self.is_restrictive else _match
+        names = may_name_capability if self.is_restrictive else _names
+        return (
+            self.is_about(serial, key.user)
+            and match(self.package, key.package)
+            and match(self.component, key.component)
+            and match(self.protocol, key.protocol)
+            and any(names(pattern, key) for pattern in self.capability)
+        )
+
+
+def _match(patterns: Iterable[str], value: str) -> bool:
+    return any(glob_matches(pattern, value) for pattern in patterns)
+
+
+def _match_folded(patterns: Iterable[str], value: str) -> bool:
+    return _match((pattern.casefold() for pattern in patterns), value.casefold())
+
+
+def _names(pattern: str, key: CapabilityKey) -> bool:
+    """Return whether a pattern matches a capability's id or whole name, or is a short name of it."""
+    long_names = (
+        key.capability,
+        f"{key.package}/{key.capability}",
+        f"{key.package}/{key.component}/{key.capability}",
+    )
+    return names_capability(pattern, key) or any(glob_matches(pattern, name) for name in long_names)
+
+
+class Rule(_Place):
+    """One rule: what is decided for calls that meet all of its conditions.
+
+    Attributes:
+        decision: `allow`, `ask` or `deny`.
+        device, user, package, component, protocol, capability: Patterns; what is not stated is any.
+        effect: One or more of `reads`, `writes`, `unknown`; None is any.
+        client: Patterns of who calls.
+        reason: Shown to who is refused or asked.
+    """
+
+    decision: Kind
+    effect: Annotated[tuple[CallEffect, ...], BeforeValidator(_one_or_more)] | None = None
+    client: Patterns = _ANY
+    reason: str | None = None
+
+    @property
+    def is_restrictive(self) -> bool:
+        """Whether it denies or asks."""
+        return self.decision != "allow"
+
+    def meets(self, subject: CallSubject) -> bool:
+        """Return whether a call meets all conditions."""
+        return (
+            self.covers(subject.serial, subject.key)
+            and (self.effect is None or subject.effect in self.effect)
+            and _match(self.client, subject.client)
+        )
+
+
+class EffectStatement(_Place):
+    """What calls of some capabilities may do, as the user says."""
+
+    effect_is: Literal["reads", "writes"] = Field(alias="is")
+
+    @property
+    def is_restrictive(self) -> bool:
+        """Whether the capabilities write."""
+        return self.effect_is == "writes"
+
+
+class PolicyFile(Frozen):
+    """What `policy.toml` may hold.
+
+    Attributes:
+        rule: The rules.
+        effect: What the user says that capabilities do.
+        believe_hints_of: Patterns of packages whose own hints about effects are believed.
+    """
+
+    rule: tuple[Rule, ...] = ()
+    effect: tuple[EffectStatement, ...] = ()
+    believe_hints_of: Patterns = ()
+
+
+@dataclass(frozen=True, slots=True)
+class Decision:
+    """What a policy says of a call.
+
+    Attributes:
+        kind: `allow`: make it. `deny`: refuse it. `ask`: make it if it is pinned, else ask for an approval.
+        rule: The rule that decides: `rule 2 of /home/me/.config/droidgate/policy.toml`, or `default`.
+        reason: One sentence for who calls, without a period.
+    """
+
+    kind: Kind
+    rule: str
+    reason: str
+
+
+@dataclass(frozen=True, slots=True)
+class Policy:
+    """The user's policy.
+
+    Attributes:
+        settings: What the file holds.
+        place: The file.
+    """
+
+    settings: PolicyFile = field(default_factory=PolicyFile)
+    place: str = FILE_NAME
+
+    @classmethod
+    def load(cls, folder: Path | None = None) -> Policy:
+        """Return the user's policy, the default one where the file does not exist.
+
+        Args:
+            folder: Where `policy.toml` is; the user's configuration folder by default.
+
+        Raises:
+            InputError: the file cannot be read, another user may write it, or it has a mistake.
+        """
+        path = (configuration_folder() if folder is None else folder) / FILE_NAME
+        data = read_private(path, largest=_LARGEST, may_be_link=True)
+        if data is None:
+            return cls(place=str(path))
+        return cls(read_toml(data, PolicyFile, path=str(path)), str(path))
+
+    def effect_of(
+        self, capability: Capability, key: CapabilityKey, *, serial: str, is_ours: bool = False
+    ) -> CallEffect:
+        """Return what a call may do: the user's word, else the app's hints where the user believes them.
+
+        Where several statements of the user apply and differ, it writes. Nothing is guessed from names.
+
+        Args:
+            capability: What is called.
+            key: Which capability of the phone it is.
+            serial: The phone.
+            is_ours: The hints are droidgate's own, not an app's.
+        """
+        said = {other.effect_is for other in self.settings.effect if other.covers(serial, key)}
+        if said:
+            return CallEffect.WRITES if "writes" in said else CallEffect.READS
+        read_only = None if capability.effects is None else capability.effects.read_only
+        is_believed = is_ours or _match(self.settings.believe_hints_of, key.package)
+        if read_only is None or not is_believed:
+            return CallEffect.UNKNOWN
+        return CallEffect.READS if read_only else CallEffect.WRITES
+
+    def decide(self, subject: CallSubject) -> Decision:
+        """Return what the policy says of a call: the strongest of all rules that it meets.
+
+        `deny` is the strongest, then `ask`, then `allow`; the order of the rules makes no difference.
+        """
+        met = [(number, rule) for number, rule in enumerate(self.settings.rule, 1) if rule.meets(subject)]
+        by_rule = {rule.decision: (number, rule) for number, rule in reversed(met)}
+        for kind in _STRONGEST_FIRST:
+            if kind in by_rule:
+                number, rule = by_rule[kind]
+                return Decision(kind, f"rule {number} of {self.place}", rule.reason or _REASONS[kind])
+        if subject.effect is CallEffect.READS:
+            return Decision("allow", "default", "the capability only reads")
+        return Decision("ask", "default", _ASKED[subject.effect])
+
+    @property
+    def has_rules(self) -> bool:
+        """Whether the file has any rule or statement."""
+        return bool(self.settings.rule or self.settings.effect)
+
+    def unmatched(self, installed: Iterable[tuple[str, CapabilityKey]]) -> tuple[str, ...]:
+        """Return which rules and statements are about a phone and match none of its capabilities.
+
+        Args:
+            installed: Every capability, with the serial of its phone.
+
+        Returns:
+            A sentence each, without a period.
+        """
+        every = tuple(installed)
+        phones = {(serial, key.user) for serial, key in every}
+        named: list[tuple[str, _Place]] = [
+            (f'rule {number} (decision = "{rule.decision}")', rule)
+            for number, rule in enumerate(self.settings.rule, 1)
+        ]
+        named += [
+            (f'effect {number} (is = "{statement.effect_is}")', statement)
+            for number, statement in enumerate(self.settings.effect, 1)
+        ]
+        return tuple(
+            f"{name} of {self.place} matches no capability that is installed"
+            for name, place in named
+            if any(place.is_about(*phone) for phone in phones)
+            and not any(place.covers(serial, key) for serial, key in every)
+        )
+
+
+_REASONS: Final[dict[Kind, str]] = {
+    "deny": "a rule of the policy denies it",
+    "ask": "a rule of the policy requires an approval",
+    "allow": "a rule of the policy allows it",
+}
+_ASKED: Final = {
+    CallEffect.WRITES: "a capability that writes requires an approval",
+    CallEffect.UNKNOWN: "a capability whose effects are not known requires an approval",
+}

@@ -1,0 +1,212 @@
+"""The tools beyond UFO's, from arguments to results. A server has those that its user asked for."""
+
+from __future__ import annotations
+
+import base64
+import time
+from collections.abc import Callable, Mapping, Sequence
+from typing import Final, Literal
+
+from droidgate.calls.screen import phone_commands as phone
+from droidgate.calls.screen.controls import Control, read_controls
+from droidgate.calls.screen.results import control_info, control_line, failure, input_result
+from droidgate.calls.screen.state import ScreenSnapshot, ToolError
+from droidgate.calls.screen.ufo_tools import UfoCall, error_words, name_warning
+from droidgate_mappings.model.errors import DroidgateError, InputError
+from droidgate_mappings.model.json_values import Json
+
+_LEAST_PRESS: Final = 500
+"""Milliseconds after which Android takes a touch for a long press, unless the user chose another time."""
+
+_LONGEST_PRESS: Final = 10_000
+_PAUSE: Final = 0.3
+"""Seconds between two looks at the screen."""
+
+
+class MoreCall(UfoCall):
+    """One call of any tool."""
+
+    def list_controls(self, since: str = "", *, force_refresh: bool = False) -> Json:
+        try:
+            with self.state.turn(self.left):
+                snapshot = self.snapshot(fresh=force_refresh)
+                before = self.state.given_list(since)
+                screen = self.state.give_ids(snapshot)
+        except DroidgateError as error:
+            return failure(f"Failed to list controls: {error_words(error)}")
+        if before is None:
+            return {"success": True, "screen": screen, "controls": _lines(snapshot.controls)}
+        return {"success": True, "screen": screen, "since": since, **_differences(before, snapshot.controls)}
+
+    def find_element(self, text: str | None = None, resource_id: str | None = None) -> Json:
+        try:
+            matches = _matcher(text, resource_id)
+            with self.state.turn(self.left):
+                return self._found(self.snapshot(), matches)
+        except DroidgateError as error:
+            return failure(error_words(error))
+
+    def wait_for_element(
+        self,
+        text: str | None = None,
+        resource_id: str | None = None,
+        timeout: float = 10.0,
+        *,
+        gone: bool = False,
+    ) -> Json:
+        end = time.monotonic() + timeout
+        self.end = end + self.seconds
+        try:
+            matches = _matcher(text, resource_id)
+            while True:
+                problem = ""
+                try:
+                    with self.state.turn(self.left):
+                        snapshot = self.snapshot(fresh=True)
+                        if gone != any(map(matches, snapshot.controls)):
+                            return self._found(snapshot, matches)
+                except InputError as error:
+                    # A screen that moves has no dump, and may stop moving in time.
+                    problem = f": {error_words(error)}"
+                if time.monotonic() + _PAUSE > end:
+                    kind = "the element is still on the screen" if gone else "no such element"
+                    return failure(f"{kind} after {timeout:g} seconds{problem}")
+                if self.cancel.wait(_PAUSE):
+                    return failure("the wait was canceled")
+        except DroidgateError as error:
+            return failure(error_words(error))
+
+    def take_screenshot(
+        self, max_size: int = 1024, format: Literal["jpeg", "png"] = "jpeg", *, boxes: bool = False
+    ) -> Json:
+        # A run without pictures does not need Pillow.
+        from droidgate.calls.screen.pictures import make_picture  # noqa: PLC0415
+
+        controls: tuple[Control, ...] = ()
+        facts: dict[str, Json] = {}
+        try:
+            if boxes:
+                with self.state.turn(self.left):
+                    hierarchy, png = phone.dump_with_picture(self.device, self.left, self.cancel)
+                    snapshot = self.state.snapshot(lambda: (hierarchy, read_controls(hierarchy)), fresh=True)
+                    facts["screen"] = self.state.give_ids(snapshot)
+                controls = snapshot.controls
+                facts["controls"] = _lines(controls)
+            else:
+                png = phone.take_picture(self.device, self.left)
+            picture = make_picture(png, max_size=max_size, file_format=format, controls=controls)
+        except DroidgateError as error:
+            raise ToolError(f"Failed to capture screenshot on device: {error_words(error)}") from error
+        return {
+            "success": True,
+            "size": list(picture.size),
+            "screen_size": list(picture.screen_size),
+            **facts,
+            "mimeType": f"image/{format}",
+            "image": base64.b64encode(picture.data).decode("ascii"),
+        }
+
+    def long_press(
+        self,
+        x: int | None = None,
+        y: int | None = None,
+        control_id: str | None = None,
+        control_name: str | None = None,
+        duration: int = 1000,
+    ) -> Json:
+        target = f"{x}, {y}" if control_id is None else f"id={control_id}"
+        action = f"long_press({target})"
+        if not _LEAST_PRESS <= duration <= _LONGEST_PRESS:
+            return input_result(action, error=_wrong_duration(duration))
+        if control_id is None:
+            if x is None or y is None:
+                return input_result(action, error="x and y, or a control_id, is required")
+            return self.input(action, _press((x, y), duration), points=(x, y))
+        if x is not None or y is not None:
+            return input_result(action, error="a control_id and a point are given; leave one of them out")
+        try:
+            with self.state.turn(self.left):
+                found = self.find(control_id, control_name or "")
+                error = self.send(_press(found.now.center, duration))
+        except DroidgateError as problem:
+            return input_result(action, error=error_words(problem))
+        info = {**control_info(found.control, with_rect=True), "rect": list(found.now.rect)}
+        result: dict[str, Json] = {**input_result(action, error=error), "control_info": info}
+        if control_name not in (None, found.control.name):
+            result["warning"] = name_warning(found.control, control_name or "")
+        return result
+
+    def drag(self, start_x: int, start_y: int, end_x: int, end_y: int, duration: int = 1000) -> Json:
+        action = f"drag({start_x},{start_y})->({end_x},{end_y}) in {duration}ms"
+        if not _LEAST_PRESS <= duration <= _LONGEST_PRESS:
+            return input_result(action, error=_wrong_duration(duration))
+        points = (start_x, start_y, end_x, end_y)
+        return self.input(action, ["draganddrop", *map(str, (*points, duration))], points=points)
+
+    def _found(self, snapshot: ScreenSnapshot, matches: Callable[[Control], bool]) -> Json:
+        """Return the controls of a screen that match, with ids that a client may use from then on."""
+        screen = self.state.give_ids(snapshot)
+        found: list[Json] = [
+            {**control_info(control, with_rect=True), "resource_id": control.sign.resource_id}
+            for control in snapshot.controls
+            if matches(control)
+        ]
+        return {"success": True, "screen": screen, "controls": found}
+
+
+MORE_TOOLS: Final[Mapping[str, Callable[..., Json]]] = {
+    method.__name__: method
+    for method in (
+        MoreCall.list_controls,
+        MoreCall.find_element,
+        MoreCall.wait_for_element,
+        MoreCall.take_screenshot,
+        MoreCall.long_press,
+        MoreCall.drag,
+    )
+}
+
+
+def _lines(controls: Sequence[Control]) -> list[Json]:
+    return [control_line(control) for control in controls]
+
+
+def _differences(before: Sequence[Control], now: Sequence[Control]) -> dict[str, Json]:
+    """Return what a client that has an earlier list needs to have the list of now."""
+    were = {control.id: control_line(control) for control in before}
+    are = {control.id: control_line(control) for control in now}
+    added: list[Json] = [line for number, line in are.items() if number not in were]
+    changed: list[Json] = [line for number, line in are.items() if were.get(number, line) != line]
+    return {
+        "added": added,
+        "changed": changed,
+        "removed": [number for number in were if number not in are],
+        "unchanged": len(are) - len(added) - len(changed),
+    }
+
+
+def _matcher(text: str | None, resource_id: str | None) -> Callable[[Control], bool]:
+    """Return what finds a control: by a part of its text or description, by its resource id, or by both.
+
+    Raises:
+        ToolError: neither is given.
+    """
+    if not text and not resource_id:
+        raise ToolError("text or resource_id is required")
+    part = (text or "").casefold()
+
+    def matches(control: Control) -> bool:
+        own = control.sign.resource_id
+        is_named = any(part in shown.casefold() for shown in (control.text, control.sign.description))
+        return is_named and (not resource_id or resource_id in (own, own.rpartition(":id/")[2]))
+
+    return matches
+
+
+def _press(point: tuple[int, int], duration: int) -> list[str]:
+    """Return a touch of so many milliseconds as arguments of `input`: a swipe that stays where it is."""
+    return ["swipe", *map(str, (*point, *point, duration))]
+
+
+def _wrong_duration(duration: int) -> str:
+    return f"duration {duration} is not from {_LEAST_PRESS} to {_LONGEST_PRESS} ms"

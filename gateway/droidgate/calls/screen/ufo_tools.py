@@ -1,0 +1,427 @@
+"""UFO's 13 tools on one phone, from arguments to results."""
+
+from __future__ import annotations
+
+import base64
+import re
+import threading
+import time
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass, field
+from typing import Final
+
+from droidgate.calls.screen import phone_commands as phone
+from droidgate.calls.screen.controls import HIERARCHY_END, Control, read_controls
+from droidgate.calls.screen.key_names import is_key
+from droidgate.calls.screen.results import (
+    app_target,
+    control_info,
+    control_targets,
+    failure,
+    input_result,
+)
+from droidgate.calls.screen.state import FoundControl, PhoneState, ScreenSnapshot, ToolError
+from droidgate.calls.screen.text_input import (
+    KEYBOARD,
+    LONGEST_TEXT,
+    keys_that_clear,
+    pieces_of,
+    way_of,
+)
+from droidgate.devices.device import Device
+from droidgate.devices.quoting import is_package
+from droidgate_mappings.model.errors import DeviceError, DroidgateError
+from droidgate_mappings.model.json_values import Json
+
+_LONGEST_SWIPE: Final = 60_000
+_LONGEST_WAIT: Final = 60
+_NOT_TEXT: Final = re.compile("[\0\ud800-\udfff]")
+_NO_SUCH_INPUT: Final = ("Unknown command:", "Error: Unknown command:")
+"""What `input` prints, with status 0, where this Android does not have a gesture."""
+
+_HIDDEN: Final = "\N{BULLET}"
+_CACHES: Final = {
+    "controls": "Controls cache",
+    "apps": "Apps cache",
+    "ui_tree": "UI tree cache",
+    "device_info": "Device info cache",
+    "all": "All caches",
+}
+
+
+@dataclass(slots=True)
+class UfoCall:
+    """One call: the phone, and how long it may take. Each tool is a method."""
+
+    state: PhoneState
+    connect: Callable[[], Device]
+    seconds: float
+    cancel: threading.Event
+    end: float = field(init=False)
+
+    def __post_init__(self) -> None:
+        self.end = time.monotonic() + self.seconds
+
+    @property
+    def device(self) -> Device:
+        return self.connect().ended_by(self.cancel)
+
+    @property
+    def left(self) -> float:
+        """Seconds that are left; a device's command with none ends at once."""
+        return max(self.end - time.monotonic(), 0.001)
+
+    def capture_screenshot(self, format: str | None = None) -> Json:
+        try:
+            picture = phone.take_picture(self.device, self.left)
+        except DeviceError as error:
+            message = (
+                f"Error capturing screenshot: Failed to capture screenshot on device: {error_words(error)}"
+            )
+            raise ToolError(message) from error
+        image = f"data:image/png;base64,{base64.b64encode(picture).decode('ascii')}"
+        if format is None:
+            return image
+        # PNG: the first chunk begins with width and height.
+        width, height = (int.from_bytes(picture[start : start + 4]) for start in (16, 20))
+        return {"success": True, "image": image, "width": width, "height": height, "format": format}
+
+    def get_ui_tree(self) -> Json:
+        try:
+            with self.state.turn(self.left):
+                hierarchy = self.snapshot().hierarchy
+        except DroidgateError as error:
+            return failure(f"Failed to dump UI hierarchy: {error_words(error)}")
+        return {"success": True, "ui_tree": hierarchy, "format": "xml"}
+
+    def get_device_info(self) -> Json:
+        try:
+            facts, was_kept = self.state.info(
+                lambda: phone.read_device_info(self.device, self.left), self.left
+            )
+        except DeviceError as error:
+            return failure(f"Failed to get device info: {error_words(error)}")
+        return {"success": True, "device_info": dict(facts), "from_cache": was_kept}
+
+    def get_mobile_app_target_info(
+        self,
+        filter: str = "",  # noqa: A002 - the name of the parameter
+        *,
+        include_system_apps: bool = False,
+        force_refresh: bool = False,
+    ) -> Json:
+        try:
+            packages = self._apps(include_system=include_system_apps, fresh=force_refresh)
+        except DeviceError as error:
+            message = f"Failed to get mobile app target info: Failed to list packages: {error_words(error)}"
+            raise ToolError(message) from error
+        return [app_target(self.state.app_id(package), package) for package in packages if filter in package]
+
+    def get_app_window_controls_target_info(self, *, force_refresh: bool = False) -> Json:
+        try:
+            with self.state.turn(self.left):
+                snapshot = self.snapshot(fresh=force_refresh)
+                self.state.give_ids(snapshot)
+        except DroidgateError as error:
+            message = f"Failed to get app window controls: {error_words(error)}"
+            raise ToolError(message) from error
+        return control_targets(snapshot.controls)
+
+    def tap(self, x: int, y: int) -> Json:
+        return self.input(f"tap({x}, {y})", ["tap", str(x), str(y)], points=(x, y))
+
+    def swipe(self, start_x: int, start_y: int, end_x: int, end_y: int, duration: int = 300) -> Json:
+        action = f"swipe({start_x},{start_y})->({end_x},{end_y}) in {duration}ms"
+        if not 0 <= duration <= _LONGEST_SWIPE:
+            return input_result(action, error=f"duration {duration} is not from 0 to {_LONGEST_SWIPE} ms")
+        points = (start_x, start_y, end_x, end_y)
+        return self.input(action, ["swipe", *map(str, (*points, duration))], points=points)
+
+    def press_key(self, key_code: str) -> Json:
+        action = f"press_key({key_code})"
+        if not is_key(key_code):
+            error = f"{key_code[:80]!r} is not a key; write a name such as KEYCODE_BACK, or its number"
+            return input_result(action, error=error)
+        return self.input(action, ["keyevent", key_code])
+
+    def click_control(self, control_id: str, control_name: str) -> Json:
+        action = f"click_control(id={control_id}, name={control_name})"
+        try:
+            with self.state.turn(self.left):
+                found = self.find(control_id, control_name)
+                point = found.now.center
+                error = self.send(["tap", *map(str, point)])
+        except DroidgateError as problem:
+            return failure(error_words(problem))
+        name = found.control.name
+        result: dict[str, Json] = {
+            "success": not error,
+            "action": action,
+            "message": f"{'Failed to click' if error else 'Clicked'} control '{name}' at {point}",
+            "control_info": _info(found, with_rect=True),
+        }
+        if error:
+            result["error"] = error
+        if name != control_name:
+            result["warning"] = f"{name_warning(found.control, control_name)} Clicking control {control_id}."
+        return result
+
+    def type_text(
+        self, text: str, control_id: str, control_name: str, *, clear_current_text: bool = False
+    ) -> Json:
+        action = f"type_text(text='{text}', control_id='{control_id}', control_name='{control_name}')"
+        try:
+            _check_text(text)
+            with self.state.turn(self.left):
+                found = self.find(control_id, control_name)
+                self._type(found, text, clear=clear_current_text)
+        except DroidgateError as problem:
+            return failure(error_words(problem))
+        name = found.control.name
+        steps = [f"Clicked control '{name}' at {found.now.center}"]
+        if name != control_name:
+            steps.insert(0, f"{name_warning(found.control, control_name)} Using ID {control_id}.")
+        if clear_current_text:
+            steps.append("Cleared existing text")
+        return {
+            "success": True,
+            "action": action,
+            "message": " | ".join([*steps, f"Typed text: '{text}'"]),
+            "control_info": _info(found, with_rect=False),
+            "typed_by": way_of(text),
+        }
+
+    def launch_app(self, package_name: str, id: str | None = None) -> Json:
+        result: dict[str, Json] = {}
+        try:
+            package = self._package_of(package_name, id)
+            if id is not None:
+                result["app_info"] = {"id": id, "name": package, "package": package}
+                if package != package_name:
+                    result["warning"] = (
+                        f"Warning: App ID {id} has package '{package}', but provided package_name is "
+                        f"'{package_name}'. Using ID {id}."
+                    )
+        except DroidgateError as error:
+            return failure(error_words(error))
+        try:
+            command = self._launch(package)
+        except DroidgateError as error:
+            message = error_words(error)
+            said: dict[str, Json] = {"success": False, "message": f"Failed to launch {package}: {message}"}
+            return {**said, "package_name": package, "output": "", "error": message, **result}
+        said = {"success": True, "message": f"Launched {package}", "package_name": package}
+        return {**said, "output": "Events injected: 1", "error": "", "command": command, **result}
+
+    def wait(self, seconds: float = 1.0) -> Json:
+        if seconds < 0:
+            return failure("Wait time must be non-negative")
+        if seconds > _LONGEST_WAIT:
+            return failure(f"Wait time cannot exceed {_LONGEST_WAIT} seconds")
+        seconds = float(seconds)
+        if self.cancel.wait(seconds):
+            return failure("the wait was canceled")
+        with self.state.turn(self.seconds):
+            self.state.drop_screen()
+        return {"success": True, "action": f"wait({seconds}s)", "message": f"Waited for {seconds} seconds"}
+
+    def invalidate_cache(self, cache_type: str = "all") -> Json:
+        if cache_type not in _CACHES:
+            names = [f"'{name}'" for name in _CACHES]
+            allowed = f"{', '.join(names[:-1])}, or {names[-1]}"
+            return failure(f"Invalid cache_type: {cache_type}. Must be {allowed}")
+        is_all = cache_type == "all"
+        if is_all or cache_type in {"controls", "ui_tree"}:
+            with self.state.turn(self.seconds):
+                self.state.drop_screen()
+                if cache_type != "ui_tree":
+                    self.state.drop_ids()
+        if is_all or cache_type == "apps":
+            self.state.drop_apps()
+        if is_all or cache_type == "device_info":
+            self.state.drop_info()
+        return {"success": True, "message": f"{_CACHES[cache_type]} invalidated"}
+
+    def dump(self) -> tuple[str, tuple[Control, ...]]:
+        """Return the hierarchy of the screen and its controls, from the phone."""
+        hierarchy = phone.dump_hierarchy(self.device, self.left, self.cancel)
+        return hierarchy, read_controls(hierarchy)
+
+    def snapshot(self, *, fresh: bool = False) -> ScreenSnapshot:
+        """Return the screen; call it in a turn."""
+        return self.state.snapshot(self.dump, fresh=fresh)
+
+    def find(self, control_id: str, control_name: str) -> FoundControl:
+        """Return the control that an id names, where it is now; call it in a turn.
+
+        Raises:
+            ToolError: no list has the id, or its control is not on the screen any more.
+        """
+        return self.state.find(control_id, control_name, self.snapshot)
+
+    def _apps(self, *, include_system: bool, fresh: bool = False) -> tuple[str, ...]:
+        return self.state.apps(
+            lambda: phone.list_apps(self.device, self.left, include_system=include_system),
+            include_system=include_system,
+            fresh=fresh,
+            seconds=self.left,
+        )
+
+    def input(self, action: str, arguments: list[str], points: tuple[int, ...] = ()) -> Json:
+        """Run `input` and return its result; points that are not on the screen never reach the phone."""
+        try:
+            if points:
+                self._check_on_screen(points)
+            with self.state.turn(self.left):
+                error = self.send(arguments)
+        except DroidgateError as problem:
+            return input_result(action, error=error_words(problem))
+        return input_result(action, error=error)
+
+    def _check_on_screen(self, points: tuple[int, ...]) -> None:
+        side = self.state.longest_side(lambda: phone.read_longest_side(self.device, self.left), self.left)
+        outside = next((number for number in points if not 0 <= number <= side), None)
+        if outside is not None:
+            raise ToolError(f"coordinate {outside} is not on the screen, whose longer side has {side} pixels")
+
+    def send(self, arguments: list[str]) -> str:
+        """Run `input`; return why it failed, empty where it did not."""
+        try:
+            result = phone.send_input(self.device, arguments, self.left)
+        except DeviceError:
+            # It may have reached the phone.
+            self.state.drop_screen()
+            raise
+        if result.exit_status != 0 or result.text.startswith(_NO_SUCH_INPUT):
+            said = result.error_text.strip() or result.text.strip()
+            return said or f"input ended with status {result.exit_status}"
+        self.state.drop_screen()
+        return ""
+
+    def _type(self, found: FoundControl, text: str, *, clear: bool) -> None:
+        point = found.now.center
+        keys = keys_that_clear(found.now.text) if clear else []
+        by_keys = way_of(text) == "keys"
+        before = None if by_keys else phone.find_keyboard(self.device, self.left)
+        if not by_keys and before is None:
+            raise ToolError(
+                f"Failed to type text: no key types {_first_without_key(text)}; install the input method "
+                f"ADBKeyBoard ({KEYBOARD.partition('/')[0]}), which types every text, and enable it in the "
+                "phone's settings"
+            )
+        try:
+            if before is None:
+                typed = phone.type_by_keys(self.device, point, keys, pieces_of(text), self.left)
+            else:
+                typed = phone.type_by_keyboard(self.device, point, keys, text, before, self.left)
+        except DeviceError:
+            # Some of it may have reached the phone.
+            self.state.drop_screen()
+            raise
+        if typed.tapped:
+            self.state.drop_screen()
+        if not typed.tapped:
+            raise ToolError(f"Failed to click control at {point}: {typed.error}")
+        if not typed.typed:
+            raise ToolError(f"Failed to type text: {typed.error}")
+        if before is not None:
+            self._check_typed(found, text, typed.hierarchy, clear=clear)
+
+    def _check_typed(self, found: FoundControl, text: str, hierarchy: str, *, clear: bool) -> None:
+        """Check that the field holds a text: an input method reports nothing."""
+        dump = self.dump if HIERARCHY_END not in hierarchy else lambda: (hierarchy, read_controls(hierarchy))
+        screen = self.state.snapshot(dump, fresh=True)
+        self.state.drop_screen()
+        now = self.state.find(found.control.id, found.control.name, lambda: screen).now
+        holds = now.text == text if clear else text in now.text
+        if not holds and set(now.text) != {_HIDDEN}:
+            raise ToolError("Failed to type text: the control does not hold it; look at the screen")
+
+    def _package_of(self, name: str, app_id: str | None) -> str:
+        """Return the package that a name or an id means.
+
+        Raises:
+            ToolError: it means none.
+            DeviceError: the packages cannot be listed.
+        """
+        if app_id is not None:
+            package = self.state.package_of(app_id)
+            if package is None:
+                raise ToolError(f"App with ID '{app_id}' not found in cached app list.")
+            return package
+        if "." in name:
+            if not is_package(name):
+                raise ToolError(f"{name[:80]!r} is not a package name")
+            return name
+        for fresh in (False, True):
+            package = _package_with_part(name, self._apps(include_system=True, fresh=fresh)) if name else None
+            if package is not None:
+                return package
+        raise ToolError(f"No app found with name containing '{name}'. Try using full package name.")
+
+    def _launch(self, package: str) -> str:
+        """Open an app and return the command that did."""
+        activity = phone.find_launcher_activity(self.device, package, self.left)
+        if activity is None:
+            raise ToolError(f"{package} is not installed, or has no activity that its icon would open")
+        with self.state.turn(self.left):
+            try:
+                phone.launch(self.device, activity, self.left)
+            finally:
+                self.state.drop_screen()
+        return " ".join(["am", "start-activity", "-W", *phone.launch_arguments(activity)])
+
+
+UFO_TOOLS: Final[Mapping[str, Callable[..., Json]]] = {
+    method.__name__: method
+    for method in (
+        UfoCall.capture_screenshot,
+        UfoCall.get_ui_tree,
+        UfoCall.get_device_info,
+        UfoCall.get_mobile_app_target_info,
+        UfoCall.get_app_window_controls_target_info,
+        UfoCall.tap,
+        UfoCall.swipe,
+        UfoCall.type_text,
+        UfoCall.launch_app,
+        UfoCall.press_key,
+        UfoCall.click_control,
+        UfoCall.wait,
+        UfoCall.invalidate_cache,
+    )
+}
+
+
+def error_words(error: DroidgateError) -> str:
+    """Return an error's place and message, as a tool's answer has them."""
+    place = f"{error.place}: " if error.place else ""
+    return f"{place}{error.message}"
+
+
+def _info(found: FoundControl, *, with_rect: bool) -> dict[str, Json]:
+    info = control_info(found.control, with_rect=with_rect)
+    return {**info, "rect": list(found.now.rect)} if with_rect else info
+
+
+def name_warning(control: Control, name: str) -> str:
+    """Return the warning that a client has another name for a control."""
+    return f"Warning: Control ID {control.id} has name '{control.name}', but provided name is '{name}'."
+
+
+def _check_text(text: str) -> None:
+    if len(text) > LONGEST_TEXT:
+        raise ToolError(f"Failed to type text: it has {len(text)} characters, more than {LONGEST_TEXT}")
+    if _NOT_TEXT.search(text):
+        raise ToolError("Failed to type text: it holds a NUL character or half of a surrogate pair")
+
+
+def _first_without_key(text: str) -> str:
+    character = next(character for character in text if way_of(character) != "keys")
+    return f"U+{ord(character):04X}"
+
+
+def _package_with_part(name: str, packages: tuple[str, ...]) -> str | None:
+    """Return the first package with a part between dots that is a name, else the first that contains it."""
+    part = name.lower()
+    parts = (package for package in packages if part in package.lower().split("."))
+    return next(parts, None) or next((package for package in packages if part in package.lower()), None)

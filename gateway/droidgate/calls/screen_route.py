@@ -1,0 +1,69 @@
+"""The way to MobileAgent's commands: by the phone's screen and input."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import Final
+
+from droidgate.calls.routes import CallLink, RawResult, RoutePlan
+from droidgate.calls.screen.tools import MobileAgentTools
+from droidgate.calls.targets import CallTarget
+from droidgate.devices.errors import CanceledError, DeadlineError
+from droidgate_mappings.model.errors import DeviceError, DroidgateError
+from droidgate_mappings.model.json_values import Json
+from droidgate_mappings.values.failures import Failure, call_error
+
+_TITLE: Final = "the phone's screen and input"
+
+
+@dataclass(frozen=True, slots=True)
+class ScreenRoute:
+    """Runs the commands of one phone; may be shared by threads.
+
+    Attributes:
+        tools: The phone's tools: the ids of controls hold between the calls of one caller.
+        title: The way, in a few words.
+    """
+
+    tools: MobileAgentTools
+    title: str = _TITLE
+
+    @property
+    def id(self) -> str:
+        """Stable id."""
+        return "screen"
+
+    def plan(self, target: CallTarget, arguments: Mapping[str, Json], link: CallLink) -> RoutePlan:
+        """Return the plan; which commands a tool sends depends on what it finds on the screen."""
+        del target, link
+        return RoutePlan(self.id, self.title, (), dict(arguments))
+
+    def check_enabled(self, plan: RoutePlan, link: CallLink) -> bool:
+        """Return True: every phone has a screen."""
+        del plan, link
+        return True
+
+    def send(self, plan: RoutePlan, target: CallTarget, link: CallLink) -> RawResult:
+        """Run the tool, once.
+
+        Raises:
+            CallError: it has no answer.
+            DeviceError: the device failed; whether the tool acted is not known.
+        """
+        with link.hop(self.title):
+            try:
+                value = self.tools.run(
+                    target.capability.id,
+                    plan.payload,
+                    link.device.cancel,
+                    device=link.device,
+                    seconds=link.seconds,
+                )
+            except DeadlineError as error:
+                raise call_error(Failure("timeout", error.message)) from error
+            except (CanceledError, DeviceError):
+                raise
+            except DroidgateError as error:
+                raise call_error(Failure("backend_failure", error.message), hint=error.hint) from error
+        return RawResult(value, target.capability, target.provider.definitions)

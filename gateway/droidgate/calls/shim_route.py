@@ -1,0 +1,306 @@
+"""The way through a shim on the phone: every protocol that no shell command calls (docs/shim.md)."""
+
+from __future__ import annotations
+
+import math
+import threading
+import time
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass, field
+from typing import Final
+
+from droidgate.calls.routes import CallLink, RawResult, RoutePlan
+from droidgate.calls.subjects import component_name
+from droidgate.calls.targets import CallTarget
+from droidgate.devices.device import Device
+from droidgate.devices.errors import CanceledError, DeadlineError
+from droidgate.devices.packages import InstalledPackage
+from droidgate.devices.quoting import quote_argument
+from droidgate.shims.answers import CallStage
+from droidgate.shims.calling import check_signer, new_request, read_outputs
+from droidgate.shims.client import CALL_MS, DISCOVERY_SECONDS, HostClient
+from droidgate.shims.errors import ShimRefusalError
+from droidgate.shims.place import ShimPlace
+from droidgate.shims.shim_facts import installed_routes
+from droidgate_mappings.formats.installed import SHIM_PACKAGE, SHIM_PREFIX, DeviceFacts
+from droidgate_mappings.formats.leniency import ReadingContext
+from droidgate_mappings.model.capability import Provider
+from droidgate_mappings.model.errors import DeviceError, DroidgateError, InputError
+from droidgate_mappings.model.json_values import Json
+from droidgate_mappings.text.json_text import parse_json
+from droidgate_mappings.values.failures import Failure, call_error
+from droidgate_shim.builder.protocols import EVERY_PROTOCOL, chosen_protocols
+from droidgate_shim.builder.route_types import type_json
+from droidgate_shim.builder.source_apps import is_unasked, with_discovered_tools
+from droidgate_shim.engine.routes import (
+    FORMAT as TABLE_FORMAT,
+)
+from droidgate_shim.engine.routes import (
+    Backend,
+    FunctionBackend,
+    NamedOutput,
+    PreparedRoute,
+    RouteTable,
+    ToolBackend,
+)
+
+_TITLE: Final = "a shim"
+_STAGES: Final[Mapping[CallStage | None, str]] = {
+    "waiting": "waiting for the shim to send the call",
+    "window": "waiting for the app's window; unlock the phone, or tap the notification on it",
+    "app": "waiting for the app's answer",
+}
+_ENDED: Final = "the shim ended the call; what the app has done by then is not undone"
+
+
+@dataclass(frozen=True, slots=True)
+class _Prepared:
+    application_id: str
+    route: PreparedRoute
+    table: RouteTable
+    identifier: str
+    request: str
+    deadline_ms: int
+
+
+@dataclass(slots=True)
+class ShimRoute:
+    """Calls through the shims of one phone; may be shared by threads.
+
+    Attributes:
+        signed_by: SHA-256 of the certificate of shims to trust, instead of the user's own key.
+        title: The way, in a few words.
+    """
+
+    signed_by: str | None = None
+    title: str = _TITLE
+    _tables: dict[InstalledPackage, RouteTable] = field(default_factory=dict)
+    _lock: threading.Lock = field(default_factory=threading.Lock)
+
+    @property
+    def id(self) -> str:
+        """The way's id."""
+        return "shim"
+
+    def plan(self, target: CallTarget, arguments: Mapping[str, Json], link: CallLink) -> RoutePlan:
+        """Return the commands that would be run.
+
+        Raises:
+            CallError: with the token `unavailable`: no shim of the user offers the capability.
+            DeviceError: the phone fails.
+        """
+        place = _place_of(link.device, link.facts)
+        with link.hop("find the shim"):
+            application_id, table, route = self._find(target, place)
+        names = {backend_name: name for name, backend_name in route.route.names.items()}
+        given = {names.get(name, name): value for name, value in arguments.items()}
+        identifier, request = new_request(route.route.id, given)
+        deadline_ms = max(1, min(int(link.seconds * 1000), CALL_MS))
+        client = place.client(application_id)
+        commands = client.call_commands(
+            request, deadline_ms=deadline_ms, call_id=identifier, traced=link.trace.is_on
+        )
+        return RoutePlan(
+            self.id,
+            f"{self.title} ({application_id})",
+            tuple(map(tuple, commands)),
+            _Prepared(application_id, route, table, identifier, request, deadline_ms),
+        )
+
+    def check_enabled(self, plan: RoutePlan, link: CallLink) -> bool | None:
+        """Return None: the shim looks itself, at each call."""
+        del plan, link
+        return None
+
+    def send(self, plan: RoutePlan, target: CallTarget, link: CallLink) -> RawResult:
+        """Send the request, once.
+
+        Raises:
+            CallError: the call failed.
+            DeviceError: the phone or the shim failed; whether the call was made is not known.
+        """
+        del target
+        sent: _Prepared = plan.payload
+        client = HostClient(link.device, sent.application_id, user=link.facts.user)
+        capability = sent.route.route.id
+        with link.hop(plan.title, *plan.commands):
+            link.progress.ask = lambda: _STAGES.get(client.stage(sent.identifier))
+            try:
+                answered = _call(client, sent, link)
+                outputs = read_outputs(answered, sent.identifier, capability, sent.application_id)
+            except ShimRefusalError as error:
+                raise call_error(error.failure) from error
+            except DeadlineError as error:
+                raise call_error(Failure("timeout", error.message)) from error
+        return _raw_result(sent, outputs)
+
+    def _find(self, target: CallTarget, place: ShimPlace) -> tuple[str, RouteTable, PreparedRoute]:
+        reasons: list[str] = []
+        for package in _shims_for(target.app.package, place):
+            try:
+                table = self._table_of(package, place)
+            except InputError as error:
+                reasons.append(f"{package.name}: {error.message}")
+                continue
+            names = (target.app.package, component_name(target.provider), target.capability.id)
+            found = next((route for route in table.routes.values() if _is_route_to(route, *names)), None)
+            if found is not None:
+                return package.name, table, found
+            if package.name != SHIM_PACKAGE:
+                reasons.append(f"{package.name} does not offer {target.capability.id}")
+        text = "; ".join(reasons) or f"{target.app.package} has no shim on the phone"
+        hint = "run `droidgate shim status`" if reasons else _way_to_shim(target, place.device.serial)
+        raise call_error(Failure("unavailable", text), hint=hint)
+
+    def _table_of(self, package: InstalledPackage, place: ShimPlace) -> RouteTable:
+        """Return the route table of a shim whose signer is trusted, read once for each installation.
+
+        Raises:
+            InputError: its signer is not trusted, or its APK cannot be read.
+        """
+        with self._lock:
+            known = self._tables.get(package)
+            if known is None:
+                check_signer(place, package, self.signed_by)
+                known = self._tables[package] = installed_routes(place, package)
+            return known
+
+    def ask_for_tools(
+        self, provider: Provider, facts: DeviceFacts, device: Device, *, ends_at: float | None = None
+    ) -> Provider | None:
+        """Return a receiver of broadcasts with its tools, which a shim on the phone asks it for.
+
+        None for any other provider, and where no shim of the user is there or the receiver does not answer.
+
+        Args:
+            provider: The receiver.
+            facts: What the phone is.
+            device: The phone.
+            ends_at: When to stop asking, on `time.monotonic`; by default each shim has its time.
+
+        Raises:
+            DeviceError: the phone cannot be reached.
+        """
+        if not is_unasked(provider) or provider.package is None:
+            return None
+        place = _place_of(device, facts)
+        component = f"{provider.package}/{component_name(provider)}"
+        for package in _shims_for(provider.package, place, any_shim=True):
+            left = math.inf if ends_at is None else ends_at - time.monotonic()
+            if left <= 0:
+                return None
+            try:
+                check_signer(place, package, self.signed_by)
+                seconds = min(left, DISCOVERY_SECONDS)
+                tools = place.client(package.name).discover_broadcast(component, seconds=seconds)
+                return with_discovered_tools(provider, tools, ReadingContext())
+            except DeviceError:
+                # The next command shows whether the phone failed, or only this shim or app.
+                device.run(["true"])
+            except DroidgateError:
+                continue
+        return None
+
+
+def _call(client: HostClient, sent: _Prepared, link: CallLink) -> str:
+    """Return the text of the response; if this computer gives up the call, end it in the shim, too.
+
+    Raises:
+        CallError: with the token `canceled`: the shim has ended the call.
+        DeviceError: as `HostClient.call`.
+    """
+    try:
+        answered = client.call(
+            sent.request, deadline_ms=sent.deadline_ms, call_id=sent.identifier, traced=link.trace.is_on
+        )
+    except CanceledError as error:
+        if _end(sent, link):
+            raise call_error(Failure("canceled", _ENDED)) from error
+        raise
+    except (DeadlineError, KeyboardInterrupt):
+        _end(sent, link)
+        raise
+    if answered.trace is not None:
+        link.trace.record_delivery(sent.request, _routes_of(sent), answered.trace, answered.response)
+    return answered.response
+
+
+def _routes_of(sent: _Prepared) -> dict[str, Json]:
+    """Return the route table as the shim has it, without the routes of other capabilities."""
+    definitions = {name: type_json(type_) for name, type_ in sent.table.definitions.items()}
+    return {"format": TABLE_FORMAT, "definitions": definitions, "routes": [type_json(sent.route.route)]}
+
+
+def _end(sent: _Prepared, link: CallLink) -> bool:
+    """End a call in the shim; return whether it was open there.
+
+    adbd has ended the calling command by now, so a call that it had not handed over never begins.
+    """
+    # The call's own handle ends each command from now on.
+    device = link.device.ended_by(threading.Event())
+    try:
+        with link.hop("end the call on the phone"):
+            return HostClient(device, sent.application_id, user=link.facts.user).cancel(sent.identifier)
+    except DroidgateError:
+        return False
+
+
+def _place_of(device: Device, facts: DeviceFacts) -> ShimPlace:
+    return ShimPlace(device, facts.user, facts.release)
+
+
+def _way_to_shim(target: CallTarget, serial: str) -> str:
+    """Return the command that makes a shim of an app, with the protocols that are left out otherwise."""
+    source = quote_argument(f"adb:{serial}/{target.app.package}")
+    every = "" if target.provider.protocol in chosen_protocols(()) else f" --protocol {EVERY_PROTOCOL}"
+    return f"run `droidgate shim install --from {source} --serial {serial}{every}`"
+
+
+def _shims_for(package: str, place: ShimPlace, *, any_shim: bool = False) -> Iterator[InstalledPackage]:
+    """Yield the installed shims that may offer an app: its own first, then the one for several apps."""
+    installed = place.packages()
+    names = [f"{SHIM_PREFIX}{package}", SHIM_PACKAGE]
+    if any_shim:
+        names += sorted(name for name in installed if name.startswith(SHIM_PREFIX))
+    for name in dict.fromkeys(names):
+        if name in installed:
+            yield installed[name]
+
+
+def _is_route_to(route: PreparedRoute, package: str, component: str, capability: str) -> bool:
+    target_component, name = _called_by(route.route.backend)
+    same_component = target_component is None or target_component == f"{package}/{component}"
+    return route.route.target.package == package and same_component and name == capability
+
+
+def _called_by(backend: Backend) -> tuple[str | None, str]:
+    """Return the component that a backend calls, None where Android finds it, and the id that it names."""
+    if isinstance(backend, FunctionBackend):
+        return None, backend.function
+    if isinstance(backend, ToolBackend):
+        return backend.component, backend.tool
+    return backend.component, backend.capability
+
+
+def _raw_result(sent: _Prepared, outputs: Mapping[str, Json]) -> RawResult:
+    """Return the result that outputs were made from (docs/shim-engine.md 2)."""
+    form, definitions = sent.route.route.outputs, sent.table.definitions
+    if form is None:
+        return RawResult(None, None)
+    if not outputs:
+        return RawResult(None, None, note="the app reported success and returned no result")
+    if isinstance(form, NamedOutput) and form.kind == "text":
+        return RawResult(_value_of(outputs.get(form.name)), None)
+    if isinstance(form, NamedOutput):
+        return RawResult(outputs.get(form.name), sent.route.capability, definitions)
+    return RawResult(dict(outputs), sent.route.capability, definitions)
+
+
+def _value_of(text: Json) -> Json:
+    """Return the object or list that an output's text was written from; any other text as it is."""
+    if not isinstance(text, str) or not text.startswith(("{", "[")):
+        return text
+    try:
+        return parse_json(text)
+    except InputError:
+        return text

@@ -1,0 +1,241 @@
+"""What a decision about a call depends on: the capability on its phone, what a call may do, who calls."""
+
+from __future__ import annotations
+
+import glob
+import re
+from collections.abc import Callable, Iterable
+from dataclasses import dataclass
+from enum import StrEnum
+from fnmatch import fnmatchcase
+from typing import Final
+
+from droidgate_mappings.model.capability import Capability, Provider, reachable_definitions
+
+
+class CallEffect(StrEnum):
+    """What a call of a capability may do, as far as the user trusts what is said of it."""
+
+    READS = "reads"
+    WRITES = "writes"
+    UNKNOWN = "unknown"
+
+
+@dataclass(frozen=True, slots=True)
+class CapabilityKey:
+    """Which capability of a phone is meant: user, package, component, protocol and id.
+
+    Attributes:
+        user: Android user number.
+        package: Application id.
+        component: Class name of the component with its package; empty where the app as a whole declares it.
+        protocol: Id of the format.
+        capability: The id that a call names.
+    """
+
+    user: int
+    package: str
+    component: str
+    protocol: str
+    capability: str
+
+
+@dataclass(frozen=True, slots=True)
+class CallSubject:
+    """What a policy decides on.
+
+    Attributes:
+        serial: The phone, as adb calls it.
+        user: Android user number.
+        package: Application id.
+        component: As in `CapabilityKey`.
+        protocol: Id of the format.
+        capability: The id that a call names.
+        effect: What a call may do, by `Policy.effect_of`.
+        client: Who calls: `cli`, or the name that `droidgate serve` knows an MCP client by.
+    """
+
+    serial: str
+    user: int
+    package: str
+    component: str
+    protocol: str
+    capability: str
+    effect: CallEffect
+    client: str
+
+    @property
+    def key(self) -> CapabilityKey:
+        """Which capability is called."""
+        return CapabilityKey(self.user, self.package, self.component, self.protocol, self.capability)
+
+
+@dataclass(frozen=True, slots=True)
+class Pin:
+    """A capability as it is declared at one moment: what an approval holds for.
+
+    Attributes:
+        key: Which capability.
+        signer: Who signed the app, by `signer_of`.
+        digest: Of both and of the declaration: `Provider.pin`.
+    """
+
+    key: CapabilityKey
+    signer: str
+    digest: str
+
+
+def key_of(provider: Provider, capability_id: str, *, user: int) -> CapabilityKey:
+    """Return which capability of a phone a provider's capability is."""
+    return CapabilityKey(
+        user, provider.package or "", component_name(provider), provider.protocol, capability_id
+    )
+
+
+def signer_of(digests: Iterable[str]) -> str:
+    """Return who signed an app as a pin has it: the digests of its certificates, joined by `+`."""
+    return "+".join(sorted(digest.lower() for digest in digests))
+
+
+def pin_of(provider: Provider, capability_id: str, *, user: int, signer: str) -> Pin:
+    """Return a capability's pin.
+
+    Raises:
+        KeyError: the provider has no capability of this id.
+    """
+    declared = provider.model_copy(update={"component": component_name(provider)})
+    digest = declared.pin(user=user, signer=signer, capability_id=capability_id)
+    return Pin(key_of(provider, capability_id, user=user), signer.lower(), digest)
+
+
+def component_name(provider: Provider) -> str:
+    """Return the class of a provider's component with its package: `.Tools` is `com.example.Tools`."""
+    component, package = provider.component or "", provider.package
+    if not component or not package:
+        return component
+    if component.startswith("."):
+        return package + component
+    return component if "." in component else f"{package}.{component}"
+
+
+def declaration_for(provider: Provider, capability_id: str) -> Provider:
+    """Return a provider with this capability alone, as it is kept with an approval: without source and state.
+
+    Raises:
+        KeyError: the provider has no capability of this id.
+    """
+    capability = find_capability(provider, capability_id)
+    reached = reachable_definitions(capability, provider.definitions)
+    return provider.model_copy(
+        update={
+            "component": component_name(provider) or None,
+            "source": None,
+            "capabilities": (capability.model_copy(update={"source": None, "state": None}),),
+            "definitions": {name: type_ for name, type_ in provider.definitions.items() if name in reached},
+        }
+    )
+
+
+def find_capability(provider: Provider, capability_id: str) -> Capability:
+    """Return the capability of an id.
+
+    Raises:
+        KeyError: the provider has none of this id, or more than one.
+    """
+    found = [capability for capability in provider.capabilities if capability.id == capability_id]
+    if len(found) != 1:
+        raise KeyError(capability_id)
+    return found[0]
+
+
+@dataclass(frozen=True, slots=True)
+class NamePattern:
+    """Capabilities as a user names them: `CAPABILITY`, `PACKAGE/CAPABILITY`, `PACKAGE/COMPONENT/CAPABILITY`.
+
+    Each part is a glob pattern. The first slash ends the package, so an id that has a slash is written with
+    its package, or as `*/ID`.
+    """
+
+    package: str
+    capability: str
+
+    @classmethod
+    def parse(cls, text: str) -> NamePattern:
+        """Return the pattern that a user wrote."""
+        package, slash, capability = text.partition("/")
+        return cls(package, capability) if slash else cls("*", text)
+
+    def matches(self, key: CapabilityKey | CallSubject) -> bool:
+        """Return whether a capability is one of those that are named."""
+        names = (key.capability, f"{key.component}/{key.capability}")
+        return glob_matches(self.package, key.package) and any(
+            glob_matches(self.capability, name) for name in names
+        )
+
+    def __str__(self) -> str:
+        return f"{self.package}/{self.capability}"
+
+
+EVERY_CAPABILITY: Final = (NamePattern("*", "*"),)
+"""What a user allows by `approved=True` or `--yes`, without naming capabilities."""
+
+
+def glob_matches(pattern: str, value: str) -> bool:
+    """Return whether a pattern matches the whole of a value, in exactly its case.
+
+    `*` is any number of any characters, `?` is one character; `[*]`, `[?]` and `[[]` are these characters
+    themselves, and so is every other character.
+    """
+    return fnmatchcase(value, _BRACKET.sub(lambda found: found[0] if found[1] else "[[]", pattern))
+
+
+BOUNDARIES: Final = ".#/"
+"""Characters behind which a short name of a capability or a package may begin."""
+
+
+def names_capability(text: str, key: CapabilityKey) -> bool:
+    """Return whether a short name means a capability: the end of its id, or of its package and its id.
+
+    An end begins behind a `.`, `#` or `/`; between the two ends is a `.` or a `/` (`notes.createNote`).
+    """
+    return _is_named(text, key, _is_end)
+
+
+def may_name_capability(pattern: str, key: CapabilityKey) -> bool:
+    """Return whether a pattern could be meant for a capability: as one of its names, long or short.
+
+    The case of letters makes no difference.
+    """
+    folded = CapabilityKey(
+        key.user, *(text.casefold() for text in (key.package, key.component, key.protocol, key.capability))
+    )
+    pattern = pattern.casefold()
+    whole = f"{folded.package}/{folded.component}/{folded.capability}"
+    return glob_matches(pattern, whole) or _is_named(pattern, folded, _matches_end)
+
+
+def _is_named(text: str, key: CapabilityKey, is_end: Callable[[str, str], bool]) -> bool:
+    return is_end(text, key.capability) or any(
+        is_end(text[:at], key.package) and is_end(text[at + 1 :], key.capability)
+        for at, character in enumerate(text)
+        if character in "./"
+    )
+
+
+def _is_end(text: str, name: str) -> bool:
+    at = len(name) - len(text) - 1
+    return text == name or (bool(text) and at >= 0 and name.endswith(text) and name[at] in BOUNDARIES)
+
+
+def _matches_end(pattern: str, name: str) -> bool:
+    return glob_matches(pattern, name) or any(
+        glob_matches(f"*{boundary}{pattern}", name) for boundary in BOUNDARIES
+    )
+
+
+_BRACKET: Final = re.compile(r"\[([*?\[])\]|\[")
+
+
+def literal_pattern(subject: CallSubject) -> str:
+    """Return the pattern that names a capability and no other of its app, whatever characters its id has."""
+    return f"{subject.package}/{glob.escape(subject.capability)}"

@@ -1,0 +1,414 @@
+"""What can be called on a phone: the capabilities that its apps declare, and how users name them.
+
+What apps declare is read once and kept. Before each call, the phone is asked whether the same installation of
+the app is still there; if not, what it declares is read again.
+"""
+
+from __future__ import annotations
+
+import shlex
+import threading
+from collections.abc import Callable, Iterable, Iterator
+from dataclasses import dataclass, replace
+from functools import cached_property
+from typing import Final
+
+from droidgate.calls.refusals import refused_names
+from droidgate.calls.subjects import (
+    BOUNDARIES,
+    CapabilityKey,
+    Pin,
+    component_name,
+    key_of,
+    names_capability,
+    pin_of,
+    signer_of,
+)
+from droidgate.devices.device import Device
+from droidgate.devices.packages import package_paths
+from droidgate.devices.properties import build_of, current_user, get_properties
+from droidgate.devices.quoting import check_component, check_package
+from droidgate.sources.callability import Callability, callability_of
+from droidgate.sources.device import InstalledApp, PhoneReading, PhoneRequest, read_phone
+from droidgate_mappings.formats.format import load_formats
+from droidgate_mappings.formats.installed import DeviceFacts, is_shim
+from droidgate_mappings.model.capability import Capability, Provider
+from droidgate_mappings.model.errors import DeviceError, InputError, UsageError
+from droidgate_mappings.text.suggestions import closest_name
+from droidgate_mappings.values.failures import CallError, Failure
+from droidgate_mobile_agent.read import built_in
+from droidgate_mobile_agent.tables import FORMAT_ID
+from droidgate_shim.builder.source_apps import is_unasked
+
+_MAX_LISTED: Final = 10
+
+SCREENS: Final = FORMAT_ID
+"""Takes the place of a package for commands that work on the screen; no package name has a `-`."""
+
+Learn = Callable[[Provider, DeviceFacts, Device], Provider | None]
+"""Asks a provider for the capabilities that its app's files do not list; None where it cannot be asked."""
+
+
+@dataclass(frozen=True)
+class CallTarget:
+    """A capability on a phone. What follows from it is computed once.
+
+    Attributes:
+        provider: What declares it.
+        capability: The capability.
+        app: The app that it was read from.
+        user: Android user number.
+        is_learnt: The provider was asked for its capabilities on the phone.
+    """
+
+    provider: Provider
+    capability: Capability
+    app: InstalledApp
+    user: int
+    is_learnt: bool = False
+
+    @cached_property
+    def key(self) -> CapabilityKey:
+        """Which capability it is."""
+        return key_of(self.provider, self.capability.id, user=self.user)
+
+    @cached_property
+    def name(self) -> str:
+        """The name that means this capability and no other of the phone: `PACKAGE/COMPONENT/ID`."""
+        return f"{self.app.package}/{component_name(self.provider)}/{self.capability.id}"
+
+    @cached_property
+    def pin(self) -> Pin:
+        """What an approval holds for.
+
+        Raises:
+            InputError: it is not known who signed the app.
+        """
+        application = self.app.application
+        signer = signer_of(() if application is None else application.signers)
+        if not signer:
+            message = "the app has no signer that could be read, so no approval can be kept for it"
+            raise InputError(message, place=self.app.package)
+        return pin_of(self.provider, self.capability.id, user=self.user, signer=signer)
+
+    @cached_property
+    def named_provider(self) -> Provider:
+        """The provider with the app's package and the whole name of its component, as commands name them.
+
+        Raises:
+            UnsafeArgumentError: one of them is not a name that a command can have.
+        """
+        package, component = check_package(self.app.package), component_name(self.provider)
+        if component:
+            check_component(f"{package}/{component}")
+        return self.provider.model_copy(update={"package": package, "component": component or None})
+
+    @cached_property
+    def short_name(self) -> str:
+        """`PACKAGE/ID`, which several components of one app may share."""
+        return f"{self.app.package}/{self.capability.id}"
+
+    def is_named(self, text: str) -> bool:
+        """Return whether a user's text names it.
+
+        Args:
+            text: `name`, `short_name`, the id, or the end of the id from a `.`, `#` or `/` on (`createNote`);
+                in front of it may be the end of the package (`notes.createNote`, `notes/createNote`).
+        """
+        return text in {self.name, self.short_name} or names_capability(text, self.key)
+
+
+class ScreenTarget(CallTarget):
+    """One of MobileAgent's commands: it works on the phone's screen, and no app declares it.
+
+    Its approval holds for this phone only: a phone has no signer that another phone could share.
+    """
+
+    @cached_property
+    def pin(self) -> Pin:
+        """What an approval holds for."""
+        return pin_of(self.provider, self.capability.id, user=self.user, signer=self.app.path)
+
+
+def screen_targets(serial: str, user: int) -> tuple[ScreenTarget, ...]:
+    """Return MobileAgent's commands on a phone."""
+    provider = built_in().model_copy(update={"package": SCREENS})
+    app = InstalledApp(SCREENS, 0, (provider,), path=f"phone:{serial.lower()}")
+    return tuple(ScreenTarget(provider, capability, app, user) for capability in provider.capabilities)
+
+
+class PhoneTargets:
+    """The capabilities of one phone. May be shared by threads.
+
+    Args:
+        device: The phone.
+        learn: Asks receivers of broadcasts for their tools.
+        keep: Use and keep what was read of APKs.
+    """
+
+    def __init__(self, device: Device, learn: Learn, *, keep: bool = True) -> None:
+        self._device = device
+        self._learn = learn
+        self._keep = keep
+        self._lock = threading.RLock()
+        self._reading: PhoneReading | None = None
+        self._learnt: dict[tuple[str, str], Provider] = {}
+        self._known: tuple[CallTarget, ...] | None = None
+        self._refused: dict[CapabilityKey, str] = {}
+        self._callable: dict[int, tuple[Provider, Callability]] = {}
+        self._screen_facts: DeviceFacts | None = None
+        self._screens: tuple[ScreenTarget, ...] = ()
+
+    def facts(self, protocol: str | None = None) -> DeviceFacts:
+        """Return the facts of the phone; its apps are not read if only its screen is used.
+
+        Args:
+            protocol: Id of the only format that is meant.
+
+        Raises:
+            DeviceError: the phone fails.
+        """
+        with self._lock:
+            if protocol != FORMAT_ID or self._reading is not None:
+                return self.reading.facts
+            if self._screen_facts is None:
+                sdk = str(build_of(get_properties(self._device)).sdk)
+                self._screen_facts = DeviceFacts(sdk, current_user(self._device))
+            return self._screen_facts
+
+    def screens(self) -> tuple[ScreenTarget, ...]:
+        """Return MobileAgent's commands, which are called only where their protocol is named.
+
+        Raises:
+            DeviceError: the phone fails.
+        """
+        with self._lock:
+            if not self._screens:
+                user = self.facts(FORMAT_ID).user
+                self._screens = screen_targets(self._device.serial, user)
+            return self._screens
+
+    @property
+    def reading(self) -> PhoneReading:
+        """What the phone's apps declare, read when it is first asked for.
+
+        Raises:
+            DeviceError: the phone fails.
+        """
+        with self._lock:
+            if self._reading is None:
+                self._reading = self._read()
+            return self._reading
+
+    def refresh(self) -> PhoneReading:
+        """Read what the phone's apps declare anew.
+
+        Raises:
+            DeviceError: the phone fails.
+        """
+        with self._lock:
+            self._reading = self._read()
+            self._learnt.clear()
+            self._known = None
+            return self._reading
+
+    def all(self) -> tuple[CallTarget, ...]:
+        """Return every capability, except those of shims; receivers are asked for theirs.
+
+        Raises:
+            DeviceError: the phone fails.
+        """
+        self._ask_receivers(app.package for app in self.reading.apps)
+        return self._targets()
+
+    def why_refused(self, target: CallTarget) -> str | None:
+        """Return why a capability is refused for its name, such as a name that looks like another.
+
+        One sentence without a period; None where it may be called.
+        """
+        if isinstance(target, ScreenTarget):
+            return None
+        self._targets()
+        return self._refused.get(target.key)
+
+    def callability(self, target: CallTarget) -> Callability:
+        """Return whether and how the provider of a capability can be called; computed once."""
+        provider = target.provider
+        known = self._callable.get(id(provider))
+        if known is None or known[0] is not provider:
+            known = (provider, callability_of(provider, target.app, self.reading))
+            self._callable[id(provider)] = known
+        return known[1]
+
+    def find(self, text: str, *, app: str | None = None, protocol: str | None = None) -> CallTarget:
+        """Return the one capability that a text names.
+
+        Args:
+            text: As in `CallTarget.is_named`.
+            app: Only of this package.
+            protocol: Only of this format.
+
+        Raises:
+            UsageError: none is named so, or several are.
+            DeviceError: the phone fails.
+        """
+        if protocol is not None and protocol not in load_formats():
+            message = f"unknown format {protocol!r}"
+            raise UsageError(message, hint=f"known: {', '.join(load_formats())}")
+        found = self._matching(text, app, protocol)
+        if not found and protocol != FORMAT_ID:
+            named = (other.package for other in self.reading.apps if app in {None, other.package})
+            self._ask_receivers(named)
+            found = self._matching(text, app, protocol)
+        if not found:
+            raise self._unknown(text, app, protocol)
+        if len(found) > 1:
+            raise _ambiguous(text, found)
+        return found[0]
+
+    def current(self, target: CallTarget, device: Device) -> CallTarget:
+        """Return a capability as the phone has it now.
+
+        Args:
+            target: As it was found.
+            device: The handle to look with.
+
+        Raises:
+            CallError: with the token `unavailable`: the app is gone, or does not declare it any more.
+            DeviceError: the phone fails.
+        """
+        if isinstance(target, ScreenTarget):
+            return target
+        paths = package_paths(device, target.app.package, target.user)
+        if not paths:
+            raise _unavailable(f"{target.app.package} is not installed any more")
+        if paths[0] == target.app.path and not target.is_learnt:
+            return target
+        if paths[0] != target.app.path:
+            self._read_again(target.app.package)
+        if target.is_learnt:
+            with self._lock:
+                self._learnt.pop((target.app.package, component_name(target.provider)), None)
+                self._known = None
+            self._ask_receivers([target.app.package])
+        now = next((other for other in self._targets() if other.key == target.key), None)
+        if now is None:
+            raise _unavailable(f"{target.app.package} does not declare {target.capability.id} any more")
+        return now
+
+    def _read(self, package: str | None = None) -> PhoneReading:
+        formats = tuple(load_formats().values())
+        return read_phone(self._device, PhoneRequest(formats, package=package, keep=self._keep))
+
+    def _read_again(self, package: str) -> None:
+        with self._lock:
+            try:
+                apps = self._read(package).apps
+            except DeviceError as error:
+                raise _unavailable(error.message) from error
+            others = (app for app in self.reading.apps if app.package != package)
+            self._reading = replace(self.reading, apps=(*others, *apps))
+            self._known = None
+
+    def _ask_receivers(self, packages: Iterable[str]) -> None:
+        """Ask the receivers of these packages that have not been asked."""
+        named = frozenset(packages)
+        for app in self.reading.apps:
+            for provider in app.providers if app.package in named and not is_shim(app.package) else ():
+                key = (app.package, component_name(provider))
+                if provider.capabilities or key in self._learnt:
+                    continue
+                learnt = self._learn(provider, self.reading.facts, self._device)
+                if learnt is not None:
+                    with self._lock:
+                        self._learnt[key] = learnt
+                        self._known = None
+
+    def _targets(self) -> tuple[CallTarget, ...]:
+        """Return what is known, computed once after each reading."""
+        with self._lock:
+            if self._known is None:
+                self._known = tuple(self._every_target())
+                self._refused = refused_names(target.key for target in self._known)
+                self._callable.clear()
+            return self._known
+
+    def _every_target(self) -> Iterator[CallTarget]:
+        user = self.reading.facts.user
+        for app in self.reading.apps:
+            for provider in app.providers if not is_shim(app.package) else ():
+                learnt = (
+                    None
+                    if provider.capabilities
+                    else self._learnt.get((app.package, component_name(provider)))
+                )
+                for capability in (learnt or provider).capabilities:
+                    yield CallTarget(learnt or provider, capability, app, user, learnt is not None)
+
+    def _limited_to(self, app: str | None, protocol: str | None) -> list[CallTarget]:
+        every: Iterable[CallTarget] = self.screens() if protocol == FORMAT_ID else self._targets()
+        return [
+            target
+            for target in every
+            if app in {None, target.app.package} and protocol in {None, target.provider.protocol}
+        ]
+
+    def _matching(self, text: str, app: str | None, protocol: str | None) -> list[CallTarget]:
+        of_app = self._limited_to(app, protocol)
+        whole = [target for target in of_app if text in {target.name, target.short_name}]
+        return whole or [target for target in of_app if target.is_named(text)]
+
+    def _unknown(self, text: str, app: str | None, protocol: str | None) -> UsageError:
+        known = self._limited_to(app, protocol)
+        ids = list(dict.fromkeys(target.capability.id for target in known))
+        short = {last_part(identifier): identifier for identifier in ids}
+        full = [target.short_name for target in known] if "/" in text else []
+        closest = closest_name(text, [*ids, *short, *full])
+        where = "" if app is None else f" of {app}"
+        message = f"no capability{where} on the phone is called {text!r}"
+        unasked = ", ".join(self._unasked(app, protocol)) if protocol != FORMAT_ID else ""
+        more = (
+            f"; the tools of {unasked} are not known: run `droidgate shim install --from adb:`"
+            if unasked
+            else ""
+        )
+        if closest is not None:
+            return UsageError(message, hint=f"did you mean {short.get(closest, closest)!r}?{more}")
+        listed = ", ".join(ids[:_MAX_LISTED]) + (
+            f" and {len(ids) - _MAX_LISTED} more" if len(ids) > _MAX_LISTED else ""
+        )
+        return UsageError(message, hint=f"there are: {listed or 'none'}; see `droidgate discover`{more}")
+
+    def _unasked(self, app: str | None, protocol: str | None) -> list[str]:
+        """Return the packages whose receivers list their tools only when a shim asks, and none has."""
+        providers = (
+            (named.package, provider)
+            for named in self.reading.apps
+            for provider in named.providers
+            if app in {None, named.package} and protocol in {None, provider.protocol}
+        )
+        return sorted(
+            package
+            for package, provider in providers
+            if is_unasked(provider) and (package, component_name(provider)) not in self._learnt
+        )
+
+
+def last_part(identifier: str) -> str:
+    """Return what is behind the last `.`, `#` or `/` of an id, the whole id where nothing is."""
+    at = max(identifier.rfind(boundary) for boundary in BOUNDARIES)
+    return identifier[at + 1 :] or identifier
+
+
+def _ambiguous(text: str, found: list[CallTarget]) -> UsageError:
+    short = [target.short_name for target in found]
+    distinct = short if len(set(short)) == len(short) else [target.name for target in found]
+    names = ", ".join(map(shlex.quote, distinct[:_MAX_LISTED]))
+    if len(set(distinct)) < len(distinct):
+        names += ", with --protocol"
+    message = f"{len(found)} capabilities on the phone are called {text!r}"
+    return UsageError(message, hint=f"name one: {names}")
+
+
+def _unavailable(text: str) -> CallError:
+    return CallError(Failure("unavailable", text))

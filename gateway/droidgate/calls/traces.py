@@ -1,0 +1,427 @@
+"""The trace of calls: each step with its values, as lines of JSON in a file of the user.
+
+Unlike the audit log, a trace has the values of arguments and results. Lines are written as things happen, so
+that the trace of a call that hangs, or of a process that is ended, has everything up to then.
+"""
+
+from __future__ import annotations
+
+import itertools
+import os
+import threading
+import time
+from collections.abc import Iterable, Iterator, Mapping
+from contextlib import contextmanager, suppress
+from datetime import UTC, datetime
+from importlib.metadata import version
+from pathlib import Path
+from typing import Annotated, BinaryIO, Final, Literal, TypeAlias
+
+from pydantic import Field
+
+from droidgate.calls.policy import Decision
+from droidgate.calls.requests import CallRequest, CallResult, Hop
+from droidgate.calls.subjects import CallSubject
+from droidgate.computer.private_files import NO_LINK, unwritable
+from droidgate.devices.device import RanCommand
+from droidgate.shims.answers import CallTrace
+from droidgate_mappings.model.errors import WriteError
+from droidgate_mappings.model.findings import Finding
+from droidgate_mappings.model.json_values import Json, one_line_json
+from droidgate_mappings.model.types import Frozen
+from droidgate_mappings.values.arguments import FittedArguments
+from droidgate_mappings.values.failures import CallError
+
+SCHEMA_ID: Final = "droidgate.call-trace/1"
+
+
+class TracedRequest(Frozen):
+    """The call as it was asked for.
+
+    Attributes:
+        time: When, in UTC.
+        droidgate: Version of droidgate.
+        serial: The phone.
+        capability: As the caller names it.
+        arguments: Name -> value, as the caller gives them.
+        app: Only capabilities of this package.
+        protocol: Only capabilities of this format.
+        files: Argument -> file on this computer.
+        deadline: Seconds that the call may take.
+        client: Who calls.
+    """
+
+    kind: Literal["request"] = "request"
+    time: str
+    droidgate: str
+    serial: str
+    capability: str
+    arguments: Mapping[str, Json]
+    app: str | None
+    protocol: str | None
+    files: Mapping[str, str]
+    deadline: float
+    client: str
+
+
+class TracedDecision(Frozen):
+    """What is called, and what the policy decides.
+
+    Attributes:
+        user: Android user number.
+        package: Application id.
+        component: Class name with its package; empty where the app as a whole declares the capability.
+        protocol: Id of the format.
+        capability: The capability's id.
+        arguments: Name -> value, as they are sent.
+        coerced: What was coerced, a sentence each without a period.
+        effect: What the call may do, as far as it is known.
+        decision: The policy's.
+        rule: The rule that decides.
+        reason: Its reason.
+    """
+
+    kind: Literal["decision"] = "decision"
+    user: int
+    package: str
+    component: str
+    protocol: str
+    capability: str
+    arguments: Mapping[str, Json]
+    coerced: tuple[str, ...]
+    effect: Literal["reads", "writes", "unknown"]
+    decision: Literal["allow", "ask", "deny"]
+    rule: str
+    reason: str
+
+
+class TracedApproval(Frozen):
+    """Whether the capability was approved.
+
+    Attributes:
+        state: As it is declared now: `approved`, `new` or `changed`.
+        allowed: The answer of whoever was asked; None where nobody was.
+    """
+
+    kind: Literal["approval"] = "approval"
+    state: Literal["approved", "new", "changed"]
+    allowed: bool | None
+
+
+class TracedRoute(Frozen):
+    """The way that the call takes.
+
+    Attributes:
+        route: Id of the way.
+        title: The way, in a few words.
+        passed_over: Why earlier ways cannot carry the call.
+    """
+
+    kind: Literal["route"] = "route"
+    route: str
+    title: str
+    passed_over: tuple[str, ...]
+
+
+class TracedCommand(Frozen):
+    """A device command that ended.
+
+    Attributes:
+        arguments: The command and its arguments, before they were quoted.
+        duration_ms: How long it took.
+        stdin: What it read, bytes that are not UTF-8 by their code; None where it read nothing or a file.
+        exit_status: None where the command did not end by itself.
+        stdout: What it printed; bytes that are not UTF-8 are written by their code.
+        stderr: The same of standard error.
+        error: Why it did not end by itself.
+    """
+
+    kind: Literal["command"] = "command"
+    arguments: tuple[str, ...]
+    duration_ms: float
+    stdin: str | None
+    exit_status: int | None
+    stdout: str
+    stderr: str
+    error: str | None
+
+
+class TracedDelivery(Frozen):
+    """What a shim sent to the app and what came back, as the shim reports it.
+
+    `request`, `routes`, `sent`, `answers` and `response` are what a vector of the shim's engine consists of.
+
+    Attributes:
+        request: The request that the shim got, a Mobile-MCP request's text.
+        routes: The route table that it carried the call by, without its other routes.
+        to: The component or package that was called.
+        id: The id of the outgoing Mobile-MCP request; None for other calls.
+        sent: The extras of the intent, broadcast or message, or the function and its document.
+        origin: The extras that name the caller.
+        answers: What came from the app; `failure` where it could not be called.
+        response: The shim's, a Mobile-MCP response's text.
+    """
+
+    kind: Literal["delivery"] = "delivery"
+    request: str
+    routes: Mapping[str, Json]
+    to: str
+    id: str | None
+    sent: Mapping[str, Json]
+    origin: Mapping[str, str]
+    answers: tuple[Mapping[str, Json], ...]
+    response: str
+
+
+class TracedStep(Frozen):
+    """A step of the call that ended, as `call --json` lists it."""
+
+    kind: Literal["step"] = "step"
+    name: str
+    duration_ms: float
+
+
+class TracedResult(Frozen):
+    """The call succeeded.
+
+    Attributes:
+        value: The result as the capability declares it.
+        outputs: The same by name.
+        findings: What was coerced, and what is doubtful about the result.
+    """
+
+    kind: Literal["result"] = "result"
+    value: Json
+    outputs: Mapping[str, Json]
+    findings: tuple[Finding, ...]
+
+
+class TracedFailure(Frozen):
+    """The call failed.
+
+    Attributes:
+        token: The failure's token; None for an error of the phone, of usage or of a file.
+        message: What went wrong.
+        hint: The fix.
+    """
+
+    kind: Literal["failure"] = "failure"
+    token: str | None
+    message: str
+    hint: str | None
+
+
+TracedEvent: TypeAlias = Annotated[
+    TracedRequest
+    | TracedDecision
+    | TracedApproval
+    | TracedRoute
+    | TracedCommand
+    | TracedDelivery
+    | TracedStep
+    | TracedResult
+    | TracedFailure,
+    Field(discriminator="kind"),
+]
+
+
+class Trace:
+    """The trace of one call that is being written. May be shared by threads.
+
+    Args:
+        file: Takes the lines; None writes nothing.
+        calls: Numbers the calls of the file.
+        lock: Of all that write to the file.
+    """
+
+    def __init__(
+        self,
+        file: BinaryIO | None = None,
+        calls: Iterator[int] | None = None,
+        lock: threading.Lock | None = None,
+    ) -> None:
+        self._file = file
+        self._began = time.perf_counter()
+        self._calls = itertools.count(1) if calls is None else calls
+        self._lock = lock or threading.Lock()
+        self._number: int | None = None
+
+    def of_next_call(self) -> Trace:
+        """Return the trace of one more call, which may run at the same time as others, in the same file."""
+        return self if self._file is None else Trace(self._file, self._calls, self._lock)
+
+    @property
+    def is_on(self) -> bool:
+        """Return whether something is written."""
+        return self._file is not None
+
+    def record(self, event: TracedEvent) -> None:
+        """Write an event with the milliseconds since the beginning.
+
+        Raises:
+            WriteError: it cannot be written; the trace ends before it.
+        """
+        if self._file is None:
+            return
+        if self._number is None:
+            self._number = next(self._calls)
+        line = {
+            "schema": SCHEMA_ID,
+            "call": self._number,
+            "milliseconds": _milliseconds(time.perf_counter() - self._began),
+            "event": event.model_dump(),
+        }
+        data = f"{one_line_json(line)}\n".encode()
+        with self._lock:
+            try:
+                self._file.write(data)
+                self._file.flush()
+            except OSError as error:
+                self._file = None
+                raise WriteError(f"the trace cannot be written: {error.strerror}") from None
+
+    def record_request(self, request: CallRequest, serial: str) -> None:
+        """Write the call as it was asked for."""
+        if not self.is_on:
+            return
+        self.record(
+            TracedRequest(
+                time=datetime.now(UTC).isoformat(timespec="milliseconds"),
+                droidgate=version("droidgate"),
+                serial=serial,
+                capability=request.capability,
+                arguments=request.arguments,
+                app=request.app,
+                protocol=request.protocol,
+                files={argument: str(path) for argument, path in request.files.items()},
+                deadline=request.deadline,
+                client=request.client,
+            )
+        )
+
+    def record_decision(self, subject: CallSubject, fitted: FittedArguments, decision: Decision) -> None:
+        """Write what is called, and what the policy decides."""
+        if not self.is_on:
+            return
+        self.record(
+            TracedDecision(
+                user=subject.user,
+                package=subject.package,
+                component=subject.component,
+                protocol=subject.protocol,
+                capability=subject.capability,
+                arguments=fitted.values,
+                coerced=tuple(f"{bend.pointer}: {bend.message}" for bend in fitted.bends),
+                effect=subject.effect.value,
+                decision=decision.kind,
+                rule=decision.rule,
+                reason=decision.reason,
+            )
+        )
+
+    def record_approval(self, state: Literal["approved", "new", "changed"], *, allowed: bool | None) -> None:
+        """Write whether the capability was approved."""
+        if self.is_on:
+            self.record(TracedApproval(state=state, allowed=allowed))
+
+    def record_route(self, route: str, title: str, passed_over: Iterable[str]) -> None:
+        """Write which way the call takes."""
+        if self.is_on:
+            self.record(TracedRoute(route=route, title=title, passed_over=tuple(passed_over)))
+
+    def record_command(self, command: RanCommand) -> None:
+        """Write a device command."""
+        result, read = command.result, command.stdin
+        self.record(
+            TracedCommand(
+                arguments=command.arguments,
+                duration_ms=_milliseconds(command.seconds),
+                stdin=None if read is None else read.decode("utf-8", "backslashreplace"),
+                exit_status=None if result is None else result.exit_status,
+                stdout="" if result is None else result.text,
+                stderr="" if result is None else result.error_text,
+                error=None if command.error is None else _text_of(command.error),
+            )
+        )
+
+    def record_delivery(
+        self, request: str, routes: Mapping[str, Json], trace: CallTrace, response: str
+    ) -> None:
+        """Write what a shim sent to an app and what came back."""
+        self.record(
+            TracedDelivery(
+                request=request,
+                routes=routes,
+                to=trace.to,
+                id=trace.id,
+                sent=trace.sent,
+                origin=trace.origin,
+                answers=trace.answers,
+                response=response,
+            )
+        )
+
+    def record_step(self, step: Hop) -> None:
+        """Write a step of the call."""
+        if self.is_on:
+            self.record(TracedStep(name=step.name, duration_ms=round(step.milliseconds, 3)))
+
+    def record_result(self, result: CallResult) -> None:
+        """Write what the capability returned."""
+        if self.is_on:
+            self.record(TracedResult(value=result.value, outputs=result.outputs, findings=result.findings))
+
+    @contextmanager
+    def recording_failure(self) -> Iterator[None]:
+        """Write how a call failed; the failure goes on."""
+        try:
+            yield
+        except BaseException as error:
+            ctrl_c = "canceled" if isinstance(error, KeyboardInterrupt) else None
+            token = error.failure.token if isinstance(error, CallError) else ctrl_c
+            with suppress(WriteError):
+                hint = getattr(error, "hint", None)
+                self.record(TracedFailure(token=token, message=_text_of(error), hint=hint))
+            raise
+
+
+NO_TRACE: Final = Trace()
+
+
+@contextmanager
+def open_trace(path: str | os.PathLike[str] | None, *, force: bool = False) -> Iterator[Trace]:
+    """Make the file of a trace, which only the user may read, and write it until the context ends.
+
+    Args:
+        path: The file; None for a trace that nothing is written of.
+        force: Replace a file of that name.
+
+    Raises:
+        WriteError: there is a file of that name, or it cannot be written.
+    """
+    if path is None:
+        yield NO_TRACE
+        return
+    file = Path(path)
+    try:
+        if force:
+            file.unlink(missing_ok=True)
+        descriptor = os.open(file, os.O_WRONLY | os.O_CREAT | os.O_EXCL | NO_LINK, 0o600)
+    except FileExistsError:
+        message, hint = (
+            "there is a file of that name already",
+            "choose another file, or overwrite with --force",
+        )
+        raise WriteError(message, place=str(file), hint=hint) from None
+    except OSError as error:
+        raise unwritable(file, error) from None
+    with os.fdopen(descriptor, "wb") as sink:
+        yield Trace(sink)
+
+
+def _milliseconds(seconds: float) -> float:
+    return round(seconds * 1000, 3)
+
+
+def _text_of(error: BaseException) -> str:
+    return getattr(error, "message", "") or str(error) or type(error).__name__

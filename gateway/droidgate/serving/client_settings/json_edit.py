@@ -1,0 +1,215 @@
+"""Changes of one member in a JSON text; every other character stays, comments included.
+
+A comment and a comma before a closing bracket are blanked first, so that what is left is plain JSON with the
+same positions.
+"""
+
+from __future__ import annotations
+
+import json
+import re
+from collections.abc import Iterator
+from dataclasses import dataclass
+from typing import Any, Final
+
+from droidgate_mappings.model.errors import InputError
+from droidgate_mappings.text.json_text import parse_json
+
+# What has no end is matched too, and left for the parser to refuse: else each quotation mark would be tried.
+_STRING_OR_COMMENT: Final = re.compile(r'"(?:[^"\\\n]|\\.)*+"?|//[^\n]*+|/\*(?:[^*]|\*(?!/))*+(?:\*/)?')
+_TRAILING_COMMA: Final = re.compile(r'"(?:[^"\\\n]|\\.)*+"?|,(?=\s*+[}\]])')
+_SPACE: Final = re.compile(r"[ \t\r\n]*+")
+_INDENT: Final = "  "
+_HINT: Final = "mend the file, or move it away"
+_DECODER: Final = json.JSONDecoder()
+
+
+@dataclass(frozen=True, slots=True)
+class _Member:
+    name: str
+    start: int
+    value: int
+    end: int
+
+
+def read_settings(text: str, *, path: str, comments: bool) -> dict[str, Any]:
+    """Return the object that a text is.
+
+    Args:
+        text: The text; a blank one is an empty object.
+        path: How errors name it.
+        comments: Comments and commas before a closing bracket are allowed.
+
+    Raises:
+        InputError: it is not a JSON object.
+    """
+    plain = _plain(text) if comments else text
+    if not plain.strip():
+        return {}
+    try:
+        value = parse_json(plain, path=path)
+    except InputError as error:
+        raise InputError(error.message, place=error.place, hint=error.hint or _HINT) from error
+    if not isinstance(value, dict):
+        raise InputError("it is not a JSON object", place=path, hint=_HINT)
+    return value
+
+
+def set_member(text: str, key: str, name: str, entry: Any) -> str:
+    """Return a text in which the object `key` has a member; it replaces one of that name.
+
+    Args:
+        text: A text that `read_settings` takes.
+        key: Name of an object at the top; it is made where there is none.
+        name: Name of the member.
+        entry: Its value.
+    """
+    text, plain, newline = _opened(text)
+    root = _skip(plain, 0)
+    outer = {member.name: member for member in _members(plain, root)}
+    if key not in outer:
+        return _insert(text, plain, root, key, {name: entry}, newline)
+    inner = {member.name: member for member in _members(plain, outer[key].value)}
+    if name not in inner:
+        return _insert(text, plain, outer[key].value, name, entry, newline)
+    member = inner[name]
+    written = _write(entry, _indent_at(text, member.start), newline)
+    return text[: member.value] + written + text[member.end :]
+
+
+def add_item(text: str, key: str, item: Any) -> str:
+    """Return a text in which the list `key` has one more item, its first.
+
+    Args:
+        text: A text that `read_settings` takes.
+        key: Name of a list at the top; it is made where there is none.
+        item: The item.
+    """
+    text, plain, newline = _opened(text)
+    root = _skip(plain, 0)
+    outer = {member.name: member for member in _members(plain, root)}
+    if key not in outer:
+        return _insert(text, plain, root, key, [item], newline)
+    start = outer[key].value + 1
+    indent = _indent_at(text, outer[key].start) + _INDENT
+    comma = "" if plain[_skip(plain, start)] == "]" else ","
+    return f"{text[:start]}{newline}{indent}{_write(item, indent, newline)}{comma}{text[start:]}"
+
+
+def remove_member(text: str, key: str, name: str) -> str:
+    """Return a text without a member of the object `key`, which has it."""
+    plain = _plain(text)
+    members = list(_members(plain, _value_of(plain, key)))
+    position = next(index for index, member in enumerate(members) if member.name == name)
+    return _without(text, plain, [(member.start, member.end) for member in members], position)
+
+
+def remove_item(text: str, key: str, position: int) -> str:
+    """Return a text without the item of the list `key` that has a position, counted from 0."""
+    plain = _plain(text)
+    return _without(text, plain, list(_items(plain, _value_of(plain, key))), position)
+
+
+def _value_of(plain: str, key: str) -> int:
+    """Return where the value of the one member `key` at the top begins."""
+    (member,) = (member for member in _members(plain, _skip(plain, 0)) if member.name == key)
+    return member.value
+
+
+def _without(text: str, plain: str, parts: list[tuple[int, int]], position: int) -> str:
+    """Return a text without one of the parts, each from its start to its end, and without its comma."""
+    start, end = parts[position]
+    comma = _skip(plain, end)
+    is_last = plain[comma] != ","
+    if not is_last:
+        end = comma + 1
+    elif position:
+        before = plain.index(",", parts[position - 1][1])
+        text = f"{text[:before]} {text[before + 1 :]}"
+    line = text.rfind("\n", 0, start) + 1
+    if not text[line:start].strip():
+        start = line - 1 if line else 0
+    return (text[:start].rstrip(" \t") if position and is_last else text[:start]) + text[end:]
+
+
+def _opened(text: str) -> tuple[str, str, str]:
+    """Return a text that has an object at the top, the same as `_plain` returns it, and its line end."""
+    newline = "\r\n" if "\r\n" in text else "\n"
+    if not _plain(text).strip():
+        text = f"{{}}{newline}"
+    return text, _plain(text), newline
+
+
+def _plain(text: str) -> str:
+    """Return a text without comments and needless commas; blanks take their places."""
+
+    def blank(match: re.Match[str]) -> str:
+        found = match.group()
+        has_no_end = found.startswith("/*") and not (found.endswith("*/") and len(found) >= len("/**/"))
+        return found if found.startswith('"') or has_no_end else re.sub(r"[^\r\n]", " ", found)
+
+    return _TRAILING_COMMA.sub(blank, _STRING_OR_COMMENT.sub(blank, text))
+
+
+def _skip(plain: str, position: int) -> int:
+    match = _SPACE.match(plain, position)
+    return match.end() if match is not None else position
+
+
+def _members(plain: str, start: int) -> Iterator[_Member]:
+    """Yield the members of the object that begins at a position; nothing of another value."""
+    if plain[start] != "{":
+        return
+    position = _skip(plain, start + 1)
+    while plain[position] != "}":
+        name, end = _DECODER.raw_decode(plain, position)
+        value = _skip(plain, _skip(plain, end) + 1)
+        _, after = _DECODER.raw_decode(plain, value)
+        yield _Member(name, position, value, after)
+        position = _skip(plain, after)
+        if plain[position] == ",":
+            position = _skip(plain, position + 1)
+
+
+def _items(plain: str, start: int) -> Iterator[tuple[int, int]]:
+    """Yield where each item of the list that begins at a position starts and ends."""
+    position = _skip(plain, start + 1)
+    while plain[position] != "]":
+        _, end = _DECODER.raw_decode(plain, position)
+        yield position, end
+        position = _skip(plain, end)
+        if plain[position] == ",":
+            position = _skip(plain, position + 1)
+
+
+def _insert(text: str, plain: str, start: int, name: str, value: Any, newline: str) -> str:
+    """Return a text with one more member at the end of the object that begins at a position."""
+    members = list(_members(plain, start))
+    outer = _indent_at(text, start)
+    indent = _indent_at(text, members[0].start) if members else outer + _INDENT
+    if len(indent) <= len(outer):
+        indent = outer + _INDENT
+    last = members[-1].end if members else start + 1
+    closing = _skip(plain, last)
+    content = len(text[:closing].rstrip())
+    kept = text[last:content]
+    # A comma that was blanked is in the text already.
+    comma = "" if not members or _has_comma(kept) else ","
+    written = f"{newline}{indent}{json.dumps(name, ensure_ascii=False)}: {_write(value, indent, newline)}"
+    tail = f"{newline}{outer}{text[closing:]}"
+    return f"{text[:last]}{comma}{kept}{written}{tail}"
+
+
+def _has_comma(text: str) -> bool:
+    return "," in _STRING_OR_COMMENT.sub("", text)
+
+
+def _indent_at(text: str, position: int) -> str:
+    """Return the blanks that begin the line of a position."""
+    line = text[text.rfind("\n", 0, position) + 1 : position]
+    return line[: len(line) - len(line.lstrip(" \t"))]
+
+
+def _write(value: Any, indent: str, newline: str) -> str:
+    lines = json.dumps(value, indent=_INDENT, ensure_ascii=False).split("\n")
+    return newline.join([lines[0], *(f"{indent}{line}" for line in lines[1:])])

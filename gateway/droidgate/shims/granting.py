@@ -1,0 +1,143 @@
+"""Granting capabilities of shims to agents, and revoking the grants (docs/shim.md 3, 7)."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from typing import Final
+
+from droidgate.devices.packages import InstalledPackage
+from droidgate.devices.remote_apk import open_remote_apk
+from droidgate.shims.calling import named_shims, shim_with
+from droidgate.shims.client import EVERY_CAPABILITY
+from droidgate.shims.place import InstalledShim, ShimPlace, installed_shims
+from droidgate_android.apk.reader import open_apk
+from droidgate_mappings.model.errors import DeviceError, UsageError
+from droidgate_mappings.text.suggestions import suggest_name
+
+ANY_APP: Final = "any-app"
+
+
+@dataclass(frozen=True, slots=True)
+class GrantChange:
+    """What became of one grant.
+
+    Attributes:
+        application_id: The shim.
+        agent: The package of the agent, or `any-app`.
+        signer: SHA-256 of the agent's certificate, hexadecimal; None for `any-app` and for a revoked grant.
+        capability: The capability's id; `*` for all of the shim.
+        revoked: How many grants were removed; None where one was added.
+    """
+
+    application_id: str
+    agent: str
+    signer: str | None
+    capability: str
+    revoked: int | None = None
+
+
+def grant_capabilities(
+    place: ShimPlace, agent: str, capabilities: Sequence[str], application_id: str | None = None
+) -> list[GrantChange]:
+    """Let an agent call capabilities; a grant that exists stays.
+
+    Args:
+        place: The device.
+        agent: The package of an installed app, or `any-app`.
+        capabilities: Their ids; `*` for all of the shim that is named.
+        application_id: The shim, or the package of its app; needed for `*` and for an id of several shims.
+
+    Raises:
+        UsageError: no capability is named, the agent is not installed, or the shim that offers one is not
+            known.
+        DeviceError: the device or a shim fails.
+    """
+    if not capabilities:
+        raise UsageError(
+            "no capability is named",
+            hint="name one with --capability ID, or all of a shim with --capability '*'",
+        )
+    packages = place.packages()
+    signer = None if agent == ANY_APP else _signer_of(place, _installed(agent, packages))
+    changes = []
+    for shim, capability in _shims_of(installed_shims(place, packages), capabilities, application_id):
+        place.client(shim.application_id).grant(agent, capability, signer=signer)
+        changes.append(GrantChange(shim.application_id, agent, signer, capability))
+    return changes
+
+
+def revoke_capabilities(
+    place: ShimPlace, agent: str, capabilities: Sequence[str], application_id: str | None = None
+) -> list[GrantChange]:
+    """Revoke grants of an agent, which need not be installed any more.
+
+    Args:
+        place: The device.
+        agent: A package, or `any-app`.
+        capabilities: Their ids; none, or `*`, for all grants of the agent.
+        application_id: The shim, or the package of its app; all shims where it is None.
+
+    Raises:
+        UsageError: no shim is installed, or none offers a capability.
+        DeviceError: the device or a shim fails.
+    """
+    shims = installed_shims(place)
+    if capabilities and EVERY_CAPABILITY not in capabilities:
+        chosen = _shims_of(shims, capabilities, application_id)
+    else:
+        chosen = [
+            (shim, EVERY_CAPABILITY) for shim in _named(shims, application_id) if shim.status is not None
+        ]
+    return [
+        GrantChange(
+            shim.application_id,
+            agent,
+            None,
+            capability,
+            place.client(shim.application_id).revoke(agent, capability),
+        )
+        for shim, capability in chosen
+    ]
+
+
+def _shims_of(
+    shims: Sequence[InstalledShim], capabilities: Sequence[str], application_id: str | None
+) -> list[tuple[InstalledShim, str]]:
+    chosen = []
+    for capability in dict.fromkeys(capabilities):
+        if capability != EVERY_CAPABILITY:
+            chosen.append((shim_with(shims, capability, application_id), capability))
+            continue
+        named = _named(shims, application_id)
+        if len(named) > 1:
+            identifiers = ", ".join(shim.application_id for shim in named)
+            raise UsageError(
+                "all capabilities of several shims cannot be granted at once",
+                hint=f"name one with --shim: {identifiers}",
+            )
+        chosen.append((named[0], capability))
+    return chosen
+
+
+def _named(shims: Sequence[InstalledShim], application_id: str | None) -> list[InstalledShim]:
+    """Return the shims with capabilities that a name means."""
+    return named_shims([shim for shim in shims if not shim.is_bare], application_id)
+
+
+def _installed(agent: str, known: Mapping[str, InstalledPackage]) -> InstalledPackage:
+    if agent not in known:
+        raise UsageError(f"the agent {agent!r} is not installed", hint=suggest_name(agent, sorted(known)))
+    return known[agent]
+
+
+def _signer_of(place: ShimPlace, package: InstalledPackage) -> str:
+    with open_apk(open_remote_apk(place.device, package)) as apk:
+        digests = apk.signer_digests(place.sdk)
+    if len(digests) != 1:
+        raise DeviceError(
+            f"{len(digests)} certificates sign it, and a grant needs exactly one",
+            place=package.name,
+            hint="answer the question on the phone instead",
+        )
+    return digests[0]

@@ -1,0 +1,360 @@
+"""Installing, setting up and removing the shims of a device, and keeping what was asked for."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass, field, replace
+from pathlib import Path
+from typing import Final
+
+from droidgate.devices.packages import InstalledPackage
+from droidgate.shims.discovering import ask_broadcast_apps
+from droidgate.shims.installing import Installation, install_shim, remove_shim, set_up_shim
+from droidgate.shims.place import InstalledShim, ShimPlace, installed_shims
+from droidgate.shims.scopes import (
+    Scope,
+    forget_scope,
+    join_scopes,
+    keep_scopes,
+    load_scopes,
+    scope_of,
+    scope_of_installed,
+)
+from droidgate.shims.shell_identity import needs_identity, release_identity, set_up_identity
+from droidgate.shims.shim_facts import ShimFacts, facts_of, installed_facts, read_shim_facts
+from droidgate.shims.steps import Step
+from droidgate.sources.spelling import DEVICE_SCHEME
+from droidgate_android.projects.project_files import read_project_file
+from droidgate_mappings.formats.installed import SHIM_PACKAGE, is_shim
+from droidgate_mappings.model.errors import DeviceError, InputError, UsageError
+from droidgate_mappings.model.findings import Finding
+from droidgate_mappings.text.suggestions import suggest_name
+from droidgate_shim.builder.building import BuildRequest, Key, Report, chosen_key, known_key, unused_apps
+from droidgate_shim.builder.protocols import LeftOut, check_something_is_left, choose_protocols
+from droidgate_shim.builder.shims import build_shims
+from droidgate_shim.builder.source_apps import SourceApp, read_source_apps
+
+_MOST_NAMED: Final = 10
+_MAX_APK: Final = 512 * 1024 * 1024
+
+
+@dataclass(frozen=True, slots=True)
+class InstallRequest:
+    """What is asked for: APKs, or apps to build shims for, or neither: the shims that are installed."""
+
+    build: BuildRequest
+    apks: tuple[Path, ...] = ()
+
+
+@dataclass(frozen=True, slots=True)
+class Ready:
+    """A shim that is ready to be installed; without bytes it is installed already."""
+
+    facts: ShimFacts
+    file_name: str
+    apk: bytes | None
+    findings: tuple[Finding, ...] = ()
+
+
+@dataclass(frozen=True, slots=True)
+class PreparedInstallation:
+    """All that is to be installed, and how it came to be."""
+
+    ready: tuple[Ready, ...]
+    key: Key | None = None
+    asked: tuple[Step, ...] = ()
+    unused: tuple[SourceApp, ...] = ()
+    left_out: LeftOut = field(default_factory=LeftOut)
+
+
+@dataclass(frozen=True, slots=True)
+class InstalledShims:
+    """What came of an installation.
+
+    Attributes:
+        place: The device.
+        prepared: What was to be installed.
+        installations: The steps of each, in the same order.
+        identity: The steps for `dev.droidgate.shim` where the others need it to call app functions.
+    """
+
+    place: ShimPlace
+    prepared: PreparedInstallation
+    installations: tuple[Installation, ...]
+    identity: Installation | None
+
+    @property
+    def all_work(self) -> bool:
+        """Whether each of them works."""
+        return all(item.works for item in self.every)
+
+    @property
+    def every(self) -> tuple[Installation, ...]:
+        """The installations, with that of the identity."""
+        return (*self.installations, *(() if self.identity is None else (self.identity,)))
+
+    @property
+    def findings(self) -> tuple[Finding, ...]:
+        """What the shims keep otherwise than their apps declare, where they were built now."""
+        return tuple(finding for item in self.prepared.ready for finding in item.findings)
+
+
+@dataclass(frozen=True, slots=True)
+class RemovedShims:
+    """What came of a removal: each shim with its step, and what ended the calling of app functions."""
+
+    removed: tuple[tuple[str, Step], ...]
+    released: Step | None
+
+    @property
+    def is_done(self) -> bool:
+        """Whether every step was done."""
+        steps = [step for _, step in self.removed] + ([] if self.released is None else [self.released])
+        return all(other.outcome == "done" for other in steps)
+
+
+def check_request(request: InstallRequest) -> None:
+    """Raise where a request contradicts itself.
+
+    Raises:
+        UsageError: APKs and apps are named at once, or options for building and no apps.
+    """
+    if request.apks and request.build.sources:
+        raise UsageError("APKs of shims and --from exclude each other", hint="choose one of them")
+    unused = replace(request.build, sources=(), key=None) != BuildRequest(sources=())
+    if unused and not request.build.sources:
+        message = "--protocol, --only, --aggregate, --advertise, --deadline-ms and --signer are for --from"
+        raise UsageError(message, hint="name the apps, such as --from adb:")
+
+
+def prepare_shims(place: ShimPlace, request: InstallRequest, report: Report) -> PreparedInstallation:
+    """Return what is to be installed on a device: read from APKs, built, or what is there already.
+
+    Raises:
+        DeviceError: the device has no shim that could be set up.
+        InputError: a source or an APK cannot be read, or nothing in it can be offered.
+        UsageError: APKs and apps are named at once.
+    """
+    check_request(request)
+    if request.apks:
+        return PreparedInstallation(tuple(_read_apk(path) for path in _apk_files(request.apks)))
+    if request.build.sources:
+        return _build(request.build, place, report)
+    packages = place.packages()
+    names = sorted(filter(is_shim, packages))
+    if not names:
+        hint = "name its apps: droidgate shim install --from adb:, or APKs that `droidgate shim build` made"
+        raise DeviceError("no shim is installed", place=place.device.serial, hint=hint)
+    ready = [_installed(place, packages[name]) for name in names]
+    # The bare shim has nothing to set up but what the others need of it.
+    return PreparedInstallation(tuple(item for item in ready if not item.facts.is_bare) or tuple(ready))
+
+
+def install_prepared(
+    place: ShimPlace,
+    request: InstallRequest,
+    prepared: PreparedInstallation,
+    *,
+    any_app: bool | None,
+    report: Report,
+) -> InstalledShims:
+    """Install and set up what was prepared.
+
+    Args:
+        place: The device.
+        request: What was asked for; it is kept for `shim sync`.
+        prepared: What `prepare_shims` returned for it.
+        any_app: Let every app on the phone use the shims, or take that back; None leaves it as it is.
+        report: Is called with a line before each long step.
+
+    Raises:
+        DeviceError: the device fails.
+    """
+    installations = []
+    is_kept = prepared.key is None
+    for ready in prepared.ready:
+        installations.append(install_ready(place, ready, any_app=any_app, report=report))
+        if not is_kept and installations[-1].works:
+            # After the first: where the phone goes away then, `shim sync` completes what was asked for.
+            _keep_scope(place, request.build, prepared, report)
+            is_kept = True
+    identity = _set_up_identity(place, request, prepared, report)
+    return InstalledShims(place, prepared, tuple(installations), identity)
+
+
+def uninstall_shims(
+    place: ShimPlace, named: Sequence[str], *, every_shim: bool, report: Report
+) -> RemovedShims:
+    """Remove shims with everything that was granted to them and by them.
+
+    Args:
+        place: The device.
+        named: Application ids of shims, or packages of their apps.
+        every_shim: Remove all of them instead.
+        report: Is called with what else changes.
+
+    Raises:
+        DeviceError: the device fails.
+        UsageError: nothing is named, or something that is not a shim of the device.
+    """
+    names = sorted(filter(is_shim, place.packages()))
+    chosen = names if every_shim else _find_names(named, installed_shims(place))
+    callers = _installed_callers(place)
+    removed = [(fromkey, remove_shim(place, fromkey)) for fromkey in dict.fromkeys(chosen)]
+    signers = {caller.signer for caller in callers if caller.application_id in chosen}
+    released = release_identity(place, signers) if signers else None
+    left = [caller.application_id for caller in callers if caller.application_id not in chosen]
+    if SHIM_PACKAGE in chosen and left:
+        report(f"app functions of {', '.join(left)} are called again after `droidgate shim install`")
+    if every_shim:
+        forget_scope(place.device)
+    else:
+        _leave_out_of_scope(place, report)
+    return RemovedShims(tuple(removed), released)
+
+
+def install_ready(place: ShimPlace, ready: Ready, *, any_app: bool | None, report: Report) -> Installation:
+    """Install one shim and set it up, or only set it up where it is installed."""
+    report(f"{'set up' if ready.apk is None else 'install'} {ready.facts.application_id} ...")
+    if ready.apk is None:
+        return set_up_shim(place, ready.facts, any_app=any_app)
+    return install_shim(place, ready.facts, ready.apk, file_name=ready.file_name, any_app=any_app)
+
+
+def _set_up_identity(
+    place: ShimPlace, request: InstallRequest, prepared: PreparedInstallation, report: Report
+) -> Installation | None:
+    shims = [item.facts for item in prepared.ready]
+    if any(shim.application_id == SHIM_PACKAGE for shim in shims):
+        # Installing it anew ended what it did for the shims that are there.
+        named = {shim.application_id for shim in shims}
+        shims += [
+            installed_caller
+            for installed_caller in _installed_callers(place)
+            if installed_caller.application_id not in named
+        ]
+    if not needs_identity(place, shims):
+        return None
+    report(f"set up {SHIM_PACKAGE}, which calls app functions for all shims ...")
+    key = known_key(request.build.key) if prepared.key is None else prepared.key.signing
+    return set_up_identity(place, shims, key)
+
+
+def _installed_callers(place: ShimPlace) -> tuple[ShimFacts, ...]:
+    """Return the shims of the phone that call app functions."""
+    packages = place.packages()
+    found = [installed_facts(place, packages[package]) for package in sorted(filter(is_shim, packages))]
+    return tuple(item for item in found if item is not None and item.calls_functions)
+
+
+def _build(request: BuildRequest, place: ShimPlace, report: Report) -> PreparedInstallation:
+    protocols = request.chosen_protocols
+    key = chosen_key(request.key, report)
+    read = read_source_apps(_on_this_phone(request.sources, place), signer=request.signer)
+    apps, left_out = choose_protocols(read, protocols)
+    check_something_is_left(apps, left_out)
+    asked = ask_broadcast_apps(place, apps, key.signing)
+    built = build_shims(asked.apps, request, key.signing)
+    unused = unused_apps(asked.apps, built, request.only)
+    signer = key.signing.digest
+    ready = tuple(Ready(facts_of(item, signer), item.file_name, item.apk, item.findings) for item in built)
+    return PreparedInstallation(ready, key, asked.steps, unused, left_out)
+
+
+def _on_this_phone(sources: Iterable[str], place: ShimPlace) -> list[str]:
+    """Return the sources, those of the phone that nobody named as those of the one that is installed on."""
+    unnamed = (DEVICE_SCHEME, f"{DEVICE_SCHEME}/")
+    serial = place.device.serial
+    return [
+        f"{DEVICE_SCHEME}{serial}{source.removeprefix(DEVICE_SCHEME)}"
+        if source == unnamed[0] or source.startswith(unnamed[1])
+        else source
+        for source in sources
+    ]
+
+
+def _apk_files(named: Iterable[Path]) -> list[Path]:
+    files: list[Path] = []
+    for item in named:
+        found = sorted(item.glob("*.apk")) if item.is_dir() else [item]
+        if not found:
+            raise InputError(
+                "the folder holds no APK", place=str(item), hint="`droidgate shim build` makes some"
+            )
+        files += found
+    return files
+
+
+def _read_apk(path: Path) -> Ready:
+    data = read_project_file(path, root=None, most=_MAX_APK)
+    return Ready(read_shim_facts(data, name=str(path)), path.name, data)
+
+
+def _installed(place: ShimPlace, package: InstalledPackage) -> Ready:
+    facts = installed_facts(place, package)
+    if facts is None:
+        hint = f"remove it with `droidgate shim uninstall {package.name}`"
+        raise DeviceError("its APK cannot be read as that of a shim", place=package.name, hint=hint)
+    return Ready(facts, package.name, None)
+
+
+def _keep_scope(
+    place: ShimPlace, request: BuildRequest, prepared: PreparedInstallation, report: Report
+) -> None:
+    """Add what was asked for to what `shim sync` looks after; apps of earlier installations stay."""
+    whole = f"{DEVICE_SCHEME}{place.device.serial}" in _on_this_phone(request.sources, place)
+    built = {package for item in prepared.ready for package in item.facts.packages}
+    packages = built | {item.package for item in prepared.unused}
+    key = None if request.key is None else str(request.key.resolve())
+    asked = scope_of(None if whole else packages, request, key, request.chosen_protocols)
+    earlier = load_scopes(place.device) or _scope_of_others(place, prepared, built, key)
+    scopes = join_scopes(earlier, asked, built)
+    if asked.aggregate and any(scope.aggregate and not scope.is_within(scopes[-1]) for scope in earlier):
+        report("the shim for several apps was made anew with other options, for these apps only")
+    keep_scopes(place.device, scopes)
+
+
+def _scope_of_others(
+    place: ShimPlace, prepared: PreparedInstallation, built: set[str], key: str | None
+) -> tuple[Scope, ...]:
+    """Return the scope of the other shims that the same key signed, where none was kept."""
+    packages = place.packages()
+    signers = {item.facts.signer for item in prepared.ready}
+    others = [
+        item
+        for item in installed_shims(place)
+        if not built.issuperset(item.source_packages)
+        and (facts := installed_facts(place, packages[item.application_id])) is not None
+        and facts.signer in signers
+    ]
+    scope = scope_of_installed(others)
+    return () if scope is None else (scope.model_copy(update={"key": key}),)
+
+
+def _leave_out_of_scope(place: ShimPlace, report: Report) -> None:
+    """Let `shim sync` look after the apps whose shims are left, so that it does not bring the others back."""
+    scopes = load_scopes(place.device)
+    if any(scope.packages is None for scope in scopes):
+        report("from now on `droidgate shim sync` looks after the apps whose shims are left only")
+    left = {
+        package for installed_shim in installed_shims(place) for package in installed_shim.source_packages
+    }
+    unnamed = left.difference(*(scope.packages or () for scope in scopes))
+    packages = [unnamed if scope.packages is None else left.intersection(scope.packages) for scope in scopes]
+    keep_scopes(
+        place.device,
+        [
+            scope.model_copy(update={"packages": tuple(sorted(names))})
+            for scope, names in zip(scopes, packages, strict=True)
+        ],
+    )
+
+
+def _find_names(named: Iterable[str], shims: Sequence[InstalledShim]) -> list[str]:
+    known = {shim.source_packages[0]: shim.application_id for shim in shims if len(shim.source_packages) == 1}
+    known |= {shim.application_id: shim.application_id for shim in shims}
+    for item in named:
+        if item not in known:
+            hint = suggest_name(item, sorted(known), most=_MOST_NAMED)
+            raise UsageError(f"{item!r} is not a shim of the phone", hint=hint)
+    return [known[item] for item in named]

@@ -1,0 +1,159 @@
+"""A device with its user and API level, and the shims on it."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass, replace
+from typing import Final
+
+from droidgate.devices.device import Device
+from droidgate.devices.packages import InstalledPackage, disabled_packages, list_packages
+from droidgate.devices.properties import build_of, current_user, get_properties
+from droidgate.shims.answers import AppState, Status, TargetState
+from droidgate.shims.client import HostClient
+from droidgate_mappings.formats.installed import SHIM_PACKAGE, SHIM_PREFIX, is_shim
+from droidgate_mappings.model.errors import DeviceError, DroidgateError
+
+_SYNC: Final = "droidgate shim sync"
+_TARGET_PROBLEMS: Final[Mapping[TargetState, tuple[str, str]]] = {
+    "absent": (
+        "is not installed, or the shim cannot see it",
+        f"install the app, or remove the shim with {_SYNC}",
+    ),
+    "other-signer": (
+        "is signed by another than was approved",
+        f"be sure where the app comes from; then {_SYNC}",
+    ),
+    "changed": ("declares something else than was approved", f"see what changed; then {_SYNC}"),
+    "disabled": ("is disabled", "enable it in the phone's settings: Apps, the app, Enable"),
+}
+
+
+def target_problem(target: AppState) -> tuple[str, str] | None:
+    """Return why calls of an app behind a shim fail, and the fix; None where it is as it was approved."""
+    return _TARGET_PROBLEMS.get(target.state)
+
+
+@dataclass(frozen=True, slots=True)
+class ShimPlace:
+    """Where shims are installed.
+
+    Attributes:
+        device: The device.
+        user: The user in front, for whom everything is done.
+        sdk_full: Its API level, with the minor level where there is one: `36.1`.
+    """
+
+    device: Device
+    user: int
+    sdk_full: str
+
+    @property
+    def sdk(self) -> int:
+        """Its API level without a minor level."""
+        return int(self.sdk_full.partition(".")[0])
+
+    def client(self, application_id: str) -> HostClient:
+        """Return what talks to one of its shims."""
+        return HostClient(self.device, application_id, user=self.user)
+
+    def packages(self) -> dict[str, InstalledPackage]:
+        """Return the installed packages by name.
+
+        Raises:
+            DeviceError: the device fails.
+        """
+        return {package.name: package for package in list_packages(self.device, self.user)}
+
+
+@dataclass(frozen=True, slots=True)
+class InstalledShim:
+    """A shim that is installed.
+
+    Attributes:
+        application_id: Which one.
+        status: What it tells; None where it does not answer as it should.
+        problem: Why it does not.
+    """
+
+    application_id: str
+    status: Status | None
+    problem: DroidgateError | None = None
+
+    @property
+    def is_bare(self) -> bool:
+        """It has no capabilities, and only serves the host."""
+        return self.application_id == SHIM_PACKAGE and self.status is not None and not self.status.routes
+
+    @property
+    def broken_targets(self) -> tuple[AppState, ...]:
+        """The apps behind it that cannot be called: gone, or not as they were approved."""
+        return (
+            ()
+            if self.status is None
+            else tuple(target for target in self.status.targets if target.state != "as-approved")
+        )
+
+    @property
+    def works(self) -> bool:
+        """Whether it answers, and each app behind it can be called."""
+        return self.status is not None and not self.broken_targets
+
+    @property
+    def source_packages(self) -> tuple[str, ...]:
+        """The packages of the apps behind it; by its name where it does not answer."""
+        if self.status is not None:
+            return tuple(source.package for source in self.status.sources)
+        named = self.application_id.removeprefix(SHIM_PREFIX)
+        return (named,) if named != self.application_id else ()
+
+
+def place_of(device: Device) -> ShimPlace:
+    """Return a device with what commands to it need to know.
+
+    Raises:
+        DeviceError: it fails.
+    """
+    level = build_of(get_properties(device)).sdk_full
+    return ShimPlace(device, current_user(device), level)
+
+
+def installed_shims(
+    place: ShimPlace, packages: Mapping[str, InstalledPackage] | None = None
+) -> tuple[InstalledShim, ...]:
+    """Return the shims of a device, by application id; one that does not answer is there all the same.
+
+    Args:
+        place: The device.
+        packages: What is installed there, where that is known already.
+
+    Raises:
+        DeviceError: the device cannot be reached or goes away.
+    """
+    names = sorted(filter(is_shim, place.packages() if packages is None else packages))
+    disabled = disabled_packages(place.device, place.user) if names else frozenset()
+    return tuple(_with_disabled(_look_at(place, name), disabled) for name in names)
+
+
+def _with_disabled(shim: InstalledShim, disabled: frozenset[str]) -> InstalledShim:
+    """Return a shim with the state of disabled apps, which the shim does not see."""
+    if shim.status is None or disabled.isdisjoint(target.package for target in shim.status.targets):
+        return shim
+    targets = tuple(
+        target.model_copy(update={"state": "disabled"})
+        if target.package in disabled and target.state == "as-approved"
+        else target
+        for target in shim.status.targets
+    )
+    return replace(shim, status=shim.status.model_copy(update={"targets": targets}))
+
+
+def _look_at(place: ShimPlace, application_id: str) -> InstalledShim:
+    try:
+        return InstalledShim(application_id, place.client(application_id).status())
+    except DeviceError as error:
+        # The next command says whether it was the device or only this shim.
+        place.device.run(["true"])
+        return InstalledShim(application_id, None, error)
+    except DroidgateError as error:
+        return InstalledShim(application_id, None, error)

@@ -1,0 +1,174 @@
+"""What a user had installed on a device, and with which options: what `shim sync` keeps current.
+
+One small file for each device in the user's state folder. Installing further apps adds to it, whatever their
+options are. Without it, the apps are those whose shims are installed, and the options are the defaults.
+"""
+
+from __future__ import annotations
+
+import hashlib
+from collections.abc import Collection, Sequence
+from pathlib import Path
+from typing import Final, Literal
+
+from pydantic import ValidationError
+
+from droidgate.computer.user_folders import state_folder
+from droidgate.devices.device import Device
+from droidgate.shims.place import InstalledShim
+from droidgate_mappings.formats.installed import SHIM_PACKAGE
+from droidgate_mappings.model.errors import WriteError
+from droidgate_mappings.model.types import Frozen
+from droidgate_shim.builder.shims import ShimOptions
+
+ALL_APPS: Final = None
+
+
+class Scope(Frozen):
+    """Which apps of a device have shims of one kind, and what these are like.
+
+    Attributes:
+        packages: The apps; None is every app that declares something and that no other scope names.
+        only, aggregate, advertise, deadline_ms: As in `ShimOptions`.
+        key: File of the key that signs them; None is the user's own.
+        protocols: Protocols whose apps have shims, by id; None is every protocol that a shim can call.
+    """
+
+    packages: tuple[str, ...] | None = ALL_APPS
+    only: tuple[str, ...] = ()
+    aggregate: bool = False
+    advertise: tuple[str, ...] = ()
+    deadline_ms: int | None = None
+    key: str | None = None
+    protocols: tuple[str, ...] | None = None
+
+    @property
+    def options(self) -> ShimOptions:
+        """The builder's options."""
+        return ShimOptions(
+            only=self.only,
+            aggregate=self.aggregate,
+            advertise=frozenset(self.advertise),
+            deadline_ms=self.deadline_ms,
+        )
+
+    def is_alike(self, other: Scope) -> bool:
+        """Return whether another scope has the same options and key, for whichever apps."""
+        return self.model_copy(update={"packages": other.packages}) == other
+
+    def includes(self, package: str, named: Collection[str]) -> bool:
+        """Return whether an app is one of its own; a scope of every app leaves out those that others name."""
+        return package not in named if self.packages is None else package in self.packages
+
+    def is_within(self, other: Scope) -> bool:
+        """Return whether all of its apps are another scope's, too."""
+        return _union(self.packages, other.packages) == other.packages
+
+
+class _ScopeFile(Frozen):
+    version: Literal[2] = 2
+    scopes: tuple[Scope, ...] = ()
+
+
+def join_scopes(scopes: Sequence[Scope], asked: Scope, built: Collection[str]) -> tuple[Scope, ...]:
+    """Return the scopes of a device after an installation, the newest last; the apps of earlier ones stay.
+
+    There is one shim for several apps only. Where it is made anew and capabilities were chosen, its earlier
+    apps are left out, since the choice cannot hold for both.
+
+    Args:
+        scopes: The scopes before it.
+        asked: What was asked for.
+        built: The apps whose shims were built, which now belong to what was asked for.
+    """
+    kept: list[Scope] = []
+    for scope in scopes:
+        is_one_shim = scope.aggregate and asked.aggregate
+        is_whole = scope.packages is None and asked.packages is None
+        same_protocols = {"protocols": asked.protocols} if is_whole or is_one_shim else {}
+        if scope.model_copy(update=same_protocols).is_alike(asked) or (
+            is_one_shim and not scope.only and not asked.only
+        ):
+            asked = asked.model_copy(
+                update={
+                    "packages": _union(scope.packages, asked.packages),
+                    "protocols": _union(scope.protocols, asked.protocols),
+                }
+            )
+        elif scope.packages is None:
+            kept += [] if is_one_shim else [scope]
+        elif not is_one_shim:
+            left = tuple(package for package in scope.packages if package not in built)
+            kept += [scope.model_copy(update={"packages": left})] if left else []
+    return (*kept, asked)
+
+
+def _union(first: tuple[str, ...] | None, second: tuple[str, ...] | None) -> tuple[str, ...] | None:
+    return None if first is None or second is None else tuple(sorted({*first, *second}))
+
+
+def scope_of_installed(installed: Sequence[InstalledShim]) -> Scope | None:
+    """Return the scope of shims of which nothing was kept: their apps; None where there is none."""
+    packages = sorted({package for item in installed for package in item.source_packages})
+    is_aggregate = any(item.application_id == SHIM_PACKAGE and not item.is_bare for item in installed)
+    return Scope(packages=tuple(packages), aggregate=is_aggregate) if packages else None
+
+
+def scope_of(
+    packages: Collection[str] | None, options: ShimOptions, key: str | None, protocols: Collection[str]
+) -> Scope:
+    """Return a scope of these apps and options."""
+    return Scope(
+        packages=None if packages is None else tuple(sorted(packages)),
+        only=tuple(options.only),
+        aggregate=options.aggregate,
+        advertise=tuple(sorted(options.advertise)),
+        deadline_ms=options.deadline_ms,
+        key=key,
+        protocols=tuple(sorted(protocols)),
+    )
+
+
+def load_scopes(device: Device) -> tuple[Scope, ...]:
+    """Return a device's scopes, the newest last; none where none were kept, or they cannot be read.
+
+    Raises:
+        DeviceError: the device cannot be reached.
+    """
+    try:
+        return _ScopeFile.model_validate_json(_path_of(device).read_bytes()).scopes
+    except (OSError, ValidationError):
+        return ()
+
+
+def keep_scopes(device: Device, scopes: Sequence[Scope]) -> None:
+    """Keep a device's scopes in place of what was kept.
+
+    Raises:
+        DeviceError: the device cannot be reached.
+        WriteError: they cannot be kept.
+    """
+    path = _path_of(device)
+    draft = path.with_suffix(".new")
+    try:
+        path.parent.mkdir(mode=0o700, parents=True, exist_ok=True)
+        text = _ScopeFile(scopes=tuple(scopes)).model_dump_json(indent=2)
+        draft.write_text(f"{text}\n", encoding="utf-8")
+        draft.replace(path)
+    except OSError as error:
+        message = f"what was installed cannot be kept: {error.strerror}"
+        raise WriteError(message, place=str(path)) from None
+
+
+def forget_scope(device: Device) -> None:
+    """Keep nothing of a device any more.
+
+    Raises:
+        DeviceError: the device cannot be reached.
+    """
+    _path_of(device).unlink(missing_ok=True)
+
+
+def _path_of(device: Device) -> Path:
+    named = f"{device.identity.serial_number}\n{device.serial}"
+    return state_folder() / "shims" / f"{hashlib.sha256(named.encode()).hexdigest()[:32]}.json"

@@ -1,0 +1,208 @@
+"""Lending the shell's identity to one app, `dev.droidgate.shim`, which calls app functions for all shims
+(docs/shim.md 4; reference android-runtime 1.8, appfunctions 7.3).
+"""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Collection, Iterable, Iterator, Sequence
+from dataclasses import replace
+from typing import Final
+
+from droidgate.devices.app_functions import app_function_shell
+from droidgate.devices.quoting import check_component, check_user
+from droidgate.shims.access import APP_FUNCTION_ALLOWLIST_SDK, APP_FUNCTIONS, APP_FUNCTIONS_SDK
+from droidgate.shims.answers import Hello, Status
+from droidgate.shims.client import HostClient
+from droidgate.shims.installing import Installation, install_archive, remove_shim
+from droidgate.shims.place import ShimPlace
+from droidgate.shims.shim_facts import ShimFacts, installed_facts
+from droidgate.shims.steps import Step, not_needed, run_step
+from droidgate_android.apk.signing_keys import SigningKey
+from droidgate_mappings.formats.installed import SHIM_PACKAGE, is_shim
+from droidgate_mappings.model.errors import DroidgateError
+from droidgate_shim.builder.shim_manifest import INSTRUMENTATION
+from droidgate_shim.builder.shims import build_bare_shim
+
+INSTALL: Final = f"install {SHIM_PACKAGE}, which calls app functions for all shims"
+LEND: Final = "start its instrumentation, with which it borrows the shell's permission to call app functions"
+ALLOWLIST_READ: Final = "let Android read its list of agents anew"
+ALLOWLIST: Final = "be on Android's list of agents that may call app functions"
+REMOVE: Final = f"remove {SHIM_PACKAGE}, as no shim is left that calls app functions"
+END: Final = "end its instrumentation, as no shim is left that calls app functions"
+
+END_COMMAND: Final = f"am force-stop {SHIM_PACKAGE}"
+"""What ends the instrumentation by hand."""
+
+_PURGE: Final = "purge-allowlist-cache"
+_AGENTS: Final = "2"
+"""Number of the list of agents, as Google's own testing agent names it (reference appfunctions 7.3)."""
+
+_SECONDS_TO_LEND: Final = 10.0
+_PAUSE: Final = 0.25
+
+_REMOVE_IT: Final = (
+    f"remove it with `droidgate shim uninstall {SHIM_PACKAGE}`, then install all shims with one key (--key)"
+)
+_ONLY_KEY: Final = "only the key that signed the shims can sign it; name it with --key"
+_OLD: Final = "it is from an earlier version of droidgate; replace it with `droidgate shim sync`"
+
+
+def needs_identity(place: ShimPlace, shims: Iterable[ShimFacts]) -> bool:
+    """Return whether one of these shims calls app functions, and the device has them."""
+    return place.sdk >= APP_FUNCTIONS_SDK and any(shim.calls_functions for shim in shims)
+
+
+def set_up_identity(place: ShimPlace, shims: Sequence[ShimFacts], key: SigningKey | None) -> Installation:
+    """Let `dev.droidgate.shim` call app functions for these shims; what is so already stays as it is.
+
+    Args:
+        place: Where.
+        shims: The shims that are installed.
+        key: Signs `dev.droidgate.shim` where it has to be installed; None where no key is at hand.
+
+    Raises:
+        DeviceError: the device fails; what Android refuses is a step of the record.
+    """
+    callers = [shim for shim in shims if shim.calls_functions]
+    first, signer = _be_installed(place, {caller.signer for caller in callers}, key)
+    if first.outcome == "refused":
+        return Installation(SHIM_PACKAGE, (first,), None)
+    client = place.client(SHIM_PACKAGE)
+    status = _status_of(client)
+    steps = [first, *_lend(place, client, signer, status)]
+    steps += [_unserved(caller) for caller in callers if caller.signer != signer]
+    hello: Hello | None = status or _status_of(client)
+    return Installation(SHIM_PACKAGE, tuple(steps), hello)
+
+
+def release_identity(place: ShimPlace, signers: Collection[str]) -> Step | None:
+    """Remove `dev.droidgate.shim`, or end its instrumentation, where no shim needs it any more.
+
+    Args:
+        place: Where.
+        signers: Keys of the shims that it was installed for; one that another key signed stays.
+
+    Returns:
+        What was done; None where nothing had to be.
+
+    Raises:
+        DeviceError: the device fails.
+    """
+    packages = place.packages()
+    facts = {name: installed_facts(place, packages[name]) for name in sorted(filter(is_shim, packages))}
+    holder = facts.get(SHIM_PACKAGE)
+    if holder is None or holder.signer not in signers:
+        return None
+    if any(fact is None or fact.calls_functions for fact in facts.values()):
+        return None
+    if holder.is_bare:
+        return replace(remove_shim(place, SHIM_PACKAGE), what=REMOVE)
+    return end_instrumentation(place) if is_lending(place.client(SHIM_PACKAGE)) else None
+
+
+def end_instrumentation(place: ShimPlace) -> Step:
+    """End the instrumentation, and with it the process of `dev.droidgate.shim`."""
+    words = ["am", "force-stop", "--user", check_user(place.user), SHIM_PACKAGE]
+    return run_step(place.device, END, words, accept=lambda result: not result.stderr.strip())
+
+
+def is_lending(client: HostClient) -> bool:
+    """Return whether the instrumentation runs and can borrow the permission, as the shim says."""
+    status = _status_of(client)
+    return status is not None and status.access.execute_app_functions
+
+
+def list_as_agent(place: ShimPlace, application_id: str, signer: str) -> Iterator[Step]:
+    """Put a shim on the list of agents; Android's service for that is not on every build."""
+    commands = app_function_shell(place.device).commands
+    if _PURGE in commands:
+        yield run_step(
+            place.device,
+            ALLOWLIST_READ,
+            ["cmd", "app_function", _PURGE],
+            accept=lambda result: not result.stderr,
+        )
+    arguments = ["cmd", "allowlist", "add-package-multimap", _AGENTS, f"{application_id}:{signer}", "*"]
+    yield run_step(place.device, ALLOWLIST, arguments, accept=lambda result: not result.stderr.strip())
+
+
+def start_instrumentation(place: ShimPlace, client: HostClient) -> Step:
+    """Start the instrumentation, which borrows the shell's EXECUTE_APP_FUNCTIONS while calls are open.
+
+    It lasts as long as the command on the device, so the command stays there in the background. It ends with
+    a restart of the device, when the shim is installed anew, or by `END_COMMAND`.
+    """
+    component = check_component(f"{client.application_id}/{INSTRUMENTATION}")
+    command = f"am instrument -w --user {check_user(place.user)} '{component}'"
+    script = f"{command} </dev/null >/dev/null 2>&1 &"
+    step = run_step(place.device, LEND, ["sh", "-c", script], accept=lambda result: not result.stderr.strip())
+    if step.outcome != "done":
+        return Step(LEND, "refused", f"{command} &", step.why)
+    if _wait_for_permission(client):
+        why = f"until the device restarts (then `droidgate shim install`), or `{END_COMMAND}`"
+        return Step(LEND, "done", f"{command} &", why)
+    why = (
+        "it does not run after it, or another instrumentation has the shell's permissions; shims of earlier "
+        "versions have one each, until `droidgate shim sync`"
+    )
+    return Step(LEND, "refused", f"{command} &", why)
+
+
+def _be_installed(place: ShimPlace, signers: Collection[str], key: SigningKey | None) -> tuple[Step, str]:
+    """Return what came of it, and the digest of the certificate that signed what is there."""
+    package = place.packages().get(SHIM_PACKAGE)
+    installed = None if package is None else installed_facts(place, package)
+    own = key if key is not None and key.digest in signers else None
+    if package is not None and installed is None:
+        return _refuse(f"an app with this id is installed that cannot be read as a shim; {_REMOVE_IT}")
+    if installed is not None and installed.signer not in signers:
+        return _refuse(f"it is installed, signed with another key than the shims; {_REMOVE_IT}")
+    if installed is not None and not installed.is_bare:
+        if not installed.serves_shims:
+            return _refuse(_OLD)
+        return not_needed(INSTALL, "it is installed"), installed.signer
+    built = None if own is None else build_bare_shim(own)
+    is_current = installed is not None and installed.serves_shims
+    if installed is not None and is_current and (built is None or built.build == installed.build):
+        return not_needed(INSTALL, "it is installed"), installed.signer
+    if built is None or own is None:
+        return _refuse(_ONLY_KEY)
+    return replace(install_archive(place, built.apk, built.file_name), what=INSTALL), own.digest
+
+
+def _refuse(why: str) -> tuple[Step, str]:
+    return Step(INSTALL, "refused", why=why), ""
+
+
+def _lend(place: ShimPlace, client: HostClient, signer: str, status: Status | None) -> Iterator[Step]:
+    if status is not None and status.access.execute_app_functions:
+        yield not_needed(LEND, "it runs already")
+        return
+    if place.sdk >= APP_FUNCTION_ALLOWLIST_SDK:
+        yield from list_as_agent(place, client.application_id, signer)
+    yield start_instrumentation(place, client)
+
+
+def _unserved(shim: ShimFacts) -> Step:
+    why = f"{SHIM_PACKAGE} serves only shims that its own key signed; sign all shims with one key (--key)"
+    return Step(f"{APP_FUNCTIONS} for {shim.application_id}", "refused", why=why)
+
+
+def _status_of(client: HostClient) -> Status | None:
+    try:
+        return client.status()
+    except DroidgateError:
+        # Starting an instrumentation ends the app's process, and such a call with it. The next command says
+        # whether it was the device.
+        client.device.run(["true"])
+        return None
+
+
+def _wait_for_permission(client: HostClient) -> bool:
+    end = time.monotonic() + _SECONDS_TO_LEND
+    while not is_lending(client):
+        if time.monotonic() >= end:
+            return False
+        time.sleep(_PAUSE)
+    return True

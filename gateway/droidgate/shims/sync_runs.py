@@ -1,0 +1,288 @@
+"""Making the shims of a device fit its apps: what is to be done, and doing it."""
+
+from __future__ import annotations
+
+import contextlib
+from collections.abc import Collection, Mapping, Sequence
+from dataclasses import dataclass, field, replace
+from pathlib import Path
+
+from droidgate.shims.discovering import Asked, ask_broadcast_apps
+from droidgate.shims.installations import Ready, install_ready
+from droidgate.shims.installing import remove_shim
+from droidgate.shims.place import InstalledShim, ShimPlace, installed_shims
+from droidgate.shims.scopes import Scope, load_scopes, scope_of_installed
+from droidgate.shims.shell_identity import is_lending, needs_identity, release_identity, set_up_identity
+from droidgate.shims.shim_facts import ShimFacts, facts_of, installed_facts
+from droidgate.shims.steps import Step
+from droidgate.shims.syncing import PlannedChange, plan_changes, plan_identity
+from droidgate.sources.spelling import DEVICE_SCHEME
+from droidgate_mappings.formats.installed import SHIM_PACKAGE
+from droidgate_mappings.model.errors import DeviceError
+from droidgate_mappings.model.findings import Finding
+from droidgate_shim.builder.building import Key, Report, chosen_key, unused_apps
+from droidgate_shim.builder.callability import backends
+from droidgate_shim.builder.protocols import LeftOut, choose_protocols
+from droidgate_shim.builder.shims import BuiltShim, NothingToOfferError, build_bare_shim, build_shims
+from droidgate_shim.builder.source_apps import NothingDeclaredError, SourceApp, read_source_apps
+
+
+@dataclass(frozen=True, slots=True)
+class Synced:
+    """One change, and what was done about it; `works` is None where nothing had to be."""
+
+    change: PlannedChange
+    steps: tuple[Step, ...] = ()
+    works: bool | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class SyncPlan:
+    """What is to be done.
+
+    Attributes:
+        place: The device.
+        key: What signs the shims of the newest installation, and the one that calls app functions.
+        changes: One for each shim.
+        asked: The apps that were asked for their tools.
+        unused: The apps that get no shim.
+        callers: The shims that call app functions and are to be there.
+        left_out: What gets no shim because of its protocol.
+        signers: Application id of a shim that was built -> digest of the certificate that signed it.
+    """
+
+    place: ShimPlace
+    key: Key
+    changes: tuple[PlannedChange, ...]
+    asked: tuple[Step, ...]
+    unused: tuple[SourceApp, ...]
+    callers: tuple[ShimFacts, ...] = ()
+    left_out: LeftOut = field(default_factory=LeftOut)
+    signers: Mapping[str, str] = field(default_factory=dict)
+
+
+@dataclass(frozen=True, slots=True)
+class _ScopeBuild:
+    """What was built for one scope."""
+
+    key: Key
+    built: tuple[BuiltShim, ...]
+    asked: Asked
+    unused: tuple[SourceApp, ...]
+    left_out: LeftOut
+
+
+def plan_sync(place: ShimPlace, report: Report) -> SyncPlan:
+    """Return what makes the shims of a device fit its apps.
+
+    Args:
+        place: The device.
+        report: Is called with what a person should know of it.
+
+    Raises:
+        DeviceError: the device fails, or has no shim.
+        InputError: an app or the key cannot be read.
+    """
+    installed = installed_shims(place)
+    scopes = load_scopes(place.device) or (_scope_of_installed(place, installed, report),)
+    is_whole = any(scope.packages is None for scope in scopes)
+    named = {package for scope in scopes for package in scope.packages or ()}
+    apps = _read_apps(place, None if is_whole else named)
+    builds: list[_ScopeBuild] = []
+    taken: set[str] = set()
+    # An app belongs to the newest scope that has a shim for it.
+    for scope in reversed(scopes):
+        mine = [app for app in apps if app.package not in taken and scope.includes(app.package, named)]
+        builds.append(_build_scope(place, scope, mine, report))
+        taken.update(package for item in builds[-1].built for package in item.packages)
+    built = [item for build in builds for item in build.built]
+    signers = {item.application_id: build.key.signing.digest for build in builds for item in build.built}
+    asked_apps = [app for build in builds for app in build.asked.apps]
+    unclear = {app.package for app in asked_apps if not app.signer or app.unasked_components}
+    changes = plan_changes(installed, built, None if is_whole else named, unclear)
+    _report_broken(installed, changes, report)
+    key = builds[0].key
+    changes, callers = _with_identity_planned(place, changes, installed, built, key, signers)
+    unused = {app.package: app for build in builds for app in build.unused if app.package not in taken}
+    return SyncPlan(
+        place,
+        key,
+        changes,
+        tuple(step for build in builds for step in build.asked.steps),
+        tuple(unused.values()),
+        callers,
+        _left_out_of(builds),
+        signers,
+    )
+
+
+def _build_scope(place: ShimPlace, scope: Scope, apps: Sequence[SourceApp], report: Report) -> _ScopeBuild:
+    key = chosen_key(None if scope.key is None else Path(scope.key), report)
+    protocols = frozenset(backends()) if scope.protocols is None else scope.protocols
+    chosen, left_out = choose_protocols(apps, protocols)
+    asked = ask_broadcast_apps(place, chosen, key.signing)
+    built = _build(asked.apps, scope, key, report)
+    return _ScopeBuild(key, built, asked, unused_apps(asked.apps, built, scope.only), left_out)
+
+
+def _left_out_of(builds: Sequence[_ScopeBuild]) -> LeftOut:
+    """Return what was left out of one scope and is not in an older one."""
+    packages: set[str] = set()
+    protocols: set[str] = set()
+    for number, build in enumerate(builds):
+        built = [item for older in builds[number + 1 :] for item in older.built]
+        left = set(build.left_out.packages).difference(*(item.packages for item in built))
+        packages |= left
+        protocols.update(build.left_out.protocols if left else ())
+    return LeftOut(tuple(sorted(packages)), tuple(sorted(protocols)))
+
+
+def _report_broken(
+    installed: Sequence[InstalledShim], changes: Sequence[PlannedChange], report: Report
+) -> None:
+    """Report shims that stay although an app behind them is not installed, since they are not synced."""
+    planned = {change.application_id for change in changes}
+    for shim in installed:
+        gone = [target.package for target in shim.broken_targets if target.state == "absent"]
+        if gone and shim.application_id not in planned:
+            report(
+                f"{shim.application_id} stays, and does not work: {', '.join(gone)} is not installed; "
+                f"remove it with: droidgate shim uninstall {shim.application_id}"
+            )
+
+
+def carry_out(plan: SyncPlan, report: Report) -> list[Synced]:
+    """Do what was planned, and return each change with its steps.
+
+    Raises:
+        DeviceError: the device fails.
+    """
+    return _with_identity(plan, [_carry_out(plan, change, report) for change in plan.changes])
+
+
+def findings_of(synced: Sequence[Synced]) -> list[Finding]:
+    """Return what the shims that were built keep otherwise than their apps declare."""
+    return [finding for item in synced if item.change.built for finding in item.change.built.findings]
+
+
+def _with_identity_planned(
+    place: ShimPlace,
+    changes: Sequence[PlannedChange],
+    installed: Sequence[InstalledShim],
+    built: Sequence[BuiltShim],
+    key: Key,
+    signers: Mapping[str, str],
+) -> tuple[tuple[PlannedChange, ...], tuple[ShimFacts, ...]]:
+    """Return the changes with that of the bare shim, and the shims that call app functions then."""
+    packages = place.packages()
+    replaced = {
+        change.application_id for change in changes if change.built is not None or change.kind == "went"
+    }
+    left = [
+        installed_facts(place, packages[item.application_id])
+        for item in installed
+        if item.application_id not in replaced and item.application_id in packages
+    ]
+    known = [facts_of(item, signers[item.application_id]) for item in built] + [
+        item for item in left if item is not None
+    ]
+    callers = tuple(item for item in known if item.calls_functions) if needs_identity(place, known) else ()
+    if any(item.application_id == SHIM_PACKAGE and not item.is_bare for item in known):
+        return tuple(changes), callers
+    package = packages.get(SHIM_PACKAGE)
+    identity = None if package is None else installed_facts(place, package)
+    planned = plan_identity(
+        identity,
+        build_bare_shim(key.signing) if callers else None,
+        is_installed=package is not None,
+        is_lending=package is not None and is_lending(place.client(SHIM_PACKAGE)),
+        is_unclear=None in left or (identity is not None and identity.signer != key.signing.digest),
+    )
+    is_planned = planned is not None or (identity is not None and identity.is_bare)
+    rest = [change for change in changes if not is_planned or change.application_id != SHIM_PACKAGE]
+    both = [*rest, *([] if planned is None else [planned])]
+    return tuple(sorted(both, key=lambda item: item.application_id)), callers
+
+
+def _build(apps: Sequence[SourceApp], scope: Scope, key: Key, report: Report) -> tuple[BuiltShim, ...]:
+    """Build what there is; a capability that was chosen and went away leaves no shim, or a smaller one."""
+    offered = {
+        name
+        for app in apps
+        for provider in app.providers
+        for capability in provider.capabilities
+        for name in (capability.id, f"{app.package}/{capability.id}")
+    }
+    only = tuple(item for item in scope.only if item in offered)
+    for gone in sorted({*scope.only}.difference(only)):
+        report(f"no app offers {gone} any more")
+    if scope.only and not only:
+        return ()
+    try:
+        return build_shims(apps, replace(scope.options, only=only), key.signing)
+    except NothingToOfferError:
+        return ()
+
+
+def _read_apps(place: ShimPlace, chosen: Collection[str] | None) -> tuple[SourceApp, ...]:
+    """Return the apps of these packages that are there and declare something; None is all apps."""
+    whole = f"{DEVICE_SCHEME}{place.device.serial}"
+    present = place.packages()
+    sources = (
+        [whole]
+        if chosen is None
+        else [f"{whole}/{package}" for package in sorted(chosen) if package in present]
+    )
+    apps: list[SourceApp] = []
+    for source in sources:
+        with contextlib.suppress(NothingDeclaredError):
+            apps += read_source_apps([source])
+    return tuple(apps)
+
+
+def _scope_of_installed(place: ShimPlace, installed: Sequence[InstalledShim], report: Report) -> Scope:
+    """Return the scope where none was kept: the apps of the shims that are there."""
+    scope = scope_of_installed(installed)
+    if scope is None:
+        hint = "install shims first: droidgate shim install --from adb:"
+        raise DeviceError(
+            "no shim is installed that could be kept current", place=place.device.serial, hint=hint
+        )
+    report("what was installed here is not on record; the apps of the shims that are there are looked after")
+    return scope
+
+
+def _with_identity(plan: SyncPlan, synced: Sequence[Synced]) -> list[Synced]:
+    """Let `dev.droidgate.shim` call app functions for the shims that are there, or end that."""
+    if plan.callers:
+        done = set_up_identity(plan.place, plan.callers, plan.key.signing)
+        steps = done.steps if any(other.outcome in {"done", "refused"} for other in done.steps) else ()
+        works = done.works
+    else:
+        step = release_identity(plan.place, {plan.key.signing.digest})
+        steps, works = (() if step is None else (step,)), step is None or step.outcome == "done"
+    if not steps:
+        return list(synced)
+    if all(item.change.application_id != SHIM_PACKAGE for item in synced):
+        change = PlannedChange("same", SHIM_PACKAGE, None, "it calls app functions for the other shims")
+        return [Synced(change, tuple(steps), works), *synced]
+    return [
+        replace(item, steps=(*item.steps, *steps), works=works and item.works is not False)
+        if item.change.application_id == SHIM_PACKAGE
+        else item
+        for item in synced
+    ]
+
+
+def _carry_out(plan: SyncPlan, change: PlannedChange, report: Report) -> Synced:
+    is_bare = change.application_id == SHIM_PACKAGE and change.built and not change.built.capabilities
+    if change.kind == "same" or is_bare:
+        return Synced(change)
+    if change.built is None:
+        step = remove_shim(plan.place, change.application_id)
+        return Synced(change, (step,), step.outcome == "done")
+    built = change.built
+    signer = plan.signers.get(built.application_id, plan.key.signing.digest)
+    ready = Ready(facts_of(built, signer), built.file_name, built.apk, built.findings)
+    installation = install_ready(plan.place, ready, any_app=None, report=report)
+    return Synced(change, installation.steps, installation.works)

@@ -1,0 +1,29 @@
+"""What changed between two sets of capabilities, and what it means for those who call them."""
+
+from droidgate_mappings.compare.changes import (
+    WEIGHTS,
+    CapabilityComparison,
+    Change,
+    Comparison,
+    NotCompared,
+    ProtocolChange,
+    ProviderComparison,
+    Weight,
+)
+from droidgate_mappings.compare.pairing import pair_providers
+from droidgate_mappings.compare.providers import compare_sets
+from droidgate_mappings.compare.unread import Unread
+
+__all__ = [
+    "WEIGHTS",
+    "CapabilityComparison",
+    "Change",
+    "Comparison",
+    "NotCompared",
+    "ProtocolChange",
+    "ProviderComparison",
+    "Unread",
+    "Weight",
+    "compare_sets",
+    "pair_providers",
+]

@@ -1,0 +1,380 @@
+"""What a format is, what crosses its border, and the registry of formats (entry points, group
+`droidgate.formats`).
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from dataclasses import dataclass, field
+from functools import cache
+from importlib import import_module
+from importlib.metadata import entry_points
+from typing import Any, Literal
+
+from droidgate_mappings.formats.installed import (
+    CallRoute,
+    ComponentQuery,
+    DeviceFacts,
+    InstalledState,
+    SystemListing,
+)
+from droidgate_mappings.formats.leniency import ReadingContext
+from droidgate_mappings.formats.shell_calls import ShellCalls
+from droidgate_mappings.formats.shim_backend import ShimBackend
+from droidgate_mappings.model.application import Application, Component
+from droidgate_mappings.model.capability import Capability, Provider
+from droidgate_mappings.model.errors import InputError, UsageError
+from droidgate_mappings.model.findings import Finding
+from droidgate_mappings.model.json_values import Json
+from droidgate_mappings.model.names import NameEntry
+from droidgate_mappings.model.types import Type
+from droidgate_mappings.tables.loading import DialectTable, FormatTables
+from droidgate_mappings.text.suggestions import suggest_name
+
+ENTRY_POINT_GROUP = "droidgate.formats"
+
+
+@dataclass(frozen=True, slots=True)
+class SourceFile:
+    """One file or text to read: its bytes, and the path as the user wrote it (`-` for standard input)."""
+
+    path: str
+    data: bytes
+
+
+@dataclass(frozen=True, slots=True)
+class Reading:
+    """What a reader found.
+
+    Attributes:
+        providers: In source order.
+        findings: What it had to bend.
+        problems: Why further providers of the same source could not be read.
+    """
+
+    providers: tuple[Provider, ...] = ()
+    findings: tuple[Finding, ...] = ()
+    problems: tuple[InputError, ...] = ()
+
+
+def read_each_component(
+    components: Iterable[Component],
+    read: Callable[[Component], Provider | None],
+    context: ReadingContext,
+) -> Reading:
+    """Read an application's components each for itself, so that one that cannot be read takes none with it.
+
+    Args:
+        components: What to read.
+        read: Reads one; None where it declares nothing. Raises `InputError`.
+        context: Takes what was bent; a strict one lets no component be unreadable.
+
+    Raises:
+        InputError: none of them could be read, or the context is strict; of the first that could not.
+    """
+    providers: list[Provider] = []
+    problems: list[InputError] = []
+    for component in components:
+        try:
+            provider = read(component)
+        except InputError as error:
+            problems.append(error)
+        else:
+            providers.extend([] if provider is None else [provider])
+    if problems and (context.strict or not providers):
+        raise InputError.first_of(problems)
+    return Reading(tuple(providers), tuple(context.findings), tuple(problems))
+
+
+@dataclass(frozen=True, slots=True)
+class Artifact:
+    """One written file: where it belongs in an app's source set (`res/xml/mcp_capabilities.xml`), and its
+    text.
+
+    Attributes:
+        path: Relative POSIX path below `src/main`, or a plain file name for a format that is not part of an
+            app.
+        text: The content.
+        role: `descriptor`, `manifest`, `resource`, `schema`, `document` (not part of an app), `code`,
+            or `skeleton` (code that the author fills in: written once, never over what is there).
+    """
+
+    path: str
+    text: str
+    role: Literal["descriptor", "manifest", "resource", "schema", "document", "code", "skeleton"]
+
+
+@dataclass(frozen=True, slots=True)
+class Writing:
+    """What a writer made of one provider.
+
+    Attributes:
+        artifacts: The files.
+        provider: The provider as the target holds it; reading the artifacts gives it back.
+        findings: Everything in which it differs from what was asked for, one finding a leaf.
+        names: The name map.
+    """
+
+    artifacts: tuple[Artifact, ...]
+    provider: Provider
+    findings: tuple[Finding, ...] = ()
+    names: tuple[NameEntry, ...] = ()
+
+
+@dataclass(frozen=True, slots=True)
+class ModelCall:
+    """A language model's call of a function, as its vendor's API states it.
+
+    Attributes:
+        name: Name of the function in the list that the model was given.
+        arguments: By their names in that list.
+        call_id: By which the API knows the call, where it has an id.
+    """
+
+    name: str
+    arguments: Mapping[str, Json]
+    call_id: str | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class HandlerCode:
+    """Source code that answers the calls of one provider, with the places the app's author fills in.
+
+    Attributes:
+        artifacts: Source files, relative to `src/main` (`java/dev/example/ToolService.java`).
+        left_out: Paths of descriptor artifacts that the build makes itself from this code.
+        component: Fully qualified class of the component that the manifest names.
+        notes: What the author still has to do, one sentence each (a dependency, a permission).
+    """
+
+    artifacts: tuple[Artifact, ...]
+    left_out: frozenset[str] = frozenset()
+    component: str | None = None
+    notes: tuple[str, ...] = ()
+
+
+@dataclass(frozen=True, slots=True)
+class ShimOffer:
+    """What a shim offers to the agents of a protocol.
+
+    Attributes:
+        application_id: The shim's.
+        label: Its human-readable name.
+        description: What it offers.
+        definitions: What types refer to.
+        offered: Its capabilities by the ids of its routes, parameters and outputs as the engine has them.
+        declared: The same as the shim's own descriptor has them.
+    """
+
+    application_id: str
+    label: str
+    description: str
+    definitions: Mapping[str, Type]
+    offered: tuple[Capability, ...]
+    declared: tuple[Capability, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class Advertised:
+    """What declares an offer to the agents of a protocol.
+
+    Attributes:
+        artifacts: Files of the shim's source tree; manifests are merged.
+        findings: What the protocol's form loses, each at a capability of the offer.
+        functions: Id of an app function -> id of its route.
+    """
+
+    artifacts: tuple[Artifact, ...] = ()
+    findings: tuple[Finding, ...] = ()
+    functions: Mapping[str, str] = field(default_factory=dict)
+
+
+@dataclass(frozen=True, slots=True)
+class CodeReader:
+    """How a format reads source code from which a compiler would make its descriptors.
+
+    Attributes:
+        endings: How the names of its files end (`.kt`).
+        may_declare: Whether a file's content may declare something; cheap, without a parser. Files for which
+            it is false are read only where another file of the app may declare something.
+        read: Reads the files of one app, those of its libraries included, and further files for their types
+            only; nothing is run. Providers have no package.
+        assets: The names of the assets that the compiler writes for a provider that was read.
+    """
+
+    endings: tuple[str, ...]
+    may_declare: Callable[[bytes], bool]
+    read: Callable[[Sequence[SourceFile], Sequence[SourceFile], ReadingContext], Reading]
+    assets: Callable[[Provider], frozenset[str]] | None = None
+
+
+@dataclass(frozen=True, slots=True, repr=False)
+class Format:
+    """A protocol's descriptor format, as an adapter registers it.
+
+    Attributes:
+        tables: Id, title, dialects and what each can carry, from `mappings` or the adapter's own data.
+        detect: How sure a file's content makes us that it is of this format: 0 no, up to 100.
+        read_file: Reads one descriptor file. Raises `InputError`.
+        read_application: Finds the format's providers in an application. Raises `InputError`
+            where none can be read.
+        write: Writes one provider in one dialect. Raises `WriteError`.
+        weigh: The findings that `write` has for a provider of another format that holds no facts of this one,
+            without its artifacts; the same in dialects of equal capacity. Raises `WriteError` wherever
+            `write` would. Without it, `write` lists them.
+        lint_file: Findings against the rules of the specification, for one descriptor file. Raises
+            `InputError`.
+        lint_application: The same for an application's components and descriptors.
+        write_handlers: Source code that answers a written provider's calls: takes the provider as written,
+            the dialect, the
+            language (`java` or `kotlin`) and the package of the new classes.
+        looks_for: The components by which the format's providers are found on a phone.
+        listing: The listing of the running system that `read_installed` needs, and how it is read.
+        read_installed: Reads an installed application with what the running system says of it; without it,
+            `read_application` does. Raises `InputError` as that does.
+        find_silent: Providers of an application whose files do not tell their capabilities, which is why
+            `read_application` leaves them out: a phone would be asked.
+        call_routes: The ways in which a provider could be called from a computer, and what they lack on a
+            phone.
+        shell_calls: How Android's shell calls the format's capabilities, where it can: makes the object. Its
+            `route_id` is that of one of the `call_routes`.
+        shim_backend: How a shim calls the format's capabilities, where it can: makes the object.
+        shim_frontends: How a shim declares itself to the format's agents, by the words of `--advertise`. The
+            engine and the shim's app have the classes that answer.
+        what_would_find: What would find the capabilities of a provider whose app's files do not list them,
+            one sentence; None where they do.
+        code: How source code is read that declares capabilities; None where none does.
+        size_for_models: How many bytes a model is given for each capability of a provider, from what was
+            written of it; None where that cannot be known. For the one format that language models are given.
+        read_call: Reads a language model's call of a function that the format declared. Raises `InputError`.
+        built_in: The provider that the protocol itself fixes, where it fixes its capabilities: `ID:` names it
+            as a source.
+        endings: How the names of descriptor files end (`.json`): in a folder, only files with the ending of a
+            format are looked at. A file that was named itself is looked at in any case.
+    """
+
+    tables: FormatTables
+    detect: Callable[[SourceFile], int]
+    read_file: Callable[[SourceFile, ReadingContext], Reading]
+    read_application: Callable[[Application, ReadingContext], Reading]
+    write: Callable[[Provider, DialectTable], Writing] | None = None
+    weigh: Callable[[Provider, DialectTable], tuple[Finding, ...]] | None = None
+    lint_file: Callable[[SourceFile], tuple[Finding, ...]] | None = None
+    lint_application: Callable[[Application], tuple[Finding, ...]] | None = None
+    write_handlers: Callable[[Provider, DialectTable, str, str], HandlerCode] | None = None
+    looks_for: tuple[ComponentQuery, ...] = ()
+    listing: SystemListing | None = None
+    read_installed: Callable[[Application, InstalledState, ReadingContext], Reading] | None = None
+    find_silent: Callable[[Application], tuple[Provider, ...]] | None = None
+    call_routes: Callable[[Provider, DeviceFacts], tuple[CallRoute, ...]] | None = None
+    shell_calls: Callable[[], ShellCalls] | None = None
+    shim_backend: Callable[[], ShimBackend] | None = None
+    shim_frontends: Mapping[str, Callable[[ShimOffer], Advertised]] = field(default_factory=dict)
+    what_would_find: Callable[[Provider], str | None] | None = None
+    code: CodeReader | None = None
+    size_for_models: Callable[[Provider, Writing], tuple[int, ...] | None] | None = None
+    read_call: Callable[[DialectTable, Json], ModelCall] | None = None
+    built_in: Callable[[], Provider] | None = None
+    endings: tuple[str, ...] = ()
+
+    def __repr__(self) -> str:
+        return f"<Format {self.id}>"
+
+    @property
+    def id(self) -> str:
+        """The stable id, such as `mobile-mcp`."""
+        return self.tables.id
+
+    @property
+    def title(self) -> str:
+        """The human-readable name."""
+        return self.tables.title
+
+    @property
+    def dialects(self) -> tuple[DialectTable, ...]:
+        """The dialects, the default for writing first."""
+        return self.tables.dialects
+
+    def dialect(self, dialect_id: str | None = None) -> DialectTable:
+        """Return a dialect, the default one without an id.
+
+        Raises:
+            UsageError: the format has no such dialect.
+        """
+        if dialect_id is None:
+            return self.dialects[0]
+        for other in self.dialects:
+            if other.id == dialect_id:
+                return other
+        known = [dialect.id for dialect in self.dialects]
+        message = f"{self.id} has no dialect {dialect_id!r}"
+        raise UsageError(message, hint=suggest_name(dialect_id, known))
+
+
+@dataclass(frozen=True, slots=True)
+class _Lazy:
+    target: str
+
+    def load(self) -> Callable[..., Any]:
+        module, _, name = self.target.partition(":")
+        function: Callable[..., Any] = getattr(import_module(module), name)
+        return function
+
+    def __call__(self, *arguments: Any, **named: Any) -> Any:
+        return self.load()(*arguments, **named)
+
+
+def lazily(target: str) -> Callable[..., Any]:
+    """Return a function that imports and calls `module:function` when it is called.
+
+    Reading one file needs no writer, linter or handler of any format; importing them all would take longer
+    than the reading.
+    """
+    return _Lazy(target)
+
+
+def load_linters() -> None:
+    """Import the linters of every format, so that the codes of their findings are declared."""
+    for format_ in load_formats().values():
+        for lint in (format_.lint_file, format_.lint_application):
+            if isinstance(lint, _Lazy):
+                lint.load()
+
+
+@cache
+def load_formats() -> Mapping[str, Format]:
+    """Return every installed format by id; third parties add theirs by entry point.
+
+    Raises:
+        UsageError: two packages register the same id.
+    """
+    loaded: dict[str, Format] = {}
+    for entry in sorted(entry_points(group=ENTRY_POINT_GROUP), key=lambda entry_point: entry_point.name):
+        format_: Format = entry.load()
+        if format_.id in loaded:
+            message = f"two packages register the format {format_.id!r}"
+            raise UsageError(message, hint="uninstall one of them")
+        loaded[format_.id] = format_
+    return loaded
+
+
+def find_format(text: str) -> tuple[Format, DialectTable]:
+    """Return the format and dialect of `FORMAT` or `FORMAT+DIALECT`.
+
+    Raises:
+        UsageError: unknown format or dialect.
+    """
+    format_id, _, dialect_id = text.partition("+")
+    formats = load_formats()
+    if format_id not in formats:
+        message = f"unknown format {format_id!r}"
+        raise UsageError(message, hint=suggest_name(format_id, formats))
+    return formats[format_id], formats[format_id].dialect(dialect_id or None)
+
+
+def detect_format(source: SourceFile, formats: Iterable[Format] | None = None) -> Format | None:
+    """Return the format that is surest of a file, None where none claims it."""
+    candidates = list(load_formats().values() if formats is None else formats)
+    scored = [(candidate.detect(source), candidate) for candidate in candidates]
+    best = max(scored, key=lambda pair: pair[0], default=None)
+    return best[1] if best is not None and best[0] > 0 else None

@@ -1,0 +1,309 @@
+"""Whether another app may call a component: one rule for `shim build`, `coverage` and `discover`.
+
+The facts come from the access rules of the capability model, and from what only an application knows:
+whether the app is enabled, the permission of its `<application>` element, and the permissions it declares
+(reference android-runtime 1.4 and 2.3, appfunctions 1.1 and 7; Android's guide to permissions).
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from enum import StrEnum
+from typing import Final
+
+from droidgate_mappings.model.application import Application, Component
+from droidgate_mappings.model.capability import Capability, CapabilityAccess, ComponentAccess, Provider, State
+from droidgate_mappings.tables.loading import find_format_tables
+from droidgate_mappings.tables.reach import Interface, load_permission_levels, load_reach
+from droidgate_mappings.text.configured_flags import values_on_release
+
+Enabled = bool | Mapping[str, bool]
+"""`android:enabled`: one value, or a value for each resource qualifier."""
+
+_RESTRICTED_WORDS: Final = frozenset(
+    {"signature", "signatureOrSystem", "internal", "privileged", "system", "knownSigner", "role"}
+)
+_NORMAL_WORDS: Final = frozenset({"normal", "instant", "appop", "runtime"})
+
+
+class Protection(StrEnum):
+    """Who can hold a permission, by its protection level."""
+
+    NORMAL = "normal"
+    """Every app whose manifest requests it."""
+    DANGEROUS = "dangerous"
+    """Every app whose manifest requests it, once the user grants it."""
+    SIGNATURE = "signature"
+    """Apps of the same signer, parts of Android, and apps that the vendor chose."""
+    UNKNOWN = "unknown"
+    """Neither the app nor Android's own table declares it."""
+
+
+@dataclass(frozen=True, slots=True)
+class CallingApp:
+    """An app that calls, and whether its manifest can request the permission that a component requires."""
+
+    title: str
+    can_request: bool
+
+
+@dataclass(frozen=True, slots=True)
+class Verdict:
+    """Whether calls are possible.
+
+    Attributes:
+        closed_because: Why no such caller can call, without a period; None where one can.
+        conditions: What has to be so before it can, a clause each without a period.
+    """
+
+    closed_because: str | None = None
+    conditions: tuple[str, ...] = ()
+
+    def __and__(self, other: Verdict) -> Verdict:
+        """Return the verdict of two rules that both apply."""
+        if self.closed_because is not None:
+            return self
+        if other.closed_because is not None:
+            return other
+        return Verdict(None, (*self.conditions, *other.conditions))
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class ComponentFacts:
+    """What decides whether another app may call a component.
+
+    Attributes:
+        kind: The kind of the component; None for a descriptor without a manifest.
+        is_app_enabled: The app is enabled.
+        is_enabled: The component is enabled in one configuration at least.
+        enabled_in: The resource qualifiers in which it is enabled; None where it is enabled in all.
+        is_exported: The component is exported.
+        has_action: It declares the action that calls have.
+        permission: What Android requires of callers, empty where the name is not kept; None without one.
+        protection: Who can hold it.
+    """
+
+    kind: str | None = None
+    is_app_enabled: bool = True
+    is_enabled: bool = True
+    enabled_in: str | None = None
+    is_exported: bool = True
+    has_action: bool = True
+    permission: str | None = None
+    protection: Protection = Protection.UNKNOWN
+
+
+REPORTED_AS_DISABLED: Final = "the phone reports it as disabled"
+"""Why a capability cannot be called whose app, or the user, disabled it."""
+NOT_INDEXED: Final = "the phone does not list it"
+"""Why a capability cannot be called that an app declares and the running system has not indexed."""
+
+ORDINARY_APP: Final = CallingApp("an ordinary app", can_request=True)
+SHIM: Final = CallingApp("the shim", can_request=False)
+"""The shim requests no permission of an app that it calls; it would lend it to agents (docs/shim.md 1)."""
+
+
+def interface_of(provider: Provider) -> Interface | None:
+    """Return how a provider's capabilities are called, None where only its protocol's own agent knows."""
+    tables = find_format_tables(provider.protocol)
+    dialects = () if tables is None else tables.dialects
+    found = next((dialect.interface for dialect in dialects if dialect.id == provider.dialect), None)
+    return load_reach().interface(found)
+
+
+def find_component(application: Application, provider: Provider) -> Component | None:
+    """Return the component that declares a provider, None where the manifest does not have it."""
+    if provider.component is None:
+        return None
+    return next(
+        (
+            component
+            for component in application.components
+            if component.kind != "application"
+            and provider.component in {component.name, application.qualified_name(component)}
+        ),
+        None,
+    )
+
+
+def component_facts(
+    access: ComponentAccess,
+    interface: Interface | None,
+    application: Application | None = None,
+    component: Component | None = None,
+    sdk: int | None = None,
+) -> ComponentFacts:
+    """Return what decides whether another app may call a component.
+
+    Args:
+        access: The access rules of the provider. Where they have the default, the component's element counts:
+            readers of descriptors without a manifest leave the default.
+        interface: How it is called.
+        application: The app, None for a descriptor without a manifest.
+        component: The element that declares the provider, None where there is none.
+        sdk: The API level of the phone, None without a phone.
+    """
+    whole = None if application is None else next(application.of_kind("application"), None)
+    exported, enabled, permission = access.exported, access.enabled, access.permission
+    if component is not None and component.kind != "application":
+        exported = component.known_exported if exported is not False else False
+        exported = bool(component.filters) if exported is None else exported
+        enabled = enabled if isinstance(enabled, Mapping) else enabled and component.enabled
+        inherited = component.permission if application is None else application.permission_of(component)
+        permission = permission or inherited or None
+    configurations = enabled_configurations(enabled, sdk)
+    declared = {} if application is None else application.permissions
+    action = None if interface is None else interface.action_text
+    return ComponentFacts(
+        kind=None if component is None else component.kind,
+        is_app_enabled=whole is None or whole.enabled,
+        is_enabled=configurations != (),
+        enabled_in=", ".join(configuration or "default" for configuration in configurations or ()) or None,
+        is_exported=exported is not False,
+        has_action=component is None or action is None or component.has_action(action),
+        permission=permission,
+        protection=Protection.UNKNOWN if permission is None else protection_of(permission, declared),
+    )
+
+
+def provider_verdict(
+    provider: Provider,
+    application: Application | None,
+    caller: CallingApp = ORDINARY_APP,
+    sdk: int | None = None,
+) -> Verdict:
+    """Return whether a caller may call the component of a provider.
+
+    Args:
+        provider: What the component declares.
+        application: Its app, None for a descriptor without a manifest.
+        caller: Who calls.
+        sdk: The API level of the phone, None without a phone.
+    """
+    interface = interface_of(provider)
+    if interface is None:
+        return Verdict()
+    component = None if application is None else find_component(application, provider)
+    facts = component_facts(provider.access, interface, application, component, sdk)
+    return component_verdict(facts, interface, caller)
+
+
+def component_verdict(
+    facts: ComponentFacts, interface: Interface, caller: CallingApp = ORDINARY_APP
+) -> Verdict:
+    """Return whether a caller may call a component."""
+    if interface.bound_by == "network":
+        return Verdict()
+    closed = _closed_component(facts, interface)
+    if closed is not None:
+        return Verdict(closed)
+    enabled = (
+        () if facts.enabled_in is None else (f"it is enabled only in configurations: {facts.enabled_in}",)
+    )
+    if interface.bound_by == "system":
+        return Verdict(None, enabled)
+    return Verdict(None, enabled) & _permission_verdict(facts, caller)
+
+
+def capability_verdict(
+    access: CapabilityAccess, interface: Interface | None, *, is_enabled: bool | None = None
+) -> Verdict:
+    """Return whether another app may call one capability of a component that it may call.
+
+    Args:
+        access: The capability's access rules.
+        interface: How it is called.
+        is_enabled: What a phone reports, None without a phone.
+    """
+    if is_enabled is False:
+        return Verdict(REPORTED_AS_DISABLED)
+    verdict = Verdict()
+    for rule in () if interface is None else interface.access:
+        is_settled = rule.field == "enabled_by_default" and is_enabled is True
+        if not is_settled and getattr(access, rule.field) in rule.values:
+            conditions = () if rule.needs is None else (rule.needs,)
+            verdict &= Verdict(rule.closed_because, conditions)
+    return verdict
+
+
+def verdict_of(capability: Capability, interface: Interface | None) -> Verdict:
+    """Return whether another app may call one capability, with its state on a phone where it is known."""
+    state = capability.state or State()
+    if state.indexed is False:
+        return Verdict(NOT_INDEXED)
+    return capability_verdict(capability.access, interface, is_enabled=state.enabled)
+
+
+def protection_of(permission: str, declared: Mapping[str, str]) -> Protection:
+    """Return who can hold a permission.
+
+    Args:
+        permission: Its name.
+        declared: The permissions that the called app declares, with their `android:protectionLevel`.
+    """
+    level = declared.get(permission, load_permission_levels().get(permission))
+    if level is None:
+        return Protection.UNKNOWN
+    words = {part.strip() for part in level.split("|")}
+    if words & _RESTRICTED_WORDS:
+        return Protection.SIGNATURE
+    if "dangerous" in words:
+        return Protection.DANGEROUS
+    return Protection.NORMAL if words <= _NORMAL_WORDS else Protection.UNKNOWN
+
+
+def enabled_configurations(enabled: Enabled, sdk: int | None = None) -> tuple[str, ...] | None:
+    """Return the resource qualifiers in which a component is enabled, the default one as an empty text.
+
+    Args:
+        enabled: The rule.
+        sdk: The API level of a phone: only its configurations count. None without a phone.
+
+    Returns:
+        None where it is enabled in all of them, nothing where it is enabled in none.
+    """
+    if isinstance(enabled, bool):
+        return None if enabled else ()
+    # Android enables a component whose resource has no value.
+    values = {"": True, **(enabled if sdk is None else values_on_release(enabled, sdk))}
+    kept = tuple(item for item, value in values.items() if value)
+    return None if len(kept) == len(values) else kept
+
+
+def _closed_component(facts: ComponentFacts, interface: Interface) -> str | None:
+    """Return why no other app may call a component, whatever permissions it holds."""
+    reason: str | None = None
+    if not facts.is_app_enabled:
+        reason = "its app is disabled"
+    elif not facts.is_enabled:
+        reason = "its component is disabled"
+    elif facts.kind is not None and interface.components and facts.kind not in interface.components:
+        reason = f"no agent calls {interface.title} of a component of the kind {facts.kind}"
+    elif facts.kind == "application":
+        reason = None
+    elif not facts.has_action:
+        reason = f"its component does not declare the action {interface.action_text}"
+    elif interface.bound_by == "system":
+        is_known = facts.kind is not None or facts.permission is not None
+        if is_known and interface.permission is not None and facts.permission != interface.permission_text:
+            reason = f"Android binds only components that require {interface.permission_text}"
+    elif not facts.is_exported:
+        reason = "its component is not exported"
+    return reason
+
+
+def _permission_verdict(facts: ComponentFacts, caller: CallingApp) -> Verdict:
+    """Return whether a caller can hold the permission that a component requires."""
+    if facts.permission is None:
+        return Verdict()
+    permission = f"the permission {facts.permission}" if facts.permission else "a permission"
+    required = f"callers need {permission}"
+    if facts.protection is Protection.SIGNATURE:
+        return Verdict(f"{required}, which ordinary apps cannot hold")
+    if facts.protection is Protection.UNKNOWN:
+        return Verdict(f"{required}, whose protection level is not known")
+    if not caller.can_request:
+        return Verdict(f"{required}, which {caller.title} does not request")
+    granted = " and the user grants it" if facts.protection is Protection.DANGEROUS else ""
+    return Verdict(None, (f"the caller's manifest requests {permission}{granted}",))

@@ -1,0 +1,115 @@
+"""Writing a set of files: all are checked before the first is written, none that differs is replaced
+unasked.
+"""
+
+from __future__ import annotations
+
+import os
+import tempfile
+from collections.abc import Mapping
+from pathlib import Path, PurePosixPath
+from typing import Literal
+
+from droidgate_mappings.model.errors import UsageError, WriteError
+from droidgate_mappings.steps import timed_step
+
+Status = Literal["created", "updated", "unchanged"]
+
+
+def write_files(
+    files: Mapping[Path, bytes], *, force: bool, makes_folders: bool = True
+) -> dict[Path, Status]:
+    """Write files, making the folders they need; each appears whole or not at all.
+
+    Args:
+        files: Path to content.
+        force: Replace files that are there and differ.
+        makes_folders: Make the folders of the files; else they must exist.
+
+    Raises:
+        WriteError: a file differs, a folder does not exist, or a folder or file is in the way; nothing is
+            written then.
+    """
+    if not makes_folders:
+        for path in files:
+            check_folder(path.parent)
+    statuses = {path: _status(path, data) for path, data in files.items()}
+    different = [path for path, status in statuses.items() if status == "updated"]
+    if different and not force:
+        more = f" (and {len(different) - 1} more)" if len(different) > 1 else ""
+        message = f"there is another file of that name already{more}"
+        raise WriteError(
+            message, place=str(different[0]), hint="choose another folder, or overwrite with --force"
+        )
+    for path, data in files.items():
+        if statuses[path] != "unchanged":
+            with timed_step(f"write {path}"):
+                _replace(path, data)
+    return statuses
+
+
+def check_folder(folder: Path) -> None:
+    """Raise a `WriteError` where a folder for files does not exist."""
+    if not folder.exists():
+        raise WriteError(
+            "the folder does not exist", place=str(folder), hint="make it, or choose another one"
+        )
+
+
+def path_below(folder: Path, relative: str) -> Path:
+    """Return the path of an artifact below a folder.
+
+    Raises:
+        WriteError: it would lie elsewhere, by its own text or by a symbolic link on the way.
+    """
+    pure = PurePosixPath(relative)
+    path = folder.joinpath(*pure.parts)
+    is_plain = bool(pure.parts) and not pure.is_absolute() and ".." not in pure.parts and "\\" not in relative
+    if not is_plain or not path.resolve().is_relative_to(folder.resolve()):
+        message = "an artifact may not lie outside the output folder"
+        raise WriteError(
+            message, place=str(path), hint="choose a folder without symbolic links that lead away"
+        )
+    return path
+
+
+def _status(path: Path, data: bytes) -> Status:
+    in_the_way = next((parent for parent in path.parents if parent.exists() and not parent.is_dir()), None)
+    if in_the_way is not None or path.is_dir():
+        message = (
+            "a folder is in the way of a file" if in_the_way is None else "a file is in the way of a folder"
+        )
+        raise WriteError(message, place=str(in_the_way or path), hint="choose another output folder")
+    if not path.exists():
+        return "created"
+    return "unchanged" if path.read_bytes() == data else "updated"
+
+
+def _replace(path: Path, data: bytes) -> None:
+    path.parent.mkdir(parents=True, exist_ok=True)
+    handle, name = tempfile.mkstemp(dir=path.parent, prefix=".droidgate-")
+    try:
+        with os.fdopen(handle, "wb") as opened:
+            opened.write(data)
+        Path(name).chmod(path.stat().st_mode & 0o777 if path.exists() else 0o666 & ~_umask())
+        Path(name).replace(path)
+    except BaseException:
+        Path(name).unlink(missing_ok=True)
+        raise
+
+
+def _umask() -> int:
+    mask = os.umask(0)
+    os.umask(mask)
+    return mask
+
+
+def check_output_name(out: Path, count: int) -> None:
+    """Refuse a file name as output where more than one file would go there.
+
+    Raises:
+        UsageError: it would.
+    """
+    if count != 1:
+        message = f"{count} artifacts do not fit into one file"
+        raise UsageError(message, hint=f"name a folder instead of {out}")

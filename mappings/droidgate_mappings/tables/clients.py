@@ -1,0 +1,60 @@
+"""MCP clients and their settings (`clients.toml`)."""
+
+from __future__ import annotations
+
+from functools import cache
+from typing import Any, Literal
+
+from pydantic import Field
+
+from droidgate_mappings.model.types import Frozen
+from droidgate_mappings.tables.loading import load_table
+
+
+class ClientRow(Frozen):
+    """One MCP client.
+
+    Attributes:
+        id: Stable id.
+        title: Name to show users.
+        source: The documentation that the row follows.
+        syntax: Of its settings: JSON, JSON with comments, or YAML.
+        key: The object of the settings that has an entry for each server.
+        path: Of the user's settings, with `{home}` and `{settings}`.
+        windows_path: The same on Windows, where it is another one.
+        project_path: Of the settings of one project, below its folder; None where it has none.
+        after: What the user does next, one sentence.
+        stdio: The entry of a server that the client starts.
+        environment: The member of that entry that has the server's environment variables.
+        http: The entry of a server with an address; None where its settings take none.
+        http_input: What the client asks its user for once, in the list `inputs` of its settings; the entry
+            with an address refers to it. None where the entry names an environment variable.
+        http_after: What the user does next after an entry with an address, where it is not `after`.
+    """
+
+    id: str
+    title: str
+    source: str
+    syntax: Literal["json", "jsonc", "yaml"]
+    key: str
+    path: str
+    windows_path: str | None = None
+    project_path: str | None = None
+    after: str
+    stdio: dict[str, Any]
+    environment: str = "env"
+    http: dict[str, Any] | None = None
+    http_input: dict[str, Any] | None = None
+    http_after: str | None = None
+
+
+class ClientTable(Frozen):
+    """All clients."""
+
+    clients: tuple[ClientRow, ...] = Field(min_length=1)
+
+
+@cache
+def load_clients() -> dict[str, ClientRow]:
+    """Return the clients by id, in the order of the table."""
+    return {row.id: row for row in load_table("clients.toml", ClientTable).clients}

@@ -1,0 +1,121 @@
+"""The failure tokens: one word at the head of a failure's message, in each world's terms."""
+
+from __future__ import annotations
+
+import re
+from functools import cache
+from typing import Final, Literal, Self
+
+from pydantic import model_validator
+
+from droidgate_mappings.model.types import Frozen
+from droidgate_mappings.tables.loading import load_table
+
+Retry = Literal["no", "after_change", "later", "risky"]
+
+FALLBACK: Final = "backend_failure"
+"""The token of an AppFunctions code outside all categories: an app chose it."""
+
+_TOKEN_AT_HEAD = re.compile(r"\s*([a-z][a-z_]*)\s*(?::|$)\s*")
+
+
+class AppFunctionsCodes(Frozen):
+    """How a token and AppFunctions' error codes meet (reference appfunctions 5.1).
+
+    Attributes:
+        write: The code that carries the token.
+        read: The codes that are read as the token.
+        range: First and last code of a category whose other codes are read as the token.
+    """
+
+    write: int
+    read: tuple[int, ...] = ()
+    range: tuple[int, int] | None = None
+
+
+class FailureToken(Frozen):
+    """One token.
+
+    Attributes:
+        token: The word.
+        meaning: What failed, one sentence.
+        app_functions: Its AppFunctions error codes.
+        mcp_error: `result` for a tool result with isError, or the code of a JSON-RPC error.
+        exit_code: Of `droidgate call` (docs/reference/exit-codes.md).
+        retry: Whether the same call may be sent again: `no`, `after_change` of arguments or permissions,
+            `later` (nothing ran), `risky` (it may have run).
+    """
+
+    token: str
+    meaning: str
+    app_functions: AppFunctionsCodes
+    mcp_error: int | Literal["result"]
+    exit_code: int
+    retry: Retry
+
+
+class FailureTokens(Frozen):
+    """The whole table."""
+
+    tokens: tuple[FailureToken, ...]
+
+    @model_validator(mode="after")
+    def _is_consistent(self) -> Self:
+        names = [token.token for token in self.tokens]
+        codes = [str(code) for token in self.tokens for code in token.app_functions.read]
+        for kind, values in (("token", names), ("code read", codes)):
+            twice = sorted({value for value in values if values.count(value) > 1})
+            if twice:
+                reason = f"{kind} twice: {', '.join(twice)}"
+                raise ValueError(reason)
+        return self
+
+
+@cache
+def load_failure_tokens() -> dict[str, FailureToken]:
+    """Return the tokens by name, in the order of the table.
+
+    Raises:
+        ValueError: the TOML does not fit the schema.
+    """
+    return {token.token: token for token in load_table("failure_tokens.toml", FailureTokens).tokens}
+
+
+def token_of_code(code: int) -> str:
+    """Return the token of an AppFunctions error code: its own, its category's, or `backend_failure`."""
+    tokens = load_failure_tokens().values()
+    for token in tokens:
+        if code in token.app_functions.read:
+            return token.token
+    for token in tokens:
+        limits = token.app_functions.range
+        if limits is not None and limits[0] <= code <= limits[1]:
+            return token.token
+    return FALLBACK
+
+
+def code_of_token(token: str) -> int:
+    """Return the AppFunctions error code that carries a token.
+
+    Raises:
+        KeyError: there is no such token.
+    """
+    return load_failure_tokens()[token].app_functions.write
+
+
+def write_failure(token: str, text: str) -> str:
+    """Return a failure's message: the token, and the text after a colon where there is one.
+
+    Raises:
+        KeyError: there is no such token.
+    """
+    known = load_failure_tokens()[token].token
+    return f"{known}: {text}" if text else known
+
+
+def read_failure(message: str) -> tuple[str | None, str]:
+    """Split a failure's message into its token and its text; no token where it begins with none."""
+    found = _TOKEN_AT_HEAD.match(message)
+    if found is None or found[1] not in load_failure_tokens():
+        return None, message
+    return found[1], message[found.end() :]

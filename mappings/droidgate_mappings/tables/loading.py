@@ -1,0 +1,233 @@
+"""The tables of each format, read from TOML, typed and validated as they are loaded."""
+
+from __future__ import annotations
+
+import tomllib
+from collections.abc import Callable
+from functools import cache
+from importlib.resources import files
+from typing import Any, TypeVar
+
+from pydantic import Field, ValidationError
+
+from droidgate_mappings.model.types import TYPE_KINDS, Frozen
+from droidgate_mappings.tables.capacity import Capacity
+
+Table = TypeVar("Table", bound=Frozen)
+
+
+class DialectTable(Frozen):
+    """One dialect.
+
+    Attributes:
+        id: Stable id.
+        summary: One line for users.
+        wire: Ids of the wire dialects that belong to it, most usual first.
+        interface: In which way its capabilities are called (`droidgate_mappings.tables.reach`), None where only the
+            protocol's own agent calls them.
+        readable: It has a static descriptor.
+        not_read_because: Why it is not read, where it is not.
+        not_written_because: Why it is not written, where there is no capacity.
+        most_capabilities: How many capabilities its readers take at once, where that is limited.
+        capacity: What it carries.
+    """
+
+    id: str
+    summary: str
+    wire: tuple[str, ...] = ()
+    interface: str | None = None
+    readable: bool = True
+    not_read_because: str | None = None
+    not_written_because: str | None = None
+    most_capabilities: int | None = None
+    capacity: Capacity | None = None
+
+
+class WordTable(Frozen):
+    """The type words of a format.
+
+    Attributes:
+        write: Kind -> the word that is written.
+        read: Lower-case word -> kind; every written word is among them.
+    """
+
+    write: dict[str, str] = {}
+    read: dict[str, str] = {}
+
+
+class BindingPermissions(Frozen):
+    """The permissions of a protocol whose components only Android binds, for callers that it checks.
+
+    Attributes:
+        component: `android:permission` of every component.
+        caller: The permission that Android requires of whoever calls.
+    """
+
+    component: str
+    caller: str
+
+
+class FormatTables(Frozen):
+    """Everything that is data about one format.
+
+    Attributes:
+        id: Stable id.
+        title: Name to show users.
+        dialects: The default for writing first.
+        words: Its type words.
+        names: Its protocol's constants: actions, meta-data names, extras, keys.
+        manifest_names: Keys of `names` whose values are actions, meta-data and properties of manifests today.
+        numbers: Its numeric type codes, where it has them: code as text -> kind.
+        notations: Facts of its `extensions` that only record how a file was written; without them another
+            format loses nothing of the declaration.
+        file_names: Those of the notations that name files inside of an app, which no caller sees; comparing
+            two apps leaves them out.
+        labels: Facts of the `extensions` of capabilities and types that a description keeps in another
+            format, each with its label there.
+        binding: The permissions by which Android itself separates callers from components, where it does.
+        returns_text: A capability that does not declare its output returns text.
+        declared_by_apps: Apps declare their capabilities in it; else it is made of them, and a coverage
+            report does not compare it.
+    """
+
+    id: str
+    title: str
+    dialects: tuple[DialectTable, ...] = Field(min_length=1)
+    words: WordTable = WordTable()
+    names: dict[str, str] = {}
+    manifest_names: tuple[str, ...] = ()
+    numbers: dict[str, str] = {}
+    notations: frozenset[str] = frozenset()
+    file_names: frozenset[str] = frozenset()
+    labels: dict[str, str] = {}
+    binding: BindingPermissions | None = None
+    returns_text: bool = False
+    declared_by_apps: bool = True
+
+
+class DivergenceRow(Frozen):
+    """One difference between what a specification says and what is seen, and what droidgate does about it.
+
+    Attributes:
+        id: Stable id, such as `M08`.
+        format: Id of the format; the name of the row's file.
+        question: What is unclear or different.
+        source: Section of the specification, or paragraph of the public code it was seen in.
+        says: What the specification says, or None where it is silent.
+        seen: What real apps do, or None.
+        written: What droidgate writes.
+        read: What it accepts.
+        lenient: A reader bends a rule by this row (through `allow`); other rows only document a choice.
+        linted_as: Codes of the lint rules that report the same cause; linting shows one of the two.
+    """
+
+    id: str
+    format: str
+    question: str
+    source: str
+    says: str | None = None
+    seen: str | None = None
+    written: str
+    read: str
+    lenient: bool
+    linted_as: frozenset[str] = frozenset()
+
+
+def read_toml(name: str) -> dict[str, Any]:
+    """Return one of the package's TOML files as a dict.
+
+    Args:
+        name: Path below the package, such as `formats/mmcp.toml`.
+    """
+    return tomllib.loads(files("droidgate_mappings").joinpath(name).read_text(encoding="utf-8"))
+
+
+def load_table(name: str, model: type[Table], check: Callable[[Table], None] | None = None) -> Table:
+    """Return one of the package's TOML files as a model.
+
+    Args:
+        name: Path below the package.
+        model: What it has to fit.
+        check: Raises ValueError where the model alone does not show that something is wrong.
+
+    Raises:
+        ValueError: the TOML does not fit; the message names file and key.
+    """
+    try:
+        table = model.model_validate(read_toml(name))
+        if check is not None:
+            check(table)
+    except ValueError as error:
+        message = f"mappings/{name}: {error}"
+        raise ValueError(message) from error
+    return table
+
+
+@cache
+def load_format_tables(format_id: str) -> FormatTables:
+    """Return a format's tables; dialects inherit `[capacity]` and state what differs.
+
+    Raises:
+        ValueError: the TOML does not fit the schema; the message names table and key.
+    """
+    raw = read_toml(f"formats/{format_id}.toml")
+    base = raw.pop("capacity", {})
+    for dialect in raw["dialects"]:
+        stated = dialect.get("capacity")
+        if stated is not None:
+            types = {**_complete(base.get("types", {})), **_complete(stated.get("types", {}))}
+            dialect["capacity"] = {**base, **stated, "types": types}
+            outputs = stated.get("outputs")
+            if outputs is not None:
+                dialect["capacity"]["outputs"] = {**outputs, "types": _complete(outputs["types"])}
+    try:
+        return FormatTables.model_validate(raw)
+    except ValidationError as error:
+        message = f"mappings/formats/{format_id}.toml: {error}"
+        raise ValueError(message) from error
+
+
+def _complete(rows: dict[str, dict[str, Any]]) -> dict[str, dict[str, Any]]:
+    """Return how kinds of types are written: where nothing else is stated, as themselves.
+
+    Args:
+        rows: What is stated, by kind; `*` is what all kinds have that do not state it.
+    """
+    usual = rows.get("*", {})
+    kinds = TYPE_KINDS if "*" in rows else rows
+    return {kind: {"written_as": kind, **usual, **rows.get(kind, {})} for kind in kinds}
+
+
+@cache
+def find_format_tables(format_id: str) -> FormatTables | None:
+    """Return a format's tables, None where it has none here."""
+    if not files("droidgate_mappings").joinpath(f"formats/{format_id}.toml").is_file():
+        return None
+    return load_format_tables(format_id)
+
+
+def find_binding(format_id: str) -> BindingPermissions | None:
+    """Return the permissions of a format whose components only Android binds, None of every other format."""
+    tables = find_format_tables(format_id)
+    return None if tables is None else tables.binding
+
+
+@cache
+def load_divergences() -> dict[str, DivergenceRow]:
+    """Return the divergence registry by id: the rows of `divergences/*.toml`, files in order of name.
+
+    Raises:
+        ValueError: a row does not fit the schema, or an id stands twice.
+    """
+    rows: dict[str, DivergenceRow] = {}
+    folder = files("droidgate_mappings").joinpath("divergences")
+    for file in sorted(folder.iterdir(), key=lambda path: path.name):
+        if not file.name.endswith(".toml"):
+            continue
+        for raw in tomllib.loads(file.read_text(encoding="utf-8"))["divergence"]:
+            row = DivergenceRow.model_validate({**raw, "format": file.name.removesuffix(".toml")})
+            if row.id in rows:
+                message = f"mappings/divergences: {row.id} stands twice"
+                raise ValueError(message)
+            rows[row.id] = row
+    return rows

@@ -1,0 +1,208 @@
+"""Who gets at what: kinds of agents, ways of being called, and what a shim carries between them.
+
+`agents.toml` is droidgate's own; `frontends_and_backends.toml` says what the shim does (docs/shim.md 9), and
+the tests of the virtual phone run each of its cells. A dialect says by `interface` in which way its
+capabilities are called (`droidgate_mappings.tables.loading.DialectTable`).
+"""
+
+from __future__ import annotations
+
+from functools import cache
+from typing import Literal, Self
+
+from pydantic import model_validator
+
+from droidgate_mappings.model.types import Frozen
+from droidgate_mappings.tables.loading import load_format_tables, load_table
+
+
+class End(Frozen):
+    """A frontend or a backend of the shim."""
+
+    id: str
+    title: str
+
+
+class Cell(Frozen):
+    """What one frontend needs, next to a grant, to reach one backend: `limits`, empty where it is nothing."""
+
+    frontend: str
+    backend: str
+    limits: str
+
+
+class ShimTable(Frozen):
+    """How each frontend of the shim reaches each kind of app behind it.
+
+    Attributes:
+        frontends: What agents talk to.
+        backends: What is behind.
+        conditions: What the letters in `limits` mean.
+        cells: A pair that has none is not carried.
+    """
+
+    frontends: tuple[End, ...]
+    backends: tuple[End, ...]
+    conditions: dict[str, str]
+    cells: tuple[Cell, ...]
+
+    @model_validator(mode="after")
+    def _is_consistent(self) -> Self:
+        frontends, backends = {other.id for other in self.frontends}, {other.id for other in self.backends}
+        pairs = [(cell.frontend, cell.backend) for cell in self.cells]
+        if len(set(pairs)) != len(pairs):
+            reason = "a cell stands twice"
+            raise ValueError(reason)
+        for frontend, backend in pairs:
+            if frontend not in frontends or backend not in backends:
+                reason = f"the cell {frontend}, {backend} names what is not declared"
+                raise ValueError(reason)
+        return self
+
+    def limits(self, frontend: str, backend: str) -> str | None:
+        """Return what a pair needs, None where the shim does not carry it."""
+        for cell in self.cells:
+            if (cell.frontend, cell.backend) == (frontend, backend):
+                return cell.limits
+        return None
+
+    def frontend(self, frontend_id: str) -> End:
+        """Return a frontend; raises `KeyError`."""
+        return {other.id: other for other in self.frontends}[frontend_id]
+
+
+class AccessMeaning(Frozen):
+    """What an access rule of a capability means for other apps.
+
+    Attributes:
+        field: The field of `droidgate_mappings.model.capability.CapabilityAccess`.
+        values: Its values that restrict callers.
+        closed_because: Why other apps cannot call it, without a period; None where they can.
+        needs: What has to happen before it can be called, without a period.
+    """
+
+    field: Literal["enabled_by_default", "restrict_callers", "scope", "access_level"]
+    values: tuple[bool | str, ...]
+    closed_because: str | None = None
+    needs: str | None = None
+
+
+class Interface(Frozen):
+    """A way in which capabilities are called.
+
+    Attributes:
+        id: Stable id; dialects name it.
+        title: What users see it called.
+        backend: The shim's backend that calls it, None where it has none.
+        format: The format whose constants the next two are.
+        action: The action that a component has to declare to be called, by its name among the constants.
+        permission: The permission that the protocol itself puts on components, likewise.
+        bound_by: `caller`: the agent starts or binds the component, which has to be open to it; `system`:
+            Android does, and only where the component asks for the protocol's permission; `network`: it is no
+            component.
+        components: The kinds of components that are called; empty where any is.
+        limits: What its own agents need, in the letters of the shim's table; None where it is nothing.
+        access: What the access rules of single capabilities mean.
+    """
+
+    id: str
+    title: str
+    backend: str | None = None
+    format: str
+    action: str | None = None
+    permission: str | None = None
+    bound_by: Literal["caller", "system", "network"]
+    components: tuple[str, ...] = ()
+    limits: str | None = None
+    access: tuple[AccessMeaning, ...] = ()
+
+    @property
+    def action_text(self) -> str | None:
+        """The action as manifests have it."""
+        return None if self.action is None else load_format_tables(self.format).names[self.action]
+
+    @property
+    def permission_text(self) -> str | None:
+        """The permission as manifests have it."""
+        return None if self.permission is None else load_format_tables(self.format).names[self.permission]
+
+
+class Agent(Frozen):
+    """A kind of agent.
+
+    Attributes:
+        id: Stable id.
+        title: Name to show users.
+        speaks: The interfaces that it calls by itself.
+        frontends: The shim's frontends that it can use.
+        target: `FORMAT+DIALECT` in which the gateway lists capabilities to it, None for none.
+        uses_screens: It works on screens.
+    """
+
+    id: str
+    title: str
+    speaks: tuple[str, ...] = ()
+    frontends: tuple[str, ...] = ()
+    target: str | None = None
+    uses_screens: bool = False
+
+
+class ReachTable(Frozen):
+    """The kinds of agents and the ways of being called."""
+
+    interfaces: tuple[Interface, ...]
+    agents: tuple[Agent, ...]
+
+    def interface(self, interface_id: str | None) -> Interface | None:
+        """Return an interface, None for None; raises `KeyError` for an unknown one."""
+        return None if interface_id is None else {other.id: other for other in self.interfaces}[interface_id]
+
+
+@cache
+def load_shim_table() -> ShimTable:
+    """Return the shim's table.
+
+    Raises:
+        ValueError: the TOML does not fit the schema.
+    """
+    return load_table("reach/frontends_and_backends.toml", ShimTable)
+
+
+@cache
+def load_reach() -> ReachTable:
+    """Return the agents and interfaces.
+
+    Raises:
+        ValueError: the TOML does not fit the schema, or names what the shim's table does not have.
+    """
+    return load_table("reach/agents.toml", ReachTable, _check)
+
+
+class _PermissionLevels(Frozen):
+    protection: dict[str, str]
+
+
+@cache
+def load_permission_levels() -> dict[str, str]:
+    """Return the protection levels of Android's own permissions that components may require, by name.
+
+    Raises:
+        ValueError: the TOML does not fit the schema.
+    """
+    return load_table("reach/permissions.toml", _PermissionLevels).protection
+
+
+def _check(table: ReachTable) -> None:
+    shim = load_shim_table()
+    interfaces = {interface.id for interface in table.interfaces}
+    backends = {backend.id for backend in shim.backends}
+    frontends = {frontend.id for frontend in shim.frontends}
+    named = [
+        *((name, interfaces) for agent in table.agents for name in agent.speaks),
+        *((name, frontends) for agent in table.agents for name in agent.frontends),
+        *((interface.backend, backends) for interface in table.interfaces if interface.backend is not None),
+    ]
+    unknown = sorted(name for name, known in named if name not in known)
+    if unknown:
+        reason = f"unknown: {', '.join(unknown)}"
+        raise ValueError(reason)

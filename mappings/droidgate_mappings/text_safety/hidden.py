@@ -1,0 +1,184 @@
+"""Characters that nobody sees: one table for every output, and the places where they are normal.
+
+The table is Unicode's: controls, default ignorable characters, characters that turn the direction,
+variation selectors, private use, noncharacters and lone surrogates (`unicode_tables.json`). Many of them
+belong to ordinary texts, and are normal where Unicode puts them:
+
+- joiners next to a letter of a script that is written with them (UAX 31), and in emoji sequences (UTS 51);
+- emoji variation selectors after an emoji, keycaps, and the tags of the three flags that Unicode recommends;
+- variation selectors after an ideograph (UTS 37), a Mongolian letter or another base of standard variants;
+- direction marks next to a letter that is written from right to left;
+- a carriage return before a line feed.
+"""
+
+from __future__ import annotations
+
+import re
+import unicodedata
+from collections.abc import Callable
+from typing import Final
+
+from droidgate_mappings.text_safety.unicode_tables import unicode_table
+
+_BLANKS: Final = re.compile(r"[ \t\r\n]+")
+_REACH: Final = 4
+"""Characters without a direction that may be between a direction mark and its letter."""
+
+_FLAGS: Final = tuple(
+    "\U0001f3f4" + "".join(chr(0xE0000 + ord(item)) for item in code) + "\U000e007f"
+    for code in ("gbeng", "gbsct", "gbwls")
+)
+_TO_LEFT: Final = frozenset(("R", "AL"))
+_WEAK: Final = frozenset(("EN", "ES", "ET", "AN", "CS", "ON", "WS", "B", "NSM"))
+_FORMAT_BLOCKS: Final = (
+    (range(0x13430, 0x13456), range(0x13000, 0x13456)),
+    (range(0x1BCA0, 0x1BCA4), range(0x1BC00, 0x1BCA0)),
+    (range(0x1D173, 0x1D17B), range(0x1D100, 0x1D200)),
+)
+"""Format characters of a script, and the characters of the script that they follow."""
+
+
+def ranges(table: str) -> tuple[tuple[int, int], ...]:
+    """Return the first and last code points of a table's ranges."""
+    pairs = (part.partition("-") for part in table.split())
+    return tuple((int(first, 16), int(last or first, 16)) for first, _, last in pairs)
+
+
+def _set_of(table: str) -> re.Pattern[str]:
+    return re.compile("[" + "".join(f"\\U{first:08x}-\\U{last:08x}" for first, last in ranges(table)) + "]")
+
+
+HIDDEN: Final = _set_of(unicode_table("hidden"))
+"""Characters that nobody sees, wherever they are; tab and line feed are not among them."""
+
+_JOINING: Final = _set_of(unicode_table("joining"))
+_EMOJI: Final = _set_of(unicode_table("emoji"))
+_PICTOGRAPHS: Final = _set_of(unicode_table("pictographs"))
+_IDEOGRAPHS: Final = _set_of(unicode_table("ideographs"))
+_MONGOLIAN: Final = _set_of(unicode_table("mongolian"))
+_STANDARD_BASES: Final = _set_of(unicode_table("standard_bases"))
+
+
+def is_normal(text: str, at: int) -> bool:
+    """Return whether a character of the table is normal where it is in a text."""
+    character, before, after = text[at], text[at - 1 : at] if at else "", text[at + 1 : at + 2]
+    if character == "\r":
+        return after == "\n"
+    if character in "\u200c\u200d":
+        return _joins(character, before, after)
+    if character in "\ufe0e\ufe0f":
+        if before and before in "0123456789#*":
+            return character == "\ufe0f" and after == "\u20e3"
+        return _is_in(_EMOJI, before) or _is_in(_STANDARD_BASES, before)
+    if character in "\u200e\u200f\u061c":
+        return _is_among_letters_to_left(text, at)
+    code = ord(character)
+    if 0xFE00 <= code <= 0xFE02 or 0xE0100 <= code <= 0xE011F:  # noqa: PLR2004 - the selectors in use
+        return _is_in(_IDEOGRAPHS, before) or (code == 0xFE00 and _is_in(_STANDARD_BASES, before))  # noqa: PLR2004
+    if character in "\u180b\u180c\u180d\u180e\u180f":
+        return _is_in(_MONGOLIAN, before)
+    if 0xE0020 <= code <= 0xE007F:  # noqa: PLR2004 - tags
+        return _is_in_flag(text, at)
+    return bool(before) and any(code in own and ord(before) in script for own, script in _FORMAT_BLOCKS)
+
+
+def _is_in(table: re.Pattern[str], character: str) -> bool:
+    return bool(character) and table.match(character) is not None
+
+
+def _joins(character: str, before: str, after: str) -> bool:
+    if not before or (after and after != "\r" and HIDDEN.match(after)):
+        return False
+    is_emoji = before == "\ufe0f" or _is_in(_PICTOGRAPHS, before)
+    if character == "\u200d" and is_emoji and _is_in(_PICTOGRAPHS, after):
+        return True
+    if before == after:
+        return False
+    return _is_in(_JOINING, before) or (_is_in(_JOINING, after) and before.isalnum())
+
+
+def _is_among_letters_to_left(text: str, at: int) -> bool:
+    before = text[max(0, at - _REACH) : at][::-1]
+    return _leads_to_left(before) or _leads_to_left(text[at + 1 : at + 1 + _REACH])
+
+
+def _leads_to_left(near: str) -> bool:
+    for item in near:
+        kind = unicodedata.bidirectional(item)
+        if kind in _TO_LEFT and not HIDDEN.match(item):
+            return True
+        if kind not in _WEAK or HIDDEN.match(item):
+            return False
+    return False
+
+
+def _is_in_flag(text: str, at: int) -> bool:
+    start = text.rfind(_FLAGS[0][0], max(0, at - len(_FLAGS[0])), at)
+    return start >= 0 and text.startswith(_FLAGS, start) and at < start + len(_FLAGS[0])
+
+
+def _is_plain(text: str) -> bool:
+    return text.isascii() and text.isprintable()
+
+
+def hidden_characters(text: str) -> tuple[str, ...]:
+    """Return what is hidden in a text as `U+200B`, each once, in order; nothing that is normal there."""
+    if _is_plain(text):
+        return ()
+    found = (match[0] for match in HIDDEN.finditer(text) if not is_normal(text, match.start()))
+    return tuple(dict.fromkeys(f"U+{ord(item):04X}" for item in found))
+
+
+def with_hidden(text: str, written: Callable[[str], str]) -> str:
+    """Return a text whose hidden characters are written in another way; what is normal stays.
+
+    Args:
+        text: The text.
+        written: Returns what is written for one of them.
+    """
+    if _is_plain(text):
+        return text
+
+    def replaced(match: re.Match[str]) -> str:
+        return match[0] if is_normal(text, match.start()) else written(match[0])
+
+    return HIDDEN.sub(replaced, text)
+
+
+def without_hidden(text: str) -> str:
+    """Return a text without what is hidden in it.
+
+    What remains may make a character normal or hidden that was not before, so it is looked at again.
+    """
+    for _ in range(_REACH):
+        kept = with_hidden(text, lambda _: "")
+        if kept == text:
+            return kept
+        text = kept
+    return HIDDEN.sub("", text)
+
+
+def code_of(character: str) -> str:
+    r"""Return a character by its code, such as `\u202e`."""
+    return character.encode("unicode-escape").decode()
+
+
+def json_escape(character: str) -> str:
+    r"""Return a character as JSON escapes, two where it takes two UTF-16 units."""
+    units = character.encode("utf-16-be", "surrogatepass")
+    return "".join(f"\\u{units[at]:02x}{units[at + 1]:02x}" for at in range(0, len(units), 2))
+
+
+def visible(text: str) -> str:
+    r"""Return a text whose hidden characters are written by their code; tabs and line ends stay."""
+    return with_hidden(text, code_of)
+
+
+def one_line(text: str) -> str:
+    """Return a text in one line, safe to show."""
+    return visible(_BLANKS.sub(" ", text).strip())
+
+
+def visible_json(text: str) -> str:
+    """Return a JSON text of the same meaning whose hidden characters are written as JSON escapes."""
+    return with_hidden(text, json_escape)

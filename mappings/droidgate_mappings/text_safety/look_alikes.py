@@ -1,0 +1,43 @@
+"""Names that can be taken for each other, by Unicode's table of confusable characters (UTS 39)."""
+
+from __future__ import annotations
+
+import unicodedata
+from collections.abc import Iterable, Iterator
+from functools import cache
+
+from droidgate_mappings.text_safety.hidden import HIDDEN
+from droidgate_mappings.text_safety.unicode_tables import unicode_table
+
+
+@cache
+def confusables() -> dict[int, str]:
+    """Return what each confusable character looks like: a table for `str.translate`."""
+    pairs = (part.split("=") for part in unicode_table("confusables").split())
+    return {
+        int(source, 16): "".join(chr(int(part, 16)) for part in target.split("+")) for source, target in pairs
+    }
+
+
+def skeleton(name: str) -> str:
+    """Return the skeleton of a name (UTS 39, section 4): two names with one skeleton look alike."""
+    decomposed = unicodedata.normalize("NFD", HIDDEN.sub("", name))
+    return unicodedata.normalize("NFD", decomposed.translate(confusables()))
+
+
+def folded_skeleton(name: str) -> str:
+    """Return the skeleton of a name in which case, compatibility forms, `_` and `-` make no difference."""
+    folded = unicodedata.normalize("NFKC", HIDDEN.sub("", name)).casefold()
+    return skeleton(skeleton(folded).casefold()).replace("_", "-")
+
+
+def look_alikes(names: Iterable[str]) -> Iterator[tuple[str, str]]:
+    """Yield each name that can be taken for an earlier, different one, after that one."""
+    seen: dict[tuple[str, str], str] = {}
+    for name in dict.fromkeys(names):
+        keys = (("as written", skeleton(name)), ("folded", folded_skeleton(name)))
+        first = next((seen[key] for key in keys if key in seen), None)
+        for key in keys:
+            seen.setdefault(key, name)
+        if first is not None:
+            yield first, name

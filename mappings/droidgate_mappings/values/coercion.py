@@ -1,0 +1,349 @@
+"""Fitting values to declared types: what is taken as it is, what is bent and told, what is refused.
+
+A value is taken as it is where it is of the declared kind; 1.0 is the integer 1. Otherwise it is bent where
+its meaning leaves no doubt (reference mobile-mcp-and-mmcp 6, rows 3, 4 and 6; android-runtime 3.5): a text
+that spells a boolean, a number or, for arrays and objects, their JSON. Each bend is noted. A required
+property that may be null may also be left out, which is Jetpack's rule (reference appfunctions 2.c).
+`description` and `format` inform users and are not checked.
+"""
+
+from __future__ import annotations
+
+import math
+import re
+import struct
+from collections.abc import Mapping
+from contextlib import suppress
+from dataclasses import dataclass, field
+from decimal import Decimal
+from typing import Final, TypeAlias
+
+from droidgate_mappings.model.errors import InputError
+from droidgate_mappings.model.json_values import Json, pointer_token
+from droidgate_mappings.model.types import (
+    AllOfType,
+    AnyType,
+    ArrayType,
+    ObjectType,
+    OneOfType,
+    OpaqueType,
+    RefType,
+    ScalarType,
+    Type,
+)
+from droidgate_mappings.text.json_text import JsonParser, parse_json
+from droidgate_mappings.values.constraints import find_violation
+
+MAX_DEPTH: Final = 64
+"""Levels of a value; the same as a request's JSON may have."""
+
+MAX_STEPS: Final = 200_000
+"""Values and alternatives looked at for one call: alternatives in alternatives could go on for ever."""
+
+SCHEMA_TYPE_KEY: Final = "schemaType"
+"""Key that says which alternative of a one-of an object is (reference appfunctions 2.c, oneOf)."""
+
+Definitions: TypeAlias = Mapping[str, Type]
+
+_INTEGER_BITS: Final = {"int32": 32, "int64": 64}
+_INTEGER_TEXT: Final = re.compile(r"-?(?:0|[1-9][0-9]{0,18})")
+_NUMBER_TEXT: Final = re.compile(r"-?(?:0|[1-9][0-9]*)(?:\.[0-9]+)?(?:[eE][+-]?[0-9]+)?")
+_BASE64_TEXT: Final = re.compile(r"(?:[A-Za-z0-9+/]{4})*(?:[A-Za-z0-9+/]{2}==|[A-Za-z0-9+/]{3}=)?")
+_MAX_NUMBER_TEXT: Final = 64
+_FLOAT_LIMIT: Final = struct.unpack("<f", bytes.fromhex("ffff7f7f"))[0]
+
+
+@dataclass(frozen=True, slots=True)
+class Bend:
+    """A value that was not of the declared kind and was read as it: where, and what was done."""
+
+    pointer: str
+    message: str
+
+
+class UnfitValueError(ValueError):
+    """A value that does not fit its declaration.
+
+    Attributes:
+        pointer: JSON Pointer of the value.
+        reason: Why, one sentence without a period.
+    """
+
+    def __init__(self, pointer: str, reason: str) -> None:
+        super().__init__(f"{pointer or 'the value'}: {reason}")
+        self.pointer = pointer
+        self.reason = reason
+
+
+@dataclass(slots=True)
+class ValueFitter:
+    """Fits values to types of one provider.
+
+    Attributes:
+        definitions: The provider's definitions.
+        exact: Nothing is bent; what is not of the declared kind is refused.
+        bends: What was bent so far.
+        steps: What is left of the budget.
+        parse: Reads the JSON that a text spells.
+        problems: Takes what is wrong with the members of objects and lists, which are then kept as they came;
+            without it, the first problem is raised.
+    """
+
+    definitions: Definitions
+    exact: bool = False
+    bends: list[Bend] = field(default_factory=list)
+    steps: int = MAX_STEPS
+    parse: JsonParser = parse_json
+    problems: list[UnfitValueError] | None = None
+
+    def fit(self, value: Json, declared: Type, pointer: str = "", depth: int = 0) -> Json:
+        """Return the value as its declaration has it.
+
+        Raises:
+            UnfitValueError: it does not fit.
+        """
+        self._spend(pointer, depth)
+        resolved = self._resolve(declared, pointer)
+        if value is None and (
+            declared.nullable or (resolved.nullable and not find_violation(None, declared))
+        ):
+            return None
+        fitted = self._fit_kind(value, resolved, pointer, depth)
+        violation = find_violation(fitted, resolved)
+        if violation is None and declared is not resolved:
+            violation = find_violation(fitted, declared)
+        if violation is not None:
+            raise UnfitValueError(pointer, violation)
+        return fitted
+
+    def _spend(self, pointer: str, depth: int) -> None:
+        self.steps -= 1
+        if self.steps < 0:
+            raise UnfitValueError(pointer, "there are too many alternatives to look at")
+        if depth > MAX_DEPTH:
+            raise UnfitValueError(pointer, f"it is nested more than {MAX_DEPTH} levels deep")
+
+    def _resolve(self, declared: Type, pointer: str) -> Type:
+        seen: set[str] = set()
+        while isinstance(declared, RefType):
+            if declared.name in seen or declared.name not in self.definitions:
+                raise UnfitValueError(pointer, f"its type {declared.name!r} is not defined")
+            seen.add(declared.name)
+            declared = self.definitions[declared.name]
+        return declared
+
+    def _fit_kind(self, value: Json, type_: Type, pointer: str, depth: int) -> Json:
+        match type_:
+            case ScalarType():
+                return self._fit_scalar(value, type_, pointer)
+            case ArrayType():
+                return self._fit_array(value, type_, pointer, depth)
+            case ObjectType():
+                return self._fit_object(value, type_, pointer, depth)
+            case AllOfType():
+                return self._fit_all(value, type_, pointer, depth)
+            case OneOfType():
+                return self._fit_one(value, type_, pointer, depth)
+            case OpaqueType():
+                raise UnfitValueError(pointer, "an object of the platform has no JSON value")
+            case AnyType(boolean=False):
+                raise UnfitValueError(pointer, "no value is allowed")
+        return value
+
+    def _bend(self, pointer: str, message: str) -> None:
+        if self.exact:
+            raise UnfitValueError(pointer, message)
+        self.bends.append(Bend(pointer, message))
+
+    def _fit_scalar(self, value: Json, scalar: ScalarType, pointer: str) -> Json:
+        match scalar.kind:
+            case "string":
+                return _expect(value, str, "a text", pointer)
+            case "boolean":
+                return self._fit_boolean(value, pointer)
+            case "int32" | "int64":
+                return self._fit_integer(value, _INTEGER_BITS[scalar.kind], pointer)
+            case "float" | "double":
+                return self._fit_real(value, single=scalar.kind == "float", pointer=pointer)
+            case "bytes":
+                return _fit_bytes(value, pointer)
+        if value is not None:
+            raise UnfitValueError(pointer, f"null is declared and {_kind_of(value)} is given")
+        return None
+
+    def _fit_boolean(self, value: Json, pointer: str) -> bool:
+        if isinstance(value, str) and value.lower() in {"true", "false"}:
+            self._bend(pointer, "a text is given for a boolean")
+            return value.lower() == "true"
+        return bool(_expect(value, bool, "a boolean", pointer))
+
+    def _fit_integer(self, value: Json, bits: int, pointer: str) -> int:
+        if isinstance(value, str) and _INTEGER_TEXT.fullmatch(value):
+            self._bend(pointer, "a text is given for an integer")
+            value = int(value)
+        if isinstance(value, bool) or not isinstance(value, int | float | Decimal):
+            raise UnfitValueError(pointer, f"an integer is declared and {_kind_of(value)} is given")
+        whole = value if isinstance(value, int) else _whole(value)
+        if whole is None:
+            raise UnfitValueError(pointer, "an integer is declared and a number with a fraction is given")
+        if not -(1 << bits - 1) <= whole < 1 << bits - 1:
+            raise UnfitValueError(pointer, f"the number does not fit {bits} bits")
+        return whole
+
+    def _fit_real(self, value: Json, *, single: bool, pointer: str) -> Json:
+        if isinstance(value, str) and len(value) <= _MAX_NUMBER_TEXT and _NUMBER_TEXT.fullmatch(value):
+            self._bend(pointer, "a text is given for a number")
+            value = self._parse_number(value, pointer)
+        if isinstance(value, bool) or not isinstance(value, int | float | Decimal):
+            raise UnfitValueError(pointer, f"a number is declared and {_kind_of(value)} is given")
+        try:
+            size = abs(float(value))
+        except OverflowError:
+            size = math.inf
+        if not math.isfinite(size) or (single and size > _FLOAT_LIMIT):
+            raise UnfitValueError(pointer, f"the number does not fit {32 if single else 64} bits")
+        return value
+
+    def _parse_number(self, text: str, pointer: str) -> Json:
+        try:
+            return self.parse(text)
+        except InputError:
+            raise UnfitValueError(pointer, "the number has too many digits") from None
+
+    def _parsed(self, value: Json, kind: type, words: str, pointer: str) -> Json:
+        """Return what a text spells where it spells a value of the kind, the value itself otherwise."""
+        if not isinstance(value, str):
+            return value
+        try:
+            parsed = self.parse(value)
+        except InputError:
+            return value
+        if isinstance(parsed, kind):
+            self._bend(pointer, f"a text is given for {words}")
+            return parsed
+        return value
+
+    def _fit_array(self, value: Json, array: ArrayType, pointer: str, depth: int) -> list[Json]:
+        items = _expect(self._parsed(value, list, "a list", pointer), list, "a list", pointer)
+        if array.items is None:
+            return list(items)
+        return [
+            self._fit_member(item, array.items, f"{pointer}/{index}", depth)
+            for index, item in enumerate(items)
+        ]
+
+    def _fit_member(self, value: Json, declared: Type, pointer: str, depth: int) -> Json:
+        try:
+            return self.fit(value, declared, pointer, depth + 1)
+        except UnfitValueError as error:
+            self._report(error)
+            return value
+
+    def _report(self, error: UnfitValueError) -> None:
+        if self.problems is None:
+            raise error
+        self.problems.append(error)
+
+    def _fit_object(self, value: Json, object_type: ObjectType, pointer: str, depth: int) -> dict[str, Json]:
+        members = _expect(self._parsed(value, dict, "an object", pointer), dict, "an object", pointer)
+        fitted: dict[str, Json] = {}
+        for name, item in members.items():
+            here = f"{pointer}/{pointer_token(name)}"
+            known = object_type.properties.get(name)
+            if known is not None:
+                fitted[name] = self._fit_member(item, known.type, here, depth)
+            elif object_type.keywords.get("additionalProperties") is False:
+                self._report(UnfitValueError(here, "nothing of this name is declared"))
+            else:
+                fitted[name] = item
+        for name, known in object_type.properties.items():
+            if known.required and name not in members:
+                self._miss(name, known.type, pointer)
+        return fitted
+
+    def _miss(self, name: str, declared: Type, pointer: str) -> None:
+        if not (declared.nullable or self._resolve(declared, pointer).nullable):
+            self._report(UnfitValueError(pointer, f"{name!r} is required and missing"))
+            return
+        self._bend(f"{pointer}/{pointer_token(name)}", "it is required and missing, which stands for null")
+
+    def _fit_all(self, value: Json, combination: AllOfType, pointer: str, depth: int) -> Json:
+        for member in combination.members:
+            value = self.fit(value, member, pointer, depth + 1)
+        return value
+
+    def _fit_one(self, value: Json, choice: OneOfType, pointer: str, depth: int) -> Json:
+        named = self._named_alternative(value, choice, pointer)
+        if named is not None:
+            members = {name: item for name, item in value.items() if name != SCHEMA_TYPE_KEY}
+            return {SCHEMA_TYPE_KEY: value[SCHEMA_TYPE_KEY], **self.fit(members, named, pointer, depth + 1)}
+        found = self._fitting(value, choice, pointer, depth, exact=True)
+        if not found and not self.exact:
+            found = self._fitting(value, choice, pointer, depth, exact=False)
+        if not found:
+            raise UnfitValueError(pointer, "it is none of the declared alternatives")
+        if choice.exclusive and len(found) > 1:
+            raise UnfitValueError(pointer, f"it is {len(found)} of the declared alternatives at once")
+        fitted, bends = found[0]
+        self.bends.extend(bends)
+        return fitted
+
+    def _named_alternative(
+        self, value: Json, choice: OneOfType, pointer: str
+    ) -> ObjectType | AllOfType | None:
+        """Return the alternative that the value's `schemaType` names."""
+        stated_type = value.get(SCHEMA_TYPE_KEY) if isinstance(value, dict) else None
+        if not isinstance(stated_type, str):
+            return None
+        for alternative in choice.alternatives:
+            resolved = self._resolve(alternative, pointer)
+            if not isinstance(resolved, ObjectType | AllOfType):
+                continue
+            if isinstance(resolved, ObjectType) and SCHEMA_TYPE_KEY in resolved.properties:
+                continue
+            referred = alternative.name if isinstance(alternative, RefType) else None
+            if stated_type == (resolved.qualified_name or referred):
+                return resolved
+        return None
+
+    def _fitting(
+        self, value: Json, choice: OneOfType, pointer: str, depth: int, *, exact: bool
+    ) -> list[tuple[Json, list[Bend]]]:
+        found: list[tuple[Json, list[Bend]]] = []
+        for alternative in choice.alternatives:
+            trial = ValueFitter(self.definitions, exact=exact, steps=self.steps, parse=self.parse)
+            with suppress(UnfitValueError):
+                found.append((trial.fit(value, alternative, pointer, depth + 1), trial.bends))
+            self.steps = trial.steps
+            self._spend(pointer, depth)
+        return found
+
+
+def _expect(value: Json, kind: type, words: str, pointer: str) -> Json:
+    if isinstance(value, kind):
+        return value
+    raise UnfitValueError(pointer, f"{words} is declared and {_kind_of(value)} is given")
+
+
+def _fit_bytes(value: Json, pointer: str) -> str:
+    text = str(_expect(value, str, "a text in base64", pointer))
+    # `b64decode` takes padding that is not needed.
+    if _BASE64_TEXT.fullmatch(text) is None:
+        raise UnfitValueError(pointer, "the text is not base64")
+    return text
+
+
+def _whole(value: float | Decimal) -> int | None:
+    if isinstance(value, Decimal) and value.is_finite():
+        # A huge exponent would make an integer of as many digits.
+        return int(value) if value.adjusted() < _MAX_NUMBER_TEXT and value == int(value) else None
+    return int(value) if isinstance(value, float) and value.is_integer() else None
+
+
+def _kind_of(value: Json) -> str:
+    if isinstance(value, bool):
+        return "a boolean"
+    if isinstance(value, int):
+        return "an integer"
+    kinds = {str: "a text", list: "a list", dict: "an object", type(None): "null"}
+    return kinds.get(type(value), "a number")
