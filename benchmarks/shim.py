@@ -25,6 +25,7 @@ from typing import Any, cast
 
 from _results import Results, Table, parser
 
+from droidgate.shims.source_apps import read_source_apps
 from droidgate_android.apk.pack import pack_project
 from droidgate_mappings.model.json_values import one_line_json
 from droidgate_phone.app_api.behaviour import Context
@@ -38,7 +39,6 @@ from droidgate_phone.intents import Bundle, ComponentName, Intent
 from droidgate_phone.sample_packages import sample_package, signing_key
 from droidgate_phone.system.callers import Caller
 from droidgate_shim.builder.shims import ShimOptions, build_shims
-from droidgate_shim.builder.source_apps import read_source_apps
 from droidgate_shim.engine.authority import read_policy
 from droidgate_shim.engine.backends import ActivityAnswer
 from droidgate_shim.engine.engine import Answer, Engine, Installed, Send

@@ -1,4 +1,5 @@
-"""Write the tables of Android's public attributes and resources into mappings/droidgate_mappings/tables/android.
+"""Write the tables of Android's public attributes and resources into
+mappings/droidgate_mappings/tables/android.
 
 What they say is read from compiled resource tables: of Android 16 from the `android-all` jar that Robolectric
 publishes on Maven Central, and of Android 10 from Debian's package `android-framework-res`, which must not

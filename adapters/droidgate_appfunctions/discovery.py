@@ -49,5 +49,5 @@ def call_routes(provider: Provider, facts: DeviceFacts) -> tuple[CallRoute, ...]
             needs.append("a build whose shell has `cmd app_function execute-app-function`")
     del (
         provider
-    )  # whether its component lets anybody call is the rule of `droidgate_mappings.model.reachability`
+    )  # whether its component lets anybody call is the rule of `droidgate_mappings.formats.reachability`
     return (CallRoute(ROUTE, "shell: app_function", not needs, tuple(needs)),)

@@ -10,11 +10,11 @@ from typing import Final
 from droidgate_android.app_search import IndexingReport, simulate_indexing
 from droidgate_appfunctions.listed import ListingReader
 from droidgate_appfunctions.read import read_application
+from droidgate_mappings.formats.application import Application
 from droidgate_mappings.formats.component_reading import read_access
 from droidgate_mappings.formats.format import Reading
 from droidgate_mappings.formats.installed import DeviceFacts, InstalledState, ListedFunction
 from droidgate_mappings.formats.leniency import ReadingContext
-from droidgate_mappings.model.application import Application
 from droidgate_mappings.model.capability import Capability, Place, Provider, State
 from droidgate_mappings.model.errors import InputError
 from droidgate_mappings.model.findings import Finding, Level, finding_code

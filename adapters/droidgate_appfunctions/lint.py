@@ -29,8 +29,8 @@ from droidgate_appfunctions.lint_manifest import findings_of_manifest, findings_
 from droidgate_appfunctions.lint_rules import indexing_finding
 from droidgate_appfunctions.lint_signatures import findings_of_signatures
 from droidgate_appfunctions.saved_listing import is_saved_listing
+from droidgate_mappings.formats.application import Application
 from droidgate_mappings.formats.format import SourceFile
-from droidgate_mappings.model.application import Application
 from droidgate_mappings.model.capability import Place
 from droidgate_mappings.model.errors import InputError
 from droidgate_mappings.model.findings import Finding, Level

@@ -15,7 +15,7 @@ from droidgate_appfunctions.mistakes import (
     may_name_functions,
     usually_names_functions,
 )
-from droidgate_mappings.model.application import Application, Component, MetaData, find_elsewhere
+from droidgate_mappings.formats.application import Application, Component, MetaData, find_elsewhere
 from droidgate_mappings.model.capability import Place
 from droidgate_mappings.model.errors import InputError
 from droidgate_mappings.model.findings import Finding

@@ -18,8 +18,8 @@ from droidgate_appfunctions.fields import (
     text_of,
 )
 from droidgate_appfunctions.xml_writing import escape_text, quoted_attribute, render_part
+from droidgate_mappings.formats.application import Resources
 from droidgate_mappings.formats.leniency import ReadingContext
-from droidgate_mappings.model.application import Resources
 from droidgate_mappings.model.capability import Place, Provider
 from droidgate_mappings.model.json_values import Json
 from droidgate_mappings.text.aapt_text import (

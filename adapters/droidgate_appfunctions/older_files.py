@@ -13,8 +13,8 @@ from droidgate_appfunctions.read_document import (
     parse_document,
     read_functions_file,
 )
+from droidgate_mappings.formats.application import TextFile
 from droidgate_mappings.formats.leniency import ReadingContext
-from droidgate_mappings.model.application import TextFile
 from droidgate_mappings.model.capability import Capability
 from droidgate_mappings.model.errors import InputError
 from droidgate_mappings.model.findings import Finding, Level, finding_code

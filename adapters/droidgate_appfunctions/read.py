@@ -48,6 +48,7 @@ from droidgate_appfunctions.schema import (
     schema_fact,
     usual_schema,
 )
+from droidgate_mappings.formats.application import Application, Component, MetaData, TextFile
 from droidgate_mappings.formats.component_reading import (
     LABEL,
     read_access,
@@ -57,7 +58,6 @@ from droidgate_mappings.formats.component_reading import (
 )
 from droidgate_mappings.formats.format import Reading, SourceFile
 from droidgate_mappings.formats.leniency import ReadingContext
-from droidgate_mappings.model.application import Application, Component, MetaData, TextFile
 from droidgate_mappings.model.capability import ComponentAccess, Place, Provider, reachable_definitions
 from droidgate_mappings.model.errors import InputError
 from droidgate_mappings.model.json_values import Json

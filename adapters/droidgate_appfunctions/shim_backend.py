@@ -9,7 +9,7 @@ from typing import Final
 from droidgate_android.apk.budgets import MAX_XML_BYTES
 from droidgate_android.apk.reader import Apk
 from droidgate_appfunctions.constants import NAMES, V1
-from droidgate_mappings.model.application import Component, MetaData
+from droidgate_mappings.formats.application import Component, MetaData
 from droidgate_mappings.model.capability import Capability, Provider
 from droidgate_mappings.model.errors import InputError
 from droidgate_mappings.model.json_values import Json

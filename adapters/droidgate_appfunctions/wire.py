@@ -2,8 +2,8 @@
 
 The shell turns `--parameters` into a GenericDocument by the JSON's own types, so a double has to be written
 `5.0` and an integer `5`; null, empty lists and lists in lists are lost. A result comes back with
-every property in a list. Values are JSON values (`droidgate_mappings.model.json_values`); bytes cannot cross the
-shell, and void and platform objects are None.
+every property in a list. Values are JSON values (`droidgate_mappings.model.json_values`); bytes cannot cross
+the shell, and void and platform objects are None.
 
 Whatever they are given, these functions raise `AppFunctionWireError` and nothing else.
 """

@@ -10,10 +10,10 @@ from typing import Final
 from droidgate_function_calling.open_api import to_json_schema
 from droidgate_function_calling.shapes import ToolEntry, ToolList, find_no_tools, find_tools
 from droidgate_function_calling.tables import ANTHROPIC, FORMAT_ID, GEMINI, OPENAI, TABLES, as_extensions
+from droidgate_mappings.formats.application import Application
 from droidgate_mappings.formats.format import Reading, SourceFile
 from droidgate_mappings.formats.leniency import ReadingContext
 from droidgate_mappings.json_schema import read_schema
-from droidgate_mappings.model.application import Application
 from droidgate_mappings.model.capability import Capability, Place, Provider
 from droidgate_mappings.model.errors import InputError
 from droidgate_mappings.model.findings import Finding, Level, finding_code

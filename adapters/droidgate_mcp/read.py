@@ -7,10 +7,10 @@ from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
 from typing import Any, Final, TypeVar
 
+from droidgate_mappings.formats.application import Application
 from droidgate_mappings.formats.format import Reading, SourceFile
 from droidgate_mappings.formats.leniency import ReadingContext
 from droidgate_mappings.json_schema import read_schema
-from droidgate_mappings.model.application import Application
 from droidgate_mappings.model.capability import (
     Capability,
     CapabilityAccess,

@@ -8,6 +8,7 @@ from __future__ import annotations
 from dataclasses import replace
 from typing import Final
 
+from droidgate_mappings.formats.application import Application, Component
 from droidgate_mappings.formats.component_reading import (
     LABEL,
     read_access,
@@ -17,7 +18,6 @@ from droidgate_mappings.formats.component_reading import (
 from droidgate_mappings.formats.format import Reading
 from droidgate_mappings.formats.installed import CallRoute, ComponentQuery, DeviceFacts, InstalledState
 from droidgate_mappings.formats.leniency import ReadingContext
-from droidgate_mappings.model.application import Application, Component
 from droidgate_mappings.model.capability import Provider
 from droidgate_mmcp.read import asked_receivers, component_facts, read_application
 from droidgate_mmcp.tables import BROADCAST, FORMAT_ID, NAMES
@@ -76,7 +76,7 @@ def _broadcast_provider(application: Application, component: Component) -> Provi
 def call_routes(provider: Provider, facts: DeviceFacts) -> tuple[CallRoute, ...]:
     """Return how a provider's tools could be called: broadcasts by the shell, activities through a shim.
 
-    Whether the component lets anybody call is the rule of `droidgate_mappings.model.reachability`.
+    Whether the component lets anybody call is the rule of `droidgate_mappings.formats.reachability`.
     """
     if provider.dialect == BROADCAST:
         return (CallRoute(BROADCAST_ROUTE, "shell: am broadcast", ready=True),)

@@ -8,9 +8,9 @@ from dataclasses import dataclass, field
 from typing import Final
 
 from droidgate_android.projects.manifest_limits import excess_of, utf16_length
+from droidgate_mappings.formats.application import Application, Component
 from droidgate_mappings.formats.format import SourceFile
 from droidgate_mappings.formats.leniency import ReadingContext
-from droidgate_mappings.model.application import Application, Component
 from droidgate_mappings.model.capability import Place
 from droidgate_mappings.model.errors import InputError
 from droidgate_mappings.model.findings import Finding, Level

@@ -6,6 +6,7 @@ from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, replace
 from typing import Any, Final
 
+from droidgate_mappings.formats.application import Application, Component, MetaData, text_of_value
 from droidgate_mappings.formats.component_reading import (
     LABEL,
     inherited_access,
@@ -15,7 +16,6 @@ from droidgate_mappings.formats.component_reading import (
 )
 from droidgate_mappings.formats.format import Reading, SourceFile, read_each_component
 from droidgate_mappings.formats.leniency import ReadingContext
-from droidgate_mappings.model.application import Application, Component, MetaData, text_of_value
 from droidgate_mappings.model.capability import Place, Provider
 from droidgate_mappings.model.errors import InputError
 from droidgate_mappings.model.findings import Finding, Level, finding_code

@@ -21,7 +21,7 @@ def call_routes(provider: Provider, facts: DeviceFacts) -> tuple[CallRoute, ...]
     """Return the one way there is: through an app on the phone.
 
     A request carries a PendingIntent or a Messenger for the answer, which no shell command can pass. Whether
-    the component lets anybody call is the rule of `droidgate_mappings.model.reachability`.
+    the component lets anybody call is the rule of `droidgate_mappings.formats.reachability`.
     """
     needs = [] if facts.is_behind_a_shim(provider.package) else [_SHIM]
     if provider.dialect not in _SERVED:

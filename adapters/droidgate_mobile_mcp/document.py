@@ -14,8 +14,8 @@ from dataclasses import dataclass
 from functools import lru_cache
 from typing import Final, Literal
 
+from droidgate_mappings.formats.application import Resources
 from droidgate_mappings.formats.leniency import ReadingContext
-from droidgate_mappings.model.application import Resources
 from droidgate_mappings.model.capability import Place
 from droidgate_mappings.model.errors import BudgetError, InputError
 from droidgate_mappings.model.json_values import Json

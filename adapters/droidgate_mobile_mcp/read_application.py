@@ -6,6 +6,7 @@ import re
 from dataclasses import dataclass, replace
 from typing import Final
 
+from droidgate_mappings.formats.application import Application, Component, MetaData, text_of_value
 from droidgate_mappings.formats.component_reading import (
     TextAttribute,
     inherited_access,
@@ -15,7 +16,6 @@ from droidgate_mappings.formats.component_reading import (
 )
 from droidgate_mappings.formats.format import Reading, read_each_component
 from droidgate_mappings.formats.leniency import ReadingContext
-from droidgate_mappings.model.application import Application, Component, MetaData, text_of_value
 from droidgate_mappings.model.capability import Place, Provider
 from droidgate_mappings.model.json_values import Json
 from droidgate_mobile_mcp.constants import ACTIONS, FORMAT_ID, FORMS, KEYS, NAMES, ROLES, DescriptorForm, Role

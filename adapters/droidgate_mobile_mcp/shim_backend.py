@@ -8,7 +8,7 @@ from droidgate_android.apk.budgets import MAX_XML_BYTES
 from droidgate_android.apk.declared_digests import entry_behind, events_of_entry, recipe_digest
 from droidgate_android.apk.file_kinds import is_binary_xml
 from droidgate_android.apk.reader import Apk
-from droidgate_mappings.model.application import Component
+from droidgate_mappings.formats.application import Component
 from droidgate_mappings.model.capability import Capability, Provider
 from droidgate_mappings.model.errors import InputError
 from droidgate_mappings.model.json_values import Json

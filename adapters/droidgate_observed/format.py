@@ -1,4 +1,6 @@
-"""The observed protocols as `droidgate_mappings.formats.format` knows them: one format that is only read, a dialect each."""
+"""The observed protocols as `droidgate_mappings.formats.format` knows them: one format that is only read, a
+dialect each.
+"""
 
 from __future__ import annotations
 

@@ -7,6 +7,14 @@ from collections.abc import Iterator, Mapping
 from math import isfinite
 from typing import Final
 
+from droidgate_mappings.formats.application import (
+    Application,
+    Component,
+    MetaData,
+    MetaValue,
+    TextFile,
+    text_of_value,
+)
 from droidgate_mappings.formats.component_reading import (
     LABEL,
     read_access,
@@ -15,14 +23,6 @@ from droidgate_mappings.formats.component_reading import (
 )
 from droidgate_mappings.formats.format import Reading, SourceFile
 from droidgate_mappings.formats.leniency import ReadingContext
-from droidgate_mappings.model.application import (
-    Application,
-    Component,
-    MetaData,
-    MetaValue,
-    TextFile,
-    text_of_value,
-)
 from droidgate_mappings.model.capability import Place, Provider
 from droidgate_mappings.model.errors import InputError
 from droidgate_mappings.model.findings import Finding, Level, finding_code

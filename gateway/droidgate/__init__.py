@@ -24,6 +24,7 @@ if TYPE_CHECKING:
     from droidgate.serving.client_settings.installing import ClientChange, install_client
     from droidgate.serving.mobile_agent.running import serve_mobile_agent
     from droidgate.serving.running import serve
+    from droidgate.shims.building import ShimBuild, build_shim
     from droidgate.shims.errors import ShimRefusalError
     from droidgate.shims.phone_shims import PhoneShims
     from droidgate.sources import Providers, read
@@ -45,7 +46,6 @@ if TYPE_CHECKING:
     from droidgate_mappings.translate import Conversion, convert
     from droidgate_mappings.values.failures import CallError
     from droidgate_mappings.values.function_calls import FunctionCall, read_function_call
-    from droidgate_shim.builder.building import ShimBuild, build_shim
 else:
     from importlib import import_module as _import_module
 
@@ -84,7 +84,7 @@ else:
         "droidgate.sources.linting": ("LintReport", "lint"),
         "droidgate.calls.phones": ("Phone", "open_device"),
         "droidgate_mappings.translate": ("Conversion", "convert"),
-        "droidgate_shim.builder.building": ("ShimBuild", "build_shim"),
+        "droidgate.shims.building": ("ShimBuild", "build_shim"),
         "droidgate.shims.errors": ("ShimRefusalError",),
         "droidgate.shims.phone_shims": ("PhoneShims",),
     }

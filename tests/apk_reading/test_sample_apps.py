@@ -9,9 +9,9 @@ from apk_reading.built_apks import FORMS, SAMPLES, apk_of, sample_apk, source_tr
 from droidgate.sources import application_from_tree
 from droidgate_android.apk.application import read_application
 from droidgate_android.apk.reader import open_apk
+from droidgate_mappings.formats.application import Application
 from droidgate_mappings.formats.format import load_formats
 from droidgate_mappings.formats.leniency import ReadingContext
-from droidgate_mappings.model.application import Application
 from droidgate_mappings.model.capability import Provider
 from droidgate_mappings.model.findings import Finding
 from droidgate_mappings.text.aapt_text import read_xml_attribute

@@ -4,9 +4,9 @@ from collections.abc import Mapping
 
 from droidgate.sources.android_project import application_from_tree
 from droidgate_appfunctions.format import FORMAT
+from droidgate_mappings.formats.application import Application
 from droidgate_mappings.formats.format import Reading, SourceFile, Writing
 from droidgate_mappings.formats.leniency import ReadingContext
-from droidgate_mappings.model.application import Application
 from droidgate_mappings.model.capability import Capability, Provider
 from droidgate_mappings.model.json_values import Json
 from droidgate_mappings.model.types import Extensions, Type

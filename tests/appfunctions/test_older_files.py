@@ -18,9 +18,9 @@ from appfunctions.function_files import (
 from droidgate.sources.android_project import application_from_tree
 from droidgate_android.app_search import simulate_indexing
 from droidgate_appfunctions.format import FORMAT
+from droidgate_mappings.formats.application import Application
 from droidgate_mappings.formats.format import Writing
 from droidgate_mappings.formats.leniency import ReadingContext
-from droidgate_mappings.model.application import Application
 from droidgate_mappings.model.capability import Capability, CapabilityAccess, Provider
 from droidgate_mappings.model.errors import WriteError
 from droidgate_mappings.model.findings import Level

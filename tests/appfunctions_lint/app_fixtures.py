@@ -1,7 +1,7 @@
 """Small apps and files of our own making, right in every way, from which tests make wrong ones."""
 
 from droidgate.sources.android_project import application_from_tree
-from droidgate_mappings.model.application import Application
+from droidgate_mappings.formats.application import Application
 
 PACKAGE = "com.example.notes"
 STRING = "<dataTypeMetadata><id>unused</id><type>8</type></dataTypeMetadata>"

@@ -7,8 +7,8 @@ import pytest
 
 from appfunctions_lint.app_fixtures import SCHEMA_PROPERTY, V2, app, function, functions, named, service
 from droidgate_android.app_search import AppFiles, app_files, simulate_indexing
+from droidgate_mappings.formats.application import Application, Resources, TextFile
 from droidgate_mappings.formats.format import load_formats
-from droidgate_mappings.model.application import Application, Resources, TextFile
 from droidgate_mappings.tables.app_functions import load_indexing
 
 RELEASES = ("16", "16-qpr1", "16-qpr2", "17")

@@ -13,8 +13,8 @@ from droidgate.coverage.document_details import ReachCell
 from droidgate.coverage.document_summary import REACHES
 from droidgate.coverage.reach import Reaching, Standing, agents
 from droidgate_mappings.formats.format import load_formats
+from droidgate_mappings.formats.reachability import ComponentFacts, Protection, enabled_configurations
 from droidgate_mappings.model.capability import CapabilityAccess
-from droidgate_mappings.model.reachability import ComponentFacts, Protection, enabled_configurations
 from droidgate_mappings.tables.reach import load_reach, load_shim_table
 from requirements_of_tests import CHECKOUT
 

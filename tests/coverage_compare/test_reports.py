@@ -311,7 +311,8 @@ def test_findings_on_apps_that_declare_nothing_count_in_the_whole(tmp_path: Path
 
 def test_the_meaning_of_every_linters_code_is_reported() -> None:
     script = (
-        "from droidgate_mappings.model.findings import FINDING_CODES; import droidgate_mappings.formats.format as f;"
+        "from droidgate_mappings.model.findings import FINDING_CODES; "
+        "import droidgate_mappings.formats.format as f;"
         "before = set(FINDING_CODES); f.load_linters();"
         "print(*sorted(set(FINDING_CODES) - before))"
     )

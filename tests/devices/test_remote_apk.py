@@ -10,7 +10,6 @@ import pytest
 
 from devices.conftest import StartServer, device_on
 from devices.fake_adb_server import Answer, FakeAdbServer
-from droidgate.computer.user_folders import cache_folder
 from droidgate.devices.device import Device, Identity
 from droidgate.devices.errors import TransferError
 from droidgate.devices.packages import InstalledPackage
@@ -24,6 +23,7 @@ from droidgate.devices.remote_apk import (
     open_remote_apk,
 )
 from droidgate_mappings.model.errors import InputError
+from droidgate_mappings.user_folders import cache_folder
 
 PATH = "/data/app/~~x==/com.example.a-y==/base.apk"
 PACKAGE = InstalledPackage("com.example.a", PATH, 7, 10_123)

@@ -5,13 +5,13 @@ from pathlib import Path
 import pytest
 
 from droidgate.sources import application_from_tree
+from droidgate_mappings.formats.application import Application
 from droidgate_mappings.formats.format import Reading, load_formats
 from droidgate_mappings.formats.installed import DeviceFacts, InstalledState, ListedFunction
 from droidgate_mappings.formats.leniency import ReadingContext
-from droidgate_mappings.model.application import Application
+from droidgate_mappings.formats.reachability import verdict_of
 from droidgate_mappings.model.capability import State
 from droidgate_mappings.model.errors import InputError
-from droidgate_mappings.model.reachability import verdict_of
 from droidgate_mappings.model.types import ArrayType, ScalarType
 from model_types import properties_of
 from requirements_of_tests import CHECKOUT

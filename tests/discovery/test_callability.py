@@ -14,8 +14,16 @@ from droidgate.sources.device import InstalledApp, PhoneReading
 from droidgate_android.apk.application import read_application
 from droidgate_android.apk.pack import pack_project
 from droidgate_android.apk.reader import open_apk
+from droidgate_mappings.formats.application import Application, Component, IntentFilter, Resources
 from droidgate_mappings.formats.installed import DeviceFacts
-from droidgate_mappings.model.application import Application, Component, IntentFilter, Resources
+from droidgate_mappings.formats.reachability import (
+    ORDINARY_APP,
+    SHIM,
+    Protection,
+    component_facts,
+    protection_of,
+    provider_verdict,
+)
 from droidgate_mappings.model.capability import (
     Capability,
     CapabilityAccess,
@@ -23,14 +31,6 @@ from droidgate_mappings.model.capability import (
     Place,
     Provider,
     State,
-)
-from droidgate_mappings.model.reachability import (
-    ORDINARY_APP,
-    SHIM,
-    Protection,
-    component_facts,
-    protection_of,
-    provider_verdict,
 )
 from droidgate_shim.builder.callability import call_conditions, why_function_not_called, why_not_called
 from shim_builder.built_samples import KEY

@@ -12,6 +12,7 @@ from droidgate.cli.output.summaries import capability_name
 from droidgate.cli.program import run
 from droidgate.devices.device import Device
 from droidgate.devices.server import AdbServer, ServerAddress
+from droidgate.shims.building import build_shim
 from droidgate.sources import read_source
 from droidgate.sources.device import PhoneReading, PhoneRequest, read_phone
 from droidgate_android.apk.pack import pack_project, pack_split
@@ -20,7 +21,6 @@ from droidgate_mappings.formats.installed import SHIM_PACKAGE
 from droidgate_mappings.model.capability import Provider
 from droidgate_phone.phone import VirtualPhone, start_phone
 from droidgate_phone.sample_packages import sample_packages, signing_key
-from droidgate_shim.builder.building import build_shim
 from droidgate_shim.builder.shims import build_bare_shim
 from requirements_of_tests import CHECKOUT
 

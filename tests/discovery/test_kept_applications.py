@@ -12,7 +12,7 @@ from droidgate.sources.kept_applications import (
     RecordedResources,
     record,
 )
-from droidgate_mappings.model.application import Application, Component, IntentFilter, MetaData, TextFile
+from droidgate_mappings.formats.application import Application, Component, IntentFilter, MetaData, TextFile
 from droidgate_mappings.model.capability import Place
 from droidgate_mappings.model.errors import BudgetError, InputError
 from droidgate_mappings.model.findings import Finding, Level

@@ -11,8 +11,8 @@ from droidgate.devices.errors import CommandFailedError, DeviceGoneError, Output
 from droidgate.sources.device import PhoneReading, PhoneRequest, read_device_source, read_phone
 from droidgate_android.apk.pack import pack_project
 from droidgate_mappings.formats.format import load_formats
+from droidgate_mappings.formats.reachability import provider_verdict
 from droidgate_mappings.model.errors import DeviceError, UsageError
-from droidgate_mappings.model.reachability import provider_verdict
 from droidgate_phone.sample_packages import sample_package, signing_key
 
 CLOCK = "dev.droidgate.sample.clockin"

@@ -5,10 +5,10 @@ from collections.abc import Mapping
 from xml.sax.saxutils import quoteattr
 
 from droidgate.sources.android_project import application_from_tree
+from droidgate_mappings.formats.application import Application
 from droidgate_mappings.formats.component_reading import read_access
 from droidgate_mappings.formats.format import Reading, SourceFile, Writing
 from droidgate_mappings.formats.leniency import ReadingContext
-from droidgate_mappings.model.application import Application
 from droidgate_mappings.model.capability import Place, Provider
 from droidgate_mappings.model.json_values import Json
 from droidgate_mmcp.discovery import read_discovery

@@ -4,9 +4,9 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 
 from droidgate.sources.android_project import application_from_tree
+from droidgate_mappings.formats.application import Application
 from droidgate_mappings.formats.format import Reading, SourceFile, Writing
 from droidgate_mappings.formats.leniency import ReadingContext
-from droidgate_mappings.model.application import Application
 from droidgate_mappings.model.capability import Capability, Provider
 from droidgate_mobile_mcp.format import FORMAT
 

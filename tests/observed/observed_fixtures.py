@@ -3,9 +3,9 @@
 from collections.abc import Mapping
 
 from droidgate.sources import application_from_tree
+from droidgate_mappings.formats.application import Application
 from droidgate_mappings.formats.format import Reading
 from droidgate_mappings.formats.leniency import ReadingContext
-from droidgate_mappings.model.application import Application
 from droidgate_mappings.model.capability import Provider
 from droidgate_observed.format import FORMAT
 

@@ -8,7 +8,7 @@ from collections.abc import Callable
 from dataclasses import dataclass, field
 
 from droidgate.sources.android_project import application_from_tree
-from droidgate_mappings.model.application import Application
+from droidgate_mappings.formats.application import Application
 from droidgate_phone.app_api.behaviour import (
     Activity,
     App,

@@ -5,7 +5,7 @@ import subprocess
 import sys
 from pathlib import Path
 
-from droidgate.computer.user_folders import HOME_VARIABLE
+from droidgate_mappings.user_folders import HOME_VARIABLE
 from requirements_of_tests import CHECKOUT
 
 

@@ -12,11 +12,11 @@ from pathlib import Path
 
 from lxml import etree
 
+from droidgate.shims.source_apps import read_source_apps
 from droidgate_android.apk.signing_keys import SigningKey, make_key
 from droidgate_phone.sample_packages import sample_packages, signing_key
 from droidgate_shim.builder.dex import DEX_NAME
 from droidgate_shim.builder.shims import BuiltShim, ShimOptions, build_bare_shim, build_shims
-from droidgate_shim.builder.source_apps import read_source_apps
 from requirements_of_tests import CHECKOUT, DEX2JAR_FROM_MAVEN, SHORT_JVM, maven_jars, require
 from shim_android.hand_made_shim import hand_made_shim
 from shim_android.manifest_limits import limit_apks

@@ -8,17 +8,18 @@ from tempfile import TemporaryDirectory
 from typing import Any
 
 from apk_writing.packed_samples import packed_module, signing_key
+from droidgate.shims.source_apps import read_source_apps
 from droidgate_android.apk.application import read_application
 from droidgate_android.apk.pack import pack_project
 from droidgate_android.apk.reader import Apk, open_apk
 from droidgate_mappings.fit import fit_provider
+from droidgate_mappings.formats.application import Application
 from droidgate_mappings.formats.format import load_formats
 from droidgate_mappings.formats.leniency import ReadingContext
-from droidgate_mappings.model.application import Application
 from droidgate_mappings.model.capability import Capability, Provider
 from droidgate_mappings.model.types import ObjectType, Property, ScalarType, Type
 from droidgate_shim.builder.shims import BuiltShim, ShimOptions, build_shims
-from droidgate_shim.builder.source_apps import SourceApp, complete_broadcast, read_source_apps
+from droidgate_shim.builder.source_app import SourceApp, complete_broadcast
 from strategies import random_provider
 
 KEY = signing_key("ec")

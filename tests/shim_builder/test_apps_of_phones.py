@@ -5,11 +5,11 @@ from pathlib import Path
 
 import pytest
 
+from droidgate.shims.source_apps import read_source_apps
 from droidgate_mappings.model.errors import InputError
 from droidgate_phone.phone import VirtualPhone, start_phone
 from droidgate_phone.sample_packages import sample_packages
 from droidgate_shim.builder.shims import ShimOptions, build_shims
-from droidgate_shim.builder.source_apps import read_source_apps
 from shim_builder.built_samples import KEY, packed, sample_shim
 
 SAMPLE = "dev.droidgate.sample."

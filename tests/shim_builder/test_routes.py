@@ -21,7 +21,7 @@ from droidgate_mappings.model.types import (
     Type,
 )
 from droidgate_shim.builder.routes import plan_routes
-from droidgate_shim.builder.source_apps import SourceApp
+from droidgate_shim.builder.source_app import SourceApp
 from droidgate_shim.engine.routes import read_route_table
 from shim_builder.built_samples import (
     PACKAGE,

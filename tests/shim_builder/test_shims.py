@@ -13,6 +13,7 @@ from lxml import etree
 
 from apk_writing.packed_samples import packed_module, run_tool, signing_key
 from droidgate.cli.program import run
+from droidgate.shims.source_apps import read_source_apps
 from droidgate_android.apk.application import read_application
 from droidgate_android.apk.reader import open_apk
 from droidgate_android.app_search import simulate_indexing
@@ -28,7 +29,6 @@ from droidgate_shim.builder.shims import (
     build_bare_shim,
     build_shims,
 )
-from droidgate_shim.builder.source_apps import read_source_apps
 from droidgate_shim.engine.authority import read_policy
 from droidgate_shim.engine.routes import parse_route_table, read_route_table
 from droidgate_shim.engine.strict_json import parse_strict

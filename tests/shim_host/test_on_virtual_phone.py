@@ -24,12 +24,13 @@ from droidgate.shims.installing import install_shim, remove_shim
 from droidgate.shims.place import ShimPlace, installed_shims, place_of
 from droidgate.shims.shell_identity import release_identity, set_up_identity
 from droidgate.shims.shim_facts import facts_of, installed_facts, read_shim_facts
+from droidgate.shims.source_apps import read_source_apps
 from droidgate_android.apk.signing_keys import SigningKey, make_key
 from droidgate_mappings.formats.installed import SHIM_PACKAGE
 from droidgate_phone.phone import VirtualPhone, start_phone
 from droidgate_phone.sample_packages import sample_package
 from droidgate_shim.builder.shims import BuiltShim, ShimOptions, build_bare_shim, build_shims
-from droidgate_shim.builder.source_apps import SourceApp, read_source_apps
+from droidgate_shim.builder.source_app import SourceApp
 
 CLOCK_IN = "dev.droidgate.sample.clockin"
 NOTES = "dev.droidgate.sample.notes"

@@ -6,7 +6,6 @@ from typing import Any
 
 import pytest
 
-from droidgate.computer.user_folders import state_folder
 from droidgate.devices.device import Device
 from droidgate.shims.answers import Status
 from droidgate.shims.errors import ShimVersionError
@@ -21,6 +20,7 @@ from droidgate.shims.scopes import (
 )
 from droidgate.shims.shim_facts import ShimFacts
 from droidgate.shims.syncing import plan_changes, plan_identity
+from droidgate_mappings.user_folders import state_folder
 from droidgate_shim.builder.shims import BuiltShim, ShimOptions
 from shim_host.fake_shim import HELLO, STATUS
 

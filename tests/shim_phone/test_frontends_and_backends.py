@@ -9,11 +9,11 @@ from typing import Any
 
 import pytest
 
+from droidgate.shims.source_apps import read_source_apps
 from droidgate_mappings.tables.reach import load_shim_table
 from droidgate_phone.app_api.values import AppFunctionError
 from droidgate_phone.apps.shim_runtimes import ShimRuntime
 from droidgate_phone.intents import ComponentName, Intent
-from droidgate_shim.builder.source_apps import read_source_apps
 from phone_apps.pdf_files import pdf_with
 from shim_phone.hand_made_shim import MMCP_ACTIVITY, MMCP_RECEIVER, function_service, make_shim, route
 from shim_phone.world import (

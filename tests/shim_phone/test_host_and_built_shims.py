@@ -11,10 +11,10 @@ from typing import Any
 
 import pytest
 
+from droidgate.shims.source_apps import read_source_apps
 from droidgate_phone.apps.agent import request_text
 from droidgate_phone.apps.shim_runtimes import ShimRuntime
 from droidgate_shim.builder.shims import ShimOptions, build_bare_shim, build_shims
-from droidgate_shim.builder.source_apps import read_source_apps
 from phone_apps.pdf_files import pdf_with
 from shim_phone.hand_made_shim import make_shim
 from shim_phone.tool_apps import TOOL, ToolApp, tool_apk, tool_routes

@@ -9,13 +9,13 @@ from pathlib import Path
 
 import pytest
 
+from droidgate.shims.source_apps import read_source_apps
 from droidgate_phone.apps.agent import request_text
 from droidgate_phone.apps.shim_runtimes import ShimRuntime
 from droidgate_phone.clocks import Signal, SystemClock
 from droidgate_phone.faults import Faults
 from droidgate_phone.intents import ComponentName, Intent
 from droidgate_shim.builder.shims import ShimOptions, build_shims
-from droidgate_shim.builder.source_apps import read_source_apps
 from shim_phone.tool_apps import agent_apk
 from shim_phone.world import AGENT, World, key, outputs_of, sample_files, token_of
 from waiting import wait_until

@@ -7,11 +7,12 @@ from typing import Any
 
 import pytest
 
+from droidgate.shims.source_apps import read_source_apps
 from droidgate_phone.apps.shim_runtimes import ShimRuntime
 from droidgate_phone.clocks import StillClock
 from droidgate_phone.faults import Faults
 from droidgate_shim.builder.shims import ShimOptions, build_bare_shim, build_shims
-from droidgate_shim.builder.source_apps import complete_broadcast, read_source_apps
+from droidgate_shim.builder.source_app import complete_broadcast
 from shim_phone.hand_made_shim import make_shim
 from shim_phone.tool_apps import TOOL, ToolApp, tool_apk, tool_routes
 from shim_phone.world import (

@@ -6,6 +6,7 @@ from typing import Any
 
 import pytest
 
+from droidgate.shims.source_apps import read_source_apps
 from droidgate_phone.app_api.behaviour import App, Instrumentation
 from droidgate_phone.app_api.values import Message
 from droidgate_phone.apps.shim.functions import document_of
@@ -14,7 +15,6 @@ from droidgate_phone.faults import Faults
 from droidgate_phone.intents import Bundle, ComponentName, Intent
 from droidgate_phone.system.app_platform import AppPlatform
 from droidgate_shim.builder.shims import ShimOptions, build_bare_shim, build_shims
-from droidgate_shim.builder.source_apps import read_source_apps
 from droidgate_shim.engine.strict_json import write_strict
 from phone_system.phone_system_apps import key as other_key
 from phone_system.phone_system_apps import make_apk

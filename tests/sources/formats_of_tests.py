@@ -3,9 +3,9 @@
 from pathlib import Path
 
 from droidgate.sources import Providers, read_source
+from droidgate_mappings.formats.application import Application
 from droidgate_mappings.formats.format import Format, Reading, SourceFile
 from droidgate_mappings.formats.leniency import ReadingContext
-from droidgate_mappings.model.application import Application
 from droidgate_mappings.model.capability import Capability, Place, Provider
 from droidgate_mappings.model.errors import InputError
 from droidgate_mappings.tables.loading import DialectTable, FormatTables

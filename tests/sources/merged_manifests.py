@@ -9,8 +9,8 @@ from pathlib import Path
 from droidgate.sources.android_project import MAIN, Module, application_from_tree, read_source_set
 from droidgate.sources.resources import SourceSet
 from droidgate_android.projects.gradle_text import GradleFile
+from droidgate_mappings.formats.application import Application, Component, MetaData
 from droidgate_mappings.formats.leniency import ReadingContext
-from droidgate_mappings.model.application import Application, Component, MetaData
 from requirements_of_tests import SHORT_JVM, manifest_merger_jars
 
 HEAD = 'xmlns:android="http://schemas.android.com/apk/res/android" xmlns:tools="http://schemas.android.com/tools"'

@@ -6,8 +6,8 @@ import pytest
 
 from droidgate.sources.android_project import application_from_tree
 from droidgate.sources.manifest import is_manifest
+from droidgate_mappings.formats.application import IntentFilter, MetaValue, Query
 from droidgate_mappings.formats.leniency import ReadingContext
-from droidgate_mappings.model.application import IntentFilter, MetaValue, Query
 from droidgate_mappings.model.errors import InputError
 
 TOOLS = 'xmlns:tools="http://schemas.android.com/tools"'

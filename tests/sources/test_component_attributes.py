@@ -12,9 +12,9 @@ from droidgate.sources.android_project import application_from_tree
 from droidgate_android.apk.application import read_application
 from droidgate_android.apk.pack import pack_project
 from droidgate_android.apk.reader import open_apk
+from droidgate_mappings.formats.application import Application, Component
 from droidgate_mappings.formats.component_reading import read_access, report_unknown_attributes
 from droidgate_mappings.formats.leniency import ReadingContext
-from droidgate_mappings.model.application import Application, Component
 from droidgate_mappings.model.capability import ComponentAccess
 from droidgate_mappings.model.findings import Level
 from droidgate_phone.sample_packages import signing_key

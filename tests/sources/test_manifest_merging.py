@@ -5,7 +5,7 @@ from pathlib import Path
 import pytest
 
 from droidgate.sources.manifest_merge import FILE_MARK, MERGE_CONFLICT, UNKNOWN_NAMESPACE
-from droidgate_mappings.model.application import Application, Component
+from droidgate_mappings.formats.application import Application, Component
 from sources.merged_manifests import HEAD, Generator, manifest_of, merge_by_android, merge_by_us, view_of
 
 LIBRARY = manifest_of(

@@ -7,8 +7,8 @@ import pytest
 from droidgate.sources import read_source
 from droidgate.sources.android_project import application_from_tree
 from droidgate.sources.manifest import is_manifest
+from droidgate_mappings.formats.application import Application
 from droidgate_mappings.formats.format import load_formats
-from droidgate_mappings.model.application import Application
 from droidgate_phone.sample_apps import sample_apps_directory
 from parsing.compiled_with_aapt2 import (
     TYPE_REFERENCE,

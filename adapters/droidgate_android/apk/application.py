@@ -19,7 +19,7 @@ from droidgate_android.apk.signing_block import NEWEST_SDK
 from droidgate_android.apk.values import is_null, meta_value, value_text
 from droidgate_android.apk.xml_rendering import render_xml
 from droidgate_android.apk.xml_tree import TypedValue, ValueType, XmlElement
-from droidgate_mappings.model.application import (
+from droidgate_mappings.formats.application import (
     COMPONENT_TAGS,
     DEFAULT_PROTECTION,
     Application,
@@ -324,7 +324,7 @@ def _in_words(name: str, value: TypedValue) -> str | None:
 
 
 class ApkResources:
-    """Resources and assets of an APK, as `droidgate_mappings.model.application.Resources` asks for them.
+    """Resources and assets of an APK, as `droidgate_mappings.formats.application.Resources` asks for them.
 
     Args:
         apk: The APK, which has to stay open.

@@ -12,7 +12,8 @@ LengthOf = Callable[[TypedValue], int]
 
 
 def excessive_texts(root: XmlElement, length_of: LengthOf) -> Iterator[tuple[XmlElement, str]]:
-    """Yield each element with a text, or with meta-data, longer than `droidgate_android.projects.manifest_limits` has.
+    """Yield each element with a text, or with meta-data, longer than
+    `droidgate_android.projects.manifest_limits` has.
 
     Args:
         root: The manifest.

@@ -31,8 +31,8 @@ from cryptography.hazmat.primitives.serialization import (
 )
 from cryptography.x509.oid import NameOID
 
-from droidgate.computer.user_folders import configuration_folder
 from droidgate_mappings.model.errors import InputError, WriteError
+from droidgate_mappings.user_folders import configuration_folder
 
 KeyType = Literal["ec", "rsa"]
 

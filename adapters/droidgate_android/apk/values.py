@@ -7,7 +7,7 @@ from collections.abc import Callable
 from typing import Final
 
 from droidgate_android.apk.xml_tree import TypedValue, ValueType
-from droidgate_mappings.model.application import MetaValue
+from droidgate_mappings.formats.application import MetaValue
 from droidgate_mappings.text.aapt_text import java_float_text
 
 _UNITS: Final = ("px", "dip", "sp", "pt", "in", "mm")

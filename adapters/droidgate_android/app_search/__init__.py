@@ -33,7 +33,7 @@ from droidgate_android.app_search.schemas import (
     platform_schema,
     read_schema,
 )
-from droidgate_mappings.model.application import Application
+from droidgate_mappings.formats.application import Application
 from droidgate_mappings.tables.app_functions import IndexerLimits, Release, load_indexing
 
 __all__ = [

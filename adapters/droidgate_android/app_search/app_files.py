@@ -6,7 +6,7 @@ from collections.abc import Callable, Sequence
 from typing import Final
 
 from droidgate_android.app_search.events import Event, read_events
-from droidgate_mappings.model.application import Application, TextFile, find_elsewhere
+from droidgate_mappings.formats.application import Application, TextFile, find_elsewhere
 
 _KEPT_CHARACTERS: Final = 4 << 20
 """Of an application's files together; what is beyond is read again for each release."""

@@ -10,7 +10,7 @@ from droidgate_android.app_search.documents import FileOutcome, FileSetting, ind
 from droidgate_android.app_search.events import IndexerError
 from droidgate_android.app_search.reports import DroppedFile, Ignored, IgnoredKind, IndexingReport
 from droidgate_android.app_search.schemas import AppSearchSchema, jetpack_schema, platform_schema, read_schema
-from droidgate_mappings.model.application import Application, Component, MetaData, TextFile
+from droidgate_mappings.formats.application import Application, Component, MetaData, TextFile
 from droidgate_mappings.model.capability import Place
 from droidgate_mappings.tables.app_functions import FileRole, IndexerLimits, Release, load_indexing
 

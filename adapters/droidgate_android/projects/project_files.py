@@ -6,9 +6,7 @@ project would carry a file of this machine into what droidgate writes.
 
 from __future__ import annotations
 
-import codecs
 import os
-import re
 import stat
 from pathlib import Path
 from typing import Final
@@ -27,13 +25,6 @@ _FLAGS: Final = (
 )
 _NO_LINK: Final = getattr(os, "O_NOFOLLOW", 0)
 _OUTSIDE: Final = "put the file itself there, or name the folder that holds both"
-
-_ENCODING_NAME: Final = re.compile(r"[A-Za-z][A-Za-z0-9._-]{0,31}")
-_ENCODING: Final = re.compile(
-    r"ascii|utf-(?:8|8-sig|(?:16|32)(?:-[lb]e)?)"
-    r"|(?:iso8859|iso2022|cp|koi8|mac|gb|big5|shift_jis|euc)[0-9a-z_-]*"
-)
-"""What `codecs` calls the encodings that are read; `punycode` would take quadratic time."""
 
 
 def read_project_file(
@@ -134,14 +125,3 @@ def is_regular_file(path: str | Path) -> bool:
         return stat.S_ISREG(os.stat(path).st_mode)  # noqa: PTH116 - a name may be bytes that are not text
     except (OSError, ValueError):
         return False
-
-
-def find_encoding(name: str) -> str | None:
-    """Return Python's name of the encoding that a file declares; None for one that is not read."""
-    if _ENCODING_NAME.fullmatch(name) is None:
-        return None
-    try:
-        found = codecs.lookup(name).name
-    except LookupError:
-        return None
-    return found if _ENCODING.fullmatch(found) is not None else None

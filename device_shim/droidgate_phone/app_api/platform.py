@@ -6,7 +6,7 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Protocol
 
-from droidgate_mappings.model.application import MetaData
+from droidgate_mappings.formats.application import MetaData
 from droidgate_mappings.model.json_values import Json
 from droidgate_phone.app_api.values import AppFunctionError, Message
 from droidgate_phone.clocks import Signal

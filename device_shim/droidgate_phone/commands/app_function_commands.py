@@ -9,7 +9,7 @@ from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from typing import Final
 
-from droidgate_mappings.model.application import Component
+from droidgate_mappings.formats.application import Component
 from droidgate_mappings.model.errors import InputError
 from droidgate_mappings.text.xml_text import parse_xml
 from droidgate_phone.app_api.values import AppFunctionError

@@ -1,7 +1,7 @@
 """AppFunctions: what is indexed, what is enabled, and executing (reference appfunctions 3, 5, 7).
 
-What a package's functions are is decided by `droidgate_android.app_search`, the model of the release's indexer,
-whenever a package comes, changes or goes.
+What a package's functions are is decided by `droidgate_android.app_search`, the model of the release's
+indexer, whenever a package comes, changes or goes.
 """
 
 from __future__ import annotations

@@ -12,7 +12,7 @@ from droidgate_android.apk.budgets import MAX_ENTRY_BYTES
 from droidgate_android.apk.reader import Apk
 from droidgate_android.apk.values import value_text
 from droidgate_android.apk.xml_tree import TypedValue, ValueType, XmlElement
-from droidgate_mappings.model.application import MetaData
+from droidgate_mappings.formats.application import MetaData
 from droidgate_mappings.model.errors import InputError
 from droidgate_mappings.model.json_values import Json
 from droidgate_phone.app_api.platform import (

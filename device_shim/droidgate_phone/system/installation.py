@@ -14,7 +14,7 @@ from typing import Final
 from droidgate_android.apk.application import read_application
 from droidgate_android.apk.reader import Apk, open_apk
 from droidgate_android.apk.xml_tree import XmlElement
-from droidgate_mappings.model.application import Application
+from droidgate_mappings.formats.application import Application
 from droidgate_mappings.model.errors import InputError
 from droidgate_phone.system.manifests import Manifest, read_manifest
 from droidgate_phone.system.releases import ReleaseProfile

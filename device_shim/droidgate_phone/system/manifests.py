@@ -1,7 +1,7 @@
 """What PackageManager keeps of an installed app's manifest: components, filters, permissions, queries.
 
-Read from the compiled manifest inside the installed bytes (`droidgate_android.apk`), so nothing that a build tool
-says about an app is believed.
+Read from the compiled manifest inside the installed bytes (`droidgate_android.apk`), so nothing that a build
+tool says about an app is believed.
 """
 
 from __future__ import annotations

@@ -7,7 +7,7 @@ from collections.abc import Iterator
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Literal
 
-from droidgate_mappings.model.application import Application
+from droidgate_mappings.formats.application import Application
 from droidgate_phone.system.manifests import InstalledComponent, Manifest, PartKind
 
 if TYPE_CHECKING:

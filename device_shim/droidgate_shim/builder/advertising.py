@@ -1,6 +1,7 @@
 """What a shim declares to agents: always to those that each shim serves, on request to those of others.
 
-Each format's own frontend makes its component and files (`droidgate_mappings.formats.format.Format.shim_frontends`).
+Each format's own frontend makes its component and files
+(`droidgate_mappings.formats.format.Format.shim_frontends`).
 """
 
 from __future__ import annotations

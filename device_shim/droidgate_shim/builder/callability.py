@@ -1,29 +1,29 @@
 """Which of an app's capabilities a shim can call, and why not the others.
 
 The shim is an ordinary app that holds no permission but EXECUTE_APP_FUNCTIONS (docs/shim.md 1 and 4). Whether
-Android lets it call is the rule of `droidgate_mappings.model.reachability`; which components it speaks to is the rule of each
-format (`droidgate_mappings.formats.shim_backend`).
+Android lets it call is the rule of `droidgate_mappings.formats.reachability`; which components it speaks to
+is the rule of each format (`droidgate_mappings.formats.shim_backend`).
 """
 
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
 from functools import cache, partial
-from typing import Final
+from typing import Any, Final
 
+from droidgate_mappings.formats.application import Application, Component
 from droidgate_mappings.formats.format import load_formats
-from droidgate_mappings.formats.shim_backend import ShimBackend, ToolListing
-from droidgate_mappings.model.application import Application, Component
-from droidgate_mappings.model.capability import Capability, Provider
-from droidgate_mappings.model.findings import Finding, Level, finding_code
-from droidgate_mappings.model.json_values import pointer_token
-from droidgate_mappings.model.reachability import (
+from droidgate_mappings.formats.reachability import (
     SHIM,
     Verdict,
     capability_verdict,
     interface_of,
     provider_verdict,
 )
+from droidgate_mappings.formats.shim_backend import ShimBackend, ToolListing
+from droidgate_mappings.model.capability import Capability, Provider
+from droidgate_mappings.model.findings import Finding, Level, finding_code
+from droidgate_mappings.model.json_values import pointer_token
 
 _code = partial(finding_code, module=__name__)
 
@@ -51,7 +51,7 @@ PARAMETERS_UNKNOWN: Final = _code(
 
 
 @cache
-def backends() -> Mapping[str, ShimBackend]:
+def backends() -> Mapping[str, ShimBackend[Any]]:
     """Return the shim's backend of each installed format that has one, by the format's id."""
     return {
         format_.id: format_.shim_backend()

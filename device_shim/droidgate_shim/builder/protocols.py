@@ -11,7 +11,7 @@ from droidgate_mappings.model.errors import UsageError
 from droidgate_mappings.text.suggestions import suggest_name
 from droidgate_shim.builder.callability import backends, native_protocols
 from droidgate_shim.builder.shims import NothingToOfferError
-from droidgate_shim.builder.source_apps import SourceApp
+from droidgate_shim.builder.source_app import SourceApp
 
 EVERY_PROTOCOL: Final = "all"
 """What `--protocol` takes in addition to formats."""

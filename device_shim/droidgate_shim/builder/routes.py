@@ -42,7 +42,7 @@ from droidgate_shim.builder.route_types import (
     without_dangling,
     without_hidden_texts,
 )
-from droidgate_shim.builder.source_apps import SourceApp
+from droidgate_shim.builder.source_app import SourceApp
 from droidgate_shim.builder.text_checks import capability_marks, look_alike_finding, text_findings
 
 TABLE_FORMAT: Final = 1

@@ -32,7 +32,7 @@ from droidgate_shim.builder.shim_manifest import (
     permission_uses,
     resource_files,
 )
-from droidgate_shim.builder.source_apps import SourceApp
+from droidgate_shim.builder.source_app import SourceApp
 from droidgate_shim.builder.text_checks import (
     app_marks,
     description_findings,

@@ -14,7 +14,7 @@ from droidgate_mappings.model.findings import Finding, Level, finding_code
 from droidgate_mappings.text.aapt_text import MAX_STRING_RESOURCE_BYTES
 from droidgate_mappings.text_safety import MAX_NAME, without_hidden
 from droidgate_mappings.text_safety.marks import HIDDEN_CHARACTERS, INJECTION_LIKE_TEXT, TextMark, text_marks
-from droidgate_shim.builder.source_apps import SourceApp
+from droidgate_shim.builder.source_app import SourceApp
 
 _code = partial(finding_code, module=__name__)
 

@@ -6,9 +6,9 @@ search_notes "Find notes by their text"
 import json
 
 from droidgate_mappings.fit import fit_provider
+from droidgate_mappings.formats.application import Application
 from droidgate_mappings.formats.format import Artifact, Format, Reading, SourceFile, Writing
 from droidgate_mappings.formats.leniency import ReadingContext
-from droidgate_mappings.model.application import Application
 from droidgate_mappings.model.capability import Capability, Place, Provider
 from droidgate_mappings.model.errors import InputError
 from droidgate_mappings.tables.capacity import Capacity, NameRuleTable, TypeCapacity

@@ -36,10 +36,10 @@ from droidgate.computer.private_files import (
     unreadable,
     unwritable,
 )
-from droidgate.computer.user_folders import configuration_folder, state_folder
 from droidgate_mappings.model.errors import DroidgateError, InputError, WriteError
 from droidgate_mappings.model.json_values import Json, canonical_json
 from droidgate_mappings.text.json_text import parse_json
+from droidgate_mappings.user_folders import configuration_folder, state_folder
 
 HEAD_NAME: Final = "audit.head"
 KEY_NAME: Final = "audit-key"

@@ -39,11 +39,11 @@ from droidgate.devices.errors import (
 )
 from droidgate.devices.packages import is_installed_at
 from droidgate_mappings.formats.format import load_formats
+from droidgate_mappings.formats.reachability import capability_verdict, interface_of
 from droidgate_mappings.formats.shell_calls import NotCarriedError
 from droidgate_mappings.model.errors import DeviceError, DroidgateError
 from droidgate_mappings.model.findings import Finding, Level, finding_code
 from droidgate_mappings.model.json_values import Json
-from droidgate_mappings.model.reachability import capability_verdict, interface_of
 from droidgate_mappings.values.arguments import FittedArguments, argument_problems, fit_arguments, fit_result
 from droidgate_mappings.values.coercion import Bend
 from droidgate_mappings.values.failures import CallError, Failure, call_error, first_of

@@ -26,13 +26,13 @@ from droidgate.calls.subjects import (
     pin_of,
 )
 from droidgate.computer.private_files import exclusive_file, read_private, replace_private
-from droidgate.computer.user_folders import configuration_folder
 from droidgate_mappings.compare import Comparison, compare_sets
 from droidgate_mappings.model.capability import CapabilitySet, Provider
 from droidgate_mappings.model.errors import InputError
 from droidgate_mappings.model.json_values import one_line_json
 from droidgate_mappings.model.types import Frozen
 from droidgate_mappings.text.json_text import WRITTEN, parse_json
+from droidgate_mappings.user_folders import configuration_folder
 
 FILE_NAME: Final = "pins.json"
 LOCK_NAME: Final = "pins.lock"

@@ -22,9 +22,9 @@ from droidgate.calls.subjects import (
     names_capability,
 )
 from droidgate.computer.private_files import read_private
-from droidgate.computer.user_folders import configuration_folder
 from droidgate_mappings.model.types import Frozen
 from droidgate_mappings.text.toml_text import read_toml
+from droidgate_mappings.user_folders import configuration_folder
 
 if TYPE_CHECKING:
     from collections.abc import Iterable

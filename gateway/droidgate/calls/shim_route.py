@@ -31,7 +31,7 @@ from droidgate_mappings.text.json_text import parse_json
 from droidgate_mappings.values.failures import Failure, call_error
 from droidgate_shim.builder.protocols import EVERY_PROTOCOL, chosen_protocols
 from droidgate_shim.builder.route_types import type_json
-from droidgate_shim.builder.source_apps import is_unasked, with_discovered_tools
+from droidgate_shim.builder.source_app import is_unasked, with_discovered_tools
 from droidgate_shim.engine.routes import (
     FORMAT as TABLE_FORMAT,
 )

@@ -38,7 +38,7 @@ from droidgate_mappings.text.suggestions import closest_name
 from droidgate_mappings.values.failures import CallError, Failure
 from droidgate_mobile_agent.read import built_in
 from droidgate_mobile_agent.tables import FORMAT_ID
-from droidgate_shim.builder.source_apps import is_unasked
+from droidgate_shim.builder.source_app import is_unasked
 
 _MAX_LISTED: Final = 10
 

@@ -32,8 +32,8 @@ from droidgate.coverage.reach import Reaching, Standing, reach_of_app
 from droidgate.sources.catalogs.catalog import Catalog, quoted
 from droidgate.sources.catalogs.declarations import read_part
 from droidgate_mappings.formats.format import load_formats
+from droidgate_mappings.formats.reachability import ComponentFacts, Protection
 from droidgate_mappings.model.capability import CapabilityAccess, Provider
-from droidgate_mappings.model.reachability import ComponentFacts, Protection
 from droidgate_mappings.tables.reach import Agent, load_reach
 
 MOST_REASONS: Final = 12

@@ -2,9 +2,9 @@
 
 An app is known again by its application id, a descriptor that stands alone by its source, also where the
 folder of all sources moved. Of several versions in one catalog the newest counts. What changed in an app is
-found by `droidgate_mappings.compare`, as `droidgate diff` does; only apps whose declarations have another digest are
-compared. Certificates are compared where both catalogs have them; where only one of the two signatures is
-right, the signer is another.
+found by `droidgate_mappings.compare`, as `droidgate diff` does; only apps whose declarations have another
+digest are compared. Certificates are compared where both catalogs have them; where only one of the two
+signatures is right, the signer is another.
 """
 
 from __future__ import annotations

@@ -5,9 +5,9 @@ from __future__ import annotations
 from collections.abc import Iterator
 from typing import Final
 
+from droidgate_mappings.formats.reachability import ComponentFacts
 from droidgate_mappings.model.capability import Provider
 from droidgate_mappings.model.findings import Finding, Level, finding_code
-from droidgate_mappings.model.reachability import ComponentFacts
 from droidgate_mappings.text_safety.marks import text_marks
 
 EXPORTED_WITHOUT_PERMISSION: Final = finding_code(

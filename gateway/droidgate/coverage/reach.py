@@ -2,8 +2,8 @@
 
 What is true of protocols is data: a dialect names its interface (`DialectTable.interface`),
 `reach/agents.toml` says who speaks which, and the shim's table of frontends and backends says what the
-gateway carries. What Android allows is the rule of `droidgate_mappings.model.reachability`, which `shim build` and `discover`
-follow too.
+gateway carries. What Android allows is the rule of `droidgate_mappings.formats.reachability`, which `shim
+build` and `discover` follow too.
 """
 
 from __future__ import annotations
@@ -15,9 +15,7 @@ from typing import Final
 from droidgate.coverage.conversions import EXACT
 from droidgate.coverage.document_details import ReachCell
 from droidgate.coverage.document_summary import AgentFacts
-from droidgate_mappings.model.capability import CapabilityAccess
-from droidgate_mappings.model.findings import Level
-from droidgate_mappings.model.reachability import (
+from droidgate_mappings.formats.reachability import (
     ORDINARY_APP,
     SHIM,
     ComponentFacts,
@@ -25,6 +23,8 @@ from droidgate_mappings.model.reachability import (
     capability_verdict,
     component_verdict,
 )
+from droidgate_mappings.model.capability import CapabilityAccess
+from droidgate_mappings.model.findings import Level
 from droidgate_mappings.tables.reach import (
     Agent,
     Interface,

@@ -14,13 +14,13 @@ from droidgate.coverage.scanned import UnitRows
 from droidgate.coverage.shapes import count_parameters, shape_of
 from droidgate.sources.catalogs.rows import AppRow, CapabilityRow, FindingRow, ProblemRow, ProviderRow, Row
 from droidgate.sources.providers import Providers
+from droidgate_mappings.formats.application import Application, Component
 from droidgate_mappings.formats.leniency import crash_report
-from droidgate_mappings.model.application import Application, Component
+from droidgate_mappings.formats.reachability import ComponentFacts, component_facts
 from droidgate_mappings.model.capability import Capability, Effects, Place, Provider, declaration_of
 from droidgate_mappings.model.errors import DroidgateError, InputError
 from droidgate_mappings.model.findings import LINT_LEVELS, Finding
 from droidgate_mappings.model.json_values import Json, canonical_json, digest_of, one_line_json
-from droidgate_mappings.model.reachability import ComponentFacts, component_facts
 from droidgate_mappings.model.types import Frozen
 
 MAX_FINDINGS: Final = 2_000

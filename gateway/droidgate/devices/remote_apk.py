@@ -18,12 +18,12 @@ from dataclasses import dataclass
 from pathlib import Path, PurePosixPath
 from typing import Final
 
-from droidgate.computer.user_folders import cache_folder
 from droidgate.devices.device import DEFAULT_SECONDS, Device, Identity
 from droidgate.devices.errors import TransferError
 from droidgate.devices.packages import InstalledPackage
 from droidgate.devices.sync import FileStatus
 from droidgate_mappings.model.errors import InputError
+from droidgate_mappings.user_folders import cache_folder
 
 BLOCK: Final = 64 * 1024
 MAX_RUN: Final = 64

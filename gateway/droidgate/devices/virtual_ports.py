@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from pathlib import Path
 
-from droidgate.computer.user_folders import state_folder
+from droidgate_mappings.user_folders import state_folder
 
 
 def remember_port(port: int) -> None:

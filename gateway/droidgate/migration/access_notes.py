@@ -7,10 +7,10 @@ from collections.abc import Iterator, Mapping
 from typing import Final
 
 from droidgate_android.manifest_edit import parse_manifest
+from droidgate_mappings.formats.access_words import enabled_words
 from droidgate_mappings.formats.format import Format
-from droidgate_mappings.model.access_words import enabled_words
+from droidgate_mappings.formats.reachability import Protection, protection_of
 from droidgate_mappings.model.capability import Provider
-from droidgate_mappings.model.reachability import Protection, protection_of
 from droidgate_mappings.tables.loading import find_binding
 from droidgate_mappings.text.xml_text import ANDROID, child_elements
 

@@ -10,8 +10,9 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Final
 
-from droidgate_android.projects.project_files import find_encoding, read_project_file
+from droidgate_android.projects.project_files import read_project_file
 from droidgate_mappings.model.errors import InputError, WriteError
+from droidgate_mappings.text.encodings import find_encoding
 
 _MARKS: Final = ((codecs.BOM_UTF16_LE, "utf-16-le"), (codecs.BOM_UTF16_BE, "utf-16-be"))
 _DECLARED: Final = re.compile(rb"(?:\xef\xbb\xbf)?<\?xml[^>]*?encoding\s*=\s*[\"']([A-Za-z0-9._-]+)[\"']")

@@ -20,12 +20,12 @@ from pydantic import Field, ValidationError
 
 from droidgate.calls.targets import last_part
 from droidgate.computer.private_files import exclusive_file, read_private, replace_private
-from droidgate.computer.user_folders import configuration_folder
 from droidgate_mappings.model.errors import DroidgateError, InputError
 from droidgate_mappings.model.json_values import readable_json
 from droidgate_mappings.model.names import NameRule
 from droidgate_mappings.model.types import Frozen
 from droidgate_mappings.text.json_text import WRITTEN, parse_json
+from droidgate_mappings.user_folders import configuration_folder
 
 RULE: Final = NameRule(allowed="[A-Za-z0-9_-]", first="[A-Za-z]", max_length=64)
 """What every client takes: OpenAI's models refuse dots, Gemini 65 characters and a digit at the start."""

@@ -12,8 +12,8 @@ from pathlib import Path
 from typing import Final
 
 from droidgate.computer.private_files import exclusive_file
-from droidgate.computer.user_folders import configuration_folder
 from droidgate_mappings.model.errors import InputError
+from droidgate_mappings.user_folders import configuration_folder
 
 _FILE_NAME: Final = "serve-token"
 _BYTES: Final = 32

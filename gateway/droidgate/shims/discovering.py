@@ -16,7 +16,7 @@ from droidgate_android.apk.signing_keys import SigningKey
 from droidgate_mappings.formats.installed import SHIM_PACKAGE
 from droidgate_mappings.model.errors import DeviceError, DroidgateError, InputError
 from droidgate_shim.builder.shims import build_bare_shim
-from droidgate_shim.builder.source_apps import SourceApp, complete_broadcast
+from droidgate_shim.builder.source_app import SourceApp, complete_broadcast
 
 ASK: Final = "ask an app by broadcast for its tools"
 

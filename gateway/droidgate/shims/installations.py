@@ -8,6 +8,7 @@ from pathlib import Path
 from typing import Final
 
 from droidgate.devices.packages import InstalledPackage
+from droidgate.shims.building import BuildRequest, Key, Report, chosen_key, known_key, unused_apps
 from droidgate.shims.discovering import ask_broadcast_apps
 from droidgate.shims.installing import Installation, install_shim, remove_shim, set_up_shim
 from droidgate.shims.place import InstalledShim, ShimPlace, installed_shims
@@ -22,6 +23,7 @@ from droidgate.shims.scopes import (
 )
 from droidgate.shims.shell_identity import needs_identity, release_identity, set_up_identity
 from droidgate.shims.shim_facts import ShimFacts, facts_of, installed_facts, read_shim_facts
+from droidgate.shims.source_apps import read_source_apps
 from droidgate.shims.steps import Step
 from droidgate.sources.spelling import DEVICE_SCHEME
 from droidgate_android.projects.project_files import read_project_file
@@ -29,10 +31,9 @@ from droidgate_mappings.formats.installed import SHIM_PACKAGE, is_shim
 from droidgate_mappings.model.errors import DeviceError, InputError, UsageError
 from droidgate_mappings.model.findings import Finding
 from droidgate_mappings.text.suggestions import suggest_name
-from droidgate_shim.builder.building import BuildRequest, Key, Report, chosen_key, known_key, unused_apps
 from droidgate_shim.builder.protocols import LeftOut, check_something_is_left, choose_protocols
 from droidgate_shim.builder.shims import build_shims
-from droidgate_shim.builder.source_apps import SourceApp, read_source_apps
+from droidgate_shim.builder.source_app import SourceApp
 
 _MOST_NAMED: Final = 10
 _MAX_APK: Final = 512 * 1024 * 1024

@@ -6,6 +6,7 @@ from collections.abc import Collection, Mapping
 from os import PathLike, fspath
 from pathlib import Path
 
+from droidgate.shims.building import BuildRequest, ignore
 from droidgate.shims.calling import ShimAnswer, call_shim
 from droidgate.shims.doctor import Check, examine
 from droidgate.shims.granting import GrantChange, grant_capabilities, revoke_capabilities
@@ -21,7 +22,6 @@ from droidgate.shims.place import InstalledShim, installed_shims, place_of
 from droidgate.shims.sync_runs import Synced, carry_out, plan_sync
 from droidgate.sources.phones import ReadablePhone
 from droidgate_mappings.model.json_values import Json
-from droidgate_shim.builder.building import BuildRequest, ignore
 
 
 class PhoneShims:

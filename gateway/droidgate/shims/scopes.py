@@ -13,12 +13,12 @@ from typing import Final, Literal
 
 from pydantic import ValidationError
 
-from droidgate.computer.user_folders import state_folder
 from droidgate.devices.device import Device
 from droidgate.shims.place import InstalledShim
 from droidgate_mappings.formats.installed import SHIM_PACKAGE
 from droidgate_mappings.model.errors import WriteError
 from droidgate_mappings.model.types import Frozen
+from droidgate_mappings.user_folders import state_folder
 from droidgate_shim.builder.shims import ShimOptions
 
 ALL_APPS: Final = None

@@ -11,8 +11,8 @@ from droidgate.sources.manifest import Manifest, ManifestReader, merge_manifests
 from droidgate.sources.manifest_merge import LibraryManifest, ManifestMerger
 from droidgate.sources.resources import ResourceFile, SourceResources, SourceSet
 from droidgate_android.projects.gradle_text import GradleFile
+from droidgate_mappings.formats.application import Application, Component, names_pointed_to
 from droidgate_mappings.formats.leniency import ReadingContext
-from droidgate_mappings.model.application import Application, Component, names_pointed_to
 from droidgate_mappings.model.capability import Place
 from droidgate_mappings.model.errors import InputError
 from droidgate_mappings.model.findings import Finding, Level, finding_code

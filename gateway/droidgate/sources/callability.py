@@ -7,8 +7,8 @@ from dataclasses import dataclass, replace
 from droidgate.sources.device import InstalledApp, PhoneReading
 from droidgate_mappings.formats.format import Format, load_formats
 from droidgate_mappings.formats.installed import CallRoute
+from droidgate_mappings.formats.reachability import SHIM, Verdict, interface_of, provider_verdict, verdict_of
 from droidgate_mappings.model.capability import Provider
-from droidgate_mappings.model.reachability import SHIM, Verdict, interface_of, provider_verdict, verdict_of
 
 
 @dataclass(frozen=True, slots=True)
@@ -27,7 +27,9 @@ class Callability:
 
 
 def callability_of(provider: Provider, app: InstalledApp, phone: PhoneReading) -> Callability:
-    """Return whether and how a provider could be called, by the rule of `droidgate_mappings.model.reachability`."""
+    """Return whether and how a provider could be called, by the rule of
+    `droidgate_mappings.formats.reachability`.
+    """
     verdict = provider_verdict(provider, app.application, SHIM, phone.facts.sdk)
     interface = interface_of(provider)
     verdicts = [(other.id, verdict_of(other, interface).closed_because) for other in provider.capabilities]

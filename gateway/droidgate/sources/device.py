@@ -14,7 +14,6 @@ from contextlib import suppress
 from dataclasses import dataclass, field, replace
 from typing import Final
 
-from droidgate.computer.user_folders import cache_folder
 from droidgate.devices.components import ComponentKind, query_components
 from droidgate.devices.device import Device, open_device
 from droidgate.devices.errors import (
@@ -43,6 +42,7 @@ from droidgate.sources.spelling import DEVICE_SCHEME
 from droidgate_android.apk.application import read_application, read_identity
 from droidgate_android.apk.reader import Apk, open_apk
 from droidgate_android.apk.xml_tree import XmlElement
+from droidgate_mappings.formats.application import Application
 from droidgate_mappings.formats.format import Format, load_formats
 from droidgate_mappings.formats.installed import (
     ComponentQuery,
@@ -52,12 +52,12 @@ from droidgate_mappings.formats.installed import (
     is_shim,
     own_app,
 )
-from droidgate_mappings.model.application import Application
 from droidgate_mappings.model.capability import Provider
 from droidgate_mappings.model.errors import DeviceError, DroidgateError, InputError, UsageError
 from droidgate_mappings.model.findings import Finding
 from droidgate_mappings.model.json_values import Json
 from droidgate_mappings.text.suggestions import suggest_name
+from droidgate_mappings.user_folders import cache_folder
 
 _FOLDER: Final = "installed-applications"
 _SHELL_KINDS: Final[Mapping[str, ComponentKind]] = {

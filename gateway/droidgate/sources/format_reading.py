@@ -16,10 +16,10 @@ from droidgate.sources.source_code import (
     report_elsewhere,
     report_variant_code,
 )
+from droidgate_mappings.formats.application import Application
 from droidgate_mappings.formats.format import Format, Reading, SourceFile, detect_format, load_formats
 from droidgate_mappings.formats.installed import InstalledState
 from droidgate_mappings.formats.leniency import ReadingContext, crash_report
-from droidgate_mappings.model.application import Application
 from droidgate_mappings.model.capability import Provider
 from droidgate_mappings.model.errors import DroidgateError, InputError
 from droidgate_mappings.model.findings import Finding

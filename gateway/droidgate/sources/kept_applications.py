@@ -21,7 +21,7 @@ from typing import Any, Final, Literal, TypeVar
 
 from pydantic import TypeAdapter, ValidationError
 
-from droidgate_mappings.model.application import Application, Component, Query, Resources, TextFile
+from droidgate_mappings.formats.application import Application, Component, Query, Resources, TextFile
 from droidgate_mappings.model.capability import Place
 from droidgate_mappings.model.errors import BudgetError, InputError
 from droidgate_mappings.model.findings import Finding

@@ -12,8 +12,7 @@ from lxml import etree
 from droidgate.sources.manifest_facts import ManifestFacts, read_facts
 from droidgate.sources.manifest_merge import FILE_MARK
 from droidgate.sources.resources import SourceResources
-from droidgate_mappings.formats.leniency import ReadingContext
-from droidgate_mappings.model.application import (
+from droidgate_mappings.formats.application import (
     COMPONENT_TAGS,
     DEFAULT_PROTECTION,
     Component,
@@ -22,6 +21,7 @@ from droidgate_mappings.model.application import (
     MetaData,
     MetaValue,
 )
+from droidgate_mappings.formats.leniency import ReadingContext
 from droidgate_mappings.model.capability import Place
 from droidgate_mappings.model.errors import InputError
 from droidgate_mappings.text.aapt_text import (

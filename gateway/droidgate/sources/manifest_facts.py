@@ -8,7 +8,7 @@ from dataclasses import dataclass, replace
 from typing import Any, Final
 
 from droidgate_android.projects.gradle_text import GradleFile
-from droidgate_mappings.model.application import Query
+from droidgate_mappings.formats.application import Query
 from droidgate_mappings.text.xml_text import TOOLS, Element, child_elements
 
 ReadText = Callable[[Element, str], str | None]

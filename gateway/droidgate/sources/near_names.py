@@ -7,8 +7,8 @@ from collections.abc import Iterable, Iterator
 from difflib import get_close_matches
 from typing import Final
 
+from droidgate_mappings.formats.application import Application, Component
 from droidgate_mappings.formats.format import Format
-from droidgate_mappings.model.application import Application, Component
 from droidgate_mappings.model.capability import Place
 from droidgate_mappings.model.findings import Finding, Level, finding_code
 

@@ -24,8 +24,8 @@ from droidgate_android.apk.files import MemorySource
 from droidgate_android.apk.pack import pack
 from droidgate_android.apk.reader import Apk, open_apk
 from droidgate_android.apk.signing_keys import SigningKey, make_key
+from droidgate_mappings.formats.application import Application
 from droidgate_mappings.formats.format import load_formats
-from droidgate_mappings.model.application import Application
 from droidgate_mappings.model.capability import Provider
 from droidgate_mappings.model.errors import DroidgateError, InputError, UsageError
 from droidgate_mappings.model.findings import Finding

@@ -6,7 +6,7 @@ from collections.abc import Iterable, Iterator
 from dataclasses import dataclass, replace
 
 from droidgate.sources.choosing import chosen_providers, described_providers
-from droidgate_mappings.model.application import Application
+from droidgate_mappings.formats.application import Application
 from droidgate_mappings.model.capability import Provider
 from droidgate_mappings.model.errors import InputError
 from droidgate_mappings.model.findings import Finding

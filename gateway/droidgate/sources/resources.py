@@ -13,7 +13,7 @@ from dataclasses import dataclass
 from typing import Final
 
 from droidgate.sources.spelling import join_shown
-from droidgate_mappings.model.application import MetaValue, TextFile
+from droidgate_mappings.formats.application import MetaValue, TextFile
 from droidgate_mappings.model.capability import Place
 from droidgate_mappings.model.errors import InputError
 from droidgate_mappings.text.aapt_text import (
@@ -75,7 +75,8 @@ class ResourceFile:
 
 
 class SourceResources:
-    """Resources and assets of source sets, as `droidgate_mappings.model.application.Resources` asks for them.
+    """Resources and assets of source sets, as `droidgate_mappings.formats.application.Resources` asks for
+    them.
 
     Args:
         source_sets: The overlay first, `main` last.

@@ -14,9 +14,9 @@ from typing import TYPE_CHECKING, Final
 from droidgate.sources.android_project import Module
 from droidgate.sources.build_layout import GENERATED
 from droidgate.sources.resources import SourceSet
+from droidgate_mappings.formats.application import Application
 from droidgate_mappings.formats.format import CodeReader, Format, SourceFile, load_formats
 from droidgate_mappings.formats.leniency import ReadingContext
-from droidgate_mappings.model.application import Application
 from droidgate_mappings.model.capability import CapabilitySet, ComponentAccess, Place, Provider
 from droidgate_mappings.model.errors import BudgetError, InputError
 from droidgate_mappings.model.findings import Finding, Level, finding_code

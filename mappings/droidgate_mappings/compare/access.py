@@ -13,8 +13,8 @@ from droidgate_mappings.compare.changes import (
     Change,
     Weight,
 )
+from droidgate_mappings.formats.reachability import enabled_configurations
 from droidgate_mappings.model.capability import Capability, Provider
-from droidgate_mappings.model.reachability import enabled_configurations
 from droidgate_mappings.text.configured_flags import joined_qualifiers, value_for_qualifier
 
 

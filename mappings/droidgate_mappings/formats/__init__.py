@@ -1,1 +1,1 @@
-"""What a format is: its flags, what it reads and writes, how its capabilities are called, and the registry."""
+"""What a format is: its flags, what it reads, writes and calls, and the registry of formats."""

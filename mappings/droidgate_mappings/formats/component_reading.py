@@ -6,8 +6,8 @@ import re
 from collections.abc import Collection, Mapping
 from typing import Final, Literal
 
+from droidgate_mappings.formats.application import Application, Component
 from droidgate_mappings.formats.leniency import ReadingContext
-from droidgate_mappings.model.application import Application, Component
 from droidgate_mappings.model.capability import ComponentAccess
 from droidgate_mappings.model.json_values import Json
 from droidgate_mappings.text.configured_flags import is_qualifier, joined_qualifiers

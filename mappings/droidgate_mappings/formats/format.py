@@ -11,6 +11,7 @@ from importlib import import_module
 from importlib.metadata import entry_points
 from typing import Any, Literal
 
+from droidgate_mappings.formats.application import Application, Component
 from droidgate_mappings.formats.installed import (
     CallRoute,
     ComponentQuery,
@@ -21,7 +22,6 @@ from droidgate_mappings.formats.installed import (
 from droidgate_mappings.formats.leniency import ReadingContext
 from droidgate_mappings.formats.shell_calls import ShellCalls
 from droidgate_mappings.formats.shim_backend import ShimBackend
-from droidgate_mappings.model.application import Application, Component
 from droidgate_mappings.model.capability import Capability, Provider
 from droidgate_mappings.model.errors import InputError, UsageError
 from droidgate_mappings.model.findings import Finding
@@ -268,7 +268,7 @@ class Format:
     find_silent: Callable[[Application], tuple[Provider, ...]] | None = None
     call_routes: Callable[[Provider, DeviceFacts], tuple[CallRoute, ...]] | None = None
     shell_calls: Callable[[], ShellCalls] | None = None
-    shim_backend: Callable[[], ShimBackend] | None = None
+    shim_backend: Callable[[], ShimBackend[Any]] | None = None
     shim_frontends: Mapping[str, Callable[[ShimOffer], Advertised]] = field(default_factory=dict)
     what_would_find: Callable[[Provider], str | None] | None = None
     code: CodeReader | None = None

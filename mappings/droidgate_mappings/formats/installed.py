@@ -1,7 +1,7 @@
 """What a running phone says of an installed app, and how its capabilities could be called from outside.
 
-A format declares what it wants to know (`droidgate_mappings.formats.format.Format`); a source that has a phone asks for it.
-So no format knows adb, and no source knows a format.
+A format declares what it wants to know (`droidgate_mappings.formats.format.Format`); a source that has a
+phone asks for it. So no format knows adb, and no source knows a format.
 """
 
 from __future__ import annotations
@@ -10,7 +10,7 @@ from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
 from typing import Final, Literal
 
-from droidgate_mappings.model.application import ComponentKind
+from droidgate_mappings.formats.application import ComponentKind
 from droidgate_mappings.model.json_values import Json
 
 

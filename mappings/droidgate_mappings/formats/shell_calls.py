@@ -1,7 +1,8 @@
 """Calls that Android's own shell can make: what a format says of them, without input and output.
 
-A format turns a call into a command and the command's output into a result (`droidgate_mappings.formats.format.Format`);
-`droidgate.calls` sends it. So no format knows adb, and no sender knows a format.
+A format turns a call into a command and the command's output into a result
+(`droidgate_mappings.formats.format.Format`); `droidgate.calls` sends it. So no format knows adb, and no
+sender knows a format.
 """
 
 from __future__ import annotations

@@ -7,15 +7,15 @@ call (`droidgate_mappings.formats.format.Format.shim_backend`). So the shim's bu
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from typing import TYPE_CHECKING, Protocol
+from typing import Protocol, TypeVar
 
+from droidgate_mappings.formats.application import Component
 from droidgate_mappings.formats.leniency import ReadingContext
-from droidgate_mappings.model.application import Component
 from droidgate_mappings.model.capability import Capability, Provider
 from droidgate_mappings.model.json_values import Json
 
-if TYPE_CHECKING:
-    from droidgate_android.apk.reader import Apk
+AppFiles_contra = TypeVar("AppFiles_contra", contravariant=True)
+"""What holds the files of an app; the built-in formats read a `droidgate_android.apk.reader.Apk`."""
 
 DiscoveredTool = tuple[str, str | None, str | None]
 """What a component's own listing says of one tool: name, description, and the JSON text of its parameters."""
@@ -42,7 +42,7 @@ class ToolListing(Protocol):
         """Return the digest of a listing, as the shim on the phone makes it."""
 
 
-class ShimBackend(Protocol):
+class ShimBackend(Protocol[AppFiles_contra]):
     """How a shim calls the capabilities of one format."""
 
     @property
@@ -63,7 +63,7 @@ class ShimBackend(Protocol):
     def hides_parameters(self, provider: Provider) -> bool:
         """Return whether a provider's file says nothing of parameters that its capabilities may have."""
 
-    def digest(self, apk: Apk, component: Component) -> str:
+    def digest(self, apk: AppFiles_contra, component: Component) -> str:
         """Return the digest of what a component declares, as the shim on the phone makes it.
 
         Raises:

@@ -94,7 +94,7 @@ def resource_name(identifier: int) -> str | None:
 
 
 def _read_lines(name: str) -> list[str]:
-    text = files("droidgate_mappings").joinpath("android", name).read_text(encoding="utf-8")
+    text = files("droidgate_mappings.tables").joinpath("android", name).read_text(encoding="utf-8")
     return text.split("\n")[:-1]
 
 

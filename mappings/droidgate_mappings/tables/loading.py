@@ -23,8 +23,8 @@ class DialectTable(Frozen):
         id: Stable id.
         summary: One line for users.
         wire: Ids of the wire dialects that belong to it, most usual first.
-        interface: In which way its capabilities are called (`droidgate_mappings.tables.reach`), None where only the
-            protocol's own agent calls them.
+        interface: In which way its capabilities are called (`droidgate_mappings.tables.reach`), None where
+            only the protocol's own agent calls them.
         readable: It has a static descriptor.
         not_read_because: Why it is not read, where it is not.
         not_written_because: Why it is not written, where there is no capacity.
@@ -139,7 +139,7 @@ def read_toml(name: str) -> dict[str, Any]:
     Args:
         name: Path below the package, such as `formats/mmcp.toml`.
     """
-    return tomllib.loads(files("droidgate_mappings").joinpath(name).read_text(encoding="utf-8"))
+    return tomllib.loads(files("droidgate_mappings.tables").joinpath(name).read_text(encoding="utf-8"))
 
 
 def load_table(name: str, model: type[Table], check: Callable[[Table], None] | None = None) -> Table:
@@ -201,7 +201,7 @@ def _complete(rows: dict[str, dict[str, Any]]) -> dict[str, dict[str, Any]]:
 @cache
 def find_format_tables(format_id: str) -> FormatTables | None:
     """Return a format's tables, None where it has none here."""
-    if not files("droidgate_mappings").joinpath(f"formats/{format_id}.toml").is_file():
+    if not files("droidgate_mappings.tables").joinpath(f"formats/{format_id}.toml").is_file():
         return None
     return load_format_tables(format_id)
 
@@ -220,7 +220,7 @@ def load_divergences() -> dict[str, DivergenceRow]:
         ValueError: a row does not fit the schema, or an id stands twice.
     """
     rows: dict[str, DivergenceRow] = {}
-    folder = files("droidgate_mappings").joinpath("divergences")
+    folder = files("droidgate_mappings.tables").joinpath("divergences")
     for file in sorted(folder.iterdir(), key=lambda path: path.name):
         if not file.name.endswith(".toml"):
             continue

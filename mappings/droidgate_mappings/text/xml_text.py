@@ -10,8 +10,8 @@ from typing import Final
 
 from lxml import etree
 
-from droidgate_android.projects.project_files import find_encoding
 from droidgate_mappings.model.errors import BudgetError, InputError
+from droidgate_mappings.text.encodings import find_encoding
 
 MAX_BYTES: Final = 8 * 1024 * 1024
 MAX_ELEMENTS: Final = 200_000

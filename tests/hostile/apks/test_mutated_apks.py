@@ -13,9 +13,9 @@ import pytest
 from droidgate_android.apk.application import read_application
 from droidgate_android.apk.budgets import Budget, Limits
 from droidgate_android.apk.bundle_files import open_app
+from droidgate_mappings.formats.application import Application
 from droidgate_mappings.formats.format import load_formats
 from droidgate_mappings.formats.leniency import ReadingContext
-from droidgate_mappings.model.application import Application
 from droidgate_mappings.model.errors import InputError
 from hand_made_apks import axml, element, whole_app, zip_of
 

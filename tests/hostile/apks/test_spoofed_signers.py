@@ -8,12 +8,12 @@ from zipfile import ZipFile
 
 import pytest
 
+from droidgate.shims.source_apps import read_source_apps
 from droidgate_android.apk.budgets import Limits
 from droidgate_android.apk.reader import open_apk
 from droidgate_android.apk.signatures import ApkSignature, verify_signature
 from droidgate_android.apk.signing import _v1_files, sign_apk
 from droidgate_mappings.model.errors import InputError
-from droidgate_shim.builder.source_apps import read_source_apps
 from hand_made_apks import whole_app, zip_of
 from hostile.apks.made_signatures import (
     DEVELOPMENT,

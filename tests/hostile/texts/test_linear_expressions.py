@@ -19,21 +19,21 @@ MOST_GROWTH: Final = 8
 
 BOUNDED: Final = {
     "gateway/droidgate/devices/listing.py": "_LINE: a line has at most 1,024 characters",
-    "adapters/droidgate_android/projects/gradle_statements.py": "_LAST_WORD: a header has at most 256 characters",
+    "adapters/droidgate_android/projects/gradle_statements.py": "_LAST_WORD: headers have 256 characters",
 }
 BOUNDED_PATTERNS: Final = ("(?P<serial>", "[\\\"'`]?(\\w[\\w-]*)[\\\"'`]?")
 
 COMPUTED: Final = {
-    "adapters/droidgate_android/apk/resource_qualifiers.py": "numbers of bounded length in a word of a folder's name",
-    "adapters/droidgate_android/app_search/listing.py": "shell texts of the mappings, tested below",
-    "adapters/droidgate_appfunctions/printed_listing.py": "shell texts of the mappings, tested below",
+    "adapters/droidgate_android/apk/resource_qualifiers.py": "numbers of bounded length in a folder's name",
+    "adapters/droidgate_android/app_search/listing.py": "shell texts, tested below",
+    "adapters/droidgate_appfunctions/printed_listing.py": "shell texts, tested below",
     "mappings/droidgate_mappings/model/names.py": "one class of characters each",
     "mappings/droidgate_mappings/text/configured_flags.py": "fixed patterns without repetition over names",
     "mappings/droidgate_mappings/text_safety/hidden.py": "one class of characters",
-    "mappings/droidgate_mappings/text_safety/phrase_words.py": "words, and one class of letters for each script",
+    "mappings/droidgate_mappings/text_safety/phrase_words.py": "words; one class of letters for each script",
     "mappings/droidgate_mappings/text_safety/phrases.py": "the phrases, tested below",
-    "adapters/droidgate_appfunctions/shell_output.py": "shell texts of the mappings, tested below",
-    "mappings/droidgate_mappings/tables/app_functions/__init__.py": "shell texts of the mappings, tested below",
+    "adapters/droidgate_appfunctions/shell_output.py": "shell texts, tested below",
+    "mappings/droidgate_mappings/tables/app_functions/__init__.py": "shell texts, tested below",
     # The virtual phone runs what its own user types: the search of the sample apps.
     "device_shim/droidgate_phone/apps/pdf_tools.py": "an escaped text",
     "device_shim/droidgate_phone/apps/schema_check.py": "the sample app's own schema",

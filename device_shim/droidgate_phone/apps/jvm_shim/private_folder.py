@@ -9,8 +9,8 @@ import sys
 from pathlib import Path
 from typing import Final
 
-from droidgate.computer.user_folders import cache_folder
 from droidgate_mappings.model.errors import UsageError
+from droidgate_mappings.user_folders import cache_folder
 
 _WRITABLE_BY_OTHERS: Final = stat.S_IWGRP | stat.S_IWOTH
 

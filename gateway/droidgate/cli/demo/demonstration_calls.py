@@ -18,6 +18,7 @@ from droidgate.shims.installing import install_shim
 from droidgate.shims.place import ShimPlace, place_of
 from droidgate.shims.shell_identity import set_up_identity
 from droidgate.shims.shim_facts import facts_of
+from droidgate.shims.source_apps import read_source_apps
 from droidgate_android.apk.signing_keys import SigningKey
 from droidgate_mappings.formats.installed import SHIM_PACKAGE, SHIM_PREFIX
 from droidgate_mappings.model.capability import Provider
@@ -30,7 +31,7 @@ from droidgate_phone.intents import ComponentName
 from droidgate_phone.sample_packages import REPORT, REPORT_PAGES, report
 from droidgate_shim.builder.advertising import frontends_on_request
 from droidgate_shim.builder.shims import BuiltShim, ShimOptions, build_shims
-from droidgate_shim.builder.source_apps import SourceApp, read_source_apps
+from droidgate_shim.builder.source_app import SourceApp
 
 if TYPE_CHECKING:
     from droidgate.cli.demo.demonstration_phone import DemonstrationPhone

@@ -15,8 +15,8 @@ from droidgate.calls.subjects import NamePattern
 from droidgate.cli.demo.demonstration_calls import shorten
 from droidgate.cli.output.pages import Line, Table, show
 from droidgate.computer.optional_packages import install_command, need
-from droidgate.computer.user_folders import HOME_VARIABLE
 from droidgate_mappings.model.errors import UsageError
+from droidgate_mappings.user_folders import HOME_VARIABLE
 
 if TYPE_CHECKING:
     from droidgate.devices.device import Device

@@ -8,8 +8,8 @@ from typing import TYPE_CHECKING, Final
 from droidgate.cli.output.pages import Block, Heading, Line
 from droidgate.cli.output.safe_text import one_line
 from droidgate.sources.providers import Providers
+from droidgate_mappings.formats.application import Application, Query
 from droidgate_mappings.formats.format import load_formats
-from droidgate_mappings.model.application import Application, Query
 
 if TYPE_CHECKING:
     from droidgate.cli.output.documents import InspectedApp

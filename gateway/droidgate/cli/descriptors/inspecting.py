@@ -12,7 +12,7 @@ from droidgate.cli.output.pages import Block, Heading, Line, amount, show
 from droidgate.cli.output.summaries import provider_page
 from droidgate.cli.reading import read_all
 from droidgate.sources.providers import Providers
-from droidgate_mappings.model.application import Application
+from droidgate_mappings.formats.application import Application
 from droidgate_mappings.model.capability import CapabilitySet
 
 

@@ -16,10 +16,10 @@ from droidgate.cli.reading import print_problem
 from droidgate.sources.callability import Callability, callability_of, finder_of
 from droidgate.sources.device import InstalledApp, PhoneReading
 from droidgate_mappings.formats.installed import own_app
+from droidgate_mappings.formats.reachability import REPORTED_AS_DISABLED
 from droidgate_mappings.model.capability import Provider
 from droidgate_mappings.model.errors import InputError
 from droidgate_mappings.model.findings import Finding, Level
-from droidgate_mappings.model.reachability import REPORTED_AS_DISABLED
 from droidgate_mappings.tables.android_names import android_name
 from droidgate_mappings.text_safety.marks import text_marks
 

@@ -1,7 +1,7 @@
 """Text from apps, shown as text: nothing in it can steer a terminal or hide.
 
-Names and descriptions come from apps and are data. Their hidden characters (`droidgate_mappings.text_safety`), tabs
-and line ends are shown by their code.
+Names and descriptions come from apps and are data. Their hidden characters
+(`droidgate_mappings.text_safety`), tabs and line ends are shown by their code.
 """
 
 from __future__ import annotations

@@ -11,12 +11,12 @@ import os
 from dataclasses import asdict, dataclass
 from pathlib import Path
 
-from droidgate.computer.user_folders import state_folder
 from droidgate.devices.errors import DeadlineError, NoDeviceError, ServerUnreachableError
 from droidgate.devices.server import AdbServer, ServerAddress
 from droidgate_android.projects.project_files import read_project_file
 from droidgate_mappings.model.errors import DeviceError, InputError
 from droidgate_mappings.text.json_text import parse_json
+from droidgate_mappings.user_folders import state_folder
 from droidgate_phone.transport.local_users import can_be_known
 
 

@@ -22,13 +22,13 @@ from droidgate.cli.output.marking import marks_page
 from droidgate.cli.output.pages import Block, Heading, Line, file_lines, print_file_notes, print_note, show
 from droidgate.cli.output.safe_text import one_line
 from droidgate.cli.shim.documents import BuiltShimRecord, ShimBuildDocument, ShimKey
+from droidgate.shims.building import BuildRequest, Key, ShimBuild, build_from, chosen_key
 from droidgate_mappings.model.findings import Finding
 from droidgate_mappings.output_folder import Status, path_below, write_files
-from droidgate_shim.builder.building import BuildRequest, Key, ShimBuild, build_from, chosen_key
 from droidgate_shim.builder.protocols import LeftOut
 from droidgate_shim.builder.shim_manifest import PermissionUse
 from droidgate_shim.builder.shims import BuiltShim
-from droidgate_shim.builder.source_apps import SourceApp
+from droidgate_shim.builder.source_app import SourceApp
 from droidgate_shim.builder.text_checks import COMMANDING_TEXT, HIDDEN_TEXT
 
 _MOST_NAMED: Final = 4

@@ -158,7 +158,7 @@ def _build(  # noqa: PLR0913
     permission that a shim asks for is listed with the capabilities that need it.
     """
     from droidgate.cli.shim.building import build_and_report
-    from droidgate_shim.builder.building import BuildRequest
+    from droidgate.shims.building import BuildRequest
 
     request = BuildRequest(
         sources=tuple(sources),
@@ -203,8 +203,8 @@ def _install(  # noqa: PLR0913
     unless you say so.
     """
     from droidgate.cli.shim.installing import install_and_report
+    from droidgate.shims.building import BuildRequest
     from droidgate.shims.installations import InstallRequest
-    from droidgate_shim.builder.building import BuildRequest
 
     build = BuildRequest(
         sources=tuple(sources or ()),

@@ -12,7 +12,7 @@ from dataclasses import dataclass
 from enum import StrEnum
 from typing import Final
 
-from droidgate_mappings.model.application import Application, Component
+from droidgate_mappings.formats.application import Application, Component
 from droidgate_mappings.model.capability import Capability, CapabilityAccess, ComponentAccess, Provider, State
 from droidgate_mappings.tables.loading import find_format_tables
 from droidgate_mappings.tables.reach import Interface, load_permission_levels, load_reach

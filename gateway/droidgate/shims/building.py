@@ -7,6 +7,7 @@ from dataclasses import dataclass, field
 from os import PathLike, fspath
 from pathlib import Path
 
+from droidgate.shims.source_apps import read_source_apps
 from droidgate_android.apk.signing_keys import SigningKey, key_path, load_key, load_or_make_key
 from droidgate_shim.builder.protocols import (
     LeftOut,
@@ -15,7 +16,7 @@ from droidgate_shim.builder.protocols import (
     chosen_protocols,
 )
 from droidgate_shim.builder.shims import BuiltShim, ShimOptions, build_shims
-from droidgate_shim.builder.source_apps import SourceApp, read_source_apps
+from droidgate_shim.builder.source_app import SourceApp
 
 Report = Callable[[str], None]
 """Is called with a line for a person, such as what is done now."""

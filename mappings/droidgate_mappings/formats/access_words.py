@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 from typing import Final
 
-from droidgate_mappings.model.reachability import Enabled, enabled_configurations
+from droidgate_mappings.formats.reachability import Enabled, enabled_configurations
 from droidgate_mappings.tables.android_names import android_name
 
 _VERSION: Final = re.compile(r"v(\d{1,5})", re.ASCII)
