@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import ast
 import importlib.util
+import re
 import tomllib
 from pathlib import Path
 from typing import Final
@@ -20,6 +21,8 @@ _COLOURS: Final = {
     "mappings": ("#fef3e0", "#c98a2b"),
     "device_shim": ("#f3e8fd", "#8e5fbf"),
 }
+_DRAWN_WHOLE: Final = {"droidgate_phone"}
+"""Its own layers are of no interest to the rest: nothing else enters them."""
 _WIDTH: Final = 1000
 _ROW: Final = 46
 _TOP: Final = 48
@@ -34,12 +37,25 @@ text {{ font: 13px sans-serif; fill: #1f2933 }}
 
 
 def layers() -> list[list[str]]:
-    """Return the packages of each layer that exist, the top layer first."""
+    """Return the packages of each layer, and the rooms of those that have layers, the top layer first."""
     with (CHECKOUT / "pyproject.toml").open("rb") as file:
         contracts = tomllib.load(file)["tool"]["importlinter"]["contracts"]
-    (texts,) = [contract["layers"] for contract in contracts if contract["name"] == "Layers of the house"]
-    rows = [[name.strip(" ()") for name in text.split("|")] for text in texts]
-    return [found for row in rows if (found := [name for name in row if _file_of(name) is not None])]
+    (floors,) = [item["layers"] for item in contracts if item["name"].startswith("Four floors")]
+    rooms = {item["containers"][0]: item["layers"] for item in contracts if "containers" in item}
+    rows = []
+    for row in map(_names_in, floors):
+        with_rooms = [name for name in row if name in rooms and name not in _DRAWN_WHOLE]
+        if whole := [name for name in row if name not in with_rooms]:
+            rows.append(whole)
+        for name in with_rooms:
+            rows += [[f"{name}.{room}" for room in _names_in(text)] for text in rooms[name]]
+            [f"{name}.{room}" for room in _names_in(text)] for name in with_rooms for text in rooms[name]
+        ]
+    return rows
+
+
+def _names_in(row: str) -> list[str]:
+    return [name.strip(" ()") for name in re.split("[|:]", row)]
 
 
 def draw_layers() -> str:

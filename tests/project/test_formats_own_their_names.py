@@ -23,13 +23,13 @@ NAMED = {
     "droidgate/cli/shim/shim_command.py": "words of an option, which --help prints without loading formats",
     "droidgate_shim/builder/shim_manifest.py": "kinds of the engine's backends, as routes.json has them",
     "droidgate_shim/engine/routes.py": "kinds of the engine's backends, as routes.json has them",
-    "droidgate_shim/host/shim_facts.py": "kinds of the engine's backends, as routes.json has them",
+    "droidgate/shims/shim_facts.py": "kinds of the engine's backends, as routes.json has them",
 }
 """Modules in which a text equals the id of a format, and why it is not a list of formats."""
 
 IMPORTED = {
-    "droidgate/calling/commands.py": "lists of MobileAgent's commands, which no other protocol has",
-    "droidgate/calling/targets.py": "commands of the phone itself, which no app declares",
+    "droidgate/calls/commands.py": "lists of MobileAgent's commands, which no other protocol has",
+    "droidgate/calls/targets.py": "commands of the phone itself, which no app declares",
     "droidgate/cli/calls/calling_commands.py": "prints what MobileAgent's commands did",
     **dict.fromkeys(
         (f"droidgate/serving/{name}.py" for name in _SERVING),
@@ -39,7 +39,7 @@ IMPORTED = {
         (f"droidgate_shim/engine/{name}.py" for name in _ENGINE), "the engine speaks by the adapters' wires"
     ),
     "droidgate/serving/mobile_agent/server.py": "an MCP server names the revisions as that adapter does",
-    "droidgate_shim/host/calling.py": "a call over the host route is a request of Mobile-MCP",
+    "droidgate/shims/calling.py": "a call over the host route is a request of Mobile-MCP",
     "droidgate_shim/builder/routes.py": "every shim has a Mobile-MCP descriptor that its routes fit",
     "droidgate_shim/builder/shim_manifest.py": "actions of what is called are the protocols' own",
 }

@@ -22,6 +22,7 @@ PACKAGES = {
     "droidgate_appfunctions": "adapters",
     "droidgate_mcp": "adapters",
     "droidgate_observed": "adapters",
+    "droidgate_android": "adapters",
     "droidgate_function_calling": "adapters",
     "droidgate_mobile_agent": "adapters",
     "droidgate_mappings": "mappings",
