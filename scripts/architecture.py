@@ -49,8 +49,6 @@ def layers() -> list[list[str]]:
             rows.append(whole)
         for name in with_rooms:
             rows += [[f"{name}.{room}" for room in _names_in(text)] for text in rooms[name]]
-            [f"{name}.{room}" for room in _names_in(text)] for name in with_rooms for text in rooms[name]
-        ]
     return rows
 
 
