@@ -23,9 +23,9 @@ from droidgate.devices.server import AdbServer, ServerAddress
 from droidgate.shims.installing import install_archive, install_shim
 from droidgate.shims.place import place_of
 from droidgate.shims.shim_facts import ShimFacts, facts_of
+from droidgate.shims.source_apps import read_source_apps
 from droidgate_android.apk.pack import pack_project
 from droidgate_android.apk.signing_keys import SigningKey, load_or_make_key, make_key
-from droidgate.shims.source_apps import read_source_apps
 from droidgate_phone.phone import VirtualPhone, start_phone
 from droidgate_phone.sample_apps import sample_apps_directory
 from droidgate_phone.sample_packages import sample_packages, signing_key

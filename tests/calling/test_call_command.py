@@ -16,8 +16,8 @@ from droidgate.calls.requests import CallRequest
 from droidgate.cli.calls.calling import CallOptions, call_and_report
 from droidgate.cli.output.json_output import schema_of
 from droidgate.cli.published import PUBLISHED
-from droidgate.computer.user_folders import configuration_folder
 from droidgate_mappings.model.errors import DeviceError
+from droidgate_mappings.user_folders import configuration_folder
 
 CREATE = "NotesService#createNote"
 

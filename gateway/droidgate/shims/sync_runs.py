@@ -7,8 +7,8 @@ from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from pathlib import Path
 
-from droidgate.shims.discovering import Asked, ask_broadcast_apps
 from droidgate.shims.building import Key, Report, chosen_key, unused_apps
+from droidgate.shims.discovering import Asked, ask_broadcast_apps
 from droidgate.shims.installations import Ready, install_ready
 from droidgate.shims.installing import remove_shim
 from droidgate.shims.place import InstalledShim, ShimPlace, installed_shims
