@@ -264,6 +264,6 @@ def test_a_served_command_that_acts_needs_an_approval(made: MadePhone, reached: 
         refused = anyio.run(call_tool, tools, tap, {"x": 5, "y": 5})
         allowed = anyio.run(call_tool, tools, tree, {})
     assert refused.result.failure is not None
-    assert "serve --allow mobile-agent/tap" in refused.result.failure.message
+    assert refused.result.failure.message.endswith("only the user can approve it")
     assert allowed.result.value["success"] is True
     assert not [command for command in commands if command.startswith("input")]

@@ -14,7 +14,7 @@ import pytest
 
 from droidgate.calls.screen import phone_commands
 from droidgate_mappings.model.errors import DroidgateError
-from mobile_agent.made_phone import MadePhone, made_phone
+from mobile_agent.made_phone import KEYBOARD_ID, MadePhone, made_phone
 
 IN_CI = 2_000
 FOLDERS = ("/sdcard", "/data/local/tmp")
@@ -71,6 +71,7 @@ def made_call(dice: random.Random) -> tuple[str, dict[str, Any]]:
 def made() -> Iterator[MadePhone]:
     # The pauses are for a real keyboard.
     with patch.object(phone_commands, "_KEYBOARD_PAUSE", 0), made_phone(keyboard=True) as phone:
+        phone.phone.system.settings.put("secure", "enabled_input_methods", KEYBOARD_ID)
         phone.open_form()
         yield phone
 
