@@ -17,7 +17,7 @@ from pathlib import Path
 
 sys.path.insert(0, str(Path(__file__).resolve().parent.parent / "tests"))
 
-from devices.fake_adb_server import Answer, FakeAdbServer  # found through the line above
+from gateway.devices.fake_adb_server import Answer, FakeAdbServer  # found through the line above
 
 SERIAL = "FAKE1234"
 CONTROLS = 40

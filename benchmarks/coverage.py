@@ -38,7 +38,7 @@ from _reading import COLUMNS as READING_COLUMNS
 from _reading import measure_reading, shipped_apks
 from matching import made_capabilities, memory_and_work
 
-from synthetic_ecosystem.ecosystem import make_ecosystem, read_truth
+from gateway.synthetic_ecosystem.ecosystem import make_ecosystem, read_truth
 
 
 def measure_scan(folder: Path, workers: int) -> None:

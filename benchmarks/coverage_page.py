@@ -21,8 +21,8 @@ from droidgate.coverage.html.page import render_page
 
 sys.path.insert(0, str(Path(__file__).resolve().parent.parent / "tests"))
 
-from coverage_html.browser import Page, new_page, running_browser
-from coverage_html.made_reports import make_report
+from gateway.coverage_html.browser import Page, new_page, running_browser
+from gateway.coverage_html.made_reports import make_report
 
 ROUNDS = 9
 _AFTER_FRAME = "new Promise((done) => requestAnimationFrame(() => setTimeout(() => done(performance.now()))))"

@@ -23,7 +23,7 @@ from droidgate.coverage.match.grouping import match_capabilities
 
 sys.path.insert(0, str(Path(__file__).resolve().parent.parent / "tests"))
 
-from synthetic_ecosystem.names import Names
+from gateway.synthetic_ecosystem.names import Names
 
 COUNTS: Final = (10_000, 20_000, 40_000, 80_000)
 _PER_APP: Final = 8

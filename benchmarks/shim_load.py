@@ -20,8 +20,8 @@ sys.path.insert(0, str(CHECKOUT / "tests"))
 
 from _results import Results, parser  # noqa: E402
 
+from device_shim.shim_android.robolectric_run import MODULE, write_inputs  # noqa: E402
 from requirements_of_tests import PartMissingError, find  # noqa: E402 - found through the line above
-from shim_android.robolectric_run import MODULE, write_inputs  # noqa: E402
 
 _LINE = re.compile(r"LOAD (\S+) (.*)")
 

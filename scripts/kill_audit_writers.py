@@ -14,9 +14,9 @@ from pathlib import Path
 
 sys.path.insert(0, str(Path(__file__).resolve().parent.parent / "tests"))
 
-from calling.log_writers import kill_writers, write_calls
 from droidgate.calls.audit_log import AuditLog
 from droidgate.calls.audit_reading import read_calls, verify
+from gateway.calling.log_writers import kill_writers, write_calls
 
 _KILLS = 1_000
 _WRITERS = 3

@@ -1,4 +1,4 @@
-"""Measures the marks on phrases with the labelled texts of `tests/text_safety/labelled_texts.jsonl`.
+"""Measures the marks on phrases with the labelled texts of `tests/mappings/text_safety/labelled_texts.jsonl`.
 
     python scripts/measure_text_marks.py            print the tables of docs/concepts/text-marks.md
     python scripts/measure_text_marks.py --wrong    print each text that is marked or missed by mistake
@@ -18,7 +18,7 @@ from pathlib import Path
 from droidgate_mappings.text_safety import visible
 from droidgate_mappings.text_safety.phrases import injection_marks
 
-TEXTS = Path(__file__).resolve().parent.parent / "tests" / "text_safety" / "labelled_texts.jsonl"
+TEXTS = Path(__file__).resolve().parent.parent / "tests" / "mappings" / "text_safety" / "labelled_texts.jsonl"
 PARTS = ("development", "held-out", "another author")
 _FILLER = "Adds two numbers and returns the sum. "
 

@@ -14,7 +14,7 @@ from pathlib import Path
 
 sys.path.insert(0, str(Path(__file__).resolve().parent.parent / "tests"))
 
-from serving.soak import soak
+from gateway.serving.soak import soak
 
 _MOST_DRIFT = 0.05
 

@@ -42,7 +42,7 @@ sys.path[:0] = [str(CHECKOUT / "scripts"), str(CHECKOUT / "tests")]
 
 from catalog_page import catalog_page  # noqa: E402 - found by the line above
 
-from shim_engine.conformance.page import vectors_page  # noqa: E402
+from device_shim.shim_engine.conformance.page import vectors_page  # noqa: E402
 
 MEASURED = CHECKOUT / "benchmarks" / "results"
 SOURCE_ROOTS = ("gateway", "adapters", "mappings", "device_shim")

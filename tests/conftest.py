@@ -19,7 +19,7 @@ from droidgate_mappings.user_folders import HOME_VARIABLE
 from droidgate_phone.event_log import EventLog
 
 if TYPE_CHECKING:
-    from cli.program_runs import Runner
+    from gateway.cli.program_runs import Runner
 
 GOLDEN_DIRECTORY = Path(__file__).resolve().parent / "golden"
 REFRESH_HINT = "if it should be as it is now: make refresh-golden"
@@ -175,7 +175,7 @@ def pytest_terminal_summary(terminalreporter: pytest.TerminalReporter, config: p
 @pytest.fixture
 def droidgate(capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch) -> "Runner":
     """Return what runs the program inside this process: `droidgate("inspect", path)`."""
-    from cli.program_runs import Runner  # noqa: PLC0415 - most tests do not run the program
+    from gateway.cli.program_runs import Runner  # noqa: PLC0415 - most tests do not run the program
 
     return Runner(capsys, monkeypatch)
 

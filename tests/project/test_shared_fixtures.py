@@ -11,7 +11,7 @@ from requirements_of_tests import CHECKOUT
 
 TESTS = CHECKOUT / "tests"
 
-_COPIED = ("conftest.py", "cli/program_runs.py", "device_commands.py", "requirements_of_tests.py")
+_COPIED = ("conftest.py", "gateway/cli/program_runs.py", "device_commands.py", "requirements_of_tests.py")
 
 
 class Suite:
@@ -19,7 +19,7 @@ class Suite:
 
     def __init__(self, directory: Path) -> None:
         self.directory = directory
-        (directory / "cli").mkdir()
+        (directory / "gateway" / "cli").mkdir(parents=True)
         for name in _COPIED:
             (directory / name).write_bytes((TESTS / name).read_bytes())
         self.golden = directory / "golden"

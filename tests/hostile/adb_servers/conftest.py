@@ -1,5 +1,5 @@
 """The server and the environment of the tests of devices."""
 
-from devices.conftest import _own_environment, start_server
+from gateway.devices.conftest import _own_environment, start_server
 
 __all__ = ["_own_environment", "start_server"]

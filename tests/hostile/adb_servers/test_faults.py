@@ -13,21 +13,6 @@ from pathlib import Path
 
 import pytest
 
-from devices.conftest import StartServer, client, device_on
-from devices.fake_adb_server import (
-    FEATURES,
-    SERIAL,
-    Answer,
-    Fault,
-    block,
-    drops,
-    fail,
-    floods_after,
-    packet,
-    resets,
-    sends,
-    stalls_after,
-)
 from droidgate.devices import server as adb_server
 from droidgate.devices.device import Device
 from droidgate.devices.errors import (
@@ -45,6 +30,21 @@ from droidgate.devices.errors import (
 from droidgate.devices.listing import choose_device
 from droidgate.devices.server import AdbServer, ServerAddress, server_address
 from droidgate_mappings.model.errors import DeviceError
+from gateway.devices.conftest import StartServer, client, device_on
+from gateway.devices.fake_adb_server import (
+    FEATURES,
+    SERIAL,
+    Answer,
+    Fault,
+    block,
+    drops,
+    fail,
+    floods_after,
+    packet,
+    resets,
+    sends,
+    stalls_after,
+)
 
 SECONDS = 0.4
 

@@ -16,10 +16,10 @@ from random import Random
 
 import pytest
 
-from devices.explained_outputs import explains
-from devices.golden_outputs import Case, all_cases, family_of, read_case
 from droidgate.devices.errors import EXCERPT_CHARACTERS, DeviceOutputError
 from droidgate_mappings.model.errors import DeviceError
+from gateway.devices.explained_outputs import explains
+from gateway.devices.golden_outputs import Case, all_cases, family_of, read_case
 
 CASES = all_cases()
 MUTATIONS_EACH = 100

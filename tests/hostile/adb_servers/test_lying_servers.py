@@ -12,8 +12,6 @@ import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
-from devices.conftest import StartServer, client, device_on
-from devices.fake_adb_server import SERIAL, Answer, Fault, block, packet, sends
 from droidgate.devices.device import Device
 from droidgate.devices.errors import DeadlineError, DeviceOutputError, ProtocolError
 from droidgate.devices.packages import InstalledPackage, list_packages, package_paths
@@ -22,6 +20,8 @@ from droidgate.devices.remote_apk import open_remote_apk
 from droidgate.devices.server import ServerAddress
 from droidgate_android.apk.archive import Archive
 from droidgate_mappings.model.errors import DeviceError, DroidgateError
+from gateway.devices.conftest import StartServer, client, device_on
+from gateway.devices.fake_adb_server import SERIAL, Answer, Fault, block, packet, sends
 
 FILE = 0o100644
 PACKAGE = InstalledPackage("com.example.app", "/data/app/base.apk", 7, 10_001)

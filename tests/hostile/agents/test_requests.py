@@ -8,6 +8,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from device_shim.shim_engine.engine_samples import ANY_APP, engine, s1
 from droidgate_mappings.tables.failure_tokens import load_failure_tokens
 from droidgate_shim.engine.backends import (
     ActivityAnswer,
@@ -18,7 +19,6 @@ from droidgate_shim.engine.backends import (
 )
 from droidgate_shim.engine.engine import Answer, Drop, Send
 from droidgate_shim.engine.strict_json import fits_units, parse_strict
-from shim_engine.engine_samples import ANY_APP, engine, s1
 
 EXTRAS = ("mobile-mcp-request", "request", "mcp_command_json")
 WIDE = {**ANY_APP, "limits": {"open": 10**6, "open_per_caller": 10**6, "burst": 10**6}}

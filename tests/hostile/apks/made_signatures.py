@@ -16,7 +16,7 @@ from zipfile import ZipFile
 
 from cryptography.hazmat.primitives.serialization import Encoding, NoEncryption, PrivateFormat
 
-from apk_writing.packed_samples import packed_module
+from adapters.apk_writing.packed_samples import packed_module
 from droidgate_android.apk.signing_keys import SigningKey, make_key
 from hand_made_apks import zip_of
 from requirements_of_tests import short_run

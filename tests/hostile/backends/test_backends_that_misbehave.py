@@ -7,6 +7,9 @@ from typing import Any
 
 import pytest
 
+from device_shim.shim_phone.hand_made_shim import make_shim
+from device_shim.shim_phone.tool_apps import TOOL, ToolApp, agent_apk, tool_apk, tool_routes
+from device_shim.shim_phone.world import AGENT, SHIM, World, key, outputs_of, token_of
 from droidgate_phone.app_api.platform import Binding
 from droidgate_phone.app_api.values import Message
 from droidgate_phone.apps.agent import request_text
@@ -15,9 +18,6 @@ from droidgate_phone.clocks import StillClock
 from droidgate_phone.faults import Faults
 from droidgate_phone.intents import Bundle, ComponentName, Intent
 from droidgate_shim.engine.carried import MAX_CARRIED_UNITS
-from shim_phone.hand_made_shim import make_shim
-from shim_phone.tool_apps import TOOL, ToolApp, agent_apk, tool_apk, tool_routes
-from shim_phone.world import AGENT, SHIM, World, key, outputs_of, token_of
 from waiting import wait_until
 
 OTHER_AGENT = "com.example.other"

@@ -6,7 +6,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from appfunctions.function_files import (
+from adapters.appfunctions.function_files import (
     artifact,
     components_of,
     definition_of,

@@ -4,8 +4,8 @@ import zlib
 
 import pytest
 
+from device_shim.phone_apps.test_pdf_tool import FILE, call, phone_with
 from droidgate_phone.apps.pdf_document import PdfPage, Picture, write_pdf
-from phone_apps.test_pdf_tool import FILE, call, phone_with
 
 DRAW = {"format": "png", "width": 2000}
 

@@ -7,10 +7,10 @@ from typing import Any
 
 import pytest
 
-from cli.program_runs import WHOLE_PROGRAM, run_process, run_whole_process
-from cli.samples import write_bare_project
 from droidgate_android.handlers.methods import kind_of
 from droidgate_mappings.model.types import Type
+from gateway.cli.program_runs import WHOLE_PROGRAM, run_process, run_whole_process
+from gateway.cli.samples import write_bare_project
 from model_types import one_of, ref, string
 
 LEVELS = 40

@@ -12,11 +12,7 @@ from pathlib import Path
 import pytest
 from cryptography.hazmat.primitives.asymmetric import rsa
 
-from droidgate_phone.phone import VirtualPhone, start_phone
-from droidgate_phone.sample_packages import sample_packages
-from droidgate_phone.transport import device_connection
-from droidgate_phone.transport.adb_keys import AuthorizedKeys, PublicKey, read_public_key
-from phone_transport.adb_host import (
+from device_shim.phone_transport.adb_host import (
     PUBLIC_KEY,
     SIGNATURE,
     TOKEN,
@@ -26,7 +22,11 @@ from phone_transport.adb_host import (
     public_key_line,
     sign,
 )
-from phone_transport.conftest import StockAdb, adb_home, adb_keys, free_port, stock_adb
+from device_shim.phone_transport.conftest import StockAdb, adb_home, adb_keys, free_port, stock_adb
+from droidgate_phone.phone import VirtualPhone, start_phone
+from droidgate_phone.sample_packages import sample_packages
+from droidgate_phone.transport import device_connection
+from droidgate_phone.transport.adb_keys import AuthorizedKeys, PublicKey, read_public_key
 from waiting import wait_until
 
 __all__ = ["adb_home", "adb_keys", "stock_adb"]

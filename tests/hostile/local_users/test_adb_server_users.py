@@ -8,9 +8,9 @@ from collections.abc import Callable, Iterator
 
 import pytest
 
+from device_shim.phone_transport.adb_host import ServerClient
 from droidgate_phone.phone import VirtualPhone, start_phone
 from droidgate_phone.transport import local_users
-from phone_transport.adb_host import ServerClient
 from waiting import wait_until
 
 IS_ROOT = os.geteuid() == 0

@@ -8,12 +8,12 @@ from pathlib import Path
 
 import pytest
 
+from device_shim.shim_phone import hand_made_shim
+from device_shim.shim_phone.tool_apps import TOOL, ToolApp, tool_apk, tool_routes
+from device_shim.shim_phone.world import World, key
 from droidgate_mappings.model.errors import UsageError
 from droidgate_phone.apps.jvm_shim import parts, pinned_jars, private_folder
 from droidgate_shim.builder.dex import shim_dex
-from shim_phone import hand_made_shim
-from shim_phone.tool_apps import TOOL, ToolApp, tool_apk, tool_routes
-from shim_phone.world import World, key
 
 STRANGER = 54321
 AS_ROOT = pytest.mark.skipif(os.geteuid() != 0, reason="gives files to another user, which only root can")

@@ -5,8 +5,8 @@ from pathlib import Path
 
 import pytest
 
+from device_shim.phone_transport.adb_host import DeviceHost, new_key
 from droidgate.cli.demo.demonstration_phone import demonstration_phone
-from phone_transport.adb_host import DeviceHost, new_key
 
 TABLES = Path("/proc/net/tcp"), Path("/proc/net/tcp6")
 

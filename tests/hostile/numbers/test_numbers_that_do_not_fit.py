@@ -8,8 +8,6 @@ from typing import Any
 
 import pytest
 
-from cli.program_runs import Run, run_process
-from cli.samples import write_bare_project
 from droidgate.coverage.inputs import Item
 from droidgate.coverage.scan_one import scan_one
 from droidgate.sources.catalogs.catalog import Catalog
@@ -18,6 +16,8 @@ from droidgate_mappings.model.capability import Provider
 from droidgate_mappings.model.errors import InputError
 from droidgate_mcp import read as mcp_reader
 from droidgate_mcp import sizes
+from gateway.cli.program_runs import Run, run_process
+from gateway.cli.samples import write_bare_project
 
 TARGETS = ["mobile-mcp", "mmcp", "mmcp+draft", "appfunctions", "mcp"]
 LARGE = "1e400"

@@ -1,5 +1,5 @@
 """Both runtimes of a shim."""
 
-from shim_phone.conftest import shim_runtime
+from device_shim.shim_phone.conftest import shim_runtime
 
 __all__ = ["shim_runtime"]

@@ -18,7 +18,7 @@ from droidgate.sources.manifest import is_manifest
 from droidgate.sources.resources import ResourceFile
 from droidgate_mappings.formats.application import Application, names_pointed_to
 from droidgate_mappings.model.errors import BudgetError, InputError
-from sources.formats_of_tests import manifest, read, service, write_tree
+from gateway.sources.formats_of_tests import manifest, read, service, write_tree
 from strategies import damaged
 
 FRAGMENTS = [

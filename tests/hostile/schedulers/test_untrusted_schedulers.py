@@ -11,9 +11,9 @@ from pathlib import Path
 
 import pytest
 
-from cli.program_runs import run_process
 from droidgate.coverage.cluster import check_cluster
 from droidgate_mappings.model.errors import UsageError
+from gateway.cli.program_runs import run_process
 
 pytest.importorskip("distributed")
 

@@ -14,7 +14,7 @@ import pytest
 
 from droidgate.calls.screen import phone_commands
 from droidgate_mappings.model.errors import DroidgateError
-from mobile_agent.made_phone import KEYBOARD_ID, MadePhone, made_phone
+from gateway.mobile_agent.made_phone import KEYBOARD_ID, MadePhone, made_phone
 
 IN_CI = 2_000
 FOLDERS = ("/sdcard", "/data/local/tmp")

@@ -53,7 +53,7 @@ class Signals:
 @dataclass(frozen=True, slots=True)
 class Weights:
     """Weights of the signals in the logistic sum: logistic regression over the labelled pairs of the half
-    `tune` (tests/coverage_match/fitting.py), rounded.
+    `tune` (tests/gateway/coverage_match/fitting.py), rounded.
     """
 
     bias: float = -1.7

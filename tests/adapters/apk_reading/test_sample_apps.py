@@ -1,0 +1,224 @@
+"""An APK says what the source tree says that it was built from."""
+
+from collections.abc import Sequence
+
+import pytest
+from lxml import etree
+
+from adapters.apk_reading.built_apks import FORMS, SAMPLES, apk_of, sample_apk, source_tree
+from droidgate.sources import application_from_tree
+from droidgate_android.apk.application import read_application
+from droidgate_android.apk.reader import open_apk
+from droidgate_mappings.formats.application import Application
+from droidgate_mappings.formats.format import load_formats
+from droidgate_mappings.formats.leniency import ReadingContext
+from droidgate_mappings.model.capability import Provider
+from droidgate_mappings.model.findings import Finding
+from droidgate_mappings.text.aapt_text import read_xml_attribute
+from hand_made_apks import ANDROID
+
+MANIFEST = f"""<manifest xmlns:android="{ANDROID}" package="dev.droidgate.forms">
+  <application android:label="@string/name" android:description="@string/about">
+    <meta-data android:name="text" android:value="a \\n b" />
+    <meta-data android:name="reference" android:value="@string/real" />
+    <meta-data android:name="file" android:value="@xml/one" />
+    <meta-data android:name="number" android:value="007" />
+    <meta-data android:name="hexadecimal" android:value="0xFFFFFFFF" />
+    <meta-data android:name="fraction" android:value="1.10" />
+    <meta-data android:name="flag" android:value="@bool/on" />
+    <meta-data android:name="colour" android:value="#f00" />
+    <meta-data android:name="count" android:value="@integer/count" />
+    <meta-data android:name="nothing" android:value="@null" />
+    <meta-data android:name="resource" android:resource="@array/files" />
+    <property android:name="held" android:value="true" />
+    <activity android:name=".Main" android:launchMode="singleTask" android:exported="@bool/on"
+        android:configChanges="orientation|screenSize" android:theme="@android:style/Theme" />
+    <activity-alias android:name="dev.other.Alias" android:targetActivity=".Main"
+        android:enabled="false" />
+    <receiver android:name="Receiver" android:permission="a.b.C" android:label="plain" />
+    <provider android:name=".Provider" android:authorities="a;b" android:enabled="@bool/off" />
+  </application>
+</manifest>"""
+
+VALUES = """<resources xmlns:x="urn:x">
+  <string name="name">Tool \\u00e9 "  kept  "</string>
+  <string name="about">@string/real</string>
+  <string name="real">Real \U0001f600 text</string>
+  <bool name="on">true</bool>
+  <bool name="off">false</bool>
+  <integer name="count">-5</integer>
+  <string-array name="files"><item>@xml/one</item><item>plain</item><item>@string/real</item></string-array>
+  <plurals name="days"><item quantity="one">day</item><item quantity="other">days</item></plurals>
+  <style name="Look"><item name="android:textSize">12sp</item></style>
+</resources>"""
+
+XML = """<one a="&lt;&quot;&amp;&#10;&#9;' ]]&gt;" b=" 7 " c="1.0" d="TRUE"
+  e="@string/real" f="10dp" g="50%" h="#fff" i="0x1F" l="-10.5dp" m="-50%p" n="-1.5"
+  j="\\u0041\\@" k="-3">text &amp; <![CDATA[<more>]]>
+  <two>\U0001f600</two>
+</one>"""
+
+FILES = {
+    "AndroidManifest.xml": MANIFEST,
+    "res/values/values.xml": VALUES,
+    "res/values-de/values.xml": '<resources><string name="real">Echter Text</string></resources>',
+    "res/xml/one.xml": XML,
+    "res/values-b+csb/values.xml": '<resources><string name="real">Kasz\u00ebbi</string></resources>',
+    "res/values-b+sr+Latn/values.xml": '<resources><string name="real">Latinica</string></resources>',
+    "res/values-b+es+419/values.xml": '<resources><string name="real">Latino</string></resources>',
+    "res/values-zh-rTW/values.xml": '<resources><string name="real">\u6587\u672c</string></resources>',
+    "res/raw/notes.txt": "a\nb \u20ac",
+    "assets/deep/er.json": '{"a": 1}',
+}
+
+
+def application_of_apk(data: bytes) -> Application:
+    return read_application(open_apk(data))
+
+
+def providers_of(application: Application) -> tuple[list[Provider], list[Finding]]:
+    providers: list[Provider] = []
+    findings: list[Finding] = []
+    for format_ in load_formats().values():
+        reading = format_.read_application(application, ReadingContext())
+        providers += reading.providers
+        findings += reading.findings
+    return providers, findings
+
+
+def without_places(findings: Sequence[Finding]) -> list[tuple[str, str | None]]:
+    return [(finding.code, finding.rule) for finding in findings]
+
+
+@pytest.mark.parametrize("form", [item for item in FORMS if item != "collapsed names"])
+@pytest.mark.parametrize("sample", SAMPLES)
+def test_a_sample_app_reads_alike_from_its_apk_and_from_its_source(sample: str, form: str) -> None:
+    built, findings = providers_of(application_of_apk(sample_apk(sample, form)))
+    source, source_findings = providers_of(application_from_tree(source_tree(sample)))
+    assert [item.content_digest() for item in built] == [item.content_digest() for item in source]
+    assert without_places(findings) == without_places(source_findings)
+
+
+@pytest.mark.parametrize("sample", SAMPLES)
+def test_collapsed_names_change_nothing_but_the_name_of_the_descriptor(sample: str) -> None:
+    built, _ = providers_of(application_of_apk(sample_apk(sample, "collapsed names")))
+    source, _ = providers_of(application_from_tree(source_tree(sample)))
+    names = [facts.get("resource") for item in built for facts in item.extensions.values()]
+    assert all(item is None or item.startswith("@xml/0x7f") for item in names)
+    assert [digest_without_extensions(item) for item in built] == [
+        digest_without_extensions(item) for item in source
+    ]
+
+
+def digest_without_extensions(provider: Provider) -> str:
+    return provider.model_copy(update={"extensions": {}}).content_digest()
+
+
+@pytest.mark.parametrize("form", [item for item in FORMS if item != "collapsed names"])
+def test_every_kind_of_value_reads_as_from_the_source(form: str) -> None:
+    built = application_of_apk(apk_of(FILES, form))
+    source = application_from_tree({name: text.encode() for name, text in FILES.items()})
+    assert (built.package, built.label, built.description) == (
+        source.package,
+        source.label,
+        source.description,
+    )
+    for ours, theirs in zip(built.components, source.components, strict=True):
+        assert ours.kind == theirs.kind
+        assert built.qualified_name(ours) == source.qualified_name(theirs)
+        assert (ours.exported, ours.enabled, ours.permission) == (
+            theirs.exported,
+            theirs.enabled,
+            theirs.permission,
+        )
+        assert (ours.label, ours.description) == (theirs.label, theirs.description)
+        assert [(item.name, item.value, item.resource) for item in (*ours.meta_data, *ours.properties)] == [
+            (item.name, item.value, item.resource) for item in (*theirs.meta_data, *theirs.properties)
+        ] or form == "short paths"
+        assert ours.place is not None
+        assert theirs.place is not None
+        assert ours.place.line == theirs.place.line
+        words = {name: set(text.split("|")) for name, text in ours.attributes.items()}
+        assert words == {name: set(text.split("|")) for name, text in theirs.attributes.items()}
+    for reference in ("@string/name", "@string/about", "@string/real", "@string/none", "@xml/one"):
+        ours_text = built.resources.read_text(reference)
+        assert ours_text == source.resources.read_text(reference) or reference == "@xml/one"
+    assert built.resources.read_array("@array/files") == source.resources.read_array("@array/files")
+    assert built.resources.read_array("@array/none") is None
+    raw = built.resources.read_file("@raw/notes")
+    assert raw is not None
+    assert (raw.text, raw.compiled) == (FILES["res/raw/notes.txt"], False)
+    asset = built.resources.read_asset("deep/er.json")
+    assert asset is not None
+    assert asset.text == FILES["assets/deep/er.json"]
+    assert built.resources.read_asset("none") is None
+
+
+@pytest.mark.parametrize("form", FORMS)
+def test_compiled_xml_is_the_text_that_a_device_gives(form: str) -> None:
+    application = application_of_apk(apk_of(FILES, form))
+    source = etree.fromstring(XML.encode())
+    kept = application.components[0].find_meta_data("resource")
+    assert kept is not None
+    references = application.resources.read_array(kept.resource or "")
+    assert references is not None
+    file = application.resources.read_file(references[0])
+    assert file is not None
+    assert file.compiled
+    assert file.place.path.startswith("<bytes>!/res/")
+    root = etree.fromstring(file.text.encode())
+    for element, written in zip(root.iter(), source.iter(), strict=True):
+        assert element.tag == written.tag
+        assert (
+            element.sourceline
+            == line_of_start(file.text, str(element.tag))
+            == line_of_start(XML, str(element.tag))
+        )
+        raw = {str(name): str(text) for name, text in written.attrib.items()}
+        if form == "raw values":
+            expected = raw | {"j": "A@"}
+        else:
+            expected = {name: read_xml_attribute(text) for name, text in raw.items()}
+        expected["e"] = str(element.get("e")) if form == "collapsed names" else "@string/real"
+        assert dict(element.attrib) == (expected if raw else {})
+    assert "".join(root.itertext()).split() == "".join(source.itertext()).split()
+    assert root.text is not None
+    assert root.text.startswith("text & <more>")
+
+
+def line_of_start(text: str, tag: str) -> int:
+    return text[: text.index(f"<{tag}")].count("\n") + 1
+
+
+def test_collapsed_names_differ_by_their_ids() -> None:
+    built = application_of_apk(apk_of(FILES, "collapsed names"))
+    kept = {item.name: item for item in built.components[0].meta_data}
+    assert kept["reference"].value == "Real \U0001f600 text"
+    files = built.resources.read_array(kept["resource"].resource or "")
+    assert files is not None
+    assert [item[:9] for item in files] == ["@xml/0x7f", "plain", "@string/0"]
+    assert built.resources.read_text(files[2]) == "Real \U0001f600 text"
+    file = built.resources.read_file(files[0])
+    assert file is not None
+    assert file.text.startswith("<one ")
+
+
+def test_what_only_an_apk_knows() -> None:
+    flags = ("--version-code", "7", "--version-code-major", "2", "--min-sdk-version", "26")
+    application = application_of_apk(apk_of(FILES, "plain", *flags, "--target-sdk-version", "35"))
+    assert application.version_code == (2 << 32) + 7
+    assert (application.minimum_sdk, application.target_sdk) == (26, 35)
+    assert application.signers == ()
+    with open_apk(apk_of(FILES)) as apk:
+        assert apk.resources is not None
+        real = apk.resources.find("@string/real")
+        assert real is not None
+        values = apk.resources.locale_values(real)
+        assert {key: item.text for key, item in values.items()} == {
+            "": "Real \U0001f600 text",
+            "de": "Echter Text",
+            "csb": "Kasz\u00ebbi",
+            "sr-Latn": "Latinica",
+            "es-419": "Latino",
+            "zh-TW": "\u6587\u672c",
+        }

@@ -1,0 +1,132 @@
+"""`droidgate pack`, alone and behind `migrate`."""
+
+import hashlib
+import zipfile
+from pathlib import Path
+
+import pytest
+
+from adapters.apk_writing.packed_samples import module_folder, run_tool
+from droidgate_android.apk.reader import open_apk
+from gateway.cli.program_runs import Runner, run_process
+from gateway.migrate.projects import copy_module
+from requirements_of_tests import require, short_run
+
+
+def test_it_says_what_is_packed_who_signed_and_that_nothing_runs(droidgate: Runner, tmp_path: Path) -> None:
+    run = droidgate("pack", module_folder("clock-in/app"), "-o", tmp_path / "app.apk")
+    assert run.code == 0, run.err
+    with open_apk(tmp_path / "app.apk") as apk:
+        assert apk.package == "dev.droidgate.sample.clockin"
+        assert next(iter(apk.signer_digests())) in run.out
+    assert "dev.droidgate.sample.clockin 1 (1.0), for Android 8.0 (API 26) and later" in run.out
+    assert f"{(tmp_path / 'app.apk').stat().st_size} bytes" in run.out
+    assert "res/xml/mcp_capabilities.xml" in run.out
+    assert "no component can run" in run.out
+
+
+def test_code_goes_in_and_is_not_missed_then(droidgate: Runner, tmp_path: Path) -> None:
+    dex = tmp_path / "code.dex"
+    dex.write_bytes(b"dex\n038\0" + bytes(100))
+    run = droidgate(
+        *("pack", module_folder("weather/app"), "-o", tmp_path / "app.apk"), "--dex", dex, "--dex", dex
+    )
+    assert run.code == 0, run.err
+    assert "no component can run" not in run.out
+    with zipfile.ZipFile(tmp_path / "app.apk") as archive:
+        assert archive.read("classes.dex") == archive.read("classes2.dex") == dex.read_bytes()
+
+
+def test_the_document_is_of_its_published_schema(droidgate: Runner, tmp_path: Path) -> None:
+    command = ("pack", module_folder("pdf-tool/app"), "-o", tmp_path / "app.apk")
+    facts = ("--package", "org.other", "--version-code", "77", "--min-sdk", "30", "--target-sdk", "35")
+    document = droidgate.document(*command, *facts, "--key-type", "rsa")
+    assert (document["package"], document["version_code"]) == ("org.other", 77)
+    assert (document["minimum_sdk"], document["target_sdk"]) == (30, 35)
+    data = (tmp_path / "app.apk").read_bytes()
+    assert (document["size"], document["sha256"]) == (len(data), hashlib.sha256(data).hexdigest())
+    with open_apk(tmp_path / "app.apk") as apk:
+        assert (apk.package, apk.version_code) == ("org.other", 77)
+        application = next(apk.manifest.child_elements("application"))
+        names = [item.find_attribute("name") for item in application.child_elements()]
+        assert [item.text for item in names if item] == ["dev.droidgate.sample.pdftool.ToolActivity"]
+        assert [document["signer"]["digest"]] == list(apk.signer_digests())
+
+
+@pytest.mark.parametrize(
+    ("arguments", "code", "message"),
+    [
+        (("nowhere",), 3, "not a folder"),
+        (("empty",), 3, "no AndroidManifest.xml"),
+        (("app", "--dex", "absent.dex"), 3, "cannot be read"),
+        (("app", "--dex", "app/AndroidManifest.xml"), 3, "not a dex file"),
+        (("app", "--package", "one"), 3, "not a package"),
+        (("app", "--version-code", "0"), 3, "versionCode 0"),
+        (("app", "--min-sdk", "17"), 3, "Android 4.3 (API 18)"),
+        (("app", "--key", "absent.pem"), 3, "cannot be read"),
+        (("app", "--key-type", "dsa"), 2, "dsa"),
+        (("several",), 3, "several modules make an app: one, two"),
+    ],
+)
+def test_a_refusal_names_its_reason_and_writes_nothing(
+    droidgate: Runner,
+    tmp_path: Path,
+    monkeypatch: pytest.MonkeyPatch,
+    arguments: tuple[str, ...],
+    code: int,
+    message: str,
+) -> None:
+    monkeypatch.chdir(tmp_path)
+    manifest = '<manifest package="a.b"><application/></manifest>'
+    Path("empty").mkdir()
+    for folder in ("app", "several/one/src/main", "several/two/src/main"):
+        Path(folder).mkdir(parents=True)
+        Path(folder, "AndroidManifest.xml").write_text(manifest)
+    run = droidgate("pack", *arguments, "-o", "out.apk")
+    assert run.code == code
+    assert message in run.err
+    assert "Traceback" not in run.err
+    assert not Path("out.apk").exists()
+
+
+def test_another_file_is_replaced_only_when_asked_to(droidgate: Runner, tmp_path: Path) -> None:
+    out = tmp_path / "app.apk"
+    out.write_text("mine")
+    command = ("pack", module_folder("weather/app"), "-o", out)
+    assert droidgate(*command).code == 3
+    assert out.read_text() == "mine"
+    assert droidgate(*command, "--force").code == 0
+    before = out.read_bytes()
+    assert droidgate(*command).code == 0
+    assert out.read_bytes() == before
+
+
+@pytest.mark.parametrize(
+    ("source", "into", "target", "expected"),
+    [
+        ("pdf-tool", "notes", "mobile-mcp", ["mobile.mcp.SERVICE", "mobile.mcp.tool.capabilities"]),
+        ("clock-in", "weather", "mmcp", ["ACTION_TOOL_CALL", "mMCP_manifest"]),
+        ("clock-in", "pdf-tool", "appfunctions", ["AppFunctionService", "android.app.appfunctions.v2"]),
+    ],
+)
+def test_what_migrate_wrote_is_in_the_packed_app(
+    droidgate: Runner, tmp_path: Path, source: str, into: str, target: str, expected: list[str]
+) -> None:
+    aapt2 = require("aapt2")
+    project = copy_module(into, tmp_path)
+    migrated = droidgate(
+        "migrate", module_folder(f"{source}/app"), "--to", target, "--into", project, "--write"
+    )
+    assert migrated.code == 0, migrated.err
+    packed = droidgate("pack", project, "-o", tmp_path / "app.apk")
+    assert packed.code == 0, packed.err
+    dump = run_tool(aapt2, "dump", "xmltree", tmp_path / "app.apk", "--file", "AndroidManifest.xml")
+    for text in expected:
+        assert text in dump
+    run_tool(*short_run("apksigner"), "verify", "--min-sdk-version", "24", tmp_path / "app.apk")
+
+
+def test_the_help_imports_no_cryptography() -> None:
+    run = run_process("pack", "--help", PYTHONPROFILEIMPORTTIME="1")
+    assert run.code == 0
+    assert "cryptography" not in run.err

@@ -1,0 +1,274 @@
+"""Resources of a source tree: qualifiers, ids, what is refused and what is reported."""
+
+from pathlib import Path
+
+import pytest
+
+from adapters.apk_writing.packed_samples import (
+    SMALL_MANIFEST,
+    build_with_aapt2,
+    pack_tree,
+    resource_dump,
+    run_tool,
+    signing_key,
+    values,
+)
+from droidgate_android.apk.pack import pack, pack_project, pack_split
+from droidgate_android.apk.reader import open_apk
+from droidgate_android.apk.resource_qualifiers import CONFIG_BYTES, compile_qualifier
+from droidgate_android.apk.xml_tree import ValueType
+from droidgate_mappings.model.errors import InputError
+from requirements_of_tests import require
+
+QUALIFIERS = (
+    *(
+        "de",
+        "fil",
+        "de-rDE",
+        "b+es+419",
+        "b+sr+Latn",
+        "b+de+DE+1996",
+        "b+zh+Hant+TW",
+        "mcc310",
+        "mnc00",
+        "mnc260",
+    ),
+    *("neuter", "ldrtl", "sw320dp", "w1dp", "h65535dp", "normal", "notlong", "notround", "nowidecg", "lowdr"),
+    *("square", "desk", "television", "watch", "vrheadset", "appliance", "car", "night", "ldpi", "tvdpi"),
+    *(
+        "anydpi",
+        "nodpi",
+        "640dpi",
+        "stylus",
+        "keyssoft",
+        "nokeys",
+        "12key",
+        "navexposed",
+        "wheel",
+        "trackball",
+    ),
+    *("320x240", "v21", "en-land-v26", "de-car-night-hdpi"),
+)
+NOT_IN_THE_OLD_AAPT2 = {"neuter"}
+WRONG = (
+    "es-r419", "deutsch", "de-DE", "night-land", "v", "sw600", "mcc31", "240x320", "land-land", "xhdpi-night",
+    "DE-rde-x",
+)  # fmt: skip
+
+
+def test_qualifiers_are_compiled_as_aapt2_compiles_them(tmp_path: Path) -> None:
+    aapt2, framework = require("aapt2"), require("framework-res")
+    source = tmp_path / "source"
+    for qualifier in ("", *(item for item in QUALIFIERS if item not in NOT_IN_THE_OLD_AAPT2)):
+        folder = source / "res" / "-".join(filter(None, ("values", qualifier)))
+        folder.mkdir(parents=True)
+        (folder / "texts.xml").write_text(
+            f'<resources><string name="a">{qualifier or "x"}</string></resources>'
+        )
+    (source / "AndroidManifest.xml").write_bytes(SMALL_MANIFEST)
+    theirs = build_with_aapt2(aapt2, framework, source, tmp_path, "--min-sdk-version", "1")
+    ours = tmp_path / "ours.apk"
+    ours.write_bytes(pack_project(source, key=signing_key("ec")))
+    dumps = [run_tool(aapt2, "dump", "resources", apk) for apk in (ours, theirs)]
+    assert len(dumps[0].splitlines()) > len(QUALIFIERS)
+    assert sorted(dumps[0].splitlines()) == sorted(dumps[1].splitlines())
+
+
+def test_a_grammatical_gender_is_the_fourth_byte_of_the_input() -> None:
+    # ResTable_config of Android 14 (ResourceTypes.h): GRAMMATICAL_GENDER_FEMININE is 2.
+    config = compile_qualifier("de-feminine")
+    assert (config[0], config[8:10], config[19], config[24]) == (CONFIG_BYTES, b"de", 2, 34)
+
+
+@pytest.mark.parametrize("qualifier", WRONG)
+def test_a_wrong_qualifier_is_reported_with_its_folder(qualifier: str, tmp_path: Path) -> None:
+    with pytest.raises(InputError) as raised:
+        pack_tree({f"res/values-{qualifier}/a.xml": "<resources/>"})
+    assert raised.value.place == f"res/values-{qualifier}/a.xml"
+    folder = tmp_path / f"res/values-{qualifier}"
+    folder.mkdir(parents=True)
+    (folder / "a.xml").write_text("<resources/>")
+    aapt2 = require("aapt2")
+    refused = run_tool(aapt2, "compile", "--dir", tmp_path / "res", "-o", tmp_path / "x.zip", succeeds=False)
+    assert "invalid" in refused
+
+
+@pytest.mark.parametrize(
+    ("files", "place", "message"),
+    [
+        (values('<string name="a">1</string>', '<string name="a">2</string>'), "values.xml:1", "second time"),
+        (values('<integer name="a">one</integer>'), "values.xml:1", "integer/a cannot be 'one'"),
+        (values('<string name="a">@string/none</string>'), "values.xml:1", "no resource @string/none"),
+        (values('<string name="a">@android:string/none</string>'), "values.xml:1", "no public resource"),
+        (values('<string name="a">?theme</string>'), "values.xml:1", "no resource @attr/theme"),
+        (values("<string>x</string>"), "values.xml:1", "has no name"),
+        (values('<string name="a b">x</string>'), "values.xml:1", "cannot be the name"),
+        (values('<overlayable name="x"/>'), "values.xml:1", "<overlayable> is not packed"),
+        (
+            values('<plurals name="a"><item quantity="lots">x</item></plurals>'),
+            "values.xml:1",
+            "is not a quantity",
+        ),
+        (values('<item name="a" type="dimen" format="x">1</item>'), "values.xml:1", "X is not a format"),
+        (values('<attr name="a" format="number"/>'), "values.xml:1", "NUMBER is not a format"),
+        (values('<style name="A.B"/>'), "values.xml:1", "no resource @style/A"),
+        (
+            values('<style name="A"><item name="android:none">x</item></style>'),
+            "values.xml:1",
+            "no attribute",
+        ),
+        ({"res/values/a.xml": "<resource/>"}, "values/a.xml:1", "not <resources>"),
+        ({"res/values/a.xml": "<resources>"}, "values/a.xml:1:12", "not well-formed"),
+        ({"res/strange/a.xml": "<a/>"}, "strange/a.xml", "is not a folder of resources"),
+        ({"res/a.xml": "<a/>"}, "res/a.xml", "folder of its type"),
+        ({"res/xml/a.xml": "<a/>", "res/xml/a.json": "{}"}, "res/xml/a.xml", "second time"),
+        (
+            {"res/xml/a.xml": '<a xmlns:aapt="http://schemas.android.com/aapt"><aapt:attr name="x"/></a>'},
+            "xml/a.xml:1",
+            "aapt:attr",
+        ),
+        (
+            {"res/xml/a.xml": '\n<a xmlns:app="http://schemas.android.com/apk/res-auto" app:title="x"/>'},
+            "xml/a.xml:2",
+            "the app has no attribute title",
+        ),
+    ],
+)
+def test_what_cannot_be_packed_is_reported_with_its_line(
+    files: dict[str, str], place: str, message: str
+) -> None:
+    with pytest.raises(InputError) as raised:
+        pack_tree(files)
+    assert (raised.value.place or "").endswith(place)
+    assert message in raised.value.message
+
+
+@pytest.mark.parametrize(
+    ("attributes", "message"),
+    [
+        ('android:exported="yes"', "exported cannot be 'yes'"),
+        ('android:launchMode="twice"', "launchMode cannot be 'twice'"),
+        ('android:configChanges="locale|moon"', "configChanges cannot be"),
+        ('android:noSuchThing="x"', "Android 16 has no attribute noSuchThing"),
+        ('android:label="@string/none"', "no resource @string/none"),
+        ('android:theme="@android:style/None"', "no public resource @android:style/None"),
+        ('android:label="${unknown}"', "${unknown}"),
+    ],
+)
+def test_a_manifest_that_android_would_not_take_is_reported_with_its_line(
+    attributes: str, message: str
+) -> None:
+    manifest = f"""<manifest xmlns:android="http://schemas.android.com/apk/res/android" package="a.b">
+    <application>
+    <activity android:name="X" {attributes}/></application></manifest>"""
+    with pytest.raises(InputError) as raised:
+        pack_tree({}, manifest=manifest.encode())
+    assert raised.value.place == "AndroidManifest.xml:3"
+    assert message in raised.value.message
+
+
+def test_markup_nine_patches_and_other_products_are_reported_and_nothing_else() -> None:
+    tree = {
+        **values(
+            '<string name="a">plain <b>bold</b> <i>and <u>more</u></i></string>',
+            '<string name="b" product="tablet">only there</string>',
+            '<string name="b">here</string>',
+            """<string name="c">"quoted 's" and \\'s</string>\n<string name="d">it's</string>""",
+        ),
+        "res/drawable/frame.9.png": "not compiled",
+    }
+    packing = pack(
+        {"AndroidManifest.xml": SMALL_MANIFEST, **{name: text.encode() for name, text in tree.items()}},
+        key=signing_key("ec"),
+        dex=[b"dex\n035\0"],
+    )
+    reported = {
+        (finding.code, str(finding.source))
+        for finding in packing.findings
+        if finding.code != "release-assumed"
+    }
+    assert reported == {
+        ("styled-string", "res/values/values.xml:1"),
+        ("product-left-out", "res/values/values.xml:1"),
+        ("unescaped-apostrophe", "res/values/values.xml:2"),
+        ("nine-patch-not-compiled", "res/drawable/frame.9.png"),
+    }
+    with open_apk(packing.apk) as apk:
+        assert apk.resources is not None
+        texts = {
+            name: apk.resources.default_value(apk.resources.find(f"@string/{name}") or 0) for name in "ab"
+        }
+        assert {name: getattr(value, "text", None) for name, value in texts.items()} == {
+            "a": "plain bold and more",
+            "b": "here",
+        }
+        assert apk.resources.find("@drawable/frame") is not None
+
+
+def test_a_text_longer_than_aapt2_can_hold_is_whole(tmp_path: Path) -> None:
+    text = "word " * 9_000
+    packed = pack_tree(values(f'<string name="long">{text}</string>', '<string name="emoji">😀</string>'))
+    (tmp_path / "app.apk").write_bytes(packed)
+    dump = run_tool(require("aapt2"), "dump", "resources", tmp_path / "app.apk")
+    assert text.strip() in dump
+    assert "😀" in dump
+    assert "STRING_TOO_LARGE" not in dump
+
+
+def test_ids_depend_on_names_and_not_on_the_order_of_files() -> None:
+    first = {"res/values/b.xml": '<resources><bool name="x">true</bool></resources>'}
+    other = {"res/values/a.xml": '<resources><bool name="y">true</bool></resources>'}
+    merged = {
+        "res/values/c.xml": '<resources><bool name="y">true</bool><bool name="x">true</bool></resources>'
+    }
+    assert pack_tree({**first, **other}) == pack_tree({**other, **first}) == pack_tree(merged)
+
+
+def test_a_split_holds_the_values_that_its_base_leaves_out(tmp_path: Path) -> None:
+    aapt2 = require("aapt2")
+    tree = {
+        "AndroidManifest.xml": SMALL_MANIFEST,
+        "res/values/a.xml": b"""<resources>
+            <string name="a">English</string><bool name="z">true</bool></resources>""",
+        "res/values-de/a.xml": b'<resources><string name="a">Deutsch</string></resources>',
+    }
+    base = pack_project(tree, key=signing_key("ec"), without_qualifiers=["de"])
+    split = pack_split(tree, key=signing_key("ec"), qualifier="de")
+    with open_apk(base) as alone:
+        assert alone.resources is not None
+        assert set(alone.resources.locale_values(0x7F020000)) == {""}
+    with open_apk(base, splits=[split]) as both:
+        assert both.resources is not None
+        texts = {locale: value.text for locale, value in both.resources.locale_values(0x7F020000).items()}
+        assert texts == {"": "English", "de": "Deutsch"}
+    (tmp_path / "split.apk").write_bytes(split)
+    badge = run_tool(aapt2, "dump", "xmltree", tmp_path / "split.apk", "--file", "AndroidManifest.xml")
+    assert 'A: split="config.de"' in badge
+    assert "hasCode" in badge
+    assert "Deutsch" in resource_dump(aapt2, tmp_path / "split.apk")
+
+
+def test_the_build_files_id_placeholders_and_namespace_reach_the_manifest(tmp_path: Path) -> None:
+    (tmp_path / "src/main").mkdir(parents=True)
+    (tmp_path / "build.gradle").write_text(
+        "android { namespace 'org.code'\n defaultConfig { applicationId 'org.shop'\n minSdkVersion 24\n"
+        " targetSdkVersion 34\n versionCode 12\n versionName '3.4'\n"
+        " manifestPlaceholders = [host: 'example.org'] } }"
+    )
+    (tmp_path / "src/main/AndroidManifest.xml").write_text(
+        """<manifest xmlns:android="http://schemas.android.com/apk/res/android"
+        xmlns:tools="http://schemas.android.com/tools"><application android:name="App">
+        <activity android:name=".Main"><meta-data android:name="h" android:value="https://${host}/${applicationId}"/>
+        </activity><service android:name="org.other.Service"/>
+        <receiver android:name=".Gone" tools:node="remove"/></application></manifest>"""
+    )
+    with open_apk(pack_project(tmp_path, key=signing_key("ec"))) as apk:
+        assert (apk.package, apk.version_code, apk.version_name) == ("org.shop", 12, "3.4")
+        assert (apk.minimum_sdk, apk.target_sdk) == (24, 34)
+        application = next(apk.manifest.child_elements("application"))
+        names = [item.find_attribute("name") for item in (application, *application.child_elements())]
+        assert [item.text for item in names if item] == ["org.code.App", "org.code.Main", "org.other.Service"]
+        meta = next(next(application.child_elements("activity")).child_elements())
+        value = meta.find_attribute("value")
+        assert value is not None
+        assert (value.type, value.text) == (ValueType.STRING, "https://example.org/org.shop")

@@ -1,0 +1,450 @@
+"""What is written, against texts typed by hand from reference 1.1, 2.a to 2.e and the article's section 4."""
+
+import pytest
+
+from adapters.appfunctions.function_files import (
+    RESPONSE,
+    artifact,
+    components_of,
+    definition_of,
+    file_of,
+    function_of,
+    only,
+    parameter_of,
+    property_of,
+    read_app,
+    read_text,
+    service_of,
+    typed,
+    write_in,
+)
+from droidgate.sources.android_project import application_from_tree
+from droidgate_appfunctions.format import FORMAT
+from droidgate_mappings.formats.leniency import ReadingContext
+from droidgate_mappings.model.capability import Capability, Provider
+from droidgate_mappings.model.errors import WriteError
+from droidgate_mappings.model.findings import Level
+from droidgate_mappings.model.leaves import different_leaves, leaves_of_provider
+from droidgate_mappings.model.types import AnyType, ArrayType
+from model_types import any_of, array, int32, int64, null, one_of, optional, record, ref, required, string
+from properties.matching import assert_findings_match, assert_reads_back, assert_same_declaration
+
+DIALECTS = [dialect.id for dialect in FORMAT.dialects]
+
+NOTES = Provider(
+    protocol="test",
+    package="com.example.notes",
+    name="Notes & more",
+    description="Keeps notes",
+    instructions="Search first.\nThen write.",
+    definitions={"Note": record({"text": required(string())})},
+    capabilities=(
+        Capability(
+            id="create",
+            description="Makes a <note>",
+            input=record(
+                {
+                    "tags": optional(array(string(), description="Words", nullable=True)),
+                    "level": required(int32(enum=(1, 2))),
+                }
+            ),
+            output=ref("Note", description="The note"),
+        ),
+        Capability(id="clear"),
+    ),
+)
+
+V2 = """<?xml version="1.0" encoding="UTF-8" standalone="yes"?>
+<appfunctions>
+    <appfunction>
+        <id>create</id>
+        <enabledByDefault>true</enabledByDefault>
+        <description>Makes a &lt;note&gt;</description>
+        <parameters>
+            <dataTypeMetadata>
+                <id>unused</id>
+                <isNullable>true</isNullable>
+                <itemType>
+                    <id>unused</id>
+                    <isNullable>false</isNullable>
+                    <type>8</type>
+                </itemType>
+                <type>10</type>
+            </dataTypeMetadata>
+            <id>unused</id>
+            <isRequired>false</isRequired>
+            <name>tags</name>
+            <description>Words</description>
+        </parameters>
+        <parameters>
+            <dataTypeMetadata>
+                <id>unused</id>
+                <isNullable>false</isNullable>
+                <enumValues>1</enumValues>
+                <enumValues>2</enumValues>
+                <type>7</type>
+            </dataTypeMetadata>
+            <id>unused</id>
+            <isRequired>true</isRequired>
+            <name>level</name>
+        </parameters>
+        <response>
+            <id>unused</id>
+            <valueType>
+                <dataTypeReference>Note</dataTypeReference>
+                <id>unused</id>
+                <isNullable>false</isNullable>
+                <type>11</type>
+            </valueType>
+            <description>The note</description>
+        </response>
+        <functionId>create</functionId>
+    </appfunction>
+    <appfunction>
+        <id>clear</id>
+        <enabledByDefault>true</enabledByDefault>
+        <response>
+            <id>unused</id>
+            <valueType>
+                <id>unused</id>
+                <isNullable>false</isNullable>
+                <type>0</type>
+            </valueType>
+        </response>
+        <functionId>clear</functionId>
+    </appfunction>
+    <AppFunctionComponentMetadataDocument>
+        <dataTypes>
+            <dataTypeMetadata>
+                <id>unused</id>
+                <isNullable>true</isNullable>
+                <properties>
+                    <dataTypeMetadata>
+                        <id>unused</id>
+                        <isNullable>false</isNullable>
+                        <type>8</type>
+                    </dataTypeMetadata>
+                    <id>unused</id>
+                    <name>text</name>
+                </properties>
+                <required>text</required>
+                <type>3</type>
+            </dataTypeMetadata>
+            <id>unused</id>
+            <name>Note</name>
+        </dataTypes>
+        <id>unused</id>
+    </AppFunctionComponentMetadataDocument>
+</appfunctions>
+"""
+
+V1 = """<?xml version="1.0" encoding="UTF-8" standalone="yes"?>
+<appfunctions>
+    <appfunction>
+        <function_id>create</function_id>
+        <enabled_by_default>true</enabled_by_default>
+    </appfunction>
+    <appfunction>
+        <function_id>clear</function_id>
+        <enabled_by_default>true</enabled_by_default>
+    </appfunction>
+</appfunctions>
+"""
+
+PLATFORM = """    <AppFunctionStaticMetadata>
+        <id>clear</id>
+        <functionId>clear</functionId>
+        <enabledByDefault>true</enabledByDefault>
+    </AppFunctionStaticMetadata>
+"""
+
+MANIFEST = """<?xml version="1.0" encoding="utf-8"?>
+<manifest xmlns:android="http://schemas.android.com/apk/res/android"
+    package="com.example.notes">
+    <application>
+        <property
+            android:name="android.app.appfunctions.app_metadata"
+            android:resource="@xml/app_metadata" />
+        <service
+            android:name=".AppFunctionService"
+            android:exported="true"
+            android:label="Notes &amp; more"
+            android:permission="android.permission.BIND_APP_FUNCTION_SERVICE">
+            <property
+                android:name="android.app.appfunctions.schema"
+                android:value="app_functions_schema.xsd" />
+            <property
+                android:name="android.app.appfunctions.v2"
+                android:value="app_function_service.xml" />
+            <intent-filter>
+                <action android:name="android.app.appfunctions.AppFunctionService" />
+            </intent-filter>
+        </service>
+    </application>
+</manifest>
+"""
+
+EVERY_FACT = file_of(
+    "<version>1</version><author>me</author>",
+    function_of(
+        "<description>Does</description>"
+        + parameter_of(
+            "<id>seven</id><isNullable>false</isNullable><description>in</description><type>7</type>",
+            name="a",
+            after="<description>out</description><unit>m</unit>",
+        )
+        + parameter_of(typed("<description>in</description>", 8, nullable=True), name="b", required="false")
+        + parameter_of(
+            typed("<patterns><id>unused</id><value>a b </value><type>1</type></patterns><x>y</x>", 8),
+            name="c",
+        ),
+        enabled="false",
+        response=RESPONSE.replace(
+            "<id>unused</id><valueType>", "<id>r</id><isNullable>true</isNullable><valueType>", 1
+        )
+        + "<schemaCategory>notes</schemaCategory><schemaName>do</schemaName><schemaVersion>2</schemaVersion>"
+        "<deprecation><id>d</id><message>Use d</message><since>1</since></deprecation>"
+        "<accessLevel>self</accessLevel><isCompatEnforcementEnabled>false</isCompatEnforcementEnabled>"
+        "<restrictCallersWithExecuteAppFunctions>true</restrictCallersWithExecuteAppFunctions>"
+        "<displayNameStringRes>7</displayNameStringRes><icon><size>1</size></icon>",
+    ).replace("<id>a.B#c</id>", "<id>other</id>"),
+    function_of(name="d", enabled=None),
+    components=components_of(definition_of("a.B", typed("", 7)), document_id="a.Service")
+    + components_of(definition_of("a.C", "<id>unused</id><type>8</type>")),
+)
+
+
+def app_level(text: str) -> str:
+    return (
+        text.replace("<enabledByDefault>true</enabledByDefault>", "")
+        .replace(
+            "<enabledByDefault>false</enabledByDefault>",
+            "<enabledByDefault>false</enabledByDefault><scope>activity</scope>",
+        )
+        .replace("<id>d</id><response>", "<id>d</id><scope>global</scope><response>")
+    )
+
+
+PLATFORM_FACTS = file_of(
+    "<AppFunctionStaticMetadata><id>f</id><functionId>g</functionId><schemaName>s</schemaName>"
+    "<displayNameStringRes>7</displayNameStringRes><paramNames>a</paramNames><paramTypes>Person</paramTypes>"
+    "<paramRequired>true</paramRequired><description>Does</description><icon>x</icon></AppFunctionStaticMetadata>"
+)
+V1_FACTS = file_of(
+    "<version>1</version><appfunction><function_id>f</function_id><schema_name>s</schema_name>"
+    "<schema_version>3</schema_version><enabled_by_default>false</enabled_by_default><icon>x</icon></appfunction>"
+    "<appfunction><function_id>g</function_id><display_name_string_res>7</display_name_string_res></appfunction>"
+)
+FACTS = {
+    "v2": EVERY_FACT,
+    "v2-legacy": EVERY_FACT.replace("functionId", "function_id").replace(
+        "enabledByDefault", "enabled_by_default"
+    ),
+    "v1": V1_FACTS,
+    "platform": PLATFORM_FACTS,
+    "app-level": app_level(EVERY_FACT),
+}
+
+
+def read_in_an_app(text: str, dialect: str) -> Provider:
+    stated = property_of("" if dialect == "v1" else "v2", "f.xml")
+    application = (stated,) if dialect == "app-level" else (service_of(stated),)
+    return only(read_app(*application, files={"assets/f.xml": text}, strict=False))
+
+
+def test_the_v2_file_is_as_jetpack_would_write_it() -> None:
+    writing = write_in(NOTES, "v2")
+    assert artifact(writing, "descriptor") == V2
+    assert [item.path for item in writing.artifacts] == [
+        "AndroidManifest.xml",
+        "assets/app_function_service.xml",
+        "assets/app_functions_schema.xsd",
+        "res/xml/app_metadata.xml",
+        "res/values/app_functions_description.xml",
+    ]
+    assert [(item.level, item.pointer) for item in writing.findings] == [
+        (Level.DEFAULTED, "/component"),
+        (Level.DEFAULTED, "/access/permission"),
+        (Level.DEFAULTED, "/capabilities/1/output/kind"),
+    ]
+
+
+def test_the_manifest_puts_it_in_force() -> None:
+    assert artifact(write_in(NOTES, "v2"), "manifest") == MANIFEST
+
+
+def test_the_legacy_file_has_scalars_in_snake_case() -> None:
+    text = artifact(write_in(NOTES, "v2-legacy"), "descriptor")
+    name = "        <functionId>{0}</functionId>\n"
+    expected = V2.replace("enabledByDefault", "enabled_by_default")
+    for item in ("create", "clear"):
+        expected = expected.replace(name.format(item), "").replace(
+            f"        <id>{item}</id>\n",
+            f"        <id>{item}</id>\n        <function_id>{item}</function_id>\n",
+        )
+    assert text == expected
+
+
+def test_the_application_level_file_has_a_scope_and_no_enabled_flag() -> None:
+    writing = write_in(NOTES, "app-level")
+    enabled = "        <enabledByDefault>true</enabledByDefault>\n"
+    assert artifact(writing, "descriptor") == V2.replace(enabled, "        <scope>global</scope>\n")
+    manifest = artifact(writing, "manifest")
+    assert "<service" not in manifest
+    assert 'android:value="app_level_app_functions.xml"' in manifest
+
+
+def test_v1_says_ids_and_says_the_rest() -> None:
+    writing = write_in(NOTES, "v1")
+    assert artifact(writing, "descriptor") == V1
+    assert '"android.app.appfunctions"' in artifact(writing, "manifest")
+    assert all(item.role != "schema" for item in writing.artifacts)
+    levels = {item.pointer: item.level for item in writing.findings}
+    assert levels["/capabilities/0/input/properties/level/type/kind"] is Level.DROPPED
+    assert levels["/capabilities/0/description"] is Level.DROPPED
+    assert_findings_match(NOTES, writing)
+
+
+def test_the_platforms_file_is_as_the_articles() -> None:
+    text = artifact(write_in(NOTES, "platform"), "descriptor")
+    assert PLATFORM in text
+    lists = [line.strip() for line in text.splitlines() if "<param" in line]
+    assert lists == [
+        "<paramNames>tags</paramNames>",
+        "<paramTypes>string</paramTypes>",
+        "<paramRequired>false</paramRequired>",
+        "<paramNames>level</paramNames>",
+        "<paramTypes>int</paramTypes>",
+        "<paramRequired>true</paramRequired>",
+    ]
+    assert "[tags: Words" in text
+    assert "[Returns: " in text
+
+
+@pytest.mark.parametrize(
+    ("component", "asset"),
+    [
+        (".ChatAppFunctionService", "assets/chat_app_function_service.xml"),
+        ("a.b.Outer$HTTPNotes2Service", "assets/http_notes2_service.xml"),
+        (".Ünicode", "assets/nicode.xml"),
+        (".Ü", "assets/appfunctions.xml"),
+    ],
+)
+def test_the_file_is_called_after_its_service(component: str, asset: str) -> None:
+    provider = Provider(protocol="appfunctions", dialect="v2", component=component)
+    assert asset in [item.path for item in write_in(provider, "v2").artifacts]
+
+
+def test_nothing_to_declare_is_an_empty_root() -> None:
+    text = artifact(write_in(Provider(protocol="test"), "v2"), "descriptor")
+    assert text == '<?xml version="1.0" encoding="UTF-8" standalone="yes"?>\n<appfunctions/>\n'
+
+
+RECORD = record({"a": required(string())})
+OTHER_RECORD = record({"b": required(int32())})
+
+
+@pytest.mark.parametrize(
+    ("kept", "pointer", "level"),
+    [
+        (AnyType(), "/kind", Level.NARROWED),
+        (ArrayType(), "/items/kind", Level.NARROWED),
+        (int64(enum=(1,)), "/enum", Level.WIDENED),
+        (string(enum=(" a",)), "/enum", Level.WIDENED),
+        (string(keywords={"minLength": 1}), "/keywords/minLength", Level.WIDENED),
+        (any_of(RECORD, OTHER_RECORD), "/exclusive", Level.NARROWED),
+        (one_of(RECORD, OTHER_RECORD), "/qualified_name", Level.DEFAULTED),
+    ],
+)
+def test_what_v2_cannot_carry_is_reported(kept: AnyType, pointer: str, level: Level) -> None:
+    parameters = record({"p": required(kept)})
+    provider = Provider(
+        protocol="test",
+        component=".AppFunctionService",
+        capabilities=(Capability(id="f", input=parameters, output=null()),),
+    )
+    writing = write_in(provider, "v2")
+    assert_findings_match(provider, writing)
+    inside = f"/capabilities/0/input/properties/p/type{pointer}"
+    assert [finding.level for finding in writing.findings if finding.pointer == inside] == [level]
+
+
+def test_a_nullable_definition_is_reported_since_only_references_are_nullable() -> None:
+    provider = NOTES.model_copy(update={"definitions": {"Note": string(nullable=True)}})
+    writing = write_in(provider, "v2")
+    assert writing.provider.definitions == {"Note": string(description="[May be null]")}
+    assert_findings_match(provider, writing)
+
+
+@pytest.mark.parametrize("dialect", DIALECTS)
+def test_every_fact_of_a_dialect_comes_back_and_none_is_lost(dialect: str) -> None:
+    provider = read_in_an_app(FACTS[dialect], dialect)
+    assert provider.dialect == dialect
+    writing = write_in(provider, dialect)
+    assert (writing.findings, writing.names) == ((), ())
+    assert_same_declaration(provider, writing.provider)
+    assert_reads_back(writing, FORMAT, FORMAT.dialect(dialect), strict=False)
+
+
+@pytest.mark.parametrize("target", DIALECTS)
+@pytest.mark.parametrize("source", DIALECTS)
+def test_facts_that_another_dialect_cannot_carry_are_reported(source: str, target: str) -> None:
+    provider = read_in_an_app(FACTS[source], source)
+    writing = write_in(provider, target)
+    assert_findings_match(provider, writing)
+    assert_reads_back(writing, FORMAT, FORMAT.dialect(target), strict=False)
+    lost = different_leaves(dict(leaves_of_provider(provider)), dict(leaves_of_provider(writing.provider)))
+    lossless = source == target or (source, target) in {
+        ("v2", "v2-legacy"),
+        ("v2-legacy", "v2"),
+        ("v1", "platform"),
+    }
+    assert bool(lost) is not lossless
+
+
+@pytest.mark.parametrize(
+    "facts",
+    [
+        {"components": 5},
+        {"rootElements": ["x"]},
+        {"schema": "x"},
+        {"metadataAttributes": 1},
+        {"rootElements": [[1, 2]]},
+    ],
+)
+def test_facts_that_no_reader_gives_are_refused(facts: dict[str, object]) -> None:
+    provider = Provider(
+        protocol="appfunctions", dialect="v2", package="a.b", extensions={"appfunctions": facts}
+    )
+    with pytest.raises(WriteError, match="not as a reader gives them"):
+        write_in(provider, "v2")
+
+
+def test_a_name_that_xml_cannot_hold_is_refused() -> None:
+    provider = Provider(protocol="appfunctions", dialect="v2", capabilities=(Capability(id="a\x01"),))
+    with pytest.raises(WriteError, match=r"U\+0001"):
+        write_in(provider, "v2")
+
+
+def test_a_description_too_long_for_a_string_resource_is_in_the_attribute() -> None:
+    provider = NOTES.model_copy(update={"description": "\u65e5" * 20_000})
+    writing = write_in(provider, "v2")
+    assert [item.path for item in writing.artifacts if item.path.startswith("res/values")] == []
+    tree = {item.path: item.text.encode() for item in writing.artifacts}
+    reading = FORMAT.read_application(application_from_tree(tree), ReadingContext(strict=True))
+    assert only(reading).description == provider.description
+
+
+def test_a_file_by_itself_is_written_by_itself() -> None:
+    provider = only(read_text(EVERY_FACT, strict=False))
+    for dialect in ("v2", "v2-legacy"):
+        writing = write_in(provider, dialect)
+        assert [(item.path, item.role) for item in writing.artifacts] == [("appfunctions.xml", "document")]
+        assert_findings_match(provider, writing)
+        assert_reads_back(writing, FORMAT, FORMAT.dialect(dialect), strict=False)
+
+
+def test_writing_is_read_by_the_file_too() -> None:
+    provider = only(read_text(artifact(write_in(NOTES, "v2"), "descriptor")))
+    assert [item.id for item in provider.capabilities] == ["create", "clear"]
+    assert list(provider.definitions) == ["Note"]

@@ -1,0 +1,177 @@
+"""Kotlin sources that are made to cost: each ends soon, with a problem or a finding, and crashes nothing."""
+
+import random
+import subprocess
+import sys
+
+import pytest
+
+from adapters.appfunctions_kotlin.kotlin_pairs import kotlin, read, rows, source
+from droidgate_appfunctions.kotlin import may_declare
+from droidgate_mappings.formats.format import SourceFile
+from requirements_of_tests import require
+
+H = "package a\nimport androidx.appfunctions.*\nimport androidx.appfunctions.AppFunction\n"
+F = "class F {{ @AppFunction fun f(c: AppFunctionContext, x: {}) {{}} }}\n"
+DAMAGE = (
+    b"@AppFunction ", b"{", b"}", b"(", b'"', b"/*", b"`", b"${", b"\xff", b"sealed ", b"<T>", b"::class",
+)  # fmt: skip
+
+
+def _chain(length: int) -> str:
+    classes = "".join(f"@AppFunctionSerializable class C{i}(val x: C{i + 1}?)\n" for i in range(length))
+    return F.format("C0") + classes + f"@AppFunctionSerializable class C{length}(val x: Int)\n"
+
+
+REFUSED = {
+    "classes inside classes": ("class A {\n" * 5000 + "}\n" * 5000, "classes are nested more than 32 levels"),
+    "types inside types": (
+        F.format("List<" * 5000 + "Int" + ">" * 5000),
+        "types are nested more than 32 levels",
+    ),
+    "classes that hold classes": (_chain(3000), "classes are nested more than 64 levels deep"),
+    "classes above classes": (
+        "".join(
+            f"@AppFunctionSerializable open class C{i}(open val x: Int): C{i + 1}(x)\n" for i in range(2000)
+        )
+        + "@AppFunctionSerializable open class C2000(open val x: Int)\n",
+        "more than 64 classes are above each other",
+    ),
+    "aliases of each other": ("typealias A = B\ntypealias B = A\n" + F.format("A"), "refers to itself"),
+    "aliases that double": (
+        "".join(f"typealias A{i} = Map<A{i + 1}, A{i + 1}>\n" for i in range(60))
+        + "typealias A60 = Int\n"
+        + F.format("A0"),
+        "a type is made of more than 256 types",
+    ),
+    "types of many functions": (
+        "class F {\n"
+        + "".join(f"@AppFunction fun f{i}(c: AppFunctionContext, x: S0) {{}}\n" for i in range(2000))
+        + "}\n"
+        + "".join(f"@AppFunctionSerializable class S{i}(val a: S{i + 1}?, val b: Int)\n" for i in range(59))
+        + "@AppFunctionSerializable class S59(val a: Int)\n",
+        "the functions have more than 100000 data types",
+    ),
+    "a list of lists in a text": (
+        'const val L0 = "abcdefghij"\n'
+        + "".join(f"const val L{i + 1} = listOf({', '.join([f'L{i}'] * 10)})\n" for i in range(12))
+        + "class F { @AppFunction fun f(c: AppFunctionContext, x: Short) {} }\n"
+        + '@AppFunctionSerializable class S(@AppFunctionInstruction("$L12") val a: Short)\n',
+        "kotlin.Short",
+    ),
+    "a text without an end": ('val x = "' + "${" * 20000, "Kotlin syntax error"),
+    "braces": (F.format("Int") + "fun x() " + "{\n}\n" * 100_000, "Kotlin syntax error"),
+    "zero bytes": ("\0" * 1000, "Kotlin syntax error"),
+}
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("name", REFUSED)
+def test_what_is_too_deep_or_too_large_is_refused_with_its_reason(name: str) -> None:
+    text, reason = REFUSED[name]
+    reading = kotlin(H + text)
+    assert any(reason in problem.message for problem in reading.problems)
+    assert all(problem.place and problem.place.startswith("1.kt:") for problem in reading.problems)
+
+
+READ = {
+    "annotations": "class F { " + "@X " * 50_000 + "@AppFunction fun f(c: AppFunctionContext) {} }\n",
+    "parentheses": "class F { @AppFunction fun f(c: AppFunctionContext, x: Int = "
+    + "(" * 20_000
+    + "1"
+    + ")" * 20_000
+    + ") {} }\n",
+    "imports": "".join(f"import b.C{i}\n" for i in range(10_000)) + F.format("Int"),
+    "functions": "class F {\n"
+    + "".join(f"@AppFunction fun f{i}(c: AppFunctionContext, x: Int) {{}}\n" for i in range(2000))
+    + "}\n",
+    "long names": f"import {'a.' * 8000}X\n" + F.format("Int"),
+    "many star imports": "".join(f"import a{i}.*\n" for i in range(1000)) + F.format("Int"),
+    "long numbers": f"const val N = {'1' * 40_000}L\n" + F.format("Int"),
+    "type parameters without an end": "// " + "val <" * 40_000 + "\n" + F.format("Int"),
+    "comments": "/*" * 20_000 + "*/" * 20_000 + F.format("Int"),
+    "supertypes": "".join(f"interface I{i}\n" for i in range(2000))
+    + "@AppFunctionSerializable class S(val a: Int): "
+    + ", ".join(f"I{i}" for i in range(2000))
+    + "\n"
+    + F.format("S"),
+    "supertypes in a circle": F.format("A")
+    + "@AppFunctionSerializable open class A(val x: Int): B(x)\n"
+    + "@AppFunctionSerializable open class B(val x: Int): A(x)\n",
+    "generic classes of themselves": "@AppFunctionSerializable class R<T>(val a: R<R<T>>)\n"
+    + F.format("R<Int>"),
+}
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("name", READ)
+def test_what_is_only_much_is_read(name: str) -> None:
+    reading = kotlin(H + READ[name])
+    assert not reading.problems
+    assert any(provider.capabilities for provider in reading.providers)
+
+
+def test_a_text_whose_errors_make_the_parser_search_for_ever_is_given_up() -> None:
+    item = (
+        "    /** Text */\n    @S(d = true)\n    class Q(override val x: String, val y: Int) :\n        N()\n"
+    )
+    text = (
+        f"{H}@A\n@B(\n    of =\n        [N.A::class, N.B::class]\n)\nabstract class N {{\n\n"
+        "    abstract val x: String\n\n    /** Text */\n    @S(d = true)\n"
+        f"  `  class A(override val x: String) :\n        N()\n\n{item * 8}}}\n"
+    )
+    [problem] = kotlin(text).problems
+    assert problem.message == "parsing the file takes too long; its syntax has errors"
+
+
+@pytest.mark.requires("corpus")
+def test_damaged_sources_are_read_or_refused_and_crash_nothing() -> None:
+    corpus = require("corpus")
+    texts = [source(corpus, row.file).data for row in rows(corpus) if row.file.lower().endswith(".kt")]
+    generator = random.Random(20)
+    for _ in range(300):
+        data, other = generator.choice(texts), generator.choice(texts)
+        start, end = sorted(generator.sample(range(len(data)), 2))
+        piece = generator.randrange(len(other))
+        damaged = generator.choice(
+            [
+                data[:start] + data[min(end, start + 40) :],
+                data[:start] + other[piece : piece + 60] + data[start:],
+                data[:end] + data[start:],
+                data[:start] + generator.choice(DAMAGE) + data[start:],
+            ]
+        )
+        reading = read([SourceFile("a.kt", damaged), SourceFile("b.kt", other)])
+        assert all(provider.content_digest() for provider in reading.providers)
+
+
+def test_constants_that_double_are_left_out() -> None:
+    constants = "".join(f"const val A{i} = A{i + 1} + A{i + 1}\n" for i in range(60))
+    function = "@AppFunction @AppFunctionInstruction(A0) fun f(c: AppFunctionContext) {}"
+    text = f'{H}{constants}const val A60 = "x"\nclass F {{ {function} }}\n'
+    [finding] = kotlin(text).findings
+    assert "is left out" in finding.message
+
+
+def test_a_file_over_the_limit_is_a_problem() -> None:
+    data = H.encode() + b"//" + b"x" * 5_000_000
+    [problem] = read([SourceFile("big.kt", data)]).problems
+    assert "at most 4194304 are read" in problem.message
+
+
+def test_of_ten_thousand_files_without_the_library_none_is_parsed() -> None:
+    body = "package com.example\n\nclass Screen {\n" + "    fun draw(x: Int) { println(x) }\n" * 200 + "}\n"
+    files = [SourceFile(f"{number}.kt", body.encode()) for number in range(10_000)]
+    assert not any(may_declare(file.data) for file in files)
+    reading = read([*files, SourceFile("a.kt", (H + F.format("Int")).encode())])
+    assert len(reading.providers) == 1
+
+
+def test_importing_the_adapter_does_not_import_the_parser() -> None:
+    program = (
+        "import sys; import droidgate; "
+        "from droidgate_mappings.formats.format import load_formats; load_formats(); "
+        "import droidgate_appfunctions.kotlin as k; k.read_sources([], None); "
+        "sys.exit(any(name.startswith('tree_sitter') for name in sys.modules))"
+    )
+    assert subprocess.run([sys.executable, "-c", program], check=False).returncode == 0

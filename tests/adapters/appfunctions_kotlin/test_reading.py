@@ -1,0 +1,679 @@
+"""How Kotlin sources are read: names, constants, types and texts (reference appfunctions 2.c)."""
+
+import pytest
+
+from adapters.appfunctions_kotlin.kotlin_pairs import kotlin
+from droidgate_appfunctions.format import FORMAT
+from droidgate_appfunctions.kotlin import may_declare, read_sources
+from droidgate_mappings.formats.format import Reading, SourceFile
+from droidgate_mappings.formats.leniency import ReadingContext
+from droidgate_mappings.model.capability import Capability
+from droidgate_mappings.model.errors import InputError
+from droidgate_mappings.model.findings import Level
+from droidgate_mappings.model.types import (
+    AllOfType,
+    AnyType,
+    ObjectType,
+    OneOfType,
+    OpaqueType,
+    RefType,
+    ScalarType,
+    Type,
+)
+from model_types import array, int32, int64, null, properties_of, ref, string
+
+HEADER = """\
+package com.example
+
+import androidx.appfunctions.AppFunctionContext
+import androidx.appfunctions.AppFunctionSerializable
+import androidx.appfunctions.service.AppFunction
+"""
+
+
+def functions(body: str, *others: str, header: str = HEADER) -> Reading:
+    """Read a class with the given functions; the class starts in line 6, or after the header."""
+    return kotlin(f"{header}class Notes {{\n{body}\n}}\n", *others)
+
+
+def only(reading: Reading) -> Capability:
+    assert not reading.problems
+    [provider] = reading.providers
+    [capability] = provider.capabilities
+    return capability
+
+
+def parameter(declared: str, *others: str, header: str = HEADER) -> Type:
+    reading = functions(f"@AppFunction fun f(c: AppFunctionContext, {declared}) {{}}", *others, header=header)
+    assert not reading.findings
+    capability = only(reading)
+    [result] = properties_of(capability.input).values()
+    return result.type
+
+
+def definition(body: str, name: str) -> Type:
+    reading = functions(f"@AppFunction fun f(c: AppFunctionContext, x: {name}) {{}}\n{body}")
+    only(reading)
+    return reading.providers[0].definitions[f"com.example.Notes${name}"]
+
+
+def test_a_function_has_its_class_and_name_as_its_id_and_its_line_as_its_place() -> None:
+    capability = only(functions("\n@AppFunction\nfun add(c: AppFunctionContext) {}"))
+    assert capability.id == "com.example.Notes#add"
+    assert str(capability.source) == "1.kt:9"
+    assert capability.output == null()
+
+
+def test_keywords_in_names_have_back_ticks_in_ids_as_kotlinpoet_writes_them() -> None:
+    header = HEADER.replace("package com.example", "package com.`in`.impl")
+    capability = only(functions("@AppFunction fun add(c: AppFunctionContext) {}", header=header))
+    assert capability.id == "com.`in`.`impl`.Notes#add"
+
+
+@pytest.mark.parametrize(
+    ("written", "kind"),
+    [
+        ("Int", "int32"),
+        ("Long", "int64"),
+        ("Float", "float"),
+        ("Double", "double"),
+        ("Boolean", "boolean"),
+        ("String", "string"),
+        ("ByteArray", "bytes"),
+        ("kotlin.Int", "int32"),
+    ],
+)
+def test_a_scalar_parameter_has_its_kind_and_whether_it_may_be_null(written: str, kind: str) -> None:
+    assert parameter(f"x: {written}") == ScalarType(kind=kind)  # type: ignore[arg-type]
+    assert parameter(f"x: {written}?") == ScalarType(kind=kind, nullable=True)  # type: ignore[arg-type]
+
+
+def test_lists_and_arrays_are_arrays_of_their_items() -> None:
+    assert parameter("x: List<String?>?") == array(string(nullable=True), nullable=True)
+    assert parameter("x: LongArray") == array(int64())
+
+
+def test_platform_classes_travel_by_reference_and_values_of_time_as_objects() -> None:
+    header = f"{HEADER}import android.app.PendingIntent\nimport java.time.Instant\n"
+    assert parameter("x: PendingIntent?", header=header) == OpaqueType(
+        class_name="android.app.PendingIntent", nullable=True
+    )
+    reading = functions("@AppFunction fun f(c: AppFunctionContext): Instant {}", header=header)
+    assert only(reading).output == ref("java.time.Instant")
+    result = reading.providers[0].definitions["java.time.Instant"]
+    assert {name: item.type for name, item in properties_of(result).items()} == {
+        "epochSecond": int64(),
+        "nanoAdjustment": int32(),
+    }
+
+
+def test_an_address_is_an_object_with_the_schemes_that_it_may_have() -> None:
+    header = HEADER + (
+        "import android.net.Uri\nimport androidx.appfunctions.AppFunctionUriValueConstraint as Schemes\n"
+    )
+    result = parameter('@Schemes(allowedSchemes = ["content", "a.b"]) x: Uri', header=header)
+    assert isinstance(result, ObjectType)
+    assert result.qualified_name == "android.net.Uri"
+    text = result.properties["uri"].type
+    assert (text.format, text.pattern) == ("uri", r"^(?:content:[\s\S]*|a\.b:[\s\S]*)$")
+
+
+@pytest.mark.parametrize(
+    "imports",
+    [
+        "import androidx.appfunctions.*\nimport androidx.appfunctions.service.AppFunction\n",
+        "import androidx.appfunctions.AppFunction\nimport androidx.appfunctions.AppFunctionContext\n",
+        (
+            "import androidx.appfunctions.AppFunctionDeclaration as AppFunction\n"
+            "import androidx.appfunctions.AppFunctionContext\n"
+        ),
+    ],
+)
+def test_annotations_are_known_by_their_class_not_by_their_word(imports: str) -> None:
+    header = f"package com.example\n{imports}"
+    capability = only(functions("@AppFunction fun f(c: AppFunctionContext) {}", header=header))
+    assert capability.id == "com.example.Notes#f"
+
+
+def test_an_annotation_of_the_same_word_from_elsewhere_declares_nothing() -> None:
+    header = (
+        "package com.example\nimport androidx.appfunctions.AppFunctionContext\nimport my.own.AppFunction\n"
+    )
+    reading = functions("@AppFunction fun f(c: AppFunctionContext) {}", header=header)
+    assert reading == Reading()
+
+
+def test_a_missing_import_is_an_unresolved_reference_at_its_line() -> None:
+    reading = kotlin("package appfunctions\n\nclass A {\n@AppFunction fun f() {}\n}\n")
+    [problem] = reading.problems
+    assert problem.message == "unresolved reference 'AppFunction'"
+    assert problem.place == "1.kt:4"
+
+
+def test_qualified_annotations_and_types_need_no_import() -> None:
+    text = """
+        package p
+        class A {
+            @androidx.appfunctions.AppFunction
+            fun f(c: androidx.appfunctions.AppFunctionContext, x: java.time.LocalDate) {}
+        }
+    """
+    assert only(kotlin(text)).id == "p.A#f"
+
+
+def test_constants_are_followed_through_companions_imports_and_sums() -> None:
+    header = (
+        f"{HEADER}import androidx.appfunctions.AppFunctionInstruction\n"
+        "import androidx.appfunctions.AppFunctionStringValueConstraint\n"
+        "import other.Words.ON\n"
+    )
+    other = """
+        package other
+        object Words { const val ON = "o" + "n" }
+        const val TIMES = 3
+    """
+    body = '''
+        companion object { const val OFF = "off"; const val ALL = "${ON}/$OFF \\u0021 \\"x\\" ${'$'}" }
+        @AppFunction
+        @AppFunctionInstruction(ALL + " " + other.TIMES)
+        fun f(
+            c: AppFunctionContext,
+            @AppFunctionStringValueConstraint([ON, Notes.OFF, """r\\n"""]) x: String,
+        ) {}
+    '''
+    capability = only(functions(body, other, header=header))
+    assert capability.description == 'on/off ! "x" $ 3'
+    assert properties_of(capability.input)["x"].type.enum == ("on", "off", "r\\n")
+
+
+def test_a_value_that_is_not_a_constant_is_a_finding_at_its_line_and_left_out() -> None:
+    header = f"{HEADER}import androidx.appfunctions.AppFunctionInstruction\n"
+    body = "@AppFunction\n@AppFunctionInstruction(text())\nfun f(c: AppFunctionContext) {}"
+    reading = functions(body, header=header)
+    [finding] = reading.findings
+    assert finding.code == "kotlin-not-understood"
+    assert finding.level is Level.DROPPED
+    assert str(finding.source) == "1.kt:9"
+    assert only(reading).description is None
+
+
+def test_whether_a_function_is_enabled_is_never_guessed() -> None:
+    assert not only(
+        functions("@AppFunction(isEnabled = false) fun f(c: AppFunctionContext) {}")
+    ).access.enabled_by_default
+    reading = functions("@AppFunction(isEnabled = BuildConfig.DEBUG) fun f(c: AppFunctionContext) {}")
+    [problem] = reading.problems
+    assert "isEnabled of @AppFunction is not a constant" in problem.message
+    assert reading.providers == ()
+
+
+def test_a_default_value_makes_a_parameter_optional() -> None:
+    reading = functions("@AppFunction fun f(c: AppFunctionContext, x: Int = 3, y: String? = null, z: Int) {}")
+    result = only(reading).input
+    assert {name: item.required for name, item in properties_of(result).items()} == {
+        "x": False,
+        "y": False,
+        "z": True,
+    }
+
+
+def test_a_text_with_a_default_value_is_refused_as_the_compiler_refuses_it() -> None:
+    reading = functions('@AppFunction fun f(c: AppFunctionContext, x: String = "a") {}')
+    [problem] = reading.problems
+    assert problem.message == "type kotlin.String cannot be optional; left out: f"
+
+
+def test_kdoc_gives_texts_only_where_the_annotation_says_so() -> None:
+    body = """
+    /**
+     * Adds.
+     *   More.
+     *
+     * @param x The
+     *   number.
+     * @return It.
+     * @throws Bad never
+     */
+    @AppFunction(%s) fun f(c: AppFunctionContext, x: Int): Int = x
+    """
+    described = only(functions(body % "isDescribedByKDoc = true"))
+    assert described.description == "Adds.\n   More."
+    assert properties_of(described.input)["x"].type.description == "The number."
+    assert described.output == int32(description="It.")
+    silent = only(functions(body % ""))
+    assert silent.description is None
+    assert silent.output == int32()
+
+
+def test_a_subclass_is_the_all_of_its_supertype_and_its_own_properties() -> None:
+    result = definition(
+        "@AppFunctionSerializable open class A(open val a: Int)\n"
+        "@AppFunctionSerializable class B(override val a: Int, val b: Int) : A(a)",
+        "B",
+    )
+    # The compiler gives a supertype that it meets first what its subclass has left (corpus, NestedDerived).
+    assert isinstance(result, AllOfType)
+    assert [member.name for member in result.members if isinstance(member, RefType)] == [
+        "com.example.Notes.A"
+    ]
+
+
+def test_a_sealed_class_is_the_one_of_its_subclasses_in_the_package() -> None:
+    result = definition(
+        "@AppFunctionSerializable sealed interface S\n"
+        "@AppFunctionSerializable class A(val a: Int) : S\n"
+        "@AppFunctionSerializable class B(val b: Int) : S",
+        "S",
+    )
+    assert isinstance(result, OneOfType)
+    names = [alternative.name for alternative in result.alternatives if isinstance(alternative, RefType)]
+    assert names == ["com.example.Notes$A", "com.example.Notes$B"]
+
+
+def test_a_generic_class_has_a_definition_for_each_of_its_arguments() -> None:
+    body = """
+    @AppFunctionSerializable class Box<T>(val value: T)
+    @AppFunction fun f(c: AppFunctionContext, x: Box<Int>, y: Box<List<String>?>) {}
+    """
+    reading = functions(body)
+    only(reading)
+    definitions = reading.providers[0].definitions
+    assert list(definitions) == [
+        "com.example.Notes$Box<kotlin.Int>",
+        "com.example.Notes$Box<kotlin.collections.List<kotlin.String>?>",
+    ]
+
+
+def test_a_schema_and_default_values_come_from_the_function_that_is_overridden() -> None:
+    header = f"{HEADER}import androidx.appfunctions.AppFunctionSchemaDefinition\n"
+    body = "class Impl : Add { @AppFunction override fun add(c: AppFunctionContext, x: Int) {} }"
+    other = f"""{header}
+        private const val CATEGORY = "todo"
+        @AppFunctionSchemaDefinition(name = "add", version = 2, category = CATEGORY)
+        interface Add {{ fun add(c: AppFunctionContext, x: Int = 1) }}
+    """
+    capability = only(functions(body, other, header=header))
+    assert capability.extensions["appfunctions"] == {
+        "schemaCategory": "todo",
+        "schemaName": "add",
+        "schemaVersion": 2,
+    }
+    assert not properties_of(capability.input)["x"].required
+
+
+def test_a_supertype_outside_of_the_sources_is_a_finding_of_the_function_that_overrides_it() -> None:
+    header = f"{HEADER}import lib.Add\n"
+    body = "class Impl : Add { @AppFunction override fun add(c: AppFunctionContext) {} }"
+    reading = functions(body, header=header)
+    [finding] = reading.findings
+    assert finding.message.startswith("lib.Add is not among the sources")
+
+
+def test_types_of_other_modules_are_found_and_their_functions_are_not_read() -> None:
+    app = f"{HEADER}import lib.Note\nclass A {{ @AppFunction fun f(c: AppFunctionContext, x: Note) {{}} }}\n"
+    library = (
+        "package lib\nimport androidx.appfunctions.*\n@AppFunctionSerializable class Note(val t: String)\n"
+        "class L { @AppFunction fun g(c: AppFunctionContext) {} }\n"
+    )
+    files = [SourceFile("app.kt", app.encode())]
+    reading = read_sources(files, ReadingContext(), libraries=[SourceFile("lib.kt", library.encode())])
+    assert only(reading).id == "com.example.A#f"
+    assert list(reading.providers[0].definitions) == ["lib.Note"]
+
+
+def test_a_file_that_declares_nothing_is_parsed_only_if_a_type_of_it_is_used() -> None:
+    unused = "package com.example\n%$ this is not Kotlin"
+    capability = only(functions("@AppFunction fun f(c: AppFunctionContext) {}", unused))
+    assert capability.id == "com.example.Notes#f"
+
+
+def test_a_class_that_no_file_declares_is_refused_at_its_line() -> None:
+    header = f"{HEADER}import lib.Note\n"
+    reading = functions("@AppFunction fun f(c: AppFunctionContext, x: Note) {}", header=header)
+    [problem] = reading.problems
+    assert problem.message.startswith("unresolved reference 'lib.Note'")
+    assert problem.hint == "read the module that declares it too"
+
+
+def test_a_file_with_a_syntax_error_is_a_problem_and_the_others_are_read() -> None:
+    broken = f"{HEADER}class Broken {{\n  @AppFunction fun f(c: ) {{}}\n}}\n"
+    reading = functions("@AppFunction fun f(c: AppFunctionContext) {}", broken)
+    [problem] = reading.problems
+    assert problem.message.startswith("Kotlin syntax error")
+    assert problem.place is not None
+    assert problem.place.startswith("2.kt:")
+    assert [item.id for item in reading.providers[0].capabilities] == ["com.example.Notes#f"]
+
+
+def test_a_return_type_that_is_not_written_is_a_finding_and_any_output() -> None:
+    reading = functions("@AppFunction fun f(c: AppFunctionContext) = other()")
+    [finding] = reading.findings
+    assert finding.message == "the return type of f is not written; its output is read as any value"
+    assert only(reading).output == AnyType()
+
+
+def test_an_output_that_is_not_known_is_not_written_as_another_kind() -> None:
+    header = HEADER.replace("service.AppFunction", "AppFunction")
+    kdoc = "/**\n * Adds.\n *\n * @return the number\n */\n"
+    body = f"{kdoc}@AppFunction(isDescribedByKDoc = true) fun f(c: AppFunctionContext) = other()"
+    provider = functions(body, header=header).providers[0]
+    for dialect in ("v2", "v2-legacy"):
+        assert FORMAT.write is not None
+        writing = FORMAT.write(provider, FORMAT.dialect(dialect))
+        capability = writing.provider.capabilities[0]
+        assert capability.output is None
+        assert capability.description == "Adds. Returns: the number"
+        [loss] = [item for item in writing.findings if item.code == "output-unknown"]
+        assert (loss.level, loss.pointer) == (Level.DROPPED, "/capabilities/0/output/kind")
+        assert not any("<response>" in item.text for item in writing.artifacts)
+
+
+@pytest.mark.parametrize(
+    ("body", "line", "message"),
+    [
+        ("\n@AppFunction\nprivate fun f(c: AppFunctionContext) {}", 9, "a private function"),
+        ("@AppFunction protected fun f(c: AppFunctionContext) {}", 7, "a protected function"),
+        ("@AppFunction fun String.f(c: AppFunctionContext) {}", 7, "an extension function"),
+        ("@AppFunction fun Notes.f(c: AppFunctionContext) {}", 7, "an extension function"),
+        ("private class In { @AppFunction fun f(c: AppFunctionContext) {} }", 7, "f is in a private class"),
+        (
+            "protected class In { class Deep {\n@AppFunction fun f(c: AppFunctionContext) {} } }",
+            8,
+            "f is in a",
+        ),
+    ],
+)
+def test_a_function_that_generated_code_cannot_call_is_refused_at_its_line(
+    body: str, line: int, message: str
+) -> None:
+    """The compiler's invoker is a class in a file of its own; Kotlin refuses its call."""
+    reading = functions(f"{body}\n@AppFunction fun good(c: AppFunctionContext) {{}}")
+    [problem] = reading.problems
+    assert problem.message.startswith(message)
+    assert problem.place == f"1.kt:{line}"
+    assert [item.id for item in reading.providers[0].capabilities] == ["com.example.Notes#good"]
+
+
+def test_a_function_of_an_interface_is_read_as_the_compiler_does() -> None:
+    reading = kotlin(f"{HEADER}interface Notes {{\n  @AppFunction fun f(c: AppFunctionContext): String\n}}\n")
+    assert only(reading).id == "com.example.Notes#f"
+
+
+ENTRY = """\
+package com.example
+
+import androidx.appfunctions.AppFunction
+import androidx.appfunctions.AppFunctionService
+import androidx.appfunctions.AppFunctionServiceEntryPoint
+import android.content.Context
+
+@AppFunctionServiceEntryPoint(serviceName = "NotesService", appFunctionXmlFileName = "notes")
+abstract class BaseNotes : AppFunctionService() {
+  @AppFunction fun good() {}
+"""
+
+
+@pytest.mark.parametrize(
+    ("body", "message"),
+    [
+        ("@AppFunction private fun f() {}", "a private function cannot be an app function: f; left out: f"),
+        (
+            "@AppFunction abstract fun f()",
+            "an abstract function of an entry point cannot be an app function: f; left out: f",
+        ),
+        ("@AppFunction fun Int.f() {}", "an extension function cannot be an app function: f; left out: f"),
+    ],
+)
+def test_a_function_that_the_generated_service_cannot_call_is_refused(body: str, message: str) -> None:
+    reading = kotlin(f"{ENTRY}  {body}\n}}\n")
+    [problem] = reading.problems
+    assert (problem.message, problem.place) == (message, "1.kt:11")
+    assert [item.id for item in reading.providers[0].capabilities] == ["com.example.BaseNotes#good"]
+
+
+def test_a_generated_service_calls_protected_functions_and_extensions_of_itself() -> None:
+    body = "@AppFunction protected fun f() {}\n@AppFunction fun Any.g() {}\n@AppFunction fun BaseNotes.h() {}"
+    reading = kotlin(f"{ENTRY}  {body}\n}}\n")
+    assert not reading.problems
+    assert not reading.findings
+    assert len(reading.providers[0].capabilities) == 4
+
+
+def test_a_receiver_that_may_be_the_service_is_a_finding_at_its_line() -> None:
+    reading = kotlin(f"{ENTRY}  @AppFunction fun Context.f() {{}}\n}}\n")
+    [finding] = reading.findings
+    assert finding.message == "f is read as if BaseNotes were its receiver, android.content.Context"
+    assert (finding.level, str(finding.source)) == (Level.READ, "1.kt:11")
+
+
+SYNTAX_ERRORS = {
+    "a parameter list that does not end": ("fun g( {}", 0),
+    "a value that is missing": ("fun g() {\n  val s =\n}", 1),
+    "an unknown word in front of a name": ("@AppFunction\nsuspend fn g(x: Int): String = 1", 1),
+    "a type without a colon": ('fun g(x: Int, y Int): String {\n  return ""\n}', 0),
+    "an error after a statement of several lines": (
+        'fun g(\n  x: Int,\n  y: Int,\n): String {\n  return """\n a { \n"""\n}\nfun h(: Int) {}',
+        8,
+    ),
+    "an error after a comment with brackets": ("/* { ( /* [ */ */\nval c = '{' // )\nfun g( {}", 2),
+}
+
+
+@pytest.mark.parametrize("lines_before", [0, 1, 7, 60])
+@pytest.mark.parametrize("name", SYNTAX_ERRORS)
+def test_the_place_of_a_syntax_error_is_its_own_line(name: str, lines_before: int) -> None:
+    text, offset = SYNTAX_ERRORS[name]
+    before = "".join(f"fun a{index}(x: Int): String = x.toString()\n" for index in range(lines_before))
+    after = "fun z1() {}\nfun z2() {\n  z1()\n}"
+    [problem] = functions(f"{before}{text}\n{after}").problems
+    assert problem.place == f"1.kt:{7 + lines_before + offset}"
+    assert problem.message == f"Kotlin syntax error at {text.splitlines()[offset].strip()[:40]!r}"
+
+
+def test_problems_and_findings_are_in_order_of_line() -> None:
+    body = (
+        "@AppFunction fun z(c: AppFunctionContext, x: Any) {}\n"
+        "@AppFunction fun y(c: AppFunctionContext) = 1\n"
+        "@AppFunction fun a(c: AppFunctionContext, x: Any) {}\n"
+        "@AppFunction fun b(c: AppFunctionContext) = 1"
+    )
+    reading = functions(body)
+    assert [item.place for item in reading.problems] == ["1.kt:7", "1.kt:9"]
+    assert [str(item.source) for item in reading.findings] == ["1.kt:8", "1.kt:10"]
+
+
+def test_enum_values_beyond_32_bits_are_a_finding() -> None:
+    header = f"{HEADER}import androidx.appfunctions.AppFunctionIntValueConstraint\n"
+    parameter = "@AppFunctionIntValueConstraint(enumValues = [1, 2147483648]) x: Int"
+    body = f"@AppFunction fun f(c: AppFunctionContext, {parameter}) {{}}"
+    reading = functions(body, header=header)
+    [finding] = reading.findings
+    assert "2147483648 does not fit into 32 bits" in finding.message
+    assert isinstance(only(reading).input, ObjectType)
+    edge = functions(body.replace("2147483648", "-2147483648"), header=header)
+    assert not edge.findings
+
+
+def test_an_annotated_function_inside_a_function_is_a_finding() -> None:
+    reading = functions("fun g() {\n  class L { @AppFunction fun f(c: AppFunctionContext) {} }\n}")
+    [finding] = reading.findings
+    assert finding.message == "@AppFunction is not a declaration that is read"
+    assert str(finding.source) == "1.kt:8"
+
+
+def test_annotations_in_comments_and_texts_declare_nothing_and_are_not_a_finding() -> None:
+    body = (
+        '/* @AppFunction fun g() {} */\n// @AppFunction\nval x = "@AppFunction"\nval y = """@AppFunction"""'
+    )
+    assert functions(body) == Reading()
+
+
+def test_two_functions_of_one_name_are_refused() -> None:
+    body = (
+        "@AppFunction fun f(c: AppFunctionContext) {}\n@AppFunction fun f(c: AppFunctionContext, x: Int) {}"
+    )
+    [problem] = functions(body).problems
+    assert problem.message == "duplicate app function 'f'"
+
+
+def test_a_function_outside_of_a_class_is_refused() -> None:
+    [problem] = kotlin(f"{HEADER}@AppFunction\nfun f(c: AppFunctionContext) {{}}\n").problems
+    assert problem.message == "a function outside of a class cannot be an app function: f; left out: f"
+
+
+def test_a_service_entry_point_is_a_provider_of_the_generated_service() -> None:
+    text = """
+        package p
+        import androidx.appfunctions.*
+        @AppFunctionServiceEntryPoint(serviceName = "NotesService", appFunctionXmlFileName = "notes")
+        abstract class Base : AppFunctionService() { @AppFunction fun f(x: Int): Int = x }
+        class Other { @AppFunction fun g(c: AppFunctionContext) {} }
+    """
+    service, others = kotlin(text).providers
+    assert (service.component, service.dialect) == ("p.NotesService", "v2")
+    assert [item.id for item in service.capabilities] == ["p.Base#f"]
+    assert others.component is None
+    assert [item.id for item in others.capabilities] == ["p.Other#g"]
+
+
+ENTRY_POINT = """
+    package p
+    import androidx.appfunctions.*
+    @AppFunctionServiceEntryPoint(serviceName = "NotesService", appFunctionXmlFileName = {name})
+    abstract class Base : AppFunctionService() {{ @AppFunction fun f(x: Int): Int = x }}
+"""
+
+
+@pytest.mark.parametrize(
+    ("name", "fact", "asset"),
+    [("notes_service", None, "notes_service.xml"), ("my-notes", "my-notes", "my-notes.xml")],
+)
+def test_the_name_of_the_functions_file_is_written_again(name: str, fact: str | None, asset: str) -> None:
+    [provider] = kotlin(ENTRY_POINT.format(name=f'"{name}"')).providers
+    assert provider.extensions.get("appfunctions", {}).get("functionsFile") == fact
+    assert FORMAT.write is not None
+    paths = [artifact.path for artifact in FORMAT.write(provider, FORMAT.dialect("v2")).artifacts]
+    assert f"assets/{asset}" in paths
+    assert FORMAT.write_handlers is not None
+    handlers = FORMAT.write_handlers(provider, FORMAT.dialect("v2"), "kotlin", "p")
+    assert f'appFunctionXmlFileName = "{name}"' in handlers.artifacts[0].text
+
+
+def test_a_name_that_no_functions_file_can_have_is_a_finding_and_not_written() -> None:
+    reading = kotlin(ENTRY_POINT.format(name='"../notes"'))
+    [provider] = reading.providers
+    assert [item.message for item in reading.findings] == [
+        'the name "../notes" of the functions file is left out'
+    ]
+    crafted = provider.model_copy(update={"extensions": {"appfunctions": {"functionsFile": "../../x"}}})
+    assert FORMAT.write is not None
+    paths = [item.path for item in FORMAT.write(crafted, FORMAT.dialect("v2")).artifacts]
+    assert "assets/notes_service.xml" in paths
+
+
+def test_hilt_names_the_service_that_a_generated_base_class_extends() -> None:
+    text = """
+        package p
+        import androidx.appfunctions.*
+        import dagger.hilt.android.AndroidEntryPoint
+        @AndroidEntryPoint(AppFunctionService::class)
+        @AppFunctionServiceEntryPoint("S", "s")
+        abstract class Base : Hilt_Base() { @AppFunction fun f() {} }
+    """
+    reading = kotlin(text)
+    assert not reading.problems
+    assert [provider.component for provider in reading.providers] == ["p.S"]
+
+
+def test_functions_of_the_application_are_grouped_by_their_file() -> None:
+    text = """
+        package p
+        import androidx.appfunctions.*
+        import androidx.appfunctions.metadata.AppFunctionMetadata
+        @AppFunctionSignature(scope = AppFunctionMetadata.SCOPE_ACTIVITY, appFunctionXmlFileName = "a")
+        fun interface One { suspend fun f(x: Int) }
+        @AppFunctionSignature(AppFunctionMetadata.SCOPE_GLOBAL, "a")
+        fun interface Two { suspend fun g() }
+        @AppFunctionSignature(AppFunctionMetadata.SCOPE_GLOBAL, "b")
+        fun interface Three { suspend fun h() }
+    """
+    first, second = kotlin(text).providers
+    assert (first.dialect, second.dialect) == ("app-level", "app-level")
+    assert [(item.id, item.access.scope) for item in first.capabilities] == [
+        ("p.One#f", "activity"),
+        ("p.Two#g", None),
+    ]
+    assert [item.id for item in second.capabilities] == ["p.Three#h"]
+
+
+def test_an_annotation_of_the_library_that_is_not_known_is_a_finding() -> None:
+    header = f"{HEADER}import androidx.appfunctions.AppFunctionFuture\n"
+    reading = functions("@AppFunction @AppFunctionFuture fun f(c: AppFunctionContext) {}", header=header)
+    [finding] = reading.findings
+    assert finding.message == "@AppFunctionFuture of androidx.appfunctions is not known"
+
+
+def test_a_strict_reader_refuses_what_a_lenient_one_reports() -> None:
+    text = f"{HEADER}class A {{ @AppFunction fun f(c: AppFunctionContext) = other() }}\n"
+    with pytest.raises(InputError, match="return type of f is not written"):
+        read_sources([SourceFile("a.kt", text.encode())], ReadingContext(strict=True))
+
+
+def test_a_file_may_declare_only_if_it_names_the_library() -> None:
+    assert may_declare(HEADER.encode())
+    assert may_declare(b"import androidx.appfunctions.AppFunction as F")
+    assert not may_declare(b"package com.example\nclass AppFunctionLike")
+    assert not may_declare(b"package com.example\nclass A")
+
+
+def test_a_list_or_a_real_number_inside_of_a_text_is_not_understood() -> None:
+    for value in ('listOf("a", 1)', "1.5"):
+        reading = kotlin(
+            f"{HEADER}import androidx.appfunctions.AppFunctionInstruction\nconst val L = {value}\n"
+            'class Notes {\n@AppFunctionInstruction("x $L") @AppFunction fun f(c: AppFunctionContext) {}\n}\n'
+        )
+        assert only(reading).description is None
+        assert [finding.code for finding in reading.findings] == ["kotlin-not-understood"]
+
+
+def test_a_call_in_place_of_a_text_is_named_without_words_of_python() -> None:
+    reading = kotlin(
+        f"{HEADER}import androidx.appfunctions.AppFunctionInstruction\n"
+        'class Notes {\n@AppFunctionInstruction("x".trim()) @AppFunction fun f(c: AppFunctionContext) {}\n}\n'
+    )
+    (finding,) = reading.findings
+    assert finding.message == "instruction of @AppFunctionInstruction is left out: it is not a text"
+    assert finding.hint == "write a text, as a literal or a const val"
+
+
+def test_a_problem_names_the_function_that_it_leaves_out() -> None:
+    reading = functions("@AppFunction fun find(c: AppFunctionContext, x: Short) {}")
+    assert any(problem.message.endswith("; left out: find") for problem in reading.problems)
+
+
+def test_a_class_that_is_declared_twice_is_a_problem_of_its_file() -> None:
+    twice = "class C {{ @AppFunction fun {}(c: AppFunctionContext) {{}} }}\n"
+    reading = kotlin(HEADER + twice.format("f") + twice.format("g"))
+    (problem,) = reading.problems
+    assert problem.message == "C is declared a second time"
+
+
+def test_types_of_the_platform_are_found_by_an_import_of_their_whole_package() -> None:
+    header = f"{HEADER}import java.time.*\nimport android.net.*\nimport com.example.elsewhere.*\n"
+    text = "@AppFunction fun find(c: AppFunctionContext, at: LocalDateTime, uri: Uri) {}"
+    by_name = f"{HEADER}import java.time.LocalDateTime\nimport android.net.Uri\n"
+    starred, named = functions(text, header=header), functions(text, header=by_name)
+    assert not starred.problems
+    assert only(starred).input == only(named).input
+
+
+@pytest.mark.parametrize(
+    "clause", ["context(log: Log)", "context(log: Log, f: (Int) -> Unit)\n", "context(_: Log) "]
+)
+def test_context_parameters_of_another_function_hide_nothing(clause: str) -> None:
+    reading = kotlin(
+        f"{HEADER}class A {{ @AppFunction fun find(c: AppFunctionContext, x: Int) {{}} }}\n"
+        f'{clause} fun write(text: String) {{ context(text) }}\nval t = "context(x: Int) fun"\n'
+    )
+    assert not reading.problems
+    assert only(reading).id == "com.example.A#find"

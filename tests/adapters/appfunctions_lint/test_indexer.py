@@ -1,0 +1,494 @@
+"""The model of AppSearch's indexer: every rule by an example typed from reference appfunctions 1 to 3."""
+
+import re
+from contextlib import suppress
+from typing import Any
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from adapters.appfunctions_lint.app_fixtures import (
+    PACKAGE,
+    PARAMETER,
+    PERMISSION,
+    SCHEMA,
+    SCHEMA_PROPERTY,
+    V2,
+    app,
+    components,
+    function,
+    functions,
+    named,
+    service,
+)
+from droidgate_android.app_search import (
+    IndexerError,
+    IndexingReport,
+    index_file,
+    jetpack_schema,
+    platform_schema,
+    read_schema,
+    simulate_indexing,
+)
+from droidgate_android.app_search.documents import java_hash
+from droidgate_android.app_search.events import PullParser
+from droidgate_android.projects.java_text import java_trim, parse_boolean, parse_integer, to_lower_camel_case
+from droidgate_mappings.formats.application import Application
+from droidgate_mappings.tables.app_functions import load_indexing
+from strategies import damaged
+
+RELEASES = ("16", "16-qpr1", "16-qpr2", "17")
+BEFORE_17 = RELEASES[:3]
+V1 = functions(
+    "<appfunction><function_id>a.B#c</function_id><schema_version>2</schema_version></appfunction>"
+)
+
+
+def index(text: str, release: str, **facts: Any) -> IndexingReport:
+    return index_file(text, jetpack_schema(), release, package=PACKAGE, **facts)
+
+
+def ids_by_release(text: str, **facts: Any) -> dict[str, list[str]]:
+    return {item: list(index(text, item, **facts).functions()) for item in RELEASES}
+
+
+def reason_by_release(text: str, **facts: Any) -> dict[str, str | None]:
+    reports = {item: index(text, item, **facts) for item in RELEASES}
+    return {
+        item: report.dropped_files[0].reason if report.dropped_files else None
+        for item, report in reports.items()
+    }
+
+
+def test_a_function_becomes_a_document_with_what_the_indexer_adds() -> None:
+    report = index(functions(function()), "17", service="com.example.notes.NotesService")
+    (document,) = report.documents.values()
+    assert document.properties == {
+        "packageName": [PACKAGE],
+        "mobileApplicationQualifiedId": [f"android$apps-db/apps#{PACKAGE}"],
+        "packageNameHash": [java_hash(PACKAGE)],
+        "enabledByDefault": [True],
+        "serviceName": ["com.example.notes.NotesService"],
+        "scope": ["global"],
+        "description": ["Adds a note."],
+        "parameters": [{"name": ["title"], "isRequired": [True], "dataTypeMetadata": [{"type": [8]}]}],
+        "response": [{"valueType": [{"type": [0]}]}],
+        "functionId": ["com.example.notes.Notes#add"],
+    }
+    assert document.place is not None
+    assert (document.type, document.enabled, document.place.line) == ("AppFunctionStaticMetadata", True, 3)
+
+
+def test_before_17_the_indexer_adds_only_package_and_application() -> None:
+    for release in BEFORE_17:
+        properties = index(functions(function()), release).function_properties()[
+            "com.example.notes.Notes#add"
+        ]
+        assert not properties.keys() & {"serviceName", "scope", "packageNameHash"}
+
+
+def test_the_hash_of_a_package_is_javas() -> None:
+    # The value is from a listing of a real Android 17 device (reference appfunctions 3.2).
+    assert java_hash("dev.shreyaspatil.noty.composeapp") == -678864315
+    assert java_hash("") == 0
+
+
+def test_unknown_tags_are_entered_on_16_reject_the_file_on_its_updates_and_are_skipped_on_17() -> None:
+    text = functions(function(extra="<group><id>inner</id><description>other</description></group>"))
+    assert reason_by_release(text) == {
+        "16": None,
+        "16-qpr1": "unknown-tag",
+        "16-qpr2": "unknown-tag",
+        "17": None,
+    }
+    # On 16 the inner description is a second one of a property that holds one, and the inner id wins.
+    (ignored,) = (item for item in index(text, "16").ignored if item.kind == "function")
+    assert (ignored.name, ignored.reason) == ("inner", "bad-count")
+    assert list(index(text, "17").functions()) == ["com.example.notes.Notes#add"]
+
+
+def test_an_unknown_tag_with_the_documents_own_name_ends_it_on_16() -> None:
+    text = functions(
+        "<appfunction><id>a#b</id><appfunction><id>c#d</id></appfunction><id>e#f</id></appfunction>"
+    )
+    assert list(index(text, "16").documents) == ["c#d"]
+    assert list(index(text, "17").documents) == ["e#f"]
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        functions(function())
+        .replace("<id>com.example.notes.Notes#add</id>", "<id> </id>")
+        .replace("functionId", "schemaName"),
+        functions(function(parameters=PARAMETER.replace("<id>unused</id>", "", 1))),
+        functions(function(), components("").replace("<id>unused</id>", "", 1)),
+    ],
+)
+def test_a_document_without_id_drops_the_whole_file(text: str) -> None:
+    assert set(reason_by_release(text).values()) == {"missing-id"}
+
+
+def test_the_last_id_wins_on_17_and_both_stay_before() -> None:
+    text = functions("<appfunction><id>a#one</id><function_id>a#two</function_id></appfunction>")
+    for release in BEFORE_17:
+        (document,) = index(text, release).documents.values()
+        assert (document.id, document.function_id) == ("a#one", "a#two")
+    (document,) = index(text, "17").documents.values()
+    assert (document.id, document.function_id) == ("a#two", "a#two")
+
+
+def test_a_function_that_does_not_say_enabled_is_disabled_before_17() -> None:
+    text = functions(function(enabled=""))
+    enabled = {item: [doc.enabled for doc in index(text, item).documents.values()] for item in RELEASES}
+    assert enabled == {"16": [False], "16-qpr1": [False], "16-qpr2": [False], "17": [True]}
+
+
+def test_a_function_of_version_1_that_does_not_say_enabled_is_enabled() -> None:
+    for release in RELEASES:
+        (document,) = index_file(V1, None, release, package=PACKAGE).documents.values()
+        assert (document.id, document.enabled, document.properties["schemaVersion"]) == ("a.B#c", True, [2])
+
+
+@pytest.mark.parametrize("number", ["1.0", "", "0x1", "9223372036854775808", "1_000", "one"])
+def test_a_number_that_java_does_not_read_drops_the_file(number: str) -> None:
+    text = functions(function(extra=f"<schemaVersion>{number}</schemaVersion>"))
+    assert set(reason_by_release(text).values()) == {"bad-number"}
+    version_1 = V1.replace("<schema_version>2<", f"<schema_version>{number}<")
+    assert index_file(version_1, None, "16").dropped_files[0].reason == "bad-number"
+
+
+@pytest.mark.parametrize(
+    ("text", "bits", "number"),
+    [
+        ("+7", 64, 7),
+        ("-9223372036854775808", 64, -(2**63)),
+        ("٣", 64, 3),
+        ("2147483648", 32, None),
+        ("-2147483648", 32, -(2**31)),
+        ("+", 64, None),
+        (" 1", 64, None),
+    ],
+)
+def test_integers_are_read_as_java_reads_them(text: str, bits: int, number: int | None) -> None:
+    assert parse_integer(text, bits) == number
+
+
+def test_booleans_and_blanks_are_read_as_java_reads_them() -> None:
+    assert [parse_boolean(item) for item in ("TRUE", "true", "yes", "1", "")] == [
+        True,
+        True,
+        False,
+        False,
+        False,
+    ]
+    assert java_trim("\x00\t a\u00a0\n") == "a\u00a0"
+
+
+@pytest.mark.parametrize(
+    ("tag", "property_name"),
+    [
+        ("scHema_veRsion", "schemaVersion"),
+        ("function__id", "functionId"),
+        ("functionid", "functionid"),
+        ("schemaVersion", "schemaVersion"),
+        ("_schema_version_", "SchemaVersion"),
+        ("___", ""),
+        ("enabledBy_Default", "enabledbyDefault"),
+    ],
+)
+def test_tags_are_converted_as_the_dynamic_parser_does(tag: str, property_name: str) -> None:
+    assert to_lower_camel_case(tag) == property_name
+
+
+def test_documents_are_found_at_any_depth_and_the_root_has_any_name() -> None:
+    text = f"<anything><wrap>{function()}</wrap></anything>"
+    assert {len(ids) for ids in ids_by_release(text).values()} == {1}
+
+
+def test_a_second_element_at_the_documents_level_is_accepted_and_loose_text_is_not() -> None:
+    text = functions(function()).replace("<appfunctions>", "<version>1</version>\n<appfunctions>")
+    assert {len(ids) for ids in ids_by_release(text).values()} == {1}
+    (document,) = index(text, "17").documents.values()
+    assert document.place is not None
+    assert document.place.line == 4
+    loose = text.replace("<version>", "words <version>")
+    assert set(reason_by_release(loose).values()) == {"malformed-xml"}
+
+
+def test_comments_and_cdata_do_not_break_a_text() -> None:
+    text = functions(function(description="<description>a <!-- x -->b<![CDATA[ <c>]]></description>"))
+    assert index(text, "17").function_properties()["com.example.notes.Notes#add"]["description"] == [
+        "a b <c>"
+    ]
+
+
+def test_an_element_inside_a_text_drops_the_file() -> None:
+    text = functions(function(description="<description><b>a</b></description>"))
+    assert set(reason_by_release(text).values()) == {"element-in-text"}
+
+
+def test_no_more_than_the_limit_is_kept_and_the_last_are_lost() -> None:
+    text = functions(*(function(f"a#f{number}") for number in range(250)), components(""))
+    for release in RELEASES:
+        report = index(text, release)
+        assert len(report.documents) == 250
+        assert [item.reason for item in report.ignored] == ["over-limit"]
+        assert "1 more than the 250" in report.ignored[0].message
+
+
+def test_a_repeated_id_overwrites_and_leaves_room_below_the_limit() -> None:
+    limits = load_indexing().limits.model_copy(update={"documents_per_file": 2})
+    text = functions(function("a#b"), function("a#b"), function("a#c"))
+    report = index(text, "17", limits=limits)
+    assert list(report.documents) == ["a#b", "a#c"]
+    assert [item.reason for item in report.ignored] == ["overwritten"]
+
+
+@pytest.mark.parametrize("tag", ["serviceName", "package_name_hash"])
+def test_what_only_the_indexer_sets_drops_the_file_on_17(tag: str) -> None:
+    text = functions(function(extra=f"<{tag}>1</{tag}>"))
+    assert reason_by_release(text)["17"] == "reserved-property"
+    assert reason_by_release(text)["16"] is None
+
+
+@pytest.mark.parametrize(
+    ("scope", "service_name", "reason"),
+    [
+        ("", "@null", "bad-scope"),
+        ("<scope>global</scope>", "@null", None),
+        ("<scope>activity</scope>", "@null", None),
+        ("<scope>screen</scope>", "@null", "bad-scope"),
+        ("", "a.Service", None),
+        ("<scope>global</scope>", "a.Service", None),
+        ("<scope>activity</scope>", "a.Service", "bad-scope"),
+    ],
+)
+def test_a_scope_fits_its_level_on_17(scope: str, service_name: str, reason: str | None) -> None:
+    text = functions(function(extra=scope, enabled=""))
+    assert reason_by_release(text, service=service_name)["17"] == reason
+
+
+def test_a_function_of_the_application_is_disabled_until_it_is_registered() -> None:
+    scope = "<scope>global</scope>"
+    (document,) = index(
+        functions(function(extra=scope, enabled="")), "17", service="@null"
+    ).documents.values()
+    assert (document.enabled, document.properties["serviceName"]) == (False, ["@null"])
+    enabled = reason_by_release(functions(function(extra=scope)), service="@null")
+    assert enabled["17"] == "enabled-application-function"
+    disabled = functions(function(extra=scope, enabled="<enabledByDefault>false</enabledByDefault>"))
+    assert reason_by_release(disabled, service="@null")["17"] is None
+
+
+def test_a_type_that_has_to_be_there_and_is_not_loses_the_function() -> None:
+    text = functions(function(parameters=PARAMETER.replace("<type>8</type>", "")), function("a#b"))
+    for release in RELEASES:
+        report = index(text, release)
+        assert list(report.documents) == ["a#b"]
+        assert [item.reason for item in report.ignored] == ["bad-count"]
+
+
+def on(releases: tuple[str, ...], ids: list[str]) -> dict[str, list[str]]:
+    return {release: ids for release in releases}  # noqa: C420 - the lists are compared, never changed
+
+
+def functions_by_release(application: Application) -> dict[str, list[str]]:
+    return {item: sorted(simulate_indexing(application, item).functions()) for item in RELEASES}
+
+
+ADD = "com.example.notes.Notes#add"
+
+
+def test_an_app_is_read_through_its_services_properties() -> None:
+    assert functions_by_release(app()) == on(RELEASES, [ADD])
+    assert functions_by_release(app("")) == on(RELEASES, [])
+
+
+def test_without_a_schema_older_releases_read_version_1_and_17_reads_version_2() -> None:
+    both = app(service(V2, named("", "old.xml")), old_xml=V1)
+    assert functions_by_release(both) == {**on(BEFORE_17, ["a.B#c"]), "17": [ADD]}
+    properties = simulate_indexing(both, "17").function_properties()[ADD]
+    assert not properties.keys() & {"description", "parameters", "response"}
+
+
+def test_with_a_schema_version_1_is_not_read() -> None:
+    both = app(service(V2, SCHEMA_PROPERTY, named("", "old.xml")), old_xml=V1)
+    assert functions_by_release(both) == on(RELEASES, [ADD])
+    alone = app(service(SCHEMA_PROPERTY, named("", "old.xml")), old_xml=V1)
+    assert functions_by_release(alone) == {**on(BEFORE_17, []), "17": ["a.B#c"]}
+
+
+def test_a_rejected_schema_is_not_a_schema() -> None:
+    rejected = app(
+        service(V2, SCHEMA_PROPERTY, named("", "old.xml")),
+        old_xml=V1,
+        app_functions_schema_xsd=SCHEMA.replace("xs:boolean", "xs:double"),
+    )
+    assert functions_by_release(rejected) == {**on(BEFORE_17, ["a.B#c"]), "17": [ADD]}
+    assert [dropped_file.reason for dropped_file in simulate_indexing(rejected, "16").dropped_files] == [
+        "unsupported-type"
+    ]
+
+
+def test_version_2_may_be_a_resource_from_16_qpr1_on() -> None:
+    resource = named(".v2", "@xml/functions", attribute="resource")
+    by_release = functions_by_release(app(service(resource, SCHEMA_PROPERTY)))
+    assert by_release == {"16": [], **on(RELEASES[1:], [ADD])}
+    version_1 = named("", "@xml/functions", attribute="resource")
+    assert functions_by_release(app(service(version_1))) == {**on(BEFORE_17, []), "17": [ADD]}
+
+
+def test_before_17_only_the_last_service_is_read() -> None:
+    two = app(
+        service(name=".First"),
+        service(named(".v2", "more.xml"), SCHEMA_PROPERTY, name=".Second"),
+        more_xml=functions(function("a#more")),
+    )
+    assert functions_by_release(two) == {**on(BEFORE_17, ["a#more"]), "17": ["a#more", ADD]}
+    seventeen = simulate_indexing(two, "17").function_properties()
+    assert seventeen["a#more"]["serviceName"] == [f"{PACKAGE}.Second"]
+
+
+def test_a_disabled_service_and_one_without_the_action_are_not_there() -> None:
+    off = service(attributes=f'{PERMISSION} android:enabled="false"')
+    assert functions_by_release(app(off)) == on(RELEASES, [])
+    assert functions_by_release(app(service(action=""))) == on(RELEASES, [])
+
+
+def test_a_service_without_the_permission_is_skipped_on_17() -> None:
+    by_release = functions_by_release(app(service(attributes="")))
+    assert by_release == {**on(BEFORE_17, [ADD]), "17": []}
+
+
+def test_files_of_the_application_are_a_list_on_17_only() -> None:
+    def of_application(name: str) -> str:
+        return functions(function(name, extra="<scope>global</scope>", enabled=""))
+
+    two = app(
+        SCHEMA_PROPERTY,
+        named(".v2", " one.xml, ,two.xml"),
+        one_xml=of_application("a#one"),
+        two_xml=of_application("a#two"),
+    )
+    assert functions_by_release(two) == {**on(BEFORE_17, []), "17": ["a#one", "a#two"]}
+
+
+def test_services_with_different_schemas_get_the_platforms_on_17() -> None:
+    two = app(
+        service(),
+        service(named(".v2", "more.xml"), named(".schema", "other.xsd"), name=".Second"),
+        more_xml=functions(function("a#more")),
+        other_xsd=SCHEMA,
+    )
+    report = simulate_indexing(two, "17")
+    assert [item.reason for item in report.warnings] == ["different-schemas"]
+    assert all("parameters" not in item for item in report.function_properties().values())
+
+
+def test_one_bad_file_leaves_the_others() -> None:
+    two = app(
+        service(), service(named(".v2", "bad.xml"), SCHEMA_PROPERTY, name=".Second"), bad_xml="<appfunctions>"
+    )
+    report = simulate_indexing(two, "17")
+    assert list(report.functions()) == [ADD]
+    assert [(dropped_file.path, dropped_file.reason) for dropped_file in report.dropped_files] == [
+        ("bad.xml", "malformed-xml")
+    ]
+
+
+def test_a_file_that_is_not_there_is_reported() -> None:
+    report = simulate_indexing(app(service(named(".v2", "none.xml"), SCHEMA_PROPERTY)), "17")
+    assert [(dropped_file.path, dropped_file.reason) for dropped_file in report.dropped_files] == [
+        ("none.xml", "missing-file")
+    ]
+
+
+def test_a_schema_may_use_prefixes_that_nobody_declares() -> None:
+    undeclared = SCHEMA.replace(' xmlns:xs="http://www.w3.org/2001/XMLSchema"', "")
+    assert read_schema(undeclared).types.keys() == read_schema(SCHEMA).types.keys()
+    with pytest.raises(IndexerError) as caught:
+        read_schema(SCHEMA.replace("xs:", "xsd:"))
+    assert caught.value.reason == "no-function-type"
+
+
+def test_the_first_declaration_of_a_property_counts() -> None:
+    twice = SCHEMA.replace('name="isRequired" type="xs:boolean"', 'name="name" type="xs:long"')
+    schema = read_schema(twice)
+    assert schema.types["Parameter"]["name"].kind == "string"
+    assert schema.duplicates == (("Parameter", "name"),)
+
+
+@pytest.mark.parametrize("attributes", [
+    'indexingType="1"', 'tokenizerType="2"', 'joinableValueType="1" cardinality="1"',
+    'indexingType="3" tokenizerType="1"', 'indexingType="1" tokenizerType="4"', 'joinableValueType="2"',
+    'cardinality="0"', 'cardinality="2.0"',
+])  # fmt: skip
+def test_attributes_that_appsearch_does_not_take_reject_the_schema(attributes: str) -> None:
+    with pytest.raises(IndexerError) as caught:
+        read_schema(
+            SCHEMA.replace('name="description" type="xs:string"', f'name="d" type="xs:string" {attributes}')
+        )
+    assert (caught.value.reason, caught.value.line) == ("bad-attribute", 8)
+
+
+def test_on_17_the_platforms_own_properties_are_in_every_schema() -> None:
+    rules = load_indexing()
+    in_force = platform_schema().for_release(rules.release("17")).types["AppFunctionStaticMetadata"]
+    assert {"serviceName", "scope", "packageNameHash"} <= in_force.keys()
+    assert (
+        "scope" not in platform_schema().for_release(rules.release("16")).types["AppFunctionStaticMetadata"]
+    )
+
+
+def test_a_pull_parser_steps_as_androids_does() -> None:
+    parser = PullParser("<a>x<b/>y</a>")
+    seen = [(parser.event.type, parser.event.name or parser.event.text)]
+    while parser.event.type != "end-document":
+        parser.next()
+        seen.append((parser.event.type, parser.event.name or parser.event.text))
+    assert seen == [
+        ("start", "a"),
+        ("text", "x"),
+        ("start", "b"),
+        ("end", "b"),
+        ("text", "y"),
+        ("end", "a"),
+        ("end-document", ""),
+    ]
+
+
+TAGS = st.sampled_from(
+    [
+        *("appfunctions", "appfunction", "AppFunctionComponentMetadataDocument", "x", "___"),
+        *("id", "functionId", "function_id", "enabledByDefault", "scope", "schemaVersion", "description"),
+        *("parameters", "response", "valueType", "dataTypeMetadata", "dataTypes", "name"),
+        *("type", "itemType", "properties", "oneOf", "allOf"),
+    ]
+)
+ELEMENTS = st.recursive(
+    st.sampled_from(["", " ", "1", "a#b", "true", "global", "<!-- c -->", "&lt;"]),
+    lambda inner: st.builds(
+        lambda tag, parts: f"<{tag}>{''.join(parts)}</{tag}>", TAGS, st.lists(inner, max_size=4)
+    ),
+    max_leaves=20,
+)
+
+
+@given(ELEMENTS, st.sampled_from(["17", "16", "16-qpr1", "15-qpr2"]), st.sampled_from([None, "@null", "a.S"]))
+def test_any_elements_are_indexed_or_dropped_for_a_reason(text: str, release: str, level: str | None) -> None:
+    for schema in (None, jetpack_schema(), platform_schema()):
+        report = index_file(f"<appfunctions>{text}</appfunctions>", schema, release, service=level)
+        for document in report.documents.values():
+            assert re.fullmatch(r"AppFunction(StaticMetadata|ComponentMetadataDocument)", document.type)
+        assert not (report.documents and report.dropped_files)
+
+
+@given(damaged(st.sampled_from([V1, SCHEMA]), st.text(max_size=4)))
+def test_any_text_is_indexed_or_dropped(text: str) -> None:
+    for release in RELEASES:
+        report = index_file(text, jetpack_schema(), release)
+        assert not (report.documents and report.dropped_files)
+    with suppress(IndexerError):
+        assert read_schema(text).types

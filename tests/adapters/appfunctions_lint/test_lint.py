@@ -1,0 +1,467 @@
+"""Every rule of the linter has a file or app that breaks it, and the same one mended that does not."""
+
+import re
+from collections.abc import Callable
+from dataclasses import replace
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from adapters.appfunctions_lint.app_fixtures import (
+    METADATA,
+    PARAMETER,
+    PERMISSION,
+    SCHEMA,
+    SCHEMA_PROPERTY,
+    STRING,
+    V2,
+    app,
+    components,
+    function,
+    functions,
+    manifest,
+    named,
+    of_type,
+    service,
+)
+from droidgate.sources.android_project import application_from_tree
+from droidgate_android.app_search import REASONS
+from droidgate_appfunctions.lint import lint_application, lint_file
+from droidgate_appfunctions.lint_rules import RULES
+from droidgate_mappings.formats.application import Application
+from droidgate_mappings.formats.format import SourceFile
+from droidgate_mappings.model.errors import InputError
+from droidgate_mappings.model.findings import FINDING_CODES, Finding, Level
+from requirements_of_tests import require
+
+
+def file_with(*arguments: str, **parts: str) -> str:
+    return functions(function(*arguments, **parts))
+
+
+GOOD = file_with()
+NOTE = (
+    "<dataTypeMetadata><id>unused</id><type>3</type><properties><id>unused</id><name>t</name>{}</properties>"
+    "</dataTypeMetadata>"
+)
+
+
+def lint_text(text: str, name: str = "functions.xml") -> tuple[Finding, ...]:
+    return lint_file(SourceFile(name, text.encode()))
+
+
+def codes_of(findings: tuple[Finding, ...]) -> set[str]:
+    return {finding.code.removeprefix("appfunctions-") for finding in findings}
+
+
+def rule(broken: str, mended: str = GOOD, level: Level = Level.WARNING) -> tuple[str, Level, str]:
+    return broken, level, mended
+
+
+FILES: dict[str, tuple[str, Level, str]] = {
+    "malformed-xml": rule("<appfunctions><appfunction></appfunctions>", level=Level.ERROR),
+    "missing-id": rule(file_with(parameters=PARAMETER.replace("<id>unused</id>", "", 1)), level=Level.ERROR),
+    "unknown-tag": rule(file_with(extra="<colour>red</colour>")),
+    "bad-number": rule(
+        file_with(extra="<schemaVersion>1.0</schemaVersion>"),
+        file_with(extra="<schemaVersion> 1 </schemaVersion>"),
+        level=Level.ERROR,
+    ),
+    "element-in-text": rule(
+        file_with(description="<description>a <b>note</b></description>"),
+        file_with(description="<description>a &lt;b> note</description>"),
+        level=Level.ERROR,
+    ),
+    "reserved-property": rule(file_with(extra="<serviceName>x</serviceName>"), level=Level.ERROR),
+    "bad-scope": rule(
+        file_with(extra="<scope>screen</scope>", enabled=""),
+        file_with(extra="<scope>activity</scope>", enabled=""),
+        level=Level.ERROR,
+    ),
+    "enabled-application-function": rule(
+        file_with(extra="<scope>global</scope>"),
+        file_with(extra="<scope>global</scope>", enabled=""),
+        level=Level.ERROR,
+    ),
+    "over-limit": rule(
+        functions(*(function(f"a.B#f{number}") for number in range(251))),
+        functions(*(function(f"a.B#f{number}") for number in range(250))),
+        level=Level.ERROR,
+    ),
+    "overwritten": rule(
+        functions(function(), function()), functions(function(), function("a.B#c")), level=Level.ERROR
+    ),
+    "bad-count": rule(file_with(description="<description>a</description>" * 2), level=Level.ERROR),
+    "too-large": rule(
+        file_with(description=f"<description>{'x' * 524_289}</description>"),
+        file_with(description=f"<description>{'x' * 500_000}</description>"),
+        level=Level.ERROR,
+    ),
+    "id-differs": rule(GOOD.replace("<id>com.example.notes", "<id>other")),
+    "no-function-id": rule(re.sub("<functionId>.*</functionId>", "", GOOD)),
+    "enabled-not-stated": rule(file_with(enabled="")),
+    "no-signature": rule(file_with(response="")),
+    "schema-triple": rule(
+        file_with(extra="<schemaName>addNote</schemaName>"),
+        file_with(
+            response="",
+            extra="<schemaName>addNote</schemaName><schemaVersion>1</schemaVersion>"
+            "<schemaCategory>notes</schemaCategory>",
+        ),
+    ),
+    "no-description": rule(file_with(description=""), level=Level.NOTE),
+    "unknown-type": rule(of_type("<type>9</type>"), of_type("<type>10</type>")),
+    "empty-object": rule(
+        of_type("<type>3</type>"),
+        of_type(f"<type>3</type><properties><id>unused</id><name>t</name>{STRING}</properties>"),
+    ),
+    "unnamed-one-of": rule(
+        of_type("<type>14</type>"), of_type("<type>14</type><objectQualifiedName>a.B</objectQualifiedName>")
+    ),
+    "bad-int-enum": rule(
+        of_type("<type>7</type><enumValues>0</enumValues><enumValues>one</enumValues>"),
+        of_type("<type>7</type><enumValues>0</enumValues><enumValues>-1</enumValues>"),
+    ),
+    "dangling-reference": rule(
+        of_type("<type>11</type><dataTypeReference>com.example.Note</dataTypeReference>"),
+        of_type("<type>11</type><dataTypeReference>com.example.Note</dataTypeReference>").replace(
+            "</appfunctions>", components(NOTE.format(STRING)) + "</appfunctions>"
+        ),
+    ),
+    "untyped-array": rule(
+        of_type("<type>10</type>"),
+        of_type("<type>10</type><itemType><id>unused</id><type>8</type></itemType>"),
+    ),
+    "untyped": rule(file_with(parameters=PARAMETER.replace(STRING, ""))),
+    "unnamed-parameter": rule(file_with(parameters=PARAMETER.replace("<name>title</name>", ""))),
+    "duplicate-parameter": rule(
+        file_with(parameters=PARAMETER * 2),
+        file_with(parameters=PARAMETER + PARAMETER.replace("title", "text")),
+    ),
+    "unreadable-name": rule(
+        file_with(parameters=PARAMETER.replace("title", "note.title")),
+        file_with(parameters=PARAMETER.replace("title", "note-title")),
+    ),
+    "unknown-required": rule(
+        of_type(
+            f"<type>3</type><properties><id>u</id><name>t</name>{STRING}</properties><required>x</required>"
+        ),
+        of_type(
+            f"<type>3</type><properties><id>u</id><name>t</name>{STRING}</properties><required>t</required>"
+        ),
+    ),
+    "access-level": rule(
+        file_with(extra="<accessLevel>public</accessLevel>"),
+        file_with(extra="<accessLevel>system</accessLevel>"),
+    ),
+    "pattern-type": rule(
+        of_type("<type>8</type><patterns><id>u</id><value>a</value><type>5</type></patterns>"),
+        of_type("<type>8</type><patterns><id>u</id><value>a</value><type>4</type></patterns>"),
+    ),
+    "uneven-lists": rule(
+        file_with(
+            parameters="<paramNames>a</paramNames><paramTypes>string</paramTypes>"
+            "<paramNames>b</paramNames><paramTypes>int</paramTypes><paramRequired>true</paramRequired>",
+            response="",
+        ),
+        file_with(
+            parameters="<paramNames>a</paramNames><paramTypes>string</paramTypes>"
+            "<paramRequired>true</paramRequired>",
+            response="",
+        ),
+    ),
+    "no-functions": rule("<appfunctions/>", level=Level.NOTE),
+    "not-functions": rule("<app-functions><function name='f'/></app-functions>", level=Level.WARNING),
+    "too-many-types": rule(
+        SCHEMA.replace(
+            "</xs:schema>",
+            "".join(f'<xs:documentType name="T{n}"></xs:documentType>' for n in range(17)) + "</xs:schema>",
+        ),
+        SCHEMA.replace(
+            "</xs:schema>",
+            "".join(f'<xs:documentType name="T{n}"></xs:documentType>' for n in range(16)) + "</xs:schema>",
+        ),
+        level=Level.ERROR,
+    ),
+    "bad-property-name": rule(SCHEMA.replace('"isRequired"', '"is_required"'), SCHEMA, level=Level.ERROR),
+    "unsupported-type": rule(SCHEMA.replace("xs:boolean", "xs:double", 1), SCHEMA, level=Level.ERROR),
+    "bad-attribute": rule(SCHEMA.replace('cardinality="3"', 'cardinality="4"'), SCHEMA, level=Level.ERROR),
+    "no-function-type": rule(
+        SCHEMA.replace("AppFunctionStaticMetadata", "Functions"), SCHEMA, level=Level.ERROR
+    ),
+    "undefined-type": rule(SCHEMA.replace('name="Response"', 'name="Reply"'), SCHEMA, level=Level.ERROR),
+    "duplicate-property": rule(
+        SCHEMA.replace('name="isRequired" type="xs:boolean"', 'name="name" type="xs:long"'), SCHEMA
+    ),
+    "metadata-content": rule(METADATA.replace("description", "text"), METADATA),
+    "metadata-guidance": rule(
+        METADATA.replace("description", "displayDescription"), METADATA, level=Level.NOTE
+    ),
+}
+
+
+def test_a_file_of_the_application_needs_a_schema_from_somewhere() -> None:
+    of_application = named(".v2", "functions.xml")
+    assert "no-schema" in codes_of(lint_application(app(of_application)))
+    for parts in ((of_application, SCHEMA_PROPERTY), (of_application, service())):
+        assert "no-schema" not in codes_of(lint_application(app(*parts)))
+
+
+@pytest.mark.parametrize("value", ["2147483648", "9" * 30, "1.0", "+", ""])
+def test_an_enum_value_that_is_not_an_int_of_java_is_reported(value: str) -> None:
+    text = of_type(f"<type>7</type><enumValues>{value}</enumValues>")
+    assert "bad-int-enum" in codes_of(lint_text(text))
+
+
+def test_a_document_that_appsearch_refuses_is_named() -> None:
+    (finding,) = [item for item in lint_text(FILES["bad-count"][0]) if item.code == "appfunctions-bad-count"]
+    refused = "AppSearch refuses the document com.example.notes.Notes#add on every release from Android 16 on"
+    assert finding.message.endswith(refused)
+
+
+def test_a_finding_of_the_indexer_holds_the_releases_that_it_is_true_of() -> None:
+    every = ("16", "16-qpr1", "16-qpr2", "17")
+    (refused,) = [item for item in lint_text(FILES["bad-count"][0]) if item.code == "appfunctions-bad-count"]
+    assert refused.releases == every
+    found = {item.code: item for item in lint_application(app(named(".v2", "functions.xml")))}
+    assert found["appfunctions-application-level"].releases == every[:3]
+    assert found["appfunctions-no-schema"].releases == every[3:]
+    assert found["appfunctions-bad-scope"].releases == every[3:]
+
+
+@pytest.mark.parametrize("rule", FILES)
+def test_a_file_that_breaks_a_rule_gets_its_finding_and_a_mended_one_does_not(rule: str) -> None:
+    broken, level, mended = FILES[rule]
+    found = [item for item in lint_text(broken) if item.code == f"appfunctions-{rule}"]
+    assert {item.level for item in found} == {level}
+    assert all(
+        item.hint and item.source is not None and item.source.path == "functions.xml" for item in found
+    )
+    assert rule not in codes_of(lint_text(mended))
+
+
+Apps = Callable[[], Application]
+
+OTHER_SCHEMA = named(".schema", "other_schema.xsd")
+
+
+def built(application: Application) -> Application:
+    """The same app as an APK, which has all that it will ever have."""
+    return replace(application, is_built=True)
+
+
+def app_rule(
+    broken: Apps, mended: Apps = lambda: app(service()), level: Level = Level.WARNING
+) -> tuple[Apps, Level, Apps]:
+    return broken, level, mended
+
+
+RES_AUTO = "http://schemas.android.com/apk/res-auto"
+APPS: dict[str, tuple[Apps, Level, Apps]] = {
+    "meta-data": app_rule(
+        lambda: app(service(V2.replace("property", "meta-data"), SCHEMA_PROPERTY)), level=Level.ERROR
+    ),
+    "service-action": app_rule(lambda: app(service(action="")), level=Level.ERROR),
+    "service-disabled": app_rule(lambda: app(service(attributes=f'{PERMISSION} android:enabled="false"'))),
+    "no-schema": app_rule(
+        lambda: app(service(V2)), lambda: app(SCHEMA_PROPERTY, service(V2)), level=Level.ERROR
+    ),
+    "application-level": app_rule(lambda: app(named(".v2", "functions.xml"), service()), level=Level.NOTE),
+    "metadata-place": app_rule(
+        lambda: app(service(V2, SCHEMA_PROPERTY, named(".app_metadata", "@xml/app_metadata"))),
+        lambda: app(named(".app_metadata", "@xml/app_metadata", attribute="resource"), service()),
+    ),
+    "metadata-missing": app_rule(
+        lambda: app(named(".app_metadata", "@xml/gone", attribute="resource"), service()),
+        lambda: app(named(".app_metadata", "@xml/app_metadata", attribute="resource"), service()),
+    ),
+    "metadata-content": app_rule(
+        lambda: app(named(".app_metadata", "@xml/empty", attribute="resource")),
+        lambda: app(named(".app_metadata", "@xml/app_metadata", attribute="resource")),
+    ),
+    "metadata-file": app_rule(
+        lambda: app(named(".app_metadata", "@xml/wrong", attribute="resource"), wrong_xml="<app-metadata/>"),
+        lambda: app(named(".app_metadata", "@xml/app_metadata", attribute="resource")),
+        level=Level.ERROR,
+    ),
+    "metadata-attributes": app_rule(
+        lambda: app(service(), attributes=f'xmlns:a="{RES_AUTO}" a:description="Search first"'),
+        lambda: app(service(), attributes=f'xmlns:a="{RES_AUTO}" a:theme="dark"'),
+    ),
+    "missing-file": app_rule(
+        lambda: built(app(service(named(".v2", "a.xml,functions.xml"), SCHEMA_PROPERTY))), level=Level.ERROR
+    ),
+    "not-a-file-property": app_rule(
+        lambda: app(service(named(".v2", "@xml/functions", attribute="resource"), SCHEMA_PROPERTY))
+    ),
+    "missing-permission": app_rule(lambda: app(service(attributes="")), level=Level.ERROR),
+    "another-service": app_rule(lambda: app(service(name=".First"), service(name=".Second"))),
+    "no-file": app_rule(lambda: app(service(SCHEMA_PROPERTY)), level=Level.ERROR),
+    "different-schemas": app_rule(
+        lambda: app(service(), service(V2, OTHER_SCHEMA, name=".Second"), other_schema_xsd=SCHEMA),
+        lambda: app(service(), service(name=".Second")),
+        level=Level.ERROR,
+    ),
+    "undefined-type": app_rule(
+        lambda: app(service(), app_functions_schema_xsd=SCHEMA.replace('name="Response"', 'name="Reply"')),
+        level=Level.ERROR,
+    ),
+    "unknown-tag": app_rule(
+        lambda: app(service(), functions_xml=file_with(extra="<accessLevel>self</accessLevel>"))
+    ),
+}
+
+
+@pytest.mark.parametrize("rule", APPS)
+def test_an_app_that_breaks_a_rule_gets_its_finding_and_a_mended_one_does_not(rule: str) -> None:
+    broken, level, mended = APPS[rule]
+    found = [item for item in lint_application(broken()) if item.code == f"appfunctions-{rule}"]
+    assert {item.level for item in found} == {level}
+    assert all(item.hint and item.source is not None for item in found)
+    assert rule not in codes_of(lint_application(mended()))
+
+
+def test_every_rule_is_tried() -> None:
+    # `assumed` stands with every lone file, so no mended one lacks it.
+    tried = FILES.keys() | APPS.keys() | {"assumed"}
+    declared = {item.removeprefix("appfunctions-") for item in RULES} | REASONS.keys()
+    assert declared == tried
+    assert all(f"appfunctions-{item}" in FINDING_CODES for item in declared)
+
+
+def test_a_right_app_has_no_findings() -> None:
+    assert lint_application(app()) == ()
+    assert lint_application(app("")) == ()
+
+
+def test_a_right_file_has_only_the_note_of_what_is_assumed() -> None:
+    findings = lint_text(GOOD)
+    assert codes_of(findings) == {"assumed"}
+    assert findings[0].message == "functions.xml is read with the newest Jetpack schema"
+
+
+def test_a_missing_schema_is_reported_once_with_what_it_means() -> None:
+    findings = lint_application(app(service(V2, named(".schema", "none.xsd"))))
+    assert codes_of(findings) == {"missing-file", "no-signature", "no-description"}
+    assert "no schema of its own on every release from Android 16 on" in findings[0].message
+
+
+def test_an_old_schema_next_to_a_new_tag_is_reported_as_the_cause() -> None:
+    broken, _, _ = APPS["unknown-tag"]
+    (finding,) = (item for item in lint_application(broken()) if item.code == "appfunctions-unknown-tag")
+    assert finding.hint is not None
+    assert "older than the tag" in finding.hint
+    assert "Android 16 QPR1 and Android 16 QPR2" in finding.message
+    assert "lost on Android 16 and Android 17" in finding.message
+    assert finding.source is not None
+    assert finding.source.line == 4
+
+
+def test_every_unknown_tag_of_a_file_is_reported_with_the_releases_that_drop_the_file() -> None:
+    found = lint_text(file_with(extra="<one>1</one><two>2</two>"))
+    reported = [item.message for item in found if item.code == "appfunctions-unknown-tag"]
+    assert [message.split(">")[0] for message in reported] == ["<one", "<two"]
+    assert all("Android 16 QPR1 and Android 16 QPR2" in message for message in reported)
+
+
+def test_a_file_of_version_1_is_read_as_such() -> None:
+    text = functions("<appfunction><function_id>a#b</function_id></appfunction>")
+    findings = lint_text(text)
+    assert codes_of(findings) == {"assumed", "no-signature", "no-description"}
+    assert findings[0].message.endswith("with the tags of version 1")
+
+
+def test_a_compilers_empty_file_is_only_noted() -> None:
+    assert {item.level for item in lint_text("<appfunctions/>")} == {Level.NOTE}
+
+
+def test_a_manifest_alone_is_refused() -> None:
+    with pytest.raises(InputError, match="with the app it belongs to"):
+        lint_text("<manifest/>")
+
+
+@pytest.mark.requires("corpus")
+def test_files_that_jetpacks_compiler_writes_are_right() -> None:
+    """But for two that the reference names: a pattern of an older build, and an empty object."""
+    folder = require("corpus") / "appfunctions"
+    odd = {}
+    for path in sorted(folder.glob("androidx__*output__*.xml")):
+        findings = lint_file(SourceFile(path.name, path.read_bytes()))
+        grave = {finding.code for finding in findings if finding.level != Level.NOTE} - {
+            "appfunctions-no-signature"
+        }
+        if grave:
+            odd[path.name.rpartition("output__")[2]] = grave
+    assert odd == {
+        "entrypoints__valid_uri_service.xml": {"appfunctions-unknown-tag"},
+        "functionWithEmptySerializable_app_function_dynamic_schema.xml": {"appfunctions-empty-object"},
+    }
+
+
+PIECES = st.lists(
+    st.sampled_from(
+        [
+            *(GOOD, SCHEMA, METADATA, STRING, PARAMETER, function(), ""),
+            *("<a>", "</a>", "<type>9</type>", "<id>x</id>", "<paramNames>a</paramNames>"),
+            *("<scope>", "</scope>", "<!DOCTYPE a>", "\ufeff", "<xs:documentType>"),
+        ]
+    ),
+    max_size=5,
+).map("".join)
+
+
+@given(PIECES.map(str.encode) | st.binary(max_size=60))
+def test_any_file_but_a_manifest_is_linted(data: bytes) -> None:
+    findings = lint_file(SourceFile("any.xml", data))
+    assert all(finding.code in FINDING_CODES for finding in findings)
+    assert all("\n" not in finding.message and not finding.message.endswith(".") for finding in findings)
+
+
+@given(PIECES, PIECES)
+def test_any_app_is_linted(text: str, schema: str) -> None:
+    findings = lint_application(app(functions_xml=text, app_functions_schema_xsd=schema))
+    assert all(finding.code in FINDING_CODES for finding in findings)
+
+
+@pytest.mark.parametrize("guarded", [True, False])
+def test_a_service_that_is_meant_for_functions_and_has_no_file_lacks_the_action(*, guarded: bool) -> None:
+    permission = 'android:permission="android.permission.BIND_APP_FUNCTION_SERVICE"' if guarded else ""
+    action = "com.example.RUN" if guarded else "androidx.appfunctions.AppFunctionService"
+    filters = f'<intent-filter><action android:name="{action}"/></intent-filter>'
+    meant = f'<service android:name=".S" {permission}>{filters}</service>'
+    (finding,) = with_code(app(meant), "service-action")
+    assert "meant for app functions" in finding.message
+
+
+def with_code(application: Application, code: str) -> list[Finding]:
+    return [item for item in lint_application(application) if item.code == f"appfunctions-{code}"]
+
+
+def test_a_file_that_a_source_tree_does_not_have_is_not_an_error() -> None:
+    of_source = app(service(named(".v2", "made_by_the_build.xml"), SCHEMA_PROPERTY))
+    (finding,) = (item for item in lint_application(of_source) if item.code == "appfunctions-missing-file")
+    assert finding.level is Level.WARNING
+    (finding,) = (
+        item for item in lint_application(built(of_source)) if item.code == "appfunctions-missing-file"
+    )
+    assert finding.level is Level.ERROR
+
+
+def test_the_schema_of_jetpack_is_there_before_the_build() -> None:
+    tree = {"AndroidManifest.xml": manifest().encode(), "assets/functions.xml": file_with().encode()}
+    of_source = application_from_tree(tree)
+    assert lint_application(of_source) == ()
+    assert "appfunctions-missing-file" in {item.code for item in lint_application(built(of_source))}
+
+
+def test_a_file_that_is_elsewhere_in_the_app_is_named() -> None:
+    as_asset = app(service(named(".v2", "empty.xml"), SCHEMA_PROPERTY))
+    (finding,) = with_code(as_asset, "missing-file")
+    assert finding.message.startswith("the app has no asset empty.xml, but it has @xml/empty;")
+    assert finding.level is Level.ERROR
+    guidance = app(
+        named(".app_metadata", "@xml/functions_old", attribute="resource"), functions_old_xml="<x/>"
+    )
+    (finding,) = (item for item in lint_application(guidance) if item.code == "appfunctions-metadata-missing")
+    assert finding.message == "the app has no @xml/functions_old, but it has assets/functions_old.xml"

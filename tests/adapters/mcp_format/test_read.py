@@ -1,0 +1,423 @@
+"""What MCP tool lists say is read, and written back as it was."""
+
+import contextlib
+import copy
+import json
+from typing import Any
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from adapters.mcp_format.tool_lists import RICH, TREE, WEATHER, read, read_one, result, source, write, written
+from droidgate_mappings.formats.format import SourceFile
+from droidgate_mappings.formats.leniency import ReadingContext
+from droidgate_mappings.model.capability import Effects
+from droidgate_mappings.model.errors import InputError
+from droidgate_mappings.model.json_values import Json, canonical_json
+from droidgate_mappings.model.types import AnyType
+from droidgate_mcp.format import FORMAT
+from model_types import array, float64, properties_of, ref, string
+from properties.matching import assert_same_declaration
+from strategies import damaged
+
+
+def test_a_tool_says_everything_in_the_model() -> None:
+    capability = read_one(result(WEATHER)).capabilities[0]
+    assert (capability.id, capability.title) == ("get_weather", "Weather")
+    assert capability.description == "Returns the weather of a city."
+    assert capability.effects == Effects(read_only=True, open_world=True)
+    assert properties_of(capability.input)["city"].required
+    assert properties_of(capability.input)["unit"].type == string(
+        enum=("celsius", "fahrenheit"), keywords={"default": "celsius"}
+    )
+    assert capability.input.keywords == {"additionalProperties": False}
+    assert properties_of(capability.output)["temperature"].type == float64()
+    assert capability.extensions == {}
+
+
+def test_members_without_a_field_are_kept_one_by_one() -> None:
+    capability = read_one(result(RICH)).capabilities[0]
+    assert capability.title == "Scan"
+    assert capability.effects == Effects(destructive=False)
+    assert capability.extensions == {
+        "mcp": {
+            "title": "annotations",
+            "/annotations/vendorHint": [1, 2],
+            "icons": RICH["icons"],
+            "execution": RICH["execution"],
+            "/_meta/com.example~1cost": 3,
+        }
+    }
+
+
+def test_recursive_definitions_belong_to_the_provider() -> None:
+    provider = read_one(result(TREE))
+    node = provider.definitions["Node"]
+    assert properties_of(node)["children"].type == array(ref("Node"))
+
+
+def test_a_title_that_is_twice_is_read_in_the_order_of_the_specification() -> None:
+    tool = {**WEATHER, "annotations": {"title": "Old title"}}
+    capability = read_one(result(tool)).capabilities[0]
+    assert capability.title == "Weather"
+    assert capability.extensions["mcp"] == {"/annotations/title": "Old title"}
+
+
+SHAPES: dict[str, Json] = {
+    "result": result(WEATHER, RICH, TREE),
+    "nothing": result(),
+    "page": result(WEATHER, nextCursor="abc", _meta={"com.example/x": 1}),
+    "array": [WEATHER, TREE],
+    "response": {"jsonrpc": "2.0", "id": 7, "result": result(WEATHER)},
+    "dump": {
+        "protocolVersion": "2025-06-18",
+        "serverInfo": {"name": "weather", "title": "Weather server", "version": "1.2"},
+        "capabilities": {"tools": {"listChanged": True}},
+        "instructions": "Ask for one city at a time.",
+        "tools": [WEATHER],
+    },
+    "old dump": {"server": {"name": "weather", "description": "Knows the weather"}, "tools": [WEATHER]},
+    "catalogue": {"name": "weather", "description": "Knows the weather", "version": "3", "tools": [RICH]},
+    "fields of all kinds": {
+        "server": {"name": "a", "version": "1", "websiteUrl": "https://example.com", "a/b": 1},
+        "serverInfo": {"description": "d"},
+        "name": 5,
+        "description": "second",
+        "prompts": [],
+        "~x/y": {},
+        "_meta": {"com.example/a": None},
+        "tools": [{**WEATHER, "/annotations/x": 1, "a/b": 2, "annotations": {}}],
+    },
+    "envelope with fields": {
+        "jsonrpc": "2.0",
+        "id": None,
+        "tools": 5,
+        "_meta": {"x": 1},
+        "result": {"tools": [WEATHER], "_meta": {"y": 2}, "name": "n", "vendor": {"z": 3}, "nextCursor": "c"},
+    },
+    "title in both": result({**WEATHER, "annotations": {"title": "Weather"}}),
+    "modern": result(WEATHER, resultType="complete", ttlMs=0, cacheScope="private"),
+    "modern and cached": result(RICH, resultType="complete", ttlMs=5, cacheScope="public"),
+    "modern output": result(
+        {"name": "list", "inputSchema": {"type": "object"}, "outputSchema": {"type": "array"}},
+        resultType="complete",
+        ttlMs=0,
+        cacheScope="private",
+    ),
+    "modern dump": {
+        "protocolVersion": "2026-07-28",
+        "serverInfo": {"name": "weather", "version": "1"},
+        "tools": [WEATHER],
+        "resultType": "complete",
+        "ttlMs": 0,
+        "cacheScope": "private",
+    },
+    "clashing definitions": [
+        {
+            **TREE,
+            "name": f"tree_{kind}",
+            "inputSchema": {**TREE["inputSchema"], "$defs": {"Node": {"type": kind}}},
+        }
+        for kind in ("object", "string", "array")
+    ],
+}
+
+
+@pytest.mark.parametrize("shape", SHAPES.values(), ids=SHAPES)
+def test_every_shape_of_document_is_written_as_it_was_read(shape: Json) -> None:
+    provider = read_one(shape)
+    writing = write(provider, provider.dialect)
+    assert writing.findings == ()
+    (artifact,) = writing.artifacts
+    assert canonical_json(json.loads(artifact.text)) == canonical_json(
+        _without_execution(provider.dialect, shape)
+    )
+    assert_same_declaration(provider, read_one(artifact.text))
+
+
+def _without_execution(dialect: str | None, shape: Json) -> Json:
+    if dialect != "2026-07-28" or "execution" not in json.dumps(shape):
+        return shape
+    changed = copy.deepcopy(shape)
+    for tool in changed["tools"]:
+        tool["_meta"] = {
+            **tool["_meta"],
+            "dev.droidgate/tool": {"members": {"execution": tool.pop("execution")}},
+        }
+    return changed
+
+
+def test_a_plain_result_needs_no_facts_of_its_shape() -> None:
+    for name in ("result", "nothing", "modern"):
+        assert "mcp" not in read_one(SHAPES[name]).extensions
+
+
+def test_a_dump_says_who_the_server_is() -> None:
+    provider = read_one(SHAPES["dump"])
+    assert (provider.name, provider.instructions) == ("Weather server", "Ask for one city at a time.")
+    assert provider.dialect == "2025-11-25"
+    assert read_one(SHAPES["catalogue"]).description == "Knows the weather"
+
+
+def test_the_revision_is_read_from_the_document() -> None:
+    assert read_one(SHAPES["modern"]).dialect == "2026-07-28"
+    assert read_one(SHAPES["modern dump"]).dialect == "2026-07-28"
+    assert read_one(SHAPES["array"]).dialect == "2025-11-25"
+
+
+def case(mark: pytest.MarkDecorator, tool: Json, expected: Json) -> Any:
+    """Return the case of a list with one tool that only the row of a mark lets in, and how it is written."""
+    return pytest.param(mark.args[0], [{"name": "a", **tool}], [{"name": "a", **expected}], marks=mark)
+
+
+EMPTY = {"inputSchema": {"type": "object"}}
+
+
+@pytest.mark.parametrize(
+    ("row", "document", "expected"),
+    [
+        case(pytest.mark.row("P01"), {}, EMPTY),
+        case(
+            pytest.mark.row("P02"),
+            {"inputSchema": {"properties": {"x": {}}}},
+            {"inputSchema": {"type": "object", "properties": {"x": {}}}},
+        ),
+        case(pytest.mark.row("P02"), {"inputSchema": True}, EMPTY),
+        case(
+            pytest.mark.row("P03"),
+            {**EMPTY, "outputSchema": {"type": "array"}},
+            {**EMPTY, "outputSchema": {"type": "array"}},
+        ),
+        case(
+            pytest.mark.row("P03"), {**EMPTY, "outputSchema": False}, {**EMPTY, "outputSchema": {"not": {}}}
+        ),
+        case(
+            pytest.mark.row("P05"),
+            {"title": None, "inputSchema": {"type": "object"}, "annotations": {"readOnlyHint": None, "x": 1}},
+            {**EMPTY, "annotations": {"x": 1}},
+        ),
+        case(pytest.mark.row("P06"), {"input_schema": {"type": "object"}}, EMPTY),
+        case(
+            pytest.mark.row("P06"),
+            {**EMPTY, "annotations": {"read_only_hint": True}},
+            {**EMPTY, "annotations": {"readOnlyHint": True}},
+        ),
+    ],
+)
+def test_what_the_schema_does_not_allow_is_read_by_its_row(row: str, document: Json, expected: Json) -> None:
+    reading = read(document)
+    assert {finding.rule for finding in reading.findings} == {row}
+    (provider,) = reading.providers
+    writing = write(provider, provider.dialect)
+    assert writing.findings == ()
+    assert json.loads(writing.artifacts[0].text) == expected
+    with pytest.raises(InputError, match=row):
+        read(document, strict=True)
+
+
+def test_a_tool_that_cannot_be_read_hides_no_other() -> None:
+    bad: list[Json] = [
+        3,
+        {"name": "list", "inputSchema": {"type": "array"}},
+        {"name": "number", "description": 5, "inputSchema": {"type": "object"}},
+    ]
+    document = result(*bad, WEATHER, WEATHER)
+    reading = read(document)
+    assert [item.id for item in reading.providers[0].capabilities] == ["get_weather"]
+    assert [item.place for item in reading.problems] == [
+        "tools.json:/tools/0",
+        "tools.json:/tools/1/inputSchema",
+        "tools.json:/tools/2/description",
+        "tools.json:/tools/4",
+    ]
+    with pytest.raises(InputError):
+        read(document, strict=True)
+
+
+@pytest.mark.parametrize(
+    ("document", "message"),
+    [
+        ({}, "no list of tools"),
+        ("7", "no list of tools"),
+        (
+            {"jsonrpc": "2.0", "id": 1, "error": {"code": -32601, "message": "no such method"}},
+            "the response is an error",
+        ),
+        ([3], "a tool is not a JSON object"),
+        ([{}], "a tool has no name"),
+        ([{"name": ""}], "a tool has no name"),
+        ([{"name": "a", "inputSchema": {"type": "string"}}], "not of type object"),
+        ([{"name": "a", "inputSchema": 5}], "is not a JSON object"),
+        ([{"name": "a", "inputSchema": False}], "is not a JSON object"),
+        (
+            [{**WEATHER, "outputSchema": "x"}],
+            "the output schema of the tool 'get_weather' is not a JSON object",
+        ),
+        ([{**WEATHER, "annotations": []}], "annotations"),
+        ([{**WEATHER, "description": 1}], "'description' of the tool 'get_weather' is not a string"),
+        ([{**WEATHER, "_meta": 1}], "`_meta`"),
+        (result(WEATHER, _meta=[]), "`_meta` is not a JSON object"),
+        (result(WEATHER, _meta={"dev.droidgate/provider": {"unheard-of": 1}}), "unheard-of"),
+        (
+            result(WEATHER, _meta={"dev.droidgate/provider": {"definitions": {"A": 1}}}),
+            "are not JSON Schemas",
+        ),
+        (
+            result({**WEATHER, "_meta": {"dev.droidgate/tool": {"extensions": {"mcp": {}}}}}),
+            "not what it writes",
+        ),
+        (
+            result({**WEATHER, "_meta": {"dev.droidgate/tool": {"members": {"name": "x"}}}}),
+            "not what it writes",
+        ),
+        ("{", "not JSON"),
+    ],
+)
+def test_what_cannot_be_read_is_refused_in_one_sentence(document: Json, message: str) -> None:
+    with pytest.raises(InputError) as caught:
+        read(document)
+    assert message in caught.value.message
+    assert not caught.value.message.endswith(".")
+    assert caught.value.place is not None
+    assert caught.value.place.startswith("tools.json")
+
+
+@pytest.mark.parametrize(
+    ("document", "is_ours"),
+    [
+        (result(WEATHER), True),
+        ([{"name": "a", "input_schema": {}}], True),
+        (result(), True),
+        ({"instructions": "", "tools": [{"name": "a", "description": "", "parameters": {}}]}, False),
+        ("<mcp/>", False),
+        ("", False),
+        ('"inputSchema":', False),
+    ],
+)
+def test_a_list_of_tools_is_known_by_its_schemas(document: Json, *, is_ours: bool) -> None:
+    assert (FORMAT.detect(source(document)) > 0) is is_ours
+
+
+def test_numbers_keep_their_digits_through_a_file() -> None:
+    schema = '{"type": "object", "x-ratio": 0.10000000000000000001}'
+    text = '{"tools": [{"name": "a", "inputSchema": SCHEMA}]}'.replace("SCHEMA", schema)
+    (artifact,) = write(read_one(text)).artifacts
+    assert "0.10000000000000000001" in artifact.text
+
+
+def test_any_output_is_in_meta_where_its_schema_is_a_boolean() -> None:
+    provider = read_one(result(WEATHER))
+    changed = provider.model_copy(
+        update={
+            "capabilities": (provider.capabilities[0].model_copy(update={"output": AnyType(boolean=True)}),)
+        }
+    )
+    document = written(changed, "2026-07-28")
+    assert "outputSchema" not in document["tools"][0]
+    assert document["tools"][0]["_meta"] == {"dev.droidgate/tool": {"output": True}}
+    assert read_one(document).capabilities[0].output == AnyType(boolean=True)
+
+
+_JSON = st.recursive(
+    st.none() | st.booleans() | st.integers() | st.text(max_size=3),
+    lambda inner: st.lists(inner, max_size=3) | st.dictionaries(st.text(max_size=3), inner, max_size=3),
+    max_leaves=6,
+)
+_MEMBERS = st.fixed_dictionaries(
+    {},
+    optional={
+        "name": st.sampled_from(["a", "b"]) | _JSON,
+        "title": _JSON,
+        "description": _JSON,
+        "inputSchema": st.just({"type": "object"}) | _JSON,
+        "outputSchema": st.just({"type": "object"}) | _JSON,
+        "annotations": st.dictionaries(st.sampled_from(["title", "readOnlyHint", "x"]), _JSON) | _JSON,
+        "_meta": st.dictionaries(
+            st.sampled_from(["dev.droidgate/tool", "x"]),
+            st.dictionaries(st.sampled_from(["version", "extensions", "members", "output"]), _JSON) | _JSON,
+        ),
+        "icons": _JSON,
+    },
+)
+_DOCUMENTS = st.fixed_dictionaries(
+    {"tools": st.lists(_MEMBERS, max_size=3)},
+    optional={
+        "_meta": st.dictionaries(
+            st.sampled_from(["dev.droidgate/provider", "x"]),
+            st.dictionaries(st.sampled_from(["name", "extensions", "definitions"]), _JSON) | _JSON,
+        ),
+        "ttlMs": _JSON,
+        "serverInfo": _JSON,
+        "instructions": _JSON,
+        "result": _JSON,
+    },
+)
+
+
+@pytest.mark.slow
+@given(_DOCUMENTS | _JSON)
+def test_wild_documents_are_read_and_written_back_or_refused(document: Any) -> None:
+    try:
+        (provider,) = read(document).providers
+    except InputError:
+        return
+    writing = write(provider, provider.dialect)
+    assert writing.findings == ()
+    assert_same_declaration(provider, read_one(writing.artifacts[0].text))
+
+
+@given(damaged(st.just(canonical_json(result(WEATHER)).encode()), st.binary(max_size=4)))
+def test_bytes_are_read_or_refused(data: bytes) -> None:
+    FORMAT.detect(SourceFile("tools.json", data))
+    with contextlib.suppress(InputError):
+        (provider,) = FORMAT.read_file(SourceFile("tools.json", data), ReadingContext()).providers
+        assert provider.protocol == "mcp"
+
+
+@pytest.mark.requires("mcp-types")
+@pytest.mark.parametrize("dump", [{"by_alias": True, "exclude_none": True}, {"by_alias": True}, {}])
+def test_lists_that_the_sdk_dumps_are_read(dump: dict[str, bool]) -> None:
+    from mcp_types import Icon, ListToolsResult, Tool, ToolAnnotations  # noqa: PLC0415 - only where it is there
+
+    tool = Tool(
+        name="get_weather",
+        title="Weather",
+        input_schema=WEATHER["inputSchema"],
+        output_schema=WEATHER["outputSchema"],
+        annotations=ToolAnnotations(read_only_hint=True),
+        icons=[Icon(src="data:image/png;base64,AA==")],
+    )
+    text = ListToolsResult(tools=[tool]).model_dump_json(**dump)  # type: ignore[arg-type]
+    capability = read(text).providers[0].capabilities[0]
+    assert (capability.id, capability.title) == ("get_weather", "Weather")
+    assert capability.input == read_one(result(WEATHER)).capabilities[0].input
+    assert capability.output == read_one(result(WEATHER)).capabilities[0].output
+    assert capability.effects == Effects(read_only=True)
+
+
+@pytest.mark.parametrize(
+    "document",
+    [
+        {"tools": []},
+        {"resultType": "complete", "tools": [], "_meta": {}},
+        {"nextCursor": "b", "_meta": {}, "tools": []},
+        {"jsonrpc": "2.0", "id": 1, "result": {"tools": []}},
+    ],
+)
+def test_a_list_without_tools_is_an_mcp_list(document: Json) -> None:
+    assert FORMAT.detect(source(document)) > 0
+    assert read_one(document).capabilities == ()
+
+
+@pytest.mark.parametrize(
+    "document",
+    [
+        {"model": "a", "tools": []},
+        {"name": "plugin", "settings": {"tools": []}},
+        {"result": {"tools": []}},
+        [{"tools": []}],
+    ],
+)
+def test_other_documents_with_an_empty_member_are_not(document: Json) -> None:
+    assert FORMAT.detect(source(document)) == 0

@@ -1,0 +1,199 @@
+"""Each rule with a manifest that breaks it and one that keeps it."""
+
+import json
+from collections.abc import Callable
+
+import pytest
+
+from adapters.mmcp.mmcp_apps import ADVERTISE, CALL, GREET, application, component_xml, manifest_of, value_xml
+from droidgate_mappings.formats.format import SourceFile
+from droidgate_mappings.model.errors import InputError
+from droidgate_mappings.model.findings import FINDING_CODES, LINT_LEVELS, Finding, Level
+from droidgate_mappings.model.json_values import Json
+from droidgate_mmcp.format import FORMAT
+from droidgate_mmcp.lint_rules import RULES
+
+
+def lint_json(value: Json) -> tuple[Finding, ...]:
+    assert FORMAT.lint_file is not None
+    text = value if isinstance(value, str) else json.dumps(value)
+    return FORMAT.lint_file(SourceFile("tools.json", text.encode()))
+
+
+def lint_app(*components: str, **files: str) -> tuple[Finding, ...]:
+    assert FORMAT.lint_application is not None
+    return FORMAT.lint_application(application(*components, **files))
+
+
+def test_a_manifest_outside_of_an_activity_is_an_error() -> None:
+    at_application = f'<meta-data android:name="mMCP_manifest" {value_xml(manifest_of(GREET))}/>'
+    (finding,) = lint_app(at_application)
+    assert finding.code == "mmcp-meta-data"
+    assert finding.message == "mMCP_manifest is in an <application>, where no client looks for it"
+    assert lint_app(component_xml(value_xml(manifest_of(GREET)))) == ()
+
+
+def with_parameters(value: Json) -> Json:
+    return manifest_of({**GREET, "parameters": value})
+
+
+def without(key: str) -> Json:
+    return manifest_of({name: value for name, value in GREET.items() if name != key})
+
+
+MANIFESTS: list[tuple[str, Json, Json]] = [
+    ("mmcp-tool-name", without("name"), manifest_of(GREET)),
+    ("mmcp-tool-name", manifest_of({**GREET, "name": 5}), manifest_of(GREET)),
+    ("mmcp-tool-name-unique", manifest_of(GREET, GREET), manifest_of(GREET, {**GREET, "name": "b"})),
+    ("mmcp-tool-description", without("description"), manifest_of(GREET)),
+    ("mmcp-tool-description", manifest_of({**GREET, "description": 5}), manifest_of(GREET)),
+    ("mmcp-parameters", without("parameters"), manifest_of(GREET)),
+    ("mmcp-parameters-schema", with_parameters([]), with_parameters({"type": "object"})),
+    (
+        "mmcp-parameters-schema",
+        with_parameters({"type": "object", "properties": {"a": {"type": "text"}}}),
+        with_parameters({"type": "object", "properties": {"a": {"type": "string"}}}),
+    ),
+    (
+        "mmcp-parameters-schema",
+        with_parameters({"type": "object", "required": "a"}),
+        with_parameters({"type": "object", "required": ["a"]}),
+    ),
+    (
+        "mmcp-parameters-schema",
+        with_parameters({"$schema": "http://json-schema.org/draft-04/schema#", "required": []}),
+        with_parameters({"required": []}),
+    ),
+    ("mmcp-flat-parameters", with_parameters({"location": "string"}), manifest_of(GREET)),
+    ("mmcp-object-parameters", with_parameters({}), manifest_of(GREET)),
+    ("mmcp-object-parameters", with_parameters(True), manifest_of(GREET)),
+    ("mmcp-object-parameters", with_parameters({"properties": {}}), manifest_of(GREET)),
+    ("mmcp-name-length", manifest_of({**GREET, "name": "n" * 57}), manifest_of({**GREET, "name": "n" * 56})),
+    ("mmcp-name-characters", manifest_of({**GREET, "name": "a.b"}), manifest_of({**GREET, "name": "a-B_9"})),
+    ("mmcp-control-characters", '{"instructions": "a\nb", "tools": []}', manifest_of(GREET)),
+    ("mmcp-instructions", {"tools": []}, {"instructions": "", "tools": []}),
+    ("mmcp-instructions", {"instructions": 5, "tools": []}, {"appDescription": "a", "tools": []}),
+    ("mmcp-tools", {"instructions": "a"}, manifest_of()),
+    ("mmcp-tools", {"instructions": "a", "tools": {}}, manifest_of()),
+    ("mmcp-tools", manifest_of("greet"), manifest_of(GREET)),  # type: ignore[arg-type]
+    ("mmcp-tools", [], manifest_of(GREET)),
+    ("mmcp-draft-key", {"appDescription": "a", "tools": []}, manifest_of(GREET)),
+    ("mmcp-draft-key", manifest_of({**GREET, "return": {"a": "String"}}), manifest_of(GREET)),
+    ("mmcp-unknown-key", manifest_of(author="me"), manifest_of(GREET)),
+    ("mmcp-unknown-key", manifest_of({**GREET, "icon": "a"}), manifest_of(GREET)),
+    ("mmcp-version", {"instructions": "a", "tools": []}, manifest_of(GREET)),
+    ("mmcp-version", manifest_of(protocolVersion="2.0"), manifest_of(GREET)),
+]
+
+VALUE = value_xml(manifest_of(GREET))
+TOO_LONG = json.dumps(manifest_of(GREET), separators=(",", ":"))
+TOO_LONG = TOO_LONG.replace("Greets somebody", "Greets somebody" + "x" * (32_769 - len(TOO_LONG)))
+UNESCAPED = "android:value='" + json.dumps(manifest_of(GREET, instructions='say "hello"')) + "'"
+TWO_FILTERS = component_xml(VALUE, actions=(ADVERTISE,)).replace(
+    "<meta-data", f'<intent-filter><action android:name="{CALL}"/></intent-filter><meta-data'
+)
+
+COMPONENTS: list[tuple[str, str]] = [
+    ("mmcp-advertise-action", component_xml(VALUE, actions=(CALL,))),
+    ("mmcp-meta-data", component_xml(None)),
+    ("mmcp-meta-data", component_xml('android:value="5"')),
+    ("mmcp-meta-data", component_xml('android:resource="@raw/none"')),
+    ("mmcp-manifest-length", component_xml(f"android:value='{TOO_LONG}'")),
+    ("mmcp-json", component_xml('android:value="tools"')),
+    ("mmcp-json", component_xml(UNESCAPED)),
+    ("mmcp-default-category", component_xml(VALUE, categories=())),
+    ("mmcp-default-category", TWO_FILTERS),
+    ("mmcp-call-action", component_xml(VALUE, actions=(ADVERTISE,))),
+    ("mmcp-exported", component_xml(VALUE, attributes="")),
+    ("mmcp-exported", component_xml(VALUE, attributes='android:exported="false"')),
+    ("mmcp-activity", component_xml(VALUE, element="service")),
+    ("mmcp-tool-name", component_xml(value_xml(without("name")))),
+]
+
+
+@pytest.mark.parametrize(("rule", "breaks", "keeps"), MANIFESTS)
+def test_a_manifest_breaks_or_keeps_a_rule(rule: str, breaks: Json, keeps: Json) -> None:
+    assert rule in {item.code for item in lint_json(breaks)}
+    assert rule not in {item.code for item in lint_json(keeps)}
+
+
+@pytest.mark.parametrize(("rule", "breaks"), COMPONENTS)
+def test_a_component_breaks_a_rule(rule: str, breaks: str) -> None:
+    found = [item for item in lint_app(breaks) if item.code == rule]
+    assert found
+    assert all(item.source is not None and item.source.line for item in found)
+
+
+def test_a_whole_app_keeps_every_rule() -> None:
+    assert lint_app(component_xml(VALUE)) == ()
+    assert lint_json(manifest_of(GREET)) == ()
+
+
+@pytest.mark.parametrize("reference", ["android:value", "android:resource"])
+def test_a_manifest_of_a_string_resource_is_as_long_as_its_text_and_one_of_a_raw_file_is_not(
+    reference: str,
+) -> None:
+    escaped = TOO_LONG.replace('"', '\\"')
+    strings = {"res/values/s.xml": f'<resources><string name="tools">{escaped}</string></resources>'}
+    found = lint_app(component_xml(f'{reference}="@string/tools"'), **strings)
+    assert [item.code for item in found] == ["mmcp-manifest-length"]
+    assert "32,769 characters; Android 15 and later refuse" in found[0].message
+    shorter = {"res/values/s.xml": strings["res/values/s.xml"].replace("xx", "x", 1)}
+    assert lint_app(component_xml(f'{reference}="@string/tools"'), **shorter) == ()
+    raw = {"res/raw/tools.json": TOO_LONG}
+    assert lint_app(component_xml('android:resource="@raw/tools"'), **raw) == ()
+
+
+def test_a_component_that_is_not_a_tool_is_not_looked_at() -> None:
+    assert lint_app(component_xml(None, actions=("android.intent.action.MAIN",), attributes="")) == ()
+
+
+def test_every_rule_has_a_manifest_that_breaks_it() -> None:
+    shown = {rule for rule, *_ in MANIFESTS} | {rule for rule, _ in COMPONENTS}
+    assert shown == RULES.keys()
+
+
+def test_every_rule_says_where_it_is_and_the_way_out() -> None:
+    for rule in RULES.values():
+        assert rule.section
+        assert rule.hint
+        assert FINDING_CODES[rule.id].meaning
+        assert rule.level in LINT_LEVELS
+
+
+def test_json_that_lost_its_backslashes_is_reported_the_reason() -> None:
+    (finding,) = [item for item in lint_app(component_xml(UNESCAPED)) if item.code == "mmcp-json"]
+    assert finding.hint is not None
+    assert "double-escaped for aapt" in finding.hint
+    (finding,) = [item for item in lint_app(component_xml("android:value='{'")) if item.code == "mmcp-json"]
+    assert "double-escaped" not in (finding.hint or "")
+
+
+def test_a_finding_names_the_place_in_the_manifest() -> None:
+    value = with_parameters({"type": "object", "properties": {"a/b": {"type": "text"}}})
+    (finding,) = lint_json(value)
+    assert finding.pointer == "/tools/0/parameters/properties/a~1b/type"
+    assert (finding.level, finding.rule) == (Level.ERROR, "mMCP spec 1")
+
+
+def test_unknown_keys_are_reported_in_their_order_and_by_escaped_pointers() -> None:
+    keys = [f"k{number}/~" for number in range(20)]
+    found = lint_json(manifest_of({**GREET, **dict.fromkeys(keys, 1)}, **dict.fromkeys(keys, 1)))
+    expected = [key.replace("~", "~0").replace("/", "~1") for key in keys]
+    assert [item.pointer for item in found] == [
+        *(f"/{item}" for item in expected),
+        *(f"/tools/0/{item}" for item in expected),
+    ]
+
+
+def test_a_file_that_is_not_a_json_is_refused() -> None:
+    with pytest.raises(InputError):
+        lint_json("{")
+
+
+@pytest.mark.parametrize("lint", [lint_json, lambda value: lint_app(component_xml(value_xml(value)))])
+@pytest.mark.parametrize("value", [None, 5, "a", [], {}, {"tools": [None, [], 5, {}, {"name": []}]}])
+def test_odd_manifests_are_linted_without_a_crash(
+    lint: Callable[[Json], tuple[Finding, ...]], value: Json
+) -> None:
+    assert lint(json.dumps(value) if lint is lint_json else value)

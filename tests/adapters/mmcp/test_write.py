@@ -1,0 +1,322 @@
+"""What is written: the manifest of the specification, exactly, and nothing lost when it is read again."""
+
+import json
+from decimal import Decimal
+
+import pytest
+
+from adapters.mmcp.mmcp_apps import (
+    GREET,
+    application,
+    artifact,
+    component_xml,
+    manifest_of,
+    only,
+    read_app,
+    read_back,
+    read_json,
+    value_xml,
+)
+from conftest import Golden
+from droidgate.sources.android_project import application_from_tree
+from droidgate_mappings.formats.format import Writing
+from droidgate_mappings.model.capability import Capability, Provider
+from droidgate_mappings.model.errors import WriteError
+from droidgate_mappings.model.findings import Level
+from droidgate_mappings.model.json_values import Json
+from droidgate_mappings.model.types import AnyType, ArrayType, ObjectType, Type
+from droidgate_mmcp.format import FORMAT
+from droidgate_mmcp.write import fit, fitting_tools
+from model_types import int32, one_of, optional, record, required, string
+from properties.matching import assert_findings_match, assert_same_declaration
+
+DIALECTS = ("1.0", "draft", "broadcast")
+STATIC = ("1.0", "draft")
+
+
+def write(provider: Provider, dialect: str) -> Writing:
+    assert FORMAT.write is not None
+    return FORMAT.write(provider, FORMAT.dialect(dialect))
+
+
+def provider_of(*capabilities: Capability, **fields: str) -> Provider:
+    return Provider(protocol="test", package="com.example.app", capabilities=capabilities, **fields)  # type: ignore[arg-type]
+
+
+DOCUMENTS = provider_of(
+    Capability(
+        id="read_document",
+        description="Gets text or pictures out of a document",
+        input=record(
+            {
+                "file": required(string(description="Where it lies")),
+                "what": optional(string(enum=("text", "pictures"))),
+            }
+        ),
+        output=record({"pages": required(int32())}),
+    ),
+    name="Documents",
+    instructions="Reads documents",
+)
+
+
+@pytest.mark.parametrize("dialect", DIALECTS)
+def test_a_written_app_is_as_its_golden_files(dialect: str, golden: Golden) -> None:
+    for item in write(DOCUMENTS, dialect).artifacts:
+        golden(f"mmcp/{dialect}/{item.path}", item.text)
+
+
+def test_the_json_is_as_section_2_has_it() -> None:
+    assert json.loads(artifact(write(DOCUMENTS, "1.0"), "mmcp_manifest.json")) == {
+        "instructions": "Reads documents",
+        "protocolVersion": "1.0",
+        "tools": [
+            {
+                "name": "read_document",
+                "description": "Gets text or pictures out of a document "
+                '[Returns: {"properties":{"pages":{"format":"int32","type":"integer"}},'
+                '"required":["pages"],"type":"object"}]',
+                "parameters": {
+                    "type": "object",
+                    "required": ["file"],
+                    "properties": {
+                        "file": {"type": "string", "description": "Where it lies"},
+                        "what": {"type": "string", "enum": ["text", "pictures"]},
+                    },
+                },
+            }
+        ],
+    }
+
+
+def test_the_json_is_as_the_draft_has_it() -> None:
+    manifest = json.loads(artifact(write(DOCUMENTS, "draft"), "mmcp_manifest.json"))
+    assert manifest.keys() == {"appDescription", "protocolVersion", "tools"}
+    assert manifest["appDescription"] == "Reads documents"
+    assert manifest["tools"][0]["return"] == {"pages": "Int"}
+    assert manifest["tools"][0]["description"] == "Gets text or pictures out of a document"
+
+
+def test_a_broadcast_answers_as_goose_mobile_reads_it() -> None:
+    writing = write(DOCUMENTS, "broadcast")
+    answer = json.loads(artifact(writing, "mmcp_discovery.json"))
+    assert answer["tools"] == ["read_document"]
+    assert json.loads(answer["read_document.parameters"]) == {"file": "string", "what": "string"}
+    assert "Where it lies" in answer["read_document.description"]
+    assert "pictures" in answer["read_document.description"]
+    assert answer.keys() == {"tools", "read_document.parameters", "read_document.description"}
+
+
+OWN_FILES: tuple[Json, ...] = (
+    manifest_of(GREET, author="me"),
+    manifest_of({**GREET, "parameters": {}}, protocolVersion="1.2"),
+    manifest_of({"name": "a", "icon": [1, None]}, {"name": "b", "parameters": {"x": "STRING", "y": "list"}}),
+    {"tools": [{**GREET, "parameters": True}, {**GREET, "name": "b", "parameters": {"type": "object"}}]},
+    {"appDescription": "a", "instructions": "b", "tools": [GREET]},
+    {"instructions": "b", "tools": [{**GREET, "return": {"a": "text", "b": "Date", "c": "Boolean"}}]},
+    {"tools": [{**GREET, "parameters": {"type": "object"}, "return": "Text"}]},
+    {"appDescription": "a", "tools": [{**GREET, "parameters": {}, "return": {}}]},
+)
+
+
+@pytest.mark.parametrize("value", OWN_FILES)
+def test_json_that_was_read_is_written_again_as_it_was(value: Json) -> None:
+    provider = only(read_json(value))
+    writing = write(provider, provider.dialect or "")
+    assert not writing.findings
+    assert [item.path for item in writing.artifacts] == ["mmcp_manifest.json"]
+    expected = {"protocolVersion": "1.0", **value}
+    for tool in expected["tools"]:
+        assert tool.get("parameters") is not None or "parameters" not in tool
+    assert json.loads(writing.artifacts[0].text) == expected
+    assert_same_declaration(provider, only(read_json(writing.artifacts[0].text)))
+
+
+@pytest.mark.parametrize("value", OWN_FILES)
+@pytest.mark.parametrize("element", ["activity", "service"])
+def test_an_app_that_was_read_is_written_again_as_it_was(value: Json, element: str) -> None:
+    attributes = (
+        'android:exported="false" android:permission="a.b" android:enabled="false" android:label="@@"'
+    )
+    provider = only(
+        read_app(application(component_xml(value_xml(value), element=element, attributes=attributes)))
+    )
+    writing = write(provider, provider.dialect or "")
+    assert not writing.findings
+    text = artifact(writing, "AndroidManifest.xml")
+    for said in (f"<{element}", 'exported="false"', 'permission="a.b"', 'enabled="false"'):
+        assert said in text
+    assert_same_declaration(provider, only(read_app(application(*_components_in(text)))))
+
+
+def _components_in(text: str) -> list[str]:
+    return [text.partition("<application>")[2].partition("</application>")[0]]
+
+
+@pytest.mark.parametrize("value", OWN_FILES)
+def test_the_other_dialect_writes_its_own_forms(value: Json) -> None:
+    provider = only(read_json(value))
+    target = "1.0" if provider.dialect == "draft" else "draft"
+    writing = write(provider, target)
+    assert_findings_match(provider, writing)
+    (document,) = writing.artifacts
+    read = only(read_json(document.text, strict=True))
+    assert read.dialect == target
+    assert_same_declaration(writing.provider, read)
+
+
+def test_a_draft_to_1_0_moves_the_text_and_says_the_return() -> None:
+    draft = {
+        "appDescription": "Hello",
+        "tools": [{**GREET, "parameters": {}, "return": {"message": "String"}}],
+    }
+    writing = write(only(read_json(draft)), "1.0")
+    manifest = json.loads(writing.artifacts[0].text)
+    assert manifest["instructions"] == "Hello"
+    assert manifest["tools"][0]["parameters"] == {"type": "object"}
+    assert '"message"' in manifest["tools"][0]["description"]
+    assert {finding.level for finding in writing.findings} == {Level.MOVED, Level.WIDENED}
+
+
+def test_an_activity_becomes_a_new_receiver_with_names_that_a_model_takes() -> None:
+    xml = component_xml(value_xml(manifest_of({**GREET, "name": "say.hello"})))
+    writing = write(only(read_app(application(xml))), "broadcast")
+    assert writing.provider.component == ".MmcpToolReceiver"
+    (tool,) = writing.provider.capabilities
+    assert tool.id.startswith("say_hello")
+    assert {finding.code for finding in writing.findings} >= {"component-renamed", "renamed"}
+
+
+@pytest.mark.parametrize("taken", [
+    AnyType(), AnyType(boolean=True), AnyType(boolean=False), AnyType(keywords={"location": "string"}),
+    string(), int32(), ArrayType(), ObjectType(), ObjectType(implicit=True),
+    record({"properties": optional(string())}),
+])  # fmt: skip
+@pytest.mark.parametrize("dialect", STATIC)
+def test_no_schema_is_taken_for_a_flat_or_empty_map(taken: Type, dialect: str) -> None:
+    provider = provider_of(Capability(id="a", description="b", input=taken), component=".Tools")
+    own = provider.model_copy(update={"protocol": "mmcp", "dialect": dialect, "instructions": "Greets"})
+    own = own.model_copy(update={"description": "Greets"}) if dialect == "draft" else own
+    assert read_back(write(own, dialect)).capabilities[0].input == taken
+
+
+def test_a_schema_of_another_format_says_that_it_is_an_object() -> None:
+    either = one_of(ObjectType(), record({"a": optional(AnyType())}))
+    provider = provider_of(Capability(id="a", description="b", input=either))
+    writing = write(provider, "1.0")
+    (tool,) = json.loads(artifact(writing, "mmcp_manifest.json"))["tools"]
+    assert tool["parameters"]["type"] == "object"
+    assert ("/capabilities/0/input/keywords/type", Level.RENAMED) in {
+        (finding.pointer, finding.level) for finding in writing.findings
+    }
+
+
+def test_a_name_of_another_format_becomes_what_a_language_model_takes() -> None:
+    writing = write(provider_of(Capability(id="com.example.Notes#create", description="b")), "1.0")
+    assert writing.provider.capabilities[0].id == "com_example_Notes_create"
+    assert [
+        (name.original, name.written) for name in writing.names if name.pointer.startswith("/capabilities")
+    ] == [("com.example.Notes#create", "com_example_Notes_create")]
+
+
+def test_what_the_source_leaves_out_is_filled_in_and_reported() -> None:
+    writing = write(provider_of(Capability(id="a")), "1.0")
+    manifest = json.loads(artifact(writing, "mmcp_manifest.json"))
+    assert manifest["instructions"] == "Tools of com.example.app"
+    assert manifest["tools"] == [{"name": "a", "description": "a", "parameters": {"type": "object"}}]
+    assert {(finding.pointer, finding.level) for finding in writing.findings} == {
+        ("/instructions", Level.DEFAULTED),
+        ("/component", Level.DEFAULTED),
+        ("/capabilities/0/description", Level.DEFAULTED),
+    }
+
+
+def test_numbers_are_written_digit_for_digit() -> None:
+    exact = Decimal("0.1000000000000000000000000000001")
+    taken = ObjectType(keywords={"default": {"a": exact, "b": [10**30, 1e300], "c": {}}})
+    writing = write(provider_of(Capability(id="a", input=taken)), "1.0")
+    for item in writing.artifacts:
+        assert str(exact) in item.text
+        assert str(10**30) in item.text
+    assert read_back(writing).capabilities[0].input == taken
+
+
+def test_characters_that_xml_cannot_hold_survive_as_json_escapes() -> None:
+    writing = write(provider_of(Capability(id="a", description="\x00 and \uffff")), "1.0")
+    assert not [item for item in writing.findings if item.pointer == "/capabilities/0/description"]
+    for item in writing.artifacts:
+        item.text.encode()
+    assert read_back(writing).capabilities[0].description == "\x00 and \uffff"
+
+
+def test_a_name_that_xml_cannot_hold_is_cleaned_and_reported() -> None:
+    writing = write(provider_of(name="zero \x00 half \udfff"), "1.0")
+    assert writing.provider.name == "zero \ufffd half \ufffd"
+    assert "characters-replaced" in {finding.code for finding in writing.findings}
+    assert read_back(writing).name == "zero \ufffd half \ufffd"
+
+
+def provider_with_manifest_of(length: int, dialect: str, filler: str = "x") -> Provider:
+    """Return a provider whose manifest has this many UTF-16 units."""
+    shortest = len(meta_data(write(provider_of(Capability(id="a", description="x")), dialect))) - 1
+    count, rest = divmod(length - shortest - 1, len(filler.encode("utf-16-le")) // 2)
+    return provider_of(Capability(id="a", description=filler * count + "x" * (rest + 1)))
+
+
+def meta_data(writing: Writing) -> str:
+    (component,) = application_from_tree(
+        {"AndroidManifest.xml": artifact(writing, "AndroidManifest.xml").encode()}
+    ).of_kind("activity")
+    kept = component.find_meta_data("mMCP_manifest")
+    assert kept is not None
+    assert isinstance(kept.value, str)
+    return kept.value
+
+
+@pytest.mark.parametrize("dialect", STATIC)
+@pytest.mark.parametrize("filler", ["x", "😀", '"', "\n"])
+def test_a_manifest_is_written_up_to_the_length_that_android_15_takes(dialect: str, filler: str) -> None:
+    escaped = {'"': '\\"', "\n": "\\n"}.get(filler, filler)
+    room = provider_with_manifest_of(32_768, dialect, escaped)
+    text = room.capabilities[0].description or ""
+    longest = provider_of(Capability(id="a", description=text.replace(escaped, filler)))
+    kept = meta_data(write(longest, dialect))
+    assert len(kept.encode("utf-16-le")) == 2 * 32_768
+    longer = provider_of(Capability(id="a", description=f"{longest.capabilities[0].description}x"))
+    with pytest.raises(WriteError, match=r"'value' of <meta-data> mMCP_manifest has 32,769 char") as raised:
+        write(longer, dialect)
+    assert "Android 15 and later refuse" in raised.value.message
+    assert "several activities" in (raised.value.hint or "")
+
+
+def test_a_manifest_alone_and_a_broadcast_answer_may_be_longer() -> None:
+    alone = only(read_json(manifest_of({**GREET, "description": "x" * 40_000})))
+    assert read_back(write(alone, "1.0")).capabilities == write(alone, "1.0").provider.capabilities
+    assert write(provider_of(Capability(id="a", description="x" * 40_000)), "broadcast").artifacts
+
+
+@pytest.mark.parametrize("dialect", DIALECTS)
+def test_a_name_that_no_newer_release_takes_is_refused(dialect: str) -> None:
+    assert write(provider_of(name="n" * 32_768), dialect).provider.name == "n" * 32_768
+    with pytest.raises(WriteError, match="'label' of <"):
+        write(provider_of(name="n" * 32_769), dialect)
+
+
+@pytest.mark.parametrize("dialect", STATIC)
+def test_the_tools_that_fit_are_the_first_ones_and_smaller_ones_after_one_that_does_not(dialect: str) -> None:
+    sizes = (10_000, 10_000, 40_000, 10_000, 10_000, 100)
+    tools = [Capability(id=f"t{at}", description="x" * size) for at, size in enumerate(sizes)]
+    fitted = fit(provider_of(*tools), FORMAT.dialect(dialect)).provider
+    assert fitting_tools(fitted) == (0, 1, 3, 5)
+    full = provider_with_manifest_of(32_768, dialect).capabilities[0]
+    for description, fits in ((full.description, (0,)), (f"{full.description}x", ())):
+        item = provider_of(Capability(id="a", description=description))
+        assert fitting_tools(fit(item, FORMAT.dialect(dialect)).provider) == fits
+    assert meta_data(write(provider_of(*(tools[at] for at in (0, 1, 3, 5))), dialect))
+
+
+def test_a_dialect_that_is_not_written_is_refused() -> None:
+    assert FORMAT.write is not None
+    unwritten = FORMAT.dialect("1.0").model_copy(update={"capacity": None})
+    with pytest.raises(WriteError, match="only read"):
+        FORMAT.write(DOCUMENTS, unwritten)

@@ -1,0 +1,449 @@
+"""AppFunctions on the phone: what is indexed, what `cmd app_function` prints, and who may execute."""
+
+import json
+import threading
+from collections.abc import Callable
+from typing import Any
+
+import pytest
+
+from device_shim.phone_system.phone_system_apps import (
+    AGENT,
+    TOOL,
+    MemoryStreams,
+    Ran,
+    make_agent,
+    make_phone,
+    make_tool,
+    run,
+)
+from droidgate_phone.app_api.values import AppFunctionError
+from droidgate_phone.clocks import SystemClock
+from droidgate_phone.faults import Faults
+from droidgate_phone.shell import run_shell
+from droidgate_phone.system import AndroidSystem
+from droidgate_phone.system.callers import Caller
+from droidgate_phone.system.releases import load_release
+
+ANDROID_17 = "37"
+RUN = "androidAppfunctionsReturnValue"
+SCHEMA = """<xs:schema xmlns:xs="http://www.w3.org/2001/XMLSchema">
+<xs:documentType name="AppFunctionStaticMetadata">
+<xs:element name="functionId" type="xs:string" cardinality="2"/>
+<xs:element name="enabledByDefault" type="xs:boolean" cardinality="2"/>
+<xs:element name="description" type="xs:string" cardinality="2"/>
+<xs:element name="parameters" type="appfn:Parameter" cardinality="1"/>
+</xs:documentType>
+<xs:documentType name="Parameter">
+<xs:element name="name" type="xs:string" cardinality="2"/>
+<xs:element name="isRequired" type="xs:boolean" cardinality="2"/>
+</xs:documentType>
+<xs:documentType name="AppFunctionComponentMetadataDocument">
+<xs:element name="dataTypes" type="xs:string" cardinality="1"/>
+</xs:documentType>
+</xs:schema>"""
+NAMES = ("echo", "fail", "crash", "void", "text")
+
+
+def function(name: str, more: str = "") -> str:
+    identifier = f"{TOOL}.Notes#{name}"
+    return (
+        f"<appfunction><id>{identifier}</id><functionId>{identifier}</functionId>"
+        f"<enabledByDefault>true</enabledByDefault>{more}</appfunction>"
+    )
+
+
+FUNCTIONS = (
+    "<appfunctions>"
+    + function(
+        "echo", "<parameters><id>unused</id><name>title</name><isRequired>true</isRequired></parameters>"
+    )
+    + "".join(map(function, NAMES[1:]))
+    + "<AppFunctionComponentMetadataDocument><id>unused</id><dataTypes>x</dataTypes>"
+    + "</AppFunctionComponentMetadataDocument></appfunctions>"
+)
+METADATA = (
+    '<AppFunctionAppMetadata xmlns:appfn="http://schemas.android.com/apk/res-auto" '
+    'appfn:description="Ask before you remove a note"/>'
+)
+
+
+def tool(
+    functions: str = FUNCTIONS,
+    *,
+    permission: str = "android.permission.BIND_APP_FUNCTION_SERVICE",
+    exported: str = "true",
+    **options: Any,
+) -> bytes:
+    guard = f'android:permission="{permission}"' if permission else ""
+    application = (
+        '<property android:name="android.app.appfunctions.app_metadata" android:resource="@xml/metadata"/>'
+        f'<service android:name=".Functions" android:exported="{exported}" {guard}>'
+        '<property android:name="android.app.appfunctions.schema" android:value="schema.xsd"/>'
+        '<property android:name="android.app.appfunctions.v2" android:value="functions.xml"/>'
+        '<intent-filter><action android:name="android.app.appfunctions.AppFunctionService"/></intent-filter>'
+        "</service>"
+    )
+    files = {
+        "assets/schema.xsd": SCHEMA,
+        "assets/functions.xml": functions,
+        "res/xml/metadata.xml": METADATA,
+        "res/values/attrs.xml": '<resources><attr name="description" format="string"/></resources>',
+    }
+    return make_tool(application, files=files, **options)
+
+
+def phone(sdk: str = ANDROID_17, *, shell: int | None = None, **options: Any) -> AndroidSystem:
+    apks = options.pop("apks", (tool(),))
+    with_shell = load_release(sdk, function_shell=shell)
+    return make_phone(with_shell, *apks, **options)  # type: ignore[arg-type]
+
+
+def execute(system: AndroidSystem, name: str = "echo", parameters: str = "{}", *more: str) -> Ran:
+    return run(
+        system, "cmd", "app_function", "execute-app-function", "--package", TOOL,
+        "--function", f"{TOOL}.Notes#{name}", "--parameters", parameters, *more,
+    )  # fmt: skip
+
+
+def listed(system: AndroidSystem, *more: str) -> dict[str, Any]:
+    ran = run(system, "cmd", "app_function", "list-app-functions", *more)
+    assert ran.status == 0
+    found: dict[str, Any] = json.loads(ran.stdout)
+    return found
+
+
+def ids(system: AndroidSystem) -> list[str]:
+    documents = [
+        document for found in listed(system).values() for result in found for document in result.values()
+    ]
+    return [
+        document["functionId"][0].rpartition("#")[2] for document in documents if "functionId" in document
+    ]
+
+
+def test_the_listing_shows_functions_with_their_state_and_the_components() -> None:
+    with phone() as system:
+        (results,) = listed(system).values()
+        first = results[0]
+        assert first[f"AppFunctionStaticMetadata-{TOOL}"]["parameters"] == [
+            {"isRequired": [True], "name": ["title"]}
+        ]
+        runtime = f"AppFunctionRuntimeMetadata-{TOOL}"
+        assert first[runtime][runtime]["enabled"] == [0]
+        assert first[runtime][runtime]["appFunctionStaticMetadataQualifiedId"] == [
+            f"android$apps-db/app_functions#{TOOL}/{TOOL}.Notes#echo"
+        ]
+        (components,) = [
+            result for result in results if f"AppFunctionComponentMetadataDocument-{TOOL}" in result
+        ]
+        assert components[f"AppFunctionComponentMetadataDocument-{TOOL}"]["dataTypes"] == ["x"]
+
+
+def test_properties_are_in_the_order_of_androids_maps() -> None:
+    """As in the listings of API 36.1 and 37 that were published (reference appfunctions 6.5)."""
+    with phone() as system:
+        static = listed(system)[TOOL][0][f"AppFunctionStaticMetadata-{TOOL}"]
+        assert list(static) == [
+            "serviceName", "enabledByDefault", "functionId", "packageNameHash", "scope", "parameters",
+            "mobileApplicationQualifiedId", "packageName",
+        ]  # fmt: skip
+        assert "android$apps-db\\/apps#" in run(system, "cmd", "app_function", "list-app-functions").stdout
+
+
+@pytest.mark.parametrize(("sdk", "expected"), [("36", []), ("36.1", []), ("37", list(NAMES))])
+def test_a_function_file_with_an_unknown_tag_is_dropped_by_16_and_read_by_17(
+    sdk: str, expected: list[str]
+) -> None:
+    broken = FUNCTIONS.replace("<parameters>", "<surprise>x</surprise><parameters>")
+    with phone(sdk, shell=3, apks=(tool(broken),)) as system:
+        # 16 reads over the tag and keeps the functions; 16 QPR2 drops the file; 17 skips the tag.
+        assert ids(system) == (list(NAMES) if sdk == "36" else expected)
+        assert bool(system.log.of_kind("app-functions-dropped")) == (sdk == "36.1")
+
+
+def test_a_service_without_the_permission_is_not_indexed_by_17() -> None:
+    with phone("37", apks=(tool(permission=""),)) as system:
+        assert listed(system) == {}
+    with phone("36.1", apks=(tool(permission=""),)) as system:
+        assert ids(system) == list(NAMES)
+        message = "Cannot find the target service."
+        assert message in execute(system).stdout
+
+
+def test_an_update_and_a_removal_change_the_listing() -> None:
+    with phone() as system:
+        assert ids(system) == list(NAMES)
+        system.packages.install(tool("<appfunctions>" + function("fresh") + "</appfunctions>", version=2))
+        assert ids(system) == ["fresh"]
+        system.packages.uninstall(TOOL)
+        assert listed(system) == {}
+        assert run(system, "cmd", "app_function", "list-app-functions").stdout == "{}\n"
+
+
+def test_one_package_can_be_listed_from_generation_5_on() -> None:
+    with phone() as system:
+        assert listed(system, "--package", "com.example.other") == {}
+        assert list(listed(system, "--package", TOOL)) == [TOOL]
+    with phone("36.1") as system:
+        ran = run(system, "cmd", "app_function", "list-app-functions", "--package", TOOL)
+        assert (ran.status, ran.stdout) == (255, "Unknown option: --package\n")
+
+
+def test_a_result_is_the_whole_document_in_arrays() -> None:
+    with phone() as system:
+        ran = execute(system, "text")
+        assert ran == Ran(0, '{\n  "androidAppfunctionsReturnValue": [\n    "a\\/b é"\n  ]\n}\n', "")
+        ran = execute(system, "echo", '{"title": "x", "count": 5, "ratio": 5.0, "none": null, "empty": []}')
+        assert json.loads(ran.stdout) == {RUN: [{"title": ["x"], "count": [5], "ratio": [5]}]}
+        assert execute(system, "void").stdout == "{}\n"
+
+
+def test_a_result_can_be_printed_in_brief() -> None:
+    with phone() as system:
+        parameters = '{"title": "a: b", "tags": ["x", "y"], "inner": {"n": 1.5}, "blank": ""}'
+        ran = execute(system, "echo", parameters, "--brief-yaml")
+        assert ran.stdout == (f"{RUN}:\n  tags:\n    - x\n    - y\n  inner:\n    n: 1.5\n  title: 'a: b'\n")
+
+
+def test_errors_are_printed_as_each_generation_does() -> None:
+    shown = "android.app.appfunctions.AppFunctionException: It is not supported"
+    with_code = f"Error executing app function: 3501 - {shown}\n"
+    without = f"Error executing app function: {shown}. See logcat for more details. \n"
+    expectations = {1: (0, with_code), 2: (255, with_code), 3: (255, without), 5: (255, without)}
+    for shell, expected in expectations.items():
+        with phone(shell=shell) as system:
+            ran = execute(system, "fail")
+            assert (ran.status, ran.stdout, ran.stderr) == (*expected, "")
+
+
+def test_the_first_generations_print_results_in_their_own_ways() -> None:
+    with phone(shell=1) as system:
+        ran = execute(system, "text")
+        assert ran.stdout.startswith(
+            'App function executed successfully.\nFunction return:\n{\n  namespace: "",\n'
+        )
+        assert f'  properties: {{\n    "{RUN}": ["a/b é"]\n  }}\n}}\n' in ran.stdout
+    with phone(shell=2) as system:
+        assert json.loads(execute(system, "echo", '{"a": 1}').stdout) == [{"a": [1]}]
+        before = system.clock.now()
+        assert execute(system, "text") == Ran(255, "{}\nTimed out\n", "")
+        assert system.clock.now() - before == 10
+
+
+def test_a_function_that_does_not_answer_times_out() -> None:
+    for shell, more, seconds, status in (
+        (1, (), 10, 0),
+        (5, (), 30, 255),
+        (5, ("--timeout-duration", "3"), 3, 255),
+    ):
+        with phone(shell=shell, faults=Faults(silent=frozenset({TOOL}))) as system:
+            before = system.clock.now()
+            assert execute(system, "echo", "{}", *more) == Ran(status, "Timed out\n", "")
+            assert system.clock.now() - before == seconds
+
+
+class LeavingClient(MemoryStreams):
+    """Streams whose other side goes away."""
+
+    leave: Callable[[], None]
+
+    def on_hang_up(self, listener: Callable[[], None]) -> None:
+        self.leave = listener
+
+
+def test_a_command_whose_client_is_gone_does_not_wait_for_a_silent_app() -> None:
+    with phone(faults=Faults(silent=frozenset({TOOL})), clock=SystemClock()) as system:
+        streams = LeavingClient()
+        words = (
+            f"--package {TOOL} --function '{TOOL}.Notes#echo' --parameters '{{}}' --timeout-duration 10000"
+        )
+        command = f"cmd app_function execute-app-function {words}"
+        working = threading.Thread(target=run_shell, args=(system, command, streams))
+        working.start()
+        while not system.log.of_kind("app-silent"):
+            threading.Event().wait(0.01)
+        streams.leave()
+        working.join(60)
+        assert not working.is_alive()
+        assert streams.output.data == b""
+
+
+def test_the_crash_of_an_app_is_an_error() -> None:
+    with phone() as system:
+        ran = execute(system, "crash")
+        assert ran.status == 255
+        assert ran.stdout.startswith(
+            "Error executing app function: android.app.appfunctions.AppFunctionException: "
+        )
+        assert execute(system, "text").status == 0
+
+
+def test_a_disabled_function_is_listed_and_not_executed() -> None:
+    with phone() as system:
+        state = ("--package", TOOL, "--function", f"{TOOL}.Notes#text")
+        assert run(system, "cmd", "app_function", "is-enabled", *state).stdout == "true\n"
+        ran = run(system, "cmd", "app_function", "set-enabled", *state, "--state", "disable")
+        assert ran == Ran(0, "App function enabled state updated successfully.\n", "")
+        assert run(system, "cmd", "app_function", "is-enabled", *state).stdout == "false\n"
+        assert "The app function is disabled" in execute(system, "text").stdout
+        assert "text" in ids(system)
+        run(system, "cmd", "app_function", "set-enabled", *state, "--state", "default")
+        assert execute(system, "text").status == 0
+
+
+def test_a_function_that_is_not_there_is_an_error() -> None:
+    with phone() as system:
+        ran = execute(system, "absent")
+        assert ran.status == 255
+        assert (
+            f"App function not found with identifier: {TOOL}.Notes#absent under package: {TOOL}" in ran.stdout
+        )
+        ran = run(
+            system, "cmd", "app_function", "set-enabled", "--package", TOOL, "--function", "absent",
+            "--state", "enable",
+        )  # fmt: skip
+        assert ran.status == 0
+        assert ran.stdout.startswith("Error setting app function state: ")
+
+
+def test_a_function_of_a_disabled_service_stays_listed_and_cannot_be_executed() -> None:
+    with phone() as system:
+        run(system, "pm", "disable", f"{TOOL}/.Functions", uid=0)
+        assert ids(system) == list(NAMES)
+        assert "Cannot find the target service." in execute(system, "text").stdout
+
+
+@pytest.mark.parametrize(
+    ("parameters", "message"),
+    [
+        (
+            '{"key":"value",}',
+            'org.json.JSONException: Expected literal value at character 15 of {"key":"value",}',
+        ),
+        (
+            "[1]",
+            "org.json.JSONException: Value [1] of type org.json.JSONArray cannot be converted to JSONObject",
+        ),
+        ("", "org.json.JSONException: End of input at character 0 of "),
+        (
+            '{"a": [1, "x"]}',
+            "org.json.JSONException: Value x at 1 of type java.lang.String cannot be converted to long",
+        ),
+        ('{"a": ["x",,"y"]}', "java.lang.IllegalArgumentException: The String at 1 is null."),
+    ],
+)
+def test_parameters_that_are_not_a_document_are_reported(parameters: str, message: str) -> None:
+    with phone() as system:
+        assert execute(system, "echo", parameters) == Ran(255, f"Exception: {message}\n", "")
+
+
+@pytest.mark.parametrize(
+    ("arguments", "stdout"),
+    [
+        (("frob",), "Unknown command: frob\n"),
+        (("execute-app-function", "--frob"), "Unknown option: --frob\n"),
+        (("execute-app-function",), "Error: --package must be specified.\n"),
+        (("execute-app-function", "--package", "a"), "Error: --function must be specified.\n"),
+        (
+            ("execute-app-function", "--package", "a", "--function", "b"),
+            "Error: --parameters must be specified.\n",
+        ),
+        (
+            ("execute-app-function", "--package"),
+            'Exception: java.lang.IllegalArgumentException: Argument expected after "--package"\n',
+        ),
+        (
+            ("set-enabled", "--package", "a", "--function", "b", "--state", "on"),
+            "Error: --state must be specified. The accepted values are: `enable`, `disable`, `default`.\n",
+        ),
+        (("grant-app-function-access", "--agent-package", "a"), ""),
+    ],
+)
+def test_wrong_arguments_are_reported_on_standard_output(arguments: tuple[str, ...], stdout: str) -> None:
+    with phone() as system:
+        assert run(system, "cmd", "app_function", *arguments) == Ran(255, stdout, "")
+
+
+def test_the_guidance_of_an_app_can_be_read() -> None:
+    with phone() as system:
+        ran = run(system, "cmd", "app_function", "read-app-description", "--package", TOOL)
+        assert ran == Ran(0, "Ask before you remove a note\n", "")
+        ran = run(system, "cmd", "app_function", "read-app-description", "--package", "com.example.absent")
+        assert ran.stdout == (
+            "Exception: android.content.pm.PackageManager$NameNotFoundException: com.example.absent\n"
+        )
+
+
+def test_only_the_shell_and_root_execute_by_command() -> None:
+    with phone() as system:
+        ran = run(
+            system, "cmd", "app_function", "execute-app-function", "--package", TOOL,
+            "--function", f"{TOOL}.Notes#text", "--parameters", "{}", uid=10099,
+        )  # fmt: skip
+        assert ran.status == 255
+        assert ran.stderr.endswith("java.lang.IllegalAccessError: Only allow shell or root\n")
+
+
+def test_an_app_executes_its_own_functions_and_no_others() -> None:
+    with phone(apks=(tool(), make_agent())) as system:
+        uids = {package.name: package.uid for package in system.packages.all()}
+        own = Caller(uids[TOOL], TOOL)
+        result = system.app_functions.execute(own, TOOL, f"{TOOL}.Notes#text", {}, seconds=5)
+        assert result == {RUN: ["a/b é"]}
+        other = Caller(uids[AGENT], AGENT)
+        with pytest.raises(AppFunctionError) as refused:
+            system.app_functions.execute(other, TOOL, f"{TOOL}.Notes#text", {}, seconds=5)
+        assert (refused.value.code, refused.value.message) == (
+            1000,
+            "Caller does not have permission to execute the appfunction",
+        )
+
+
+def test_an_agent_with_the_permission_needs_the_allowlist_on_17() -> None:
+    for sdk, listed_agent, works in (("36.1", False, True), ("37", False, False), ("37", True, True)):
+        with phone(sdk, apks=(tool(), make_agent())) as system:
+            agent = system.packages.find(AGENT)
+            assert agent is not None
+            agent.granted.add("android.permission.EXECUTE_APP_FUNCTIONS")
+            if listed_agent:
+                system.app_functions.allow_caller(AGENT, TOOL)
+            caller = Caller(agent.uid, AGENT)
+            if works:
+                assert system.app_functions.execute(caller, TOOL, f"{TOOL}.Notes#void", {}, seconds=5) == {}
+            else:
+                with pytest.raises(AppFunctionError):
+                    system.app_functions.execute(caller, TOOL, f"{TOOL}.Notes#void", {}, seconds=5)
+
+
+def test_an_activity_scoped_function_cannot_be_reached_from_the_shell() -> None:
+    application = '<property android:name="android.app.appfunctions.v2" android:value="app.xml"/>'
+    functions = "<appfunctions><appfunction><id>a#b</id><scope>activity</scope></appfunction></appfunctions>"
+    apk = make_tool(application, files={"assets/app.xml": functions})
+    with phone(apks=(apk,)) as system:
+        ran = run(
+            system, "cmd", "app_function", "execute-app-function", "--package", TOOL, "--function", "a#b",
+            "--parameters", "{}",
+        )  # fmt: skip
+        assert "SCOPE_ACTIVITY functions must be targeted with an AppFunctionActivityId" in ran.stdout
+
+
+def test_the_old_text_form_shows_the_same_functions() -> None:
+    with phone("36") as system:
+        ran = run(system, "dumpsys", "app_function")
+        assert ran.stdout.startswith(
+            "AppFunction state for user 0:\n\n  AppFunctionDocument(s) for package: "
+        )
+        assert f"AppFunctionMetadata for: {TOOL}.Notes#echo\n" in ran.stdout
+        assert '"enabled": [0]' in ran.stdout
+    with make_phone("34") as system:
+        assert run(system, "dumpsys", "app_function").stderr == "Can't find service: app_function\n"
+
+
+def test_code_that_the_phone_does_not_model_is_refused_loudly() -> None:
+    with phone(behaviours={}) as system:
+        ran = execute(system, "text")
+        assert (ran.status, ran.stdout) == (69, "")
+        assert ran.stderr == (
+            f"droidgate phone: not modelled: the code of AppFunctions service {TOOL}/{TOOL}.Functions\n"
+        )

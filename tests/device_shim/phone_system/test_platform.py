@@ -1,0 +1,125 @@
+"""What Android offers to an app beyond its context: timers, notifications, other packages, null bindings."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+import pytest
+
+from device_shim.phone_system.phone_system_apps import MemoryStreams, ToolApp, make_apk, run
+from droidgate_phone.app_api.platform import Notification, ServiceConnection
+from droidgate_phone.app_api.values import AndroidError
+from droidgate_phone.boot import boot
+from droidgate_phone.clocks import StillClock
+from droidgate_phone.event_log import EventLog
+from droidgate_phone.intents import ComponentName, Intent
+from droidgate_phone.shell import run_shell
+from droidgate_phone.system import AndroidSystem
+from droidgate_phone.system.timers import Timers
+from waiting import wait_until
+
+TOOL = "com.example.tool"
+NOISY = "com.example.noisy"
+SERVICE = '<service android:name=".Echo" android:exported="true"/>'
+
+
+@pytest.fixture
+def system() -> Iterator[AndroidSystem]:
+    """An Android with a tool app."""
+    with boot("36.1", behaviours={TOOL: ToolApp}, log=EventLog(), seed=1) as system:
+        system.packages.install(make_apk(TOOL, SERVICE))
+        system.packages.install(
+            make_apk(
+                NOISY,
+                '<activity android:name=".Main" android:exported="false"/>',
+                before='<uses-permission android:name="android.permission.POST_NOTIFICATIONS"/>',
+            )
+        )
+        yield system
+
+
+def test_timers_run_in_their_order_at_their_times() -> None:
+    clock = StillClock()
+    timers, begun = Timers(clock), clock.now()
+    ran: list[tuple[str, float]] = []
+    done = clock.signal()
+
+    def note(name: str) -> None:
+        ran.append((name, clock.now() - begun))
+
+    clock.work_added()
+    with clock.working():
+        cancel = timers.after(2.0, lambda: note("cancelled"))
+        timers.after(3.0, lambda: note("third"))
+        timers.after(1.0, lambda: note("first"))
+        cancel()
+        timers.after(4.0, done.set)
+        assert clock.wait(done, 100.0)
+    assert ran == [("first", 1.0), ("third", 3.0)]
+    timers.close()
+
+
+def test_notifications_need_their_permission_from_android_13_on(system: AndroidSystem) -> None:
+    platform = system.app_context(NOISY).platform
+    assert not platform.notify(1, Notification("Title", "text"))
+    run(system, "pm", "grant", NOISY, "android.permission.POST_NOTIFICATIONS")
+    assert platform.notify(1, Notification("Title", "text"))
+    assert [(notification.package, notification.number) for notification in system.notifications.all()] == [
+        (NOISY, 1)
+    ]
+    system.force_stop(NOISY)
+    assert system.notifications.all() == []
+
+
+def test_an_app_shows_fifty_notifications_at_most(system: AndroidSystem) -> None:
+    run(system, "pm", "grant", NOISY, "android.permission.POST_NOTIFICATIONS")
+    platform = system.app_context(NOISY).platform
+    assert [platform.notify(number, Notification("T", "t")) for number in range(51)] == [True] * 50 + [False]
+
+
+def test_a_package_that_is_not_seen_is_not_reported(system: AndroidSystem) -> None:
+    platform = system.app_context(NOISY).platform
+    assert platform.find_package(TOOL) is None
+    assert platform.read_asset(TOOL, "x") is None
+    own = platform.find_package(NOISY)
+    found = system.packages.find(NOISY)
+    assert own is not None
+    assert found is not None
+    assert (own.uid, own.signers, own.code_path) == (found.uid, found.signers, found.code_folder)
+
+
+def test_a_service_without_a_binder_and_a_dead_one_are_reported(system: AndroidSystem) -> None:
+    events: list[str] = []
+    system.packages.install(
+        make_apk(NOISY, before=f'<queries><package android:name="{TOOL}"/></queries>', version=2)
+    )
+    platform = system.app_context(NOISY).platform
+    connection = ServiceConnection(
+        on_connected=lambda: events.append("connected"),
+        on_null_binding=lambda: events.append("null"),
+        on_disconnected=lambda: events.append("gone"),
+    )
+    component = ComponentName(TOOL, f"{TOOL}.Echo")
+    assert platform.bind(Intent("com.example.NO_BINDER", component), connection) is not None
+    wait_until(lambda: events == ["null"])
+    assert platform.bind(Intent(component=component), connection) is not None
+    wait_until(lambda: events == ["null", "connected"])
+    system.end_processes(TOOL, "test")
+    wait_until(lambda: events[2:] == ["gone", "gone"])
+    assert platform.bind(Intent(component=ComponentName(TOOL, "not.There")), connection) is None
+
+
+def test_nobody_borrows_the_shells_permissions_without_an_instrumentation(system: AndroidSystem) -> None:
+    with pytest.raises(AndroidError, match="UiAutomation not connected"):
+        system.app_context(NOISY).platform.adopt_shell_permissions()
+
+
+def test_a_command_with_streams_of_its_own_goes_on_in_the_background(system: AndroidSystem) -> None:
+    streams = MemoryStreams()
+    script = "echo made >/sdcard/made.txt </dev/null 2>/dev/null & echo after"
+    assert run_shell(system, script, streams) == 0
+    assert bytes(streams.output.data) == b"after\n"
+    wait_until(lambda: system.files.exists("/sdcard/made.txt") and system.files.read("/sdcard/made.txt"))
+    refused = MemoryStreams()
+    assert run_shell(system, "sleep 5 &", refused) == 69
+    assert b"not modelled" in bytes(refused.error.data)

@@ -1,0 +1,176 @@
+"""Processes: deaths that are reported, isolated uids."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+
+import pytest
+
+from device_shim.phone_system.phone_system_apps import (
+    AGENT,
+    TOOL,
+    Inbox,
+    component,
+    ignore,
+    make_agent,
+    make_phone,
+    make_tool,
+    run,
+)
+from droidgate_phone.app_api.values import AndroidError, Message
+from droidgate_phone.intents import Bundle, ComponentName, Intent
+from droidgate_phone.system import AndroidSystem
+from droidgate_phone.system.processes import FIRST_ISOLATED_UID, LAST_ISOLATED_UID, DeadProcessError
+
+ECHO = ComponentName(TOOL, f"{TOOL}.Echo")
+SERVICE = component("service", "Echo")
+ISOLATED = component("service", "Echo", isolatedProcess="true")
+HELLO = Bundle.of_strings({"text": "hello"})
+
+
+def wait_idle(system: AndroidSystem) -> None:
+    system.clock.wait(system.clock.signal(), 0.5)
+
+
+def test_the_death_of_a_messengers_process_is_reported_once() -> None:
+    with make_phone("36.1", make_agent(), make_tool(SERVICE)) as system:
+        token = system.app_context(AGENT).platform.create_messenger(ignore)
+        deaths: Inbox[str] = Inbox(system)
+        system.app_context(TOOL).platform.link_to_death(token, lambda: deaths.put("agent"))
+        wait_idle(system)
+        assert deaths.take(0.1) is None
+        run(system, "am", "force-stop", AGENT)
+        assert deaths.take() == "agent"
+        wait_idle(system)
+        assert deaths._items == ["agent"]
+
+
+def test_the_code_that_hears_of_a_death_runs_on_its_own_main_thread() -> None:
+    with make_phone("36.1", make_agent(), make_tool(SERVICE)) as system:
+        token = system.app_context(AGENT).platform.create_messenger(ignore)
+        context = system.app_context(TOOL)
+        (process,) = system.processes.of_package(TOOL)
+        threads: Inbox[bool] = Inbox(system)
+        context.platform.link_to_death(token, lambda: threads.put(process.is_main_thread()))
+        system.end_processes(AGENT, "test")
+        assert threads.take() is True
+
+
+def test_a_death_is_not_reported_after_unlinking() -> None:
+    with make_phone("36.1", make_agent(), make_tool(SERVICE)) as system:
+        token = system.app_context(AGENT).platform.create_messenger(ignore)
+        deaths: list[str] = []
+        unlink = system.app_context(TOOL).platform.link_to_death(token, lambda: deaths.append("agent"))
+        unlink()
+        system.end_processes(AGENT, "test")
+        wait_idle(system)
+        assert deaths == []
+
+
+@pytest.mark.parametrize("end", ["process", "messenger"])
+def test_linking_to_a_messenger_that_is_gone_throws(end: str) -> None:
+    with make_phone("36.1", make_agent(), make_tool(SERVICE)) as system:
+        platform = system.app_context(AGENT).platform
+        token = platform.create_messenger(ignore)
+        if end == "process":
+            system.end_processes(AGENT, "test")
+        else:
+            platform.close_messenger(token)
+        with pytest.raises(AndroidError) as refused:
+            system.app_context(TOOL).platform.link_to_death(token, lambda: None)
+        assert refused.value.exception == "android.os.DeadObjectException"
+
+
+def test_code_that_goes_on_after_its_process_has_ended_reaches_nobody() -> None:
+    """On Android the kernel ends all threads at once; a thread of Python goes on until its next call."""
+    with make_phone("36.1", make_agent(), make_tool(SERVICE)) as system:
+        inbox: Inbox[Message] = Inbox(system)
+        context = system.app_context(AGENT)
+        token = system.app_context(TOOL).platform.create_messenger(inbox.put)
+        callback = system.app_context(TOOL).create_pending_intent(
+            lambda sent: inbox.put(Message(0, sent.extras))
+        )
+        binding = context.bind_service(Intent(component=ECHO), inbox.put)
+        assert binding is not None
+        system.end_processes(AGENT, "test")
+        calls: tuple[Callable[[], object], ...] = (
+            lambda: context.send_message(token, Message(1, HELLO)),
+            lambda: context.send_pending_intent(callback, Intent(extras=HELLO)),
+            lambda: context.start_service(Intent(component=ECHO)),
+            lambda: context.files.write("kept", b"x"),
+            lambda: context.platform.find_package(TOOL),
+            lambda: binding.send(Message(1, HELLO)),
+        )
+        for call in calls:
+            with pytest.raises(DeadProcessError):
+                call()
+        wait_idle(system)
+        assert inbox.take(0.1) is None
+        assert system.app_context(AGENT).files.read("kept") is None
+
+
+def test_a_process_that_died_itself_hears_of_no_death() -> None:
+    with make_phone("36.1", make_agent(), make_tool(SERVICE)) as system:
+        token = system.app_context(AGENT).platform.create_messenger(ignore)
+        deaths: list[str] = []
+        system.app_context(TOOL).platform.link_to_death(token, lambda: deaths.append("agent"))
+        system.end_processes(TOOL, "test")
+        system.end_processes(AGENT, "test")
+        wait_idle(system)
+        assert deaths == []
+
+
+@pytest.mark.parametrize(("service", "is_isolated"), [(ISOLATED, True), (SERVICE, False)])
+def test_messages_of_an_isolated_service_have_a_uid_that_no_package_has(
+    service: str, *, is_isolated: bool
+) -> None:
+    with make_phone("36.1", make_agent(), make_tool(service)) as system:
+        inbox: Inbox[Message] = Inbox(system)
+        context = system.app_context(AGENT)
+        binding = context.bind_service(Intent(component=ECHO), inbox.put)
+        assert binding is not None
+        binding.send(Message(1, HELLO))
+        answer = inbox.take()
+        assert answer is not None
+        is_in_range = FIRST_ISOLATED_UID <= answer.sending_uid <= LAST_ISOLATED_UID
+        assert is_in_range is is_isolated
+        names = context.platform.packages_of_uid(answer.sending_uid)
+        assert list(names) == ([] if is_isolated else [TOOL])
+
+
+def test_each_isolated_process_has_a_uid_of_its_own_and_ends_with_its_service() -> None:
+    with make_phone("36.1", make_agent(), make_tool(ISOLATED)) as system:
+        uids = []
+        for _ in range(2):
+            binding = system.app_context(AGENT).bind_service(Intent(component=ECHO), ignore)
+            assert binding is not None
+            (process,) = system.processes.of_package(TOOL)
+            uids.append(process.uid)
+            binding.unbind()
+            wait_idle(system)
+            assert system.processes.of_package(TOOL) == []
+        assert uids == [FIRST_ISOLATED_UID, FIRST_ISOLATED_UID + 1]
+
+
+def test_an_isolated_process_may_neither_start_nor_bind_nor_keep_files() -> None:
+    with make_phone("36.1", make_agent(), make_tool(ISOLATED)) as system:
+        assert system.app_context(AGENT).bind_service(Intent(component=ECHO), ignore) is not None
+        (process,) = system.processes.of_package(TOOL)
+        package = system.packages.find(TOOL)
+        assert package is not None
+        context = system.core.context_for(package, process)
+        calls: dict[str, Callable[[], object]] = {
+            "startService": lambda: context.start_service(Intent(component=ECHO)),
+            "bindService": lambda: context.bind_service(Intent(component=ECHO), ignore),
+            "startActivity": lambda: context.start_activity(Intent(component=ECHO)),
+            "broadcastIntent": lambda: context.send_ordered_broadcast(Intent(), ignore),
+            "getIntentSender": lambda: context.create_pending_intent(ignore),
+        }
+        for name, call in calls.items():
+            with pytest.raises(AndroidError, match=f"Isolated process not allowed to call {name}"):
+                call()
+        assert not context.platform.holds("android.permission.INTERNET")
+        assert context.platform.find_package(TOOL) is None
+        assert context.files.read("started") is None
+        with pytest.raises(AndroidError, match="EACCES"):
+            context.files.write("started", b"")

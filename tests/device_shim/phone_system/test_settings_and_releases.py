@@ -1,0 +1,187 @@
+"""Releases, properties, settings, the display's size, services, and what the phone refuses."""
+
+import threading
+
+import pytest
+
+from device_shim.phone_system.phone_system_apps import TOOL, Ran, make_phone, make_tool, run
+from droidgate_mappings.model.errors import UsageError
+from droidgate_phone.clocks import StillClock, SystemClock
+from droidgate_phone.system.releases import known_releases, load_release
+
+
+def test_each_release_says_its_version() -> None:
+    expected = {
+        "26": ("8.0.0", "26", ""),
+        "30": ("11", "30", ""),
+        "33": ("13", "33", ""),
+        "34": ("14", "34", ""),
+        "36": ("16", "36", "36.0"),
+        "36.1": ("16", "36", "36.1"),
+        "37": ("17", "37", "37.0"),
+    }
+    assert set(known_releases()) == set(expected)
+    for release, (version, sdk, full) in expected.items():
+        with make_phone(release) as system:
+            for name, value in (("release", version), ("sdk", sdk), ("sdk_full", full)):
+                assert run(system, "getprop", f"ro.build.version.{name}").stdout == f"{value}\n"
+
+
+def test_a_release_has_the_indexer_and_the_shell_that_it_came_with() -> None:
+    found = {
+        release: (load_release(release).app_search, load_release(release).function_shell)
+        for release in known_releases()
+    }
+    assert found == {
+        "26": (None, None),
+        "30": (None, None),
+        "33": (None, None),
+        "34": (None, None),
+        "36": ("16", 0),
+        "36.1": ("16-qpr2", 3),
+        "37": ("17", 5),
+    }
+    assert load_release("36.1", function_shell=4).function_shell == 4
+
+
+def test_an_unknown_release_or_generation_is_refused() -> None:
+    for release, shell in (("35", None), ("37", 9), ("34", 3)):
+        with pytest.raises(UsageError):
+            load_release(release, function_shell=shell)
+
+
+def test_every_rule_names_its_source_and_a_release_of_its_own() -> None:
+    rules = load_release("37").rules
+    assert rules is not None
+    for rule in rules.values():
+        assert rule.source
+        assert load_release("37").at_least(rule.since)
+
+
+def test_properties_can_be_set_unless_they_are_read_only() -> None:
+    with make_phone("36.1") as system:
+        assert run(system, "setprop", "debug.a", "b c") == Ran(0, "", "")
+        assert run(system, "getprop", "debug.a").stdout == "b c\n"
+        assert "[debug.a]: [b c]\n" in run(system, "getprop").stdout
+        assert run(system, "getprop", "absent", "fallback").stdout == "fallback\n"
+        ran = run(system, "setprop", "ro.build.version.sdk", "99")
+        assert ran == Ran(1, "", "setprop: Failed to set property 'ro.build.version.sdk' to '99'.\n")
+
+
+def test_settings_are_kept_by_namespace() -> None:
+    with make_phone("36.1") as system:
+        assert run(system, "settings", "get", "secure", "absent").stdout == "null\n"
+        run(system, "settings", "put", "--user", "0", "secure", "a", "b=c")
+        assert run(system, "settings", "get", "secure", "a").stdout == "b=c\n"
+        assert run(system, "settings", "get", "global", "a").stdout == "null\n"
+        assert "a=b=c\n" in run(system, "cmd", "settings", "list", "secure").stdout
+        assert run(system, "settings", "delete", "secure", "a").stdout == "Deleted 1 rows\n"
+        assert run(system, "settings", "get", "elsewhere", "a").stderr == "Invalid namespace 'elsewhere'\n"
+        run(system, "device_config", "put", "appsearch", "max", "7")
+        assert run(system, "device_config", "get", "appsearch", "max").stdout == "7\n"
+        assert run(system, "device_config", "list", "appsearch").stdout == "max=7\n"
+
+
+def test_the_display_can_be_given_another_size() -> None:
+    with make_phone("36.1") as system:
+        assert run(system, "wm", "size").stdout == "Physical size: 1080x2400\n"
+        run(system, "wm", "size", "720x1280")
+        assert run(system, "wm", "size").stdout == "Physical size: 1080x2400\nOverride size: 720x1280\n"
+        assert system.window.display.width == 720
+        run(system, "wm", "size", "reset")
+        assert run(system, "wm", "size").stdout == "Physical size: 1080x2400\n"
+        for asked, given in (("10x99999", "200x4800"), ("99999x10", "2160x200")):
+            run(system, "wm", "size", asked)
+            assert run(system, "wm", "size").stdout.endswith(f"Override size: {given}\n")
+        run(system, "wm", "size", "reset")
+        run(system, "wm", "density", "320")
+        assert run(system, "wm", "density").stdout == "Physical density: 420\nOverride density: 320\n"
+        run(system, "settings", "put", "system", "user_rotation", "1")
+        assert system.window.screen().display.rotation == 1
+
+
+def test_services_are_found_by_name() -> None:
+    with make_phone("34") as system:
+        assert run(system, "cmd", "frob") == Ran(20, "", "cmd: Can't find service: frob\n")
+        assert "app_function" not in run(system, "cmd", "-l").stdout
+        assert run(system, "service", "check", "package").stdout == "Service package: found\n"
+        assert run(system, "cmd").stderr == "cmd: No service specified; use -l to list all services\n"
+
+
+@pytest.mark.parametrize(
+    "command",
+    [
+        "am instrument -p out a/.B",
+        "dumpsys meminfo",
+        "pm trim-caches 1",
+        "cmd content x",
+        "wm overscan",
+        "am monitor",
+    ],
+)
+def test_what_is_not_modelled_is_refused_loudly_with_one_status(command: str) -> None:
+    with make_phone("36.1") as system:
+        ran = run(system, *command.split())
+        assert (ran.status, ran.stdout) == (69, "")
+        assert ran.stderr.startswith("droidgate phone: not modelled: ")
+        assert system.log.of_kind("not-modelled")
+
+
+def test_a_package_can_be_looked_at() -> None:
+    with make_phone("36.1", make_tool("", version=7)) as system:
+        text = run(system, "dumpsys", "package", TOOL).stdout
+        assert "versionCode=7 minSdk=26 targetSdk=36\n" in text
+        assert run(system, "dumpsys", "package", "absent").stdout == "Unable to find package: absent\n"
+
+
+@pytest.mark.parametrize(
+    ("command", "message"),
+    [
+        ("am start -n nonsense", "Bad component name: nonsense"),
+        ("am start --frob", "Unknown option: --frob"),
+        ("am start", "No intent supplied"),
+        ("am start -a", 'Argument expected after "-a"'),
+        ("am start -a b --ez c perhaps", "Invalid boolean value: perhaps"),
+        ("am start -a b --user nobody", "Bad user number: nobody"),
+        ("am start -a b --user \u0663", "Bad user number: \u0663"),
+        (f"am start -a b --user {'9' * 5000}", f"Bad user number: {'9' * 5000}"),
+    ],
+)
+def test_a_command_line_that_android_refuses_is_reported_in_its_words(command: str, message: str) -> None:
+    with make_phone("36.1") as system:
+        ran = run(system, *command.split())
+        assert ran == Ran(
+            255,
+            "",
+            f"\nException occurred while executing 'start':\njava.lang.IllegalArgumentException: {message}\n",
+        )
+
+
+def test_a_still_clock_lets_time_pass_only_while_everybody_waits() -> None:
+    clock = StillClock(100.0)
+    done, never = clock.signal(), clock.signal()
+    clock.work_added()
+
+    def work() -> None:
+        with clock.working():
+            assert not clock.wait(never, 5)
+            done.set()
+
+    thread = threading.Thread(target=work)
+    thread.start()
+    assert clock.wait(done, 60)
+    thread.join()
+    assert clock.now() == 105
+    assert not clock.wait(never, 1)
+    assert clock.now() == 106
+    clock.advance(4)
+    assert clock.now() == 110
+
+
+def test_the_hosts_clock_waits_for_its_own_signals_only() -> None:
+    clock = SystemClock()
+    signal = clock.signal()
+    signal.set()
+    assert clock.wait(signal, 60)
+    with pytest.raises(TypeError):
+        clock.wait(StillClock().signal(), 0)

@@ -1,0 +1,192 @@
+"""Instrumentations: their UiAutomation, and the shell's permissions that they adopt."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+
+import pytest
+
+from device_shim.phone_system.phone_system_apps import make_apk, make_phone, run
+from droidgate_phone.app_api.behaviour import App, Instrumentation
+from droidgate_phone.app_api.platform import Platform
+from droidgate_phone.app_api.values import AndroidError
+from droidgate_phone.intents import ComponentName
+from droidgate_phone.system import AndroidSystem
+from droidgate_phone.system.instrumentations import (
+    ALREADY_REGISTERED,
+    FLAG_DONT_SUPPRESS_ACCESSIBILITY_SERVICES,
+    FLAG_DONT_USE_ACCESSIBILITY,
+)
+
+FIRST, SECOND = "com.example.first", "com.example.second"
+DUMP = "android.permission.DUMP"
+QUERY = "android.permission.QUERY_ALL_PACKAGES"
+NOT_OF_THE_SHELL = "android.permission.BIND_APP_FUNCTION_SERVICE"
+
+
+class Quiet(Instrumentation):
+    """Runs, and leaves the rest to the test."""
+
+    def on_start(self, arguments: Mapping[str, str]) -> None:
+        del arguments
+
+
+class FirstApp(App):
+    """An app with an instrumentation."""
+
+    PACKAGE = FIRST
+    INSTRUMENTATIONS = {f"{FIRST}.Run": Quiet}
+
+
+class SecondApp(App):
+    """Another one."""
+
+    PACKAGE = SECOND
+    INSTRUMENTATIONS = {f"{SECOND}.Run": Quiet}
+
+
+def make_instrumented(package: str) -> bytes:
+    before = f'<instrumentation android:name=".Run" android:targetPackage="{package}"/>'
+    return make_apk(package, before=before)
+
+
+def phone(sdk: str = "36.1") -> AndroidSystem:
+    apks = (make_instrumented(FIRST), make_instrumented(SECOND))
+    return make_phone(sdk, *apks, behaviours={FIRST: FirstApp, SECOND: SecondApp})
+
+
+def instrument(system: AndroidSystem, package: str = FIRST, *, connected: bool = True) -> Platform:
+    name = ComponentName(package, f"{package}.Run")
+    assert system.instrumentations.start(name, {}, connected=connected) is not None
+    return system.app_context(package).platform
+
+
+def test_without_a_connection_nothing_is_connected_or_adopted() -> None:
+    with phone() as system:
+        for is_instrumented in (False, True):
+            if is_instrumented:
+                platform = instrument(system, connected=False)
+            else:
+                platform = system.app_context(FIRST).platform
+            for call in (
+                lambda platform=platform: platform.connect_ui_automation(0),
+                platform.adopt_shell_permissions,
+                platform.drop_shell_permissions,
+            ):
+                with pytest.raises(AndroidError, match="UiAutomation not connected!") as refused:
+                    call()
+                assert refused.value.exception == "java.lang.IllegalStateException"
+
+
+def test_the_shells_permissions_are_adopted_by_name_until_they_are_dropped() -> None:
+    with phone() as system:
+        platform = instrument(system)
+        with pytest.raises(AndroidError, match="UiAutomation not connected!"):
+            platform.adopt_shell_permissions(DUMP)
+        platform.connect_ui_automation(0)
+        platform.adopt_shell_permissions(DUMP)
+        assert (platform.holds(DUMP), platform.holds(QUERY)) == (True, False)
+        platform.adopt_shell_permissions(QUERY)
+        assert (platform.holds(DUMP), platform.holds(QUERY)) == (False, True)
+        platform.adopt_shell_permissions()
+        assert [platform.holds(permission) for permission in (DUMP, QUERY, NOT_OF_THE_SHELL)] == [
+            True,
+            True,
+            False,
+        ]
+        platform.drop_shell_permissions()
+        assert (platform.holds(DUMP), platform.holds(QUERY)) == (False, False)
+
+
+def test_adopted_permissions_end_with_the_process() -> None:
+    with phone() as system:
+        platform = instrument(system)
+        platform.connect_ui_automation(0)
+        platform.adopt_shell_permissions(DUMP)
+        system.end_processes(FIRST, "test")
+        platform = system.app_context(FIRST).platform
+        assert not platform.holds(DUMP)
+        assert not system.instrumentations.uses_accessibility
+        with pytest.raises(AndroidError, match="UiAutomation not connected!"):
+            platform.adopt_shell_permissions(DUMP)
+
+
+def test_a_permission_that_the_shell_lacks_is_lost_while_all_are_adopted() -> None:
+    own = f"{FIRST}.OWN"
+    before = (
+        f'<instrumentation android:name=".Run" android:targetPackage="{FIRST}"/>'
+        f'<permission android:name="{own}" android:protectionLevel="signature"/>'
+        f'<uses-permission android:name="{own}"/>'
+    )
+    apk = make_apk(FIRST, before=before)
+    with make_phone("36.1", apk, behaviours={FIRST: FirstApp}) as system:
+        platform = instrument(system)
+        platform.connect_ui_automation(0)
+        assert platform.holds(own)
+        platform.adopt_shell_permissions()
+        assert not platform.holds(own)
+        platform.adopt_shell_permissions(DUMP)
+        assert platform.holds(own)
+
+
+def test_the_shells_permissions_are_adopted_by_one_app_at_a_time() -> None:
+    with phone() as system:
+        first, second = instrument(system), instrument(system, SECOND)
+        first.connect_ui_automation(FLAG_DONT_USE_ACCESSIBILITY)
+        second.connect_ui_automation(FLAG_DONT_USE_ACCESSIBILITY)
+        first.adopt_shell_permissions(DUMP)
+        with pytest.raises(AndroidError) as refused:
+            second.adopt_shell_permissions(QUERY)
+        assert refused.value.exception == "java.lang.SecurityException"
+        message = "Shell can delegate permissions only to one instrumentation at a time"
+        assert refused.value.message == message
+        second.drop_shell_permissions()
+        assert first.holds(DUMP)
+        first.drop_shell_permissions()
+        second.adopt_shell_permissions(QUERY)
+        assert second.holds(QUERY)
+
+
+@pytest.mark.parametrize(
+    ("sdk", "flags", "suppresses", "registers"),
+    [
+        ("36.1", 0, True, True),
+        ("36.1", FLAG_DONT_SUPPRESS_ACCESSIBILITY_SERVICES, False, True),
+        ("36.1", FLAG_DONT_USE_ACCESSIBILITY, False, False),
+        # Android 11 does not know the flag.
+        ("30", FLAG_DONT_USE_ACCESSIBILITY, True, True),
+    ],
+)
+def test_flags_decide_what_a_ui_automation_does_to_accessibility(
+    sdk: str, flags: int, *, suppresses: bool, registers: bool
+) -> None:
+    with phone(sdk) as system:
+        instrument(system).connect_ui_automation(flags)
+        assert system.instrumentations.suppresses_accessibility is suppresses
+        dumped = run(system, "uiautomator", "dump", "/dev/tty")
+        assert dumped.status == (137 if registers else 0)
+        assert dumped.stderr == ("Killed \n" if registers else "")
+        other = instrument(system, SECOND)
+        if registers:
+            with pytest.raises(AndroidError) as refused:
+                other.connect_ui_automation(flags)
+            assert refused.value.exception == "java.lang.IllegalStateException"
+            assert refused.value.message == ALREADY_REGISTERED
+        else:
+            other.connect_ui_automation(flags)
+        system.end_processes(FIRST, "test")
+        assert not system.instrumentations.suppresses_accessibility
+        assert run(system, "uiautomator", "dump", "/dev/tty").status == 0
+        other.connect_ui_automation(flags)
+
+
+def test_a_ui_automation_is_connected_anew_with_other_flags() -> None:
+    with phone() as system:
+        platform = instrument(system)
+        platform.connect_ui_automation(0)
+        platform.connect_ui_automation(FLAG_DONT_USE_ACCESSIBILITY)
+        assert not system.instrumentations.uses_accessibility
+        # A registered UiAutomation keeps out also one that would not use accessibility.
+        instrument(system, SECOND).connect_ui_automation(0)
+        with pytest.raises(AndroidError, match="already registered"):
+            platform.connect_ui_automation(FLAG_DONT_USE_ACCESSIBILITY)

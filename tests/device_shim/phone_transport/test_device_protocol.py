@@ -1,0 +1,427 @@
+"""adbd's side of the device protocol, spoken to packet by packet."""
+
+from __future__ import annotations
+
+import errno
+import socket
+import struct
+import threading
+from pathlib import Path
+
+import pytest
+
+from device_shim.phone_transport.adb_host import (
+    NEW_VERSION,
+    OLD_VERSION,
+    Connection,
+    DeviceHost,
+    ServerClient,
+    message_bytes,
+    shell_result,
+)
+from device_shim.phone_transport.conftest import StartPhone, WiredPhone
+from droidgate_phone import event_log
+from droidgate_phone.transport import workers
+from droidgate_phone.transport.device_stream import DeviceStream
+from droidgate_phone.transport.packets import Packet
+from waiting import wait_until
+
+
+def test_the_banner_says_properties_and_features(phone: WiredPhone) -> None:
+    with DeviceHost(phone.port) as host:
+        answer = host.connect()
+    assert answer.command == b"CNXN"
+    assert (answer.arg0, answer.arg1) == (0x01000001, 1024 * 1024)
+    kind, serial, properties = answer.data.decode().split(":", 2)
+    assert (kind, serial) == ("device", "")
+    known = dict(item.split("=", 1) for item in properties.split(";"))
+    assert known["ro.product.model"] == "Virtual Phone"
+    assert set(known["features"].split(",")) == {
+        "shell_v2", "cmd", "stat_v2", "ls_v2", "fixed_push_mkdir", "fixed_push_symlink_timestamp", "abb",
+        "abb_exec", "sendrecv_v2", "sendrecv_v2_dry_run_send",
+    }  # fmt: skip
+
+
+def test_an_old_release_announces_what_it_had(start_wired: StartPhone) -> None:
+    with DeviceHost(start_wired(sdk=26).port) as host:
+        assert host.connect().data.endswith(b"features=shell_v2,cmd,stat_v2")
+
+
+def test_a_host_of_the_old_version_gets_checksums_and_has_to_send_them(phone: WiredPhone) -> None:
+    with DeviceHost(phone.port) as host:
+        answer = host.connect(version=OLD_VERSION)
+        assert answer.checksum == sum(answer.data)
+        host.open(b"shell:echo abc")
+        message = host.receive()
+        assert (message.data, message.checksum) == (b"abc\n", sum(b"abc\n"))
+        host.send(b"WRTE", 7, message.arg0, b"abc", checksum=sum(b"abc") + 1)
+        assert host.ends()
+    wait_until(lambda: phone.log.of_kind("protocol-error"))
+    assert phone.log.of_kind("protocol-error")[0]["reason"] == "the checksum of WRTE is wrong"
+
+
+def test_a_host_of_the_new_version_needs_no_checksums(phone: WiredPhone) -> None:
+    with DeviceHost(phone.port) as host:
+        host.connect(version=NEW_VERSION)
+        host.send(b"OPEN", 7, 0, b"shell:echo abc\0", checksum=0)
+        host.receive()
+        message = host.receive()
+        assert (message.data, message.checksum) == (b"abc\n", 0)
+
+
+def test_a_phone_sends_no_second_packet_before_the_first_is_acknowledged(phone: WiredPhone) -> None:
+    with DeviceHost(phone.port) as host:
+        host.connect(most=4096)
+        own = host.open(b"exec:give 16384")
+        first = host.receive()
+        assert (first.command, len(first.data)) == (b"WRTE", 4096)
+        # Another stream is answered meanwhile: the first one waits for its OKAY, not for time.
+        host.send(b"OPEN", 8, 0, b"shell:echo other\0")
+        seen = [host.receive() for _ in range(3)]
+        assert [(packet.command, packet.arg1) for packet in seen] == [
+            (b"OKAY", 8),
+            (b"WRTE", 8),
+            (b"CLSE", 8),
+        ]
+        host.send(b"OKAY", 7, own)
+        assert first.data + host.read_stream(own) == bytes(range(256)) * 64
+
+
+@pytest.mark.parametrize("most", [1, 64, 4096, 65536, 1024 * 1024, 2**32 - 1])
+def test_no_packet_is_larger_than_the_host_takes(phone: WiredPhone, most: int) -> None:
+    size = min(2048 * most, 2 * 1024 * 1024)
+    with DeviceHost(phone.port) as host:
+        host.connect(most=most)
+        number = host.open(b"exec:give %d" % size)
+        sizes = []
+        while (message := host.receive()).command == b"WRTE":
+            sizes.append(len(message.data))
+            host.send(b"OKAY", 7, number)
+    assert max(sizes) == min(most, 1024 * 1024)
+    assert sum(sizes) == size
+
+
+def test_a_host_that_takes_nothing_is_refused(phone: WiredPhone) -> None:
+    with DeviceHost(phone.port) as host:
+        host.send(b"CNXN", NEW_VERSION, 0, b"host::")
+        assert host.ends()
+
+
+def test_input_that_nobody_reads_is_acknowledged_only_up_to_a_bound(phone: WiredPhone) -> None:
+    with DeviceHost(phone.port) as host:
+        host.connect()
+        number = host.open(b"exec:flood")
+        assert host.receive().command == b"WRTE"
+        host.send(b"WRTE", 7, number, b"y" * (1024 * 1024), checksum=0)
+        host.send(b"WRTE", 7, number, b"y", checksum=0)
+        assert host.ends()
+    wait_until(lambda: phone.log.of_kind("protocol-error"))
+    assert "before the OKAY" in str(phone.log.of_kind("protocol-error")[0]["reason"])
+
+
+def test_the_okay_of_a_packet_is_sent_before_its_service_can_read_it() -> None:
+    happened: list[str] = []
+    has_read = threading.Event()
+
+    def send(packet: Packet) -> None:
+        # A service that could read already would do so meanwhile.
+        has_read.wait(0.2)
+        happened.append(packet.command)
+
+    stream = DeviceStream(1, 7, largest_payload=1024, send=send, forget=lambda _: None)
+
+    def serve() -> None:
+        happened.append(stream.read(5).decode())
+        has_read.set()
+
+    service = threading.Thread(target=serve)
+    service.start()
+    stream.take_payload(b"hello")
+    service.join(120)
+    assert happened == ["OKAY", "hello"]
+
+
+def test_large_input_arrives_as_it_was_sent(phone: WiredPhone) -> None:
+    content = bytes(range(256)) * 8192
+    with DeviceHost(phone.port) as host:
+        host.connect()
+        number = host.open(b"shell,v2,raw:count")
+        packets = struct.pack("<BI", 0, len(content)) + content + struct.pack("<BI", 4, 0)
+        for start in range(0, len(packets), 1024 * 1024):
+            host.send(b"WRTE", 7, number, packets[start : start + 1024 * 1024], checksum=0)
+            assert host.receive().command == b"OKAY"
+        assert shell_result(host.read_stream(number)) == (b"2097152\n", b"", 0)
+
+
+def test_a_packet_of_the_shell_protocol_may_come_in_pieces(phone: WiredPhone) -> None:
+    packets = (
+        struct.pack("<BI", 0, 5)
+        + b"hello"
+        + struct.pack("<BI", 5, 9)
+        + b"24x80,0x0"
+        + struct.pack("<BI", 4, 0)
+    )
+    with DeviceHost(phone.port) as host:
+        host.connect()
+        number = host.open(b"shell,v2,raw:count")
+        for position in range(len(packets)):
+            host.send(b"WRTE", 7, number, packets[position : position + 1])
+            assert host.receive().command == b"OKAY"
+        assert shell_result(host.read_stream(number)) == (b"5\n", b"", 0)
+
+
+@pytest.mark.parametrize(
+    ("service", "result"),
+    [
+        (b"shell,v2,raw:both", (b"out\n", b"err\n", 0)),
+        (b"shell,v2,raw:exit 7", (b"", b"", 7)),
+        (b"shell,v2,raw:exit 300", (b"", b"", 300 & 255)),
+        (b"shell,v2,TERM=xterm-256color,raw:term", (b"xterm-256color", b"", 0)),
+        (b"shell,v2:term", (b"dumb", b"", 0)),
+        (b"shell,v2,pty:both", (b"out\r\nerr\r\n", b"", 0)),
+        (b"shell,v2,some-new-option,raw:exit 3", (b"", b"", 3)),
+        (b"shell,v2,raw:echo \xff\xfe:\xc3\xa9", (b"\xff\xfe:\xc3\xa9\n", b"", 0)),
+    ],
+)
+def test_the_shell_protocol_separates_streams_and_status(
+    phone: WiredPhone, service: bytes, result: tuple[bytes, bytes, int]
+) -> None:
+    with DeviceHost(phone.port) as host:
+        host.connect()
+        assert shell_result(host.run(service)) == result
+
+
+@pytest.mark.parametrize("service", [b"shell:both", b"shell,raw:both", b"exec:both"])
+def test_without_the_protocol_both_streams_are_one(phone: WiredPhone, service: bytes) -> None:
+    with DeviceHost(phone.port) as host:
+        host.connect()
+        assert host.run(service) == b"out\nerr\n"
+
+
+def test_abb_runs_a_service_s_command_without_splitting_its_words(phone: WiredPhone) -> None:
+    with DeviceHost(phone.port) as host:
+        host.connect()
+        assert host.run(b"abb_exec:package\0install\0two words") == b"[cmd package install 'two words']\n"
+        assert shell_result(host.run(b"abb:package\0list"))[0] == b"[cmd package list]\n"
+
+
+def test_abb_is_unknown_before_android_11(start_wired: StartPhone) -> None:
+    with DeviceHost(start_wired(sdk=26).port) as host:
+        host.connect()
+        host.send(b"OPEN", 7, 0, b"abb_exec:package\0list\0")
+        assert host.receive().command == b"CLSE"
+
+
+@pytest.mark.parametrize(
+    "service",
+    [
+        b"framebuffer:", b"jdwp", b"jdwp:17", b"track-jdwp", b"track-app", b"tcp:80", b"local:x",
+        b"localabstract:x", b"localfilesystem:/x", b"dev:/dev/null", b"backup:", b"sink:5", b"source:5",
+        b"spin", b"shell", b"shelly:x", b"shell,v2", b"sync", b"", b"\xff\xfe", b"no-such-service:",
+    ],
+)  # fmt: skip
+def test_what_is_not_modelled_is_closed_and_logged(phone: WiredPhone, service: bytes) -> None:
+    with DeviceHost(phone.port) as host:
+        host.connect()
+        host.send(b"OPEN", 7, 0, service + b"\0")
+        answer = host.receive()
+    assert (answer.command, answer.arg0, answer.arg1) == (b"CLSE", 0, 7)
+    assert len(phone.log.of_kind("refused-service")) == 1
+
+
+@pytest.mark.parametrize(
+    ("service", "text"),
+    [
+        (b"root:", b"adbd cannot run as root in production builds\n"),
+        (b"unroot:", b"adbd not running as root\n"),
+        (b"remount:", b'Not running as root. Try "adb root" first.\n'),
+        (b"reboot:", b"the virtual phone does not model reboot\n"),
+        (b"tcpip:5555", b"the virtual phone does not model tcpip\n"),
+        (b"reverse:list-forward", b"0000"),
+        (b"reverse:forward:tcp:1;tcp:2", b"FAIL0034the virtual phone does not model reverse connections"),
+    ],
+)
+def test_what_a_user_build_refuses_is_refused_with_a_text(
+    phone: WiredPhone, service: bytes, text: bytes
+) -> None:
+    with DeviceHost(phone.port) as host:
+        host.connect()
+        assert host.run(service) == text
+
+
+def test_closing_a_stream_ends_its_command(phone: WiredPhone) -> None:
+    with DeviceHost(phone.port) as host:
+        host.connect()
+        number = host.open(b"exec:flood")
+        host.receive()
+        host.send(b"CLSE", 7, number)
+        answer = host.receive()
+        assert (answer.command, answer.arg0, answer.arg1) == (b"CLSE", number, 7)
+        wait_until(phone.userland.broken.is_set)
+        assert host.run(b"shell:echo on") == b"on\n"
+
+
+def test_the_end_of_a_connection_ends_its_commands(phone: WiredPhone) -> None:
+    with DeviceHost(phone.port) as host:
+        host.connect()
+        host.open(b"exec:flood")
+    wait_until(phone.userland.broken.is_set)
+
+
+def test_a_command_that_waits_for_input_ends_with_the_connection(phone: WiredPhone) -> None:
+    with DeviceHost(phone.port) as host:
+        host.connect()
+        host.open(b"shell:cat")
+    wait_until(lambda: "cat" in phone.userland.ended)
+
+
+def test_an_okay_for_a_stream_that_is_gone_is_answered_with_a_close(phone: WiredPhone) -> None:
+    with DeviceHost(phone.port) as host:
+        host.connect()
+        host.send(b"OKAY", 5, 99)
+        answer = host.receive()
+        assert (answer.command, answer.arg0, answer.arg1) == (b"CLSE", 99, 5)
+        host.send(b"WRTE", 5, 99, b"late")
+        host.send(b"CLSE", 5, 99)
+        assert host.run(b"shell:echo on") == b"on\n"
+
+
+def test_a_phone_that_is_busy_refuses_and_goes_on(phone: WiredPhone, monkeypatch: pytest.MonkeyPatch) -> None:
+    with DeviceHost(phone.port) as host, ServerClient(phone.server_port) as client:
+        host.connect()
+        client.ask(b"host:version")
+        monkeypatch.setattr(workers, "MOST_THREADS", 0)
+        host.send(b"OPEN", 7, 0, b"exec:flood\0")
+        refused = host.receive()
+        assert (refused.command, refused.arg0, refused.arg1) == (b"CLSE", 0, 7)
+        for port in (phone.port, phone.server_port):
+            with Connection(port) as late:
+                assert late.ends()
+        assert len(phone.log.of_kind("refused-connection")) == 2
+        monkeypatch.undo()
+        assert host.run(b"shell:echo on") == b"on\n"
+
+
+def test_a_phone_that_runs_out_of_sockets_goes_on_when_there_are_some_again(
+    phone: WiredPhone, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    accept, failures = socket.socket.accept, iter([OSError(errno.EMFILE, "Too many open files")])
+
+    def accept_later(listening: socket.socket) -> object:
+        for failure in failures:
+            raise failure
+        return accept(listening)
+
+    monkeypatch.setattr(socket.socket, "accept", accept_later)
+    for _ in range(3):
+        with DeviceHost(phone.port) as host:
+            host.connect()
+            assert host.run(b"shell:echo on") == b"on\n"
+    wait_until(lambda: len(phone.log.of_kind("refused-connection")) == 1)
+
+
+def test_the_log_keeps_the_last_events_and_its_file_all(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(event_log, "MOST_TEXT", 100_000)
+    with (tmp_path / "log").open("w", encoding="utf-8") as file:
+        log = event_log.EventLog(file)
+        for number in range(1000):
+            log.record("service", service="x" * 500, number=number)
+    kept = [event["number"] for event in log.of_kind("service")]
+    assert kept == list(range(901, 1000))
+    assert len((tmp_path / "log").read_text().splitlines()) == 1000
+
+
+def test_the_streams_of_one_host_cannot_be_closed_through_another(phone: WiredPhone) -> None:
+    with DeviceHost(phone.port) as host, DeviceHost(phone.port) as other:
+        host.connect()
+        other.connect()
+        number = host.open(b"shell:cat")
+        other.send(b"CLSE", 7, number)
+        host.send(b"WRTE", 7, number, b"still\n")
+        assert {host.receive().command, host.receive().command} == {b"OKAY", b"WRTE"}
+
+
+def test_a_close_with_number_0_counts_as_old_hosts_send_it(phone: WiredPhone) -> None:
+    with DeviceHost(phone.port) as host:
+        host.connect()
+        number = host.open(b"shell:cat")
+        host.send(b"CLSE", 0, number)
+        assert host.receive().command == b"CLSE"
+
+
+def test_a_new_handshake_closes_every_stream(phone: WiredPhone) -> None:
+    with DeviceHost(phone.port) as host:
+        host.connect()
+        host.open(b"shell:cat")
+        assert host.connect().command == b"CNXN"
+        wait_until(lambda: "cat" in phone.userland.ended)
+        assert host.run(b"shell:echo again") == b"again\n"
+
+
+def test_nothing_is_opened_before_the_handshake(phone: WiredPhone) -> None:
+    with DeviceHost(phone.port) as host:
+        host.send(b"OPEN", 7, 0, b"shell:echo early\0")
+        assert host.connect().command == b"CNXN"
+    assert phone.log.of_kind("ignored-packet")[0]["command"] == "OPEN"
+
+
+@pytest.mark.parametrize(
+    ("packet", "reason"),
+    [
+        (bytes(24), "do not fit|unknown command"),
+        (message_bytes(b"STLS", 1, 0), "unknown command"),
+        (message_bytes(b"OPEN", 0, 0, b"sync:\0"), "stream numbers"),
+        (message_bytes(b"OPEN", 3, 9, b"sync:\0"), "stream numbers"),
+    ],
+)
+def test_a_broken_packet_ends_the_connection_and_is_logged(
+    phone: WiredPhone, packet: bytes, reason: str
+) -> None:
+    with DeviceHost(phone.port) as host:
+        host.connect()
+        host.socket.sendall(packet)
+        assert host.ends()
+    wait_until(lambda: phone.log.of_kind("protocol-error"))
+    assert any(word in str(phone.log.of_kind("protocol-error")[0]["reason"]) for word in reason.split("|"))
+
+
+def typed(keys: bytes) -> bytes:
+    return struct.pack("<BI", 0, len(keys)) + keys
+
+
+@pytest.mark.parametrize(
+    ("keys", "shown"),
+    [
+        (b"ab\x7fc\r", b"ab\b \bc\r\n[ac]\r\n"),
+        (b"one two\x17x\n", b"one two" + b"\b \b" * 3 + b"x\r\n[one x]\r\n"),
+        ("é\x7fe\n".encode(), "é".encode() + b"\b \be\r\n[e]\r\n"),
+        (b"wrong\x15ok\n", b"wrong" + b"\b \b" * 5 + b"ok\r\n[ok]\r\n"),
+        (b"half\x03", b"half^C\r\n[]\r\n"),
+    ],
+)
+def test_an_interactive_shell_echoes_edits_and_shows_its_prompt(
+    phone: WiredPhone, keys: bytes, shown: bytes
+) -> None:
+    with DeviceHost(phone.port) as host:
+        host.connect()
+        number = host.open(b"shell,v2,TERM=xterm:")
+        host.send(b"WRTE", 7, number, typed(keys) + typed(b"\x04"))
+        stdout, stderr, status = shell_result(host.read_stream(number))
+    assert (stdout, stderr, status) == (b"virtual:/ $ " + shown + b"virtual:/ $ ", b"", 0)
+
+
+def test_the_phone_listens_on_loopback_only(phone: WiredPhone) -> None:
+    for port in (phone.port, phone.server_port):
+        socket.create_connection(("127.0.0.1", port)).close()
+        with pytest.raises(ConnectionRefusedError):
+            socket.create_connection(("127.0.0.2", port))
+
+
+def test_a_phone_stops_while_connections_come_in(start_wired: StartPhone) -> None:
+    for _ in range(40):
+        phone = start_wired()
+        for port in (phone.port, phone.server_port):
+            socket.create_connection(("127.0.0.1", port)).close()
+        phone.wire.close()

@@ -1,0 +1,322 @@
+"""Sessions of the real adb with the whole phone, as people and scripts have them."""
+
+from __future__ import annotations
+
+import hashlib
+import os
+import random
+import re
+import shlex
+import signal
+import subprocess
+import time
+from concurrent.futures import ThreadPoolExecutor
+from pathlib import Path
+
+import adbutils  # type: ignore[import-untyped]
+import pytest
+
+from device_shim.phone_transport.adb_host import DeviceHost, ServerClient
+from device_shim.phone_transport.conftest import StockAdb
+from droidgate_phone.phone import VirtualPhone, start_phone
+from waiting import wait_until
+
+LARGE = 50_000_000
+
+
+@pytest.fixture(params=["stock server", "own server"])
+def device(request: pytest.FixtureRequest, android: VirtualPhone, stock_adb: StockAdb) -> adbutils.AdbDevice:
+    """The phone through adbutils: behind the real adb server, and behind the phone's own."""
+    port = stock_adb.port if request.param == "stock server" else android.server_port
+    return adbutils.AdbClient(host="127.0.0.1", port=port).device(serial=android.serial)
+
+
+def run(adb: StockAdb, phone: VirtualPhone, *arguments: str, input: bytes = b"") -> bytes:
+    """Run adb on the phone; it has to succeed."""
+    result = adb.on(phone.serial, *arguments, input=input)
+    assert result.returncode == 0, result
+    return result.stdout
+
+
+def test_the_phone_is_listed_with_its_product_and_model(android: VirtualPhone, stock_adb: StockAdb) -> None:
+    lines = stock_adb.run("devices", "-l").stdout.decode().splitlines()
+    line = next(candidate for candidate in lines if candidate.startswith(android.serial))
+    assert re.search(r"\bdevice product:virtual model:Virtual_Phone device:virtual transport_id:\d+", line)
+
+
+def test_questions_about_the_phone(android: VirtualPhone, stock_adb: StockAdb) -> None:
+    assert run(stock_adb, android, "get-state") == b"device\n"
+    assert run(stock_adb, android, "get-serialno").decode() == f"{android.serial}\n"
+    run(stock_adb, android, "wait-for-device")
+    features = run(stock_adb, android, "features").decode().split()
+    assert {"shell_v2", "cmd", "stat_v2", "ls_v2", "abb_exec", "sendrecv_v2"} <= set(features)
+    assert "delayed_ack" not in features
+
+
+@pytest.mark.parametrize("sdk", ["26", "30", "37"])
+def test_a_phone_of_any_release_can_be_connected(
+    stock_adb: StockAdb, adb_keys: tuple[Path, ...], sdk: str, tmp_path: Path
+) -> None:
+    with start_phone(sdk=sdk, apps=False, adb_keys=adb_keys) as phone:
+        stock_adb.connect(phone.serial)
+        assert run(stock_adb, phone, "shell", "getprop ro.build.version.sdk").decode() == f"{sdk}\n"
+        (tmp_path / "x").write_bytes(b"x" * 100_000)
+        run(stock_adb, phone, "push", str(tmp_path / "x"), "/data/local/tmp/x")
+        run(stock_adb, phone, "pull", "/data/local/tmp/x", str(tmp_path / "y"))
+        assert (tmp_path / "y").read_bytes() == b"x" * 100_000
+        stock_adb.run("disconnect", phone.serial)
+
+
+def test_exit_status_and_standard_error_come_apart(android: VirtualPhone, stock_adb: StockAdb) -> None:
+    result = stock_adb.on(android.serial, "shell", "echo out; echo err >&2; exit 37")
+    assert (result.stdout, result.stderr, result.returncode) == (b"out\n", b"err\n", 37)
+    result = stock_adb.on(android.serial, "shell", "-x", "echo out; echo err >&2; exit 37")
+    assert (result.stdout, result.returncode) == (b"out\nerr\n", 0)
+    result = stock_adb.on(android.serial, "exec-out", "echo out; echo err >&2; exit 37")
+    assert (result.stdout, result.returncode) == (b"out\nerr\n", 0)
+
+
+HOSTILE = (
+    "", " ", "'", '"', "\\", "`", "$(touch /data/local/tmp/canary)", "`touch /data/local/tmp/canary`", ";",
+    "&", "|", ">x", "<x", "*", "?", "[a]", "~", "#", "!", "{a,b}", "$HOME", "-n", "--", "a\nb", "a\tb",
+    "a\rb", "\x1b[31m", "ü", "日本", "😀", "\u202eabc", "=", "\x7f", "a b  c", "''", "\\'", "$'x'", "\\\n",
+)  # fmt: skip
+
+
+def test_hostile_arguments_arrive_as_they_were_given(android: VirtualPhone, stock_adb: StockAdb) -> None:
+    generator = random.Random(5)
+    texts = list(HOSTILE)
+    alphabet = "".join(HOSTILE) + "abc"
+    texts += ["".join(generator.choices(alphabet, k=generator.randint(1, 30))) for _ in range(300)]
+    for start in range(0, len(texts), 40):
+        batch = texts[start : start + 40]
+        command = "printf '%s\\0' " + " ".join(map(shlex.quote, batch))
+        output = run(stock_adb, android, "shell", command)
+        assert output.decode().split("\0")[:-1] == batch
+    assert not android.system.files.exists("/data/local/tmp/canary")
+
+
+def test_hostile_arguments_through_adbutils(device: adbutils.AdbDevice) -> None:
+    for text in HOSTILE:
+        result = device.shell2(["printf", "%s", text], v2=True, rstrip=False)
+        assert (result.stdout, result.returncode) == (text, 0)
+
+
+def test_input_reaches_the_command(android: VirtualPhone, stock_adb: StockAdb) -> None:
+    content = bytes(range(256)) * 4000
+    assert run(stock_adb, android, "shell", "cat", input=content) == content
+    assert run(stock_adb, android, "shell", "wc -c", input=content).strip() == b"1024000"
+    assert run(stock_adb, android, "exec-in", "cat > /data/local/tmp/in", input=content) == b""
+    wait_until(lambda: android.system.files.exists("/data/local/tmp/in"))
+    wait_until(lambda: android.system.files.stat("/data/local/tmp/in").size == len(content))
+
+
+def test_a_piped_shell_runs_line_by_line_and_keeps_its_state(
+    android: VirtualPhone, stock_adb: StockAdb
+) -> None:
+    script = b"X=kept\ncd /data/local\necho $X; pwd\nexit 5\necho never\n"
+    result = stock_adb.on(android.serial, "shell", input=script)
+    assert (result.stdout, result.returncode) == (b"kept\n/data/local\n", 5)
+
+
+def test_50_megabytes_go_and_come_back(android: VirtualPhone, stock_adb: StockAdb, tmp_path: Path) -> None:
+    content = random.Random(1).randbytes(LARGE)
+    (tmp_path / "large").write_bytes(content)
+    os.utime(tmp_path / "large", (1_700_000_000, 1_700_000_000))
+    run(stock_adb, android, "push", str(tmp_path / "large"), "/data/local/tmp/large")
+    assert android.system.files.stat("/data/local/tmp/large").modified == 1_700_000_000
+    run(stock_adb, android, "pull", "-a", "/data/local/tmp/large", str(tmp_path / "back"))
+    assert digest((tmp_path / "back").read_bytes()) == digest(content)
+    assert (tmp_path / "back").stat().st_mtime == 1_700_000_000
+    assert digest(run(stock_adb, android, "exec-out", "cat /data/local/tmp/large")) == digest(content)
+    run(stock_adb, android, "shell", "rm /data/local/tmp/large")
+
+
+def digest(content: bytes) -> str:
+    return hashlib.sha256(content).hexdigest()
+
+
+@pytest.mark.slow
+def test_50_megabytes_through_adbutils(device: adbutils.AdbDevice, tmp_path: Path) -> None:
+    content = random.Random(2).randbytes(LARGE)
+    (tmp_path / "large").write_bytes(content)
+    device.sync.push(tmp_path / "large", "/data/local/tmp/large")
+    device.sync.pull("/data/local/tmp/large", tmp_path / "back")
+    assert digest((tmp_path / "back").read_bytes()) == digest(content)
+    device.shell("rm /data/local/tmp/large")
+
+
+def test_folders_go_and_come_back(android: VirtualPhone, stock_adb: StockAdb, tmp_path: Path) -> None:
+    tree = {"a": b"1", "empty": b"", "sub/ü b": b"2" * 70_000, "sub/deeper/c": b"3"}
+    for name, content in tree.items():
+        path = tmp_path / "tree" / name
+        path.parent.mkdir(parents=True, exist_ok=True)
+        path.write_bytes(content)
+    run(stock_adb, android, "push", str(tmp_path / "tree"), "/data/local/tmp/")
+    run(stock_adb, android, "pull", "/data/local/tmp/tree", str(tmp_path / "back"))
+    back = tmp_path / "back"
+    found = {str(path.relative_to(back)): path.read_bytes() for path in back.rglob("*") if path.is_file()}
+    assert found == tree
+    listed = run(stock_adb, android, "ls", "/data/local/tmp/tree").decode()
+    assert sorted(line.split(" ", 3)[3] for line in listed.splitlines()) == [".", "..", "a", "empty", "sub"]
+    assert b"rw-rw-rw-" in run(stock_adb, android, "shell", "ls -l /data/local/tmp/tree/a")
+    assert (
+        stock_adb.on(android.serial, "push", "--sync", str(tmp_path / "tree"), "/data/local/tmp/").returncode
+        == 0
+    )
+
+
+def test_files_that_cannot_be_moved_end_with_the_reason(
+    android: VirtualPhone, stock_adb: StockAdb, tmp_path: Path
+) -> None:
+    (tmp_path / "x").write_bytes(b"x")
+    missing = stock_adb.on(android.serial, "pull", "/data/local/tmp/none", str(tmp_path / "y"))
+    assert missing.returncode == 1
+    assert b"No such file or directory" in missing.stderr
+    forbidden = stock_adb.on(android.serial, "push", str(tmp_path / "x"), "/data/app/x")
+    assert forbidden.returncode == 1
+    assert b"couldn't create file: Permission denied" in forbidden.stderr
+
+
+def test_20_shells_at_once(android: VirtualPhone, stock_adb: StockAdb) -> None:
+    def echo(number: int) -> bytes:
+        return run(stock_adb, android, "shell", f"cat; echo {number}", input=b"%d:" % number * 20_000)
+
+    with ThreadPoolExecutor(20) as pool:
+        outputs = list(pool.map(echo, range(20)))
+    assert outputs == [b"%d:" % number * 20_000 + b"%d\n" % number for number in range(20)]
+
+
+def test_20_shells_at_once_through_adbutils(device: adbutils.AdbDevice) -> None:
+    with ThreadPoolExecutor(20) as pool:
+        outputs = list(pool.map(lambda number: device.shell(f"echo {number}"), range(40)))
+    assert outputs == [str(number) for number in range(40)]
+
+
+def test_a_killed_client_ends_its_command_and_the_next_one_works(
+    android: VirtualPhone, stock_adb: StockAdb
+) -> None:
+    before = len(android.log.of_kind("abandoned")) + len(android.log.of_kind("exit"))
+    with subprocess.Popen(
+        [stock_adb.program, "-s", android.serial, "shell", "echo started; cat /dev/zero"],
+        env=stock_adb.environment,
+        stdin=subprocess.DEVNULL,
+        stdout=subprocess.PIPE,
+    ) as client:
+        assert client.stdout is not None
+        assert client.stdout.read(100) == b"started\n" + bytes(92)
+        client.send_signal(signal.SIGKILL)
+    wait_until(lambda: len(android.log.of_kind("abandoned")) + len(android.log.of_kind("exit")) > before)
+    assert run(stock_adb, android, "shell", "echo on") == b"on\n"
+
+
+def test_disconnect_and_connect_again(android: VirtualPhone, stock_adb: StockAdb) -> None:
+    for _ in range(5):
+        assert stock_adb.run("disconnect", android.serial).returncode == 0
+        assert stock_adb.on(android.serial, "shell", "echo x").returncode != 0
+        stock_adb.connect(android.serial)
+        assert run(stock_adb, android, "shell", "echo x") == b"x\n"
+
+
+def test_a_phone_that_stops_is_gone_for_its_clients(stock_adb: StockAdb, adb_keys: tuple[Path, ...]) -> None:
+    with start_phone(apps=False, adb_keys=adb_keys) as phone:
+        stock_adb.connect(phone.serial)
+        client = subprocess.Popen(
+            [stock_adb.program, "-s", phone.serial, "shell", "cat"],
+            env=stock_adb.environment,
+            stdin=subprocess.PIPE,
+            stdout=subprocess.PIPE,
+        )
+        wait_until(lambda: phone.log.of_kind("service"))
+    with client:
+        assert client.wait(120) != 0
+    stock_adb.run("disconnect", phone.serial)
+
+
+def test_a_command_that_is_silent_ends_with_its_client(android: VirtualPhone) -> None:
+    before = len(android.log.of_kind("abandoned")) + len(android.log.of_kind("exit"))
+    with DeviceHost(android.port) as host:
+        host.connect()
+        host.open(b"shell,v2,raw:sleep 1000")
+    wait_until(lambda: len(android.log.of_kind("abandoned")) + len(android.log.of_kind("exit")) > before)
+
+
+def test_what_was_sent_before_a_stream_was_closed_reaches_its_command(android: VirtualPhone) -> None:
+    content = bytes(range(256)) * 400
+    with DeviceHost(android.port) as host:
+        host.connect()
+        for number in range(1, 6):
+            own = host.open(b"exec:sleep 0.05; cat > /data/local/tmp/whole", number)
+            host.send(b"WRTE", number, own, content)
+            host.send(b"CLSE", number, own)
+            wait_until(lambda: android.system.files.exists("/data/local/tmp/whole"))
+            wait_until(lambda: android.system.files.stat("/data/local/tmp/whole").size == len(content))
+            assert android.system.files.read("/data/local/tmp/whole") == content
+            android.system.files.remove("/data/local/tmp/whole")
+            while host.receive().command != b"CLSE":
+                pass
+
+
+@pytest.mark.parametrize("service", [b"shell,v2,raw:sleep 1000", b"shell,pty:sleep 1000"])
+def test_a_command_whose_input_can_be_closed_ends_with_its_stream(
+    android: VirtualPhone, service: bytes
+) -> None:
+    before = len(android.log.of_kind("abandoned")) + len(android.log.of_kind("exit"))
+    with DeviceHost(android.port) as host:
+        host.connect()
+        host.send(b"CLSE", 7, host.open(service))
+        wait_until(lambda: len(android.log.of_kind("abandoned")) + len(android.log.of_kind("exit")) > before)
+
+
+def test_a_phone_stops_though_commands_are_silent(adb_keys: tuple[Path, ...]) -> None:
+    with start_phone(apps=False, server_port=0, adb_keys=adb_keys) as phone:
+        host, client = DeviceHost(phone.port), ServerClient(phone.server_port or 0)
+        host.connect()
+        host.open(b"shell,v2,raw:sleep 1000")
+        host.send(b"CLSE", 8, host.open(b"exec:sleep 1000", 8))
+        client.open_on(phone.serial, b"shell:sleep 1000")
+        wait_until(lambda: len(phone.log.of_kind("service")) == 3)
+    with host, client:
+        assert host.ends()
+        assert client.ends()
+    assert phone.log.of_kind("left-running") == []
+
+
+def test_what_a_user_build_refuses(android: VirtualPhone, stock_adb: StockAdb) -> None:
+    assert stock_adb.on(android.serial, "root").stdout == b"adbd cannot run as root in production builds\n"
+    assert b"Not running as root" in stock_adb.on(android.serial, "remount").stdout
+    assert run(stock_adb, android, "reverse", "--list") == b"\n"
+    refused = stock_adb.on(android.serial, "reverse", "tcp:1", "tcp:2")
+    assert refused.returncode == 1
+    assert b"does not model reverse" in refused.stderr
+
+
+def test_stock_adb_works_on_the_phone_s_own_server(android: VirtualPhone, stock_adb: StockAdb) -> None:
+    environment = {**stock_adb.environment, "ANDROID_ADB_SERVER_PORT": str(android.server_port)}
+    own = StockAdb(stock_adb.program, android.server_port or 0, environment)
+    assert own.run("devices").stdout == f"List of devices attached\n{android.serial}\tdevice\n\n".encode()
+    assert own.run("shell", "echo x; exit 3").returncode == 3
+    assert own.run("-t", "1", "get-state").stdout == b"device\n"
+    assert own.run("-d", "get-state").returncode == 1
+    assert own.run("-e", "get-state").stdout == b"device\n"
+    assert own.run("wait-for-device").returncode == 0
+    assert own.run("connect", android.serial).stdout == f"already connected to {android.serial}\n".encode()
+    kill = own.run("kill-server")
+    assert own.run("get-state").stdout == b"device\n", kill
+
+
+def test_the_log_names_every_service(android: VirtualPhone, stock_adb: StockAdb) -> None:
+    run(stock_adb, android, "shell", "echo marked by the test")
+    services = [str(event["service"]) for event in android.log.of_kind("service")]
+    assert any(service.endswith(":echo marked by the test") for service in services)
+
+
+def test_a_push_of_50_megabytes_is_not_slow(
+    android: VirtualPhone, stock_adb: StockAdb, tmp_path: Path, record_property: object
+) -> None:
+    (tmp_path / "large").write_bytes(bytes(LARGE))
+    began = time.monotonic()
+    run(stock_adb, android, "push", str(tmp_path / "large"), "/data/local/tmp/large")
+    assert callable(record_property)
+    record_property("push_megabytes_a_second", LARGE / 1e6 / (time.monotonic() - began))
+    run(stock_adb, android, "shell", "rm /data/local/tmp/large")

@@ -1,0 +1,162 @@
+"""The Maven module that runs the shim's Android classes on Robolectric: its inputs, its runs, its reports."""
+
+import hashlib
+import os
+import re
+import subprocess
+import zipfile
+from collections.abc import Iterable
+from dataclasses import dataclass
+from io import BytesIO
+from pathlib import Path
+
+from lxml import etree
+
+from device_shim.shim_android.hand_made_shim import hand_made_shim
+from device_shim.shim_android.manifest_limits import limit_apks
+from device_shim.shim_android.tool_apps import FIRST_UID, tool_apps
+from droidgate.shims.source_apps import read_source_apps
+from droidgate_android.apk.signing_keys import SigningKey, make_key
+from droidgate_phone.sample_packages import sample_packages, signing_key
+from droidgate_shim.builder.dex import DEX_NAME
+from droidgate_shim.builder.shims import BuiltShim, ShimOptions, build_bare_shim, build_shims
+from requirements_of_tests import CHECKOUT, DEX2JAR_FROM_MAVEN, SHORT_JVM, maven_jars, require
+
+MODULE = CHECKOUT / "device_shim/android/robolectric"
+TESTS = MODULE / "src/test/java/dev/droidgate/proof"
+PATIENCE = 900
+
+_ALTERNATES = frozenset({"desk_by_another", "changed_desk", "agent_by_another"})
+_TEST_METHOD = re.compile(r"@Test\s+(?:@[^\n]*\s+)*public void (\w+)\(")
+_DEX2JAR_PARTS = ("dex-translator", "dex-ir", "dex-reader", "dex-reader-api", "d2j-base-cmd", "d2j-external")
+_ASM_FROM_MAVEN = "9.7.1"
+_ASM_PARTS = ("asm-tree", "asm-util", "asm-commons", "asm-analysis")
+
+
+@dataclass(frozen=True)
+class JavaTest:
+    """A test that ran: its class and name, without the release it ran on, and what went wrong if anything."""
+
+    name: str
+    failure: str | None
+    skipped: bool
+
+
+def write_inputs(folder: Path) -> None:
+    """Write what the tests in Java read: APKs, Robolectric's configuration, and a list of it all."""
+    lines = []
+    for app in tool_apps().values():
+        lines += _app_lines(folder, app.name, app.package, app.apk(), app.key.certificate_der, app.uid)
+    lines.append(f"apps={','.join(name for name in tool_apps() if name not in _ALTERNATES)}")
+    uid = FIRST_UID + 100
+    samples = sample_packages()
+    for sample in samples:
+        uid += 1
+        certificate = signing_key().certificate_der
+        lines += _app_lines(folder, f"sample-{sample.name}", sample.package, sample.apk, certificate, uid)
+    lines.append(f"samples={','.join(f'sample-{package.name}' for package in samples)}")
+    key = make_key(common_name="shims")
+    shims = _built_shims(folder, key)
+    for name, shim in shims.items():
+        uid += 1
+        lines += _app_lines(folder, name, shim.application_id, shim.apk, key.certificate_der, uid)
+    lines.append(f"shims={','.join(shims)}")
+    for name, limit in limit_apks().items():
+        lines += _app_lines(folder, name, "limits", limit.packing.apk, b"", uid)
+    lines.append(f"limits={','.join(limit_apks())}")
+    (folder / "inputs.properties").write_text("\n".join(lines) + "\n", encoding="latin-1")
+    shim_apk = folder / "shim.apk"
+    shim_apk.write_bytes(hand_made_shim())
+    configuration = folder / "com/android/tools/test_config.properties"
+    configuration.parent.mkdir(parents=True)
+    configuration.write_text(
+        f"android_custom_package=dev.droidgate.shim\nandroid_resource_apk={shim_apk}\n"
+        f"android_merged_manifest={folder}/none.xml\n",
+        encoding="latin-1",
+    )
+
+
+def _app_lines(folder: Path, name: str, package: str, apk: bytes, certificate: bytes, uid: int) -> list[str]:
+    path = folder / f"{name}.apk"
+    path.write_bytes(apk)
+    facts: dict[str, object] = {"package": package, "apk": path, "certificate": certificate.hex(), "uid": uid}
+    facts["signer"] = hashlib.sha256(certificate).hexdigest()
+    return [f"{name}.{key}={value}" for key, value in facts.items()]
+
+
+def _built_shims(folder: Path, key: SigningKey) -> dict[str, BuiltShim]:
+    """Return shims of the sample apps by name: one for each, one for all with each frontend, the bare one."""
+    names = [package.name for package in sample_packages() if package.name != "agent"]
+    apps = read_source_apps([str(folder / f"sample-{name}.apk") for name in names])
+    shims = {f"shim-{number}": shim for number, shim in enumerate(build_shims(apps, ShimOptions(), key))}
+    advertise = frozenset({"mmcp", "mmcp-broadcast", "appfunctions"})
+    (shims["aggregate"],) = build_shims(apps, ShimOptions(aggregate=True, advertise=advertise), key)
+    return {**shims, "bare": build_bare_shim(key)}
+
+
+def shipped_classes(folder: Path) -> Path:
+    """Return a jar with the class files that dex2jar makes of the dex in a shim's APK."""
+    with zipfile.ZipFile(BytesIO(hand_made_shim())) as apk:
+        dex = folder / DEX_NAME
+        dex.write_bytes(apk.read(DEX_NAME))
+    require("dex2jar")
+    version = DEX2JAR_FROM_MAVEN
+    jars = maven_jars(*(f"de.femtopedia.dex2jar:{name}:{version}" for name in _DEX2JAR_PARTS))
+    jars += maven_jars(*(f"org.ow2.asm:{name}:{_ASM_FROM_MAVEN}" for name in _ASM_PARTS))
+    assert len(jars) == len(_DEX2JAR_PARTS) + len(_ASM_PARTS)
+    # The frames of the class files are computed with Android's class hierarchy.
+    class_path = os.pathsep.join(map(str, [*jars, require("framework-jar")]))
+    java = require("newer-jdk").with_name("java")
+    made = folder / "shipped.jar"
+    source = MODULE / "src/runtime/java/dev/droidgate/runtime/DexToClasses.java"
+    command: list[str | Path] = [java, *SHORT_JVM, "-cp", class_path, source, dex, made]
+    run = subprocess.run(command, capture_output=True, text=True, check=False)
+    assert run.returncode == 0, run.stderr[-4000:]
+    return made
+
+
+def run_tests(folder: Path) -> dict[str, list[JavaTest]]:
+    """Run all tests in Java against each set of the shim's classes, `compiled` and `shipped`.
+
+    Raises:
+        AssertionError: Maven did not get as far as running them.
+    """
+    inputs = folder / "inputs"
+    inputs.mkdir()
+    write_inputs(inputs)
+    properties = {"build.folder": folder, "inputs": inputs, "shipped.classes": shipped_classes(folder)}
+    command: list[str | Path] = [require("maven"), "--offline", "--batch-mode", "--quiet"]
+    command += ["--file", MODULE / "pom.xml", *(f"-D{name}={value}" for name, value in properties.items())]
+    environment = {**os.environ, "JAVA_HOME": str(require("newer-jdk").parent.parent)}
+    environment["MAVEN_OPTS"] = " ".join(SHORT_JVM)
+    run = subprocess.run(
+        [*command, "test"], capture_output=True, text=True, check=False, timeout=PATIENCE, env=environment
+    )
+    assert run.returncode == 0, (run.stdout + run.stderr)[-8000:]
+    return {classes: list(_read_reports(folder / "reports" / classes)) for classes in ("compiled", "shipped")}
+
+
+def _read_reports(folder: Path) -> Iterable[JavaTest]:
+    for path in sorted(folder.glob("TEST-*.xml")):
+        for case in etree.parse(path).getroot().iter("testcase"):
+            suite = str(case.get("classname")).rpartition(".")[2]
+            name = str(case.get("name"))
+            troubles = [
+                str(element.text or element.get("message"))
+                for kind in ("failure", "error")
+                for element in case.iter(kind)
+            ]
+            yield JavaTest(
+                name=f"{suite}.{name.partition('[')[0]}",
+                failure=f"{suite}.{name}: {troubles[0][:2000]}" if troubles else None,
+                skipped=case.find("skipped") is not None,
+            )
+
+
+def declared_tests() -> set[str]:
+    """Return the tests in the module's sources, as `Class.name`."""
+    return {
+        f"{path.stem}.{name}"
+        for path in TESTS.glob("*Test.java")
+        for name in _TEST_METHOD.findall(path.read_text(encoding="utf-8"))
+    }

@@ -1,0 +1,175 @@
+"""The shim's dex: its size, who reads it, what it refers to, and that the sources make it."""
+
+import importlib.util
+import re
+import subprocess
+import sys
+from collections.abc import Iterator
+from pathlib import Path
+from types import ModuleType
+
+import pytest
+
+from device_shim.shim_android.class_files import ClassJar
+from device_shim.shim_android.dex_file import DexFile, class_name
+from droidgate_shim.builder.dex import shim_dex
+from requirements_of_tests import CHECKOUT, require
+
+MOST_BYTES = 180_000
+COMPONENTS = (
+    "frontends/ToolService", "backends/TrampolineActivity", "consent/ConsentActivity",
+    "consent/ManageActivity", "host/HostProvider", "backends/ShellIdentityInstrumentation",
+    "backends/ShellIdentityService", "frontends/MmcpActivity", "frontends/MmcpReceiver",
+    "frontends/FunctionService",
+)  # fmt: skip
+# The first API level of each class that is loaded from that level on only; the sources ask for it before.
+LATER_CLASSES = {
+    "windows/NotificationChannels": 26,
+    "platform/SigningCertificates": 28,
+    "platform/Documents": 31,
+    "backends/ResultCallers": 35,
+    "backends/AppFunctionCaller": 36,
+    "backends/AppFunctionCaller$Enabled": 36,
+    "frontends/FunctionService": 36,
+    "frontends/FunctionService$Arguments": 36,
+}
+# Members that Android 7.0 has not got, with the API level that developer.android.com/reference gives them.
+# Each is in the sources behind a comparison with SDK_INT, or in a class of LATER_CLASSES.
+LATER_MEMBERS = {
+    "android/app/Activity.getCurrentCaller": 35,
+    "android/app/ComponentCaller.getUid": 35,
+    "android/app/Notification$Builder.<init>": 26,
+    "android/app/NotificationChannel.<init>": 26,
+    "android/app/NotificationManager.createNotificationChannel": 26,
+    "android/app/PendingIntent.isImmutable": 31,
+    "android/app/UiAutomation.adoptShellPermissionIdentity": 29,
+    "android/app/UiAutomation.dropShellPermissionIdentity": 29,
+    "android/content/Context.registerReceiver": 26,
+    "android/content/Context.startForegroundService": 26,
+    "android/content/Intent.setIdentifier": 29,
+    "android/content/pm/PackageInfo.getLongVersionCode": 28,
+    "android/content/pm/PackageInfo.signingInfo": 28,
+    "android/content/pm/PackageManager.hasSigningCertificate": 28,
+    "android/content/pm/ServiceInfo.getForegroundServiceType": 29,
+    "android/content/pm/SigningInfo.getApkContentsSigners": 28,
+    "android/content/pm/SigningInfo.getSigningCertificateHistory": 28,
+    "android/view/View.setAccessibilityDataSensitive": 34,
+    "android/view/Window.setHideOverlayWindows": 31,
+    "android/widget/TextView.setAccessibilityHeading": 28,
+}
+LATER_PACKAGES = ("android/app/appfunctions/", "android/app/appsearch/")
+# R8 puts calls of newer API into classes of these names, so that no other class names what may be missing.
+OUTLINES = re.compile(r".*\$\$ExternalSyntheticApiModelOutline\d+")
+SHIM = "dev/droidgate/shim/"
+
+
+@pytest.fixture(scope="module")
+def data() -> bytes:
+    dex = shim_dex()
+    assert dex is not None
+    return dex
+
+
+@pytest.fixture(scope="module")
+def dex(data: bytes) -> DexFile:
+    return DexFile(data)
+
+
+@pytest.fixture(scope="module")
+def android_7() -> ClassJar:
+    return ClassJar(require("android-7-jar"))
+
+
+@pytest.fixture(scope="module")
+def build_script() -> ModuleType:
+    path = CHECKOUT / "scripts" / "build_shim_dex.py"
+    specification = importlib.util.spec_from_file_location("build_shim_dex", path)
+    assert specification is not None
+    assert specification.loader is not None
+    module = importlib.util.module_from_spec(specification)
+    # Dataclasses look their module up while it is being run.
+    sys.modules[specification.name] = module
+    specification.loader.exec_module(module)
+    return module
+
+
+def test_the_dex_is_as_small_as_the_page_says(data: bytes) -> None:
+    assert len(data) <= MOST_BYTES
+
+
+def test_androids_own_reader_reads_the_dex_and_finds_the_components(data: bytes, tmp_path: Path) -> None:
+    dexdump = require("dexdump")
+    file = tmp_path / "classes.dex"
+    file.write_bytes(data)
+    read = subprocess.run([dexdump, "-l", "plain", file], capture_output=True, text=True, check=False)
+    assert read.returncode == 0, read.stderr
+    found = set(re.findall(r"Class descriptor  : 'L(.*);'", read.stdout))
+    assert {SHIM + name for name in COMPONENTS} <= found
+
+
+def test_everything_that_is_not_the_shims_is_a_stub_of_newer_api(dex: DexFile) -> None:
+    assert {name for name in dex.classes if not name.startswith(SHIM)} == {
+        "android/app/appfunctions/AppFunctionService",
+        "android/os/OutcomeReceiver",
+    }
+
+
+def test_what_is_loaded_on_android_7_names_only_classes_of_android_7(
+    dex: DexFile, android_7: ClassJar
+) -> None:
+    later = {SHIM + name for name in LATER_CLASSES}
+    missing = {
+        (class_.name, named)
+        for class_ in dex.classes.values()
+        if class_.name not in later and not OUTLINES.fullmatch(class_.name)
+        for named in {*class_.supertypes, *class_.declared}
+        if not named.startswith("java/") and named not in dex.classes and named not in android_7
+    }
+    assert missing == set()
+
+
+def test_what_android_7_has_not_got_is_what_the_list_has(dex: DexFile, android_7: ClassJar) -> None:
+    missing = {f"{holder}.{name}" for holder, name in _missing(dex, android_7)}
+    assert missing == LATER_MEMBERS.keys()
+
+
+def _missing(dex: DexFile, jar: ClassJar) -> Iterator[tuple[str, str]]:
+    members = [(holder, name, kind) for holder, name, kind in dex.fields]
+    members += [
+        (holder, name, f"({''.join(parameters)}){result}")
+        for holder, name, (result, parameters) in dex.methods
+    ]
+    for descriptor, name, form in members:
+        holder = class_name(descriptor)
+        own = holder is None or holder in dex.classes or holder.startswith(("java/", *LATER_PACKAGES))
+        if holder is not None and not own and not jar.has_member(holder, name, form):
+            yield holder, name
+
+
+@pytest.mark.slow
+@pytest.mark.timeout(900)
+def test_the_sources_make_the_committed_dex(data: bytes, build_script: ModuleType) -> None:
+    require("jdk-25")
+    require("framework-jar")
+    require("r8")
+    assert build_script.build() == data
+
+
+@pytest.mark.slow
+@pytest.mark.timeout(900)
+def test_a_class_that_uses_what_android_hides_makes_no_dex(build_script: ModuleType, tmp_path: Path) -> None:
+    jdk = require("jdk-25").parent.parent
+    require("r8")
+    source = tmp_path / "Hidden.java"
+    source.write_text(
+        "final class Hidden { static Object window(android.app.Activity activity) "
+        "{ return activity.getActivityToken(); } }"
+    )
+    classes, out, rules = tmp_path / "classes", tmp_path / "dex", tmp_path / "rules.pro"
+    out.mkdir()
+    rules.write_text("-dontobfuscate\n-keep class Hidden { *; }\n")
+    javac: list[str | Path] = [jdk / "bin/javac", "--release", "8", "-nowarn"]
+    javac += ["-cp", require("framework-jar"), "-d", classes, source]
+    subprocess.run(javac, check=True, capture_output=True)
+    with pytest.raises(build_script.BuildError, match="getActivityToken"):
+        build_script.make_dex(classes, jdk, out, rules)

@@ -1,0 +1,392 @@
+"""The engine in Java (docs/shim-engine.md): each op by hand, and input that nobody would send.
+
+The vectors of `device_shim/vectors` hold it to everything else.
+"""
+
+import json
+import random
+from decimal import Decimal
+from typing import Any
+
+import pytest
+
+from device_shim.shim_engine.conformance.evaluation import evaluate
+from device_shim.shim_engine.conformance.vector_files import load_vectors
+from device_shim.shim_engine.jvm_core import ENGINE_SOURCES, CoreJvm
+from droidgate_mappings.model.json_values import Json, one_line_json
+from droidgate_mappings.tables.failure_tokens import load_failure_tokens, token_of_code
+
+pytestmark = pytest.mark.requires("javac", "java")
+
+
+def deep(levels: int) -> str:
+    return "[" * levels + "]" * levels
+
+
+def wide(keys: int) -> str:
+    return "{" + ",".join(f'"{item}":0' for item in range(keys)) + "}"
+
+
+# RFC 8259 by its sections; the names in the comments are the kinds of files in other people's suites.
+ACCEPTED = [
+    # structures
+    *("[]", "{}", "[[]]", '{"":0}', '{"a":{}}', "[null]", "[1,null,2]", " [] ", "\t[\n]\r", '{"a":1,"b":2}'),
+    *(deep(64), wide(1024), '[{"a":[{"b":[]}]}]', '{"\\u0000":0}', '{"a\\"b":0}', "[[],{},[]]"),
+    # lonely values
+    *("null", "true", "false", "0", '""', '"a"', "-1", " 1 "),
+    # numbers
+    *("-0", "-0.0", "0.0", "1e1", "1E1", "1e+1", "1e-1", "1.5e10", "0e0", "0e1", "0E+5", "123456789"),
+    *("9223372036854775807", "-9223372036854775808", "1e308", "-1e308", "1e-400", "0.1", "1.50", "1e001"),
+    *("1.7976931348623157e308", "12345678901234567890123456789.12", "0." + "1" * 30, "1e-999"),
+    # strings
+    *(
+        '"\\"\\\\\\/\\b\\f\\n\\r\\t"',
+        '"\\u0041"',
+        '"\\uD83D\\uDE00"',
+        '"\U0001f600"',
+        '"\\u2028"',
+        '"\u2028"',
+    ),
+    *('"\\uFFFF"', '"\uffff"', '"\\uDBFF\\uDFFF"', '"\x7f"', '"\\u00e9"', '"é"', '"\\\\u0041"', '"/"'),
+    *('"\\u0000"', '"\\ud83d\\ude00\\ud83d\\ude00"', '"' + "a" * 199_998 + '"'),
+]
+
+REFUSED = [
+    # structures
+    *(
+        "", " ", "[", "]", "{", "}", "[}", "{]", "[1", '{"a"', '{"a":', '{"a":1', "[1,", '{"a":1,', "[]]",
+        "{}}",
+    ),
+    *("[,]", "[1,]", "[,1]", "[1,,2]", '{"a":1,}', '{,"a":1}', "{a:1}", "{'a':1}", '{"a" 1}', '{"a"::1}'),
+    *('{"a":1 "b":2}', "[1 2]", '{"a",1}', '["a":1]', "{1:1}", "{null:1}", "[] []", "{} 1", "[]x", '{"a":}'),
+    *(
+        '{"a":1,"a":1}',
+        '{"a":1,"\\u0061":2}',
+        deep(65),
+        deep(5_000),
+        "[" * 199_999,
+        '{"a":' * 65 + "0" + "}" * 65,
+    ),
+    *(
+        wide(1025),
+        '{"a":1/**/}',
+        "[1]//",
+        "#",
+        "[\x00]",
+        "\ufeff[]",
+        "[\u00a0]",
+        "[\u2028]",
+        "\x0c[]",
+        "\x0b1",
+    ),
+    # words
+    *("nul", "nulll", "True", "TRUE", "tru", "falsey", "undefined", "None", "NaN", "-NaN", "Infinity"),
+    *("-Infinity", "inf", "+Infinity", "n", "t", "f", "truefalse", "[nan]"),
+    # numbers
+    *(
+        "-", "+", "+1", "01", "-01", "00", "1.", ".5", "-.5", "1.e1", "1e", "1e+", "1e-", "1E", "1e1.5",
+        "1.2.3",
+    ),
+    *(
+        "0x10", "1_000", "1,5", "- 1", "--1", "1-", "1e1e1", "\uff11", "١", "1 000", "0b1", "1f", "1L",
+        "0e", "2.",
+    ),
+    *("9223372036854775808", "-9223372036854775809", "1" * 33, "0." + "1" * 31, "1e309", "-1e309", "1e0001"),
+    *("1.7976931348623159e308", "1e99999999999", "1e-99999999999", "0e1000", "1" * 5_000, "1e" + "9" * 5_000),
+    # strings
+    *('"', '"a', "'a'", "a", '"\\"', '"\\', '"\\x41"', '"\\u"', '"\\u1"', '"\\u12"', '"\\u123"', '"\\u123g"'),
+    *(
+        '"\\U0041"', '"\\a"', '"\\0"', '"\\\'"', '"\\u+041"', '"\\u 041"', '"\x00"', '"\x1f"', '"\n"',
+        '"\t"', '"\r"',
+    ),
+    *(
+        '"\\uD800"', '"\\uDC00"', '"\\uDE00\\uD83D"', '"\\uD83D\\uD83D"', '"\\uD83Dx"', '"\\uD83D\\n"',
+        '"a""b"',
+    ),
+    *('["\\uD800"]', '{"\\uD800":0}', '"\\u\uff10\uff10\uff14\uff11"', '"' + "a" * 199_999 + '"'),
+]  # fmt: skip
+
+
+def test_what_json_is(core: CoreJvm) -> None:
+    outcomes = list(core.outcomes({"op": "parse", "text": text} for text in ACCEPTED))
+    assert [
+        text[:60] for text, outcome in zip(ACCEPTED, outcomes, strict=True) if "canonical" not in outcome
+    ] == []
+    for text, outcome in zip(ACCEPTED, outcomes, strict=True):
+        parsed = json.loads(outcome["canonical"], parse_float=Decimal)
+        assert parsed == json.loads(text, parse_float=Decimal), text[:60]
+
+
+def test_what_json_is_not(core: CoreJvm) -> None:
+    outcomes = core.outcomes({"op": "parse", "text": text} for text in REFUSED)
+    wrong = [
+        (text[:60], outcome)
+        for text, outcome in zip(REFUSED, outcomes, strict=True)
+        if outcome != {"error": "malformed"}
+    ]
+    assert wrong == []
+
+
+@pytest.mark.parametrize(
+    ("text", "canonical"),
+    [
+        ('{"b":1.50,"a":[-0,-0.0,1e2,1e-7]}', '{"a":[0,0.0,1E+2,1E-7],"b":1.50}'),
+        ('{"\U0001f600":1,"\uff01":2,"a":3}', '{"a":3,"\uff01":2,"\U0001f600":1}'),
+        ('"\\u001f\\u007f\\/\\"\\b"', '"\\u001f\x7f/\\"\\b"'),
+    ],
+)
+def test_json_is_written_in_one_way(core: CoreJvm, text: str, canonical: str) -> None:
+    assert core.ask(op="parse", text=text) == {"canonical": canonical}
+
+
+@pytest.mark.parametrize(
+    ("pattern", "text", "outcome"),
+    [
+        (r"^\d{2,3}$", "123", {"matches": True}),
+        (r"^\d{2,3}$", "1234", {"matches": False}),
+        (r"b|(?<name>c)", "xcx", {"matches": True}),
+        ("^.$", "\U0001f600", {"matches": True}),
+        (r"^[^\w\s]$", "\u00e9", {"matches": True}),
+        (r"\u{1F600}", "\U0001f600", {"matches": True}),
+        (r"(?<é>a)", "a", {"error": "unsupported"}),
+        (r"(?=a)", "a", {"error": "unsupported"}),
+        (r"(a{1000}){1000}", "a", {"error": "unsupported"}),
+        ("(" * 60 + "a" + ")" * 60, "a", {"error": "unsupported"}),
+        (r"^(a*)*$", "a" * 2_000 + "b", {"matches": False}),
+    ],
+)
+def test_patterns(core: CoreJvm, pattern: str, text: str, outcome: Json) -> None:
+    vector = {"op": "pattern", "pattern": pattern, "text": text}
+    assert core.ask(**vector) == evaluate(vector) == outcome
+
+
+@pytest.mark.parametrize(
+    ("declared", "value", "outcome"),
+    [
+        ({"kind": "int32"}, "-7", {"value": -7, "bends": [""]}),
+        ({"kind": "int32"}, 2**31, {"error": "unfit", "pointer": ""}),
+        ({"kind": "int64"}, Decimal("5.00"), {"value": 5, "bends": []}),
+        ({"kind": "boolean"}, "TRUE", {"value": True, "bends": [""]}),
+        ({"kind": "boolean"}, "FAL\u017fE", {"error": "unfit", "pointer": ""}),
+        ({"kind": "bytes"}, "AAAA====", {"error": "unfit", "pointer": ""}),
+        ({"kind": "array", "items": {"kind": "string"}}, ["a", 1], {"error": "unfit", "pointer": "/1"}),
+        (
+            {"kind": "array", "keywords": {"uniqueItems": True}},
+            ["1e0", 1, "1e0"],
+            {"error": "unfit", "pointer": ""},
+        ),
+        (
+            {"kind": "string", "keywords": {"maxLength": 1}},
+            "\U0001f600",
+            {"value": "\U0001f600", "bends": []},
+        ),
+        (
+            {"kind": "double", "keywords": {"multipleOf": Decimal("0.1")}},
+            Decimal("0.3"),
+            {"value": Decimal("0.3"), "bends": []},
+        ),
+    ],
+)
+def test_values_are_fitted(core: CoreJvm, declared: Json, value: Json, outcome: Json) -> None:
+    vector = {"op": "fit", "type": declared, "value": value}
+    assert core.ask(**vector) == evaluate(vector) == outcome
+
+
+@pytest.mark.slow
+def test_a_type_that_refers_to_itself_ends(core: CoreJvm) -> None:
+    itself = {"kind": "one-of", "alternatives": [{"kind": "ref", "name": "A"}] * 3}
+    declared: Json = {"type": {"kind": "ref", "name": "A"}, "definitions": {"A": itself}}
+    document = {"schemaType": "", "properties": {"a": {"kind": "long", "values": [1]}}}
+    assert core.ask(op="fit", value=1, **declared) == {"error": "unfit", "pointer": ""}
+    assert core.ask(op="write-document", value={}, **declared) == {"error": "invalid_argument"}
+    assert core.ask(op="read-document", document=document, **declared) == {"error": "malformed_response"}
+    listed = {"kind": "object", "properties": {"l": {"type": {"kind": "array", "items": declared["type"]}}}}
+    given: Json = {"type": listed, "definitions": declared["definitions"], "value": {"l": []}}
+    assert core.ask(op="write-document", **given) == {"error": "invalid_argument"}
+
+
+def test_the_tokens_are_those_of_the_mappings(core: CoreJvm) -> None:
+    tokens = core.ask(op="tokens")
+    assert tokens["written"] == {
+        failure_token.token: failure_token.app_functions.write
+        for failure_token in load_failure_tokens().values()
+    }
+    assert tokens["read"] == [token_of_code(code) for code in range(5_000)]
+    assert tokens["meanings"] == {
+        failure_token.token: failure_token.meaning for failure_token in load_failure_tokens().values()
+    }
+
+
+TABLE: Json = {
+    "format": 1,
+    "routes": [
+        {
+            "id": "say",
+            "input": {"kind": "object", "properties": {"text": {"type": {"kind": "string"}}}},
+            "outputs": {"kind": "text", "name": "result"},
+            "backend": {"kind": "mmcp-activity", "component": "p/c", "tool": "t"},
+            "target": {"package": "p", "signer": "s", "version_code": 1, "digest": "d"},
+        }
+    ],
+}
+GRANTED: Json = {"grants": [{"caller": item, "capability": "*"} for item in range(4)]}
+REQUEST = '{"id":"ID","capability":{"id":"say","input":{"text":"x"}}}'
+
+
+FLAT = 1 << 20
+"""Bytes by which a heap may grow that holds nothing more: what classes and their compiler keep."""
+
+
+def check_sequences(core: CoreJvm, events: int) -> None:
+    policy = {**GRANTED, "limits": {"burst": 200, "per_minute": 2_000, "open": 12, "open_per_caller": 4}}
+    outcome = core.ask(
+        op="sequences", routes=TABLE, policy=policy, capability="say", request=REQUEST, count=events, seed=6
+    )
+    assert (outcome["twice"], outcome["late"], outcome["unanswered"], outcome["open"]) == (0, 0, 0, False)
+    assert outcome["grown"] < FLAT
+    assert sum(outcome["tokens"].values()) == outcome["requests"] > 0.35 * events
+    seen = {
+        "success", "busy", "canceled", "timeout", "interrupted", "denied", "invalid_argument", "needs_user",
+    }  # fmt: skip
+    assert set(outcome["tokens"]) == seen | {"backend_failure"}
+    assert min(outcome["tokens"].values()) > 50
+
+
+def test_each_request_is_answered_once_whatever_happens(core: CoreJvm) -> None:
+    check_sequences(core, 100_000)
+
+
+@pytest.mark.long
+def test_each_of_a_million_events_is_answered_once(core: CoreJvm) -> None:
+    check_sequences(core, 1_000_000)
+
+
+def flood(core: CoreJvm, callers: int, **more: Json) -> Any:
+    policy = {"grants": [{"caller": "any-app", "capability": "*"}]}
+    return core.ask(
+        op="flood", routes=TABLE, policy=policy, capability="say", request=REQUEST, callers=callers, **more
+    )
+
+
+@pytest.mark.parametrize("callers", [1, 10, 100])
+def test_of_a_flood_no_more_goes_out_than_the_buckets_hold(core: CoreJvm, callers: int) -> None:
+    flooded = flood(core, callers, count=10_000, answers=True)
+    assert (flooded["out"], flooded["unanswered"], flooded["open"]) == (30 * callers, 0, False)
+    assert flooded["grown"] < FLAT
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("callers", [1, 10, 100])
+def test_a_flood_of_a_minute_fills_the_buckets_once_more(core: CoreJvm, callers: int) -> None:
+    # 30,000 requests 2 ms apart: 120 a minute, the last of which a caller may not come to ask for.
+    flooded = flood(core, callers, count=30_000, step_ms=2, answers=True)
+    assert 149 * callers <= flooded["out"] <= 150 * callers
+    assert (flooded["unanswered"], flooded["open"]) == (0, False)
+    assert flooded["grown"] < FLAT
+
+
+@pytest.mark.parametrize(("callers", "out"), [(1, 8), (10, 32), (100, 32)])
+def test_a_flood_to_a_silent_app_opens_no_more_calls_than_allowed(
+    core: CoreJvm, callers: int, out: int
+) -> None:
+    flooded = flood(core, callers, count=10_000)
+    assert (flooded["out"], flooded["unanswered"], flooded["open"]) == (out, 0, True)
+    assert flooded["grown"] < FLAT
+
+
+def call(**changed: Json) -> dict[str, Json]:
+    vector = {"op": "call", "routes": TABLE, "policy": GRANTED, "carrier": "bind", "caller": 1}
+    extras = {"request": REQUEST.replace("ID", "7")}
+    return {**vector, "extras": extras, "backend": {"code": -1, "extras": {"result": "done"}}, **changed}
+
+
+def garbled(text: str, source: random.Random) -> str:
+    """Change a line in a few places, so that some lines stay vectors and most do not."""
+    characters = list(text)
+    for _ in range(source.choice((0, 1, 1, 2, 5, 40))):
+        at = source.randrange(len(characters))
+        match source.randrange(4):
+            case 0:
+                del characters[at : at + source.randrange(1, 9)]
+            case 1:
+                characters.insert(at, source.choice('{}[]",:\\0-1.5eEtfn\u2028\x00\U0001f600 '))
+            case 2:
+                characters[at] = chr(
+                    source.choice((source.randrange(32, 127), source.randrange(0x20, 0xD7FF)))
+                )
+            case _:
+                other = source.randrange(len(characters))
+                characters[at:at] = characters[other : other + source.randrange(1, 30)]
+        characters = characters or ["x"]
+    return "".join(characters).replace("\n", " ").replace("\r", " ")
+
+
+@pytest.mark.slow
+def test_garbage_is_answered_line_by_line(core: CoreJvm) -> None:
+    source = random.Random(20_000)
+    seeds = [one_line_json(vector.case) for vector in load_vectors() if len(str(vector.case)) < 6_000]
+    seeds += [one_line_json(call()), one_line_json(call(extras={"request": "[" * 500}))]
+    lines = [garbled(source.choice(seeds), source).encode() for _ in range(19_900)]
+    lines += [source.randbytes(200).replace(b"\n", b"").replace(b"\r", b"") for _ in range(100)]
+    counts: dict[str, int] = {}
+    for answer in core.answers(lines):
+        outcome: dict[str, Any] | None = json.loads(answer)
+        kind = str((outcome or {}).get("error", "outcome"))
+        counts[kind] = counts.get(kind, 0) + 1
+    assert sum(counts.values()) == 20_000
+    assert counts["outcome"] > 2_000
+    assert counts["malformed"] > 2_000
+    assert core.ask(**call())["token"] is None
+
+
+def test_the_engine_needs_nothing_of_android_and_no_lambdas() -> None:
+    """The core runs on any JVM; what it imports is on Android 7 too."""
+    imported = {
+        line.split()[1].rstrip(";")
+        for path in ENGINE_SOURCES.rglob("*.java")
+        for line in path.read_text(encoding="utf-8").splitlines()
+        if line.startswith("import ")
+    }
+    assert all(item.startswith(("java.util.", "java.math.")) for item in imported)
+    assert not [item for item in imported if item.startswith(("java.util.stream", "java.util.function"))]
+    assert "java.util.Base64" not in imported
+
+
+def test_the_test_classes_stay_out_of_the_app() -> None:
+    assert not list(ENGINE_SOURCES.rglob("*Vector*.java"))
+
+
+@pytest.mark.parametrize(
+    ("extras", "answer"),
+    [
+        (
+            {"request": '{"id":7,"capability":{"id":"say","args":"{}"}}'},
+            {"mcp_request_id": "7", "response": {"id": 7, "capability": {"id": "say"}}},
+        ),
+        (
+            {
+                "mobile-mcp-request": '{"mobile-mcp-request":{"version":"1.0","request":'
+                '{"id":"a","capability":{"id":"say","input":{}}}}}'
+            },
+            {
+                "mobile-mcp-response": {
+                    "mobile-mcp-response": {
+                        "version": "1.0",
+                        "response": {"id": "a", "capability": {"id": "say"}},
+                    }
+                }
+            },
+        ),
+    ],
+)
+def test_a_request_is_answered_after_the_shim_died(
+    core: CoreJvm, extras: dict[str, str], answer: Json
+) -> None:
+    policy = {"grants": [{"caller": "any-app", "capability": "say"}]}
+    journaled = core.ask(op="journal", vector=call(extras=extras, policy=policy))["extras"]
+    for name in journaled.keys() & {"response", "mobile-mcp-response"}:
+        document = journaled[name] = json.loads(journaled[name])
+        inner = document.get("mobile-mcp-response", {}).get("response", document)
+        assert inner.pop("status") == "failure"
+        assert inner.pop("message").startswith("interrupted: ")
+    assert journaled == answer

@@ -1,0 +1,279 @@
+"""Every frontend of a shim reaches every kind of app behind it; docs/shim.md 9 shows what runs here."""
+
+import contextlib
+import hashlib
+import json
+from collections.abc import Iterator, Mapping
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from device_shim.phone_apps.pdf_files import pdf_with
+from device_shim.shim_phone.hand_made_shim import (
+    MMCP_ACTIVITY,
+    MMCP_RECEIVER,
+    function_service,
+    make_shim,
+    route,
+)
+from device_shim.shim_phone.world import (
+    AGENT,
+    CLOCK_IN,
+    LENDING_FLAG,
+    PDF_TOOL,
+    PLAIN_NOTES,
+    SHIM,
+    WEATHER,
+    World,
+    code_of,
+    key,
+    outputs_of,
+    sample_files,
+)
+from droidgate.shims.source_apps import read_source_apps
+from droidgate_mappings.tables.reach import load_shim_table
+from droidgate_phone.app_api.values import AppFunctionError
+from droidgate_phone.apps.shim_runtimes import ShimRuntime
+from droidgate_phone.intents import ComponentName, Intent
+
+TABLE = load_shim_table()
+FRONTENDS = {frontend.id: frontend for frontend in TABLE.frontends}
+BACKENDS = {backend.id: backend for backend in TABLE.backends}
+CELLS = [(cell.frontend, cell.backend) for cell in TABLE.cells]
+DOCUMENT = Path(__file__).parents[3] / "docs" / "shim.md"
+PDF = f"/sdcard/Android/data/{PDF_TOOL}/made.pdf"
+DAY = "2026-02-03"
+
+
+def _digests(folder: Path) -> Mapping[str, Mapping[str, Any]]:
+    """Return what of each source app is approved, as the builder's reader finds it in the APK."""
+    apps = read_source_apps(sample_files(folder, "clock-in", "notes-legacy", "pdf-tool", "weather"))
+    return {
+        app.package: {
+            "package": app.package,
+            "signer": app.signer,
+            "version_code": app.version_code,
+            "digest": next(iter(app.digests.values()), ""),
+        }
+        for app in apps
+    }
+
+
+def _routes(world: World, targets: Mapping[str, Mapping[str, Any]]) -> list[dict[str, Any]]:
+    text = {"kind": "text", "name": "result"}
+    weather = {**targets[WEATHER], "digest": _weather_digest(world)}
+    return [
+        route(
+            "pages",
+            {
+                "kind": "mmcp-activity",
+                "component": f"{PDF_TOOL}/{PDF_TOOL}.ToolActivity",
+                "tool": "page_count",
+            },
+            targets[PDF_TOOL],
+            parameters={"path": "string"},
+            outputs=text,
+        ),
+        route(
+            "weather",
+            {
+                "kind": "mmcp-broadcast",
+                "component": f"{WEATHER}/{WEATHER}.WeatherReceiver",
+                "tool": "currentWeather",
+            },
+            weather,
+            parameters={"location": "string"},
+            outputs=text,
+            deadline_ms=10_000,
+        ),
+        route(
+            "note",
+            {"kind": "app-function", "package": PLAIN_NOTES, "function": "createNote"},
+            targets[PLAIN_NOTES],
+            parameters={"title": "string", "content": "string"},
+            outputs=text,
+        ),
+        route(
+            "make_up",
+            {
+                "kind": "mobile-mcp",
+                "component": f"{CLOCK_IN}/{CLOCK_IN}.ClockInService",
+                "capability": "make_up_clock_in",
+                "dialect": "S0",
+            },
+            targets[CLOCK_IN],
+            parameters={"date": "string"},
+        ),
+    ]
+
+
+def _weather_digest(world: World) -> str:
+    """Return the digest of docs/shim.md 5 of the tools that the receiver lists for an agent."""
+    (reported,) = world.agent().discover_broadcast_tools()
+    tools = [[tool.name, tool.description, tool.parameters] for tool in reported.tools]
+    text = json.dumps({"tools": tools}, separators=(",", ":"), ensure_ascii=False)
+    return f"broadcast:{hashlib.sha256(text.encode()).hexdigest()}"
+
+
+@pytest.fixture
+def world(tmp_path: Path, shim_runtime: ShimRuntime) -> Iterator[World]:
+    """A phone with a shim written by hand that has all frontends and a route to each kind of app."""
+    world = World("clock-in", "notes-legacy", "pdf-tool", "weather", shim_runtime=shim_runtime)
+    more, files = function_service({"f_pages": ["path"], "f_weather": ["location"],
+                                    "f_note": ["title", "content"], "f_make_up": ["date"]})  # fmt: skip
+    functions = {f"f_{name}": name for name in ("pages", "weather", "note", "make_up")}
+    world.install(
+        make_shim(
+            _routes(world, _digests(tmp_path)),
+            key=key(),
+            more=MMCP_ACTIVITY + MMCP_RECEIVER + more,
+            files=files,
+            functions=functions,
+        )
+    )
+    world.grant("any-app")
+    world.system.files.make_directory(f"/sdcard/Android/data/{PDF_TOOL}", parents=True)
+    world.system.files.write(PDF, pdf_with(["one"], ["two"], ["three"]))
+    yield world
+    world.close()
+
+
+ARGUMENTS: Mapping[str, tuple[str, Mapping[str, str]]] = {
+    "mmcp-activity": ("pages", {"path": PDF}),
+    "mmcp-broadcast": ("weather", {"location": "Bonn"}),
+    "app-function": ("note", {"title": "Milk", "content": "Two litres"}),
+    "mobile-mcp": ("make_up", {"date": DAY}),
+}
+
+
+def _call(world: World, frontend: str, capability: str, arguments: Mapping[str, str]) -> Any:
+    """Return the outputs that come back through a frontend; of one text output, that text."""
+    if frontend in ("bound", "started"):
+        carrier: Any = "bind" if frontend == "bound" else "start"
+        outputs = outputs_of(world.ask(capability, arguments, carrier=carrier, flags=LENDING_FLAG))
+        return outputs.get("result", outputs)
+    if frontend == "host":
+        outputs = outputs_of(world.ask_host(capability, arguments))
+        return outputs.get("result", outputs)
+    if frontend == "mmcp-activity":
+        component = ComponentName(SHIM, "dev.droidgate.shim.frontends.MmcpActivity")
+        result = world.agent().call_mmcp_activity(component, capability, arguments)
+        assert result.code == -1, result
+        assert result.data is not None
+        return result.data.extras.get_string("result")
+    if frontend == "mmcp-broadcast":
+        component = ComponentName(SHIM, "dev.droidgate.shim.frontends.MmcpReceiver")
+        reported = world.agent().call_broadcast(component, capability, arguments)
+        assert reported.code == -1, reported
+        return reported.data
+    outcome = world.execute(SHIM, f"f_{capability}", arguments)
+    assert not isinstance(outcome, AppFunctionError), outcome
+    (document,) = outcome.get("androidAppfunctionsReturnValue", [{}])
+    return document.get("result", [{}])[0]
+
+
+def _check(world: World, backend: str, answer: Any) -> None:
+    """Compare an answer with what the test made, or with what the app tells when it is asked directly."""
+    if backend == "mmcp-activity":
+        assert json.loads(answer) == {"pages": 3} or "3" in answer
+    elif backend == "mmcp-broadcast":
+        receiver = ComponentName(WEATHER, f"{WEATHER}.WeatherReceiver")
+        direct = world.agent().call_broadcast(receiver, "currentWeather", {"location": "Bonn"})
+        assert answer == direct.data
+    elif backend == "app-function":
+        kept = world.files_of(PLAIN_NOTES)
+        assert b"Two litres" in kept
+        assert b"Milk" in kept
+    else:
+        assert DAY.encode() in world.files_of(CLOCK_IN)
+
+
+@pytest.mark.parametrize(("frontend", "backend"), CELLS)
+def test_a_call_through_each_frontend_reaches_each_kind_of_app(
+    world: World, frontend: str, backend: str
+) -> None:
+    capability, arguments = ARGUMENTS[backend]
+    if frontend == "app-function":
+        world.lend_shell_identity(AGENT)
+    if frontend in ("bound", "started", "mmcp-activity"):
+        world.show_agent()
+    if backend == "mmcp-activity" and frontend not in ("bound", "mmcp-activity"):
+        world.allow_screens()
+    with world.instrumented() if backend == "app-function" else contextlib.nullcontext():
+        _check(world, backend, _call(world, frontend, capability, arguments))
+
+
+def test_the_table_has_each_pair_once() -> None:
+    assert sorted(CELLS) == sorted((item, other) for item in FRONTENDS for other in BACKENDS)
+
+
+def test_the_documentation_has_this_table() -> None:
+    assert "\n".join(_lines()) in DOCUMENT.read_text("utf-8")
+
+
+def _lines() -> Iterator[str]:
+    limits = {(item.frontend, item.backend): item.limits for item in TABLE.cells}
+    yield "| frontend | " + " | ".join(item.title for item in BACKENDS.values()) + " |"
+    yield "| --- |" + " --- |" * len(BACKENDS)
+    for name, item in FRONTENDS.items():
+        cells = [limits[name, backend] or "runs" for backend in BACKENDS]
+        yield f"| {item.title} | " + " | ".join(cells) + " |"
+
+
+def test_a_discovery_broadcast_is_answered_from_the_receivers_meta_data(world: World) -> None:
+    context = world.system.app_context(AGENT)
+    found = context.query_receivers(Intent("com.example.ACTION_MMCP_DISCOVERY"))
+    assert ComponentName(SHIM, "dev.droidgate.shim.frontends.MmcpReceiver") in found
+
+
+@pytest.mark.parametrize(
+    ("function", "parameters", "code"),
+    [("f_note", {}, 1001), ("f_weather", {"location": 5}, 1001), ("f_none", {}, 1003)],
+)
+def test_failures_reach_callers_of_app_functions_by_their_codes(
+    world: World, function: str, parameters: Mapping[str, Any], code: int
+) -> None:
+    world.lend_shell_identity(AGENT)
+    assert code_of(world.execute(SHIM, function, parameters)) == code
+
+
+def test_an_app_function_without_a_grant_is_denied_by_the_shim(world: World) -> None:
+    world.lend_shell_identity(AGENT)
+    world.host("revoke", caller="any-app", capability="*")
+    world.host("ask", on=False)
+    assert code_of(world.execute(SHIM, "f_weather", {"location": "Bonn"})) == 1000
+    world.grant(AGENT, "weather")
+    assert not isinstance(world.execute(SHIM, "f_weather", {"location": "Bonn"}), AppFunctionError)
+
+
+@pytest.mark.parametrize(
+    ("tool", "parameters", "error"),
+    [
+        ("weather", "{", "Error: invalid_argument: "),
+        ("weather", "[]", "Error: invalid_argument: "),
+        ("weather", "{}", "Error: invalid_argument: "),
+        ("nothing", "{}", "Error: unknown_capability"),
+    ],
+)
+def test_failures_reach_mmcp_agents_as_texts(world: World, tool: str, parameters: str, error: str) -> None:
+    world.show_agent()
+    activity = ComponentName(SHIM, "dev.droidgate.shim.frontends.MmcpActivity")
+    result = world.agent().call_mmcp_activity(activity, tool, parameters)
+    assert (result.code, result.data is not None) == (0, True)
+    assert result.data is not None
+    assert (result.data.extras.get_string("error") or "").startswith(error)
+    assert result.data.extras.get_string("error") == result.data.extras.get_string("result")
+    receiver = ComponentName(SHIM, "dev.droidgate.shim.frontends.MmcpReceiver")
+    reported = world.agent().call_broadcast(receiver, tool, parameters)
+    assert reported.code == 0
+    assert (reported.data or "").startswith(error)
+
+
+def test_the_action_by_which_an_mmcp_tool_is_found_calls_nothing(world: World) -> None:
+    started = world.run(
+        "am", "start", "-W", "-a", "com.example.mMCP.ACTION_TOOL_ADVERTISE", "-n",
+        f"{SHIM}/dev.droidgate.shim.frontends.MmcpActivity", "--es", "tool_name", "weather",
+    )  # fmt: skip
+    assert "Status: ok" in started.stdout
+    assert world.host("history")["calls"] == []

@@ -1,0 +1,223 @@
+"""The host's provider, and shims that the builder made for the sample apps."""
+
+import base64
+import hashlib
+import json
+import struct
+import threading
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from device_shim.phone_apps.pdf_files import pdf_with
+from device_shim.shim_phone.hand_made_shim import make_shim
+from device_shim.shim_phone.tool_apps import TOOL, ToolApp, tool_apk, tool_routes
+from device_shim.shim_phone.world import (
+    AGENT,
+    CLOCK_IN,
+    LENDING_FLAG,
+    NOTES,
+    PDF_TOOL,
+    PLAIN_NOTES,
+    SHIM,
+    World,
+    key,
+    outputs_of,
+    sample_files,
+    token_of,
+)
+from droidgate.shims.source_apps import read_source_apps
+from droidgate_phone.apps.agent import request_text
+from droidgate_phone.apps.shim_runtimes import ShimRuntime
+from droidgate_shim.builder.shims import ShimOptions, build_bare_shim, build_shims
+from waiting import wait_until
+
+OF = "dev.droidgate.shim.of."
+
+
+@pytest.fixture
+def world() -> Iterator[World]:
+    """A phone with a tool app and a shim before it."""
+    world = World(behaviours={TOOL: ToolApp})
+    world.install(tool_apk())
+    world.install(make_shim(tool_routes(), key=key()))
+    yield world
+    world.close()
+
+
+def _frame(text: str) -> bytes:
+    payload = text.encode()
+    return b"DGF1" + struct.pack(">I", len(payload)) + hashlib.sha256(payload).digest() + payload
+
+
+def test_a_long_request_goes_as_a_frame_and_its_answer_comes_as_one_once(world: World) -> None:
+    uri = f"content://{SHIM}.host/calls/{'0a' * 16}"
+    request = request_text("desk", {"how": "well" + "x" * 60_000}, dialect="S1")
+    assert world.run("content", "write", "--uri", uri, stdin=_frame(request)).stderr == ""
+    answer = world.read_content(uri)
+    assert answer[:4] == b"DGF1"
+    payload = answer[40:]
+    assert answer == _frame(payload.decode())
+    response = json.loads(payload)["mobile-mcp-response"]["response"]
+    assert outputs_of(response) == {"result": "did well" + "x" * 60_000}
+    assert "FileNotFoundException" in world.run("content", "read", "--uri", uri).stderr
+
+
+@pytest.mark.parametrize(
+    "content",
+    [b"", b"DGF1", _frame("x")[:-1], b"DGF2" + _frame("x")[4:], _frame("x")[:-1] + b"y", _frame("x") + b"z"],
+)
+def test_what_is_not_a_frame_is_refused(world: World, content: bytes) -> None:
+    uri = f"content://{SHIM}.host/calls/{'0b' * 16}"
+    ran = world.run("content", "write", "--uri", uri, stdin=content)
+    assert "FileNotFoundException" in ran.stderr
+    assert "FileNotFoundException" in world.run("content", "read", "--uri", uri).stderr
+
+
+@pytest.mark.parametrize(
+    ("method", "argument", "token"),
+    [
+        ("hello", {"version": 2}, "unsupported_version"),
+        ("hello", {}, "unsupported_version"),
+        ("dance", {"version": 1}, "invalid_argument"),
+        ("switch", {"version": 1, "capability": "desk"}, "invalid_argument"),
+        ("switch", {"version": 1, "capability": "nothing", "on": True}, "unknown_capability"),
+        ("call", {"version": 1, "request": "no request"}, "invalid_argument"),
+        ("discover-broadcast", {"version": 1, "component": "x"}, "invalid_argument"),
+        ("discover-broadcast", {"version": 1, "component": "not.there/.X"}, "unavailable"),
+    ],
+)
+def test_what_the_host_asks_wrongly_is_reported_by_a_token(
+    world: World, method: str, argument: dict[str, object], token: str
+) -> None:
+    text = base64.urlsafe_b64encode(json.dumps(argument).encode()).decode().rstrip("=")
+    ran = world.run("content", "call", "--uri", f"content://{SHIM}.host", "--method", method, "--arg", text)
+    answer = ran.stdout.split("result=", 1)[1].rstrip("}]\n")
+    read = json.loads(base64.urlsafe_b64decode(answer + "=" * (-len(answer) % 4)))
+    if "error" in read:
+        assert read["error"]["token"] == token
+    else:
+        assert token_of(json.loads(read["response"])["mobile-mcp-response"]["response"]) == token
+    assert read["version"] == 1
+
+
+def test_the_hosts_deadline_ends_a_call(world: World) -> None:
+    assert token_of(world.ask_host("desk", {"how": "silent"}, deadline_ms=100)) == "timeout"
+
+
+@pytest.mark.parametrize("how", ["silent", "late"])
+def test_a_call_that_the_host_cancels_ends_once_and_a_late_answer_is_dropped(world: World, how: str) -> None:
+    name, answers = "0c" * 16, list[dict[str, Any]]()
+
+    def call() -> None:
+        request = request_text("desk", {"how": how}, dialect="S1")
+        answers.append(world.host("call", request=request, id=name))
+
+    thread = threading.Thread(target=call)
+    thread.start()
+    wait_until(lambda: world.host("progress", id=name) == {"stage": "app"})
+    assert world.host("call", request="{}", id=name)["error"]["token"] == "busy"
+    assert world.host("cancel", id=name) == {"canceled": True}
+    thread.join()
+    assert "canceled" in json.dumps(answers)
+    assert world.host("status")["open"] == 0
+    assert world.host("progress", id=name) == {"stage": None}
+    assert world.host("cancel", id=name) == {"canceled": False}
+    assert outputs_of(world.ask_host("desk", {"how": "well"})) == {"result": "did well"}
+
+
+def test_a_trace_has_what_went_to_the_app_and_what_came_back(world: World) -> None:
+    request = request_text("desk", {"how": "well"}, dialect="S1")
+    trace = world.host("call", request=request, trace=True)["trace"]
+    sent = json.loads(trace["sent"]["extras"]["mobile-mcp-request"])["mobile-mcp-request"]["request"]
+    assert (sent["id"], sent["capability"]["args"]) == (trace["id"], {"how": "well"})
+    (answer,) = trace["answers"]
+    assert trace["id"] in answer["extras"]["mobile-mcp-response"]
+    assert "trace" not in world.host("call", request=request)
+
+
+def test_a_trace_that_is_too_long_is_left_out(world: World, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("droidgate_phone.apps.shim.host_methods._LONGEST_TRACE", 1_000)
+    for how, is_there in (("well", True), ("well" + "x" * 1_000, False)):
+        request = request_text("desk", {"how": how}, dialect="S1")
+        assert ("trace" in world.host("call", request=request, trace=True)) is is_there
+
+
+def test_the_host_is_answered_while_other_calls_wait(world: World) -> None:
+    thread = threading.Thread(target=lambda: world.ask_host("desk", {"how": "silent"}))
+    thread.start()
+    wait_until(lambda: world.host("status")["open"] == 1)
+    assert outputs_of(world.ask_host("desk", {"how": "well"})) == {"result": "did well"}
+    world.system.end_processes(TOOL, "test")
+    thread.join(60)
+
+
+def test_the_bare_shim_serves_the_host() -> None:
+    world = World()
+    bare = build_bare_shim(key())
+    world.install(bare.apk)
+    hello = world.host("hello", shim=bare.application_id)
+    assert (hello["application_id"], hello["routes"]) == (bare.application_id, [])
+    world.close()
+
+
+@pytest.fixture
+def built(tmp_path: Path, shim_runtime: ShimRuntime) -> Iterator[World]:
+    """A phone with the shims that the builder makes of the sample apps' APKs."""
+    names = ("clock-in", "notes", "notes-legacy", "pdf-tool")
+    world = World(*names, shim_runtime=shim_runtime)
+    apps = read_source_apps(sample_files(tmp_path, *names))
+    for item in build_shims(apps, ShimOptions(), key()):
+        world.install(item.apk)
+        world.grant(AGENT, shim=item.application_id)
+        targets = world.host("status", shim=item.application_id)["targets"]
+        assert [target["state"] for target in targets] == ["as-approved"]
+        assert world.host("hello", shim=item.application_id)["build"] == item.build
+    world.show_agent()
+    yield world
+    world.close()
+
+
+def test_a_pdf_of_the_test_is_read_through_the_shim_that_was_built(built: World) -> None:
+    path = f"/sdcard/Android/data/{PDF_TOOL}/made.pdf"
+    built.system.files.make_directory(f"/sdcard/Android/data/{PDF_TOOL}", parents=True)
+    built.system.files.write(path, pdf_with(["first words"], ["second"]))
+    response = built.ask("extract_text", {"path": path}, shim=OF + PDF_TOOL, flags=LENDING_FLAG)
+    assert "first words" in outputs_of(response)["result"]
+
+
+def test_a_missed_day_comes_into_the_record_through_the_shim_that_was_built(built: World) -> None:
+    day = {"date": "2026-03-04"}
+    assert built.ask("make_up_clock_in", day, shim=OF + CLOCK_IN)["status"] == "success"
+    assert b"2026-03-04" in built.files_of(CLOCK_IN)
+
+
+def test_the_platforms_create_note_writes_a_note_with_the_shells_identity(built: World) -> None:
+    note = {"title": "Bread", "content": "Rye, sliced"}
+    refused = built.ask("createNote", note, shim=OF + PLAIN_NOTES)
+    assert token_of(refused) == "denied"
+    with built.instrumented():
+        response = built.ask("createNote", note, shim=OF + PLAIN_NOTES)
+    assert "Bread" in outputs_of(response)["result"]
+    assert b"Rye, sliced" in built.files_of(PLAIN_NOTES)
+
+
+def test_a_note_with_types_of_its_own_is_made_and_found(built: World) -> None:
+    service = f"{NOTES}.NotesService"
+    with built.instrumented():
+        made = built.ask(
+            f"{service}#createNote", {"title": "Trip", "content": "Pack"}, shim=OF + NOTES, dialect="S1"
+        )
+        assert made["status"] == "success", made
+        found = built.ask(f"{service}#findNotes", {"query": {"text": "Trip"}}, shim=OF + NOTES, dialect="S1")
+    assert "Trip" in json.dumps(found)
+    assert b"Trip" in built.files_of(NOTES)
+
+
+def test_an_instrumentation_that_is_not_there_is_reported_in_androids_words(world: World) -> None:
+    ran = world.run("am", "instrument", "-w", f"{SHIM}/.Nothing")
+    assert "Unable to find instrumentation info for: ComponentInfo{" in ran.stdout
+    assert "INSTRUMENTATION_FAILED" in ran.stderr
+    assert ran.status == 1

@@ -1,0 +1,494 @@
+"""The question to the user about a call without a grant (docs/shim.md 3)."""
+
+import contextlib
+import functools
+import threading
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass, field
+from typing import Any
+
+import pytest
+
+from device_shim.phone_system.phone_system_apps import make_apk
+from device_shim.shim_phone.hand_made_shim import make_shim
+from device_shim.shim_phone.tool_apps import TOOL, ToolApp, agent_apk, tool_apk, tool_routes
+from device_shim.shim_phone.world import AGENT, SHIM, World, key, outputs_of, token_of
+from droidgate_phone.apps.agent import NoAnswerError
+from droidgate_phone.apps.shim_runtimes import ShimRuntime
+from droidgate_phone.clocks import StillClock, SystemClock
+from waiting import wait_until
+
+OTHER = "com.example.other"
+PATIENT_MS = 30_000
+"""Enough for a question on a JVM that has just started on a busy machine."""
+ATTACKER = "com.example.attacker"
+OVERLAY = '<uses-permission android:name="android.permission.SYSTEM_ALERT_WINDOW"/>'
+NOTIFICATIONS = "android.permission.POST_NOTIFICATIONS"
+COVERED = "Another app covers this screen: only Deny works. Close the other app first."
+UNKNOWN_APP = "an unknown app"
+CAPABILITIES = {"desk": {"title": "Help desk", "description": "Takes one wish."}}
+DENIED = "denied: the user has not allowed this app to call this capability"
+
+
+def make_world(
+    *, effects: Mapping[str, Any] | None = None, deadline_ms: int = PATIENT_MS, **more: Any
+) -> World:
+    """Return a phone with a shim that asks the user; the effects are those of `desk`."""
+    world = World(behaviours={TOOL: ToolApp}, **more)
+    world.install(tool_apk())
+    routes = tool_routes(deadline_ms=deadline_ms)
+    for route in routes:
+        if route["id"] == "desk" and effects is not None:
+            route["effects"] = dict(effects)
+    world.install(make_shim(routes, key=key(), capabilities=CAPABILITIES))
+    return world
+
+
+class _StoppedClock(SystemClock):
+    """A time that passes only where a test says so."""
+
+    time = 1_790_000_000.0
+
+    def now(self) -> float:
+        return self.time
+
+
+def show_windows(world: World) -> World:
+    """Let the shim open windows of its own."""
+    world.allow_screens()
+    world.show_agent()
+    return world
+
+
+@pytest.fixture
+def world(shim_runtime: ShimRuntime) -> Iterator[World]:
+    """A phone whose shim asks the user, and may show the question."""
+    world = show_windows(make_world(shim_runtime=shim_runtime))
+    yield world
+    world.close()
+
+
+@dataclass
+class Asked:
+    """A call that is made on a thread of its own."""
+
+    world: World
+    capability: str
+    more: dict[str, Any]
+    answers: list[dict[str, Any]] = field(default_factory=list)
+
+    def __post_init__(self) -> None:
+        self._thread = threading.Thread(target=self._run, daemon=True)
+        self._thread.start()
+
+    def _run(self) -> None:
+        with contextlib.suppress(NoAnswerError):
+            self.answers.append(self.world.ask(self.capability, {"how": "well"}, **self.more))
+
+    def answer(self) -> dict[str, Any]:
+        """Wait for the response."""
+        self._thread.join(60)
+        assert self.answers, "the call was not answered"
+        return self.answers[0]
+
+
+def ask(world: World, capability: str = "desk", **more: Any) -> Asked:
+    """Begin a call, and wait until its question is shown."""
+    asked = Asked(world, capability, more)
+    wait_until(lambda: is_asking(world))
+    return asked
+
+
+def is_asking(world: World) -> bool:
+    return "Deny" in world.texts()
+
+
+def answer(world: World, button: str) -> None:
+    """Tap a button of the question when answers count: half a second after it is there."""
+    wait_until(lambda: is_asking(world))
+    begun = world.system.clock.now()
+    wait_until(lambda: world.system.clock.now() - begun > 0.6)
+    world.tap_text(button)
+
+
+def began(world: World) -> int:
+    """Return how many activities were started so far."""
+    return len(world.system.log.of_kind("activity-started"))
+
+
+@pytest.mark.parametrize(
+    ("button", "first", "second"), [("Deny", "denied", None), ("Once", "", None), ("Always", "", "")]
+)
+def test_the_answer_of_the_user_counts(world: World, button: str, first: str, second: str | None) -> None:
+    asked = ask(world)
+    answer(world, button)
+    response = asked.answer()
+    assert (token_of(response) if first else outputs_of(response)) == (first or {"result": "did well"})
+    wait_until(lambda: not is_asking(world))
+    world.host("ask", on=False)
+    response = world.ask("desk", {"how": "well"})
+    assert response["status"] == ("success" if second == "" else "failure")
+
+
+def test_the_whole_certificate_is_shown_on_require(world: World) -> None:
+    asked = ask(world)
+    found = world.system.packages.find(AGENT)
+    assert found is not None
+    signer = found.signers[0]
+    assert not any(signer in text for text in world.texts())
+    world.tap_text("Show the whole certificate")
+    wait_until(lambda: any(signer in text for text in world.texts()))
+    answer(world, "Deny")
+    assert token_of(asked.answer()) == "denied"
+
+
+def test_under_an_overlay_the_users_screen_changes_nothing(world: World) -> None:
+    world.install(make_apk(ATTACKER, before=OVERLAY))
+    world.run("appops", "set", ATTACKER, "SYSTEM_ALERT_WINDOW", "allow")
+    world.run("pm", "grant", SHIM, "android.permission.POST_NOTIFICATIONS")
+    world.grant(AGENT)
+    world.run("am", "start", "-W", "-n", f"{SHIM}/dev.droidgate.shim.consent.ManageActivity")
+    for covers_all in (True, False):
+        world.system.window.show_overlay(ATTACKER, covers_all=covers_all)
+        world.tap_text("Revoke")
+        world.system.window.hide_overlays()
+    assert world.host("status")["grants"]
+    world.tap_text("Revoke")
+    wait_until(lambda: not world.host("status")["grants"])
+
+
+def test_an_answer_counts_only_after_anybody_can_have_read_the_question() -> None:
+    # Of the Java app: Robolectric's ConsentTest, whose time passes when the test says so.
+    clock = _StoppedClock()
+    world = show_windows(make_world(clock=clock))
+    asked = ask(world)
+    for passed in (0.0, 0.4):
+        clock.time += passed
+        world.tap_text("Once")
+        assert is_asking(world)
+    clock.time += 0.2
+    world.tap_text("Once")
+    assert outputs_of(asked.answer()) == {"result": "did well"}
+    world.close()
+
+
+def test_the_screen_shows_who_asks_for_what(world: World) -> None:
+    asked = ask(world)
+    agent, tool = world.system.packages.find(AGENT), world.system.packages.find(TOOL)
+    assert agent is not None
+    assert tool is not None
+    texts = world.texts()
+    shown = [
+        *(f"Called by {agent.application.label}", f"{AGENT} \u00b7 {agent.signers[0][:8]}"),
+        *("Capability desk", "Changes something"),
+        *(f"Of the app {tool.application.label or TOOL}", TOOL),
+        *("Arguments, as the caller wrote them:", '{"how":"well"}'),
+        *("The app describes it as", "\u201cHelp desk\u201d", "\u201cTakes one wish.\u201d"),
+        *("Show the whole certificate", "Deny", "Once", "Always"),
+    ]
+    assert [text for text in texts if text in shown] == shown
+    answer(world, "Deny")
+    asked.answer()
+
+
+@pytest.mark.parametrize(
+    ("effects", "text"),
+    [
+        ({"read_only": True}, "Only reads"),
+        ({"read_only": False}, "Changes something"),
+        ({"destructive": True}, "May delete or overwrite something"),
+        ({"idempotent": True}, "May change something"),
+    ],
+)
+def test_the_screen_shows_what_the_capability_does(
+    shim_runtime: ShimRuntime, effects: dict[str, bool], text: str
+) -> None:
+    world = show_windows(make_world(effects=effects, shim_runtime=shim_runtime))
+    asked = ask(world)
+    assert text in world.texts()
+    answer(world, "Deny")
+    asked.answer()
+    world.close()
+
+
+def test_of_a_start_it_shows_who_receives_the_answer(world: World) -> None:
+    asked = ask(world, carrier="start")
+    agent = world.system.packages.find(AGENT)
+    assert agent is not None
+    texts = world.texts()
+    place = texts.index(f"Called by {UNKNOWN_APP}")
+    receiver = f"The answer goes to {agent.application.label}"
+    assert texts[place + 1 : place + 3] == [receiver, f"{AGENT} \u00b7 {agent.signers[0][:8]}"]
+    # What it changes, it changes for somebody who is not known.
+    assert "Always" not in texts
+    answer(world, "Once")
+    assert outputs_of(asked.answer()) == {"result": "did well"}
+    assert world.host("status")["grants"] == []
+
+
+def test_what_only_reads_is_granted_to_the_receiver_of_a_starts_answer(world: World) -> None:
+    asked = ask(world, "radio", carrier="start")
+    answer(world, "Always")
+    assert outputs_of(asked.answer()) == {"result": "did well"}
+    (grant,) = world.host("status")["grants"]
+    assert (grant["caller"]["package"], grant["capability"]) == (AGENT, "radio")
+    world.host("ask", on=False)
+    assert outputs_of(world.ask("radio", {"how": "well"}, carrier="start")) == {"result": "did well"}
+    assert token_of(world.ask("desk", {"how": "well"}, carrier="start")) == "denied"
+    world.install(agent_apk(OTHER))
+    world.system.uid_states.idle_whitelist.add(OTHER)
+    assert token_of(world.ask("radio", {"how": "well"}, carrier="start", caller=OTHER)) == "denied"
+
+
+@pytest.mark.slow
+def test_under_an_overlay_only_a_no_counts(world: World) -> None:
+    world.install(make_apk(ATTACKER, before=OVERLAY))
+    world.run("appops", "set", ATTACKER, "SYSTEM_ALERT_WINDOW", "allow")
+    asked = ask(world)
+    assert COVERED not in world.texts()
+    for covers_all in (True, False):
+        world.system.window.show_overlay(ATTACKER, covers_all=covers_all)
+        for button in ("Once", "Always"):
+            answer(world, button)
+            assert is_asking(world)
+            assert COVERED in world.texts()
+        world.system.window.hide_overlays()
+    world.system.window.show_overlay(ATTACKER, covers_all=True)
+    answer(world, "Deny")
+    assert asked.answer()["message"] == "denied: the user refused this call"
+    assert world.host("status")["grants"] == []
+
+
+def test_a_shim_that_may_hides_overlays(shim_runtime: ShimRuntime) -> None:
+    world = World(behaviours={TOOL: ToolApp}, shim_runtime=shim_runtime)
+    world.install(tool_apk())
+    permissions = ("android.permission.HIDE_OVERLAY_WINDOWS",)
+    world.install(make_shim(tool_routes(), key=key(), permissions=permissions))
+    world.install(make_apk(ATTACKER, before=OVERLAY))
+    world.run("appops", "set", ATTACKER, "SYSTEM_ALERT_WINDOW", "allow")
+    asked = ask(show_windows(world))
+    world.system.window.show_overlay(ATTACKER, covers_all=True)
+    answer(world, "Once")
+    assert outputs_of(asked.answer()) == {"result": "did well"}
+    world.close()
+
+
+@pytest.mark.parametrize(
+    ("case", "token"),
+    [
+        ("missing argument", "invalid_argument"),
+        ("unknown argument", "invalid_argument"),
+        ("app gone", "unavailable"),
+        ("app of another signer", "unavailable"),
+        ("changed descriptor", "needs_approval"),
+        ("switched off", "denied"),
+        ("unknown capability", "denied"),
+    ],
+)
+def test_nobody_is_asked_about_a_call_that_would_fail(world: World, case: str, token: str) -> None:
+    arguments, capability = {"how": "well"}, "desk"
+    if case == "missing argument":
+        arguments = {}
+    elif case == "unknown argument":
+        arguments["why"] = "because"
+    elif case == "unknown capability":
+        capability = "nothing"
+    elif case == "switched off":
+        world.host("switch", capability="desk", on=False)
+    elif case == "changed descriptor":
+        world.install(tool_apk(descriptor='{"tools":[1]}', version=2))
+    else:
+        world.system.packages.uninstall(TOOL)
+        if case == "app of another signer":
+            world.install(tool_apk(signer="second"))
+    windows = began(world)
+    response = world.ask(capability, arguments)
+    assert token_of(response) == token
+    assert began(world) == windows
+    if token == "denied":
+        assert response["message"] == DENIED
+
+
+def test_where_asking_is_off_arguments_are_not_looked_at(world: World) -> None:
+    world.host("ask", on=False)
+    assert world.ask("desk", {})["message"] == DENIED
+    assert world.ask("nothing", {})["message"] == DENIED
+
+
+def test_arguments_that_nobody_reads_are_not_asked_about(world: World) -> None:
+    message = world.ask("desk", {"how": "a" * 4_001})["message"]
+    assert message == "denied: the arguments are too long to be shown to the user for approval"
+
+
+@pytest.mark.parametrize("change", ["switched off", "replaced"])
+def test_what_changes_while_the_user_is_asked_counts(world: World, change: str) -> None:
+    asked = ask(world)
+    if change == "switched off":
+        world.host("switch", capability="desk", on=False)
+    else:
+        world.system.packages.uninstall(TOOL)
+        world.install(tool_apk(signer="second"))
+    answer(world, "Once")
+    assert token_of(asked.answer()) == ("disabled" if change == "switched off" else "unavailable")
+    assert world.files_of(TOOL) == b""
+
+
+def test_characters_that_turn_text_around_are_shown_by_their_number(world: World) -> None:
+    text = "pay\N{RIGHT-TO-LEFT OVERRIDE}\N{ZERO WIDTH SPACE}\N{NO-BREAK SPACE}\u2800 e\u00e9"
+    thread = threading.Thread(target=lambda: world.ask("desk", {"how": text}), daemon=True)
+    thread.start()
+    wait_until(lambda: is_asking(world))
+    assert '{"how":"pay\\u{202e}\\u{200b}\\u{a0}\\u{2800} e\u00e9"}' in world.texts()
+    answer(world, "Deny")
+    thread.join(60)
+
+
+def test_going_back_is_a_no(world: World) -> None:
+    asked = ask(world)
+    world.run("input", "keyevent", "BACK")
+    assert asked.answer()["message"].startswith("denied: the user closed the question")
+
+
+def test_on_a_locked_phone_nobody_is_asked(world: World) -> None:
+    world.system.is_locked = True
+    message = world.ask("desk", {"how": "well"})["message"]
+    assert message.startswith("needs_user: the phone is locked")
+
+
+def test_a_caller_that_was_refused_may_not_ask_again_at_once(world: World) -> None:
+    asked = ask(world)
+    answer(world, "Deny")
+    assert asked.answer()["message"] == "denied: the user refused this call"
+    windows = began(world)
+    message = world.ask("desk", {"how": "well"})["message"]
+    assert message.startswith("denied: the user refused a call of this app a moment ago; retry in ")
+    assert began(world) == windows
+
+
+def test_a_refused_start_does_not_silence_the_app_that_receives_its_answer(world: World) -> None:
+    asked = ask(world, carrier="start")
+    answer(world, "Deny")
+    assert token_of(asked.answer()) == "denied"
+    asked = ask(world)
+    answer(world, "Once")
+    assert outputs_of(asked.answer())
+
+
+def test_a_second_question_of_the_same_caller_is_not_asked(world: World) -> None:
+    asked = ask(world)
+    message = world.ask("radio", {"how": "well"})["message"]
+    assert message.startswith("denied: the user is being asked about another call of this app; retry ")
+    answer(world, "Once")
+    assert outputs_of(asked.answer())
+
+
+@pytest.mark.slow
+def test_four_questions_wait_and_the_fifth_caller_is_denied(shim_runtime: ShimRuntime) -> None:
+    world = World(behaviours={TOOL: ToolApp}, shim_runtime=shim_runtime)
+    world.install(tool_apk())
+    world.install(make_shim(tool_routes(deadline_ms=60_000), key=key()))
+    show_windows(world)
+    callers = [f"com.example.caller{number}" for number in range(5)]
+    for caller in callers:
+        world.install(agent_apk(caller))
+    waiting = []
+    for number, caller in enumerate(callers[:4], 1):
+        waiting.append(Asked(world, "desk", {"caller": caller}))
+        wait_until(functools.partial(_is_open, world, number))
+    message = world.ask("desk", {"how": "well"}, caller=callers[4])["message"]
+    assert message.startswith("denied: the user is being asked about too many calls; retry ")
+    for caller in callers[:4]:
+        wait_until(functools.partial(_is_shown, world, caller))
+        answer(world, "Deny")
+    assert [token_of(asked.answer()) for asked in waiting] == ["denied"] * 4
+    world.close()
+
+
+def _is_open(world: World, count: int) -> bool:
+    return bool(world.host("status")["open"] == count)
+
+
+def _is_shown(world: World, caller: str) -> bool:
+    return any(caller in text for text in world.texts())
+
+
+def test_a_question_without_an_answer_ends_at_the_deadline_of_its_call() -> None:
+    world = show_windows(make_world(clock=StillClock()))
+    message = world.ask("desk", {"how": "well"})["message"]
+    assert message.startswith("needs_user: nobody answered the question about this call")
+    (call,) = world.host("history")["calls"]
+    assert (call["token"], call["ms"]) == ("needs_user", PATIENT_MS)
+    assert not is_asking(world)
+    assert world.files_of(TOOL) == b""
+    world.close()
+
+
+@pytest.fixture
+def hidden(shim_runtime: ShimRuntime) -> Iterator[World]:
+    """A phone whose shim may open no window."""
+    world = make_world(shim_runtime=shim_runtime)
+    yield world
+    world.close()
+
+
+@pytest.fixture
+def hidden_shortly(shim_runtime: ShimRuntime) -> Iterator[World]:
+    """The same, where a call ends soon."""
+    world = make_world(shim_runtime=shim_runtime, deadline_ms=6_000)
+    yield world
+    world.close()
+
+
+@pytest.mark.slow
+def test_a_question_that_no_window_may_show_waits_in_a_notification(hidden: World) -> None:
+    hidden.run("pm", "grant", SHIM, NOTIFICATIONS)
+    asked = Asked(hidden, "desk", {})
+    wait_until(hidden.system.notifications.all)
+    (posted,) = hidden.system.notifications.all()
+    assert posted.package == SHIM
+    hidden.system.notifications.tap(posted)
+    answer(hidden, "Once")
+    assert outputs_of(asked.answer()) == {"result": "did well"}
+    assert hidden.system.notifications.all() == []
+
+
+@pytest.mark.slow
+def test_a_notification_that_nobody_taps_goes_at_the_deadline(hidden_shortly: World) -> None:
+    hidden = hidden_shortly
+    hidden.run("pm", "grant", SHIM, NOTIFICATIONS)
+    asked = Asked(hidden, "desk", {})
+    wait_until(hidden.system.notifications.all)
+    assert asked.answer()["message"].startswith("needs_user: nobody answered the question about this call")
+    wait_until(lambda: not hidden.system.notifications.all())
+    assert hidden.files_of(TOOL) == b""
+
+
+@pytest.mark.slow
+def test_what_the_user_has_to_allow_is_named_where_nothing_can_be_shown(hidden: World) -> None:
+    message = hidden.ask("desk", {"how": "well"})["message"]
+    assert message.startswith("needs_user: ")
+    assert "notifications" in message
+
+
+def test_the_death_of_the_agent_takes_its_question_away(world: World) -> None:
+    world.install(agent_apk(OTHER))
+    Asked(world, "desk", {"caller": OTHER})
+    wait_until(lambda: is_asking(world))
+    world.system.end_processes(OTHER, "test")
+    wait_until(lambda: not is_asking(world))
+    assert world.host("status")["open"] == 0
+    (call,) = world.host("history")["calls"]
+    assert (call["caller"], call["token"]) == (OTHER, "canceled")
+    assert world.files_of(TOOL) == b""
+
+
+def test_a_callers_death_is_a_no_for_its_own_question_only(world: World) -> None:
+    world.install(agent_apk(OTHER))
+    Asked(world, "desk", {"caller": OTHER})
+    wait_until(lambda: is_asking(world))
+    waiting = Asked(world, "desk", {})
+    wait_until(lambda: world.host("status")["open"] == 2)
+    world.system.end_processes(OTHER, "test")
+    wait_until(lambda: _is_shown(world, AGENT))
+    answer(world, "Once")
+    assert outputs_of(waiting.answer()) == {"result": "did well"}

@@ -1,0 +1,113 @@
+"""What only a shim on the JVM has: where its code comes from, what outlives a process, what is missing."""
+
+import threading
+import time
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+
+from device_shim.shim_phone.hand_made_shim import make_shim
+from device_shim.shim_phone.tool_apps import TOOL, ToolApp, tool_apk, tool_routes
+from device_shim.shim_phone.world import SHIM, World, key, outputs_of
+from droidgate_mappings.model.errors import UsageError
+from droidgate_phone.apps.jvm_shim import parts
+from droidgate_phone.apps.shim_runtimes import check_shim_runtime
+from droidgate_phone.phone import start_phone
+from droidgate_phone.system.releases import load_release
+
+ON_THE_JVM = pytest.mark.parametrize(
+    "shim_runtime",
+    [
+        pytest.param(
+            "jvm",
+            marks=(
+                pytest.mark.slow,
+                pytest.mark.requires("newer-jdk", "robolectric", "dex2jar"),
+                pytest.mark.timeout(600),
+            ),
+        )
+    ],
+    indirect=True,
+)
+
+
+@pytest.fixture
+def world(shim_runtime: str) -> Iterator[World]:
+    """A phone with a shim on the JVM."""
+    assert shim_runtime == "jvm"
+    world = World(behaviours={TOOL: ToolApp}, shim_runtime="jvm")
+    world.install(tool_apk())
+    world.install(make_shim(tool_routes(), key=key()))
+    yield world
+    world.close()
+
+
+@ON_THE_JVM
+def test_what_a_shim_stores_outlives_its_process_and_what_it_holds_does_not(world: World) -> None:
+    world.grant("any-app", "desk")
+    first = outputs_of(world.ask("desk", {"how": "well"}))
+    assert b'"desk"' in world.files_of(SHIM)
+    world.system.end_processes(SHIM, "test")
+    assert world.host("status")["open"] == 0
+    assert outputs_of(world.ask("desk", {"how": "well"})) != {}
+    assert first != {}
+
+
+@ON_THE_JVM
+def test_two_phones_share_the_jvm_and_nothing_else(world: World) -> None:
+    other = World(behaviours={TOOL: ToolApp}, shim_runtime="jvm")
+    other.install(tool_apk())
+    other.install(make_shim(tool_routes(), key=key()))
+    world.grant("any-app", "desk")
+    assert other.host("status")["grants"] == []
+    assert outputs_of(world.ask("desk", {"how": "well"}))
+    other.close()
+    assert outputs_of(world.ask("desk", {"how": "well"}))
+
+
+@ON_THE_JVM
+def test_what_is_due_comes_for_one_phone_after_another_has_closed(world: World) -> None:
+    world.grant("any-app")
+    other = World(behaviours={TOOL: ToolApp}, shim_runtime="jvm")
+    other.install(tool_apk())
+    other.install(make_shim(tool_routes(), key=key()))
+    other.grant("any-app", "desk")
+    asked = threading.Thread(target=world.ask, args=("screen", {"how": "well"}))
+    asked.start()
+    time.sleep(0.5)
+    other.close()
+    asked.join(60)
+    assert not asked.is_alive()
+
+
+@ON_THE_JVM
+def test_a_shim_without_code_is_not_a_shim_that_runs(world: World) -> None:
+    world.install(make_shim(tool_routes(), key=key(), package="dev.made.empty", code=False))
+    ran = world.run(
+        "content", "call", "--uri", "content://dev.made.empty.host", "--method", "hello", "--arg", "e30"
+    )
+    assert "java.lang.ClassNotFoundException" in ran.stderr
+
+
+def test_what_is_missing_is_reported_with_how_to_get_it(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(Path, "home", lambda: tmp_path)
+    with pytest.raises(UsageError) as missing:
+        start_phone(shim_runtime="jvm")
+    assert missing.value.hint is not None
+
+
+def test_without_a_jdk_that_is_reported(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("PATH", str(tmp_path))
+    monkeypatch.setenv(parts.JDK_VARIABLE, str(tmp_path))
+    monkeypatch.setattr(parts, "_JDK_FOLDERS", tmp_path / "none")
+    with pytest.raises(UsageError, match="a JDK of version 21 or later"):
+        parts.find_parts()
+
+
+@pytest.mark.parametrize(("name", "release"), [("jvm", "33"), ("jvm", "37"), ("js", "36.1")])
+def test_what_cannot_be_is_refused_and_not_replaced(name: str, release: str) -> None:
+    with pytest.raises(UsageError):
+        check_shim_runtime(name, load_release(release))

@@ -1,0 +1,232 @@
+"""Which routes bring a tool of mMCP to the screen (reference android-runtime 1.2)."""
+
+import threading
+from collections.abc import Callable, Iterator
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from device_shim.shim_phone.hand_made_shim import make_shim
+from device_shim.shim_phone.tool_apps import TOOL, ToolApp, tool_apk, tool_routes
+from device_shim.shim_phone.world import (
+    AGENT,
+    LENDING_FLAG,
+    SHELL_SHIM,
+    SHIM,
+    WEATHER,
+    World,
+    key,
+    outputs_of,
+    sample_files,
+    token_of,
+)
+from droidgate.shims.source_apps import read_source_apps
+from droidgate_phone.apps.shim_runtimes import ShimRuntime
+from droidgate_phone.clocks import StillClock
+from droidgate_phone.faults import Faults
+from droidgate_shim.builder.shims import ShimOptions, build_bare_shim, build_shims
+from droidgate_shim.builder.source_app import complete_broadcast
+from waiting import wait_until
+
+
+def _world(*, deadline_ms: int = 10_000, **more: Any) -> World:
+    world = World(behaviours={TOOL: ToolApp}, **more)
+    world.install(tool_apk())
+    world.install(make_shim(tool_routes(deadline_ms=deadline_ms), key=key()))
+    world.grant("any-app")
+    return world
+
+
+@pytest.fixture
+def world(shim_runtime: ShimRuntime) -> Iterator[World]:
+    """A phone with a shim that may open no screen of its own."""
+    world = _world(shim_runtime=shim_runtime)
+    yield world
+    world.close()
+
+
+@pytest.fixture
+def unwatched(shim_runtime: ShimRuntime) -> Iterator[World]:
+    """The same, for tests that only wait; the engine in Python then need not, and its clock jumps."""
+    clock = StillClock() if shim_runtime == "python" else None
+    world = _world(shim_runtime=shim_runtime, clock=clock, deadline_ms=6_000)
+    yield world
+    world.close()
+
+
+@pytest.mark.slow
+def test_a_visible_agent_lends_its_screen_by_the_bind_flag_only(unwatched: World) -> None:
+    unwatched.show_agent()
+    assert token_of(unwatched.ask("screen", {"how": "well"})) == "needs_user"
+    assert outputs_of(unwatched.ask("screen", {"how": "well"}, flags=LENDING_FLAG)) == {"result": "did well"}
+
+
+@pytest.mark.slow
+def test_an_agent_in_the_background_has_no_screen_to_lend(unwatched: World) -> None:
+    assert token_of(unwatched.ask("screen", {"how": "well"}, flags=LENDING_FLAG)) == "needs_user"
+
+
+def test_before_android_10_nothing_is_needed() -> None:
+    world = _world(sdk="26")
+    assert outputs_of(world.ask("screen", {"how": "well"})) == {"result": "did well"}
+    world.close()
+
+
+def test_on_android_13_a_visible_agent_lends_its_screen_without_a_flag() -> None:
+    world = _world(sdk="33")
+    world.show_agent()
+    assert outputs_of(world.ask("screen", {"how": "well"})) == {"result": "did well"}
+    world.close()
+
+
+@pytest.mark.slow
+def test_a_tap_on_the_notification_opens_the_tool(world: World) -> None:
+    world.run("pm", "grant", SHIM, "android.permission.POST_NOTIFICATIONS")
+    answers: list[dict[str, Any]] = []
+    thread = threading.Thread(target=lambda: answers.append(world.ask("screen", {"how": "well"})))
+    thread.start()
+    wait_until(world.system.notifications.all)
+    (posted,) = world.system.notifications.all()
+    world.system.notifications.tap(posted)
+    thread.join(60)
+    assert outputs_of(answers[0]) == {"result": "did well"}
+    assert world.system.notifications.all() == []
+
+
+@pytest.mark.slow
+def test_a_notification_that_nobody_taps_goes_with_the_call(unwatched: World) -> None:
+    unwatched.run("pm", "grant", SHIM, "android.permission.POST_NOTIFICATIONS")
+    message = unwatched.ask("screen", {"how": "well"})["message"]
+    assert message == "needs_user: nobody tapped the notification that opens the app"
+    wait_until(lambda: not unwatched.system.notifications.all())
+
+
+@pytest.mark.slow
+def test_what_the_user_has_to_allow_is_named_where_no_window_opens(unwatched: World) -> None:
+    message = unwatched.ask("screen", {"how": "well"})["message"]
+    assert message.startswith("needs_user: this app needs the screen")
+    assert "allow the shim's notifications" in message
+
+
+def _revoke(world: World) -> None:
+    world.host("revoke", caller="any-app", capability="*")
+    world.host("ask", on=False)
+
+
+def _replace(world: World, apk: bytes) -> None:
+    world.system.packages.uninstall(TOOL)
+    world.install(apk)
+
+
+CHANGES: dict[str, tuple[Callable[[World], object], str]] = {
+    "revoked": (_revoke, "denied"),
+    "switched off": (lambda world: world.host("switch", capability="screen", on=False), "disabled"),
+    "uninstalled": (lambda world: world.system.packages.uninstall(TOOL), "unavailable"),
+    "another signer": (lambda world: _replace(world, tool_apk(signer="second")), "unavailable"),
+    "another declaration": (
+        lambda world: world.install(tool_apk(descriptor='{"tools":[1]}', version=2)),
+        "needs_approval",
+    ),
+}
+
+
+@pytest.mark.parametrize("change", [*CHANGES])
+def test_what_changes_while_calls_wait_for_a_tap_or_in_the_queue_counts(world: World, change: str) -> None:
+    world.run("pm", "grant", SHIM, "android.permission.POST_NOTIFICATIONS")
+    answers: list[dict[str, Any]] = []
+    threads = [
+        threading.Thread(target=lambda: answers.append(world.ask("screen", {"how": "well"})))
+        for _ in range(3)
+    ]
+    for thread in threads:
+        thread.start()
+    wait_until(lambda: world.system.notifications.all() and world.host("status")["open"] == len(threads))
+    (posted,) = world.system.notifications.all()
+    make, token = CHANGES[change]
+    make(world)
+    world.system.notifications.tap(posted)
+    for thread in threads:
+        thread.join(60)
+    assert [token_of(answer) for answer in answers] == [token] * len(threads)
+    assert change == "uninstalled" or world.files_of(TOOL) == b""
+    assert world.system.notifications.all() == []
+
+
+def test_before_android_13_notifications_need_no_permission() -> None:
+    world = _world(sdk="30")
+    assert world.host("status")["access"]["notifications"] is True
+    world.close()
+
+
+def test_the_shim_sees_what_the_user_allowed(world: World) -> None:
+    assert world.host("status")["access"] == {
+        "notifications": False,
+        "overlay": False,
+        "battery_exempt": False,
+        "execute_app_functions": False,
+    }
+    world.allow_screens()
+    world.run("pm", "grant", SHIM, "android.permission.POST_NOTIFICATIONS")
+    world.run("dumpsys", "deviceidle", "whitelist", f"+{SHIM}")
+    with world.instrumented():
+        access = world.host("status")["access"]
+        lender = world.host("status", shim=SHELL_SHIM)["access"]
+    # The right to call app functions is the other app's, which calls them for this one.
+    assert access == {**dict.fromkeys(access, True), "execute_app_functions": False}
+    assert lender["execute_app_functions"] is True
+    assert world.host("status", shim=SHELL_SHIM)["access"]["execute_app_functions"] is False
+
+
+def test_a_receivers_tools_are_discovered_by_the_shim_and_approved_by_what_they_reported(
+    tmp_path: Path,
+) -> None:
+    world = World("weather")
+    (found,) = read_source_apps(sample_files(tmp_path, "weather"))
+    bare = build_bare_shim(key())
+    world.install(bare.apk)
+    component = f"{WEATHER}.WeatherReceiver"
+    reported = world.host("discover-broadcast", shim=bare.application_id, component=f"{WEATHER}/{component}")[
+        "tools"
+    ]
+    assert [item[0] for item in reported] == ["currentWeather", "forecast", "warmestPlace"]
+    app = complete_broadcast(found, component, [(item[0], item[1], item[2]) for item in reported])
+    (shim,) = build_shims([app], ShimOptions(), key())
+    world.install(shim.apk)
+    world.grant(AGENT, shim=shim.application_id)
+    (state,) = world.host("status", shim=shim.application_id)["targets"]
+    assert state["state"] == "as-approved"
+    answer = world.ask("currentWeather", {"location": "Bonn"}, shim=shim.application_id)
+    assert "Bonn" in str(outputs_of(answer))
+    world.close()
+
+
+@pytest.mark.slow
+def test_a_flood_of_one_app_waits_for_a_discovery_in_a_short_line(
+    tmp_path: Path, shim_runtime: ShimRuntime
+) -> None:
+    world = World("weather", shim_runtime=shim_runtime)
+    (found,) = read_source_apps(sample_files(tmp_path, "weather"))
+    component = f"{WEATHER}.WeatherReceiver"
+    reported = world.agent().discover_broadcast_tools()[0].tools
+    app = complete_broadcast(
+        found, component, [(item.name, item.description, item.parameters) for item in reported]
+    )
+    (shim,) = build_shims([app], ShimOptions(), key())
+    world.install(shim.apk)
+    world.grant(AGENT, shim=shim.application_id)
+    world.system.faults = Faults(silent=frozenset({WEATHER}))
+    tokens: list[str] = []
+
+    def ask() -> None:
+        arguments = {"location": "Bonn"}
+        tokens.append(token_of(world.ask("currentWeather", arguments, shim=shim.application_id)))
+
+    threads = [threading.Thread(target=ask) for _ in range(12)]
+    for thread in threads:
+        thread.start()
+    for thread in threads:
+        thread.join(60)
+    assert tokens[:4] == ["busy"] * 4
+    assert "busy" not in tokens[4:]
+    world.close()

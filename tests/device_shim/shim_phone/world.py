@@ -1,0 +1,284 @@
+"""A phone with the sample apps and shims, and an agent and a host that use them."""
+
+from __future__ import annotations
+
+import base64
+import json
+import stat
+import threading
+from collections.abc import Callable, Iterator, Mapping
+from contextlib import contextmanager
+from pathlib import Path
+from typing import Any, Literal
+from xml.etree import ElementTree as ET
+
+from device_shim.phone_system.phone_system_apps import MemoryStreams, Ran, run
+from droidgate_android.apk.signing_keys import SigningKey
+from droidgate_phone.app_api.behaviour import App
+from droidgate_phone.app_api.platform import FunctionOutcome
+from droidgate_phone.app_api.values import AppFunctionError
+from droidgate_phone.apps.agent import Agent, Dialect, request_text
+from droidgate_phone.apps.registry import BEHAVIOURS
+from droidgate_phone.apps.shim_runtimes import ShimRuntime
+from droidgate_phone.boot import boot
+from droidgate_phone.clocks import Clock
+from droidgate_phone.commands import CommandCall
+from droidgate_phone.commands.registry import find_command
+from droidgate_phone.intents import ComponentName
+from droidgate_phone.sample_packages import sample_package, signing_key
+from droidgate_shim.builder.shims import build_bare_shim
+from waiting import wait_until
+
+AGENT = "dev.droidgate.sample.agent"
+CLOCK_IN = "dev.droidgate.sample.clockin"
+NOTES = "dev.droidgate.sample.notes"
+PLAIN_NOTES = "dev.droidgate.sample.notes.legacy"
+PDF_TOOL = "dev.droidgate.sample.pdftool"
+WEATHER = "dev.droidgate.sample.weather"
+SHIM = "dev.droidgate.shim.of.made"
+SHELL_SHIM = "dev.droidgate.shim"
+OVERLAY = "SYSTEM_ALERT_WINDOW"
+LENDING_FLAG = 512
+_EVENTS_SHOWN = 60
+
+Carrier = Literal["bind", "start"]
+
+
+class World:
+    """A phone, seen from outside.
+
+    Args:
+        sdk: Its release.
+        apps: Which sample apps are installed in addition to the agent.
+        behaviours: Further behaviours, by package.
+        clock: The phone's time; really passing by default.
+        shim_runtime: What shims run on.
+    """
+
+    def __init__(
+        self,
+        *apps: str,
+        sdk: str = "36.1",
+        behaviours: Mapping[str, type[App]] | None = None,
+        clock: Clock | None = None,
+        shim_runtime: ShimRuntime = "python",
+    ) -> None:
+        self.system = boot(
+            sdk,
+            behaviours={**BEHAVIOURS, **(behaviours or {})},
+            clock=clock,
+            seed=1,
+            shim_runtime=shim_runtime,
+        )
+        for name in ("agent", *apps):
+            self.install(sample_package(name).apk)
+
+    def install(self, apk: bytes) -> None:
+        """Install an app, or a new version of it."""
+        self.system.packages.install(apk)
+
+    def run(self, *words: str, stdin: bytes = b"") -> Ran:
+        """Run a command as adb's shell does."""
+        return run(self.system, *words, stdin=stdin)
+
+    def read_content(self, uri: str) -> bytes:
+        """Return what `content read` gives."""
+        streams = MemoryStreams()
+        command = find_command("content")
+        assert command is not None
+        assert command(CommandCall("content", ("read", "--uri", uri), streams, self.system)) == 0
+        return bytes(streams.output.data)
+
+    def host(self, method: str, *, shim: str = SHIM, **argument: Any) -> dict[str, Any]:
+        """Ask a shim as the host does; the answer without its version."""
+        text = json.dumps({"version": 1, **argument}).encode()
+        token = base64.urlsafe_b64encode(text).decode().rstrip("=")
+        ran = self.run(
+            "content", "call", "--uri", f"content://{shim}.host", "--method", method, "--arg", token
+        )
+        assert ran.stdout.startswith("Result: Bundle[{result="), ran
+        answer = ran.stdout.split("result=", 1)[1].rstrip("}]\n")
+        read: dict[str, Any] = json.loads(base64.urlsafe_b64decode(answer + "=" * (-len(answer) % 4)))
+        assert read.pop("version") == 1
+        return read
+
+    def grant(self, caller: str = "any-app", capability: str = "*", *, shim: str = SHIM) -> None:
+        """Grant, with the certificate that the caller is signed with."""
+        found = self.system.packages.find(caller)
+        signer = {} if found is None else {"signer": found.signers[0]}
+        answer = self.host("grant", shim=shim, caller=caller, capability=capability, **signer)
+        assert "grant" in answer, answer
+
+    def allow_screens(self, shim: str = SHIM) -> None:
+        """Let the shim draw over other apps, and so open screens."""
+        self.run("appops", "set", shim, OVERLAY, "allow")
+
+    def show_agent(self) -> None:
+        """Put the agent on the screen."""
+        self.run("am", "start", "-W", "-n", f"{AGENT}/.MainActivity")
+
+    def agent(self, package: str = AGENT, *, patience: float = 60.0) -> Agent:
+        """Return what an installed agent does."""
+        return Agent(self.system.app_context(package), patience=patience)
+
+    def ask(
+        self,
+        capability: str,
+        arguments: Mapping[str, Any],
+        *,
+        carrier: Carrier = "bind",
+        dialect: Dialect = "S0",
+        shim: str = SHIM,
+        caller: str = AGENT,
+        flags: int = 0,
+        request_id: str | None = None,
+    ) -> dict[str, Any]:
+        """Call a capability as an agent does, and return the response's inner object."""
+        component = ComponentName(shim, "dev.droidgate.shim.frontends.ToolService")
+        text = request_text(capability, arguments, dialect=dialect, request_id=request_id)
+        agent = self.agent(caller)
+        try:
+            if carrier == "bind":
+                answer = agent.call_bound(component, text, dialect=dialect, flags=flags)
+            else:
+                answer = agent.call_started(component, text, dialect=dialect, foreground=True)
+        except Exception as error:
+            # Such a failure may come once in a thousand runs, on a loaded machine: then this is all there is.
+            last = list(self.system.log.events)[-_EVENTS_SHOWN:]
+            error.add_note("\n".join(["What the phone saw last:", *map(json.dumps, last)]))
+            raise
+        read = json.loads(answer)
+        response: dict[str, Any] = read.get("mobile-mcp-response", {}).get("response", read)
+        return response
+
+    def ask_host(self, capability: str, arguments: Mapping[str, Any], **more: Any) -> dict[str, Any]:
+        """Call a capability as the host does."""
+        request = request_text(capability, arguments, dialect="S1")
+        answer = self.host("call", request=request, **more)
+        read: dict[str, Any] = json.loads(answer["response"])["mobile-mcp-response"]["response"]
+        return read
+
+    def execute(self, package: str, function: str, parameters: Mapping[str, Any]) -> FunctionOutcome:
+        """Execute an app function as an agent that may."""
+        present = threading.Event()
+        outcomes: list[FunctionOutcome] = []
+
+        def take(outcome: FunctionOutcome) -> None:
+            outcomes.append(outcome)
+            present.set()
+
+        context = self.system.app_context(AGENT)
+        given = {name: [value] for name, value in parameters.items()}
+        context.platform.execute_app_function(package, function, given, take, seconds=30)
+        assert present.wait(40)
+        return outcomes[0]
+
+    @contextmanager
+    def instrumented(self) -> Iterator[None]:
+        """Let the one shim that may, which is installed if it is missing, borrow the shell's permissions."""
+        if self.system.packages.find(SHELL_SHIM) is None:
+            self.install(build_bare_shim(key()).apk)
+        words = ("am", "instrument", "-w", f"{SHELL_SHIM}/{SHELL_SHIM}.backends.ShellIdentityInstrumentation")
+        thread = threading.Thread(target=self.run, args=words, daemon=True)
+        thread.start()
+        wait_until(self._may_borrow)
+        yield
+        self.system.force_stop(SHELL_SHIM)
+        thread.join(5)
+
+    def _may_borrow(self) -> bool:
+        try:
+            access = self.host("status", shim=SHELL_SHIM)["access"]
+        except AssertionError:
+            # Android stops the app before it runs its instrumentation.
+            return False
+        return bool(access["execute_app_functions"])
+
+    def lend_shell_identity(self, package: str) -> None:
+        """Give an app what an instrumentation of it would borrow, as a privileged app has it."""
+        found = self.system.packages.find(package)
+        assert found is not None
+        self.system.packages.permissions.adopt(found.uid)
+
+    def files_of(self, package: str) -> bytes:
+        """Return everything that an app has on disk."""
+        return b"\n".join(self._below(f"/data/data/{package}"))
+
+    def _below(self, folder: str) -> Iterator[bytes]:
+        files = self.system.files
+        for name in files.list(folder):
+            path = f"{folder}/{name}"
+            if stat.S_ISDIR(files.stat(path).mode):
+                yield from self._below(path)
+            else:
+                yield bytes(files.read(path))
+
+    def shown(self) -> dict[str, str]:
+        """Return id and text of what `uiautomator dump` shows; without ids by text."""
+        root = ET.fromstring(self.system.window.hierarchy())
+        return {
+            (node.get("resource-id") or "").rpartition("/")[2]: node.get("text") or ""
+            for node in root.iter("node")
+            if node.get("resource-id")
+        }
+
+    def texts(self) -> list[str]:
+        """Return the texts that `uiautomator dump` shows, from top to bottom."""
+        root = ET.fromstring(self.system.window.hierarchy())
+        return [node.get("text") or "" for node in root.iter("node")]
+
+    def tap(self, view_id: str) -> None:
+        """Tap the one view of this id."""
+        self._tap(lambda node: (node.get("resource-id") or "").rpartition("/")[2] == view_id)
+
+    def tap_text(self, text: str) -> None:
+        """Tap the one view that shows this text."""
+        self._tap(lambda node: node.get("text") == text)
+
+    def _tap(self, is_meant: Callable[[ET.Element], bool]) -> None:
+        """Tap with `input tap`, where `uiautomator dump` says that a view is."""
+        (node,) = filter(is_meant, ET.fromstring(self.system.window.hierarchy()).iter("node"))
+        left, top, right, bottom = (
+            int(item) for item in (node.get("bounds") or "").replace("][", ",").strip("[]").split(",")
+        )
+        self.run("input", "tap", str((left + right) // 2), str((top + bottom) // 2))
+
+    def close(self) -> None:
+        """End the phone."""
+        self.system.close()
+
+
+def outputs_of(response: Mapping[str, Any]) -> dict[str, Any]:
+    """Return the outputs of a successful response, whatever its form."""
+    assert response.get("status", "success") == "success", response
+    output = response["capability"].get("output")
+    if isinstance(output, list):
+        return {item["name"]: item["value"] for item in output}
+    return dict(output or {})
+
+
+def token_of(response: Mapping[str, Any]) -> str:
+    """Return the token of a failed response."""
+    assert response["status"] == "failure", response
+    return str(response["message"]).partition(":")[0]
+
+
+def code_of(outcome: FunctionOutcome) -> int:
+    """Return the code of a failed app function."""
+    assert isinstance(outcome, AppFunctionError), outcome
+    return outcome.code
+
+
+def sample_files(folder: Path, *names: str) -> list[str]:
+    """Write sample apps' APKs into a folder and return their paths."""
+    paths = []
+    for name in names:
+        path = folder / f"{name}.apk"
+        path.write_bytes(sample_package(name).apk)
+        paths.append(str(path))
+    return paths
+
+
+def key() -> SigningKey:
+    """Return the key of the sample apps, which signs shims too."""
+    return signing_key()

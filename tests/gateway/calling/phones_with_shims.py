@@ -1,0 +1,143 @@
+"""A virtual phone that a computer reaches, with shims for its apps, and what came over adb."""
+
+from __future__ import annotations
+
+import shutil
+import tempfile
+from collections.abc import Iterator
+from contextlib import contextmanager
+from dataclasses import dataclass
+from pathlib import Path
+
+import pytest
+
+from droidgate.calls.approvals import Approval, ApprovalRequest, Approver
+from droidgate.calls.audit_log import AuditLog
+from droidgate.calls.caller import Caller
+from droidgate.calls.pins import PinStore
+from droidgate.calls.policy import Policy
+from droidgate.devices.device import Device
+from droidgate.devices.installing import install_apks, uninstall
+from droidgate.devices.server import AdbServer, ServerAddress
+from droidgate.shims.installing import install_archive, install_shim
+from droidgate.shims.place import place_of
+from droidgate.shims.shim_facts import ShimFacts, facts_of
+from droidgate.shims.source_apps import read_source_apps
+from droidgate_android.apk.pack import pack_project
+from droidgate_android.apk.signing_keys import SigningKey, load_or_make_key, make_key
+from droidgate_phone.phone import VirtualPhone, start_phone
+from droidgate_phone.sample_apps import sample_apps_directory
+from droidgate_phone.sample_packages import sample_packages, signing_key
+from droidgate_shim.builder.shims import ShimOptions, build_bare_shim, build_shims
+from gateway.devices.test_against_virtual_phone import real_adb_server
+
+SAMPLE = "dev.droidgate.sample."
+CLOCK_IN = f"{SAMPLE}clockin"
+NOTES = f"{SAMPLE}notes"
+LEGACY = f"{NOTES}.legacy"
+PDF_TOOL = f"{SAMPLE}pdftool"
+TALLY = f"{SAMPLE}tally"
+WEATHER = f"{SAMPLE}weather"
+
+BEHIND_SHIMS = frozenset({CLOCK_IN, PDF_TOOL, TALLY})
+
+
+def allow_once(_: ApprovalRequest) -> Approval:
+    """Allow a call, as a user does who is asked."""
+    return Approval(allowed=True)
+
+
+@dataclass
+class ReachedPhone:
+    """A phone and the way to it."""
+
+    phone: VirtualPhone
+    device: Device
+    folder: Path
+
+    def replace_legacy(self, *, other_signer: bool = False, other_text: bool = False) -> None:
+        """Replace the app of legacy notes, by one of another signer, or that declares something else."""
+        project = Path(tempfile.mkdtemp(dir=self.folder)) / "app"
+        shutil.copytree(sample_apps_directory() / "notes" / "legacy", project)
+        if other_text:
+            path = project / "src/main/assets/app_functions.xml"
+            text = path.read_text(encoding="utf-8")
+            assert "Write down a new note." in text
+            path.write_text(text.replace("Write down a new note.", "Send it to me."), encoding="utf-8")
+        key = make_key() if other_signer else signing_key()
+        if other_signer:
+            uninstall(self.device, LEGACY)
+        install_apks(self.device, {"base.apk": pack_project(project, key=key, package=LEGACY)})
+
+    def restore_legacy(self) -> None:
+        """Install the app of legacy notes as it was."""
+        uninstall(self.device, LEGACY)
+        self.replace_legacy()
+
+    def caller(self, *, approver: Approver = allow_once, policy: Policy | None = None) -> Caller:
+        """Return what calls its apps, with files of its own."""
+        return Caller(
+            self.device,
+            policy=policy or Policy(),
+            pins=PinStore(self.folder),
+            audit=AuditLog(self.folder / "audit", self.folder),
+            approver=approver,
+        )
+
+    def commands(self) -> list[str]:
+        """Return the commands that came to its shell."""
+        services = [str(event["service"]) for event in self.phone.log.of_kind("service")]
+        return [text.partition(":")[2] for text in services if text.startswith("shell")]
+
+    def install_shims(self, apps: Path, key: SigningKey) -> list[ShimFacts]:
+        """Install the bare shim, which asks receivers, and one for each of the apps; return these."""
+        installed = []
+        place = place_of(self.device)
+        bare = build_bare_shim(key)
+        install_archive(place, bare.apk, bare.file_name)
+        for app in read_source_apps([str(apps)]):
+            (built,) = build_shims([app], ShimOptions(), key)
+            facts = facts_of(built, key.digest)
+            done = install_shim(place, facts, built.apk, file_name=built.file_name, any_app=None)
+            assert done.works, done.steps
+            installed.append(facts)
+        return installed
+
+
+@contextmanager
+def reached_phone(
+    folder: Path, *, sdk: str = "36.1", adb: bool = False, shell: int | None = None, shims: bool = True
+) -> Iterator[ReachedPhone]:
+    """Start a phone with the sample apps and shims that the user's own key signs."""
+    keys = (folder / ".android" / "adbkey.pub",)
+    with start_phone(sdk=sdk, server_port=0, adb_keys=keys, app_function_shell=shell) as phone:
+        assert phone.server_port is not None
+        if adb:
+            with real_adb_server(phone, folder) as server:
+                yield _prepared(phone, server, folder, shims=shims)
+        else:
+            server = AdbServer(ServerAddress(port=phone.server_port))
+            yield _prepared(phone, server, folder, shims=shims)
+
+
+@contextmanager
+def default_phone(folder: Path, *, shims: bool = True) -> Iterator[ReachedPhone]:
+    """Start such a phone, and let this process's environment name it and a home of its own."""
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setenv("DROIDGATE_HOME", str(folder / "home"))
+        with reached_phone(folder, shims=shims) as phone:
+            patch.setenv("ANDROID_ADB_SERVER_PORT", str(phone.phone.server_port))
+            yield phone
+
+
+def _prepared(phone: VirtualPhone, server: AdbServer, folder: Path, *, shims: bool) -> ReachedPhone:
+    reached = ReachedPhone(phone, Device(server, phone.serial), folder)
+    if shims:
+        apps = folder / "apps"
+        apps.mkdir()
+        for package in sample_packages():
+            if package.package not in BEHIND_SHIMS:
+                continue
+            (apps / f"{package.package}.apk").write_bytes(package.apk)
+        reached.install_shims(apps, load_or_make_key())
+    return reached

@@ -1,0 +1,188 @@
+"""Completion on the command line, as a real bash asks for it, and as zsh and fish do."""
+
+import os
+import socket
+import subprocess
+import sys
+import threading
+from pathlib import Path
+
+import pytest
+import typer
+
+from droidgate.cli import completing
+from droidgate_mappings.formats.format import load_formats
+from droidgate_phone.phone import VirtualPhone
+from gateway.cli.program_runs import Runner
+from requirements_of_tests import require
+
+PROGRAM = Path(sys.executable).with_name("droidgate")
+
+
+@pytest.fixture(autouse=True)
+def _server(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Let completion meet no adb server of this machine."""
+    with socket.socket() as free:
+        free.bind(("127.0.0.1", 0))
+        monkeypatch.setenv("ANDROID_ADB_SERVER_PORT", str(free.getsockname()[1]))
+    monkeypatch.delenv("ANDROID_SERIAL", raising=False)
+
+
+def complete(line: str, *, shell: str = "bash", instruction: str = "complete") -> list[str]:
+    """Return what typer's protocol offers for a line whose last word is incomplete."""
+    words = line.split(" ")
+    environment = {
+        "COMP_WORDS": line,
+        "COMP_CWORD": str(len(words) - 1),
+        "_TYPER_COMPLETE_ARGS": line,
+        "_TYPER_COMPLETE_FISH_ACTION": "get-args",
+    }
+    run = subprocess.run(
+        [PROGRAM],
+        env=os.environ | environment | {"_DROIDGATE_COMPLETE": f"{instruction}_{shell}"},
+        capture_output=True,
+        text=True,
+        check=False,
+        timeout=60,
+    )
+    assert run.stderr == ""
+    return [line for line in run.stdout.splitlines() if line]
+
+
+def test_formats_are_completed() -> None:
+    assert complete("droidgate inspect --from ") == list(load_formats())
+    assert complete("droidgate lint --from mo") == ["mobile-agent", "mobile-mcp"]
+    assert complete("droidgate discover --only app") == ["appfunctions"]
+
+
+def test_help_completes_commands_and_those_below_them() -> None:
+    assert complete("droidgate help conv") == ["convert"]
+    assert complete("droidgate help shim in") == ["install"]
+    assert complete("droidgate help nope ") == []
+
+
+@pytest.mark.slow
+def test_targets_are_completed_with_their_dialects() -> None:
+    assert "observed" not in complete("droidgate convert --to ")
+    assert complete("droidgate migrate --to mm") == ["mmcp"]
+    assert complete("droidgate convert --to mmcp+") == ["mmcp+1.0", "mmcp+draft", "mmcp+broadcast"]
+
+
+def test_serials_are_those_of_a_running_server(phone: VirtualPhone, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("ANDROID_ADB_SERVER_PORT", str(phone.server_port))
+    assert complete("droidgate discover --serial ") == [phone.serial]
+    assert complete("droidgate shim status --serial x") == []
+
+
+@pytest.mark.slow
+def test_shims_and_their_capabilities_are_completed(
+    droidgate: Runner, phone: VirtualPhone, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("ANDROID_ADB_SERVER_PORT", str(phone.server_port))
+    assert droidgate("shim", "install", "--from", "adb:/dev.droidgate.sample.weather").code == 0
+    (shim,) = complete("droidgate shim grant --shim dev.")
+    assert "weather" in shim
+    assert complete("droidgate shim call cur") == ["currentWeather"]
+    assert complete(f"droidgate shim grant --shim {shim} --capability cur") == ["currentWeather"]
+    assert complete("droidgate shim uninstall dev.droidgate.shim.") == [shim]
+
+
+def test_without_a_server_nothing_is_offered_and_none_is_started(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    started = tmp_path / "started"
+    program = tmp_path / "adb"
+    program.write_text(f"#!/bin/sh\ntouch {started}\n")
+    program.chmod(0o755)
+    monkeypatch.setenv("ADBUTILS_ADB_PATH", str(program))
+    for line in ("discover --serial ", "shim call ", "shim grant --shim "):
+        assert complete(f"droidgate {line}") == []
+    assert not started.exists()
+    assert subprocess.run([PROGRAM, "devices"], check=False, capture_output=True).returncode == 4
+    assert started.exists()
+
+
+def test_a_server_that_never_answers_is_not_waited_for(monkeypatch: pytest.MonkeyPatch) -> None:
+    with socket.create_server(("127.0.0.1", 0)) as silent:
+        monkeypatch.setenv("ANDROID_ADB_SERVER_PORT", str(silent.getsockname()[1]))
+        kept = []
+        thread = threading.Thread(target=lambda: kept.append(silent.accept()), daemon=True)
+        thread.start()
+        assert complete("droidgate discover --serial ") == []
+        thread.join()
+        kept[0][0].close()
+
+
+def test_a_broken_configuration_does_not_disturb(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.chdir(tmp_path)
+    Path("droidgate.toml").write_text("[\n")
+    assert complete("droidgate convert --to mob") == ["mobile-mcp"]
+
+
+@pytest.mark.slow
+def test_zsh_and_fish_get_descriptions() -> None:
+    assert complete("droidgate convert --to mob", shell="zsh") == [
+        '_arguments \'*: :(("mobile-mcp":"Mobile-MCP"))\''
+    ]
+    assert complete("droidgate convert --to mob", shell="fish") == ["mobile-mcp\tMobile-MCP"]
+
+
+BASH_LINE = "COMP_WORDS=(droidgate convert --to mob); COMP_CWORD=3"
+SCRIPTS = {
+    "bash": (
+        "",
+        f"{BASH_LINE}; _droidgate_completion droidgate; echo ${{COMPREPLY[@]}}",
+    ),
+    "fish": ("", "complete -C 'droidgate convert --to mob'"),
+    "zsh": (
+        "compdef() { : }; _arguments() { echo ${@#*:\\ :} }",
+        "words=(droidgate convert --to mob); CURRENT=4; _droidgate_completion",
+    ),
+}
+"""What each shell runs before and after its completion script; zsh gets the functions of its line editor."""
+OFFERED = {"bash": "mobile-mcp", "fish": "mobile-mcp\tMobile-MCP", "zsh": '(("mobile-mcp":"Mobile-MCP"))'}
+
+
+@pytest.mark.parametrize("shell", SCRIPTS)
+def test_a_real_shell_completes_with_the_script_that_it_gets(shell: str, tmp_path: Path) -> None:
+    program = shell if shell == "bash" else require(shell)
+    environment = os.environ | {
+        "PATH": f"{PROGRAM.parent}{os.pathsep}{os.environ['PATH']}",
+        "HOME": str(tmp_path),
+    }
+    script = subprocess.run(
+        [PROGRAM],
+        env=environment | {"_DROIDGATE_COMPLETE": f"source_{shell}"},
+        capture_output=True,
+        text=True,
+        check=True,
+    ).stdout
+    before, after = SCRIPTS[shell]
+    run = subprocess.run(
+        [program, "-c", f"{before}\n{script}\n{after}"],
+        env=environment,
+        capture_output=True,
+        text=True,
+        check=True,
+    )
+    assert run.stdout.strip() == OFFERED[shell]
+
+
+@pytest.mark.parametrize("shell", ["bash", "zsh", "fish"])
+def test_each_shell_gets_a_script_that_asks_the_program(shell: str) -> None:
+    script = complete("", shell=shell, instruction="source")
+    assert any(f"_DROIDGATE_COMPLETE=complete_{shell}" in line for line in script)
+
+
+def test_call_completes_what_the_apps_of_the_phone_declare(
+    phone: VirtualPhone, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("ANDROID_ADB_SERVER_PORT", str(phone.server_port))
+    monkeypatch.setattr(completing, "SECONDS", 60.0)
+    context = typer.Context(typer.main.get_command(typer.Typer(callback=lambda: None)))
+    context.params = {"serial": None}
+    assert completing.complete_declared(context, "clock_") == [
+        ("clock_in_today", "dev.droidgate.sample.clockin")
+    ]
+    names = [name for name, _ in completing.complete_declared(context, "createN")]
+    assert names == ["createNote"], "the end of an id, once"

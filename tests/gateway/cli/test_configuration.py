@@ -1,0 +1,296 @@
+"""Defaults from droidgate.toml, from a pyproject.toml and from the environment; none of them is trusted."""
+
+import json
+import os
+import re
+import tomllib
+from pathlib import Path
+
+import jsonschema
+import pytest
+import typer
+
+from droidgate.cli.config.config_file import MOST_BYTES, find_configuration
+from droidgate.cli.config.settings import SETTINGS, commands_of, settings_of, settings_schema
+from droidgate.cli.options import AndroidRelease
+from droidgate.cli.program import build_app
+from droidgate_mappings.model.errors import UsageError
+from droidgate_phone.system.releases import known_releases
+from gateway.cli.program_runs import Run, Runner
+from gateway.cli.samples import TIMER, write_project
+from requirements_of_tests import CHECKOUT
+
+LENIENT = TIMER.replace('required="false"', 'required="no"')
+
+
+@pytest.fixture(autouse=True)
+def _project(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    folder = tmp_path / "project" / "below"
+    folder.mkdir(parents=True)
+    (tmp_path / "project" / ".git").mkdir()
+    monkeypatch.chdir(folder)
+    monkeypatch.setenv("HOME", str(tmp_path))
+    write_project(Path("timer"))
+    Path("lenient.xml").write_text(LENIENT)
+
+
+def _error_of(run: Run) -> str:
+    assert (run.code, run.out) == (2, "")
+    first, second = run.err.splitlines()
+    assert second.startswith("hint: ")
+    return first
+
+
+@pytest.mark.parametrize(
+    ("name", "text"),
+    [
+        ("droidgate.toml", "strict = true\n"),
+        ("pyproject.toml", "[tool.droidgate]\nstrict = true\n"),
+        ("../droidgate.toml", "strict = true\n"),
+        ("../pyproject.toml", "[project]\nname = 'x'\n[tool.droidgate]\nstrict = true\n"),
+    ],
+)
+def test_a_file_in_the_working_folder_or_above_sets_a_default(
+    droidgate: Runner, name: str, text: str
+) -> None:
+    assert droidgate("inspect", "lenient.xml").code == 0
+    Path(name).write_text(text)
+    assert droidgate("inspect", "lenient.xml").code == 3
+
+
+def test_a_setting_of_one_command_holds_for_that_command(droidgate: Runner) -> None:
+    Path("droidgate.toml").write_text('[convert]\nto = "mcp"\nfail-on = "moved"\n')
+    assert "tools" in json.loads(droidgate("convert", "timer", "-o", "-").out)
+    assert droidgate("diff", "timer", "timer").code == 0
+
+
+def test_an_option_wins_over_a_variable_over_the_file_over_the_built_in_default(
+    droidgate: Runner, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    arguments = ("inspect", "lenient.xml")
+    assert droidgate(*arguments).code == 0
+    Path("droidgate.toml").write_text('from = ["mcp"]\n')
+    assert droidgate(*arguments).code == 3
+    monkeypatch.setenv("DROIDGATE_FROM", "mmcp mobile-mcp")
+    assert droidgate(*arguments).code == 0
+    assert droidgate(*arguments, "--from", "mcp").code == 3
+
+
+def test_a_variable_can_take_back_what_the_file_sets(
+    droidgate: Runner, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    Path("droidgate.toml").write_text("strict = true\n")
+    monkeypatch.setenv("DROIDGATE_STRICT", "0")
+    assert droidgate("inspect", "lenient.xml").code == 0
+
+
+@pytest.mark.parametrize(
+    ("variable", "value", "expected"),
+    [
+        ("DROIDGATE_STRICT", "maybe", "true or false"),
+        ("DROIDGATE_LINT_FAIL_ON", "fatal", "one of note, warning, error"),
+    ],
+)
+def test_a_wrong_variable_is_named(
+    droidgate: Runner, monkeypatch: pytest.MonkeyPatch, variable: str, value: str, expected: str
+) -> None:
+    monkeypatch.setenv(variable, value)
+    assert _error_of(droidgate("lint", "timer")) == f'error: {variable} is "{value}"; expected {expected}'
+
+
+def test_the_closest_file_holds_alone(droidgate: Runner) -> None:
+    Path("../droidgate.toml").write_text("strict = true\n")
+    Path("droidgate.toml").write_text("")
+    assert droidgate("inspect", "lenient.xml").code == 0
+
+
+def test_the_search_ends_at_the_root_of_a_repository_and_at_home(tmp_path: Path) -> None:
+    (tmp_path / "droidgate.toml").write_text("strict = true\n")
+    assert find_configuration().path is None
+    (tmp_path / "project" / ".git").rmdir()
+    assert find_configuration().path == tmp_path / "droidgate.toml"
+    (tmp_path / "droidgate.toml").rename(tmp_path.parent / "droidgate.toml")
+    try:
+        assert find_configuration().path is None
+    finally:
+        (tmp_path.parent / "droidgate.toml").unlink()
+
+
+def test_a_pyproject_of_others_is_left_alone(droidgate: Runner) -> None:
+    for text in ('[project]\nname = "droidgate"\n', "this is [ not TOML\n", "[tool.ruff]\nline-length = 3\n"):
+        Path("pyproject.toml").write_text(text)
+        assert droidgate("inspect", "timer").code == 0
+
+
+@pytest.mark.parametrize(
+    ("text", "error"),
+    [
+        ('strict = true\n\n[lint]\nfail-no = "note"\n', 'droidgate.toml:4: unknown setting "lint.fail-no"'),
+        ('strict = "yes"\n', 'droidgate.toml:1: strict is "yes"; expected true or false'),
+        ('\nfrom = "mmcp"\n', 'droidgate.toml:2: from is "mmcp"; expected a list of texts, such as ["mmcp"]'),
+        (
+            '[lint]\nfail-on = "fatal"\n',
+            'droidgate.toml:2: lint.fail-on is "fatal"; expected one of note, warning, error',
+        ),
+        ('[convert]\n# to\nto = "klingon"\n', "droidgate.toml:3: unknown format 'klingon'"),
+        ("lint = 3\n", "droidgate.toml:1: lint is not a table"),
+        ("strict = true\nstrict = true\n", "droidgate.toml:2: it is not TOML: Cannot overwrite a value"),
+    ],
+)
+def test_a_mistake_in_the_file_is_one_line_with_its_place(droidgate: Runner, text: str, error: str) -> None:
+    Path("droidgate.toml").write_text(text)
+    assert _error_of(droidgate("lint", "timer")) == f"error: {error}"
+
+
+def test_an_unknown_key_gets_a_suggestion(droidgate: Runner) -> None:
+    Path("../pyproject.toml").write_text('[tool.droidgate.lnt]\nfail-on = "note"\n')
+    run = droidgate("lint", "timer")
+    assert _error_of(run) == 'error: ../pyproject.toml:1: unknown setting "lnt"'
+    assert run.err.splitlines()[1].startswith("hint: did you mean lint? ")
+
+
+def test_help_and_commands_without_settings_need_no_valid_file(droidgate: Runner) -> None:
+    Path("droidgate.toml").write_text("[\n")
+    for words in (("lint", "--help"), ("help", "lint"), ("-h",)):
+        assert droidgate(*words).code == 0
+    assert droidgate("formats").code == 0
+    assert droidgate("lint", "timer").code == 2
+    assert droidgate("config", "show").code == 2
+
+
+FORBIDDEN = (
+    *("output", "out", "into", "write", "force", "key", "signer", "signed-by", "catalog", "html", "csv"),
+    *("parquet", "sarif", "keep", "keep-log", "log", "dex", "known", "cluster", "trust-scheduler", "serial"),
+    *("port", "server-port", "allow-any-app", "advertise", "agent", "capability", "args", "shim", "memory"),
+    *("deadline", "deadline-ms", "workers", "foreground", "fault", "shim-runtime", "json", "package"),
+)
+
+
+@pytest.mark.parametrize("key", FORBIDDEN)
+def test_a_file_cannot_name_files_keys_devices_or_agents_nor_raise_a_limit(key: str) -> None:
+    assert key not in {setting.key for setting in SETTINGS}
+
+
+def test_a_checked_out_folder_makes_no_command_write_or_connect(droidgate: Runner) -> None:
+    before = sorted(str(path) for path in Path("..").rglob("*"))
+    for line in ('output = "/tmp/x"', 'key = "key.pem"', 'serial = "evil:5555"', "force = true"):
+        Path("droidgate.toml").write_text(f"[convert]\n{line}\n")
+        assert droidgate("convert", "timer", "--to", "mcp", "-o", "-").code == 2
+    Path("droidgate.toml").unlink()
+    assert sorted(str(path) for path in Path("..").rglob("*")) == before
+
+
+@pytest.mark.parametrize(
+    "data",
+    [
+        b"a = " + b"[" * 60_000,
+        b"a" + b".a" * 30_000 + b" = 1",
+        b"a = " + b"1" * 60_000,
+        b"a = '''\n" + b"a\n" * 30_000,
+        b"\xff\xfe",
+        b"strict = true\n" + b"#" * MOST_BYTES,
+        b"[lint]\n" + b"\n".join(b'"fail-on%d" = 1' % number for number in range(3000)),
+        b'"\\u001b[2J" = 1\n',
+        b'"' + b"x" * 60_000 + b'" = 1',
+    ],
+    ids=["nested", "dotted", "digits", "open", "bytes", "large", "keys", "escape", "long"],
+)
+def test_a_hostile_file_is_one_error_of_usual_length(droidgate: Runner, data: bytes) -> None:
+    Path("droidgate.toml").write_bytes(data)
+    error = _error_of(droidgate("lint", "timer"))
+    assert error.startswith("error: droidgate.toml")
+    assert len(error) < 300
+    assert error.isprintable()
+
+
+def test_a_key_of_very_many_parts_is_refused_with_its_line(droidgate: Runner) -> None:
+    Path("droidgate.toml").write_text("[lint]\n" + "a." * 30_000 + "a = 1\n")
+    error = _error_of(droidgate("lint", "timer"))
+    assert error == "error: droidgate.toml:2: it is not TOML: More than 500 dots in a line"
+
+
+def test_a_pipe_in_the_place_of_the_file_is_not_waited_for(droidgate: Runner) -> None:
+    os.mkfifo("droidgate.toml")
+    assert _error_of(droidgate("lint", "timer")) == "error: droidgate.toml: it is not a regular file"
+
+
+def test_a_working_folder_that_is_gone_has_no_file(droidgate: Runner, tmp_path: Path) -> None:
+    source = Path("timer").absolute()
+    (tmp_path / "gone").mkdir()
+    os.chdir(tmp_path / "gone")
+    (tmp_path / "gone").rmdir()
+    assert droidgate("lint", source).code == 0
+
+
+def test_config_show_names_each_value_and_its_origin(
+    droidgate: Runner, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    Path("../droidgate.toml").write_text('strict = true\n[lint]\nfail-on = "warning"\n')
+    monkeypatch.setenv("DROIDGATE_LINT_FAIL_ON", "note")
+    run = droidgate("config", "show", "--json")
+    document = json.loads(run.out)
+    schema = json.loads(droidgate("config", "show", "--json-schema").out)
+    jsonschema.Draft202012Validator(schema).validate(document)
+    shown = {item["name"]: (item["value"], item["origin"], item["line"]) for item in document["settings"]}
+    assert document["file"] == "../droidgate.toml"
+    assert shown["strict"] == (True, "file", 1)
+    assert shown["lint.fail-on"] == ("note", "environment", None)
+    assert shown["diff.fail-on"] == (None, "default", None)
+    assert shown["phone.start.sdk"] == ("36.1", "default", None)
+    page = droidgate("config", "show").out
+    assert "../droidgate.toml:1" in page
+    assert "DROIDGATE_LINT_FAIL_ON" in page
+    assert page.endswith("\n../droidgate.toml; 2 of 18 settings set\n")
+
+
+def test_each_setting_is_an_option_and_takes_what_the_option_takes() -> None:
+    commands = dict(commands_of(typer.main.get_command(build_app())))
+    bound = {
+        (setting.name, parameter.is_flag, parameter.multiple)
+        for path, command in commands.items()
+        for setting in settings_of(path)
+        for parameter in command.params
+        if f"--{setting.key}" in parameter.opts
+    }
+    assert bound == {
+        (setting.name, setting.kind == "flag", setting.kind == "formats") for setting in SETTINGS
+    }
+
+
+@pytest.mark.parametrize("setting", [item for item in SETTINGS if item.choices], ids=lambda item: item.name)
+def test_the_choices_of_a_setting_are_those_of_its_option(droidgate: Runner, setting: object) -> None:
+    command, key, choices = (getattr(setting, name) for name in ("command", "key", "choices"))
+    error = _error_of(droidgate(*command.split(), f"--{key}", "fatal"))
+    assert error.partition("'fatal' is not one of ")[2] == ", ".join(map(repr, choices))
+
+
+def test_the_releases_that_can_be_set_are_those_that_the_virtual_phone_has() -> None:
+    assert tuple(release.value for release in AndroidRelease) == known_releases()
+
+
+def test_the_published_schema_accepts_what_is_read_and_nothing_else() -> None:
+    schema = settings_schema()
+    jsonschema.Draft202012Validator.check_schema(schema)
+    validator = jsonschema.Draft202012Validator(schema)
+    for text, is_valid in (
+        ('strict = true\nfrom = ["mmcp"]\n[shim.build]\nfail-on = "dropped"\n', True),
+        ("[phone.start]\nsdk = '34'\n", True),
+        ("[phone.start]\nsdk = 34\n", False),
+        ("[shim.build]\nkey = 'k'\n", False),
+        ("[lint]\nfail-on = 'moved'\n", False),
+    ):
+        Path("droidgate.toml").write_text(text)
+        assert validator.is_valid(tomllib.loads(text)) is is_valid
+        if is_valid:
+            assert find_configuration().values
+        else:
+            with pytest.raises(UsageError):
+                find_configuration()
+
+
+def test_the_example_of_the_docs_is_read() -> None:
+    page = (CHECKOUT / "docs" / "reference" / "configuration.md").read_text()
+    (block,) = re.findall(r"^```toml\n(.*?)^```", page, re.DOTALL | re.MULTILINE)
+    Path("droidgate.toml").write_text(block)
+    assert find_configuration().values["lint.fail-on"] == "warning"
+    assert jsonschema.Draft202012Validator(settings_schema()).is_valid(tomllib.loads(block))

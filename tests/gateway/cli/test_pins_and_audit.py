@@ -1,0 +1,202 @@
+"""`droidgate pins` and `droidgate audit`: approvals and the log of calls, by the commands."""
+
+from __future__ import annotations
+
+import secrets
+from datetime import datetime, tzinfo
+from pathlib import Path
+
+import pytest
+
+from conftest import Golden
+from droidgate.calls import audit_log, pins
+from droidgate.calls.audit_log import AuditLog, file_of
+from droidgate.calls.declared import declared_capabilities
+from droidgate.calls.phones import open_device
+from droidgate.calls.pins import PinStore
+from droidgate.calls.policy import Decision
+from droidgate.calls.subjects import find_capability, pin_of
+from droidgate_phone.phone import VirtualPhone
+from gateway.calling.log_writers import ALLOWED, SUBJECT, write_calls
+from gateway.cli.program_runs import Runner, run_on_terminal
+from gateway.cli.test_terminal_pages import check_page
+
+NOTES = "dev.droidgate.sample.notes"
+CREATE = f"{NOTES}/{NOTES}.NotesService#createNote"
+
+
+@pytest.fixture(autouse=True)
+def home(tmp_path: Path, phone: VirtualPhone, monkeypatch: pytest.MonkeyPatch) -> Path:
+    """Return a home folder without approvals and calls."""
+    monkeypatch.setenv("DROIDGATE_HOME", str(tmp_path))
+    monkeypatch.setenv("ANDROID_ADB_SERVER_PORT", str(phone.server_port))
+    return tmp_path
+
+
+def keep_changed_approval(capability: str) -> None:
+    """Approve a capability of the notes app as if it had been declared otherwise."""
+    declared = declared_capabilities(open_device().caller.targets)
+    item = next(item for item in declared if item.name == f"{NOTES}/{capability}")
+    assert item.pin is not None
+    earlier = item.provider.model_copy(
+        update={
+            "capabilities": (
+                find_capability(item.provider, capability).model_copy(update={"description": "Harmless"}),
+            )
+        }
+    )
+    pin = pin_of(earlier, capability, user=0, signer=item.pin.signer)
+    PinStore().approve(pin, earlier)
+
+
+def test_an_approval_is_made_listed_compared_and_removed(droidgate: Runner) -> None:
+    assert droidgate.document("pins", "list")["pins"] == []
+    made = droidgate.document("pins", "approve", CREATE, "--yes")
+    assert [entry["capability"] for entry in made["approved"]] == [f"{NOTES}.NotesService#createNote"]
+    assert made["refused"] == made["unchanged"] == []
+    again = droidgate.document("pins", "approve", CREATE)
+    assert (again["approved"], again["unchanged"]) == ([], made["approved"])
+    assert droidgate.document("pins", "list")["pins"] == made["approved"]
+    [difference] = droidgate.document("pins", "diff")["pins"]
+    assert difference["state"] == "unchanged"
+    assert droidgate.document("pins", "remove", f"{NOTES}/*")["removed"] == made["approved"]
+    assert droidgate.document("pins", "list")["pins"] == []
+
+
+def test_a_changed_declaration_is_shown_before_it_is_approved_again(droidgate: Runner) -> None:
+    keep_changed_approval(f"{NOTES}.NotesService#createNote")
+    [difference] = droidgate.document("pins", "diff")["pins"]
+    assert difference["state"] == "changed"
+    shown = droidgate("pins", "diff").out
+    assert "text-only: text-changed: the description changed\n    was: Harmless\n    is: Write a new" in shown
+    run = droidgate("pins", "approve", CREATE, "--yes")
+    assert f"{CREATE}  appfunctions: changed since it was approved" in run.out
+    assert "the description changed" in run.out
+    assert droidgate.document("pins", "diff")["pins"][0]["state"] == "unchanged"
+
+
+def test_nothing_is_approved_where_nobody_can_be_asked(droidgate: Runner) -> None:
+    run = droidgate("pins", "approve", CREATE)
+    assert run.code == 2
+    assert "takes: title: string" in run.out
+    assert "run it again with --yes" in run.err
+    assert PinStore().list() == ()
+
+
+@pytest.mark.parametrize(("answer", "approved"), [(b"y\n", 1), (b"n\n", 0), (b"\n", 0)])
+def test_a_terminal_is_asked(answer: bytes, approved: int, phone: VirtualPhone, home: Path) -> None:
+    shown = run_on_terminal(
+        "pins",
+        "approve",
+        CREATE,
+        typed=answer,
+        DROIDGATE_HOME=str(home),
+        ANDROID_ADB_SERVER_PORT=str(phone.server_port),
+    )
+    assert "Approve 1 capability? [y/N]" in shown
+    assert len(PinStore().list()) == approved
+
+
+def test_a_name_that_means_nothing_gets_a_suggestion(droidgate: Runner) -> None:
+    run = droidgate("pins", "approve", "creatNote")
+    assert (run.code, run.out) == (2, "")
+    assert (
+        "error: no capability matches 'creatNote'\nhint: did you mean 'dev.droidgate.sample.notes" in run.err
+    )
+    assert "no capability is approved" in droidgate("pins", "remove", "x").err
+
+
+def test_a_damaged_file_of_pins_ends_every_command_with_one_error(droidgate: Runner) -> None:
+    store = PinStore()
+    store.folder.mkdir(parents=True)
+    store.path.write_text("{", encoding="utf-8")
+    for command in (("list",), ("diff",), ("approve", CREATE, "--yes"), ("remove", "*")):
+        run = droidgate("pins", *command)
+        assert (run.code, run.out) == (3, "")
+        assert "the file of pins is damaged" in run.err
+
+
+def test_calls_are_shown_and_the_chain_is_verified(droidgate: Runner) -> None:
+    assert droidgate("audit", "show").out == "no call is in the log\n"
+    assert droidgate("audit", "verify").out == "the log is empty\n"
+    log = AuditLog()
+    write_calls(log, 3)
+    log.start(SUBJECT, pin=None, arguments={}, decision=Decision("deny", "rule 1", "no"))
+    calls = droidgate.document("audit", "show")["calls"]
+    assert [(call["decision"], call["result"]) for call in calls] == [*[("allow", "ok")] * 3, ("deny", None)]
+    assert len(droidgate.document("audit", "show", "--last", "2")["calls"]) == 2
+    assert droidgate.document("audit", "show", "com.other/*")["calls"] == []
+    verified = droidgate.document("audit", "verify")
+    assert (verified["records"], verified["broken"]) == (7, None)
+    assert droidgate("audit", "verify", "--expect", str(verified["digest"])).code == 0
+    assert droidgate("audit", "verify", "--expect", "0" * 63).code == 1
+
+
+def test_calls_are_found_by_their_arguments_which_are_in_no_file(droidgate: Runner, home: Path) -> None:
+    log = AuditLog()
+    for number in (1, 2, 1):
+        log.start(SUBJECT, pin=None, arguments={"title": "canary", "number": number}, decision=ALLOWED)
+    text = '{"number": 1, "title": "canary"}'
+    calls = droidgate.document("audit", "show", "--args", text)["calls"]
+    assert len(calls) == 2
+    assert len({call["arguments"] for call in calls}) == 2
+    assert droidgate.document("audit", "show", "--args", text, "--last", "1")["calls"] == calls[1:]
+    assert droidgate("audit", "show", "--args", '{"title": "canary"}').out == "no such call is in the log\n"
+    assert (droidgate("audit", "show", "--args", "[]").code) == 2
+    assert not [path for path in home.rglob("*") if path.is_file() and b"canary" in path.read_bytes()]
+
+
+def test_a_broken_chain_ends_with_code_one_and_its_place(droidgate: Runner, tmp_path: Path) -> None:
+    log = AuditLog()
+    write_calls(log, 3)
+    path = file_of(log.folder, 1)
+    lines = path.read_bytes().splitlines(keepends=True)
+    path.write_bytes(b"".join([*lines[:2], *lines[3:]]))
+    run = droidgate("audit", "verify")
+    assert run.code == 1
+    assert run.out.startswith(f"{path}:3: removed: record 3 is missing before record 4\n")
+    assert droidgate.document("audit", "verify", code=1)["broken"] == {
+        "kind": "removed",
+        "place": f"{path}:3",
+        "message": "record 3 is missing before record 4",
+    }
+    missing = droidgate("audit", "verify", "--folder", tmp_path / "none")
+    assert (missing.code, missing.out) == (3, "")
+
+
+def test_a_record_with_other_fields_is_an_error_of_show(droidgate: Runner) -> None:
+    log = AuditLog()
+    log._append("start", {"call": "x"})
+    run = droidgate("audit", "show")
+    assert (run.code, run.out) == (3, "")
+    assert "a record of the log has other fields" in run.err
+
+
+def test_texts_of_phones_are_safe_on_a_terminal(droidgate: Runner) -> None:
+    values = {name: getattr(SUBJECT, name) for name in SUBJECT.__slots__}
+    hostile = type(SUBJECT)(**{**values, "capability": "\x1b[2Ja\u202eb", "client": "\x07"})
+    AuditLog().start(hostile, pin=None, arguments={}, decision=ALLOWED)
+    shown = droidgate("audit", "show").out
+    assert "\\x1b[2Ja\\u202eb" in shown
+    assert not {"\x1b", "\u202e", "\x07"} & set(shown)
+
+
+class Noon(datetime):
+    """A clock that stands still."""
+
+    @classmethod
+    def now(cls, tz: tzinfo | None = None) -> Noon:
+        return cls(2026, 11, 22, 12, tzinfo=tz)
+
+
+@pytest.mark.parametrize("name", ["pins-list", "pins-diff", "pins-approve", "audit-show", "audit-verify"])
+def test_a_page_fits_each_width(name: str, golden: Golden, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(pins, "datetime", Noon)
+    monkeypatch.setattr(audit_log, "datetime", Noon)
+    monkeypatch.setattr(secrets, "token_hex", lambda size: "c" * 2 * size)
+    monkeypatch.setattr(secrets, "token_bytes", lambda size: b"k" * size)
+    keep_changed_approval(f"{NOTES}.NotesService#createNote")
+    write_calls(AuditLog(), 2)
+    AuditLog().start(SUBJECT, pin=None, arguments={}, decision=Decision("deny", "rule 1", "no"))
+    arguments = (*name.split("-"), *(["*createNote"] if name == "pins-approve" else []))
+    check_page(name, arguments, golden, monkeypatch)

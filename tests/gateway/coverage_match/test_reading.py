@@ -1,0 +1,185 @@
+import errno
+import itertools
+import random
+import time
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from droidgate.coverage.match import reading, reading_process, words
+from droidgate.coverage.match.features import CapabilityText, declared_text, features_of, parts_of
+from droidgate.coverage.match.grouping import match_capabilities
+from droidgate.coverage.match.reading_process import ReadingProcess
+from droidgate.coverage.match.scoring import Scorer
+from droidgate.coverage.match.words import Vocabulary
+from gateway.coverage_match.labelled_pairs import capability_text, labelled_pairs
+from gateway.synthetic_ecosystem.names import Names
+
+
+def _made(count: int) -> Iterator[CapabilityText]:
+    names = Names(seed=3)
+    for number in range(count):
+        made = names.capability()
+        shape = ", ".join(f"{parameter.name}:{parameter.kind}" for parameter in made.parameters)
+        yield CapabilityText(
+            f"k{number:06}", f"com.app{number // 8}", "mmcp", made.snake_name, made.description, shape
+        )
+
+
+@pytest.fixture
+def small_batches(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Have all batches but the first two go to the second process."""
+    monkeypatch.setattr(reading, "MANY_TEXTS", 100)
+    monkeypatch.setattr(reading, "_AT_ONCE", 50)
+    monkeypatch.setattr(reading, "_AHEAD", 1_000)
+
+
+@pytest.fixture
+def taken(monkeypatch: pytest.MonkeyPatch) -> list[bool]:
+    """Return a list: for each batch given to a second process, whether that process read it."""
+    reported: list[bool] = []
+    take = ReadingProcess.take
+
+    def watched(self: ReadingProcess) -> Any:
+        answer = take(self)
+        reported.append(answer[1] is not None)
+        return answer
+
+    monkeypatch.setattr(ReadingProcess, "take", watched)
+    return reported
+
+
+@pytest.mark.slow
+@pytest.mark.usefixtures("small_batches")
+def test_two_processes_come_to_what_one_comes_to(taken: list[bool]) -> None:
+    item = match_capabilities(_made(3_000), processes=1)
+    assert taken == []
+    assert match_capabilities(_made(3_000), processes=2) == item
+    assert taken == [True] * 57
+
+
+@pytest.mark.usefixtures("small_batches")
+def test_the_second_process_knows_the_further_words_too(taken: list[bool]) -> None:
+    texts = [*_made(1_000), CapabilityText("k1", "com.x", "mmcp", "create_pestilo")]
+    vocabulary = Vocabulary()
+    more = {word: "note" for text in texts for word in vocabulary.unknown_in(text.name)[:1]}
+    text = match_capabilities(texts, more_words=more, processes=1)
+    assert match_capabilities(texts, more_words=more, processes=2) == text
+    assert text != match_capabilities(texts, processes=1)
+    assert all(taken)
+
+
+@pytest.mark.slow
+@pytest.mark.usefixtures("small_batches")
+def test_what_a_second_process_that_dies_has_not_read_is_read_here(
+    monkeypatch: pytest.MonkeyPatch, taken: list[bool]
+) -> None:
+    give, given = ReadingProcess.give, itertools.count()
+
+    def kill_at_the_third(self: ReadingProcess, first: int, batch: list[str]) -> None:
+        if next(given) == 2:
+            while not (self._folder / f"{self.batches[1][0]}.read").exists():
+                time.sleep(0.01)
+            self._process.kill()
+            self._process.wait()
+        give(self, first, batch)
+
+    item = match_capabilities(_made(3_000), processes=1)
+    monkeypatch.setattr(ReadingProcess, "give", kill_at_the_third)
+    assert match_capabilities(_made(3_000), processes=2) == item
+    assert taken == [True, True, False]
+
+
+@pytest.mark.usefixtures("small_batches")
+@pytest.mark.parametrize(("failing", "expected"), [(0, []), (1, [False])])
+def test_what_does_not_fit_on_the_disk_is_read_here(
+    monkeypatch: pytest.MonkeyPatch, taken: list[bool], failing: int, expected: list[bool]
+) -> None:
+    """The words are written first, then the batches."""
+    write, written = reading_process._write, itertools.count()
+
+    def fill_up(path: Path, value: Any) -> None:
+        if next(written) == failing:
+            raise OSError(errno.ENOSPC, "No space left on device")
+        write(path, value)
+
+    item = match_capabilities(_made(3_000), processes=1)
+    monkeypatch.setattr(reading_process, "_write", fill_up)
+    assert match_capabilities(_made(3_000), processes=2) == item
+    assert taken == expected
+
+
+@pytest.mark.usefixtures("small_batches", "taken")
+def test_where_no_process_can_be_started_all_is_read_here(monkeypatch: pytest.MonkeyPatch) -> None:
+    def refuse(*_: Any, **__: Any) -> None:
+        raise OSError(errno.EAGAIN, "Resource temporarily unavailable")
+
+    item = match_capabilities(_made(1_000), processes=1)
+    monkeypatch.setattr("subprocess.Popen", refuse)
+    assert match_capabilities(_made(1_000), processes=2) == item
+
+
+@pytest.mark.usefixtures("small_batches")
+def test_nothing_is_left_of_a_second_process_when_the_source_fails(monkeypatch: pytest.MonkeyPatch) -> None:
+    started: list[ReadingProcess] = []
+
+    class Watched(ReadingProcess):
+        def __init__(self, *arguments: Any) -> None:
+            super().__init__(*arguments)
+            started.append(self)
+
+    def broken() -> Iterator[CapabilityText]:
+        yield from _made(1_000)
+        raise LookupError
+
+    monkeypatch.setattr(reading, "ReadingProcess", Watched)
+    with pytest.raises(LookupError):
+        match_capabilities(broken(), processes=2)
+    (process,) = started
+    assert process._process.returncode is not None
+    assert not process._folder.exists()
+
+
+def test_few_texts_start_no_process(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("subprocess.Popen", None)
+    assert match_capabilities(_made(200), processes=2).capabilities == 200
+
+
+def test_capabilities_are_read_by_their_keys_each_once() -> None:
+    texts = list(_made(300))
+    mixed = [*texts, *texts[:40]]
+    random.Random(2).shuffle(mixed)
+    kept, other = reading.read_capabilities(texts), reading.read_capabilities(mixed)
+    assert kept.keys == other.keys == [item.key for item in texts]
+    assert kept.text_of == other.text_of
+    assert [item.text for item in kept.features] == [item.text for item in other.features]
+    assert kept.names == other.names
+
+
+def test_words_are_forgotten_before_they_fill_the_memory(monkeypatch: pytest.MonkeyPatch) -> None:
+    texts = [declared_text(item) for item in _made(300)]
+    vocabulary = Vocabulary()
+    expected = [parts_of(text, vocabulary) for text in texts]
+    assert len(vocabulary._known) > 20
+    monkeypatch.setattr(words, "MOST_KEPT", 20)
+    forgetful = Vocabulary()
+    assert [parts_of(text, forgetful) for text in texts] == expected
+    assert max(len(forgetful._known), len(forgetful._parts), len(forgetful.roles)) <= 20
+
+
+def test_the_order_in_which_rarities_are_added_changes_no_sum() -> None:
+    """A set yields its words in an order that differs from run to run."""
+    sides = [side for pair in labelled_pairs("tune") for side in (pair.left, pair.right)]
+    vocabulary = Vocabulary()
+    features = [features_of(declared_text(capability_text(side)), vocabulary) for side in sides]
+    scorer = Scorer(features)
+    rarities = [
+        scorer.rarity(term) for term in sorted({term for feature in features for term in feature.terms})
+    ]
+    sums = set()
+    for seed in range(50):
+        random.Random(seed).shuffle(rarities)
+        sums.add(sum(rarities))
+    assert len(sums) == 1

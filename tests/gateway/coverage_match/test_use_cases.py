@@ -1,0 +1,99 @@
+from typing import Any
+
+import pytest
+
+from droidgate.coverage.match.features import CapabilityText
+from droidgate.coverage.match.use_cases import UseCases
+from droidgate_mappings.tables.taxonomy import load_taxonomy
+from gateway.coverage_match.labelled_pairs import (
+    HALVES,
+    OTHER_AUTHOR,
+    capability_text,
+    read_lines,
+    row_of_use_cases,
+)
+from gateway.coverage_match.test_matching import DOCUMENT
+
+
+def _labelled(*halves: str) -> list[dict[str, Any]]:
+    return [line for line in read_lines("use_cases") if line["half"] in halves]
+
+
+def _answers(*halves: str) -> list[tuple[set[str], set[str]]]:
+    """Return the use cases told, and those meant, of each capability."""
+    use_cases = UseCases()
+    return [
+        (
+            {item.use_case for item in use_cases.served_by(capability_text(labelled["capability"]))},
+            set(labelled["use_cases"]),
+        )
+        for labelled in _labelled(*halves)
+    ]
+
+
+def test_the_labels_are_use_cases_of_the_taxonomy_and_cover_every_app_type() -> None:
+    known = {item.id for item in load_taxonomy().use_cases()}
+    for half in HALVES:
+        labels = {label for line in _labelled(half) for label in line["use_cases"]}
+        assert labels <= known
+        assert {label.partition(".")[0] for label in labels} == {
+            item.id for item in load_taxonomy().app_types
+        }
+        assert sum(not line["use_cases"] for line in _labelled(half)) >= 4
+
+
+@pytest.mark.parametrize("half", HALVES)
+def test_the_document_says_how_well_use_cases_are_assigned(half: str) -> None:
+    line = row_of_use_cases(half, _answers(half))
+    assert line in DOCUMENT.read_text(encoding="utf-8").splitlines()
+
+
+@pytest.mark.parametrize("app_type", [item.id for item in load_taxonomy().app_types])
+def test_the_document_says_how_well_each_part_is_assigned(app_type: str) -> None:
+    answers = _answers(*(half for half in HALVES if half.endswith(OTHER_AUTHOR)))
+    of_type = [
+        tuple({item for item in ids if item.startswith(f"{app_type}.")} for ids in pair) for pair in answers
+    ]
+    assert (
+        row_of_use_cases(app_type, ((reported, meant) for reported, meant in of_type))
+        in DOCUMENT.read_text(encoding="utf-8").splitlines()
+    )
+
+
+def test_a_use_case_comes_with_its_reason() -> None:
+    (served,) = UseCases().served_by(CapabilityText("k", "p", "mmcp", "notiz_anlegen"))
+    assert (served.use_case, served.action, served.object) == ("notes.create", "create", "note")
+    assert 0.45 <= served.score <= 1
+
+
+def test_one_capability_may_serve_several_use_cases() -> None:
+    capability = CapabilityText("k", "p", "mmcp", "crop_photo", "Cuts a photo.")
+    assert {item.use_case for item in UseCases().served_by(capability)} >= {"creativity.edit", "media.edit"}
+
+
+def test_what_the_guideline_does_not_name_serves_none() -> None:
+    for name in ("get_balance", "current_weather", "xyzzy"):
+        assert UseCases().served_by(CapabilityText("k", "p", "mmcp", name)) == ()
+
+
+@pytest.mark.parametrize(
+    ("name", "description", "use_cases"),
+    [
+        # Seen with a score of 1: a table in a restaurant, and a trip by plane.
+        ("cancel.booking", "Cancels a booking of a flight.", set()),
+        ("reserve_book", "Reserves a book at the library.", set()),
+        ("add_to_plan", "Put a recipe on the weekly plan", {"food.recipes"}),
+        ("set_new_name", "Gives it a new name.", set()),
+        ("draw_card", "Draws a card from the deck.", set()),
+        ("order_shelves", "Sorts the shelves by weight.", set()),
+        # A booking is one of a table where a restaurant is spoken of.
+        ("cancel.booking", "Cancels a booking of a table.", {"food.reserve"}),
+        ("check_off", "Mark an item as done", {"tasks.manage"}),
+        ("stock.adjust", "Corrects how many there are.", {"shopping.manage"}),
+    ],
+)
+def test_words_that_only_look_like_another_one_say_no_use_case(
+    name: str, description: str, use_cases: set[str]
+) -> None:
+    served = UseCases().served_by(CapabilityText("k", "p", "mmcp", name, description))
+    assert {item.use_case for item in served} == use_cases

@@ -1,0 +1,572 @@
+"""The same inputs give the same catalog, however they are scanned and however often the scan was ended."""
+
+import csv
+import importlib.util
+import itertools
+import json
+import os
+import random
+import re
+import shutil
+import signal
+import subprocess
+import sys
+import time
+import warnings
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from droidgate.cli import run
+from droidgate.coverage.cluster import Cluster
+from droidgate.sources.catalogs.catalog import Catalog, query
+from droidgate.sources.catalogs.names import LOG_FILE
+from droidgate.sources.catalogs.rows import TABLES
+from droidgate_mappings.model.errors import InputError, UsageError
+from droidgate_phone.sample_packages import filler_package
+from gateway.coverage_scan.catalogs import SAMPLES, ask, rows_of, scan_into
+from gateway.coverage_scan.hostile_work import SLOW
+from requirements_of_tests import CHECKOUT
+
+SCAN = (
+    "import sys; from coverage_scan.catalogs import scan_into; from coverage_scan.hostile_work import SLOW; "
+    "from pathlib import Path; scan_into(Path(sys.argv[1]), sys.argv[2], work=SLOW, workers=2)"
+)
+
+
+@pytest.fixture
+def cluster() -> Iterator[Any]:
+    distributed = pytest.importorskip("distributed")
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore")
+        with distributed.LocalCluster(
+            n_workers=2, threads_per_worker=1, dashboard_address=None, silence_logs=50
+        ) as started:
+            yield started
+
+
+@pytest.mark.slow
+def test_one_process_and_two_give_the_same_catalog(apps: Path, catalog: Catalog, tmp_path: Path) -> None:
+    two = scan_into(tmp_path / "two", apps, workers=2).catalog
+    assert rows_of(two) == rows_of(catalog)
+    assert two.rows == {name: len(rows) for name, rows in rows_of(two).items()}
+
+
+@pytest.mark.slow
+@pytest.mark.filterwarnings("ignore")
+def test_a_cluster_gives_the_same_catalog_and_a_worker_that_dies_loses_nothing(
+    apps: Path, catalog: Catalog, cluster: Any, tmp_path: Path
+) -> None:
+    class Ending:
+        """Ends a worker of the cluster after some results."""
+
+        def __init__(self) -> None:
+            self.left = 5
+
+        def begin(self, total: int, done: int) -> None:
+            del total, done
+
+        def finish(self) -> None:
+            pass
+
+        def advance(self, outcome: str) -> None:
+            del outcome
+            self.left -= 1
+            if self.left == 0:
+                os.kill(next(iter(cluster.workers.values())).pid, signal.SIGKILL)
+
+    watcher = Ending()
+    result = scan_into(
+        tmp_path / "clustered",
+        apps,
+        make_executor=lambda settings: Cluster(cluster.scheduler_address, settings, chunk=2),
+        watcher=watcher,
+    )
+    assert watcher.left < 0
+    assert rows_of(result.catalog) == rows_of(catalog)
+
+
+def test_a_cluster_that_is_not_there_is_one_error(apps: Path, tmp_path: Path, monkeypatch: Any) -> None:
+    monkeypatch.setattr("droidgate.coverage.cluster._CONNECT", 1)
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore")
+        with pytest.raises(InputError, match="the cluster cannot be reached"):
+            scan_into(
+                tmp_path / "c", apps, make_executor=lambda settings: Cluster("tcp://127.0.0.1:1", settings)
+            )
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("seed", range(3))
+def test_a_scan_that_was_killed_goes_on_to_the_same_catalog(
+    seed: int, apps: Path, catalog: Catalog, tmp_path: Path
+) -> None:
+    folder, chance = tmp_path / "resumed", random.Random(seed)
+    environment = os.environ | {"PYTHONPATH": os.pathsep.join(item for item in sys.path if item)}
+    lines = 0
+    for _ in range(2):
+        process = subprocess.Popen([sys.executable, "-c", SCAN, folder, apps], env=environment)
+        expected = lines + chance.randint(2, 8)
+        while process.poll() is None and (lines := _lines_in(folder)) < expected:
+            time.sleep(0.005)
+        process.kill()
+        process.wait()
+    assert lines > 1
+    with (folder / LOG_FILE).open("ab") as log:
+        log.write(b'{"source":"apps/filler0')
+    result = scan_into(folder, apps, work=SLOW)
+    assert result.resumed > 0
+    assert rows_of(result.catalog) == rows_of(catalog)
+    assert not (folder / LOG_FILE).exists()
+
+
+def _lines_in(folder: Path) -> int:
+    try:
+        return (folder / LOG_FILE).read_bytes().count(b"\n")
+    except FileNotFoundError:
+        return 0
+
+
+def unfinished(folder: Path, apps: Path) -> Path:
+    """Leave the log of a scan that has ended without a catalog."""
+    scan_into(folder, apps, keeps_log=True)
+    log = (folder / LOG_FILE).read_bytes()
+    shutil.rmtree(folder)
+    folder.mkdir()
+    (folder / LOG_FILE).write_bytes(log)
+    return folder / LOG_FILE
+
+
+@pytest.mark.slow
+def test_only_files_that_have_not_changed_since_are_resumed(apps: Path, tmp_path: Path) -> None:
+    mine = shutil.copytree(apps, tmp_path / "apps")
+    log = unfinished(tmp_path / "c", mine)
+    assert log.exists()
+    (mine / "filler002.apk").write_bytes(filler_package(44))
+    (mine / "filler003.apk").unlink()
+    result = scan_into(tmp_path / "c", mine)
+    assert result.resumed == 18 + SAMPLES
+    assert rows_of(result.catalog) == rows_of(scan_into(tmp_path / "anew", mine).catalog)
+
+
+@pytest.mark.slow
+def test_any_torn_log_is_gone_on_from(apps: Path, catalog: Catalog, tmp_path: Path) -> None:
+    log = unfinished(tmp_path / "c", apps)
+    whole = log.read_bytes()
+    for length in (0, 10, whole.index(b"\n") + 1, len(whole) // 2, len(whole) - 1):
+        log.write_bytes(whole[:length])
+        result = scan_into(tmp_path / "c", apps, keeps_log=True)
+        assert rows_of(result.catalog) == rows_of(catalog), length
+        (tmp_path / "c" / "catalog.json").unlink()
+
+
+def test_an_unfinished_scan_with_other_settings_is_not_gone_on_with(apps: Path, tmp_path: Path) -> None:
+    unfinished(tmp_path / "c", apps)
+    with pytest.raises(UsageError, match="other settings") as raised:
+        scan_into(tmp_path / "c", apps, deadline=7.0)
+    assert raised.value.hint is not None
+    assert "delete scan.jsonl" in raised.value.hint
+
+
+@pytest.mark.slow
+def test_a_second_scan_reads_only_what_is_new(apps: Path, tmp_path: Path) -> None:
+    mine = shutil.copytree(apps, tmp_path / "apps")
+    scan_into(tmp_path / "c", mine)
+    (mine / "new.apk").write_bytes(filler_package(52))
+    (mine / "filler004.apk").unlink()
+    again = scan_into(tmp_path / "c", mine)
+    assert again.known == 19 + SAMPLES
+    assert rows_of(again.catalog) == rows_of(scan_into(tmp_path / "anew", mine).catalog)
+    with_earlier = scan_into(tmp_path / "third", mine, earlier=[str(tmp_path / "c")])
+    assert with_earlier.known == 20 + SAMPLES
+    assert rows_of(with_earlier.catalog) == rows_of(again.catalog)
+
+
+def test_equal_files_are_two_sources_with_one_set_of_rows(tmp_path: Path) -> None:
+    folder = tmp_path / "apps"
+    folder.mkdir()
+    for name in ("a", "b", "c"):
+        (folder / f"{name}.apk").write_bytes(filler_package(2 if name != "c" else 4))
+    rows = rows_of(scan_into(tmp_path / "c", folder).catalog)
+    assert len(rows["sources"]) == 3
+    assert len({row[2] for row in rows["sources"]}) == 2
+    assert (len(rows["apps"]), len(rows["providers"]), len(rows["capabilities"])) == (2, 2, 2)
+
+
+def test_two_versions_of_an_app_are_two_apps(tmp_path: Path) -> None:
+    from gateway.coverage_scan.made_apps import tool_app  # noqa: PLC0415
+
+    folder = tmp_path / "apps"
+    folder.mkdir()
+    for version in (1, 2):
+        (folder / f"v{version}.apk").write_bytes(tool_app("dev.example.versions", version=version))
+    catalog = scan_into(tmp_path / "c", folder).catalog
+    found = ask(catalog, "SELECT package, version_code FROM apps ORDER BY version_code")
+    assert found == [("dev.example.versions", 1), ("dev.example.versions", 2)]
+    pins = ask(catalog, "SELECT id, count(DISTINCT pin), count(DISTINCT unit) FROM capabilities GROUP BY 1")
+    assert sorted(pins) == [("say_time", 1, 2), ("set_alarm", 1, 2)], "the version is in no pin"
+
+
+@pytest.mark.slow
+def test_a_catalog_is_a_source_of_another(apps: Path, catalog: Catalog, tmp_path: Path) -> None:
+    more = tmp_path / "more"
+    more.mkdir()
+    (more / "another.apk").write_bytes(filler_package(52))
+    (more / "same.apk").write_bytes((apps / "filler002.apk").read_bytes())
+    merged = scan_into(tmp_path / "c", catalog.folder, more).catalog
+    assert merged.rows["apps"] == catalog.rows["apps"] + 1
+    assert merged.rows["conversions"] == catalog.rows["conversions"] + 14
+    names = [row[0] for row in rows_of(merged)["sources"]]
+    assert names[0] == "catalog/apps/agent.apk"
+    assert names[-2:] == ["more/another.apk", "more/same.apk"]
+
+
+@pytest.mark.slow
+def test_the_files_have_the_columns_that_the_code_says(catalog: Catalog) -> None:
+    for name, table in TABLES.items():
+        described = [(row[0], row[1]) for row in ask(catalog, f"DESCRIBE {name}")]
+        assert described == [(column.name, column.type) for column in table.columns], name
+        nulls = ", ".join(
+            f"count(*) - count({column.name})" for column in table.columns if not column.nullable
+        )
+        assert set(ask(catalog, f"SELECT {nulls} FROM {name}")[0]) <= {0}, name
+        key = ", ".join(table.key)
+        assert ask(catalog, f"SELECT {key} FROM {name} GROUP BY ALL HAVING count(*) > 1") == [], name
+        assert ask(catalog, f"SELECT {key} FROM {name}") == ask(
+            catalog, f"SELECT {key} FROM {name} ORDER BY {key}"
+        ), name
+
+
+def test_no_row_says_a_place_of_this_machine(apps: Path, catalog: Catalog) -> None:
+    text = repr(rows_of(catalog))
+    assert str(apps) not in text
+    assert str(Path.home()) not in text
+    assert "/tmp" not in text
+
+
+@pytest.mark.parametrize(
+    ("content", "reported"),
+    [
+        ('{"schema": "droidgate.catalog/3"}', "this droidgate reads droidgate.catalog/2"),
+        ("{", "it is not a catalog"),
+        ('{"schema": "droidgate.catalog/2"}', "it is not a catalog"),
+        ("[]", "it is not a catalog"),
+    ],
+)
+def test_a_catalog_of_another_version_is_refused(content: str, reported: str, tmp_path: Path) -> None:
+    (tmp_path / "catalog.json").write_text(content)
+    with pytest.raises(InputError, match=reported):
+        Catalog.open(tmp_path)
+
+
+@pytest.mark.slow
+def test_a_folder_without_a_catalog_says_what_makes_one(apps: Path, tmp_path: Path) -> None:
+    with pytest.raises(InputError, match="is not a catalog"):
+        Catalog.open(tmp_path)
+    unfinished(tmp_path / "c", apps)
+    with pytest.raises(InputError, match="not finished"):
+        Catalog.open(tmp_path / "c")
+
+
+def test_a_folder_with_other_things_is_not_written_into(apps: Path, tmp_path: Path) -> None:
+    (tmp_path / "thesis.txt").write_text("important")
+    with pytest.raises(InputError, match="not a catalog"):
+        scan_into(tmp_path, apps)
+    assert [path.name for path in tmp_path.iterdir()] == ["thesis.txt"]
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("left", ["known-0123456789abcdef.units", "scan.kept", "building"])
+def test_what_a_scan_leaves_when_it_is_ended_early_is_not_a_hindrance(
+    left: str, apps: Path, tmp_path: Path
+) -> None:
+    place = tmp_path / "c" / left
+    place.parent.mkdir()
+    if left == "building":
+        place.mkdir()
+        place.with_name(LOG_FILE).write_bytes(b"")
+    else:
+        place.write_bytes(b"torn")
+    result = scan_into(tmp_path / "c", apps / "agent.apk")
+    assert result.outcomes == {"read": 1}
+    names = {"catalog.json", *TABLES}
+    assert {path.name for path in (tmp_path / "c").iterdir()} == names
+
+
+FOREIGN = ["apps/mine.apk.txt", "sources/0000.parquet", "building/house.txt"]
+
+
+@pytest.mark.parametrize("name", FOREIGN)
+def test_a_folder_that_is_called_as_a_part_of_a_catalog_is_not_written_into(
+    name: str, apps: Path, tmp_path: Path
+) -> None:
+    foreign = tmp_path / "c" / name
+    foreign.parent.mkdir(parents=True)
+    foreign.write_text("important")
+    with pytest.raises(InputError, match="not a catalog"):
+        scan_into(tmp_path / "c", apps / "agent.apk")
+    assert [path for path in (tmp_path / "c").rglob("*") if path.is_file()] == [foreign]
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("begun", ["catalog", "log"])
+@pytest.mark.parametrize("name", ["apps/mine.apk.txt", "building/house.txt", "building/apps/mine.apk.txt"])
+def test_what_somebody_put_into_a_catalog_is_reported_and_stays(
+    name: str, begun: str, apps: Path, tmp_path: Path
+) -> None:
+    if begun == "log":
+        unfinished(tmp_path / "c", apps)
+    else:
+        scan_into(tmp_path / "c", apps / "agent.apk")
+    foreign = tmp_path / "c" / name
+    foreign.parent.mkdir(parents=True, exist_ok=True)
+    foreign.write_text("important")
+    with pytest.raises(InputError, match="not part of a catalog") as raised:
+        scan_into(tmp_path / "c", apps / "agent.apk")
+    assert raised.value.place == str(foreign.parent)
+    assert foreign.read_text() == "important"
+
+
+@pytest.mark.parametrize("content", [b"my own log\n", b'{"step": 1}\n{"step": 2}\n', b"no line"])
+def test_a_file_that_is_only_called_as_the_log_stays(content: bytes, apps: Path, tmp_path: Path) -> None:
+    log = tmp_path / "c" / LOG_FILE
+    log.parent.mkdir()
+    log.write_bytes(content)
+    with pytest.raises(InputError, match="it is not a log of a scan"):
+        scan_into(tmp_path / "c", apps / "agent.apk")
+    assert log.read_bytes() == content
+
+
+def test_a_catalog_is_not_a_source_of_itself(apps: Path, tmp_path: Path) -> None:
+    scan_into(tmp_path / "c", apps / "agent.apk")
+    with pytest.raises(UsageError, match="cannot be one of the sources"):
+        scan_into(tmp_path / "c", tmp_path / "c")
+
+
+@pytest.mark.parametrize(
+    "sql",
+    [
+        "COPY apps TO '{catalog}/evil.csv'",
+        "COPY apps TO 'evil.csv'",
+        "EXPLAIN ANALYZE COPY apps TO '{catalog}/evil.csv'",
+        "EXPORT DATABASE '{catalog}/evil'",
+        "ATTACH '{catalog}/evil.db'",
+        "CREATE TABLE evil AS SELECT 1",
+        "DROP VIEW apps",
+        "SET enable_external_access = true",
+        "INSTALL httpfs",
+        "LOAD httpfs",
+        "PRAGMA database_list",
+        "SELECT 1; SELECT 2",
+        "",
+        "SELECT * FROM read_csv('{secret}')",
+        "SELECT * FROM read_text('{secret}')",
+        "SELECT * FROM read_blob('{secret}')",
+        "SELECT * FROM '{secret}'",
+        "SELECT * FROM glob('{catalog}/../*')",
+        "SELECT * FROM read_parquet('{other}')",
+        "SELECT * FROM query('COPY apps TO ''{catalog}/evil.csv''')",
+        "SELECT getenv('HOME')",
+        "SELECT * FROM read_csv('http://127.0.0.1:9/x.csv')",
+        "FROM enable_logging(storage := 'file', storage_path := '{catalog}/evil')",
+        "FROM enable_profiling(save_location := '{catalog}/evil')",
+        "FROM json_execute_serialized_sql(json_serialize_sql('FROM read_text(''{secret}'')'))",
+        "FROM sniff_csv('{secret}')",
+        "FROM parquet_metadata('{other}')",
+        "FROM read_duckdb('{other}')",
+        "FROM read_parquet('{catalog}/apps/../../*/apps/0000.parquet')",
+        "SUMMARIZE FROM read_csv('{secret}')",
+        "IMPORT DATABASE '{catalog}'",
+        "FROM duckdb_secrets()",
+        "FROM arrow_scan(1, 2, 3)",
+        "PREPARE evil AS SELECT 1; EXECUTE evil",
+    ],
+)
+def test_a_question_can_neither_write_nor_leave_the_catalog(
+    sql: str, catalog: Catalog, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.chdir(tmp_path)
+    secret = tmp_path / "secret.csv"
+    secret.write_text("a,b\n1,2\n")
+    other = tmp_path / "other.parquet"
+    shutil.copy(catalog.folder / "apps" / "0000.parquet", other)
+    before = sorted(catalog.folder.rglob("*"))
+    with pytest.raises(UsageError):
+        answer_of(catalog, sql.format(catalog=catalog.folder, secret=secret, other=other))
+    assert sorted(catalog.folder.rglob("*")) == before
+    assert sorted(path.name for path in tmp_path.iterdir()) == ["other.parquet", "secret.csv"]
+
+
+@pytest.mark.slow
+def test_a_catalog_may_have_any_name_in_utf_8(apps: Path, catalog: Catalog, tmp_path: Path) -> None:
+    folder = tmp_path / "c[1]*'{x} \u202e"
+    scan_into(folder, apps)
+    again = scan_into(folder, apps)
+    assert again.known == 20 + SAMPLES
+    assert rows_of(again.catalog) == rows_of(catalog)
+    assert rows_of(scan_into(tmp_path / "c", folder).catalog)["apps"] == rows_of(catalog)["apps"]
+    assert answer_of(again.catalog, "SELECT count(*) FROM apps")[1] == [(20 + SAMPLES,)]
+    for odd, reported in ((b"\xff", "must have a name in UTF-8"), (b"c?", "must have no `[?]` in its path")):
+        refused = Path(os.fsdecode(os.fsencode(tmp_path) + b"/" + odd))
+        with pytest.raises(InputError, match=reported):
+            scan_into(refused, apps)
+        assert not refused.exists()
+
+
+@pytest.mark.parametrize(
+    ("harm", "reported"),
+    [
+        (lambda file: file.unlink(), "its table apps cannot be read"),
+        (lambda file: file.write_bytes(b""), "its table apps cannot be read"),
+        (
+            lambda file: shutil.copy(file.parents[1] / "findings/0000.parquet", file),
+            "its table apps has other columns",
+        ),
+    ],
+)
+def test_a_table_that_is_gone_or_another_one_is_reported_with_the_way_out(
+    harm: Any, reported: str, apps: Path, tmp_path: Path
+) -> None:
+    catalog = scan_into(tmp_path / "c", apps / "agent.apk").catalog
+    harm(tmp_path / "c/apps/0000.parquet")
+    for use in (catalog.connect, lambda: scan_into(tmp_path / "c", apps / "agent.apk")):
+        with pytest.raises(InputError, match=reported) as raised:
+            use()
+        assert raised.value.hint == "delete the folder and scan again, or scan into a new one"
+
+
+def test_pages_of_a_table_that_are_broken_are_one_error(apps: Path, tmp_path: Path) -> None:
+    scan_into(tmp_path / "c", apps / "agent.apk")
+    file = tmp_path / "c/sources/0000.parquet"
+    data = bytearray(file.read_bytes())
+    pages = len(data) - 8 - int.from_bytes(data[-8:-4], "little") - 4
+    data[4 : 4 + pages] = b"\xff" * pages
+    file.write_bytes(data)
+    with pytest.raises(InputError, match="it cannot be read"):
+        scan_into(tmp_path / "c", apps / "agent.apk")
+
+
+def test_rows_are_made_as_they_are_taken(catalog: Catalog) -> None:
+    endless = "SELECT range AS n, repeat('x', 1000) FROM range(1000000000000)"
+    with query(catalog, endless) as answered:
+        assert [row[0] for row in itertools.islice(answered.rows, 30_000)] == list(range(30_000))
+
+
+def test_people_see_the_first_rows_of_a_long_answer_and_programs_all(
+    catalog: Catalog, capsys: pytest.CaptureFixture[str]
+) -> None:
+    where = ["--catalog", str(catalog.folder)]
+    sql = "SELECT range AS n FROM range(2500)"
+    assert run(["catalog", "sql", sql, *where]) == 0
+    shown = capsys.readouterr().out.splitlines()
+    assert shown[-1] == "the first 1,000 rows; --csv and --json print all"
+    assert len(shown) == 1002
+    assert run(["catalog", "sql", sql, *where, "--csv"]) == 0
+    assert capsys.readouterr().out.splitlines() == ["n", *map(str, range(2500))]
+    assert run(["catalog", "sql", sql, *where, "--json"]) == 0
+    assert json.loads(capsys.readouterr().out)["rows"] == [[item] for item in range(2500)]
+
+
+def test_values_of_every_kind_stay_data(catalog: Catalog, capsys: pytest.CaptureFixture[str]) -> None:
+    sql = (
+        "SELECT '=cmd()' AS a, -1 AS b, NULL AS c, [1, NULL] AS d, {'k': 1.5::DOUBLE} AS e, "
+        "chr(27) || '[2J' AS f, chr(8238) || 'x' AS g, 'a,\"b\"' AS h, DATE '2026-01-02' AS i, "
+        "'nan'::DOUBLE AS j, 1::HUGEINT AS k"
+    )
+    where = ["--catalog", str(catalog.folder)]
+    assert run(["catalog", "sql", sql, *where, "--csv"]) == 0
+    assert list(csv.reader(capsys.readouterr().out.splitlines()))[1] == [
+        *("'=cmd()", "-1", "", "[1,null]", '{"k":1.5}'),
+        *("\\x1b[2J", "\\u202ex", 'a,"b"', "2026-01-02", "nan", "1"),
+    ]
+    assert run(["catalog", "sql", sql, *where, "--json"]) == 0
+    reported = capsys.readouterr().out
+    assert reported.isascii()
+    row = ["=cmd()", -1, None, [1, None], {"k": 1.5}, "\x1b[2J", "\u202ex", 'a,"b"', "2026-01-02", "nan", 1]
+    assert json.loads(reported)["rows"] == [row]
+    assert run(["catalog", "sql", "SELECT 1 WHERE false", *where, "--json"]) == 0
+    assert json.loads(capsys.readouterr().out)["rows"] == []
+
+
+@pytest.mark.parametrize(
+    ("sql", "hint"),
+    [
+        ("FROM app", 'did you mean "apps"?'),
+        ("SELECT packag FROM apps", 'candidate bindings: "package"'),
+        ("SELEC 1", "the tables are sources, apps, providers"),
+        ("DROP VIEW apps", "the tables are sources, apps, providers"),
+    ],
+)
+def test_a_query_that_is_refused_says_what_there_is(sql: str, hint: str, catalog: Catalog) -> None:
+    with pytest.raises(UsageError) as raised:
+        answer_of(catalog, sql)
+    assert str(raised.value.hint).startswith(hint)
+
+
+def test_a_query_that_fails_at_a_value_has_no_hint_at_tables(catalog: Catalog) -> None:
+    with pytest.raises(UsageError, match="Could not convert string 'x'") as raised:
+        answer_of(catalog, "SELECT CAST('x' AS INTEGER)")
+    assert raised.value.hint is None
+
+
+def test_a_time_with_a_zone_is_had_as_text(catalog: Catalog) -> None:
+    columns, rows = answer_of(catalog, "SELECT CAST(now() AS VARCHAR) AS time")
+    assert (columns, len(rows)) == ((("time", "VARCHAR"),), 1)
+    if importlib.util.find_spec("pytz") is None:
+        with pytest.raises(UsageError, match="a time with a zone") as raised:
+            answer_of(catalog, "SELECT now()")
+        assert raised.value.hint == "CAST(... AS VARCHAR) gives it as text"
+
+
+def test_a_query_that_is_not_utf_8_is_refused(catalog: Catalog, capsys: pytest.CaptureFixture[str]) -> None:
+    assert run(["catalog", "sql", "SELECT '\udcff'", "--catalog", str(catalog.folder)]) == 2
+    assert capsys.readouterr().err == "error: the query is not UTF-8\n"
+
+
+def test_the_documented_columns_are_those_of_the_files(catalog: Catalog) -> None:
+    page = (CHECKOUT / "docs/reference/catalog.md").read_text(encoding="utf-8").partition("## Tables")[2]
+    reported = {part.partition("\n")[0]: part for part in page.split("### ")[1:]}
+    assert list(reported) == list(TABLES)
+    for name, part in reported.items():
+        columns = re.findall(r"^\| `(\w+)` \| ([^ |]+)", part, re.MULTILINE)
+        assert columns == ask(catalog, f"SELECT column_name, column_type FROM (DESCRIBE {name})"), name
+
+
+def answer_of(catalog: Catalog, sql: str) -> tuple[Any, list[Any]]:
+    with query(catalog, sql) as answered:
+        return answered.columns, list(answered.rows)
+
+
+def test_questions_are_answered(catalog: Catalog) -> None:
+    columns, rows = answer_of(
+        catalog, "FROM apps SELECT count(*) AS apps, sum((version_code > 0)::INT) AS versions"
+    )
+    assert columns == (("apps", "BIGINT"), ("versions", "HUGEINT"))
+    assert rows == [(20 + SAMPLES, 20 + SAMPLES)]
+    assert len(answer_of(catalog, "SHOW TABLES")[1]) == len(TABLES)
+
+
+@pytest.mark.slow
+def test_the_commands_scan_and_answer(apps: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    folder = str(tmp_path / "c")
+    assert run(["scan", str(apps), "--catalog", folder, "--workers", "1", "--json"]) == 0
+    reported = capsys.readouterr()
+    document = json.loads(reported.out)
+    assert document["outcomes"] == {"read": 20 + SAMPLES}
+    assert f"{20 + SAMPLES} of {20 + SAMPLES} scanned" in reported.err
+    sql = "SELECT protocol, count(*) AS n FROM capabilities GROUP BY 1 ORDER BY 1"
+    assert run(["catalog", "sql", sql, "--catalog", folder, "--csv"]) == 0
+    assert capsys.readouterr().out == "protocol,n\nappfunctions,11\nmmcp,7\nmobile-mcp,8\n"
+    assert run(["catalog", "sql", sql, "--catalog", folder, "--json"]) == 0
+    assert json.loads(capsys.readouterr().out)["rows"][0] == ["appfunctions", 11]
+    assert run(["catalog", "sql", sql, "--catalog", folder]) == 0
+    assert "3 rows" in capsys.readouterr().out
+    assert run(["catalog", "sql", "DROP VIEW apps", "--catalog", folder]) == 2
+    assert run(["catalog", "sql", sql, "--catalog", str(tmp_path)]) == 3
+
+
+def test_a_scan_that_reads_nothing_ends_with_bad_input(tmp_path: Path) -> None:
+    (tmp_path / "bad.apk").write_bytes(b"no archive")
+    assert run(["scan", str(tmp_path / "bad.apk"), "--catalog", str(tmp_path / "c"), "--workers", "1"]) == 3

@@ -1,0 +1,344 @@
+"""What a scan is given: folders, lists, remote files; one bad line is one row."""
+
+import functools
+import http.server
+import importlib
+import os
+import random
+import re
+import shutil
+import threading
+from collections.abc import Iterator
+from contextlib import contextmanager, suppress
+from pathlib import Path
+
+import pytest
+
+from droidgate.coverage import remote
+from droidgate.coverage.inputs import Item, list_inputs
+from droidgate_android.apk.pack import pack_project
+from droidgate_mappings.model.errors import BudgetError, InputError, UsageError
+from droidgate_phone.sample_packages import filler_package, signing_key
+from gateway.coverage_scan.catalogs import SAMPLES, ask, rows_of, scan_into
+from gateway.coverage_scan.made_apps import tool_files
+
+
+@pytest.fixture
+def served(apps: Path) -> Iterator[str]:
+    handler = functools.partial(_Quiet, directory=str(apps))
+    with http.server.ThreadingHTTPServer(("127.0.0.1", 0), handler) as server:
+        threading.Thread(target=server.serve_forever, daemon=True).start()
+        yield f"http://127.0.0.1:{server.server_address[1]}"
+        server.shutdown()
+
+
+class _Quiet(http.server.SimpleHTTPRequestHandler):
+    def log_message(self, format: str, *args: object) -> None:
+        del format, args
+
+
+def names(*sources: str | Path) -> list[str]:
+    return [item.source for item in list_inputs(map(str, sources)).items]
+
+
+def test_a_relative_path_is_called_as_it_is_written(apps: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.chdir(apps)
+    assert names("agent.apk") == names("./agent.apk") or names("./agent.apk") == ["./agent.apk"]
+    assert names(".")[:2] == ["agent.apk", "clock-in.apk"]
+    monkeypatch.chdir(apps.parent)
+    assert names("apps")[0] == "apps/agent.apk"
+    assert names("apps/") == names("apps")
+
+
+def test_an_absolute_path_is_called_by_its_last_part(apps: Path) -> None:
+    assert names(apps)[0] == "apps/agent.apk"
+    assert names(apps / "agent.apk") == ["agent.apk"]
+
+
+def test_a_file_is_there_once_and_two_of_one_name_have_two_names(apps: Path, tmp_path: Path) -> None:
+    (tmp_path / "agent.apk").write_bytes(b"")
+    assert names(apps / "agent.apk", apps / "agent.apk") == ["agent.apk"]
+    assert names(apps / "agent.apk", tmp_path / "agent.apk") == ["agent.apk", "agent.apk (2)"]
+    assert len(names(apps, apps / "agent.apk")) == 20 + SAMPLES
+
+
+def test_a_list_names_sources_and_its_bad_lines_are_rows(apps: Path, tmp_path: Path) -> None:
+    lines = [
+        "# apps",
+        "",
+        str(apps / "agent.apk"),
+        f"  {apps / 'notes.apk'}  ",
+        str(apps / "gone.apk"),
+        "@more",
+    ]
+    (tmp_path / "list.txt").write_text("\n".join(lines))
+    catalog = scan_into(tmp_path / "c", f"@{tmp_path / 'list.txt'}").catalog
+    assert ask(catalog, "SELECT source, outcome, reason FROM sources") == [
+        ("@more", "unreadable", "a list in a list is not followed"),
+        ("agent.apk", "read", None),
+        ("gone.apk", "unreadable", "it cannot be read: No such file or directory"),
+        ("notes.apk", "read", None),
+    ]
+
+
+def test_paths_of_a_list_are_called_by_what_distinguishes_them(tmp_path: Path) -> None:
+    for name in ("a/x.apk", "b/x.apk"):
+        (tmp_path / name).parent.mkdir()
+        (tmp_path / name).write_bytes(b"")
+    (tmp_path / "list").write_text(f"{tmp_path}/a/x.apk\n{tmp_path}/b/x.apk\n")
+    assert names(f"@{tmp_path}/list") == ["a/x.apk", "b/x.apk"]
+
+
+def test_a_list_with_bytes_that_are_no_text_is_still_a_list(apps: Path, tmp_path: Path) -> None:
+    odd = os.fsencode(tmp_path) + b"/\xff.apk"
+    Path(os.fsdecode(odd)).write_bytes(filler_package(2))
+    (tmp_path / "list").write_bytes(odd + b"\n" + os.fsencode(apps / "agent.apk") + b"\n\0bad\n")
+    result = scan_into(tmp_path / "c", f"@{tmp_path / 'list'}")
+    assert result.outcomes == {"read": 2, "unreadable": 1}
+
+
+def test_a_name_that_is_too_long_is_a_row(apps: Path, tmp_path: Path) -> None:
+    (tmp_path / "list").write_text(f"{'y' * 5000}\n{apps / 'agent.apk'}\n")
+    assert scan_into(tmp_path / "c", f"@{tmp_path / 'list'}").outcomes == {"read": 1, "unreadable": 1}
+
+
+def test_relative_lines_next_to_absolute_ones_are_called_as_they_are_written(tmp_path: Path) -> None:
+    (tmp_path / "list").write_text(f"{tmp_path}/a/x.apk\nb/y.apk\n{tmp_path}/c/z.apk\nhttps://host/d.apk\n")
+    assert names(f"@{tmp_path}/list") == ["a/x.apk", "b/y.apk", "c/z.apk", "https://host/d.apk"]
+
+
+@pytest.mark.slow
+def test_a_catalog_inside_of_what_is_scanned_is_not_an_input(apps: Path, tmp_path: Path) -> None:
+    mine = shutil.copytree(apps, tmp_path / "apps")
+    first = rows_of(scan_into(mine / "catalog", mine).catalog)
+    assert rows_of(scan_into(mine / "catalog", mine).catalog) == first
+
+
+@pytest.mark.slow
+def test_catalogs_of_one_name_and_a_folder_of_that_name_do_not_mix(apps: Path, tmp_path: Path) -> None:
+    for place in ("a", "b"):
+        (tmp_path / place).mkdir()
+        scan_into(tmp_path / place / "apps", apps / "agent.apk")
+    sources = [tmp_path / "a/apps", apps, tmp_path / "b/apps"]
+    sources += [tmp_path / "a/../a/apps", Path(f"{tmp_path}/b/apps/")]
+    found = [row[0] for row in rows_of(scan_into(tmp_path / "c", *sources).catalog)["sources"]]
+    assert len(set(found)) == len(found) == 22 + SAMPLES
+    assert [name for name in found if "(" in name] == ["apps (2)/agent.apk", "apps (3)/agent.apk"]
+
+
+def test_no_password_of_a_url_gets_into_a_catalog(tmp_path: Path) -> None:
+    catalog = scan_into(
+        tmp_path / "c", "http://me:secret@127.0.0.1:9/x.apk", "http://me:secret@127.0.0.1:9/y/"
+    )
+    found = rows_of(catalog.catalog)["sources"]
+    assert [row[0] for row in found] == ["http://127.0.0.1:9/x.apk", "http://127.0.0.1:9/y/"]
+    assert "secret" not in repr(found)
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("place", ["whole", "ranges", "moved"])
+def test_a_large_remote_apk_is_read_in_pieces_where_there_are_pieces(place: str, tmp_path: Path) -> None:
+    files = tool_files("dev.example.large")
+    large = {**files, "assets/large.bin": random.Random(1).randbytes(3 << 20)}
+    data = pack_project(large, key=signing_key())
+    (tmp_path / "x.apk").write_bytes(data)
+    with _serving(data) as (address, sent):
+        fetched = scan_into(tmp_path / "remote", f"{address}/{place}/x.apk")
+    local = scan_into(tmp_path / "local", tmp_path / "x.apk")
+    mine, theirs = rows_of(fetched.catalog), rows_of(local.catalog)
+    assert [row[2:6] for row in mine.pop("sources")] == [row[2:6] for row in theirs.pop("sources")]
+    assert mine == theirs
+    # It declares something, so its signer decides, and its signature is verified over all of it: once.
+    # A place without pieces sends the whole file where the last byte is asked for.
+    times = 2 if place == "whole" else 1
+    assert sum(sent) < times * len(data) + 3 * (256 << 10)
+
+
+ANDROID = "http://schemas.android.com/apk/res/android"
+
+
+@pytest.mark.parametrize("place", ["ranges", "moved"])
+def test_of_a_large_remote_apk_that_declares_nothing_only_pieces_are_read(place: str, tmp_path: Path) -> None:
+    manifest = f'<manifest xmlns:android="{ANDROID}" package="dev.example.large"><application/></manifest>'
+    content = random.Random(1).randbytes(3 << 20)
+    large = {"AndroidManifest.xml": manifest.encode(), "assets/large.bin": content}
+    with _serving(pack_project(large, key=signing_key())) as (address, sent):
+        scan_into(tmp_path / "remote", f"{address}/{place}/x.apk")
+    assert sum(sent) < 3 * (256 << 10)
+
+
+def test_a_remote_file_that_ends_early_is_a_row_with_its_reason(tmp_path: Path) -> None:
+    with _serving(b"PK\x03\x04" * 1000) as (address, _):
+        result = scan_into(tmp_path / "c", f"{address}/short/x.apk")
+    (row,) = rows_of(result.catalog)["sources"]
+    assert row[5] == "unreadable"
+    assert "ContentLengthError" in row[6]
+
+
+def test_a_remote_file_without_end_is_given_up(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(remote, "MAX_REMOTE_BYTES", 1 << 20)
+    with _serving(b"x" * 1000) as (address, _), pytest.raises(BudgetError, match="more than 1048576 bytes"):
+        remote.open_remote(f"{address}/endless/x.apk")
+
+
+def test_a_place_that_takes_too_long_to_list_is_a_row(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(remote, "LISTING_SECONDS", 0.2)
+    with _serving(b"") as (address, _):
+        items = list_inputs([f"{address}/endless/"]).items
+    assert [(item.kind, item.reason) for item in items] == [
+        ("refused", "it cannot be listed: it takes too long")
+    ]
+
+
+def test_a_listing_without_end_is_given_up_before_it_fills_the_memory(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    monkeypatch.setattr(remote, "MAX_ANSWER_BYTES", 100_000)
+    with _serving(b"x" * 1000) as (address, sent):
+        items = list_inputs([f"{address}/endless/"]).items
+        assert len(sent) * 1000 < 100 * remote.MAX_ANSWER_BYTES
+    reason = "it cannot be listed: the server's answer has more than 100000 bytes"
+    assert [(item.kind, item.reason) for item in items] == [("refused", reason)]
+
+
+@pytest.mark.parametrize("page", [b"<a" + b" " * 1000, b"<a x" * 1000, b"<a " + b"x   " * 1000])
+def test_a_page_that_takes_a_regular_expression_long_is_listed_as_any_other(page: bytes) -> None:
+    links = b'<A  class="x"\n\t   href="a  b.apk">a</A><a href=\'c.apk\' >c</a>' + page * 1000
+    with _serving(b"<html>" + links) as (address, _):
+        assert names(f"{address}/page/") == [f"{address}/page/{item}.apk" for item in ("a  b", "c")]
+
+
+def test_a_tree_of_pages_without_end_is_given_up(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(remote, "MAX_LISTED", 10_000)
+    with _serving(b'<a href="again/">') as (address, sent):
+        items = list_inputs([f"{address}/tree/"]).items
+        assert len(sent) * len(b'<a href="again/">') < remote.MAX_LISTED
+        assert len(list_inputs([f"{address}/tree/x.apk"]).items) == 1
+    reason = "it cannot be listed: it lists more than 10000 characters"
+    assert [(item.kind, item.reason) for item in items] == [("refused", reason)]
+
+
+def test_a_file_in_memory_that_is_not_there_is_reported_in_words(tmp_path: Path) -> None:
+    catalog = scan_into(tmp_path / "c", "memory://scan/no.apk").catalog
+    assert ask(catalog, "SELECT reason FROM sources") == [("it cannot be read: No such file",)]
+
+
+@pytest.mark.slow
+def test_a_remote_file_that_is_not_there_is_reported_without_its_url_and_without_words_of_python(
+    served: str, tmp_path: Path
+) -> None:
+    catalog = scan_into(tmp_path / "c", f"{served}/no.apk").catalog
+    assert ask(catalog, "SELECT reason FROM sources") == [
+        ("it cannot be read: the server answers 404 File not found",)
+    ]
+
+
+@contextmanager
+def _serving(data: bytes) -> Iterator[tuple[str, list[int]]]:
+    """Serve some bytes in the way that the first part of a path names; yield the bytes of each answer."""
+    sent: list[int] = []
+
+    class Answers(_Quiet):
+        def do_HEAD(self) -> None:
+            self._answer(has_body=False)
+
+        def do_GET(self) -> None:
+            self._answer(has_body=True)
+
+        def _answer(self, *, has_body: bool) -> None:
+            way = self.path.split("/")[1]
+            asked = re.fullmatch(r"bytes=(\d+)-(\d+)", self.headers.get("Range", ""))
+            body = data
+            if way == "moved":
+                self.send_response(302)
+                self.send_header("Location", "/ranges/x.apk")
+                body = b""
+            elif way == "ranges" and asked:
+                first, last = int(asked[1]), min(int(asked[2]), len(data) - 1)
+                body = data[first : last + 1]
+                self.send_response(206)
+                self.send_header("Content-Range", f"bytes {first}-{last}/{len(data)}")
+            else:
+                self.send_response(200)
+            if way != "endless":
+                self.send_header("Content-Length", str(len(body) + (1 if way == "short" else 0)))
+            self.end_headers()
+            with suppress(OSError):
+                while has_body and way != "moved":
+                    sent.append(self.wfile.write(body or b" "))
+                    if way != "endless":
+                        break
+
+    with http.server.ThreadingHTTPServer(("127.0.0.1", 0), Answers) as server:
+        server.daemon_threads = True
+        threading.Thread(target=server.serve_forever, daemon=True).start()
+        yield f"http://127.0.0.1:{server.server_address[1]}", sent
+        server.shutdown()
+
+
+def test_a_list_that_is_not_there_is_an_error(tmp_path: Path) -> None:
+    with pytest.raises(InputError, match="the list cannot be read"):
+        list_inputs([f"@{tmp_path}/none"])
+
+
+def test_files_in_memory_are_scanned(apps: Path, tmp_path: Path) -> None:
+    memory = importlib.import_module("fsspec").filesystem("memory")
+    memory.pipe("/scan/one.apk", (apps / "clock-in.apk").read_bytes())
+    memory.pipe("/scan/deep/two.apk", b"PK\x03\x04 nothing")
+    memory.pipe("/scan/deep/note.txt", b"no app")
+    try:
+        catalog = scan_into(tmp_path / "c", "memory://scan").catalog
+    finally:
+        memory.rm("/scan", recursive=True)
+    assert [row[:2] for row in ask(catalog, "SELECT source, outcome FROM sources")] == [
+        ("memory:///scan/deep/two.apk", "unreadable"),
+        ("memory:///scan/one.apk", "read"),
+    ]
+
+
+@pytest.mark.slow
+def test_files_behind_http_have_the_rows_of_local_ones(apps: Path, served: str, tmp_path: Path) -> None:
+    fetched = scan_into(
+        tmp_path / "remote", f"{served}/clock-in.apk", f"{served}/notes.apk", f"{served}/no.apk"
+    )
+    local = scan_into(tmp_path / "local", apps / "clock-in.apk", apps / "notes.apk")
+    assert fetched.outcomes == {"read": 2, "unreadable": 1}
+    mine, theirs = rows_of(fetched.catalog), rows_of(local.catalog)
+    for name in mine.keys() - {"sources"}:
+        assert mine[name] == theirs[name], name
+
+
+def test_a_folder_behind_http_is_listed(served: str) -> None:
+    assert len(names(f"{served}/")) == 20 + SAMPLES
+
+
+def test_a_host_that_does_not_answer_is_a_row(tmp_path: Path) -> None:
+    result = scan_into(tmp_path / "c", "http://127.0.0.1:9/x.apk")
+    assert result.outcomes == {"unreadable": 1}
+
+
+@pytest.mark.parametrize(("url", "package"), [("s3://bucket/apps", "s3fs"), ("gs://bucket/apps", "gcsfs")])
+def test_a_scheme_without_its_package_names_it(url: str, package: str) -> None:
+    with pytest.raises(UsageError, match=package) as raised:
+        list_inputs([url])
+    assert raised.value.hint == f"pip install {package}"
+
+
+def test_a_scheme_that_nobody_knows_is_an_error() -> None:
+    with pytest.raises(UsageError, match="not a scheme that fsspec knows"):
+        list_inputs(["gopher://example/x"])
+
+
+def test_an_input_survives_its_journey() -> None:
+    item = Item("a", "app", "/a.apk", (("b", "/b.apk"),))
+    assert Item.from_json(item.as_json()) == item
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("data", [b"", b"PK\x03\x04", b"<x", b"\xff\xfe<\0", b"{", b"\0" * 100])
+def test_any_file_is_a_row(data: bytes, tmp_path: Path) -> None:
+    (tmp_path / "x").write_bytes(data)
+    (tmp_path / "x.apk").write_bytes(data)
+    (tmp_path / "x.aab").write_bytes(data)
+    result = scan_into(tmp_path / "c", *(tmp_path / name for name in ("x", "x.apk", "x.aab")))
+    assert result.outcomes == {"unreadable": 3}

@@ -1,0 +1,171 @@
+"""Our client, the real adb server, and the virtual phone behind both.
+
+The phone shares no code with the client: what they agree on is in the golden outputs.
+"""
+
+import contextlib
+import os
+import re
+import socket
+import subprocess
+from collections.abc import Iterator
+from io import BytesIO
+from pathlib import Path
+from random import Random
+
+import pytest
+
+from droidgate.devices.components import query_components
+from droidgate.devices.device import Device, open_device
+from droidgate.devices.packages import list_packages, package_paths
+from droidgate.devices.properties import build_of, get_properties
+from droidgate.devices.quoting import join_command
+from droidgate.devices.remote_apk import open_remote_apk
+from droidgate.devices.server import AdbServer, ServerAddress
+from droidgate_mappings.model.errors import DeviceError
+from droidgate_phone.faults import parse_faults
+from droidgate_phone.phone import VirtualPhone, start_phone
+from gateway.devices.conftest import VARIABLES
+from requirements_of_tests import require
+
+CANARY = "/data/local/tmp/CANARY"
+HOSTILE = [f"$(touch {CANARY})", "it's", "`id`", "a\nb", "*", "~", "", " ", "語 😀", "\\", "-n", "#x"]
+
+
+class Reached:
+    """A phone, and a client of the adb server that it is attached to."""
+
+    def __init__(self, phone: VirtualPhone, server: AdbServer) -> None:
+        self.phone = phone
+        self.server = server
+        self.device: Device = open_device(phone.serial, server=server)
+
+
+@pytest.fixture(scope="module", params=["its own server", "real adb"])
+def reached(request: pytest.FixtureRequest, tmp_path_factory: pytest.TempPathFactory) -> Iterator[Reached]:
+    home = tmp_path_factory.mktemp("adb-home")
+    with start_phone(server_port=0, adb_keys=(home / ".android" / "adbkey.pub",)) as phone:
+        if request.param == "its own server":
+            assert phone.server_port is not None
+            yield Reached(phone, AdbServer(ServerAddress(port=phone.server_port)))
+            return
+        with real_adb_server(phone, home) as server:
+            yield Reached(phone, server)
+
+
+@contextlib.contextmanager
+def real_adb_server(phone: VirtualPhone, home: Path) -> Iterator[AdbServer]:
+    adb = require("adb")
+    with socket.create_server(("127.0.0.1", 0)) as listener:
+        port = listener.getsockname()[1]
+    environment = {name: value for name, value in os.environ.items() if name not in VARIABLES}
+    environment["HOME"] = environment["TMPDIR"] = str(home)
+
+    def run(*arguments: str) -> None:
+        subprocess.run(
+            [str(adb), "-P", str(port), *arguments],
+            env=environment,
+            stdin=subprocess.DEVNULL,
+            stdout=subprocess.DEVNULL,
+            stderr=subprocess.DEVNULL,
+            timeout=60,
+            check=True,
+        )
+
+    run("start-server")
+    try:
+        run("connect", phone.serial)
+        server = AdbServer(ServerAddress(port=port))
+        server.wait_for(phone.serial, 30)
+        yield server
+    finally:
+        run("kill-server")
+
+
+def test_the_phone_says_what_it_is(reached: Reached) -> None:
+    build = build_of(get_properties(reached.device))
+    assert (build.sdk, build.release) == (36, "16")
+    assert reached.device.identity.fingerprint == build.fingerprint
+
+
+def test_hostile_arguments_reach_the_phones_shell_unchanged(reached: Reached) -> None:
+    result = reached.device.run(["printf", "%s\\0", *HOSTILE])
+    assert result.stdout.decode().split("\0") == [*HOSTILE, ""]
+    assert reached.device.run(["ls", CANARY]).exit_status != 0
+
+
+def test_streams_and_exit_statuses_come_apart(reached: Reached) -> None:
+    script = "cat; echo oops >&2; exit 42"
+    result = reached.device.run(["sh", "-c", script], stdin=b"in\0put")
+    assert (result.stdout, result.stderr, result.exit_status) == (b"in\0put", b"oops\n", 42)
+
+
+@pytest.mark.slow
+def test_a_command_of_a_hundred_kilobytes_arrives(reached: Reached) -> None:
+    argument = "x'" * 50_000
+    assert reached.device.run(["printf", "%s", argument]).text == argument
+
+
+def test_a_file_goes_there_and_back(reached: Reached) -> None:
+    data = Random(5).randbytes(3_000_001)
+    path = "/data/local/tmp/a b'c"
+    assert reached.device.push(data, path) == len(data)
+    sink = BytesIO()
+    reached.device.pull(path, sink)
+    assert sink.getvalue() == data
+    status = reached.device.status(path)
+    assert status is not None
+    assert (status.size, status.is_file) == (len(data), True)
+    assert reached.device.read_file_range(path, 1_000_000, 70_000) == data[1_000_000:1_070_000]
+
+
+def test_packages_are_listed_and_their_apks_read_piece_by_piece(reached: Reached) -> None:
+    packages = list_packages(reached.device)
+    names = [package.name for package in packages]
+    assert "dev.droidgate.sample.notes" in names
+    notes = next(package for package in packages if package.name == "dev.droidgate.sample.notes")
+    assert package_paths(reached.device, notes.name) == [notes.path]
+    sink = BytesIO()
+    size = reached.device.pull(notes.path, sink)
+    source = open_remote_apk(reached.device, notes)
+    assert source.size == size
+    assert source.read(0, size) == sink.getvalue()
+    again = open_remote_apk(reached.device, notes)
+    assert again.read(0, size) == sink.getvalue()
+    assert again.bytes_read == 0
+
+
+def test_components_of_an_action_are_found(reached: Reached) -> None:
+    found = query_components(reached.device, "services", "android.app.appfunctions.AppFunctionService")
+    assert any(item.startswith("dev.droidgate.sample.notes/") for item in found)
+    assert query_components(reached.device, "receivers", "com.example.ACTION_OF_NOBODY") == []
+
+
+def test_the_phone_log_shows_the_quoted_command(reached: Reached) -> None:
+    reached.device.run(["echo", "$(id)"])
+    services = [str(event) for event in reached.phone.log.events]
+    assert any(join_command(["echo", "$(id)"]) in service for service in services)
+
+
+@pytest.mark.parametrize("fault", ["drop-after=20000", "stall-after=20000"])
+def test_a_phone_that_breaks_gives_one_typed_error(fault: str) -> None:
+    with start_phone(server_port=0, apps=False) as phone:
+        device = own_device(phone)
+        device.run(["true"])
+        phone.system.faults = parse_faults([fault])
+        with pytest.raises(DeviceError):
+            device.run(["head", "-c", "1000000", "/dev/zero"], deadline=2.0)
+
+
+def test_a_phone_that_goes_is_reported() -> None:
+    with start_phone(server_port=0, apps=False) as phone:
+        device = own_device(phone)
+        device.run(["true"])
+    with pytest.raises(DeviceError) as raised:
+        device.run(["true"])
+    assert re.search(r"attached|answers|ended", str(raised.value))
+
+
+def own_device(phone: VirtualPhone) -> Device:
+    assert phone.server_port is not None
+    return open_device(phone.serial, server=AdbServer(ServerAddress(port=phone.server_port)))

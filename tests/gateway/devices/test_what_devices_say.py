@@ -1,0 +1,245 @@
+"""Commands that are put together from parts: which command is asked, and what becomes of the answer."""
+
+from datetime import date
+
+import pytest
+
+from droidgate.devices.activities import (
+    ServiceStart,
+    intent_arguments,
+    send_broadcast,
+    start_activity,
+    start_service,
+)
+from droidgate.devices.app_functions import SERVICE, TITLE, app_function_shell
+from droidgate.devices.components import query_components
+from droidgate.devices.content import call_provider
+from droidgate.devices.errors import CommandFailedError, DeviceOutputError, UnsafeArgumentError
+from droidgate.devices.installing import InstallError, install_apks, uninstall
+from droidgate.devices.packages import list_packages, package_paths
+from droidgate.devices.properties import Build, build_of, current_user, get_properties
+from droidgate.devices.service_shells import read_help, run_listing, service_shell
+from droidgate.devices.wireless import is_on_network, wireless_warning
+from droidgate_appfunctions.discovery import LISTING
+from gateway.devices.conftest import StartServer, device_on
+from gateway.devices.fake_adb_server import Answer
+
+HELP = """AppFunctionManagerService commands:
+  help
+    Prints this help text.
+
+  list-app-functions [--user <USER_ID>]
+  execute-app-function --package <P> --function <F> --parameters <J>
+"""
+
+
+class Script:
+    """A shell that answers by the start of the command, and remembers."""
+
+    def __init__(self, answers: dict[str, Answer]) -> None:
+        self.answers = answers
+        self.commands: list[str] = []
+        self.inputs: list[bytes] = []
+
+    def __call__(self, command: str, stdin: bytes) -> Answer:
+        self.commands.append(command)
+        self.inputs.append(stdin)
+        return next((answer for start, answer in self.answers.items() if command.startswith(start)), Answer())
+
+
+def test_packages_paths_components_and_users(start_server: StartServer) -> None:
+    script = Script(
+        {
+            "pm list": Answer(b"package:/a/b=c.apk=com.example.b versionCode:3 uid:10001\n"),
+            "pm path": Answer(b"package:/a/b=c.apk\n"),
+            "cmd package": Answer(b"com.example.b/.C\n"),
+            "am get-current-user": Answer(b"10\n"),
+        }
+    )
+    device = device_on(start_server(shell=script))
+    assert [(package.name, package.path) for package in list_packages(device, 10)] == [
+        ("com.example.b", "/a/b=c.apk")
+    ]
+    assert package_paths(device, "com.example.b", 10) == ["/a/b=c.apk"]
+    assert query_components(device, "services", "a.ACTION", 10) == ["com.example.b/com.example.b.C"]
+    assert current_user(device) == 10
+    assert script.commands[:3] == [
+        "pm list packages -f -U --show-versioncode --user 10",
+        "pm path --user 10 com.example.b",
+        "cmd package query-services --components -a a.ACTION --user 10",
+    ]
+    with pytest.raises(UnsafeArgumentError):
+        query_components(device, "services", "-a", 0)
+
+
+def test_what_a_device_is(start_server: StartServer) -> None:
+    text = (
+        "[ro.build.version.sdk]: [36]\n[ro.build.version.release]: [16]\n[ro.product.model]: [Pixel 6]\n"
+        "[ro.product.manufacturer]: [Google]\n[ro.serialno]: [1A]\n[ro.build.fingerprint]: [f]\n"
+        "[ro.build.version.security_patch]: [2026-04-05]\n"
+    )
+    device = device_on(start_server(shell=Script({"getprop": Answer(text.encode())})))
+    build = build_of(get_properties(device))
+    assert build == Build(36, "36", "16", "Pixel 6", "Google", "1A", "f", date(2026, 4, 5))
+    with pytest.raises(DeviceOutputError):
+        build_of({"ro.build.version.sdk": "REL"})
+    minor = {"ro.build.version.sdk": "36", "ro.build.version.sdk_full": "36.1"}
+    assert build_of(minor).sdk_full == "36.1"
+    assert build_of({**minor, "ro.build.version.sdk_full": "36.0"}).sdk_full == "36"
+    assert build_of({**minor, "ro.build.version.sdk_full": "37.1"}).sdk_full == "36"
+    assert build_of({"ro.build.version.sdk": "30", "ro.build.version.security_patch": "2020-13-99"}).sdk == 30
+
+
+@pytest.mark.parametrize(
+    ("serial", "is_network"),
+    [
+        ("192.0.2.7:5555", True),
+        ("phone.local:5555", True),
+        ("[fe80::1%25eth0]:5555", True),
+        ("adb-1A-x._adb-tls-connect._tcp", True),
+        ("127.0.0.1:40000", False),
+        ("[::1]:40000", False),
+        ("localhost:5555", False),
+        ("emulator-5554", False),
+        ("R58M123", False),
+    ],
+)
+def test_which_serials_are_on_a_network(serial: str, *, is_network: bool) -> None:
+    assert is_on_network(serial) == is_network
+
+
+@pytest.mark.parametrize(
+    ("sdk", "patch", "warns"),
+    [
+        (36, date(2026, 4, 5), True),
+        (34, None, True),
+        (36, date(2026, 5, 1), False),
+        (33, date(2023, 1, 1), False),
+        (37, date(2026, 1, 1), False),
+    ],
+)
+def test_a_network_device_without_the_patch_is_warned_about(
+    sdk: int, patch: date | None, *, warns: bool
+) -> None:
+    build = Build(sdk, str(sdk), "", "", "", "", "", patch)
+    said = wireless_warning("192.0.2.7:5555", build)
+    assert (said is not None) == warns
+    assert said is None or "CVE-2026-0073" in said
+    assert wireless_warning("127.0.0.1:5555", build) is None
+
+
+def test_intents_are_sent_with_every_value_quoted(start_server: StartServer) -> None:
+    script = Script(
+        {
+            "am broadcast": Answer(
+                b'Broadcasting: Intent { act=a.X }\nBroadcast completed: result=1, data="x"\n'
+            ),
+            "am startservice": Answer(
+                b"Starting service: Intent { cmp=a.b/.C }\n", b"Error: app is in background uid null\n", 255
+            ),
+            "am start-foreground-service": Answer(b"Starting service: Intent { cmp=a.b/.C }\n"),
+            "am start-activity": Answer(
+                b"Starting: Intent { cmp=a.b/.C }\nStatus: ok\nActivity: a.b/.C\n"
+                b"TotalTime: 5\nWaitTime: 6\nComplete\n"
+            ),
+        }
+    )
+    device = device_on(start_server(shell=script))
+    intent = intent_arguments(component="a.b/.C", action="a.X", strings={"params": "{'$(x)'}"}, user=10)
+    assert send_broadcast(device, intent).data == "x"
+    assert start_service(device, intent) == ServiceStart("background", "app is in background uid null")
+    assert start_service(device, intent, foreground=True).outcome == "started"
+    assert start_activity(device, intent).milliseconds == 5
+    assert script.commands[0] == (
+        "am broadcast --user 10 -n a.b/.C -a a.X --es params '{'\"'\"'$(x)'\"'\"'}'"
+    )
+    with pytest.raises(UnsafeArgumentError):
+        intent_arguments(component="-n")
+
+
+def test_providers_are_called(start_server: StartServer) -> None:
+    script = Script(
+        {
+            "content call": Answer(b"Result: Bundle[{a=1}]\n"),
+        }
+    )
+    device = device_on(start_server(shell=script))
+    assert call_provider(device, "content://a.b", "status", argument="tok", user=10).tokens() == {"a": "1"}
+    assert script.commands == [
+        "content call --user 10 --uri content://a.b --method status --arg tok",
+    ]
+    for argument in ("", "--extra"):
+        with pytest.raises(UnsafeArgumentError):
+            call_provider(device, "content://a.b", "status", argument=argument)
+    for uri, method in (("file:///x", "status"), ("content://a b", "status"), ("content://a.b", "-x")):
+        with pytest.raises(UnsafeArgumentError):
+            call_provider(device, uri, method)
+
+
+def test_functions_are_listed_where_the_shell_does(start_server: StartServer) -> None:
+    script = Script(
+        {
+            "cmd app_function help": Answer(HELP.encode()),
+            "cmd app_function list": Answer(
+                b'{"a.b": [{"AppFunctionStaticMetadata-a.b": {"functionId": ["f"]}}]}\n'
+            ),
+        }
+    )
+    device = device_on(start_server(shell=script))
+    shell = app_function_shell(device)
+    assert (shell.executes, shell.lists) == (True, True)
+    listed = run_listing(device, LISTING, 10).functions
+    assert {package: [function.id for function in functions] for package, functions in listed.items()} == {
+        "a.b": ["f"]
+    }
+    assert script.commands[-1] == "cmd app_function list-app-functions --user 10"
+
+
+def test_without_a_shell_for_functions_nothing_is_listed(start_server: StartServer) -> None:
+    missing = Answer(b"", b"cmd: Can't find service: app_function\n", 20)
+    device = device_on(start_server(shell=Script({"cmd app_function": missing})))
+    shell = app_function_shell(device)
+    assert (shell.executes, shell.lists, shell.reports_enabled) == (False, False, False)
+    assert service_shell(device, LISTING).commands == {}
+    with pytest.raises(CommandFailedError, match="Can't find service"):
+        run_listing(device, LISTING, 0)
+
+
+def test_an_app_is_installed_in_one_session_and_removed(start_server: StartServer) -> None:
+    script = Script(
+        {"pm install-create": Answer(b"Success: created install session [77]\n"), "pm": Answer(b"Success\n")}
+    )
+    device = device_on(start_server(shell=script))
+    install_apks(device, {"base.apk": b"one", "split_config.de.apk": b"three"})
+    uninstall(device, "a.b", user=10)
+    assert script.commands == [
+        "pm install-create -r -t --user 0 -S 8",
+        "pm install-write -S 3 77 base.apk -",
+        "pm install-write -S 5 77 split_config.de.apk -",
+        "pm install-commit 77",
+        "pm uninstall --user 10 a.b",
+    ]
+    assert script.inputs[1:3] == [b"one", b"three"]
+
+
+def test_a_refused_installation_is_reported_and_its_session_ended(start_server: StartServer) -> None:
+    script = Script(
+        {
+            "pm install-create": Answer(b"Success: created install session [77]\n"),
+            "pm install-commit": Answer(b"Failure [INSTALL_FAILED_UPDATE_INCOMPATIBLE: x]\n", b"", 1),
+            "pm": Answer(b"Success\n"),
+        }
+    )
+    device = device_on(start_server(shell=script))
+    with pytest.raises(InstallError, match="UPDATE_INCOMPATIBLE: x") as raised:
+        install_apks(device, {"base.apk": b"one"})
+    assert "uninstall" in (raised.value.hint or "")
+    assert script.commands[-1] == "pm install-abandon 77"
+    with pytest.raises(UnsafeArgumentError):
+        install_apks(device, {"../x.apk": b""})
+
+
+def test_an_option_that_a_broken_line_cuts_is_refused_and_not_read_in_part() -> None:
+    text = HELP + "    --target-:package <PACKAGE>: the app\n"
+    with pytest.raises(DeviceOutputError, match="the line is not help"):
+        read_help(SERVICE, TITLE, text)

@@ -1,0 +1,374 @@
+"""What a phone does wrong costs one app or one question; what is kept is used while it is true."""
+
+import json
+from collections.abc import Mapping
+from pathlib import Path
+
+import pytest
+
+from droidgate.devices.errors import CommandFailedError, DeviceGoneError, OutputLimitError
+from droidgate.sources.device import PhoneReading, PhoneRequest, read_device_source, read_phone
+from droidgate_android.apk.pack import pack_project
+from droidgate_mappings.formats.format import load_formats
+from droidgate_mappings.formats.reachability import provider_verdict
+from droidgate_mappings.model.errors import DeviceError, UsageError
+from droidgate_phone.sample_packages import sample_package, signing_key
+from gateway.discovery.scripted_device import Answer, ScriptedDevice
+
+CLOCK = "dev.droidgate.sample.clockin"
+BROKEN = "org.example.broken"
+SERVICES = "cmd package query-services"
+NONE_FOUND = {
+    SERVICES: "No services found\n",
+    "cmd package query-activities": "No activities found\n",
+    "cmd package query-receivers": "No receivers found\n",
+}
+MOBILE_MCP = f"{SERVICES} --components -a mobile.mcp.SERVICE"
+PATH = "/data/app/~~a==/clock-1==/base.apk"
+PROPERTIES = "[ro.build.version.sdk]: [36]\n[ro.build.version.sdk_full]: [36.1]\n"
+
+
+@pytest.fixture(autouse=True)
+def _home(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("DROIDGATE_HOME", str(tmp_path))
+
+
+def script(**more: Answer) -> dict[str, Answer]:
+    return {
+        "getprop": PROPERTIES,
+        "am get-current-user": "0\n",
+        "cmd app_function help": "cmd: Can't find service: app_function\n",
+        "pm list packages": f"package:{PATH}={CLOCK} versionCode:7 uid:10100\n",
+        f"pm path --user 0 {CLOCK}": f"package:{PATH}\n",
+        **NONE_FOUND,
+        MOBILE_MCP: f"{CLOCK}/{CLOCK}.ToolService\n",
+        **more,
+    }
+
+
+def clock_device(answers: Mapping[str, Answer] | None = None) -> ScriptedDevice:
+    return ScriptedDevice({**script(), **(answers or {})}, {PATH: sample_package("clock-in").apk})
+
+
+def read(device: ScriptedDevice, **asked: object) -> PhoneReading:
+    return read_phone(device, PhoneRequest(tuple(load_formats().values()), **asked))  # type: ignore[arg-type]
+
+
+def test_an_app_that_answers_is_read_and_places_name_phone_and_package() -> None:
+    phone = read(clock_device())
+    (app,) = phone.apps
+    (provider,) = app.providers
+    assert (provider.package, provider.dialect, len(provider.capabilities)) == (CLOCK, "1.0", 3)
+    assert provider.source is not None
+    assert provider.source.path == f"adb:scripted/{CLOCK}!/res/xml/mcp_capabilities.xml"
+    assert phone.facts.release == "36.1"
+    assert phone.bytes_read > 0
+
+
+def test_an_unchanged_app_is_not_read_again() -> None:
+    device = clock_device()
+    first = read(device)
+    sent = device.bytes_sent
+    second = read(device)
+    assert device.bytes_sent == sent
+    assert (second.bytes_read, second.requests, second.kept) == (0, 0, 1)
+    assert second.apps[0].providers == first.apps[0].providers
+    assert second.apps[0].findings == first.apps[0].findings
+
+
+@pytest.mark.parametrize("change", ["version", "time", "build", "size", "path"])
+def test_what_changed_is_read_again(change: str) -> None:
+    device = clock_device()
+    read(device)
+    if change == "version":
+        device.script.answers["pm", "list", "packages"] = f"package:{PATH}={CLOCK} versionCode:8 uid:10100\n"
+    elif change == "time":
+        device.modified += 1
+    elif change == "build":
+        device.build = "build-2"
+    elif change == "size":
+        other = pack_project(
+            {
+                "AndroidManifest.xml": b'<manifest package="dev.droidgate.sample.clockin" '
+                b'xmlns:android="http://schemas.android.com/apk/res/android"><application/></manifest>'
+            },
+            key=signing_key(),
+        )
+        device.files_of[PATH] = other
+    else:
+        moved = PATH.replace("clock-1", "clock-2")
+        device.files_of = {moved: device.files_of[PATH]}
+        device.script.answers["pm", "list", "packages"] = f"package:{moved}={CLOCK} versionCode:7 uid:10100\n"
+        device.script.answers["pm", "path", "--user", "0", CLOCK] = f"package:{moved}\n"
+    sent = device.bytes_sent
+    phone = read(device)
+    assert phone.kept == 0
+    assert device.bytes_sent > sent
+    assert (phone.apps[0].providers == ()) is (change == "size")
+
+
+def test_a_record_that_was_damaged_is_read_again(tmp_path: Path) -> None:
+    device = clock_device()
+    first = read(device)
+    (kept,) = (tmp_path / "cache/installed-applications").iterdir()
+    whole = kept.read_bytes()
+    for damaged in (b"", b"{}", b"[]", whole[:-9], whole.replace(b'"components"', b'"others"')):
+        kept.write_bytes(damaged)
+        phone = read(device)
+        assert phone.kept == 0
+        assert phone.apps[0].providers == first.apps[0].providers
+        assert kept.read_bytes() == whole
+
+
+def test_a_question_that_the_record_does_not_answer_reads_the_apk(tmp_path: Path) -> None:
+    device = clock_device()
+    first = read(device)
+    (kept,) = (tmp_path / "cache/installed-applications").iterdir()
+    kept_items = json.loads(kept.read_bytes())
+    assert kept_items["answers"]
+    kept_items["answers"] = []
+    kept.write_text(json.dumps(kept_items))
+    phone = read(device)
+    assert phone.kept == 0
+    assert phone.apps[0].providers == first.apps[0].providers
+    assert json.loads(kept.read_bytes())["answers"]
+
+
+def test_nothing_is_kept_where_that_is_not_requested(tmp_path: Path) -> None:
+    device = clock_device()
+    read(device, keep=False)
+    assert not (tmp_path / "cache/installed-applications").exists()
+    assert read(device, keep=False).bytes_read > 0
+
+
+def two_apps() -> ScriptedDevice:
+    path = "/data/app/~~b==/broken-1==/base.apk"
+    packages = (
+        f"package:{PATH}={CLOCK} versionCode:7 uid:10100\npackage:{path}={BROKEN} versionCode:1 uid:10101\n"
+    )
+    device = clock_device(
+        {
+            "pm list packages": packages,
+            f"pm path --user 0 {BROKEN}": f"package:{path}\n",
+            MOBILE_MCP: f"{BROKEN}/{BROKEN}.Service\n{CLOCK}/{CLOCK}.ToolService\n",
+        }
+    )
+    device.files_of[path] = b"PK\x03\x04 no archive"
+    return device
+
+
+def problem_of(phone: PhoneReading) -> str:
+    (problem,) = [problem for app in phone.apps for problem in app.problems]
+    assert problem.place is not None
+    assert problem.place.startswith(f"adb:scripted/{BROKEN}")
+    return problem.message
+
+
+def test_an_apk_that_is_none_is_a_problem_of_its_app_alone() -> None:
+    phone = read(two_apps())
+    assert problem_of(phone)
+    assert [len(app.providers) for app in phone.apps] == [1, 0]
+
+
+def test_an_apk_that_the_shell_may_not_read_is_a_problem_of_its_app_alone() -> None:
+    device = two_apps()
+    del device.files_of["/data/app/~~b==/broken-1==/base.apk"]
+    phone = read(device)
+    assert "there is no file" in problem_of(phone)
+    assert [len(app.providers) for app in phone.apps] == [1, 0]
+
+
+def test_paths_that_cannot_be_read_are_a_problem_of_their_app_alone() -> None:
+    device = two_apps()
+    device.script.answers["pm", "path", "--user", "0", BROKEN] = "garbage\n"
+    phone = read(device)
+    assert "not an APK" in problem_of(phone)
+    assert [len(app.providers) for app in phone.apps] == [1, 0]
+
+
+def test_a_phone_that_goes_away_ends_the_run() -> None:
+    device = clock_device({f"pm path --user 0 {CLOCK}": DeviceGoneError("the connection was cut")})
+    with pytest.raises(DeviceGoneError):
+        read(device)
+
+
+def test_a_listing_that_cannot_be_read_is_a_problem_and_the_rest_is_there() -> None:
+    help_text = (
+        "AppFunctionManagerService commands:\n  help\n    Prints this help text.\n\n  list-app-functions\n"
+    )
+    device = clock_device(
+        {"cmd app_function help": help_text, "cmd app_function list-app-functions": "Error: no\n"}
+    )
+    phone = read(device)
+    (problem,) = phone.problems
+    assert problem.place is not None
+    assert len(phone.apps[0].providers) == 1
+
+
+def test_one_app_can_be_asked_for_alone() -> None:
+    device = two_apps()
+    request = PhoneRequest(tuple(load_formats().values()), package=CLOCK)
+    phone = read_phone(device, request)
+    assert [app.package for app in phone.apps] == [CLOCK]
+    assert phone.not_asked == ()
+    assert not [command for command in device.commands if command[1:2] == ["package"]]
+    with pytest.raises(DeviceError, match="not installed"):
+        read_phone(device, PhoneRequest(request.formats, package="org.example.absent"))
+
+
+SILENT = "org.example.silent"
+SILENT_TREE = {
+    "AndroidManifest.xml": b"""<manifest xmlns:android="http://schemas.android.com/apk/res/android"
+package="org.example.silent" android:versionCode="12" android:versionName="1.2">
+<uses-sdk android:minSdkVersion="29" android:targetSdkVersion="36"/>
+<application android:label="@string/name"/></manifest>""",
+    "res/values/strings.xml": b'<resources><string name="name">Silent</string></resources>',
+}
+
+
+def test_an_app_that_declares_nothing_is_named_as_from_its_apk() -> None:
+    apk = pack_project(SILENT_TREE, key=signing_key())
+    device = ScriptedDevice(
+        {
+            **script(),
+            "pm list packages": f"package:{PATH}={SILENT} versionCode:12 uid:10100\n",
+            f"pm path --user 0 {SILENT}": f"package:{PATH}\n",
+            MOBILE_MCP: "No services found\n",
+        },
+        {PATH: apk},
+    )
+    (of_all,) = read(device, every_app=True).apps
+    (named,) = read(device, package=SILENT).apps
+    for app, label in ((of_all, None), (named, "Silent")):
+        found = app.application
+        assert found is not None
+        facts = (found.label, found.version_name, found.version_code, found.minimum_sdk, found.target_sdk)
+        assert facts == (label, "1.2", 12, 29, 36)
+        assert found.signers == (signing_key().digest,)
+        assert (app.providers, app.problems) == ((), ())
+    assert read(device, package=SILENT).kept == 1
+
+
+def test_every_app_is_read_where_that_is_requested_and_one_that_declares_nothing_is_remembered() -> None:
+    device = clock_device({MOBILE_MCP: "No services found\n"})
+    plain = "org.example.plain"
+    path = "/data/app/~~c==/plain-1==/base.apk"
+    manifest = (
+        b'<manifest xmlns:android="http://schemas.android.com/apk/res/android" package="org.example.plain">'
+        b'<application android:label="Plain"/></manifest>'
+    )
+    device.files_of[path] = pack_project({"AndroidManifest.xml": manifest}, key=signing_key())
+    packages = (
+        f"package:{PATH}={CLOCK} versionCode:7 uid:10100\npackage:{path}={plain} versionCode:1 uid:10101\n"
+    )
+    device.script.answers["pm", "list", "packages"] = packages
+    device.script.answers["pm", "path", "--user", "0", plain] = f"package:{path}\n"
+    assert read(device).apps == ()
+    assert read(device).not_asked
+    phone = read(device, every_app=True)
+    assert [(app.package, len(app.providers)) for app in phone.apps] == [(CLOCK, 1), (plain, 0)]
+    assert phone.not_asked == ()
+    again = read(device, every_app=True)
+    assert (again.bytes_read, again.kept) == (0, 2)
+    assert [app.providers for app in again.apps] == [app.providers for app in phone.apps]
+
+
+@pytest.mark.parametrize(
+    "answer",
+    [
+        CommandFailedError("refused", exit_status=255),
+        OutputLimitError("it printed more than 5 bytes"),
+        f"{BROKEN}/{BROKEN}.Tool\u202eService\n{CLOCK}/{CLOCK}.ToolService\n",
+        "Unknown option: --components\n",
+    ],
+    ids=["refused", "endless", "hostile name", "unknown option"],
+)
+def test_a_query_whose_answer_cannot_be_read_hides_no_app(answer: Answer) -> None:
+    device = two_apps()
+    device.script.answers[tuple(MOBILE_MCP.split())] = answer
+    phone = read(device)
+    (problem,) = phone.problems
+    assert problem.place == "adb:scripted"
+    assert problem.hint is not None
+    assert "every app" in problem.hint.lower()
+    assert [(app.package, len(app.providers)) for app in phone.apps] == [(CLOCK, 1), (BROKEN, 0)]
+    assert phone.not_asked == ()
+
+
+def test_a_query_during_which_the_phone_goes_away_ends_the_run() -> None:
+    with pytest.raises(DeviceGoneError):
+        read(clock_device({MOBILE_MCP: DeviceGoneError("the connection was cut")}))
+
+
+def test_an_apk_that_sends_without_end_is_a_problem_of_its_app_alone() -> None:
+    device = two_apps()
+    device.script.answers["pm", "path", "--user", "0", BROKEN] = OutputLimitError("it printed too much")
+    phone = read(device)
+    assert problem_of(phone) == "it printed too much"
+    assert [len(app.providers) for app in phone.apps] == [1, 0]
+
+
+def test_a_package_without_a_dot_is_read_like_any_other() -> None:
+    name, path = "androidhwext", "/system/framework/framework-res-hwext.apk"
+    manifest = f'<manifest package="org.example.{name}"><application/></manifest>'.encode()
+    device = clock_device({f"pm path --user 0 {name}": f"package:{path}\n"})
+    listed = str(device.script.answers["pm", "list", "packages"])
+    device.script.answers["pm", "list", "packages"] = (
+        f"package:{path}={name} versionCode:36 uid:1000\n{listed}"
+    )
+    device.files_of[path] = pack_project({"AndroidManifest.xml": manifest}, key=signing_key())
+    phone = read(device, every_app=True)
+    assert {app.package: app.problems for app in phone.apps} == {name: (), CLOCK: ()}
+
+
+def test_a_function_without_an_id_is_not_a_function() -> None:
+    help_text = (
+        "AppFunctionManagerService commands:\n  help\n    Prints this help text.\n\n  list-app-functions\n"
+    )
+    document = {f"AppFunctionStaticMetadata-{CLOCK}": {"enabledByDefault": [True]}}
+    device = clock_device(
+        {
+            "cmd app_function help": help_text,
+            "cmd app_function list-app-functions": json.dumps({CLOCK: [document]}) + "\n",
+        }
+    )
+    phone = read(device)
+    (problem,) = phone.problems
+    assert "no id" in problem.message
+    assert phone.facts.shell_commands.keys() >= {"list-app-functions"}
+    assert len(phone.apps[0].providers) == 1
+
+
+@pytest.mark.parametrize("written", ["adb:a/b/c", "adb:a/b!/res/xml/x.xml", "abd:"])
+def test_what_is_not_a_device_says_how_one_is_written(written: str) -> None:
+    with pytest.raises(UsageError, match="is not a device"):
+        read_device_source(written, formats=())
+
+
+FLAGGED: Mapping[str, bytes] = {
+    "AndroidManifest.xml": b'<manifest package="dev.droidgate.sample.clockin" '
+    b'xmlns:android="http://schemas.android.com/apk/res/android"><application>'
+    b'<service android:name=".ToolService" android:exported="true" android:enabled="@bool/newer">'
+    b'<intent-filter><action android:name="mobile.mcp.SERVICE"/></intent-filter>'
+    b'<meta-data android:name="mobile.mcp.tool.capabilities" android:resource="@xml/tools"/>'
+    b"</service></application></manifest>",
+    "res/xml/tools.xml": b'<mobile-mcp-capabilities version="1.0"/>',
+    "res/values/flags.xml": b'<resources><bool name="newer">false</bool></resources>',
+    "res/values-v36/flags.xml": b'<resources><bool name="newer">true</bool></resources>',
+}
+
+
+@pytest.mark.parametrize(("sdk", "is_enabled"), [("35", False), ("36", True), ("37", True)])
+def test_a_boolean_resource_has_the_value_for_the_phone_s_release(sdk: str, *, is_enabled: bool) -> None:
+    answers = {**script(), "getprop": f"[ro.build.version.sdk]: [{sdk}]\n"}
+    device = ScriptedDevice(answers, {PATH: pack_project(FLAGGED, key=signing_key())})
+    for _ in ("read", "kept"):
+        phone = read(device)
+        (app,) = phone.apps
+        assert app.application is not None
+        (service,) = app.application.of_kind("service")
+        assert service.enabled is is_enabled
+        (provider,) = app.providers
+        assert provider.access.enabled == {"": False, "v36": True}
+        verdict = provider_verdict(provider, app.application, sdk=phone.facts.sdk)
+        assert (verdict.closed_because is None) is is_enabled

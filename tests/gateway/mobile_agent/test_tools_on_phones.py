@@ -1,0 +1,481 @@
+"""The tools on a virtual phone: what they answer, what reached the phone, and in how many round trips."""
+
+from __future__ import annotations
+
+import base64
+import io
+import threading
+from collections.abc import Iterator
+from concurrent.futures import ThreadPoolExecutor
+from contextlib import ExitStack, suppress
+from pathlib import Path
+from signal import Signals
+from subprocess import DEVNULL, PIPE, Popen
+from unittest.mock import Mock, patch
+
+import pytest
+from PIL import Image
+
+from droidgate.calls.screen import phone_commands
+from droidgate.calls.screen.state import ToolError
+from droidgate.calls.screen.tools import MobileAgentTools
+from droidgate.devices.device import CommandResult, Device
+from droidgate.devices.errors import NoDeviceError
+from droidgate.devices.quoting import join_command
+from droidgate_mappings.model.errors import DroidgateError
+from gateway.mobile_agent.made_phone import (
+    FORM,
+    KEYBOARD_ID,
+    OTHER_KEYBOARD_ID,
+    SHOP,
+    Base64Receiver,
+    MadePhone,
+    control,
+    device_on,
+    made_phone,
+)
+from requirements_of_tests import require
+
+HOSTILE = [
+    "it's", 'say "hi"', "$HOME ${x} $(id)", "`id`", "back\\slash \\n", "*.txt ~ ?", "# no comment",
+    "a > b < c | d", "one; two && three &", "%s", "100%so %%s %s%s", "%", "50% s", "-n", "--longpress",
+    "  two  blanks  ", "(x)[y]{z}", "!history ^", "echo\\x41",
+]  # fmt: skip
+
+
+@pytest.fixture(scope="module")
+def made() -> Iterator[MadePhone]:
+    with made_phone() as phone:
+        yield phone
+
+
+@pytest.fixture(scope="module")
+def with_keyboard() -> Iterator[MadePhone]:
+    # The pauses are for a real keyboard.
+    with patch.object(phone_commands, "_KEYBOARD_PAUSE", 0.01), made_phone(keyboard=True) as phone:
+        yield phone
+
+
+def test_a_screenshot_is_the_picture_of_the_screen_in_one_command(made: MadePhone) -> None:
+    with made.counted() as commands:
+        uri = made.run("capture_screenshot")
+    assert commands == ["screencap -p"]
+    head, _, data = uri.partition(",")
+    assert head == "data:image/png;base64"
+    with Image.open(io.BytesIO(base64.b64decode(data))) as picture:
+        assert (picture.format, picture.size) == ("PNG", (1080, 2400))
+
+
+def test_the_facts_of_the_device_come_in_one_command_and_are_kept(made: MadePhone) -> None:
+    made.run("invalidate_cache", cache_type="device_info")
+    with made.counted() as commands:
+        first, second = made.run("get_device_info"), made.run("get_device_info")
+    assert len(commands) == 1
+    assert first == {
+        "success": True,
+        "device_info": {
+            "model": "Virtual Phone",
+            "android_version": "16",
+            "sdk_version": "36",
+            "screen_size": "Physical size: 1080x2400",
+            "screen_density": "Physical density: 420",
+            "battery_status": "2",
+            "battery_level": "85",
+        },
+        "from_cache": False,
+    }
+    assert second == {**first, "from_cache": True}
+
+
+def test_controls_come_in_one_command_and_have_ufos_shape(made: MadePhone) -> None:
+    made.run("launch_app", package_name=FORM)
+    with made.counted() as commands:
+        listed = made.controls()
+        assert made.controls() == listed
+    assert len(commands) == 1
+    assert listed[:4] == [
+        {"kind": "control", "name": "A form", "id": "1", "type": "TextView", "rect": [0, 63, 1080, 183]},
+        {"kind": "control", "name": "Your name", "id": "2", "type": "EditText", "rect": [0, 191, 1080, 327]},
+        {"kind": "control", "name": "A note", "id": "3", "type": "EditText", "rect": [0, 335, 1080, 471]},
+        {"kind": "control", "name": "Save", "id": "4", "type": "Button", "rect": [0, 479, 1080, 615]},
+    ]
+    assert listed[4]["type"] == "ListView"
+    assert [item["id"] for item in listed] == [str(number) for number in range(1, len(listed) + 1)]
+
+
+def test_the_tree_and_the_controls_share_one_dump(made: MadePhone) -> None:
+    made.open_form()
+    with made.counted() as commands:
+        tree = made.run("get_ui_tree")
+    assert commands == []
+    assert (tree["success"], tree["format"]) == (True, "xml")
+    assert tree["ui_tree"].startswith("<?xml")
+    assert tree["ui_tree"].endswith("</hierarchy>")
+
+
+def test_dumps_leave_no_file_on_the_phone(made: MadePhone) -> None:
+    made.open_form()
+    assert not [
+        name for name in made.phone.system.files.list("/data/local/tmp", uid=2000) if "droidgate" in name
+    ]
+
+
+@pytest.mark.parametrize("text", HOSTILE)
+def test_text_that_a_shell_would_change_is_typed_as_it_is(made: MadePhone, text: str) -> None:
+    field = control(made.open_form(), made.facts.name or "Your name")
+    result = made.run("type_text", text=text, clear_current_text=True, **field)
+    assert (result["success"], result["typed_by"]) == (True, "keys")
+    assert made.facts.name == text
+
+
+def test_typing_with_clearing_takes_one_command_after_the_list_and_two_later(made: MadePhone) -> None:
+    field = control(made.open_form(), made.facts.note or "A note")
+    with made.counted() as first:
+        made.run("type_text", text="before", clear_current_text=True, **field)
+    with made.counted() as second:
+        made.run("type_text", text="after", clear_current_text=True, **field)
+    assert (len(first), len(second)) == (1, 2)
+    assert made.facts.note == "after"
+
+
+def test_without_clearing_the_text_is_added(made: MadePhone) -> None:
+    field = control(made.open_form(), made.facts.note or "A note")
+    made.run("type_text", text="one", clear_current_text=True, **field)
+    made.run("type_text", text=" two", **field)
+    assert made.facts.note == "one two"
+
+
+@pytest.mark.parametrize("text", ["你好", "grüße 🙂", "two\nlines", "a\ttab"])
+def test_text_without_keys_is_refused_before_anything_is_tapped(made: MadePhone, text: str) -> None:
+    field = control(made.open_form(), made.facts.name or "Your name")
+    before = made.facts.name
+    result = made.run("type_text", text=text, clear_current_text=True, **field)
+    assert not result["success"]
+    assert "com.android.adbkeyboard" in result["error"]
+    assert made.facts.name == before
+
+
+def input_methods(phone: MadePhone) -> tuple[str | None, str | None]:
+    """Return the settings of input methods: those that are enabled, and the current one."""
+    get = phone.phone.system.settings.get
+    return get("secure", "enabled_input_methods"), get("secure", "default_input_method")
+
+
+def enable_input_methods(phone: MadePhone, current: str, *enabled: str) -> tuple[str, str]:
+    settings = phone.phone.system.settings
+    settings.put("secure", "enabled_input_methods", ":".join(enabled))
+    settings.put("secure", "default_input_method", current)
+    return ":".join(enabled), current
+
+
+@pytest.mark.parametrize(
+    ("text", "before"),
+    [
+        ("你好", ""),
+        ("grüße 🙂 'x' $y", OTHER_KEYBOARD_ID),
+        ("two\nlines", OTHER_KEYBOARD_ID),
+        ("a\ttab", KEYBOARD_ID),
+    ],
+)
+def test_text_without_keys_is_typed_by_the_keyboard_alone_and_the_users_own_comes_back(
+    with_keyboard: MadePhone, text: str, before: str
+) -> None:
+    settings = enable_input_methods(with_keyboard, before, OTHER_KEYBOARD_ID, KEYBOARD_ID)
+    field = control(with_keyboard.open_form(), with_keyboard.facts.name or "Your name")
+    with with_keyboard.counted() as commands:
+        result = with_keyboard.run("type_text", text=text, clear_current_text=True, **field)
+    assert (result.get("error"), result["success"], result["typed_by"]) == (None, True, "input-method")
+    assert with_keyboard.facts.name == text
+    assert input_methods(with_keyboard) == settings
+    assert with_keyboard.heard == []
+    assert len(commands) == 2
+
+
+def test_a_keyboard_that_the_user_has_not_enabled_stays_so(with_keyboard: MadePhone) -> None:
+    settings = enable_input_methods(with_keyboard, OTHER_KEYBOARD_ID, OTHER_KEYBOARD_ID)
+    field = control(with_keyboard.open_form(), with_keyboard.facts.note or "A note")
+    before = with_keyboard.facts.note
+    with with_keyboard.counted() as commands:
+        result = with_keyboard.run("type_text", text="pässword", clear_current_text=True, **field)
+    assert result["error"].endswith("and enable it in the phone's settings")
+    assert "com.android.adbkeyboard" in result["error"]
+    assert (with_keyboard.facts.note, with_keyboard.heard, len(commands)) == (before, [], 1)
+    assert input_methods(with_keyboard) == settings
+
+
+@pytest.mark.parametrize("current", [OTHER_KEYBOARD_ID, ""])
+@pytest.mark.parametrize("end", ["canceled", "deadline", "tap fails"])
+def test_typing_that_ends_early_sets_the_users_keyboard_back(
+    with_keyboard: MadePhone, end: str, current: str
+) -> None:
+    settings = enable_input_methods(with_keyboard, current, OTHER_KEYBOARD_ID, KEYBOARD_ID)
+    field = control(with_keyboard.open_form(), with_keyboard.facts.note or "A note")
+    canceled, cancel = threading.Event(), threading.Event()
+
+    def switched() -> bool:
+        return input_methods(with_keyboard)[1] == KEYBOARD_ID
+
+    def end_it() -> None:
+        while not switched():
+            canceled.wait(0.01)
+        if end == "canceled":
+            cancel.set()
+
+    arguments = {"text": "pässword", "clear_current_text": False, **field}
+    # A command without a terminal goes on when its client has gone, until it writes something.
+    pause = {"canceled": 1, "deadline": 3, "tap fails": 0.01}[end]
+    seconds = 2.0 if end == "deadline" else None
+    failing = patch.object(phone_commands, "_tap", lambda _point: "false")
+    with patch.object(phone_commands, "_KEYBOARD_PAUSE", pause), ExitStack() as stack:
+        if end == "tap fails":
+            stack.enter_context(failing)
+        else:
+            watcher = threading.Thread(target=end_it)
+            watcher.start()
+            stack.callback(watcher.join)
+        with suppress(DroidgateError):
+            result = with_keyboard.tools.run("type_text", arguments, cancel, seconds=seconds)
+            assert not result["success"]
+    for _ in range(2000):
+        if input_methods(with_keyboard) == settings:
+            break
+        canceled.wait(0.01)
+    assert input_methods(with_keyboard) == settings
+    assert with_keyboard.heard == []
+
+
+@pytest.mark.parametrize("signal", [None, Signals.SIGHUP, Signals.SIGTERM, Signals.SIGINT])
+def test_androids_own_shell_sets_the_keyboard_back_when_its_client_goes_away(
+    tmp_path: Path, signal: Signals | None
+) -> None:
+    device = Mock(run=Mock(return_value=CommandResult(b"", b"", 0)))
+    # A hang-up has to arrive during the pause, also on a busy machine.
+    with patch.object(phone_commands, "_KEYBOARD_PAUSE", 3 if signal is Signals.SIGHUP else 0.3):
+        phone_commands.type_by_keyboard(device, (1, 2), (), "ü", OTHER_KEYBOARD_ID, 9)
+    for name in ("am", "ime", "input", "uiautomator"):
+        (tmp_path / name).write_text(f'#!/bin/sh\necho "{name} $*" >>{tmp_path}/ran\n')
+        (tmp_path / name).chmod(0o700)
+    environment = {"PATH": f"{tmp_path}:/usr/bin:/bin"}
+    shell_program = str(require("mksh"))
+    text = join_command(device.run.call_args.args[0]).replace("sh -c", f"{shell_program} -c")
+    with Popen([shell_program, "-c", text], env=environment, stdout=PIPE, stderr=DEVNULL) as shell:
+        assert shell.stdout is not None
+        assert shell.stdout.readline() == b"tapped\n"
+        # As adbd does: the shell that it started gets a signal, and nobody reads any more.
+        shell.stdout.close()
+        if signal is not None:
+            shell.send_signal(signal)
+        shell.wait()
+    restored = f"ime set {OTHER_KEYBOARD_ID}"
+    for _ in range(500):
+        ran = (tmp_path / "ran").read_text().splitlines()
+        if restored in ran:
+            break
+        threading.Event().wait(0.01)
+    assert ran[:2] == [f"ime set {KEYBOARD_ID}", "input tap 1 2"]
+    assert ran.count(restored) == 1
+    sent_to_it = "am broadcast --user current -a ADB_INPUT_B64 --es msg w7w= -p com.android.adbkeyboard"
+    # A hang-up ends it before.
+    assert [line for line in ran if line.startswith("am ")] == [sent_to_it] * (signal is not Signals.SIGHUP)
+
+
+def test_a_keyboard_that_types_nothing_is_noticed(with_keyboard: MadePhone) -> None:
+    enable_input_methods(with_keyboard, "", KEYBOARD_ID)
+    field = control(with_keyboard.open_form(), with_keyboard.facts.note or "A note")
+    with patch.object(Base64Receiver, "on_receive", return_value=None):
+        result = with_keyboard.run("type_text", text="你", clear_current_text=True, **field)
+    assert not result["success"]
+    assert "does not hold it" in result["error"]
+
+
+def test_apps_are_found_by_part_of_their_package_and_opened_as_by_their_icon(made: MadePhone) -> None:
+    result = made.run("launch_app", package_name="SHOP")
+    assert (result["success"], result["message"], result["package_name"]) == (True, f"Launched {SHOP}", SHOP)
+    assert (result["output"], result["error"]) == ("Events injected: 1", "")
+    assert f"-n {SHOP}/{SHOP}.Main" in result["command"]
+    assert "monkey" not in result["command"]
+    assert [item["name"] for item in made.controls()] == ["A shop", "Buy"]
+
+
+def test_an_app_is_opened_by_its_id_and_another_package_is_a_warning(made: MadePhone) -> None:
+    listed = made.run("get_mobile_app_target_info")
+    (shop,) = [item for item in listed if item["type"] == SHOP]
+    result = made.run("launch_app", package_name=FORM, id=shop["id"])
+    assert result["app_info"] == {"id": shop["id"], "name": SHOP, "package": SHOP}
+    assert result["warning"].startswith(f"Warning: App ID {shop['id']} has package '{SHOP}'")
+    assert made.controls()[0]["name"] == "A shop"
+
+
+@pytest.mark.parametrize(
+    ("arguments", "error"),
+    [
+        ({"package_name": ""}, "No app found with name containing ''. Try using full package name."),
+        (
+            {"package_name": "nowhere"},
+            "No app found with name containing 'nowhere'. Try using full package name.",
+        ),
+        ({"package_name": "com.x; echo a"}, "'com.x; echo a' is not a package name"),
+        ({"package_name": "-p.x"}, "'-p.x' is not a package name"),
+        ({"package_name": FORM, "id": "99"}, "App with ID '99' not found in cached app list."),
+    ],
+)
+def test_apps_that_cannot_be_meant_are_refused(
+    made: MadePhone, arguments: dict[str, str], error: str
+) -> None:
+    made.run("get_mobile_app_target_info")
+    assert made.run("launch_app", **arguments) == {"success": False, "error": error}
+
+
+def test_an_app_that_is_not_installed_is_not_said_to_be_launched(made: MadePhone) -> None:
+    result = made.run("launch_app", package_name="dev.made.absent")
+    assert not result["success"]
+    assert result["message"].startswith("Failed to launch dev.made.absent: ")
+    assert result["error"]
+
+
+@pytest.mark.parametrize(
+    ("tool", "arguments"),
+    [
+        ("tap", {"x": -1, "y": 5}),
+        ("tap", {"x": 5, "y": 99_999}),
+        ("swipe", {"start_x": 1, "start_y": 1, "end_x": 1, "end_y": -5}),
+        ("swipe", {"start_x": 1, "start_y": 1, "end_x": 1, "end_y": 5, "duration": -1}),
+        ("press_key", {"key_code": "3; echo x"}),
+        ("press_key", {"key_code": ""}),
+        ("press_key", {"key_code": "KEYCODE_GO_BACK"}),
+        ("press_key", {"key_code": "back"}),
+        ("press_key", {"key_code": "999"}),
+        ("press_key", {"key_code": "٣"}),
+        ("press_key", {"key_code": "--longpress"}),
+        ("press_key", {"key_code": "KEYCODE_BACK KEYCODE_BACK"}),
+    ],
+)
+def test_what_is_not_a_point_or_key_never_reaches_the_phone(
+    made: MadePhone, tool: str, arguments: dict[str, object]
+) -> None:
+    made.run("tap", x=0, y=0)
+    with made.counted() as commands:
+        result = made.run(tool, **arguments)
+    assert commands == []
+    assert (result["success"], result["output"]) == (False, "")
+    assert result["error"]
+
+
+def test_a_click_reaches_the_control_and_says_where(made: MadePhone) -> None:
+    save = control(made.open_form(), "Save")
+    with made.counted() as commands:
+        result = made.run("click_control", **save)
+    assert commands == ["input tap 540 547"]
+    assert result == {
+        "success": True,
+        "action": "click_control(id=4, name=Save)",
+        "message": "Clicked control 'Save' at (540, 547)",
+        "control_info": {"id": "4", "name": "Save", "type": "Button", "rect": [0, 479, 1080, 615]},
+    }
+    assert made.facts.clicks[-1] == "save"
+
+
+def test_another_name_than_the_ids_is_a_warning(made: MadePhone) -> None:
+    made.open_form()
+    result = made.run("click_control", control_id="4", control_name="Store")
+    assert result["success"]
+    assert result["action"] == "click_control(id=4, name=Store)"
+    assert result["warning"] == (
+        "Warning: Control ID 4 has name 'Save', but provided name is 'Store'. Clicking control 4."
+    )
+    typed = made.run("type_text", text="x", control_id="2", control_name="Store")
+    assert typed["message"].startswith("Warning: Control ID 2 has name ")
+    assert "'. Using ID 2. | Clicked control " in typed["message"]
+
+
+@pytest.mark.parametrize(
+    ("seconds", "result"),
+    [
+        (0, {"success": True, "action": "wait(0.0s)", "message": "Waited for 0.0 seconds"}),
+        (-0.1, {"success": False, "error": "Wait time must be non-negative"}),
+        (60.5, {"success": False, "error": "Wait time cannot exceed 60 seconds"}),
+    ],
+)
+def test_waiting_has_limits(made: MadePhone, seconds: float, result: dict[str, object]) -> None:
+    assert made.run("wait", seconds=seconds) == result
+
+
+def test_a_wait_ends_when_the_call_is_canceled(made: MadePhone) -> None:
+    cancel = threading.Event()
+    cancel.set()
+    assert made.tools.run("wait", {"seconds": 60}, cancel) == {
+        "success": False,
+        "error": "the wait was canceled",
+    }
+
+
+@pytest.mark.parametrize(
+    ("name", "words"),
+    [
+        ("controls", "Controls cache"),
+        ("apps", "Apps cache"),
+        ("ui_tree", "UI tree cache"),
+        ("device_info", "Device info cache"),
+        ("all", "All caches"),
+    ],
+)
+def test_caches_are_dropped_by_name(made: MadePhone, name: str, words: str) -> None:
+    assert made.run("invalidate_cache", cache_type=name) == {
+        "success": True,
+        "message": f"{words} invalidated",
+    }
+    if name in {"controls", "all"}:
+        result = made.run("click_control", control_id="1", control_name="A form")
+        assert result["error"] == (
+            "Control with ID '1' not found. Please call get_app_window_controls_target_info first."
+        )
+
+
+def test_an_unknown_cache_is_refused(made: MadePhone) -> None:
+    error = "Invalid cache_type: x. Must be 'controls', 'apps', 'ui_tree', 'device_info', or 'all'"
+    assert made.run("invalidate_cache", cache_type="x") == {"success": False, "error": error}
+
+
+def test_parallel_calls_never_mix(made: MadePhone) -> None:
+    """Eight clients list and click at once: each click reaches the row that its client meant."""
+    made.open_form()
+    made.facts.clicks.clear()
+    rows = [f"Row {number}" for number in range(8)]
+
+    def delete(row: str) -> None:
+        while row in made.facts.rows:
+            made.run("click_control", **control(made.controls(), f"Delete {row}"))
+
+    with ThreadPoolExecutor(8) as pool:
+        list(pool.map(delete, rows))
+    assert set(made.facts.clicks) == {f"delete_{row}" for row in rows}
+    assert len(made.facts.rows) == 52
+
+
+def test_a_phone_that_is_gone_is_an_error_of_every_tool() -> None:
+    with made_phone() as made:
+        listed = made.open_form()
+    made.tools.run("invalidate_cache", {"cache_type": "ui_tree"})
+    assert not made.run("get_ui_tree")["success"]
+    assert not made.run("tap", x=1, y=1)["success"]
+    assert not made.run("click_control", **control(listed, "Save"))["success"]
+    for tool in ("capture_screenshot", "get_app_window_controls_target_info"):
+        with pytest.raises(ToolError, match=r"Failed to|Error capturing"):
+            made.run(tool)
+
+
+def test_a_phone_that_comes_later_is_used(made: MadePhone) -> None:
+    phones: list[Device] = []
+
+    def connect() -> Device:
+        if not phones:
+            raise NoDeviceError("no device is attached")
+        return phones[0]
+
+    tools = MobileAgentTools(connect)
+    assert tools.run("get_ui_tree", {}) == {
+        "success": False,
+        "error": "Failed to dump UI hierarchy: no device is attached",
+    }
+    phones.append(device_on(made.phone))
+    assert str(tools.run("get_ui_tree", {})).startswith("{'success': True")

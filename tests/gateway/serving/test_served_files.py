@@ -1,0 +1,173 @@
+"""Files that clients name, files that results name, and images in results."""
+
+import base64
+import os
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from droidgate.serving import files as files_module
+from droidgate.serving.files import SharedFolders, images_in, media_type_of
+from droidgate.serving.results import MAX_BLOB, MAX_IMAGES, KeptResults, write_outcome
+from droidgate.serving.tools import ServedFile, ToolOutcome
+from droidgate_mappings.model.errors import UsageError
+from droidgate_mappings.values.failures import CallError
+from droidgate_mcp.tables import HANDSHAKE
+from droidgate_mcp.wire import McpToolResult
+from gateway.serving.fixture_tools import PIXEL
+
+PNG = base64.b64decode(PIXEL)
+
+
+def copied(folder: Path, value: Any) -> bytes:
+    with SharedFolders.of([folder]).copies({"path": value, "other": 1}) as (rest, copies):
+        assert rest == {"other": 1}
+        assert copies["path"] != folder / copies["path"].name
+        content = copies["path"].read_bytes()
+    assert not copies["path"].exists()
+    return content
+
+
+def refused(folders: list[Path], arguments: dict[str, Any]) -> str:
+    with pytest.raises(CallError) as caught, SharedFolders.of(folders).copies(arguments):
+        pass
+    assert caught.value.failure.token == "invalid_argument"
+    assert caught.value.pointer == f"/{next(iter(arguments))}"
+    return "; ".join(filter(None, (caught.value.failure.text, caught.value.hint)))
+
+
+def test_a_file_in_a_shared_folder_is_sent_as_a_copy_of_that_name(tmp_path: Path) -> None:
+    (tmp_path / "my report.pdf").write_bytes(b"content")
+    assert copied(tmp_path, "droidgate://files/my report.pdf") == b"content"
+    assert copied(tmp_path, "droidgate://files/my%20report.pdf") == b"content"
+
+
+def test_arguments_without_files_are_sent_as_they_are() -> None:
+    arguments: dict[str, Any] = {"path": "/sdcard/x", "list": [{"a": "file:///etc/passwd"}]}
+    with SharedFolders().copies(arguments) as (rest, copies):
+        assert (rest, copies) == (arguments, {})
+
+
+@pytest.mark.parametrize(
+    "name",
+    [
+        "../secret",
+        "..%2Fsecret",
+        "/etc/passwd",
+        "%2Fetc%2Fpasswd",
+        "below/inner",
+        ".hidden",
+        "link",
+        "folder-link/secret",
+        "below",
+        "",
+        ".",
+        "pipe",
+        "a\0b",
+        "absent",
+    ],
+)
+def test_nothing_but_a_plain_file_directly_in_the_folder_is_sent(tmp_path: Path, name: str) -> None:
+    (tmp_path / "secret").write_text("secret")
+    shared = tmp_path / "shared"
+    (shared / "below").mkdir(parents=True)
+    (shared / "below" / "inner").write_text("x")
+    (shared / ".hidden").write_text("x")
+    (shared / "there.txt").write_text("x")
+    (shared / "link").symlink_to(tmp_path / "secret")
+    (shared / "folder-link").symlink_to(tmp_path)
+    os.mkfifo(shared / "pipe")
+    message = refused([shared], {"path": f"droidgate://files/{name}"})
+    assert "no shared file is called" in message
+    assert message.endswith("there are: there.txt")
+
+
+def test_a_file_that_becomes_a_link_after_it_was_found_is_not_followed(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    (tmp_path / "secret").write_text("secret")
+    shared = tmp_path / "shared"
+    shared.mkdir()
+    (shared / "link").symlink_to(tmp_path / "secret")
+    monkeypatch.setattr(files_module, "_files_in", lambda folder: iter([folder / "link"]))
+    assert "cannot be read" in refused([shared], {"path": "droidgate://files/link"})
+
+
+def test_a_server_without_shared_folders_says_how_to_share_one() -> None:
+    assert "droidgate serve --files FOLDER" in refused([], {"path": "droidgate://files/x"})
+
+
+def test_a_file_inside_a_list_is_refused(tmp_path: Path) -> None:
+    (tmp_path / "x").write_text("x")
+    assert "not a part" in refused([tmp_path], {"paths": [{"a": "droidgate://files/x"}]})
+
+
+def test_one_name_in_two_folders_and_a_long_file_are_refused(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    folders = [tmp_path / "a", tmp_path / "b"]
+    for folder in folders:
+        folder.mkdir()
+        (folder / "x").write_text("12345")
+    assert "several shared folders" in refused(folders, {"path": "droidgate://files/x"})
+    monkeypatch.setattr(files_module, "MAX_SENT_BYTES", 4)
+    assert "more than 4" in refused(folders[:1], {"path": "droidgate://files/x"})
+
+
+def test_a_shared_folder_that_is_not_there_is_a_mistake_of_the_user(tmp_path: Path) -> None:
+    with pytest.raises(UsageError, match="is not a folder"):
+        SharedFolders.of([tmp_path / "absent"])
+
+
+@pytest.mark.parametrize(
+    ("data", "expected"),
+    [
+        (PNG, "image/png"),
+        (b"\xff\xd8\xff\xe0", "image/jpeg"),
+        (b"GIF89a.", "image/gif"),
+        (b"RIFF\0\0\0\0WEBPVP8 ", "image/webp"),
+        (b"RIFF\0\0\0\0WAVEfmt ", "audio/wav"),
+        (b"%PDF-1.7", "application/pdf"),
+        (b"PK\x03\x04", "application/zip"),
+        (b"<html><script>", "text/plain"),
+        (b"<svg xmlns='http://www.w3.org/2000/svg'/>", "text/plain"),
+        ("Grüße".encode(), "text/plain"),
+        (b"\xff\xfe\0", "application/octet-stream"),
+        (b"a\0b", "application/octet-stream"),
+        (b"", "text/plain"),
+    ],
+)
+def test_the_media_type_is_that_of_the_bytes(data: bytes, expected: str) -> None:
+    assert media_type_of(data) == expected
+
+
+def test_images_in_a_result_are_found_by_their_bytes() -> None:
+    not_an_image = base64.b64encode(b"MZ this is a program, whatever it is called").decode()
+    value = {
+        "list": [PIXEL, f"data:image/gif;base64,{PIXEL}", "text of some length, which is not base64 at all"],
+        "other": [f"data:image/png;base64,{not_an_image}", not_an_image, f"{PIXEL}!", 5, None],
+    }
+    assert images_in(value) == (ServedFile("image", "image/png", PNG),) * 2
+    assert len(images_in([PIXEL] * 100)) == 20
+
+
+def test_small_images_are_in_the_result_and_other_files_are_resources() -> None:
+    kept = KeptResults()
+    large = PNG + bytes(MAX_IMAGES)
+    files = (
+        ServedFile("/sdcard/a.png", "image/png", PNG),
+        ServedFile("/sdcard/b.png", "image/png", large),
+        ServedFile("/sdcard/\u202ec.pdf", "application/pdf", bytes(MAX_BLOB + 1)),
+    )
+    content = write_outcome(ToolOutcome(McpToolResult("done"), files=files), HANDSHAKE, kept)["content"]
+    text, image, *links = content
+    assert text["text"] == "done"
+    assert image == {"type": "image", "data": PIXEL, "mimeType": "image/png"}
+    assert [link["name"] for link in links] == [
+        "/sdcard/b.png",
+        "/sdcard/\\u202ec.pdf, part 1 of 2",
+        "/sdcard/\\u202ec.pdf, part 2 of 2",
+    ]
+    parts = [kept.get(link["uri"]) for link in links]
+    assert [part.content for part in parts if part is not None] == [large, bytes(MAX_BLOB), b"\0"]

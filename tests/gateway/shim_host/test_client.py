@@ -1,0 +1,332 @@
+"""The host's client says what docs/shim.md 7 says, and believes nothing else."""
+
+import base64
+import json
+import struct
+from typing import Any
+
+import pytest
+
+from droidgate.devices.device import Device
+from droidgate.devices.errors import CommandFailedError, DeviceOutputError, UnsafeArgumentError
+from droidgate.shims.answers import GrantedCaller
+from droidgate.shims.client import HostClient
+from droidgate.shims.errors import ShimDenialError, ShimMissingError, ShimRefusalError, ShimVersionError
+from droidgate.shims.messages import read_frame, write_argument, write_frame
+from droidgate_mappings.model.errors import DeviceError
+from gateway.devices.fake_adb_server import Answer
+from gateway.shim_host.fake_shim import (
+    APPLICATION_ID,
+    AUTHORITY,
+    HELLO,
+    SIGNER,
+    STATUS,
+    FakeShim,
+    bundle,
+    failure,
+    frame,
+    token,
+)
+
+
+@pytest.fixture
+def host(device: Device) -> HostClient:
+    return HostClient(device, APPLICATION_ID)
+
+
+def test_hello_says_which_shim_answers(host: HostClient, shim: FakeShim) -> None:
+    hello = host.hello()
+    assert (hello.application_id, hello.build, hello.sdk) == (APPLICATION_ID, "cd" * 32, 36)
+    assert hello.routes == ("createNote", 'it\'s "odd" $(id) 語')
+    assert hello.sources[0].package == "com.example.notes"
+    assert shim.calls == [("hello", {"version": 1})]
+
+
+def test_status_says_grants_switches_targets_and_access(host: HostClient) -> None:
+    status = host.status()
+    assert status.grants[0].caller == "any-app"
+    assert status.grants[1].caller == GrantedCaller(package="com.example.agent", signer=SIGNER)
+    assert status.targets[0].state == "as-approved"
+    assert (status.access.notifications, status.access.overlay) == (True, False)
+
+
+def test_every_command_names_the_user_and_one_token_as_argument(host: HostClient, shim: FakeShim) -> None:
+    host.hello()
+    (words,) = shim.commands
+    assert words[:6] == ["content", "call", "--user", "0", "--uri", f"content://{AUTHORITY}"]
+    assert words[6:9] == ["--method", "hello", "--arg"]
+    assert set(words[9]) <= set("ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789-_")
+
+
+def test_the_shim_of_another_user_is_asked_as_that_user(device: Device, shim: FakeShim) -> None:
+    shim.users = {"10"}
+    assert HostClient(device, APPLICATION_ID, user=10).hello().sdk == 36
+    with pytest.raises(ShimMissingError, match="user 0"):
+        HostClient(device, APPLICATION_ID).hello()
+
+
+@pytest.mark.parametrize(
+    "text", ["it's", "$(id)", '"', "`id`", "a\nb", "語 😀", "\\", "--user", "x" * 32_000]
+)
+def test_a_request_arrives_as_it_was_written(host: HostClient, shim: FakeShim, text: str) -> None:
+    assert host.call(text, deadline_ms=1_000).response == text
+    assert shim.calls[-1] == ("call", {"version": 1, "request": text, "deadline_ms": 1_000})
+
+
+def test_a_call_has_the_id_that_it_was_given_and_is_canceled_by_it(host: HostClient, shim: FakeShim) -> None:
+    name = "0d" * 16
+    trace: dict[str, Any] = {
+        "to": "a/b",
+        "id": None,
+        "sent": {"extras": {}},
+        "origin": {},
+        "answers": [{"code": 1, "data": "x"}],
+    }
+    shim.methods["call"] = lambda given: {"response": given["request"], "trace": trace}
+    shim.methods["cancel"] = lambda given: {"canceled": given["id"] == name}
+    shim.methods["progress"] = lambda _: {"stage": "window"}
+    answer = host.call("x", call_id=name, traced=True)
+    assert shim.calls[-1] == ("call", {"version": 1, "request": "x", "id": name, "trace": True})
+    assert answer.trace is not None
+    assert (answer.response, answer.trace.answers) == ("x", ({"code": 1, "data": "x"},))
+    assert (host.cancel(name), host.cancel("0e" * 16)) == (True, False)
+    assert host.stage(name) == "window"
+    host.call("語" * 40_000, call_id=name)
+    assert shim.commands[-1][-1].endswith(f"/calls/{name}")
+
+
+@pytest.mark.parametrize("answer", [{}, {"canceled": 1}, {"canceled": None}])
+def test_an_answer_about_a_cancel_that_is_none_is_malformed(
+    host: HostClient, shim: FakeShim, answer: dict[str, Any]
+) -> None:
+    shim.methods["cancel"] = lambda _: answer
+    with pytest.raises(DeviceOutputError, match="canceled"):
+        host.cancel("0d" * 16)
+
+
+@pytest.mark.parametrize("answer", [{}, {"stage": "over"}, {"stage": 1}])
+def test_an_unknown_stage_is_malformed(host: HostClient, shim: FakeShim, answer: dict[str, Any]) -> None:
+    shim.methods["progress"] = lambda _: answer
+    with pytest.raises(DeviceOutputError, match="stage"):
+        host.stage("0d" * 16)
+
+
+def test_a_long_request_goes_as_a_frame_and_so_comes_the_answer(host: HostClient, shim: FakeShim) -> None:
+    text = "語'$(id)\n" * 40_000
+    assert host.call(text).response == text
+    write, read = shim.commands
+    assert (write[1], read[1]) == ("write", "read")
+    assert write[-1] == read[-1]
+    authority, calls, identifier = write[-1].removeprefix("content://").split("/")
+    assert (authority, calls, len(identifier)) == (AUTHORITY, "calls", 32)
+    assert set(identifier) <= set("0123456789abcdef")
+
+
+def test_a_request_of_exactly_32_kib_still_goes_by_call(host: HostClient, shim: FakeShim) -> None:
+    host.call("x" * 32 * 1024)
+    assert [words[1] for words in shim.commands] == ["call"]
+    host.call("x" * (32 * 1024 + 1))
+    assert [words[1] for words in shim.commands] == ["call", "write", "read"]
+
+
+def test_a_request_that_grows_in_json_goes_as_a_frame_too(host: HostClient, shim: FakeShim) -> None:
+    host.call('"' * 20_000)
+    assert [words[1] for words in shim.commands] == ["write", "read"]
+
+
+def test_a_request_that_no_frame_holds_is_refused_before_it_is_sent(host: HostClient, shim: FakeShim) -> None:
+    with pytest.raises(UnsafeArgumentError):
+        host.call("x" * (1024 * 1024 + 1))
+    assert shim.commands == []
+
+
+def test_grant_revoke_switch_and_ask_repeat_the_answer(host: HostClient, shim: FakeShim) -> None:
+    granted = {"grant": {"caller": "any-app", "capability": "*", "since": 1}}
+    shim.methods |= {
+        "grant": lambda _: granted,
+        "revoke": lambda _: {"revoked": 2},
+        "switch": lambda _: {},
+        "ask": lambda _: {},
+    }
+    assert host.grant("any-app").since == 1
+    assert host.revoke("com.example.agent", "createNote") == 2
+    host.switch("createNote", on=False)
+    host.ask(on=True)
+    assert shim.calls == [
+        ("grant", {"version": 1, "caller": "any-app", "capability": "*"}),
+        ("revoke", {"version": 1, "caller": "com.example.agent", "capability": "createNote"}),
+        ("switch", {"version": 1, "capability": "createNote", "on": False}),
+        ("ask", {"version": 1, "on": True}),
+    ]
+
+
+def test_tools_of_a_broadcast_app_keep_their_order_and_what_they_lack(
+    host: HostClient, shim: FakeShim
+) -> None:
+    reported = [["b", "B", '{"x":"string"}'], ["a", None, None]]
+    shim.methods["discover-broadcast"] = lambda _: {"tools": reported}
+    tools = host.discover_broadcast("com.example.weather/com.example.weather.Receiver")
+    assert tools == (("b", "B", '{"x":"string"}'), ("a", None, None))
+
+
+def test_history_is_read_and_cleared(host: HostClient, shim: FakeShim) -> None:
+    line = {"time": 1, "caller": None, "capability": "createNote", "token": "denied", "ms": 3}
+    shim.methods |= {"history": lambda _: {"calls": [line]}, "clear-history": lambda _: {}}
+    assert host.history()[0].token == "denied"
+    host.clear_history()
+    assert [method for method, _ in shim.calls] == ["history", "clear-history"]
+
+
+@pytest.mark.parametrize(
+    ("name", "kind", "code"),
+    [
+        ("denied", ShimDenialError, 6),
+        ("needs_approval", ShimDenialError, 6),
+        ("unavailable", ShimRefusalError, 5),
+        ("timeout", ShimRefusalError, 5),
+        ("made_up", ShimRefusalError, 5),
+    ],
+)
+def test_a_failure_of_the_shim_has_the_exit_code_of_its_token(
+    host: HostClient, shim: FakeShim, name: str, kind: type[ShimRefusalError], code: int
+) -> None:
+    shim.methods["grant"] = lambda _: failure(name, f"{name}: why")
+    with pytest.raises(ShimRefusalError) as raised:
+        host.grant("com.example.absent")
+    assert type(raised.value) is kind
+    assert raised.value.exit_code == code
+    assert raised.value.failure.text.endswith("why")
+
+
+@pytest.mark.parametrize("version", [0, 2, 99])
+def test_a_shim_that_answers_in_another_version_is_refused(
+    host: HostClient, shim: FakeShim, version: int
+) -> None:
+    shim.raw = bundle(token(HELLO, version=version))
+    with pytest.raises(ShimVersionError, match=f"version {version}") as raised:
+        host.hello()
+    assert "shim sync" in str(raised.value.hint)
+
+
+def test_a_shim_that_refuses_this_version_is_reported(host: HostClient, shim: FakeShim) -> None:
+    shim.methods["hello"] = lambda _: failure("unsupported_version", "version 3 is spoken here")
+    with pytest.raises(ShimVersionError, match="version 3"):
+        host.hello()
+
+
+def test_a_shim_that_is_not_installed_is_reported_with_the_way_out(device: Device) -> None:
+    with pytest.raises(ShimMissingError) as raised:
+        HostClient(device, "dev.droidgate.shim").hello()
+    assert raised.value.exit_code == 4
+    assert "shim install" in str(raised.value.hint)
+
+
+def test_a_provider_that_throws_is_reported_in_androids_words(host: HostClient, shim: FakeShim) -> None:
+    text = f"Error while accessing provider:{AUTHORITY}\njava.lang.SecurityException: not you\n\tat x.y\n"
+    shim.raw = Answer(stderr=text.encode())
+    with pytest.raises(CommandFailedError, match="SecurityException: not you"):
+        host.hello()
+    with pytest.raises(CommandFailedError, match="SecurityException: not you"):
+        host.call("x" * 40_000)
+
+
+def _texts(values: Any) -> bytes:
+    raw = json.dumps(values).encode() if not isinstance(values, bytes) else values
+    return base64.urlsafe_b64encode(raw).rstrip(b"=")
+
+
+NO_ANSWERS: list[Any] = [
+    [],
+    {},
+    "text",
+    {"version": "1"},
+    {"version": True},
+    {"version": 1.0},
+    {**HELLO, "version": True},
+    {"version": 1},
+    {"version": 1, **HELLO, "sdk": "36"},
+    {"version": 1, **HELLO, "routes": "createNote"},
+    {"version": 1, **HELLO, "application_id": "dev.droidgate.shim"},
+    {"version": 1, **HELLO, "more": 1},
+    {"version": 1, "error": "denied"},
+    {"version": 1, "error": {"token": 1, "message": "x"}},
+    b'{"version":1,"version":1}',
+    b'{"version":1',
+    b"\xff\xfe",
+    b"[" * 100_000,
+]
+
+
+@pytest.mark.parametrize(
+    "stdout",
+    [
+        b"",
+        b"Result: null\n",
+        b"Result: Bundle[{}]\n",
+        b"Result: Bundle[{result=}]\n",
+        b"Result: Bundle[{result=ey, other=1}]\n",
+        b"Result: Bundle[{result=ey}]",
+        b"Result: Bundle[{result=ey}]\nand more\n",
+        b"Result: Bundle[mParcelledData.dataSize=40]\n",
+        b"Result: Bundle[{result=e30=}]\n",
+        b"Result: Bundle[{result=***}]\n",
+        *(b"Result: Bundle[{result=" + _texts(item) + b"}]\n" for item in NO_ANSWERS),
+    ],
+    ids=range(28),
+)
+def test_what_is_not_an_answer_of_the_protocol_is_one_typed_error(
+    host: HostClient, shim: FakeShim, stdout: bytes
+) -> None:
+    shim.raw = Answer(stdout)
+    with pytest.raises(DeviceOutputError):
+        host.hello()
+
+
+@pytest.mark.parametrize("method", ["status", "history", "discover_broadcast", "grant", "revoke", "call"])
+def test_an_answer_without_what_its_method_promises_is_one_typed_error(
+    host: HostClient, shim: FakeShim, method: str
+) -> None:
+    shim.raw = bundle(token({"unrelated": 1}))
+    arguments = {
+        "discover_broadcast": ["a.b/.C"],
+        "grant": ["any-app"],
+        "revoke": ["any-app"],
+        "call": ["{}"],
+    }
+    with pytest.raises(DeviceError):
+        getattr(host, method)(*arguments.get(method, []))
+
+
+@pytest.mark.parametrize(
+    "data",
+    [
+        b"",
+        b"DGF1",
+        frame("x")[:-1],
+        frame("x") + b"x",
+        b"DGF2" + frame("x")[4:],
+        frame("x")[:-1] + b"y",
+        frame("xy")[:4] + struct.pack(">I", 1) + frame("xy")[8:],
+        frame("x")[:8] + bytes(32) + b"x",
+        b"usage: adb shell content [subcommand] [options]\n",
+        b"Error while accessing provider:x\n" + bytes(40),
+    ],
+)
+def test_a_frame_that_is_not_whole_is_refused(data: bytes) -> None:
+    with pytest.raises(DeviceOutputError):
+        read_frame(data)
+
+
+def test_frames_and_arguments_are_those_of_the_page() -> None:
+    assert write_frame("語") == frame("語")
+    assert read_frame(frame("a\0b")) == "a\0b"
+    # printf '{"a":"?>~","version":1}' | base64 | tr '+/' '-_' | tr -d '='
+    assert write_argument({"a": "?>~"}) == "eyJhIjoiPz5-IiwidmVyc2lvbiI6MX0"
+
+
+def test_every_cut_of_a_good_answer_is_refused(host: HostClient, shim: FakeShim) -> None:
+    whole = bundle(token(STATUS)).stdout
+    for length in range(0, len(whole), 7):
+        shim.raw = Answer(whole[:length])
+        with pytest.raises(DeviceError):
+            host.status()

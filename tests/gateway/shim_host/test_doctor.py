@@ -1,0 +1,313 @@
+"""What `shim doctor` makes of what a device and a shim say."""
+
+from dataclasses import replace
+from typing import Any
+
+import pytest
+
+from droidgate.devices.device import Device
+from droidgate.shims import doctor
+from droidgate.shims.answers import Status
+from droidgate.shims.doctor import Check, Situation, accessibility, examine
+from droidgate.shims.place import InstalledShim, ShimPlace, installed_shims
+from droidgate.shims.shim_facts import ShimFacts
+from droidgate_mappings.formats.installed import SHIM_PACKAGE
+from gateway.devices.fake_adb_server import Answer
+from gateway.shim_host.fake_shim import APPLICATION_ID, HELLO, SIGNER, STATUS, FakeShim
+
+PROPERTIES = "[ro.build.version.sdk]: [36]\n[ro.build.version.release]: [16]\n[ro.product.model]: [M]\n"
+PACKAGES = (
+    f"package:/data/app/x/base.apk={APPLICATION_ID} versionCode:1 uid:10001\n"
+    "package:/data/app/y/base.apk=com.example.notes versionCode:7 uid:10002\n"
+)
+LOCKED = ' User "Owner" (id=0, flags=0x4c13) (current): trustState=UNTRUSTED, deviceLocked={}, x=0\n'
+STOPPED = "Packages:\n    User 0: ceDataInode=1 installed=true hidden=false stopped={} notLaunched=false\n"
+
+
+EVERY_KIND = frozenset({"mmcp-activity", "mmcp-broadcast", "app-function", "mobile-mcp"})
+FACTS = ShimFacts(APPLICATION_ID, "1" * 64, ("createNote",), EVERY_KIND, ("com.example.notes",), SIGNER)
+HOLDER = ShimFacts(SHIM_PACKAGE, "2" * 64, (), frozenset(), (), SIGNER, serves_shims=True)
+SERVICES_ON = b"com.example.reader/.ReaderService\n"
+BOUND = (
+    "ACCESSIBILITY MANAGER (dumpsys accessibility)\n\n"
+    "User state[\n     Bound services:{}\n     Enabled services:{{x}}]\n"
+)
+
+
+@pytest.fixture(autouse=True)
+def facts(monkeypatch: pytest.MonkeyPatch) -> dict[str, ShimFacts]:
+    """Return what the APKs of the installed shims say."""
+    kept = {APPLICATION_ID: FACTS}
+    monkeypatch.setattr(doctor, "installed_facts", lambda _, package: kept.get(package.name))
+    return kept
+
+
+@pytest.fixture
+def answering(shim: FakeShim) -> FakeShim:
+    """Return a shim on a phone that answers each command of the checks."""
+    shim.outputs = {
+        "getprop": Answer(PROPERTIES.encode()),
+        "pm list": Answer(PACKAGES.encode()),
+        "cmd package": Answer(f"{APPLICATION_ID}/dev.droidgate.shim.frontends.ToolService\n".encode()),
+        "cmd app_function": Answer(stderr=b"cmd: Can't find service: app_function\n", status=20),
+        "dumpsys trust": Answer(LOCKED.format(0).encode()),
+        "dumpsys package": Answer(STOPPED.format("false").encode()),
+    }
+    return shim
+
+
+def checks(device: Device, sdk: int = 36) -> dict[str, Check]:
+    place = ShimPlace(device, 0, str(sdk))
+    return {item.kind.id: item for item in examine(place, installed_shims(place))}
+
+
+def holder(*, lends: bool = True, **changes: Any) -> InstalledShim:
+    access = {**STATUS["access"], "execute_app_functions": lends}
+    status = {**STATUS, "application_id": SHIM_PACKAGE, "routes": [], "access": access, **changes}
+    return InstalledShim(SHIM_PACKAGE, Status.model_validate(status))
+
+
+def functions(device: Device, *others: InstalledShim, sdk: int = 36) -> Check:
+    """Return what is found of a shim's app functions, with these shims installed too."""
+    place = ShimPlace(device, 0, str(sdk))
+    found = examine(place, (*installed_shims(place), *others))
+    (item,) = [
+        item
+        for item in found
+        if item.kind.id == "app-functions-access" and item.application_id == APPLICATION_ID
+    ]
+    return item
+
+
+def states(device: Device, sdk: int = 36) -> dict[str, str]:
+    return {name: item.state for name, item in checks(device, sdk).items()}
+
+
+def status_with(shim: FakeShim, **changes: Any) -> None:
+    shim.methods["status"] = lambda _: {**STATUS, **changes}
+
+
+def test_every_problem_has_a_fix(device: Device, answering: FakeShim) -> None:
+    status_with(
+        answering,
+        targets=[{"package": "com.example.notes", "state": "changed", "version_code": 8}],
+        access=dict.fromkeys(STATUS["access"], False),
+        grants=[],
+        asking=False,
+    )
+    answering.outputs["dumpsys trust"] = Answer(LOCKED.format(1).encode())
+    answering.outputs["dumpsys package"] = Answer(STOPPED.format("true").encode())
+    answering.outputs["cmd package"] = Answer(b"com.example.other/com.example.other.ToolService\n")
+    found = checks(device)
+    problems = {name for name, item in found.items() if item.state == "problem"}
+    assert problems == {
+        "screen-lock", "app-function-shell", "visibility", "targets", "battery-exemption",
+        "notifications", "activity-start-route", "app-functions-access", "grants",
+    }  # fmt: skip
+    assert all(item.fix for item in found.values() if item.state == "problem")
+
+
+def test_what_is_well_is_ok(device: Device, answering: FakeShim) -> None:
+    status_with(answering, access=dict.fromkeys(STATUS["access"], True), grants=STATUS["grants"][1:])
+    found = states(device)
+    assert functions(device, holder()).state == "ok"
+    assert {name for name, state in found.items() if state != "ok"} == {
+        *("app-function-shell", "app-functions-access", "tool-start")
+    }
+
+
+def test_an_app_that_is_stopped_is_not_a_problem(device: Device, answering: FakeShim) -> None:
+    answering.outputs["dumpsys package"] = Answer(STOPPED.format("true").encode())
+    found = checks(device)["stopped-state"]
+    assert (found.state, "a broadcast too" in found.found) == ("ok", True)
+
+
+def test_one_app_calls_the_functions_of_all_shims_or_the_fix_is_reported(
+    device: Device, answering: FakeShim, facts: dict[str, ShimFacts]
+) -> None:
+    del answering
+    missing = functions(device)
+    assert (missing.state, "is not installed" in missing.found) == ("problem", True)
+    idle = functions(device, holder(lends=False))
+    assert (idle.state, "as after a restart" in idle.found) == ("problem", True)
+    assert idle.fix == "droidgate shim install"
+    assert functions(device, InstalledShim(SHIM_PACKAGE, None)).state == "problem"
+    assert functions(device, holder()).state == "ok"
+    assert functions(device, holder(), sdk=37).state == "unknown"
+    assert functions(device, holder(), sdk=35).state == "problem"
+    facts[APPLICATION_ID] = replace(FACTS, kinds=frozenset({"mobile-mcp"}))
+    assert functions(device).state == "not-needed"
+
+
+@pytest.mark.parametrize(
+    ("kept", "said"),
+    [
+        (replace(HOLDER, signer="0" * 64), "signed with another key"),
+        (replace(HOLDER, serves_shims=False), "earlier version"),
+    ],
+)
+def test_one_that_serves_no_others_is_a_problem(
+    device: Device, answering: FakeShim, facts: dict[str, ShimFacts], kept: ShimFacts, said: str
+) -> None:
+    listed = f"{PACKAGES}package:/data/app/z/base.apk={SHIM_PACKAGE} versionCode:1 uid:10003\n"
+    answering.outputs["pm list"] = Answer(listed.encode())
+    facts[SHIM_PACKAGE] = kept
+    place = ShimPlace(device, 0, "36")
+    (own, *_) = [item for item in installed_shims(place) if item.application_id == APPLICATION_ID]
+    found = [
+        item
+        for item in examine(place, (own, holder()))
+        if item.kind.id == "app-functions-access" and item.application_id == APPLICATION_ID
+    ]
+    assert [item.state for item in found] == ["problem"]
+    assert said in found[0].found
+
+
+@pytest.mark.parametrize(
+    ("enabled", "dumped", "state"),
+    [
+        (Answer(b"null\n"), Answer(), "not-needed"),
+        (Answer(b"\n"), Answer(), "not-needed"),
+        (Answer(SERVICES_ON), Answer(BOUND.encode()), "problem"),
+        (Answer(SERVICES_ON), Answer(BOUND.replace(":{}", ":{Service[label=Reader]}").encode()), "ok"),
+        (Answer(SERVICES_ON), Answer(b"something else\n"), "unknown"),
+        (Answer(SERVICES_ON), Answer(stderr=b"denied\n", status=1), "unknown"),
+        (Answer(stderr=b"denied\n", status=1), Answer(), "unknown"),
+    ],
+)
+def test_accessibility_services_that_are_switched_on_have_to_be_bound(
+    device: Device, shim: FakeShim, enabled: Answer, dumped: Answer, state: str
+) -> None:
+    shim.outputs |= {"settings get": enabled, "dumpsys accessibility": dumped}
+    assert accessibility(ShimPlace(device, 0, "36")).state == state
+
+
+def test_accessibility_is_looked_at_where_the_permission_is_lent(device: Device, answering: FakeShim) -> None:
+    answering.outputs["settings get"] = Answer(SERVICES_ON)
+    assert "accessibility" not in states(device)
+    place = ShimPlace(device, 0, "36")
+    found = {item.kind.id: item for item in examine(place, (*installed_shims(place), holder()))}
+    assert found["accessibility"].state == "unknown"
+
+
+def test_a_grant_to_any_app_is_a_risk(device: Device, answering: FakeShim) -> None:
+    del answering
+    found = checks(device)["grants"]
+    assert (found.state, "every capability" in found.found) == ("risk", True)
+    assert "com.example.agent" in found.found
+
+
+def test_grants_that_hold_for_started_calls_too_are_reported(
+    device: Device, answering: FakeShim, facts: dict[str, ShimFacts]
+) -> None:
+    status_with(answering, grants=STATUS["grants"][1:])
+    assert "started" not in checks(device)["grants"].found
+    facts[APPLICATION_ID] = replace(FACTS, read_only=("createNote",))
+    found = checks(device)["grants"]
+    assert (found.state, "also for started calls: com.example.agent: createNote" in found.found) == (
+        "ok",
+        True,
+    )
+
+
+@pytest.mark.parametrize(
+    ("sdk", "asking", "allowed", "state", "said"),
+    [
+        (36, True, {"overlay", "notifications"}, "ok", "a window or a notification"),
+        (36, True, {"notifications"}, "ok", "asks by a notification"),
+        (36, True, set(), "problem", "needs_user"),
+        (28, True, set(), "ok", "a window"),
+        (36, False, set(), "not-needed", "switched off"),
+    ],
+)
+def test_how_the_user_can_be_asked(
+    device: Device, answering: FakeShim, sdk: int, allowed: set[str], state: str, said: str, *, asking: bool
+) -> None:
+    access = {name: name in allowed for name in STATUS["access"]}
+    status_with(answering, asking=asking, access=access)
+    found = checks(device, sdk)["consent"]
+    assert (found.state, said in found.found) == (state, True)
+
+
+def test_a_service_that_cannot_be_read_is_unknown(
+    device: Device, answering: FakeShim, facts: dict[str, ShimFacts]
+) -> None:
+    del answering
+    facts[APPLICATION_ID] = replace(FACTS, services=("com.example.absent/.S", "com.example.notes/.S"))
+    place = ShimPlace(device, 0, "36")
+    found = [item for item in examine(place, installed_shims(place)) if item.kind.id == "tool-start"]
+    assert [item.state for item in found] == ["unknown", "unknown"]
+    assert "is not installed" in found[0].found
+
+
+def test_the_kinds_of_a_shim_that_cannot_be_read_are_all(device: Device) -> None:
+    seen = Situation(ShimPlace(device, 0, "36"), (), {}, {})
+    assert seen.kinds_of(APPLICATION_ID) == EVERY_KIND
+
+
+@pytest.mark.parametrize(
+    ("sdk", "not_needed"),
+    [
+        (25, {"battery-exemption", "notifications", "activity-start-route", "app-function-shell"}),
+        (28, {"notifications", "activity-start-route", "app-function-shell"}),
+        (30, {"notifications", "app-function-shell"}),
+        (33, {"app-function-shell"}),
+        (36, set[str]()),
+    ],
+)
+def test_older_releases_need_less(
+    device: Device, answering: FakeShim, sdk: int, not_needed: set[str]
+) -> None:
+    del answering
+    found = {name for name, state in states(device, sdk).items() if state == "not-needed"}
+    assert found == {*not_needed, "tool-start"}
+
+
+@pytest.mark.parametrize("state", ["absent", "other-signer", "changed"])
+def test_an_app_that_drifted_is_a_problem(device: Device, answering: FakeShim, state: str) -> None:
+    status_with(answering, targets=[{"package": "com.example.notes", "state": state, "version_code": None}])
+    assert checks(device)["targets"].state == "problem"
+
+
+def test_an_app_that_is_disabled_is_a_problem_though_the_shim_does_not_see_it(
+    device: Device, answering: FakeShim
+) -> None:
+    answering.outputs["pm list -d"] = Answer(b"package:com.example.notes\npackage:com.example.other\n")
+    found = checks(device)["targets"]
+    assert (found.state, found.found) == ("problem", "com.example.notes is disabled")
+
+
+@pytest.mark.parametrize("garbage", [b"", b"nothing known\n", b"\xff\xfe", b"User 10: stopped=true\n"])
+def test_what_dumpsys_says_otherwise_is_unknown(device: Device, answering: FakeShim, garbage: bytes) -> None:
+    answering.outputs["dumpsys trust"] = answering.outputs["dumpsys package"] = Answer(garbage)
+    found = states(device)
+    assert (found["screen-lock"], found["stopped-state"]) == ("unknown", "unknown")
+
+
+@pytest.mark.parametrize("package", ["--checkin", "com.x; reboot", "", "\u202ecom.x"])
+def test_a_package_that_is_none_is_not_asked_for(device: Device, answering: FakeShim, package: str) -> None:
+    status_with(answering, sources=[{**HELLO["sources"][0], "package": package}])
+    assert states(device)["stopped-state"] == "unknown"
+
+
+def test_a_shim_of_another_version_is_reported_and_the_rest_is_still_checked(
+    device: Device, answering: FakeShim
+) -> None:
+    answering.methods["status"] = lambda _: {"error": {"token": "unsupported_version", "message": "2"}}
+    found = checks(device)
+    assert (found["handshake"].state, found["handshake"].fix is not None) == ("problem", True)
+    assert found["screen-lock"].state == "ok"
+    assert "targets" not in found
+
+
+def test_an_action_that_nobody_answers_is_a_problem(device: Device, answering: FakeShim) -> None:
+    answering.outputs["cmd package"] = Answer(b"No services found\n")
+    assert states(device)["visibility"] == "problem"
+
+
+def test_a_shim_without_capabilities_needs_no_agents(device: Device, answering: FakeShim) -> None:
+    status_with(answering, routes=[], sources=[], targets=[])
+    assert HELLO["routes"]
+    found = checks(device)
+    asked_by_agents = {"visibility", "targets", "stopped-state", "grants", "consent", "notifications"}
+    assert asked_by_agents.isdisjoint(found)

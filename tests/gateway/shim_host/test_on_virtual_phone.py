@@ -1,0 +1,241 @@
+"""The host against the shim on the virtual phone, behind the phone's own adb server and behind the real one.
+
+What the shim does there is the phone's code, which shares nothing with the host; what it did is looked up in
+the phone's state.
+"""
+
+import base64
+import json
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+
+from droidgate.devices.content import read_content, write_content
+from droidgate.devices.device import open_device
+from droidgate.devices.errors import CommandFailedError, DeviceOutputError
+from droidgate.devices.server import AdbServer, ServerAddress
+from droidgate.shims.calling import call_capability
+from droidgate.shims.client import ANY_APP, HostClient
+from droidgate.shims.discovering import ask_broadcast_apps
+from droidgate.shims.errors import ShimMissingError, ShimRefusalError
+from droidgate.shims.installing import install_shim, remove_shim
+from droidgate.shims.place import ShimPlace, installed_shims, place_of
+from droidgate.shims.shell_identity import release_identity, set_up_identity
+from droidgate.shims.shim_facts import facts_of, installed_facts, read_shim_facts
+from droidgate.shims.source_apps import read_source_apps
+from droidgate_android.apk.signing_keys import SigningKey, make_key
+from droidgate_mappings.formats.installed import SHIM_PACKAGE
+from droidgate_phone.phone import VirtualPhone, start_phone
+from droidgate_phone.sample_packages import sample_package
+from droidgate_shim.builder.shims import BuiltShim, ShimOptions, build_bare_shim, build_shims
+from droidgate_shim.builder.source_app import SourceApp
+from gateway.devices.test_against_virtual_phone import real_adb_server
+
+CLOCK_IN = "dev.droidgate.sample.clockin"
+NOTES = "dev.droidgate.sample.notes"
+WEATHER = "dev.droidgate.sample.weather"
+RECEIVER = f"{WEATHER}/{WEATHER}.WeatherReceiver"
+SHIM = f"dev.droidgate.shim.of.{CLOCK_IN}"
+
+
+class Reached:
+    """A phone, the way to it, and shims for its apps."""
+
+    def __init__(self, phone: VirtualPhone, server: AdbServer, apps: Path) -> None:
+        self.phone = phone
+        self.place: ShimPlace = place_of(open_device(phone.serial, server=server))
+        self.key: SigningKey = make_key()
+        self.apps: tuple[SourceApp, ...] = read_source_apps([str(apps)])
+
+    def shim_of(self, package: str) -> BuiltShim:
+        """Return the shim of one app."""
+        apps = [app for app in self.apps if app.package == package]
+        (built,) = build_shims(apps, ShimOptions(), self.key)
+        return built
+
+    def install(self, package: str) -> HostClient:
+        """Install the shim of one app and return what talks to it."""
+        built = self.shim_of(package)
+        facts = facts_of(built, self.key.digest)
+        done = install_shim(self.place, facts, built.apk, file_name=built.file_name, any_app=None)
+        assert done.works, done.steps
+        return self.place.client(built.application_id)
+
+
+@pytest.fixture(scope="module")
+def apps(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    folder = tmp_path_factory.mktemp("apps")
+    for name in ("clock-in", "weather", "notes"):
+        item = sample_package(name)
+        (folder / f"{item.package}.apk").write_bytes(item.apk)
+    return folder
+
+
+@pytest.fixture(scope="module", params=["its own server", "real adb"])
+def reached(
+    request: pytest.FixtureRequest, apps: Path, tmp_path_factory: pytest.TempPathFactory
+) -> Iterator[Reached]:
+    home = tmp_path_factory.mktemp("adb-home")
+    with start_phone(server_port=0, adb_keys=(home / ".android" / "adbkey.pub",)) as phone:
+        if request.param == "its own server":
+            assert phone.server_port is not None
+            yield Reached(phone, AdbServer(ServerAddress(port=phone.server_port)), apps)
+            return
+        with real_adb_server(phone, home) as server:
+            yield Reached(phone, server, apps)
+
+
+def test_what_was_built_is_what_answers(reached: Reached) -> None:
+    built = reached.shim_of(CLOCK_IN)
+    client = reached.install(CLOCK_IN)
+    hello = client.hello()
+    assert (hello.build, hello.routes) == (built.build, built.capabilities)
+    assert [source.package for source in hello.sources] == [CLOCK_IN]
+    assert hello.sources[0].signer == reached.apps[0].signer
+
+
+def test_facts_of_a_shim_are_the_same_built_in_a_file_and_installed(reached: Reached) -> None:
+    built = reached.shim_of(CLOCK_IN)
+    reached.install(CLOCK_IN)
+    facts = facts_of(built, reached.key.digest)
+    assert read_shim_facts(built.apk, name="file") == facts
+    assert installed_facts(reached.place, reached.place.packages()[SHIM]) == facts
+    assert facts.kinds == {"mobile-mcp"}
+
+
+def test_a_call_reaches_the_app_and_its_answer_comes_back(reached: Reached) -> None:
+    client = reached.install(CLOCK_IN)
+    day = {"date": "2026-02-03"}
+    assert call_capability(client, "make_up_clock_in", day) == {}
+    assert call_capability(client, "query_clock_in", day) == {**day, "has_clocked_in": True}
+    assert client.history()[-1].capability == "query_clock_in"
+    assert client.history()[-1].token is None
+    client.clear_history()
+    assert client.history() == ()
+
+
+def test_a_long_request_goes_through_files_of_the_provider(reached: Reached) -> None:
+    client = reached.install(CLOCK_IN)
+    with pytest.raises(ShimRefusalError) as raised:
+        call_capability(client, "query_clock_in", {"date": "語" * 30_000})
+    assert raised.value.failure.token == "invalid_argument"
+    assert any("/calls/" in str(event) for event in reached.phone.log.events)
+
+
+def test_grants_are_kept_by_the_shim_and_taken_back(reached: Reached) -> None:
+    client = reached.install(CLOCK_IN)
+    grant = client.grant(CLOCK_IN, "query_clock_in")
+    assert not isinstance(grant.caller, str)
+    installed = reached.phone.system.packages.find(CLOCK_IN)
+    assert installed is not None
+    assert grant.caller.signer == installed.signers[0]
+    client.grant(ANY_APP)
+    assert len(client.status().grants) == 2
+    assert client.revoke(ANY_APP) == 1
+    assert client.revoke(CLOCK_IN) == 1
+    with pytest.raises(ShimRefusalError, match="unavailable"):
+        client.grant("com.example.absent")
+
+
+def test_a_capability_that_is_switched_off_is_disabled_for_the_host_too(reached: Reached) -> None:
+    client = reached.install(CLOCK_IN)
+    client.switch("query_clock_in", on=False)
+    assert client.status().switched_off == ("query_clock_in",)
+    with pytest.raises(ShimRefusalError, match="disabled"):
+        call_capability(client, "query_clock_in", {})
+    client.switch("query_clock_in", on=True)
+    client.ask(on=False)
+    assert client.status().asking is False
+    client.ask(on=True)
+
+
+def test_the_bare_shim_asks_a_broadcast_app_and_is_gone_again(reached: Reached) -> None:
+    assert [item.unasked_components for item in reached.apps if item.package == WEATHER] == [
+        (f"{WEATHER}.WeatherReceiver",)
+    ]
+    asked = ask_broadcast_apps(reached.place, reached.apps, reached.key)
+    (weather,) = [item for item in asked.apps if item.package == WEATHER]
+    assert weather.unasked_components == ()
+    names = [item.id for provider in weather.providers for item in provider.capabilities]
+    assert names == ["currentWeather", "forecast", "warmestPlace"]
+    assert [step.outcome for step in asked.steps] == ["done"]
+    assert SHIM_PACKAGE not in reached.place.packages()
+
+
+def test_the_bare_shim_that_is_there_stays(reached: Reached) -> None:
+    bare = build_bare_shim(reached.key)
+    facts = facts_of(bare, reached.key.digest)
+    done = install_shim(reached.place, facts, bare.apk, file_name=bare.file_name, any_app=None)
+    assert done.works
+    (found,) = [
+        installed_shim
+        for installed_shim in installed_shims(reached.place)
+        if installed_shim.application_id == SHIM_PACKAGE
+    ]
+    assert found.is_bare
+    ask_broadcast_apps(reached.place, reached.apps, reached.key)
+    assert SHIM_PACKAGE in reached.place.packages()
+    tools = reached.place.client(SHIM_PACKAGE).discover_broadcast(RECEIVER)
+    assert [name for name, _, _ in tools] == ["currentWeather", "forecast", "warmestPlace"]
+    assert remove_shim(reached.place, SHIM_PACKAGE).outcome == "done"
+    assert SHIM_PACKAGE not in reached.place.packages()
+
+
+def test_one_shim_borrows_the_shells_permission_and_calls_a_function_for_another(reached: Reached) -> None:
+    client = reached.install(NOTES)
+    shims = [facts_of(reached.shim_of(NOTES), reached.key.digest)]
+    done = set_up_identity(reached.place, shims, reached.key)
+    assert [item.outcome for item in done.steps] == ["done", "done"]
+    holder = reached.place.client(SHIM_PACKAGE)
+    assert holder.status().access.execute_app_functions
+    assert not client.status().access.execute_app_functions
+    again = set_up_identity(reached.place, shims, reached.key)
+    assert [item.outcome for item in again.steps] == ["not-needed", "not-needed"]
+    function = f"{NOTES}.NotesService#createNote"
+    made = call_capability(client, function, {"title": "From the host", "content": "x"})
+    assert made
+    kept = reached.phone.system.files
+    root = f"/data/data/{NOTES}/files"
+    assert any(b"From the host" in kept.read(f"{root}/{name}") for name in kept.list(root))
+    assert ask_broadcast_apps(reached.place, reached.apps, reached.key).steps[0].outcome == "done"
+    assert holder.status().access.execute_app_functions
+    assert release_identity(reached.place, {reached.key.digest}) is None
+    assert remove_shim(reached.place, client.application_id).outcome == "done"
+    step = release_identity(reached.place, {reached.key.digest})
+    assert step is not None
+    assert step.outcome == "done"
+    assert SHIM_PACKAGE not in reached.place.packages()
+
+
+def test_a_shim_that_is_not_there_is_missing_and_one_that_died_says_so(reached: Reached) -> None:
+    with pytest.raises(ShimMissingError):
+        reached.place.client("dev.droidgate.shim.of.com.example.absent").hello()
+    assert remove_shim(reached.place, "dev.droidgate.shim.of.com.example.absent").outcome == "refused"
+
+
+def test_the_provider_answers_another_version_and_garbage_with_a_failure(reached: Reached) -> None:
+    reached.install(CLOCK_IN)
+    for argument, token in (
+        (base64.urlsafe_b64encode(b'{"version":2}').decode().rstrip("="), "unsupported_version"),
+        ("e30", "unsupported_version"),
+        ("abc", "invalid_argument"),
+    ):
+        result = reached.place.device.run(
+            ["content", "call", "--uri", f"content://{SHIM}.host", "--method", "hello", "--arg", argument]
+        )
+        reported = result.text.removeprefix("Result: Bundle[{result=").removesuffix("}]\n")
+        answer = json.loads(base64.urlsafe_b64decode(reported + "=" * (-len(reported) % 4)))
+        assert (answer["version"], answer["error"]["token"]) == (1, token)
+
+
+def test_a_frame_that_nobody_wrote_cannot_be_read(reached: Reached) -> None:
+
+    reached.install(CLOCK_IN)
+    uri = f"content://{SHIM}.host/calls/{'0' * 32}"
+    with pytest.raises(CommandFailedError):
+        read_content(reached.place.device, uri)
+    with pytest.raises(CommandFailedError):
+        write_content(reached.place.device, uri, b"DGF1 and no more")
+    with pytest.raises((CommandFailedError, DeviceOutputError)):
+        read_content(reached.place.device, "content://com.example.absent/x")

@@ -1,0 +1,325 @@
+"""Source code of modules: which files are read, with what, and what of a build is preferred."""
+
+import json
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+from counted_work import count_calls
+from droidgate.coverage.inputs import Item, list_inputs
+from droidgate.coverage.scan_one import scan_one
+from droidgate.sources import Providers, read_source
+from droidgate.sources.source_code import CAPABILITIES_NOT_FOUND, SOURCE_DIFFERS
+from droidgate_mappings.compare import compare_sets
+from droidgate_mappings.formats.format import find_format, load_formats
+from droidgate_mappings.model.capability import CapabilitySet
+from droidgate_mappings.model.types import RefType
+from droidgate_mappings.translate import translate
+from gateway.sources.formats_of_tests import write_tree
+from gateway.sources.kotlin_trees import ADD_NOTE, APP, FUNCTIONS, MANIFEST, NOTE, kotlin_tree
+from model_types import properties_of
+from requirements_of_tests import require
+
+METADATA_PROPERTY = (
+    '<property android:name="android.app.appfunctions.app_metadata" android:resource="@xml/app_metadata"/>'
+)
+METADATA = (
+    '<AppFunctionAppMetadata xmlns:appfn="http://schemas.android.com/apk/res-auto" '
+    'appfn:description="Keeps notes."/>'
+)
+KSP = "app/build/generated/ksp/debug/resources/assets/app_functions_v2.xml"
+PLAIN = (
+    "package dev.notes\n\nclass Plain{number} {{\n    fun add(first: Int, second: Int) = first + second\n}}\n"
+)
+
+
+pytestmark = pytest.mark.usefixtures("own_folder")
+
+
+def tree(files: dict[str, str | bytes] | None = None) -> Providers:
+    write_tree(Path("p"), {**kotlin_tree(), **(files or {})})
+    return read_source("p")
+
+
+def with_application(content: str) -> str:
+    return MANIFEST.replace("</application>", f"{content}</application>")
+
+
+def ids(reading: Providers) -> list[str]:
+    return [item.id for provider in reading.providers for item in provider.capabilities]
+
+
+def codes(reading: Providers) -> list[str]:
+    return [finding.code for finding in reading.findings]
+
+
+def test_functions_of_an_app_are_read_with_the_types_of_its_libraries() -> None:
+    reading = tree()
+    (provider,) = reading.providers
+    assert (provider.package, provider.name) == ("dev.notes", "Notes")
+    assert str(provider.source).startswith("p/app/src/main/java/dev/notes/Notes.kt:")
+    (capability,) = provider.capabilities
+    assert (capability.id, capability.description) == (ADD_NOTE, "Adds a note.")
+    assert isinstance(capability.output, RefType)
+    note = provider.definitions[capability.output.name]
+    assert list(properties_of(note)) == ["title"]
+    assert "p/app/src/main/java/dev/notes/Notes.kt" in reading.files_read
+    assert reading.problems == ()
+
+
+def test_functions_of_a_library_belong_to_the_app_that_has_it() -> None:
+    inner = FUNCTIONS.replace("package dev.notes", "package dev.shared")
+    reading = tree({"shared/src/main/java/Inner.kt": inner})
+    assert ids(reading) == [ADD_NOTE, "dev.shared.Notes#addNote"]
+    assert {provider.package for provider in reading.providers} == {"dev.notes"}
+
+
+def test_functions_of_a_library_without_an_app_are_read_by_themselves() -> None:
+    write_tree(
+        Path("p"),
+        {
+            "build.gradle.kts": 'plugins { id("com.android.kotlin.multiplatform.library") }\n',
+            "src/commonMain/kotlin/Notes.kt": FUNCTIONS,
+            "src/androidMain/kotlin/Note.kt": NOTE,
+            "src/commonTest/kotlin/Test.kt": FUNCTIONS.replace("Notes", "Tests"),
+            "src/iosMain/kotlin/Test.kt": FUNCTIONS.replace("Notes", "Tests"),
+        },
+    )
+    reading = read_source("p")
+    assert ids(reading) == [ADD_NOTE]
+    assert reading.providers[0].package is None
+
+
+def test_kotlin_files_are_read_without_a_build_too() -> None:
+    write_tree(Path(), {"loose/Notes.kt": FUNCTIONS, "loose/Note.kt": NOTE})
+    assert ids(read_source("loose")) == [ADD_NOTE]
+
+
+def test_a_kotlin_file_is_read_by_itself() -> None:
+    write_tree(
+        Path(), {"Notes.kt": FUNCTIONS + NOTE.partition("Serializable\n\n")[2].replace("Note(", "Note(")}
+    )
+    text = FUNCTIONS.replace("import dev.shared.Note\n", "").replace(
+        ": Note = Note(title)", ": String = title"
+    )
+    Path("Notes.kt").write_text(text)
+    assert ids(read_source("Notes.kt")) == [ADD_NOTE]
+
+
+def test_the_service_of_the_manifest_gives_its_access_to_functions_of_the_code() -> None:
+    service = """<service android:name=".Functions" android:exported="true"
+        android:permission="android.permission.BIND_APP_FUNCTION_SERVICE">
+        <property android:name="android.app.appfunctions.v2" android:value="app_functions_v2.xml"/>
+        <intent-filter><action android:name="android.app.appfunctions.AppFunctionService"/></intent-filter>
+        </service>"""
+    reading = tree({"app/src/main/AndroidManifest.xml": with_application(service)})
+    (provider,) = reading.providers
+    assert (provider.component, provider.access.exported) == (".Functions", True)
+    assert ids(reading) == [ADD_NOTE]
+
+
+def test_an_app_that_only_describes_itself_says_that_its_functions_are_elsewhere() -> None:
+    files = {
+        "app/src/main/AndroidManifest.xml": with_application(METADATA_PROPERTY),
+        "app/src/main/res/xml/app_metadata.xml": METADATA,
+    }
+    reading = tree({**files})
+    assert CAPABILITIES_NOT_FOUND not in codes(reading)
+    assert [(item.instructions, len(item.capabilities)) for item in reading.providers] == [
+        ("Keeps notes.", 1)
+    ]
+    Path("p/app/src/main/java/dev/notes/Notes.kt").unlink()
+    reading = read_source("p")
+    (finding,) = [item for item in reading.findings if item.code == CAPABILITIES_NOT_FOUND]
+    assert str(finding.source).startswith("p/app/src/main/res/xml/app_metadata.xml")
+
+
+def test_every_provider_of_an_app_has_its_guidance() -> None:
+    entry_point = """package dev.notes
+import androidx.appfunctions.*
+@AppFunctionServiceEntryPoint(serviceName = "More", appFunctionXmlFileName = "more")
+abstract class BaseMore : AppFunctionService() { @AppFunction fun count(x: Int): Int = x }
+"""
+    reading = tree(
+        {
+            "app/src/main/AndroidManifest.xml": with_application(METADATA_PROPERTY),
+            "app/src/main/res/xml/app_metadata.xml": METADATA,
+            "app/src/main/java/dev/notes/More.kt": entry_point,
+        }
+    )
+    assert sorted((provider.component or "", provider.instructions) for provider in reading.providers) == [
+        ("", "Keeps notes."),
+        ("dev.notes.More", "Keeps notes."),
+    ]
+
+
+class TestBuilds:
+    @staticmethod
+    def output() -> str:
+        """Return a functions file in the form of the compiler's for the same source."""
+        (provider,) = tree().providers
+        target, _ = find_format("appfunctions")
+        (translation,) = translate([provider], target, target.dialect("v2"))
+        return next(
+            artifact.text for artifact in translation.writing.artifacts if "functionId" in artifact.text
+        )
+
+    def test_what_the_compiler_has_made_is_preferred(self) -> None:
+        reading = tree({KSP: self.output()})
+        (provider,) = reading.providers
+        assert str(provider.source).startswith(f"p/{KSP}")
+        assert (ids(reading), SOURCE_DIFFERS in codes(reading)) == ([ADD_NOTE], False)
+
+    def test_each_difference_is_reported_at_the_line_of_the_source(self) -> None:
+        changed = self.output().replace("The title of the note.", "A title.")
+        reading = tree({KSP: changed})
+        (finding,) = [item for item in reading.findings if item.code == SOURCE_DIFFERS]
+        assert str(finding.source) == "p/app/src/main/java/dev/notes/Notes.kt:14"
+        assert KSP in finding.message
+        assert ADD_NOTE in finding.message
+
+    def test_a_function_that_is_newer_than_the_build_is_reported(self) -> None:
+        output = self.output()
+        second = (
+            FUNCTIONS.replace("addNote", "removeNote").replace("class Notes {\n", "").partition("    /**")
+        )
+        both = FUNCTIONS.rstrip().removesuffix("}") + "\n" + "".join(second[1:])
+        reading = tree({KSP: output, "app/src/main/java/dev/notes/Notes.kt": both})
+        (finding,) = [item for item in reading.findings if item.code == SOURCE_DIFFERS]
+        assert "removeNote" in finding.message
+        assert ids(reading) == [ADD_NOTE]
+
+    def test_a_release_is_preferred_to_other_variants(self) -> None:
+        output = self.output()
+        release = KSP.replace("/debug/", "/release/")
+        reading = tree({KSP: output.replace("Adds a note.", "Debug"), release: output})
+        assert str(reading.providers[0].source).startswith(f"p/{release}")
+
+    def test_a_link_in_place_of_the_output_is_not_followed(self) -> None:
+        write_tree(Path("elsewhere"), {"ksp/debug/resources/assets/app_functions_v2.xml": self.output()})
+        Path("p/app/build").mkdir()
+        Path("p/app/build/generated").symlink_to(Path("elsewhere").absolute())
+        reading = read_source("p")
+        assert str(reading.providers[0].source).startswith("p/app/src/main/java")
+
+
+@pytest.mark.requires("corpus")
+def test_a_real_app_differs_from_its_compilers_output_where_the_compiler_was_older() -> None:
+    """temoki/appfunction_sample keeps the output; that compiler left the text of properties out."""
+    corpus = require("corpus")
+    app = "temoki__appfunction_sample__app__src__main__"
+    names = {
+        "app/src/main/java/CountAppFunctions.kt": f"appfunctions_kotlin/{app}java*CountAppFunctions.kt",
+        "app/src/main/assets/app_functions_v2.xml": f"appfunctions/{app}assets__app_functions_v2.xml",
+    }
+    found = {path: next(corpus.glob(name)).read_bytes() for path, name in names.items()}
+    write_tree(Path("p"), {**found, "app/src/main/AndroidManifest.xml": MANIFEST})
+    reading = read_source("p")
+    assert ids(reading)
+    assert all(str(item.source).startswith("p/app/src/main/assets") for item in reading.providers)
+    (finding,) = [item for item in reading.findings if item.code == SOURCE_DIFFERS]
+    assert finding.pointer.endswith("CountAppFunctions$Count/properties/value/type/description")
+
+
+@pytest.mark.requires("corpus")
+def test_real_apps_without_compilers_output_have_functions() -> None:
+    """Each app of the corpus of which a manifest and Kotlin functions are stored."""
+    corpus = require("corpus")
+    apps: dict[str, dict[str, str | bytes]] = {}
+    for folder in ("appfunctions_kotlin", "appfunctions"):
+        for row in _rows(corpus / folder / "index.tsv"):
+            path = corpus / folder / row["file"]
+            if row.get("kind") in {"app", None} or folder == "appfunctions":
+                apps.setdefault(row["repo"], {})[row["path"]] = path.read_bytes()
+    apps = {name: files for name, files in apps.items() if _is_kotlin_app(files)}
+    assert len(apps) >= 8
+    for name, files in apps.items():
+        write_tree(Path(name.replace("/", "__")), files)
+        reading = read_source(name.replace("/", "__"))
+        assert ids(reading), name
+        assert reading.problems == (), name
+
+
+def _rows(index: Path) -> list[dict[str, str]]:
+    head, *lines = index.read_text().splitlines()
+    return [dict(zip(head.split("\t"), line.split("\t"), strict=False)) for line in lines]
+
+
+def _is_kotlin_app(files: dict[str, str | bytes]) -> bool:
+    return any(path.endswith(".kt") for path in files) and any("AndroidManifest" in path for path in files)
+
+
+class TestCost:
+    @pytest.mark.slow
+    def test_ten_thousand_files_without_the_annotation_are_not_parsed(
+        self, monkeypatch: pytest.MonkeyPatch
+    ) -> None:
+        """The count does not depend on the machine: a parse alone has thousands of calls."""
+        count = 10_000
+        names = {
+            f"app/src/main/java/dev/notes/f{number % 100}/Plain{number}.kt": PLAIN.format(number=number)
+            for number in range(count)
+        }
+        write_tree(Path("p"), {"app/src/main/AndroidManifest.xml": MANIFEST, **names})
+        formats = [load_formats()["appfunctions"]]
+        monkeypatch.setitem(sys.modules, "tree_sitter", None)
+        calls = count_calls(lambda: read_source("p", formats=formats))
+        assert calls < 300 * count
+
+    def test_other_sources_do_not_import_the_parser(self) -> None:
+        write_tree(Path("p"), {"app/src/main/AndroidManifest.xml": MANIFEST, "app/src/main/java/A.kt": PLAIN})
+        program = (
+            "import json, sys\nfrom droidgate.sources import read_source\nread_source('p')\n"
+            "print(json.dumps([one for one in sys.modules if one.startswith('tree_sitter')]))"
+        )
+        run = subprocess.run([sys.executable, "-c", program], capture_output=True, text=True, check=True)
+        assert json.loads(run.stdout) == []
+
+
+def test_code_of_a_variant_that_may_declare_functions_is_reported() -> None:
+    reading = tree(
+        {
+            "app/src/debug/java/Debug.kt": FUNCTIONS.replace("addNote", "debugNote"),
+            "app/src/free/java/Plain.kt": PLAIN,
+            "app/src/testDebug/java/Test.kt": FUNCTIONS,
+        }
+    )
+    (finding,) = reading.findings
+    assert (finding.code, str(finding.source)) == ("variant-code-unread", "p/app/src/debug/java/Debug.kt")
+    assert ids(reading) == [ADD_NOTE]
+
+
+def test_a_scan_has_the_functions_of_a_tree_and_changes_with_its_libraries() -> None:
+    tree()
+    units = []
+    for note in (NOTE, NOTE.replace("title: String", "title: String?")):
+        Path("p/shared/src/main/kotlin/dev/shared/Note.kt").write_text(note)
+        (item,) = list_inputs(["p"]).items
+        scanned = scan_one(Item.from_json(json.loads(json.dumps(item.as_json()))))
+        assert scanned.outcome == "read"
+        assert scanned.rows is not None
+        (row,) = scanned.rows.tables["capabilities"]
+        assert ADD_NOTE in str(row)
+        units.append(scanned.unit)
+    assert units[0] != units[1]
+
+
+def test_two_trees_differ_where_their_sources_do() -> None:
+    write_tree(Path("old"), kotlin_tree())
+    changed = FUNCTIONS.replace("title: String)", "title: String?)")
+    write_tree(Path("new"), {**kotlin_tree(), "app/src/main/java/dev/notes/Notes.kt": changed})
+    sets = [CapabilitySet(providers=read_source(item).providers) for item in ("old", "new")]
+    (change,) = compare_sets(*sets).all_changes()
+    assert (change.new_pointer or "").endswith("/input/properties/title/type/nullable")
+
+
+def test_a_library_without_an_app_uses_types_of_the_modules_that_it_depends_on() -> None:
+    library = APP.replace("com.android.application", "com.android.library")
+    library = library.replace('applicationId = "dev.notes"; ', "")
+    write_tree(Path("p"), {**kotlin_tree(), "app/build.gradle.kts": library})
+    reading = read_source("p")
+    assert ids(reading) == [ADD_NOTE]
+    assert list(reading.providers[0].definitions) == ["dev.shared.Note"]
+    assert reading.problems == ()

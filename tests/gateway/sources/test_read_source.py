@@ -1,0 +1,477 @@
+"""Files, standard input, projects and folders, with the tests' own format."""
+
+import io
+import os
+import shutil
+from pathlib import Path
+
+import pytest
+
+from droidgate.sources import UNREFERENCED_DESCRIPTOR, folder_files, read_source
+from droidgate_mappings.formats.format import find_format
+from droidgate_mappings.model.errors import BudgetError, InputError, UsageError
+from droidgate_mappings.model.findings import Level
+from droidgate_mappings.translate import translate
+from gateway.sources.formats_of_tests import NO_MANIFEST, TOOLS, manifest, read, service, write_tree
+from requirements_of_tests import CHECKOUT
+
+GRADLE = """plugins { id("com.android.application") }
+android { namespace = "dev.ns"; defaultConfig { applicationId = "dev.app" } }
+"""
+
+
+pytestmark = pytest.mark.usefixtures("own_folder")
+
+
+def project(folder: str, files: dict[str, str | bytes] | None = None) -> Path:
+    """Write an app whose service points to an asset."""
+    standard: dict[str, str | bytes] = {
+        "settings.gradle.kts": 'include(":app")',
+        "app/build.gradle.kts": GRADLE,
+        "app/src/main/AndroidManifest.xml": manifest(service(".S", 'android:value="t.txt"')),
+        "app/src/main/assets/t.txt": "tools one two",
+    }
+    return write_tree(Path(folder), {**standard, **(files or {})})
+
+
+def found(written: str | Path) -> list[tuple[str | None, str | None, list[str], str]]:
+    return [
+        (
+            provider.package,
+            provider.component,
+            [kept.id for kept in provider.capabilities],
+            str(provider.source),
+        )
+        for provider in read(written).providers
+    ]
+
+
+class TestNamedFiles:
+    def test_a_descriptor_is_read_by_the_format_that_claims_it(self) -> None:
+        write_tree(Path(), {"d/x.txt": "tools a b"})
+        reading = read("d/x.txt")
+        assert [capability.id for provider in reading.providers for capability in provider.capabilities] == [
+            "a",
+            "b",
+        ]
+        assert reading.files_read == ("d/x.txt",)
+        assert reading.applications == ()
+
+    def test_standard_input_is_read_like_a_file(self) -> None:
+        reading = read_source("-", formats=[TOOLS], stdin=io.BytesIO(b"tools a"))
+        assert [str(provider.source) for provider in reading.providers] == ["-:1"]
+        assert reading.files_read == ("-",)
+
+    def test_a_manifest_on_standard_input_is_an_application(self) -> None:
+        stdin = io.BytesIO(manifest("", attributes='package="a.b"').encode())
+        reading = read_source("-", formats=[TOOLS], stdin=stdin)
+        assert [(application.package, str(application.place)) for application in reading.applications] == [
+            ("a.b", "-")
+        ]
+
+    def test_a_manifest_finds_what_is_next_to_it(self) -> None:
+        project("p")
+        path = "p/app/src/main/AndroidManifest.xml"
+        assert found(path) == [("dev.app", ".S", ["one", "two"], "p/app/src/main/assets/t.txt")]
+        assert path in read(path).files_read
+
+    def test_a_manifest_is_found_from_inside_its_folder(self, monkeypatch: pytest.MonkeyPatch) -> None:
+        project("p")
+        monkeypatch.chdir("p/app/src/main")
+        assert found("AndroidManifest.xml") == [("dev.app", ".S", ["one", "two"], "assets/t.txt")]
+
+    def test_the_manifest_of_a_build_type_sees_mains_resources(self) -> None:
+        debug = manifest(service(".D", 'android:resource="@raw/d"'))
+        project("p", {"app/src/debug/AndroidManifest.xml": debug, "app/src/main/res/raw/d.txt": "tools d"})
+        (provider,) = read("p/app/src/debug/AndroidManifest.xml").providers
+        assert (provider.component, provider.capabilities[0].id) == (".D", "d")
+
+    def test_a_manifest_may_have_any_name(self) -> None:
+        write_tree(
+            Path(),
+            {"sample@1.xml": manifest(service(".S", 'android:value="t.txt"')), "assets/t.txt": "tools a"},
+        )
+        assert found("sample@1.xml") == [(None, ".S", ["a"], "assets/t.txt")]
+        assert str(read("sample@1.xml").applications[0].place) == "sample@1.xml"
+
+    @pytest.mark.parametrize(
+        ("name", "content", "message"),
+        [
+            ("x.txt", b"nothing known", "no known format claims this file"),
+            ("x.bin", bytes(range(256)), "no known format claims this file"),
+            ("empty", b"", "the file is empty"),
+            ("blank.json", b"\xef\xbb\xbf \r\n", "the file is empty"),
+            ("open.json", b'{"tools": [', "not JSON: expecting value"),
+            ("deep.json", b"[" * 100_000, "nested more than"),
+            ("open.xml", b"<a><b></a>", "not well-formed XML"),
+            ("entity.xml", b'<!DOCTYPE a [<!ENTITY x SYSTEM "file:///etc/passwd">]><a>&x;</a>', "DOCTYPE"),
+            ("wide.xml", "<!DOCTYPE a><a/>".encode("utf-16"), "DOCTYPE"),
+            ("wide.json", '{"tools": []}'.encode("utf-16"), "the file is UTF-16"),
+            ("whole.json", b'{"tools": []}', "no known format claims this file"),
+            ("whole.xml", b"<resources/>", "no known format claims this file"),
+            ("app.apk", b"", "it is not an APK"),
+            ("app.APKS", b"x", "it is not an APK"),
+            ("renamed.bin", b"PK\x03\x04rest", "it is not an APK"),
+            ("app.aab", b"PK\x03\x04rest", "an app bundle is not read"),
+            ("library.AAR", b"", "a library is not read"),
+            ("compiled.xml", b"\x03\x00\x08\x00rest", "the compiled XML has no element"),
+            ("AndroidManifest.xml", b"<manifest", "not well-formed XML"),
+            ("x.tools", b"toolbox", "a tools file begins with the word tools"),
+        ],
+    )
+    def test_a_file_that_cannot_be_read_is_an_error_with_its_path(
+        self, name: str, content: bytes, message: str
+    ) -> None:
+        write_tree(Path(), {name: content})
+        with pytest.raises(InputError) as caught:
+            read(name)
+        assert message in caught.value.message
+        assert (caught.value.place or "").startswith(name)
+
+    def test_the_error_about_an_unknown_file_lists_the_formats(self) -> None:
+        write_tree(Path(), {"x": "?"})
+        with pytest.raises(InputError) as caught:
+            read("x")
+        assert caught.value.hint == "it was to be read as Tools of the tests (tools) only"
+
+    def test_what_begins_as_a_device_and_is_none_says_how_one_is_written(self) -> None:
+        with pytest.raises(UsageError, match="is not a device") as caught:
+            read("adb:a/b/c")
+        assert caught.value.hint == "write adb: or adb:SERIAL or adb:SERIAL/PACKAGE"
+
+    @pytest.mark.parametrize(
+        ("written", "message"),
+        [
+            ("missing", "it cannot be read: No such file or directory"),
+            ("missing/x.xml", "it cannot be read: No such file or directory"),
+            ("a\0b", "it cannot be read: embedded null"),
+            ("x" * 5000, "it cannot be read: File name too long"),
+            ("", "the path is empty"),
+        ],
+    )
+    def test_what_is_not_there_is_an_error(self, written: str, message: str) -> None:
+        with pytest.raises(InputError, match=message):
+            read(written)
+
+    def test_a_pipe_is_not_waited_for(self) -> None:
+        os.mkfifo("pipe.xml")
+        with pytest.raises(InputError, match="not a regular file"):
+            read("pipe.xml")
+
+    def test_files_beyond_the_budget_are_refused(self) -> None:
+        with Path("big").open("wb") as file:
+            file.truncate(17 * 1024 * 1024)
+        with pytest.raises(BudgetError):
+            read("big")
+        with pytest.raises(BudgetError), Path("/dev/zero").open("rb") as endless:
+            read_source("-", formats=[TOOLS], stdin=endless)
+
+    @pytest.mark.row("S81")
+    def test_leniencies_are_reported_and_refused_when_strict(self) -> None:
+        android = 'xmlns:android="http://schemas.android.com/apk/res/android"'
+        write_tree(Path(), {"x.xml": f'<service {android} android:name=".S"/>'})
+        assert [finding.rule for finding in read("x.xml").findings] == ["S81"]
+        with pytest.raises(InputError):
+            read("x.xml", strict=True)
+
+
+class TestProjects:
+    def test_a_project_is_read_with_paths_as_the_user_writes_them(self) -> None:
+        project("p")
+        expected = ("dev.app", ".S", ["one", "two"])
+        for written, prefix in (
+            ("p", "p/"),
+            ("p/", "p/"),
+            ("./p", "./p/"),
+            ("p/app", "p/app/"),
+            (Path("p").absolute(), f"{Path('p').absolute()}/"),
+        ):
+            rest = "src/main/assets/t.txt" if str(written) == "p/app" else "app/src/main/assets/t.txt"
+            assert found(written) == [(*expected, prefix + rest)]
+
+    def test_a_project_is_read_from_inside(self, monkeypatch: pytest.MonkeyPatch) -> None:
+        project("p")
+        monkeypatch.chdir("p")
+        assert found(".") == [("dev.app", ".S", ["one", "two"], "app/src/main/assets/t.txt")]
+        (application,) = read(".").applications
+        assert (application.namespace, str(application.place)) == (
+            "dev.ns",
+            "app/src/main/AndroidManifest.xml",
+        )
+
+    def test_every_module_is_read(self) -> None:
+        library = 'plugins { id("com.android.library") }\nandroid { namespace = "dev.lib" }'
+        project(
+            "p",
+            {
+                "lib/deep/build.gradle": library,
+                "lib/deep/src/main/AndroidManifest.xml": manifest(service(".L", 'android:value="l.txt"')),
+                "lib/deep/src/main/assets/l.txt": "tools l",
+                "plain/AndroidManifest.xml": manifest(
+                    service(".O", 'android:value="o.txt"'), attributes='package="dev.old"'
+                ),
+                "plain/assets/o.txt": "tools o",
+            },
+        )
+        assert [(item[0], item[1]) for item in found("p")] == [
+            ("dev.app", ".S"),
+            (None, ".L"),
+            ("dev.old", ".O"),
+        ]
+
+    def test_a_build_type_adds_to_main(self) -> None:
+        gradle = GRADLE.replace(
+            "defaultConfig", 'buildTypes { debug { applicationIdSuffix = ".debug" } }; defaultConfig'
+        )
+        tools = "tools:node"
+        project(
+            "p",
+            {
+                "app/build.gradle.kts": gradle,
+                "app/src/debug/AndroidManifest.xml": manifest(
+                    service(".D", 'android:resource="@raw/d"')
+                    + '<service android:name=".S" android:exported="true"/>'
+                    + f'<service android:name=".Gone" {tools}="remove"/>'
+                ),
+                "app/src/debug/assets/t.txt": "tools changed",
+                "app/src/debug/res/raw/d.txt": "tools overlay",
+                "app/src/main/res/raw/d.txt": "tools below",
+                "app/src/androidTest/AndroidManifest.xml": manifest(service(".T", 'android:value="t.txt"')),
+                "app/src/testDebug/AndroidManifest.xml": manifest(service(".T", 'android:value="t.txt"')),
+                "app/src/tester/AndroidManifest.xml": manifest(service(".Flavour", 'android:value="t.txt"')),
+            },
+        )
+        assert found("p") == [
+            ("dev.app", ".S", ["one", "two"], "p/app/src/main/assets/t.txt"),
+            ("dev.app.debug", ".D", ["overlay"], "p/app/src/debug/res/raw/d.txt"),
+            ("dev.app.debug", ".S", ["changed"], "p/app/src/debug/assets/t.txt"),
+            ("dev.app", ".Flavour", ["one", "two"], "p/app/src/main/assets/t.txt"),
+        ]
+
+    def test_a_module_with_tests_only_is_read_too(self) -> None:
+        files: dict[str, str | bytes] = {
+            "m/src/androidTest/AndroidManifest.xml": manifest(service(".T", 'android:value="t.txt"')),
+            "m/src/androidTest/assets/t.txt": "tools t",
+        }
+        write_tree(Path("p"), files)
+        assert [item[1] for item in found("p")] == [".T"]
+
+    def test_placeholders_come_from_the_build_file(self) -> None:
+        gradle = GRADLE.replace("applicationId =", 'manifestPlaceholders["file"] = "t.txt"; applicationId =')
+        project(
+            "p",
+            {
+                "app/build.gradle.kts": gradle,
+                "app/src/main/AndroidManifest.xml": manifest(
+                    service("${applicationId}.S", 'android:value="${file}"')
+                ),
+            },
+        )
+        assert found("p")[0][:2] == ("dev.app", "dev.app.S")
+
+    def test_a_descriptor_that_no_component_points_to_is_read_and_reported(self) -> None:
+        project(
+            "p",
+            {
+                "app/src/main/assets/merged.json": "tools merged",
+                "app/src/main/res/xml/rules.xml": "<rules/>",
+                "app/src/main/res/raw/t.json": "tools stale copy of assets/t.txt",
+            },
+        )
+        reading = read("p")
+        assert [(provider.component, str(provider.source)) for provider in reading.providers] == [
+            (".S", "p/app/src/main/assets/t.txt"),
+            (None, "p/app/src/main/assets/merged.json:1"),
+        ]
+        (finding,) = reading.findings
+        assert (finding.code, finding.level, str(finding.source)) == (
+            UNREFERENCED_DESCRIPTOR,
+            Level.NOTE,
+            "p/app/src/main/assets/merged.json",
+        )
+        assert "merged.json" in finding.message
+        assert reading.applications[0].loose_assets == ("merged.json", "@raw/t", "@xml/rules")
+
+    def test_what_tools_made_is_not_read(self) -> None:
+        wrong = manifest(service(".W", 'android:value="t.txt"'))
+        skipped = ("build", "app/build/intermediates", ".git", ".gradle/x", "node_modules/y")
+        project("p", {f"{folder}/src/main/AndroidManifest.xml": wrong for folder in skipped})
+        assert [item[1] for item in found("p")] == [".S"]
+
+    def test_a_folder_called_build_is_read_when_it_is_named(self) -> None:
+        project("build")
+        assert [item[1] for item in found("build")] == [".S"]
+
+    def test_links_that_lead_round_in_circles_are_not_followed(self) -> None:
+        project("p")
+        for link, target in (
+            ("p/app/up", ".."),
+            ("p/self.xml", "self.xml"),
+            ("p/app/src/main/assets/again", "."),
+            ("p/app/src/main/res", "res"),
+            ("p/app/src/main/assets/broken.json", "nowhere"),
+        ):
+            Path(link).symlink_to(target)
+        assert [item[1] for item in found("p")] == [".S"]
+
+    @pytest.mark.parametrize("name", ["assets", "res"])
+    def test_a_folder_that_a_link_leads_out_of_the_project_is_not_listed(self, name: str) -> None:
+        project("p")
+        write_tree(Path("outside"), {"x.json": "tools x", "xml/y.xml": "tools y"})
+        shutil.rmtree(Path("p/app/src/main") / name, ignore_errors=True)
+        (Path("p/app/src/main") / name).symlink_to(Path("outside").absolute())
+        reading = read("p")
+        [problem] = [item for item in reading.problems if "link" in item.message]
+        assert (problem.place, problem.message) == (
+            f"p/app/src/main/{name}",
+            "a link leads out of the project",
+        )
+        assert all("x.json" not in str(item) for item in (*reading.problems, *reading.findings))
+        assert all(f"main/{name}/" not in path for path in reading.files_read)
+
+    def test_a_folder_that_a_link_leads_to_in_the_project_is_read(self) -> None:
+        project("p")
+        write_tree(Path("p"), {"shared/x.json": "tools x"})
+        shutil.rmtree("p/app/src/main/assets", ignore_errors=True)
+        Path("p/app/src/main/assets").symlink_to("../../../shared")
+        assert "p/app/src/main/assets/x.json" in read("p").files_read
+
+    def test_a_source_set_of_endless_assets_is_left_at_the_budget(
+        self, monkeypatch: pytest.MonkeyPatch
+    ) -> None:
+        project("p")
+        write_tree(Path("p"), {f"app/src/main/assets/deep{n}/f{n}.txt": "" for n in range(20)})
+        monkeypatch.setattr(folder_files, "MAX_ENTRIES", 10)
+        places = [problem.place for problem in read("p").problems if isinstance(problem, BudgetError)]
+        assert places == ["p/app/src/main"]
+
+    def test_a_file_that_a_link_leads_out_of_the_project_is_reported_once(self) -> None:
+        project("p")
+        write_tree(Path("outside"), {"x.json": "tools x"})
+        Path("p/app/src/main/assets").mkdir(exist_ok=True)
+        Path("p/app/src/main/assets/x.json").symlink_to(Path("outside/x.json").absolute())
+        reading = read("p")
+        [problem] = reading.problems
+        assert (problem.place, problem.message) == (
+            "p/app/src/main/assets/x.json",
+            "a link leads out of the project",
+        )
+        assert all("x.json" not in finding.message for finding in reading.findings)
+
+
+class TestFolders:
+    def test_projects_and_loose_descriptors_are_read_together(self) -> None:
+        project("all/one")
+        project("all/two")
+        write_tree(
+            Path("all"),
+            {
+                "z.json": "tools z",
+                "deep/er/y.xml": "tools y",
+                "package.json": "{}",
+                "notes.txt": "tools not looked at",
+                "old@1.xml": manifest("", attributes='package="dev.old"'),
+            },
+        )
+        reading = read("all")
+        assert [(item.package, str(item.source)) for item in reading.providers] == [
+            ("dev.app", "all/one/app/src/main/assets/t.txt"),
+            ("dev.app", "all/two/app/src/main/assets/t.txt"),
+            (None, "all/deep/er/y.xml:1"),
+            (None, "all/z.json:1"),
+        ]
+        assert [item.package for item in reading.applications] == ["dev.app", "dev.app", "dev.old"]
+        assert "all/package.json" not in reading.files_read
+        assert len(reading.files_read) == len(set(reading.files_read))
+
+    def test_one_bad_file_is_one_problem(self) -> None:
+        project("all/good")
+        project("all/bad", {"app/src/main/AndroidManifest.xml": "<manifest><application>"})
+        project("all/empty", {"app/src/main/assets/t.txt": "wrong words"})
+        project(
+            "all/values",
+            {
+                "app/src/main/res/values/s.xml": "<resources",
+                "app/src/debug/AndroidManifest.xml": manifest('<service android:name="@string/s"/>'),
+            },
+        )
+        write_tree(Path("all"), {"loose.json": "toolbox"})
+        reading = read("all")
+        assert [str(item.source) for item in reading.providers] == [
+            "all/good/app/src/main/assets/t.txt",
+            "all/values/app/src/main/assets/t.txt",
+        ]
+        assert [(item.place or "").partition(":")[0] for item in reading.problems] == [
+            "all/bad/app/src/main/AndroidManifest.xml",
+            "all/empty/app/src/main/assets/t.txt",
+            "all/values/app/src/main/res/values/s.xml",
+            "all/loose.json",
+        ]
+
+    def test_a_file_that_may_not_be_read_is_a_problem(self, monkeypatch: pytest.MonkeyPatch) -> None:
+        project("p")
+        original = os.open
+
+        def refuse(path: str, flags: int) -> int:
+            if str(path).endswith("t.txt"):
+                raise PermissionError(13, "Permission denied")
+            return original(path, flags)
+
+        monkeypatch.setattr(os, "open", refuse)
+        (problem,) = read("p").problems
+        assert str(problem) == "p/app/src/main/assets/t.txt: it cannot be read: Permission denied"
+
+    def test_files_beyond_the_budget_are_skipped_or_reported(self) -> None:
+        project("p", {"big.json": "tools big", "app/src/main/assets/big.json": "tools big"})
+        for name in ("p/big.json", "p/app/src/main/assets/big.json"):
+            os.truncate(name, 17 * 1024 * 1024)
+        reading = read("p")
+        assert len(reading.providers) == 1
+        assert reading.problems == ()
+
+    @pytest.mark.parametrize("content", [{}, {"a/readme.txt": "x", "b.json": "{}"}])
+    def test_a_folder_without_anything_of_interest_is_an_error(self, content: dict[str, str | bytes]) -> None:
+        Path("void").mkdir()
+        write_tree(Path("void"), content)
+        with pytest.raises(InputError, match="no Android project and no descriptor"):
+            read("void")
+
+    def test_a_project_that_declares_nothing_is_not_an_error(self) -> None:
+        write_tree(Path("p"), {"AndroidManifest.xml": NO_MANIFEST})
+        reading = read("p")
+        assert (reading.providers, reading.problems, len(reading.applications)) == ((), (), 1)
+
+    def test_names_that_are_no_utf8_are_printable(self) -> None:
+        folder = os.fsdecode(b"odd\xff")
+        write_tree(Path(folder), {"x.json": "tools a"})
+        (provider,) = read(folder).providers
+        assert str(provider.source) == "odd\\xff/x.json:1"
+
+    def test_a_folder_that_vanishes_is_reported(self, monkeypatch: pytest.MonkeyPatch) -> None:
+        project("p")
+        Path("p/gone").mkdir()
+        original = os.scandir
+
+        def scan(path: str) -> object:
+            if path.endswith("gone"):
+                raise FileNotFoundError(2, "No such file or directory")
+            return original(path)
+
+        monkeypatch.setattr(os, "scandir", scan)
+        (problem,) = read("p").problems
+        assert str(problem) == "p/gone: it cannot be listed: No such file or directory"
+
+
+def test_a_descriptor_next_to_the_manifest_that_declares_it_too_is_counted_once(tmp_path: Path) -> None:
+    out = tmp_path / "out"
+    sample = CHECKOUT / "device_shim" / "apps" / "pdf-tool"
+    (provider,) = read_source(str(sample)).providers
+    target, dialect = find_format("mmcp")
+    (translation,) = translate([provider], target, dialect)
+    for artifact in translation.writing.artifacts:
+        file = out / artifact.path
+        file.parent.mkdir(parents=True, exist_ok=True)
+        file.write_text(artifact.text, encoding="utf-8")
+    reading = read_source(str(out))
+    assert [item.component for item in reading.providers] == [provider.component]
+    assert "repeated-declaration" in {item.code for item in reading.findings}

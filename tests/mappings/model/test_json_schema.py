@@ -1,0 +1,510 @@
+"""JSON Schema is read and written without loss, and what the algebra models lands in its fields."""
+
+import json
+import tarfile
+from collections import Counter
+from collections.abc import Iterator
+from decimal import Decimal
+from typing import Any
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+from jsonschema import Draft202012Validator, FormatChecker
+
+from droidgate_mappings.json_schema import (
+    ANNOTATION,
+    NAMESPACE,
+    NOTATION,
+    place_definitions,
+    read_schema,
+    read_type,
+    write_schema,
+)
+from droidgate_mappings.model.capability import declaration_of, reachable_definitions
+from droidgate_mappings.model.json_values import Json, canonical_json
+from droidgate_mappings.model.types import (
+    AllOfType,
+    AnyType,
+    ArrayType,
+    ObjectType,
+    OneOfType,
+    OpaqueType,
+    Type,
+)
+from droidgate_mappings.values.coercion import UnfitValueError, ValueFitter
+from mappings.model.hostile_schemas import random_schema
+from model_types import (
+    all_of,
+    any_of,
+    array,
+    binary,
+    boolean,
+    float32,
+    float64,
+    int32,
+    int64,
+    null,
+    one_of,
+    optional,
+    properties_of,
+    record,
+    ref,
+    required,
+    string,
+)
+from requirements_of_tests import require
+from strategies import ModelMaker
+
+BOUNDS = {"minimum": -2147483648, "maximum": 2147483647}
+SCHEMAS_IN_SUITE = 2_208
+
+
+def _exact(parts: Any) -> str:
+    if isinstance(parts, dict):
+        return canonical_json({name: declaration_of(item) for name, item in parts.items()})
+    return canonical_json(declaration_of(parts))
+
+
+def _assert_exact(schema: Json) -> Type:
+    root, definitions = read_schema(schema)
+    assert canonical_json(write_schema(root, definitions)) == canonical_json(schema)
+    return root
+
+
+def _suite() -> Iterator[Json]:
+    with tarfile.open(require("json-schema-suite")) as archive:
+        for member in archive.getmembers():
+            if "/json/tests/" in member.name and member.name.endswith(".json"):
+                file = archive.extractfile(member)
+                assert file is not None
+                yield from (case["schema"] for case in json.load(file))
+
+
+@pytest.mark.slow
+def test_every_schema_of_the_official_suite_is_written_as_it_was_read() -> None:
+    kinds = Counter(_assert_exact(schema).kind for schema in _suite())
+    assert kinds.total() >= SCHEMAS_IN_SUITE
+    assert {"object", "array", "string", "int64", "double", "ref", "all-of", "one-of", "any"} <= kinds.keys()
+    assert kinds["any"] < kinds.total() * 0.6
+
+
+@pytest.mark.slow
+@given(st.randoms(use_true_random=False))
+def test_schemas_full_of_wrong_values_are_written_as_they_were_read(random: Any) -> None:
+    _assert_exact(random_schema(random))
+
+
+@given(st.randoms(use_true_random=False))
+def test_definitions_of_several_schemas_never_take_each_others_names(random: Any) -> None:
+    known: dict[str, Type] = {}
+    for _ in range(3):
+        schema = random_schema(random)
+        root, brought = read_schema(schema, known=known)
+        for name in known.keys() & brought.keys():
+            assert _exact(known[name]) == _exact(brought[name])
+        known.update(brought)
+        assert canonical_json(write_schema(root, known)) == canonical_json(schema)
+
+
+@pytest.mark.slow
+@given(st.randoms(use_true_random=False))
+def test_every_type_of_the_algebra_survives_json_schema(random: Any) -> None:
+    maker = ModelMaker(random, ("Node", "b/c~%", ""), size=15)
+    definitions = {name: maker.type(2) for name in maker.definitions}
+    root = maker.type()
+    schema = write_schema(root, definitions)
+    back, brought = read_schema(schema)
+    assert _exact(back) == _exact(root)
+    reached = reachable_definitions(root, definitions)
+    assert _exact(brought) == _exact({name: definitions[name] for name in reached})
+
+
+@given(st.randoms(use_true_random=False))
+def test_what_is_written_is_a_schema_for_a_validator_of_other_authors(random: Any) -> None:
+    item = ModelMaker(random, size=12, keywords=False).type()
+    # Patterns are ECMA-262's; that validator would check them as Python's.
+    Draft202012Validator.check_schema(write_schema(item), format_checker=FormatChecker(formats=()))
+
+
+@pytest.mark.parametrize(
+    ("item", "right", "wrong"),
+    [
+        (int32(), [1, -1, 2**31 - 1], ["1", 1.5, None, True, 2**31, -(2**31) - 1]),
+        (float64(nullable=True), [1, 1.5, None], ["1", True]),
+        (string(nullable=True, enum=("a",)), ["a", None], ["b", 1]),
+        (binary(), ["AA=="], [1, None]),
+        (null(), [None], [0, "", False]),
+        (array(boolean(), nullable=True), [[], [True], None], [[None], {}]),
+        (ref("A", nullable=True), [None, "x"], [1]),
+        (all_of(ObjectType(), ref("O"), nullable=True), [{"a": "x"}, None], [{}, 1]),
+        (one_of(ref("A"), int64(), nullable=True), ["", 1, None], [1.5]),
+        (one_of(string(nullable=True), nullable=True), ["", None], [1]),
+        (AnyType(enum=("a", 1), nullable=True), ["a", 1, None], ["b"]),
+        (AnyType(boolean=False), [], [None, 1]),
+    ],
+)
+def test_a_validator_of_other_authors_takes_exactly_the_values_of_a_type(
+    item: Type, right: list[Json], wrong: list[Json]
+) -> None:
+    kept = {"a": required(string())}
+    definitions: dict[str, Type] = {"A": string(), "O": record(kept)}
+    validator = Draft202012Validator(write_schema(item, definitions))
+    assert [value for value in right if not validator.is_valid(value)] == []
+    assert [value for value in wrong if validator.is_valid(value)] == []
+
+
+@pytest.mark.parametrize(
+    ("schema", "expected"),
+    [
+        (True, AnyType(boolean=True)),
+        (False, AnyType(boolean=False)),
+        ({}, AnyType()),
+        ({"type": "integer"}, int64()),
+        ({"type": "integer", "format": "int32", **BOUNDS}, int32()),
+        (
+            {"type": "integer", "format": "int32"},
+            int32(extensions={NOTATION: {"unstatedBounds": ["minimum", "maximum"]}}),
+        ),
+        (
+            {"type": "integer", "format": "int32", "minimum": 0, "maximum": 2**31 - 1},
+            int32(keywords={"minimum": 0}),
+        ),
+        (
+            {"type": "integer", "format": "int32", "minimum": 0},
+            int32(keywords={"minimum": 0}, extensions={NOTATION: {"unstatedBounds": ["maximum"]}}),
+        ),
+        ({"type": "integer", "format": "int32", "enum": [1]}, int32(enum=(1,))),
+        ({"type": ["integer", "null"], "format": "int32", **BOUNDS}, int32(nullable=True)),
+        ({"type": "integer", "format": "int64"}, int64(format="int64")),
+        ({"type": "number", "format": "float"}, float32()),
+        ({"type": "string", "contentEncoding": "base64"}, binary()),
+        ({"type": ["string", "null"]}, string(nullable=True)),
+        ({"type": ["null", "string"]}, string(nullable=True, keywords={"type": ["null", "string"]})),
+        ({"type": ["string", "integer"]}, AnyType(keywords={"type": ["string", "integer"]})),
+        ({"enum": ["a", "b"]}, string(implicit=True, enum=("a", "b"))),
+        ({"type": "string", "enum": ["a", None]}, string(enum=("a",), keywords={"enum": ["a", None]})),
+        ({"type": ["string", "null"], "enum": ["a", None]}, string(nullable=True, enum=("a",))),
+        ({"enum": ["a", 1, None]}, AnyType(nullable=True, enum=("a", 1))),
+        ({"const": "a"}, string(implicit=True, keywords={"const": "a"})),
+        ({"const": True}, boolean(implicit=True, keywords={"const": True})),
+        ({"const": None}, AnyType(keywords={"const": None})),
+        ({"enum": [1, 2]}, int64(implicit=True, enum=(1, 2))),
+        ({"enum": [1, 1.5]}, float64(implicit=True, enum=(1, 1.5))),
+        ({"enum": [True]}, boolean(implicit=True, enum=(True,))),
+        ({"enum": [1, True]}, AnyType(enum=(1, True))),
+        ({"enum": [2**63]}, AnyType(enum=(2**63,))),
+        ({"type": "array"}, ArrayType()),
+        ({"items": {"type": "boolean"}}, ArrayType(implicit=True, items=boolean())),
+        ({"allOf": [{"type": "object"}, True]}, all_of(ObjectType(), AnyType(boolean=True))),
+        ({"allOf": [{"type": "object"}]}, ObjectType(extensions={NOTATION: {"allOf": ["type"]}})),
+        (
+            {"allOf": [{"type": "string", "minLength": 1}], "title": "T", "default": "a"},
+            string(
+                keywords={"minLength": 1, "title": "T", "default": "a"},
+                extensions={NOTATION: {"allOf": ["type", "minLength"]}},
+            ),
+        ),
+        (
+            {"anyOf": [{"allOf": [{"type": "string"}]}, {"type": "null"}]},
+            any_of(string(extensions={NOTATION: {"allOf": ["type"]}}), nullable=True),
+        ),
+        (
+            {"type": ["string", "null"], "enum": ["a", "b"]},
+            string(enum=("a", "b"), keywords={"type": ["string", "null"]}),
+        ),
+        (
+            {"type": ["string", "null"], "const": "a"},
+            string(keywords={"type": ["string", "null"], "const": "a"}),
+        ),
+        (
+            {"anyOf": [{"type": "string"}, {"type": "null"}], "enum": ["a"]},
+            any_of(string(), null(), enum=("a",)),
+        ),
+        ({"oneOf": [{"type": ["string", "null"]}, {"type": "null"}]}, one_of(string(nullable=True), null())),
+        ({"oneOf": [True, False]}, one_of(AnyType(boolean=True), AnyType(boolean=False))),
+        ({"anyOf": [{"type": "string"}, {"type": "null"}]}, any_of(string(), nullable=True)),
+        (
+            {"anyOf": [{"type": "string"}, {"type": "null"}, {"type": "integer"}]},
+            any_of(string(), int64(), nullable=True, extensions={NOTATION: {"nullPosition": 1}}),
+        ),
+        (
+            {"anyOf": [{"type": "null"}, {"type": "string"}]},
+            any_of(string(), nullable=True, extensions={NOTATION: {"nullPosition": 0}}),
+        ),
+        (
+            {"oneOf": [{"type": "null"}, {"type": "string"}, {"type": ["integer", "null"]}]},
+            one_of(null(), string(), int64(nullable=True)),
+        ),
+        (
+            {"allOf": [{"anyOf": [{"type": "null"}, {"type": "string"}]}]},
+            any_of(string(), nullable=True, extensions={NOTATION: {"allOf": ["anyOf"], "nullPosition": 0}}),
+        ),
+        (
+            {"anyOf": [{"type": "null"}, {"type": "string"}], ANNOTATION: {"kind": "ref"}},
+            any_of(
+                string(),
+                nullable=True,
+                keywords={ANNOTATION: {"kind": "ref"}},
+                extensions={NOTATION: {"nullPosition": 0}},
+            ),
+        ),
+        ({"anyOf": [{"allOf": [{}]}, {"type": "null"}]}, all_of(AnyType(), nullable=True)),
+        ({"x-droidgate": {"kind": "opaque", "class_name": "a.B"}}, OpaqueType(class_name="a.B")),
+        (
+            {"type": "object", "properties": {"a": {"type": "null"}}, "required": ["a"]},
+            record({"a": required(null())}),
+        ),
+        (
+            {"type": "object", "properties": {"a": True}, "required": ["a", "b"]},
+            record({"a": required(AnyType(boolean=True))}, keywords={"required": ["a", "b"]}),
+        ),
+    ],
+)
+def test_what_the_algebra_models_is_in_its_fields(schema: Json, expected: Type) -> None:
+    assert read_type(schema) == expected
+    _assert_exact(schema)
+
+
+@pytest.mark.parametrize(
+    "item",
+    [
+        one_of(string(), null()),
+        one_of(null(), boolean()),
+        any_of(string(), null(), boolean()),
+        any_of(null(), all_of(AnyType(), AnyType())),
+        all_of(ObjectType()),
+        all_of(string(), nullable=True),
+        string(nullable=True, keywords={"const": "a"}),
+        OneOfType(),
+        AllOfType(nullable=True),
+        ObjectType(implicit=True, nullable=True),
+        AnyType(nullable=True),
+        AnyType(enum=("a", "b")),
+        AnyType(boolean=True, description="Anything"),
+        null(nullable=True),
+        int32(format="int32"),
+        int64(format="int32"),
+        string(keywords={"contentEncoding": "base64"}),
+    ],
+)
+def test_a_type_that_json_schema_would_read_as_another_says_so_in_a_note(item: Type) -> None:
+    schema = write_schema(item)
+    assert ANNOTATION in schema
+    assert read_type(schema) == item
+
+
+UNDERSTOOD = [
+    ({"type": ["string", "null"], "enum": ["a", "b"]}, ["a", None, "c"]),
+    ({"type": ["string", "null"], "enum": ["a", None]}, ["a", None, "c"]),
+    ({"type": ["string", "null"], "const": "a"}, ["a", None]),
+    ({"type": ["string", "null"], "const": None}, ["a", None]),
+    ({"anyOf": [{"type": "string"}, {"type": "null"}], "enum": ["a"]}, ["a", None, "b"]),
+    ({"anyOf": [{"$ref": "#/$defs/A"}, {"type": "null"}], "enum": ["a"]}, ["a", None, "b"]),
+    ({"anyOf": [{"$ref": "#/$defs/A"}, {"type": "null"}], "const": "a"}, ["a", None, "b"]),
+    ({"anyOf": [{"allOf": [{"$ref": "#/$defs/A"}]}, {"type": "null"}]}, ["a", None, 1]),
+    ({"oneOf": [{"type": ["string", "null"]}, {"type": "null"}]}, ["a", None, 1]),
+    ({"$ref": "#/$defs/N", "enum": ["a"]}, ["a", None, "b"]),
+    ({"$ref": "#/$defs/N", "minLength": 2}, ["a", "ab", None]),
+    ({"$ref": "#/$defs/A", "type": "string", "maxLength": 1}, ["a", "ab", 1]),
+    ({"enum": ["a", 1]}, ["a", 1, None]),
+    ({"enum": [1, 2]}, [1, 1.0, 3, True, "1", None]),
+    ({"enum": [1, 1.5]}, [1, 1.5, 2.5, True, None]),
+    ({"enum": [True]}, [True, False, 1, None]),
+    ({"const": "a"}, ["a", "b", 1, None]),
+    ({"const": 1.0}, [1, 1.0, 2, True, None]),
+    ({"type": "null", "enum": [None, 1]}, [None, 1]),
+    ({"allOf": [{"$ref": "#/$defs/A"}], "default": "a", "title": "Colour"}, ["a", 1, None]),
+    ({"allOf": [{"type": "string"}], "minLength": 2}, ["a", "ab", None]),
+]
+
+
+@pytest.mark.parametrize(("schema", "values"), UNDERSTOOD)
+def test_calls_take_the_values_that_a_validator_of_other_authors_takes(
+    schema: dict[str, Json], values: list[Json]
+) -> None:
+    whole = {**schema, "$defs": {"A": {"type": "string"}, "N": {"type": ["string", "null"]}}}
+    root, definitions = read_schema(whole)
+    _assert_exact(whole)
+    validator = Draft202012Validator(whole)
+    assert [_is_taken(value, root, definitions) for value in values] == list(map(validator.is_valid, values))
+
+
+def _is_taken(value: Json, item: Type, definitions: dict[str, Type]) -> bool:
+    try:
+        ValueFitter(definitions, exact=True).fit(value, item)
+    except UnfitValueError:
+        return False
+    return True
+
+
+def test_a_pydantic_enum_is_a_reference() -> None:
+    schema = {"allOf": [{"$ref": "#/$defs/A"}], "default": "a", "$defs": {"A": {"type": "string"}}}
+    assert _assert_exact(schema) == ref(
+        "A", keywords={"default": "a"}, extensions={NOTATION: {"allOf": ["$ref"]}}
+    )
+
+
+@pytest.mark.parametrize(
+    "schema",
+    [
+        {"allOf": [{"properties": {"a": {}}}], "additionalProperties": False},
+        {"allOf": [{"additionalProperties": False}], "properties": {"a": {}}},
+        {"allOf": [{"minLength": 1}], "minLength": 2},
+        {"allOf": [{"$id": "https://example.com/a"}]},
+        {"allOf": [{"type": "string"}], "type": "string"},
+    ],
+)
+def test_an_all_of_that_means_something_else_in_place_is_not_unwrapped(schema: Json) -> None:
+    assert NOTATION not in _assert_exact(schema).extensions
+
+
+def test_recursion_goes_through_definitions() -> None:
+    tree = {
+        "type": "object",
+        "properties": {"children": {"type": "array", "items": {"$ref": "#/$defs/Tree"}}},
+    }
+    root, definitions = read_schema({"$ref": "#/$defs/Tree", "$defs": {"Tree": tree}})
+    assert root == ref("Tree")
+    assert list(definitions) == ["Tree"]
+    assert reachable_definitions(definitions["Tree"], definitions) == {"Tree"}
+
+
+def test_a_nullable_reference_is_one() -> None:
+    schema = {"anyOf": [{"$ref": "#/$defs/A"}, {"type": "null"}], "$defs": {"A": {"type": "string"}}}
+    assert _assert_exact(schema) == ref("A", nullable=True)
+
+
+def test_a_nullable_reference_whose_value_is_fixed_keeps_both() -> None:
+    definitions: dict[str, Type] = {"A": string()}
+    item = ref("A", nullable=True, keywords={"const": "a"})
+    assert read_schema(write_schema(item, definitions)) == (item, definitions)
+
+
+def test_definitions_that_nothing_refers_to_are_kept_with_their_container() -> None:
+    schema = {"type": "object", "definitions": {"Unused": {"type": "string"}}}
+    root, definitions = read_schema(schema)
+    assert definitions == {"Unused": string()}
+    assert root.extensions == {NAMESPACE: {"definitions": {"definitions/Unused": "Unused"}}}
+    _assert_exact(schema)
+
+
+@pytest.mark.parametrize(("left", "right"), [(1, True), (1, 1.0), (0, False), ("1", 1)])
+def test_definitions_that_only_python_takes_for_equal_are_two(left: Json, right: Json) -> None:
+    first = {"$ref": "#/$defs/A", "$defs": {"A": {"default": left}}}
+    second = {"$ref": "#/$defs/A", "$defs": {"A": {"default": right}}}
+    _, known = read_schema(first)
+    root, brought = read_schema(second, known=known)
+    assert not known.keys() & brought.keys()
+    assert canonical_json(write_schema(root, {**known, **brought})) == canonical_json(second)
+
+
+def test_an_equal_definition_of_another_schema_is_the_same_definition() -> None:
+    schema = {"$ref": "#/$defs/A", "$defs": {"A": {"type": "string"}}}
+    _, known = read_schema(schema)
+    root, brought = read_schema(schema, known=known)
+    assert root == ref("A")
+    assert brought == known
+
+
+def test_a_definition_is_another_when_what_it_refers_to_is() -> None:
+    def schema(leaf: str) -> Json:
+        return {"$ref": "#/$defs/A", "$defs": {"A": {"items": {"$ref": "#/$defs/B"}}, "B": {"type": leaf}}}
+
+    _, known = read_schema(schema("string"))
+    root, brought = read_schema(schema("boolean"), known=known)
+    assert len({**known, **brought}) == 4
+    assert canonical_json(write_schema(root, {**known, **brought})) == canonical_json(schema("boolean"))
+
+
+def test_a_schema_for_a_description_leaves_the_bounds_of_integers_out() -> None:
+    kept = {"a": optional(int32())}
+    schema = write_schema(record(kept), int32_bounds=False)
+    assert schema["properties"]["a"] == {"type": "integer", "format": "int32"}
+
+
+def test_numbers_keep_their_digits() -> None:
+    digits = Decimal("0.10000000000000000001")
+    assert _assert_exact({"type": "number", "minimum": digits}).keywords == {"minimum": digits}
+
+
+def test_a_note_that_contradicts_the_schema_is_a_keyword_like_others() -> None:
+    schema = {"type": "string", ANNOTATION: {"kind": "one-of"}}
+    assert _assert_exact(schema) == string(keywords={ANNOTATION: {"kind": "one-of"}})
+
+
+def test_writing_changes_nothing_of_what_it_was_given() -> None:
+    keywords = {"$defs": {"Kept": {"type": "string"}}}
+    root = all_of(ref("A"), keywords=keywords)
+    written = write_schema(root, {"A": null()})
+    assert written["$defs"] == {"Kept": {"type": "string"}, "A": {"type": "null"}}
+    assert keywords == {"$defs": {"Kept": {"type": "string"}}}
+
+
+PERSON = {
+    "type": "object",
+    "properties": {
+        "name": {"type": "string"},
+        "friends": {"type": "array", "items": {"$ref": "#"}},
+        "home": {"type": "object", "properties": {"city": {"type": "string"}}, "required": ["city"]},
+        "work": {"$ref": "#/properties/home"},
+        "nickname": {"$ref": "#/properties/friends/items/properties/name"},
+        "place": {"$ref": "#/properties/work"},
+        "city": {"$ref": "#/definitions/Town/properties/city"},
+        "tag": {"$anchor": "tag", "type": "integer"},
+        "other tag": {"$ref": "#tag"},
+        "first": {"$ref": "#/properties/friends/items"},
+    },
+    "definitions": {"Town": {"type": "object", "properties": {"city": {"type": "string", "maxLength": 3}}}},
+}
+
+
+def test_references_into_the_schema_itself_are_definitions() -> None:
+    root, definitions = read_schema(PERSON)
+    _assert_exact(PERSON)
+    assert properties_of(root)["work"].type == ref("home")
+    assert properties_of(root)["friends"].type == array(ref("Root"))
+    assert properties_of(root)["city"].type == ref("Town_city")
+    assert properties_of(root)["other tag"].type == ref("tag")
+    assert definitions["home"] == properties_of(root)["home"].type
+    assert definitions["Town_city"] == string(keywords={"maxLength": 3})
+    # JSON Pointers do not lead through references, so this one leads nowhere.
+    assert properties_of(root)["nickname"].type.kind == "any"
+
+
+@pytest.mark.parametrize(
+    "value",
+    [
+        {"work": {"city": "Bonn"}, "friends": [{"name": "a", "friends": []}], "other tag": 1},
+        {"work": {}},
+        {"place": {}},
+        {"friends": [{"name": 1}]},
+        {"friends": [{"friends": [{"work": {}}]}]},
+        {"city": "Bonn"},
+        {"other tag": "x"},
+        {"first": {"name": 1}},
+    ],
+)
+def test_calls_follow_references_into_the_schema_itself(value: Json) -> None:
+    schema = {**PERSON, "properties": {**PERSON["properties"], "nickname": {}}}  # type: ignore[dict-item]
+    root, definitions = read_schema(schema)
+    assert _is_taken(value, root, definitions) is Draft202012Validator(schema).is_valid(value)
+
+
+def test_references_that_lose_their_target_lead_to_defs() -> None:
+    root, definitions = read_schema({"type": "array", "items": {"$ref": "#"}})
+    layout = {NAMESPACE: root.extensions[NAMESPACE]}
+    bare = root.model_copy(update={"extensions": {}})
+    kept = {"result": required(bare)}
+    wrapped = record(kept, extensions=layout)
+    schema = write_schema(wrapped, definitions)
+    assert schema["$defs"] == {"Root": {"type": "array", "items": {"$ref": "#/$defs/Root"}}}
+    placed, replaced = place_definitions(wrapped, definitions)
+    assert replaced == {"#": "#/$defs/Root"}
+    assert read_schema(schema) == (placed, definitions)
+
+
+def test_references_in_an_embedded_resource_are_not_read_as_ones_into_the_whole() -> None:
+    schema = {"type": "object", "properties": {"a": {"$id": "https://example.com/a", "items": {"$ref": "#"}}}}
+    assert read_schema(schema)[1] == {}
+    _assert_exact(schema)
