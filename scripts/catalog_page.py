@@ -24,7 +24,7 @@ droidgate catalog sql --catalog today "SELECT protocol, count(*) FROM capabiliti
 | source | what it is |
 |---|---|
 | `app.apk`, `app.apks`, `app.xapk`, `app.apkm` | an app, with the splits in its container |
-| a folder | every APK, container, module and descriptor below it; a split with its base next to it |
+| a folder | its APKs with their splits, containers, modules, descriptors; its other Kotlin files as one |
 | a descriptor or manifest | as for `inspect` |
 | `@LIST` | a file with one source a line, relative to where the command runs; `#` begins a remark |
 | `adb:`, `adb:SERIAL`, `adb:SERIAL/PACKAGE` | every installed app: its manifest, and what the system says |

@@ -163,16 +163,20 @@ def _tag_end(data: bytes, begin: int) -> int:
 
 
 class _CharacterOffsets:
-    """Byte offset in UTF-8 to character offset."""
+    """Byte offset in UTF-8 to character offset, cheap for offsets in ascending order."""
 
     def __init__(self, data: bytes) -> None:
         self._data = data
         self._ascii = data.isascii()
+        self._known = 0, 0
 
     def __getitem__(self, byte_offset: int) -> int:
         if self._ascii:
             return byte_offset
-        return len(self._data[:byte_offset].decode("utf-8"))
+        start, characters = self._known if byte_offset >= self._known[0] else (0, 0)
+        characters += len(self._data[start:byte_offset].decode("utf-8"))
+        self._known = byte_offset, characters
+        return characters
 
 
 class _Editor:

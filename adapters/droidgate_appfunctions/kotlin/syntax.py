@@ -4,9 +4,10 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterable, Iterator
+from contextlib import suppress
 from dataclasses import replace
 from functools import cache
-from time import monotonic
+from time import thread_time
 from typing import Any, Final, Literal
 
 import tree_sitter_kotlin
@@ -38,12 +39,18 @@ MAX_TYPE_DEPTH: Final = 32
 
 _STEPS: Final = 1000
 _BYTES_OF_STEP: Final = 20
-"""Steps that parsing may take: a thousand, and one for this many bytes; real files need one for 120."""
+"""Steps that parsing may take: a thousand, and one for this many bytes; real files need one for 90."""
 
-_MAX_SECONDS: Final = 10
+_PIECE: Final = 1024
+_PIECES: Final = 20_000
+_TIMES_READ: Final = 300
+"""Pieces that may be asked for: 20,000, and each this many times; real files need each 15 times."""
+
+_MAX_SECONDS: Final = 5
+"""Seconds of computing for one file, where it is very large."""
+
 _LINES_OF_ERROR: Final = 1
 """How many further lines an error has whose place is its own, and not that of the class around it."""
-_PIECE: Final = 64 * 1024
 
 _ANNOTATION_NAME: Final = re.compile(rb"@\s*(?:\w+\s*:\s*)?(?:[\w.`]+\.)?`?(AppFunction\w*)")
 _COMMENTS: Final = frozenset({"line_comment", "block_comment"})
@@ -54,33 +61,55 @@ def _parser() -> Parser:
     return Parser(Language(tree_sitter_kotlin.language()))
 
 
-def _parse(data: bytes, path: str) -> Node:
-    """Return the syntax tree of a text.
+class ParsingBudget:
+    """What parsing may take: a file, its repaired text, or all texts that an error is looked for in.
 
-    The parser's recovery from errors can take exponential time. Only a reader by pieces can be stopped, and
-    its nodes have no text, so the text is parsed by pieces first.
+    The parser's recovery from errors can take exponential time, and reads the same text again and again.
 
-    Raises:
-        BudgetError: parsing takes too many steps.
+    Args:
+        size: Bytes of the file.
+        path: The file as a user would write it.
     """
-    view, steps, started = memoryview(data), 0, monotonic()
 
-    def is_too_long(offset: int, has_error: bool) -> bool:  # noqa: FBT001 - tree-sitter's signature
-        del offset, has_error
-        nonlocal steps
-        steps += 1
-        return steps > _STEPS + len(data) // _BYTES_OF_STEP or monotonic() - started > _MAX_SECONDS
+    def __init__(self, size: int, path: str) -> None:
+        self.steps_left = _STEPS + size // _BYTES_OF_STEP
+        self.pieces_left = _PIECES + size * _TIMES_READ // _PIECE
+        self._path = path
+        self._ends = thread_time() + _MAX_SECONDS
 
-    try:
-        _parser().parse(
-            lambda offset, _: view[offset : offset + _PIECE] if offset < len(data) else b"",
-            progress_callback=is_too_long,
-        )
-    except ValueError:
-        _parser().reset()
-        message = "parsing the file takes too long; its syntax has errors"
-        raise BudgetError(message, place=path, hint="compile the file to see why") from None
-    return _parser().parse(data).root_node
+    def parse(self, data: bytes) -> Node:
+        """Return the syntax tree of a text.
+
+        Only a reader by pieces can be stopped, and its nodes have no text, so the text is parsed by pieces
+        first. The end of a line is added, since the parser can run for ever at an end right after `@`.
+
+        Raises:
+            BudgetError: parsing takes too much.
+        """
+        data = data if data.endswith(b"\n") else data + b"\n"
+        view = memoryview(data)
+
+        def piece_at(offset: int, _: object) -> memoryview | bytes:
+            self.pieces_left -= 1
+            if self.pieces_left <= 0:
+                # An end of the text ends what the parser does between two steps, however much it would read.
+                return b"" if offset % _PIECE else b"\n"
+            return view[offset : offset + _PIECE]
+
+        def is_too_long(_offset: int, _has_error: bool) -> bool:  # noqa: FBT001 - tree-sitter's signature
+            self.steps_left -= 1
+            return self._is_spent()
+
+        with suppress(ValueError):
+            _parser().parse(piece_at, progress_callback=is_too_long)
+        if self._is_spent():
+            _parser().reset()
+            message = "the file is not read: its syntax has errors, and parsing it takes too long"
+            raise BudgetError(message, place=self._path, hint="compile the file to see why")
+        return _parser().parse(data).root_node
+
+    def _is_spent(self) -> bool:
+        return self.steps_left <= 0 or self.pieces_left <= 0 or thread_time() > self._ends
 
 
 def text_of(node: Node) -> str:
@@ -109,11 +138,12 @@ def parse_file(file: SourceFile, *, is_library: bool = False) -> SourceDeclarati
         message = f"the file has {len(file.data)} bytes; at most {MAX_FILE} are read"
         raise BudgetError(message, place=file.path, hint="split the file")
     data = file.data.removeprefix(b"\xef\xbb\xbf")
-    root = _parse(data, file.path)
+    root = ParsingBudget(len(data), file.path).parse(data)
     if root.has_error or not all(_is_declaration(child) for child in root.children):
         # The grammar requires the end of a line, or a semicolon, after the last member of a class,
         # and does not know context parameters.
-        repaired = _parse(end_members(blank_context_parameters(data)), file.path)
+        text = end_members(blank_context_parameters(data))
+        repaired = ParsingBudget(len(data), file.path).parse(text)
         root = root if repaired.has_error else repaired
     if root.has_error:
         raise _syntax_error(root, data, file.path)
@@ -128,14 +158,11 @@ def _syntax_error(root: Node, data: bytes, path: str) -> InputError:
     error = _first_error(root)
     line = line_of(error)
     if error.end_point[0] - error.start_point[0] > _LINES_OF_ERROR:
-
-        def has_error(text: bytes) -> bool:
-            try:
-                return _parse(end_members(blank_context_parameters(text)), path).has_error
-            except BudgetError:
-                return True
-
-        line = find_error_line(data, line, has_error)
+        search = ParsingBudget(len(data), path)
+        with suppress(BudgetError):
+            line = find_error_line(
+                data, line, lambda text: search.parse(end_members(blank_context_parameters(text))).has_error
+            )
     text = data.split(b"\n")[line - 1].decode("utf-8", errors="replace")
     message = f"Kotlin syntax error at {_excerpt(text)}"
     return InputError(message, place=f"{path}:{line}", hint="compile the file to see why")

@@ -47,11 +47,31 @@ def find_error_line(data: bytes, parsed_line: int, has_error: Callable[[bytes], 
 
 
 @dataclass(frozen=True, slots=True)
+class _Open:
+    """What is open at a place: a token, and what is open around it; whether one of them is no bracket."""
+
+    token: bytes
+    outer: _Open | None
+    is_in_text: bool
+
+
+@dataclass(frozen=True, slots=True)
 class _Cut:
-    """The end of a line in the text, and what closes the text there; None inside texts and comments."""
+    """The end of a line in the text, and what is open there; `fits` is false inside texts and comments."""
 
     end: int
-    closers: bytes | None
+    inside: _Open | None
+    fits: bool
+
+    @property
+    def closers(self) -> bytes:
+        """What closes the text there; made when it is asked for, since that of each line would be long."""
+        closers: list[bytes] = []
+        inside = self.inside
+        while inside is not None:
+            closers += (_CLOSERS[inside.token], b"\n")
+            inside = inside.outer
+        return b"".join(closers)
 
 
 @dataclass(slots=True)
@@ -72,7 +92,7 @@ class _Search:
         """Return whether the text up to a line has no error that a completion would not remove."""
         if line not in self.known:
             cut = self.cuts[line - 1]
-            self.known[line] = cut.closers is not None and any(
+            self.known[line] = cut.fits and any(
                 self.fits(self.data[: cut.end] + item + b"\n" + cut.closers) for item in _COMPLETIONS
             )
         return self.known[line]
@@ -85,35 +105,29 @@ class _Search:
 def _cuts(data: bytes) -> list[_Cut]:
     """Return the cut after each line of a text."""
     cuts: list[_Cut] = []
-    around: list[bytes] = []
+    top: _Open | None = None
     is_open = True
     for found in _TOKEN.finditer(data):
-        token, inside = found[0], around[-1] if around else b""
+        token, inside = found[0], b"" if top is None else top.token
+        is_opened = is_closed = False
         if token == b"\n":
-            cuts.append(_cut(found.end(), around, is_open=is_open))
-            if inside == b'"':
-                around.pop()
+            cuts.append(_cut(found.end(), top, is_open=is_open))
+            is_closed = inside == b'"'
         elif inside == b"/*":
-            if token == b"/*":
-                around.append(token)
-            elif token == b"*/":
-                around.pop()
+            is_opened, is_closed = token == b"/*", token == b"*/"
         elif inside in _QUOTES:
-            if token == inside:
-                around.pop()
-            elif token == b"${":
-                around.append(token)
+            is_opened, is_closed = token == b"${", token == inside
         elif token in _CLOSERS or token in _QUOTES or token == b"/*":
-            around.append(token)
+            is_opened = True
         elif token in _CLOSERS.values():
-            if _CLOSERS.get(inside) == token:
-                around.pop()
-            else:
-                is_open = False
-    return [*cuts, _cut(len(data), around, is_open=is_open)]
+            is_closed = _CLOSERS.get(inside) == token
+            is_open = is_open and is_closed
+        if is_opened:
+            top = _Open(token, top, token not in _CLOSERS or (top is not None and top.is_in_text))
+        elif is_closed and top is not None:
+            top = top.outer
+    return [*cuts, _cut(len(data), top, is_open=is_open)]
 
 
-def _cut(end: int, around: list[bytes], *, is_open: bool) -> _Cut:
-    if not is_open or any(item not in _CLOSERS for item in around):
-        return _Cut(end, None)
-    return _Cut(end, b"".join(_CLOSERS[item] + b"\n" for item in reversed(around)))
+def _cut(end: int, inside: _Open | None, *, is_open: bool) -> _Cut:
+    return _Cut(end, inside, is_open and not (inside is not None and inside.is_in_text))

@@ -82,6 +82,8 @@ class Totals(Frozen):
         silent_apps: Apps that declare something, but tell their capabilities only when a phone asks.
         ui_only_apps: Apps that declare nothing and have a launcher screen.
         mute_apps: Apps that declare nothing and have none.
+        unread_apps: Apps that declare nothing in what was read, and of which something was not, such as the
+            code of a flavour; they are among neither of these two.
         several_protocols_apps: Apps that declare something in two protocols or more.
         providers: Components and descriptors that declare.
         capabilities: What they declare.
@@ -94,6 +96,7 @@ class Totals(Frozen):
     silent_apps: int
     ui_only_apps: int
     mute_apps: int
+    unread_apps: int = 0
     several_protocols_apps: int
     providers: int
     capabilities: int

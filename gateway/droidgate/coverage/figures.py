@@ -31,6 +31,7 @@ from droidgate.coverage.document_summary import (
 from droidgate.coverage.reach import Reaching, Standing, reach_of_app
 from droidgate.sources.catalogs.catalog import Catalog, quoted
 from droidgate.sources.catalogs.declarations import read_part
+from droidgate.sources.source_code import CAPABILITIES_NOT_FOUND, VARIANT_CODE
 from droidgate_mappings.formats.format import load_formats
 from droidgate_mappings.formats.reachability import ComponentFacts, Protection
 from droidgate_mappings.model.capability import CapabilityAccess, Provider
@@ -179,9 +180,10 @@ class Figures:
         """Return the figures that a report begins with."""
         apps = self.row(
             "SELECT count(*), count(*) FILTER (kind = 'descriptor'), count(*) FILTER (providers > 0), "
-            "count(*) FILTER (silent), count(*) FILTER (providers = 0 AND has_launcher), "
-            "count(*) FILTER (providers = 0 AND NOT has_launcher), count(*) FILTER (len(protocols) > 1), "
-            "coalesce(sum(providers), 0)::BIGINT FROM entry_sum"
+            "count(*) FILTER (silent), count(*) FILTER (providers = 0 AND NOT unread AND has_launcher), "
+            "count(*) FILTER (providers = 0 AND NOT unread AND NOT has_launcher), "
+            "count(*) FILTER (len(protocols) > 1), coalesce(sum(providers), 0)::BIGINT, "
+            "count(*) FILTER (providers = 0 AND unread) FROM entry_sum"
         )
         capabilities = self.row("SELECT count(*), coalesce(sum(tokens), 0)::BIGINT FROM capability_fact")
         return Totals(
@@ -193,6 +195,7 @@ class Figures:
             mute_apps=apps[5],
             several_protocols_apps=apps[6],
             providers=apps[7],
+            unread_apps=apps[8],
             capabilities=capabilities[0],
             tokens=capabilities[1],
         )
@@ -231,7 +234,8 @@ class Figures:
         apps = {
             (agent, reach): count
             for agent, reach, count in self.rows(
-                "SELECT agent, best, count(*) FROM entry_best GROUP BY agent, best"
+                "SELECT agent, best, count(*) FROM entry_best JOIN entry_sum USING (entry) "
+                "WHERE providers > 0 OR NOT unread GROUP BY agent, best"
             )
         }
         alone = self._losing_version_alone()
@@ -423,7 +427,7 @@ DROP TABLE converted
 """
 
 
-_ENTRY_STANDINGS: Final = """
+_ENTRY_STANDINGS: Final = f"""
 CREATE TABLE entry_standing AS
     SELECT entry, s, count(*) AS n FROM capability_fact JOIN standing USING (key) GROUP BY ALL
     UNION ALL
@@ -432,6 +436,10 @@ CREATE TABLE entry_sum AS
     SELECT e.entry, e.kind, e.has_launcher, count(p.p) AS providers,
         coalesce(list_sort(list(DISTINCT p.protocol) FILTER (p.protocol IS NOT NULL)), []) AS protocols,
         coalesce(bool_or(p.is_silent), FALSE) AS silent,
+        e.unit IN (
+            SELECT unit FROM problems UNION SELECT unit FROM findings
+            WHERE code IN ('{VARIANT_CODE}', '{CAPABILITIES_NOT_FOUND}')
+        ) AS unread,
         coalesce(sum(p.capabilities), 0)::BIGINT AS capabilities
     FROM entry e LEFT JOIN provider_fact p USING (entry) GROUP BY ALL;
 CREATE TABLE entry_reach AS

@@ -21,7 +21,7 @@ from droidgate_mappings.model.errors import InputError, UsageError
 
 LIST_MARK: Final = "@"
 
-ItemKind = Literal["apk", "app", "module", "descriptor", "file", "remote", "refused"]
+ItemKind = Literal["apk", "app", "module", "code", "descriptor", "file", "remote", "refused"]
 
 
 @dataclass(frozen=True, slots=True)
@@ -30,10 +30,12 @@ class Item:
 
     Attributes:
         source: How it is called in the catalog.
-        kind: `apk` (or a container of them), `app` (base and splits), `module` of a build, `descriptor`,
-            `file` (any of these but a module, recognised by its content), `remote`, `refused`.
-        location: Where it is: an absolute path or a URL; a module's folder; empty for `refused`.
-        parts: Splits: name and path.
+        kind: `apk` (or a container of them), `app` (base and splits), `module` of a build, `code` (all files
+            of source code of a folder that are in no module), `descriptor`, `file` (any of these but a
+            module, recognised by its content), `remote`, `refused`.
+        location: Where it is: an absolute path or a URL; the folder of a module or of code; empty for
+            `refused`.
+        parts: Splits, or files of code: name and path.
         reason: Why it is refused.
         root: The folder that was named, which no file of a module or descriptor may be outside of; empty
             where the file itself was named.
@@ -61,9 +63,9 @@ class Item:
 def state_of(item: Item) -> list[int] | None:
     """Return size and time of change of each file on this machine: of an app, of its splits too.
 
-    None of a module, and of what is not here.
+    None of a module, of code, and of what is not here.
     """
-    if item.kind in {"module", "remote", "refused"} or not item.location:
+    if item.kind in {"module", "code", "remote", "refused"} or not item.location:
         return None
     try:
         paths = (item.location, *(path for _, path in item.parts))
@@ -192,15 +194,31 @@ class _Listing:
             self._put(Item(join_shown(name, inner), "apk", path))
         for path, inner in scan.loose_files:
             self._put(Item(join_shown(name, inner), "descriptor", path, root=root))
+        self._add_code(root, name, scan.loose_code)
         for problem in scan.problems:
             place = join_shown(name, problem.place or "")
             self._put(Item(place, "refused", reason=problem.message))
 
+    def _add_code(self, root: str, name: str, files: Iterable[tuple[str, str]]) -> None:
+        """Add the source code of a folder as one input: a file of it may use types of another one."""
+        parts = tuple(
+            (inner, path)
+            for path, inner in files
+            if ("", path) not in self._locations and not self._is_left_out(path)
+        )
+        if parts:
+            self._locations.update(("", path) for _, path in parts)
+            endings = dict.fromkeys(f"*{os.path.splitext(inner)[1]}" for inner, _ in parts)  # noqa: PTH122
+            self._put(Item(join_shown(name, ",".join(endings)), "code", root, parts, root=root))
+
+    def _is_left_out(self, path: str) -> bool:
+        return self._left_out is not None and path.startswith(self._left_out)
+
     def _put(self, item: Item) -> None:
-        location = (item.kind if item.kind == "module" else "", item.location)
+        location = (item.kind if item.kind in {"module", "code"} else "", item.location)
         if item.location and location in self._locations:
             return
-        if self._left_out and item.kind != "module" and item.location.startswith(self._left_out):
+        if item.kind not in {"module", "code"} and self._is_left_out(item.location):
             return
         self._locations.add(location)
         name = item.source

@@ -2,14 +2,13 @@
 
 from __future__ import annotations
 
-import re
 from collections.abc import Iterator
 from functools import partial
 from typing import Any, Final
 
 from droidgate.coverage.figures import Figures
 from droidgate.coverage.quality import IS_POOR
-from droidgate_mappings.model.capability import Place
+from droidgate.sources.catalogs.places import place_in
 from droidgate_mappings.model.findings import Finding, Level, finding_code
 
 _code = partial(finding_code, module=__name__)
@@ -24,7 +23,6 @@ POOR_NAME: Final = _code(
 )
 
 _LEVELS: Final = ("error", "warning", "note")
-_LINE: Final = re.compile(r"(.*):(\d{1,9})")
 _FOUND: Final = f"""
 SELECT d.source, d.kind, f.place, f.code, f.level, f.pointer, f.message, f.hint, f.rule,
     f.releases
@@ -59,7 +57,7 @@ def quality_findings(figures: Figures, most: int) -> Iterator[Finding]:
             pointer=pointer,
             message=message,
             hint=hint,
-            source=_place(source, kind, place),
+            source=place_in(source, kind, place or ""),
             rule=rule,
             releases=tuple(releases),
         )
@@ -88,17 +86,5 @@ def _missing(figures: Figures, most: int) -> Iterator[Finding]:
                     level=Level.NOTE,
                     pointer=f"/capabilities/{position}",
                     message=message,
-                    source=_place(source, kind, place),
+                    source=place_in(source, kind, place or ""),
                 )
-
-
-def _place(source: str, kind: str, place: str | None) -> Place:
-    """Return a place as a path with a line: of a file inside of a source behind the source's own name."""
-    inner, line = place or "", None
-    found = _LINE.fullmatch(inner)
-    if found:
-        inner, line = found[1], int(found[2])
-    if kind == "descriptor" or not inner:
-        return Place(path=source, line=line)
-    between = "/" if kind == "module" else "!/"
-    return Place(path=f"{source.rstrip('/')}{between}{inner}", line=line)

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import hashlib
 import posixpath
-from collections.abc import Callable, Container, Iterator
+from collections.abc import Callable, Container, Iterable, Iterator
 from dataclasses import replace
 from typing import Final
 
@@ -17,14 +17,21 @@ from droidgate.coverage.inputs import Item, state_of
 from droidgate.coverage.remote import open_remote
 from droidgate.coverage.scanned import CHANGED, KNOWN, PART, Scanned, SplitIdentity
 from droidgate.coverage.unit_rows import Unit, rows_of_unit
-from droidgate.sources import Providers, ReadOptions, read_content, read_one_module, read_opened
+from droidgate.sources import (
+    Providers,
+    ReadOptions,
+    read_content,
+    read_loose_code,
+    read_one_module,
+    read_opened,
+)
 from droidgate.sources.android_project import MAIN, Module
 from droidgate.sources.apk import source_text_of
 from droidgate.sources.archives import is_archive
 from droidgate.sources.checking import check_reading
 from droidgate.sources.folder_files import read_bytes
 from droidgate.sources.manifest import is_manifest
-from droidgate.sources.module_layout import ModuleLayout, ModuleOpener
+from droidgate.sources.module_layout import LooseCode, ModuleLayout, ModuleOpener
 from droidgate.sources.resources import SourceSet
 from droidgate.sources.source_code import code_endings
 from droidgate.sources.spelling import printable
@@ -216,7 +223,10 @@ def _scan_descriptor(item: Item, known: Container[str]) -> Scanned:
     if reading is None:
         return scanned.ended("no-descriptor", "no known format claims this file")
     if reading.problems and not (reading.providers or reading.applications):
-        return scanned.ended("unreadable", _reason_of(reading.problems[0]))
+        problem = reading.problems[0]
+        line = (problem.place or "").rpartition(":")[2]
+        where = f"line {line}: " if line.isdecimal() else ""
+        return scanned.ended("unreadable", f"{where}{problem.message}")
     reading, findings = _checked(reading, lambda _: data)
     return scanned.ended("read", rows=rows_of_unit(Unit(digest, reading, findings)))
 
@@ -229,16 +239,18 @@ def _read_descriptor(data: bytes, ending: str = "", *, must_be_descriptor: bool)
         data = source_text_of(data, _DESCRIPTOR).encode()
     if is_manifest(data):
         return read_one_module(Module({MAIN: SourceSet({_DESCRIPTOR: data}, "", _DESCRIPTOR)}), _options())
-    names = dict.fromkeys([_DESCRIPTOR, _DESCRIPTOR + ending])
+    named = _DESCRIPTOR + ending
+    names = dict.fromkeys([_DESCRIPTOR, named])
     claimed = next((name for name in names if detect_format(SourceFile(name, data)) is not None), None)
     if claimed is None and not must_be_descriptor:
         return None
-    return read_content(claimed or _DESCRIPTOR, data, _options())
+    is_code = ending.endswith(code_endings(load_formats().values()))
+    return read_content(claimed or (named if is_code else _DESCRIPTOR), data, _options())
 
 
 def _scan_module(item: Item, known: Container[str]) -> Scanned:
     layout = ModuleLayout.from_json(item.layout)
-    digest, size = _digest_of_module(_opened(item, layout, {}), layout)
+    digest, size = _digest_of(_contents_of(_opened(item, layout, {}), layout))
     scanned = Scanned(item.source, "module", digest=digest, size=size)
     scanned.unit = digest
     if digest in known:
@@ -259,6 +271,22 @@ def _scan_module(item: Item, known: Container[str]) -> Scanned:
     return scanned.ended("read", rows=rows_of_unit(Unit(digest, reading, findings)))
 
 
+def _scan_code(item: Item, known: Container[str]) -> Scanned:
+    files = LooseCode({printable(inner): path for inner, path in item.parts}, item.root)
+    digest, size = _digest_of(_contents_of_set("code", SourceSet(files)))
+    scanned = Scanned(item.source, "code", digest=digest, size=size)
+    scanned.unit = digest
+    if digest in known:
+        return scanned.ended(KNOWN)
+    reading = read_loose_code(files, _options())
+    if not reading.providers:
+        if reading.problems:
+            return scanned.ended("unreadable", _reason_of(reading.problems[0]))
+        return scanned.ended("no-descriptor", "no code that declares anything")
+    reading, findings = _checked(reading, files.get)
+    return scanned.ended("read", rows=rows_of_unit(Unit(digest, reading, findings)))
+
+
 def _opened(item: Item, layout: ModuleLayout, read: dict[str, None]) -> Module:
     """Return a module whose files are written as paths relative to its folder."""
 
@@ -269,11 +297,11 @@ def _opened(item: Item, layout: ModuleLayout, read: dict[str, None]) -> Module:
     return ModuleOpener(item.root, spell, read, code_endings(load_formats().values())).open(layout)
 
 
-def _digest_of_module(module: Module, layout: ModuleLayout) -> tuple[str, int]:
-    """Return the digest and the size of everything that reading a module may look at."""
+def _digest_of(contents: Iterable[tuple[str, bytes]]) -> tuple[str, int]:
+    """Return the digest and the size of everything that reading a module or code may look at."""
     digest = hashlib.sha256()
     total = 0
-    for name, data in _contents_of(module, layout):
+    for name, data in contents:
         total += len(data)
         digest.update(f"{len(name)}:{name}:{len(data)}:".encode("utf-8", "surrogateescape"))
         digest.update(data)
@@ -289,17 +317,22 @@ def _contents_of(module: Module, layout: ModuleLayout) -> Iterator[tuple[str, by
         sets += [("generated", part.generated)] if part.generated is not None else []
         sets += [(f"code{position}", code) for position, code in enumerate((*part.code, *part.variant_code))]
         for name, source_set in sets:
-            for path in sorted(source_set.files):
-                try:
-                    yield f"{prefix}{name}/{path}", source_set.files[path]
-                except InputError as error:
-                    yield f"{prefix}{name}/{path}", error.message.encode()
+            yield from _contents_of_set(f"{prefix}{name}", source_set)
+
+
+def _contents_of_set(name: str, source_set: SourceSet) -> Iterator[tuple[str, bytes]]:
+    for path in sorted(source_set.files):
+        try:
+            yield f"{name}/{path}", source_set.files[path]
+        except InputError as error:
+            yield f"{name}/{path}", error.message.encode()
 
 
 _SCANS: Final = {
     "apk": _scan_apk,
     "app": _scan_with_splits,
     "module": _scan_module,
+    "code": _scan_code,
     "descriptor": _scan_descriptor,
     "file": _scan_file,
     "remote": _scan_remote,

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import sys
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import replace
 from os import PathLike, fspath
 from pathlib import Path
@@ -16,6 +16,8 @@ from droidgate.sources.files import STANDARD_INPUT, UNREFERENCED_DESCRIPTOR, Fil
 from droidgate.sources.folders import MAX_FILE_BYTES, read_bytes
 from droidgate.sources.format_reading import ReadOptions
 from droidgate.sources.providers import Providers
+from droidgate.sources.resources import SourceSet
+from droidgate.sources.source_code import Code
 from droidgate.sources.spelling import DEVICE_SCHEME
 from droidgate_mappings.formats.format import Format, find_format, load_formats
 from droidgate_mappings.model.errors import BudgetError, InputError, UsageError
@@ -34,6 +36,7 @@ __all__ = [
     "check_declared",
     "read",
     "read_content",
+    "read_loose_code",
     "read_one_module",
     "read_opened",
     "read_source",
@@ -204,6 +207,18 @@ def read_one_module(module: Module, options: ReadOptions | None = None) -> Provi
     """Return what one module of a build declares; what cannot be read is among the problems."""
     reader = FileReader(options or ReadOptions())
     reader.read_module(module)
+    return reader.result()
+
+
+def read_loose_code(files: Mapping[str, bytes], options: ReadOptions | None = None) -> Providers:
+    """Return what files of source code declare together; what cannot be read is among the problems.
+
+    Args:
+        files: Content by path as a user would write it.
+        options: How they are read.
+    """
+    reader = FileReader(options or ReadOptions())
+    reader.read_code_alone(Code((SourceSet(files),)))
     return reader.result()
 
 

@@ -225,7 +225,10 @@ def report_elsewhere(
     """Return the finding that an app declares a protocol and no capability of it; empty where it has some."""
     if not declared or any(item.capabilities or item.component is not None for item in declared):
         return []
-    hint = "they are in modules or libraries outside of this folder, or made by a build; read the built APK"
+    hint = (
+        "they are in a build type or flavour, in modules or libraries outside of this folder, or made by a "
+        "build; read the built APK"
+    )
     return [
         Finding(
             code=CAPABILITIES_NOT_FOUND,

@@ -61,6 +61,8 @@ REFUSED = {
     ),
     "a text without an end": ('val x = "' + "${" * 20000, "Kotlin syntax error"),
     "braces": (F.format("Int") + "fun x() " + "{\n}\n" * 100_000, "Kotlin syntax error"),
+    "brackets that do not end": (F.format("Int") + "{\n" * 45_000, "Kotlin syntax error"),
+    "an annotation without a name at the end": (F.format("Int") + "@", "Kotlin syntax error at '@'"),
     "zero bytes": ("\0" * 1000, "Kotlin syntax error"),
 }
 
@@ -111,17 +113,19 @@ def test_what_is_only_much_is_read(name: str) -> None:
     assert any(provider.capabilities for provider in reading.providers)
 
 
-def test_a_text_whose_errors_make_the_parser_search_for_ever_is_given_up() -> None:
-    item = (
-        "    /** Text */\n    @S(d = true)\n    class Q(override val x: String, val y: Int) :\n        N()\n"
-    )
-    text = (
-        f"{H}@A\n@B(\n    of =\n        [N.A::class, N.B::class]\n)\nabstract class N {{\n\n"
-        "    abstract val x: String\n\n    /** Text */\n    @S(d = true)\n"
-        f"  `  class A(override val x: String) :\n        N()\n\n{item * 8}}}\n"
-    )
-    [problem] = kotlin(text).problems
-    assert problem.message == "parsing the file takes too long; its syntax has errors"
+ITEM = "    /** Text */\n    @S(d = true)\n    class Q(override val x: String, val y: Int) :\n        N()\n"
+SEARCHED = {
+    "classes in a class": "@A\n@B(\n    of =\n        [N.A::class, N.B::class]\n)\nabstract class N {\n\n"
+    "    abstract val x: String\n\n    /** Text */\n    @S(d = true)\n"
+    "  `  class A(override val x: String) :\n        N()\n\n" + ITEM * 8 + "}\n",
+    **{piece: F.format("Int") + piece * (90_000 // len(piece)) for piece in ("/*", "*/", "<", ">")},
+}
+
+
+@pytest.mark.parametrize("name", SEARCHED)
+def test_a_text_whose_errors_make_the_parser_search_for_ever_is_given_up(name: str) -> None:
+    [problem] = kotlin(H + SEARCHED[name]).problems
+    assert problem.message == "the file is not read: its syntax has errors, and parsing it takes too long"
 
 
 @pytest.mark.requires("corpus")

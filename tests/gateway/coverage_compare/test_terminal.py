@@ -87,6 +87,30 @@ def test_several_of_each_are_reported_in_the_plural_and_nothing_of_what_is_not_t
     assert "What a conversion" not in text
 
 
+def test_an_app_of_which_code_was_not_read_does_not_count_as_one_with_screens_only(
+    run: Runner, tmp_path: Path
+) -> None:
+    launcher = """<activity android:name=".A" android:exported="true"><intent-filter>
+        <action android:name="android.intent.action.MAIN"/>
+        <category android:name="android.intent.category.LAUNCHER"/></intent-filter></activity>"""
+    files = {
+        "build.gradle.kts": 'plugins { id("com.android.application") }\nandroid { productFlavors {\n'
+        'create("fdroid") {}\ncreate("play") { isDefault = true }\n} }\n',
+        "src/main/AndroidManifest.xml": '<manifest package="a.b" '
+        f'xmlns:android="http://schemas.android.com/apk/res/android"><application>{launcher}</application></manifest>',
+        "src/fdroid/kotlin/Nothing.kt": "class Nothing\n",
+        "src/play/kotlin/Notes.kt": "import androidx.appfunctions.AppFunction\nclass Notes {\n"
+        "    @AppFunction fun addNote(context: AppFunctionContext) {}\n}\n",
+    }
+    for name, text in files.items():
+        (tmp_path / "p" / name).parent.mkdir(parents=True, exist_ok=True)
+        (tmp_path / "p" / name).write_text(text)
+    assert run("scan", tmp_path / "p", "--catalog", tmp_path / "c").code == 0
+    head = _head(run("coverage", tmp_path / "c", "--details").out)
+    assert head[:2] == ["1 app", "1 is not read whole, and may declare something"]
+    assert "1 has screens only" not in head
+
+
 def test_what_came_of_sources_is_reported_in_words() -> None:
     counts = (("read", 3), ("part", 1), ("no-descriptor", 2), ("unreadable", 1))
     reported = outcomes_in_words(Counted(name=name, count=count) for name, count in counts)

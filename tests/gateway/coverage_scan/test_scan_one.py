@@ -13,11 +13,11 @@ from droidgate.coverage.inputs import Item, list_inputs
 from droidgate.coverage.scan_one import scan_one
 from droidgate.coverage.scanned import clean
 from droidgate.devices.device import open_device
-from droidgate.sources import read_source
+from droidgate.sources import Providers, read_source
 from droidgate_android.apk.pack import pack_project
 from droidgate_mappings.formats.format import find_format, load_formats
 from droidgate_mappings.model.capability import Provider
-from droidgate_mappings.model.errors import DeviceError
+from droidgate_mappings.model.errors import DeviceError, InputError
 from droidgate_mappings.model.findings import CONVERSION_LEVELS, Level
 from droidgate_mappings.model.json_values import canonical_json
 from droidgate_mappings.translate import translate
@@ -305,3 +305,49 @@ def test_no_text_of_an_app_breaks_a_catalog(tmp_path: Path) -> None:
     stored = [row[0] for row in ask(catalog, "SELECT description FROM capabilities")]
     assert stored == [item.replace("\0", "\ufffd") for item in names]
     assert clean("a\ud800\0b") == "a\ufffd\ufffdb"
+
+
+FUNCTION = """package a
+import androidx.appfunctions.AppFunction
+import androidx.appfunctions.AppFunctionContext
+
+class Notes {
+    @AppFunction fun addNote(context: AppFunctionContext, title: String): %s = TODO()
+}
+"""
+NOTE = """package a
+import androidx.appfunctions.AppFunctionSerializable
+
+@AppFunctionSerializable class Note(val title: String)
+"""
+TOOLS = '{"tools": [{"name": "%s", "inputSchema": {"type": "object"}}]}'
+KINDS: dict[str, dict[str, str | bytes]] = {
+    "code outside of a project": {"Notes.kt": FUNCTION % "String"},
+    "code that uses another file": {"Notes.kt": FUNCTION % "Note", "data/Note.kt": NOTE},
+    "code next to a project": {
+        "app/src/main/AndroidManifest.xml": '<manifest package="a.b"><application/></manifest>',
+        "app/src/main/kotlin/Notes.kt": FUNCTION % "String",
+        "Notes.kt": (FUNCTION % "String").replace("addNote", "addOther"),
+    },
+    "descriptors": {"tools.json": TOOLS % "a", "more/tools.json": TOOLS % "b"},
+    "apps": {"one.apk": tool_app("a.one"), "more/two.apk": tool_app("a.two")},
+}
+
+
+def capabilities_of(reading: Providers) -> list[str]:
+    return sorted(item.id for provider in reading.providers for item in provider.capabilities)
+
+
+@pytest.mark.parametrize("kind", KINDS)
+def test_what_inspect_reads_a_scan_reads(kind: str, tmp_path: Path) -> None:
+    folder = tmp_path / "p"
+    for name, content in KINDS[kind].items():
+        write(folder / name, content.encode() if isinstance(content, str) else content)
+    for source in (folder, *(folder / name for name in KINDS[kind])):
+        try:
+            inspected = capabilities_of(read_source(str(source)))
+        except InputError:
+            inspected = []
+        scanned = [scan_one(item).encode()[1] for item in list_inputs([str(source)]).items]
+        rows = [row for line in scanned for row in json.loads(line or "{}").get("capabilities", [])]
+        assert sorted(row["id"] for row in rows) == inspected

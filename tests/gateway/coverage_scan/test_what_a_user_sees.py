@@ -19,7 +19,7 @@ from droidgate.coverage import cluster
 from droidgate.sources.catalogs.catalog import Catalog
 from droidgate.sources.catalogs.rows import TABLES
 from gateway.coverage_scan.catalogs import SAMPLES, ask, scan_into
-from gateway.coverage_scan.made_apps import split_app, tool_app
+from gateway.coverage_scan.made_apps import split_app, tool_app, tool_files
 
 APPS = 20 + SAMPLES
 
@@ -249,3 +249,18 @@ def test_a_missing_extra_is_reported_before_the_sources_are_listed(
     monkeypatch.setitem(sys.modules, "distributed", None)
     assert scan(folder, "nope", "--cluster", "tcp://127.0.0.1:8786") == 2
     assert f"\nhint: {install_command('cluster')}" in capsys.readouterr().err
+
+
+def test_a_page_says_where_a_scan_counts_otherwise_than_inspect(
+    tmp_path: Path, folder: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    apps = tmp_path / "apps"
+    for name in ("app/src/main", "copy/src/main"):
+        for file, data in tool_files("a.b").items():
+            (apps / name / file).parent.mkdir(parents=True, exist_ok=True)
+            (apps / name / file).write_bytes(data)
+    (apps / "capabilities.xml").write_bytes(tool_files("a.b")["res/xml/capabilities.xml"])
+    assert scan(folder, apps) == 0
+    page = capsys.readouterr().out
+    assert "1 source with the content of another: counted once, by `inspect` each time" in page
+    assert "2 capabilities of an app and of a descriptor: counted twice, by `inspect` once" in page

@@ -7,6 +7,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 from lxml import etree
 
+from droidgate_android import manifest_edit
 from droidgate_android.manifest_edit import merge_manifest
 from droidgate_mappings.model.errors import InputError
 
@@ -289,3 +290,20 @@ def _without_added(root: Any) -> list[tuple[str, tuple[tuple[str, str], ...], st
         for item in root.iter(etree.Element)
         if item not in added
     ]
+
+
+def test_a_long_text_that_is_not_ascii_is_decoded_once() -> None:
+    class Counted(bytes):
+        taken = 0
+
+        def __getitem__(self, key: Any) -> Any:
+            part = super().__getitem__(key)
+            Counted.taken += len(part)
+            return part
+
+    text = "<a>é</a>" * 1000
+    data = Counted(text.encode())
+    offsets = manifest_edit._CharacterOffsets(data)
+    ends = [number * 9 for number in range(1, 1001)]
+    assert [offsets[end] for end in (*ends, 9)] == [number * 8 for number in (*range(1, 1001), 1)]
+    assert Counted.taken <= len(data) + 9

@@ -125,6 +125,10 @@ def _app_counts(totals: Totals) -> Iterator[tuple[int, str]]:
     )
     yield totals.ui_only_apps, f"{noun(totals.ui_only_apps, 'has', 'have')} screens only"
     yield totals.mute_apps, f"{noun(totals.mute_apps, 'has', 'have')} neither"
+    yield (
+        totals.unread_apps,
+        f"{noun(totals.unread_apps, 'is', 'are')} not read whole, and may declare something",
+    )
 
 
 def _protocols(report: Report) -> list[Block]:

@@ -12,7 +12,16 @@ from typing import TYPE_CHECKING, Final, Self
 
 from droidgate.cli.exit_codes import ExitCode
 from droidgate.cli.output.page_length import shows_details
-from droidgate.cli.output.pages import Block, Line, Table, file_lines, print_file_notes, print_note, show
+from droidgate.cli.output.pages import (
+    Block,
+    Line,
+    Table,
+    amount,
+    file_lines,
+    print_file_notes,
+    print_note,
+    show,
+)
 from droidgate.cli.output.summaries import left_out_line
 from droidgate.cli.output.verbosity import shows_notes
 from droidgate.coverage.scan import ScanResult
@@ -30,6 +39,15 @@ _REDRAWN_EACH: Final = 0.2
 _MOST_REASONS: Final = 5
 _NOT_READ: Final = "FROM sources WHERE unit IS NULL AND outcome NOT IN ('no-descriptor', 'left-out')"
 """A split that was read with its base has the base's unit; a split without a base has none."""
+
+_SAME_CONTENT: Final = "SELECT count(unit) - count(DISTINCT unit) FROM sources WHERE outcome = 'read'"
+_DECLARED_TWICE: Final = """
+SELECT count(DISTINCT (c.unit, c.provider, c.capability)) FROM capabilities c
+JOIN sources s ON s.unit = c.unit AND s.kind = 'descriptor'
+JOIN providers p ON p.unit = c.unit AND p.provider = c.provider AND p.component IS NULL
+JOIN capabilities o ON o.protocol = c.protocol AND o.digest = c.digest
+JOIN providers w ON w.unit = o.unit AND w.provider = o.provider AND w.component IS NOT NULL
+"""
 
 _NOTHING_WRONG: Final = frozenset({"read", KNOWN, PART, LEFT_OUT, "no-descriptor"})
 _SHOWN_TABLES: Final = ("apps", "providers", "capabilities", "conversions", "findings", "problems")
@@ -65,6 +83,7 @@ def scan_page(result: ScanResult) -> list[Block]:
         Line(),
         *_reasons(result),
         *_left_out(result),
+        *_counted_otherwise(result),
         Table(("TABLE", "ROWS"), [(name, f"{catalog.rows[name]:,}") for name in _SHOWN_TABLES]),
         Line(),
     ]
@@ -86,6 +105,20 @@ def _reasons(result: ScanResult) -> list[Block]:
 def _left_out(result: ScanResult) -> list[Block]:
     count = result.outcomes.get(LEFT_OUT, 0)
     return [Line(left_out_line(count)), Line()] if count else []
+
+
+def _counted_otherwise(result: ScanResult) -> list[Block]:
+    """Return why `inspect` may count more or fewer capabilities of the same sources."""
+    ((same,),) = result.catalog.ask(_SAME_CONTENT)
+    ((twice,),) = result.catalog.ask(_DECLARED_TWICE)
+    lines: list[Block] = []
+    if same:
+        counted = amount(same, "source")
+        lines.append(Line(f"{counted} with the content of another: counted once, by `inspect` each time"))
+    if twice:
+        declared = amount(twice, "capability", "capabilities")
+        lines.append(Line(f"{declared} of an app and of a descriptor: counted twice, by `inspect` once"))
+    return [*lines, Line()] if lines else []
 
 
 def _why(result: ScanResult, *, as_json: bool) -> str:

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import re
 from collections import defaultdict
 from collections.abc import Collection, Iterator, Mapping
 from dataclasses import dataclass
@@ -14,6 +13,7 @@ from pydantic import ValidationError
 from droidgate.sources.catalogs.catalog import Ask, Catalog
 from droidgate.sources.catalogs.declarations import read_part
 from droidgate.sources.catalogs.names import CATALOG_FILE
+from droidgate.sources.catalogs.places import place_in
 from droidgate.sources.format_reading import ReadOptions
 from droidgate.sources.providers import Providers
 from droidgate.sources.spelling import join_shown
@@ -33,10 +33,6 @@ _MOST: Final = {"providers": 50_000, "capabilities": 50_000, "findings": 200_000
 
 _TOO_LARGE: Final = "ask it with `droidgate catalog sql`, or name fewer apps"
 _BROKEN: Final = "scan the apps again into a new folder"
-_LINE: Final = re.compile(r"(.*):([1-9][0-9]{0,8})", re.DOTALL)
-_SEPARATORS: Final = {"apk": "!/", "installed": "!/", "module": "/"}
-"""What is between a source and the path of a file in it; a descriptor has no files in it."""
-
 _COUNT: Final = "SELECT count(*) FROM {} JOIN sources USING (unit) WHERE outcome = 'read'"
 _UNREAD: Final = """
 SELECT source, coalesce(reason, outcome) FROM sources
@@ -198,13 +194,7 @@ class _CatalogReader:
 
     def _place(self, source: str, kind: str, place: str | None) -> Place | None:
         """Return a place of a row, which is relative to its source; None where the row has none."""
-        if place is None:
-            return None
-        found = _LINE.fullmatch(place)
-        path, line = (place, None) if found is None else (found[1], int(found[2]))
-        separator = _SEPARATORS.get(kind)
-        inside = "" if separator is None else f"{separator}{path}"
-        return Place(path=f"{self._shown(source)}{inside}", line=line)
+        return None if place is None else place_in(self._shown(source), kind, place)
 
     def _shown(self, source: str) -> str:
         """Return how a source of the catalog is called: with the catalog's name in front."""

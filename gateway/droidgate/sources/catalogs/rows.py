@@ -34,7 +34,10 @@ class SourceRow:
     """A file, module or installed app that was looked at, whatever came of it."""
 
     source: str = column("Where it was found, as the user would write it; of an absolute path the last part")
-    kind: str = column("`apk`, `descriptor`, `module` or `installed`; `unknown` where it was not opened")
+    kind: str = column(
+        "`apk`, `descriptor`, `module`, `code` (source code of a folder outside of its modules) or "
+        "`installed`; `unknown` where it was not opened"
+    )
     digest: str | None = column(
         "SHA-256 by which the content is known again: of a signed APK its size and end, else of everything; "
         "null where it was not read"
