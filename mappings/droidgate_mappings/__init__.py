@@ -1,1 +1,1 @@
-"""What the protocols say differently, as tables."""
+"""The one model in the middle, and every pure rule: formats, types, losses, comparisons, values, tables."""

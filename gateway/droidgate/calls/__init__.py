@@ -1,4 +1,4 @@
-"""A call from request to record, the half with input and output: policy, pins, routes and the audit log.
+"""Live calls: targets, routes, policy, approvals, pins and the audit log.
 
-Arguments and results are the concern of `droidgate_mappings.values`, which does neither.
+Values are checked and converted by `droidgate_mappings.values`.
 """

@@ -33,7 +33,7 @@ _ONE_BY_ONE: Final = ("capabilities", "definitions", "extensions")
 _APPS: Final = """
 SELECT e.entry, e.unit, e.app, e.kind, e.package, e.label, e.description, e.version_name,
     e.version_code, e.minimum_sdk, e.target_sdk, e.signers, e.signers_verified, e.has_launcher, e.listed,
-    s.protocols, s.silent, s.capabilities
+    s.protocols, s.silent, s.unread AND s.providers = 0, s.capabilities
 FROM entry e JOIN entry_sum s USING (entry) ORDER BY e.entry
 """
 _PROVIDERS: Final = """
@@ -145,6 +145,7 @@ def _apps(figures: Figures, served: Mapping[int, set[str]]) -> tuple[AppDetail, 
             sources=tuple(listed or ()),
             protocols=tuple(protocols),
             is_silent=silent,
+            is_unread=unread,
             capabilities=capabilities,
             best=tuple(best[entry, agent] for agent in agents),
             reach=tuple(reach_of(entry, agent) for agent in agents),
@@ -154,7 +155,7 @@ def _apps(figures: Figures, served: Mapping[int, set[str]]) -> tuple[AppDetail, 
         for (
             entry, unit, app, kind, package, label, description, version_name, version_code,
             minimum_sdk, target_sdk, signers, signers_verified, has_launcher, listed, protocols, silent,
-            capabilities,
+            unread, capabilities,
         ) in figures.rows(_APPS)
     )  # fmt: skip
 

@@ -64,6 +64,8 @@ class AppDetail(Frozen):
         sources: Where it was found; at most 5.
         protocols: Ids of the protocols that it declares in, sorted.
         is_silent: It declares something, but tells (some of) its capabilities only when a phone asks.
+        is_unread: Something of it was not read, and nothing that it declares was found: its reach is not
+            known.
         capabilities: How many it declares.
         best: For each agent of `Report.agents` the best reach.
         reach: For each agent the capabilities by reach, in the order of `REACHES`.
@@ -86,6 +88,7 @@ class AppDetail(Frozen):
     sources: tuple[str, ...]
     protocols: tuple[str, ...]
     is_silent: bool
+    is_unread: bool
     capabilities: int
     best: tuple[Reach, ...]
     reach: tuple[tuple[int, int, int, int], ...]

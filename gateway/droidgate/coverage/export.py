@@ -34,7 +34,8 @@ _LEADER: Final = "leader"
 _FORMULA: Final = f"^[{FORMULA_BEGINNINGS}]"
 _APPS: Final = """
 SELECT e.kind, e.package, e.label, e.version_name, e.version_code, e.source, e.has_launcher,
-    array_to_string(s.protocols, ' ') AS protocols, s.capabilities, {reaches},
+    array_to_string(s.protocols, ' ') AS protocols, s.capabilities,
+    s.unread AND s.providers = 0 AS is_unread, {reaches},
     q.* EXCLUDE (entry, capabilities)
 FROM entry e JOIN entry_sum s USING (entry) LEFT JOIN quality q USING (entry) {joins} ORDER BY e.entry
 """

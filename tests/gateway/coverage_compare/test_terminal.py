@@ -106,9 +106,12 @@ def test_an_app_of_which_code_was_not_read_does_not_count_as_one_with_screens_on
         (tmp_path / "p" / name).parent.mkdir(parents=True, exist_ok=True)
         (tmp_path / "p" / name).write_text(text)
     assert run("scan", tmp_path / "p", "--catalog", tmp_path / "c").code == 0
-    head = _head(run("coverage", tmp_path / "c", "--details").out)
+    run_again = run("coverage", tmp_path / "c", "--details", "--csv", tmp_path / "csv")
+    head = _head(run_again.out)
     assert head[:2] == ["1 app", "1 is not read whole, and may declare something"]
     assert "1 has screens only" not in head
+    with (tmp_path / "csv" / "apps.csv").open(encoding="utf-8", newline="") as file:
+        assert [row["is_unread"] for row in csv.DictReader(file)] == ["true"]
 
 
 def test_what_came_of_sources_is_reported_in_words() -> None:

@@ -142,6 +142,7 @@ class DetailsMaker:
                 sources=(f"apks/{package}.apk",),
                 protocols=protocols,
                 is_silent=False,
+                is_unread=False,
                 capabilities=len(capabilities),
                 best=tuple(next(each for each in s.REACHES if item[each]) for item in reach),
                 reach=tuple(counts_by_reach(item if capabilities else Counter()) for item in reach),

@@ -164,6 +164,7 @@ class _Packing:
             "version": [self._text(app.version_name or _text_of(app.version_code)) for app in apps],
             "protocols": [self._set_of(map(self._text, app.protocols)) for app in apps],
             "is_silent": [int(app.is_silent) for app in apps],
+            "is_unread": [int(app.is_unread) for app in apps],
             "has_launcher": [int(app.has_launcher) for app in apps],
             "capabilities": [app.capabilities for app in apps],
             "best": [[self._reaches[reach] for reach in app.best] for app in apps],

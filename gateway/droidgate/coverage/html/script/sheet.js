@@ -92,6 +92,7 @@ class Sheet {
         ["Android", details.minimum_sdk ? `API ${details.minimum_sdk} and later${details.target_sdk ? `, made for ${details.target_sdk}` : ""}` : null],
         ["Protocols", catalog.protocolsOfApp(app).map((one) => catalog.protocol_titles[one] ?? one).join(", ") || "none"],
         ["Launcher screen", catalog.apps.has_launcher[app] ? "yes" : "no"],
+        ["Read", catalog.apps.is_unread[app] ? "not whole: it may declare something, and its reach is not known" : null],
         ["Answers", catalog.apps.is_silent[app] ? "it tells (some of) its capabilities only when a phone asks" : null],
         ["Signed by", details.signers.join("\n")],
         ["Found in", details.sources.join("\n")],
