@@ -355,10 +355,12 @@ class ModelMaker:
         return Effects(**(chosen or {"read_only": True}))
 
     def component_access(self) -> ComponentAccess:
+        exported = self.random.choice((True, False, None))
+        enabled = self.random.choice((True, False, {"": False, "v36": True}))
+        permission = self.random.choice((None, *PERMISSIONS))
+        level = "signature" if permission == PERMISSIONS[0] else None
         return ComponentAccess(
-            exported=self.random.choice((True, False, None)),
-            enabled=self.random.choice((True, False, {"": False, "v36": True})),
-            permission=self.random.choice((None, *PERMISSIONS)),
+            exported=exported, enabled=enabled, permission=permission, protection_level=level
         )
 
     def capability_access(self) -> CapabilityAccess:

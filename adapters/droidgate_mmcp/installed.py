@@ -19,7 +19,7 @@ from droidgate_mappings.formats.format import Reading
 from droidgate_mappings.formats.installed import CallRoute, ComponentQuery, DeviceFacts, InstalledState
 from droidgate_mappings.formats.leniency import ReadingContext
 from droidgate_mappings.model.capability import Provider
-from droidgate_mmcp.read import asked_receivers, component_facts, read_application
+from droidgate_mmcp.read import ASKED_BY_SHIM, asked_receivers, component_facts, read_application
 from droidgate_mmcp.tables import BROADCAST, FORMAT_ID, NAMES
 
 LOOKS_FOR: Final = (
@@ -31,7 +31,6 @@ LOOKS_FOR: Final = (
 BROADCAST_ROUTE: Final = "am-broadcast"
 """The way through `am broadcast`."""
 
-_READ_BY_BROADCAST: Final = "A shim (`droidgate shim install --from adb:`) asks for it by a broadcast"
 _SHIM: Final = "a shim (`droidgate shim install --from adb:`), since `am start` gives no result back"
 
 
@@ -88,4 +87,4 @@ def call_routes(provider: Provider, facts: DeviceFacts) -> tuple[CallRoute, ...]
 
 def what_would_find(provider: Provider) -> str | None:
     """Return what would find the tools of a receiver of broadcasts."""
-    return _READ_BY_BROADCAST if provider.dialect == BROADCAST and not provider.capabilities else None
+    return ASKED_BY_SHIM if provider.dialect == BROADCAST and not provider.capabilities else None

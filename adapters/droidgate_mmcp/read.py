@@ -31,6 +31,11 @@ TOOLS_NOT_IN_FILES: Final = finding_code(
     __name__,
 )
 
+ASKED_BY_SHIM: Final = (
+    "With a shim (`droidgate shim install --from adb:`), `droidgate discover` asks the app by a broadcast"
+)
+"""What would find the tools of a receiver of broadcasts."""
+
 _SURE: Final = 90
 _LIKELY: Final = 60
 _OTHER_TOOL_KEYS: Final = frozenset({"inputSchema", "input_schema", "function"})
@@ -267,7 +272,7 @@ def _findings_of_receivers(application: Application) -> Iterator[Finding]:
             level=Level.NOTE,
             pointer="",
             message=f"the receiver {component.name} reports its mMCP tools only in answer to a broadcast",
-            hint="with a shim (`droidgate shim install --from adb:`), `droidgate discover` asks the app",
+            hint=ASKED_BY_SHIM,
             source=component.place,
             rule="M48",
         )

@@ -8,7 +8,7 @@ from os import PathLike
 from pathlib import Path
 from typing import Final
 
-from droidgate_mappings.formats.format import Artifact, Format, Writing, find_format
+from droidgate_mappings.formats.format import Artifact, Format, Writing, find_format, finder_of
 from droidgate_mappings.model.capability import Provider
 from droidgate_mappings.model.errors import UsageError, WriteError
 from droidgate_mappings.model.findings import Finding, Level, finding_code
@@ -21,6 +21,9 @@ from droidgate_mappings.text_safety import one_line
 PROVIDER_NOT_WRITTEN: Final = finding_code(
     "provider-not-written", "The target cannot hold a provider; the other providers are written", __name__
 )
+
+_UNASKED: Final = "its capabilities are not known: no file of the app lists them"
+"""Why a provider is not written whose app would have to be asked."""
 
 _FOLDER_RULE: Final = NameRule(allowed="[a-z0-9._-]", first="[a-z0-9]", max_length=80)
 
@@ -108,7 +111,8 @@ def convert(providers: Iterable[Provider], to: str) -> Conversion:
 
     Raises:
         UsageError: the target is unknown, or is only read.
-        WriteError: the only provider cannot be written; of several, the others are.
+        WriteError: the only provider cannot be written, or its capabilities are not known, as no file of its
+            app lists them; of several, the others are.
     """
     target, dialect = find_format(to)
     with timed_step(f"convert to {target.id}+{dialect.id}"):
@@ -152,6 +156,7 @@ def translate_each(
     outcomes: list[Translation | FailedTranslation] = []
     for provider in providers:
         try:
+            _check_known(provider)
             outcomes.append(Translation(provider, target.write(provider, dialect)))
         except WriteError as error:
             outcomes.append(FailedTranslation(provider, error))
@@ -173,6 +178,18 @@ def translate(
             raise outcome.error
         translations.append(outcome)
     return tuple(translations)
+
+
+def _check_known(provider: Provider) -> None:
+    """Raise where nobody has asked a provider for its capabilities: a list without any would be false.
+
+    Raises:
+        WriteError: so it is.
+    """
+    finder = finder_of(provider)
+    if finder is not None:
+        place = None if provider.source is None else str(provider.source)
+        raise WriteError(_UNASKED, place=place, hint=finder)
 
 
 def _named(failure: FailedTranslation) -> FailedTranslation:

@@ -3,8 +3,8 @@
 An app is known again by its application id, a descriptor that stands alone by its source, also where the
 folder of all sources moved. Of several versions in one catalog the newest counts. What changed in an app is
 found by `droidgate_mappings.compare`, as `droidgate diff` does; only apps whose declarations have another
-digest are compared. Certificates are compared where both catalogs have them; where only one of the two
-signatures is right, the signer is another.
+digest, or whose permissions other apps can hold, are compared. Certificates are compared where both catalogs
+have them; where only one of the two signatures is right, the signer is another.
 """
 
 from __future__ import annotations
@@ -140,7 +140,8 @@ def _declared_by(prefix: str, made: str) -> str:
     return f"""
 CREATE TABLE {made}declared AS
     SELECT e.identity, p.unit, p.provider, p.digest, p.protocol, p.capabilities,
-        p.protocol || chr(31) || coalesce(p.component, '') || chr(31) || p.digest AS mark
+        p.protocol || chr(31) || coalesce(p.component, '') || chr(31) || p.digest
+            || chr(31) || coalesce(p.protection, '') AS mark
     FROM {prefix}providers p JOIN {made}entry e
         ON e.unit = p.unit AND e.latest AND (e.app IS NULL OR e.app = coalesce(p.app, 0))
 """

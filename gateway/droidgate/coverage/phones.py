@@ -130,4 +130,7 @@ def _unit_of(app: InstalledApp, enabled: bool | None, sdk: int) -> str:  # noqa:
     }
     if any(not isinstance(provider.access.enabled, bool) for provider in app.providers):
         identity["sdk"] = sdk  # which value of the resource counts depends on the release
+    levels: list[Json] = [provider.access.protection_level for provider in app.providers]
+    if any(levels):
+        identity["protection"] = levels
     return digest_of(identity).removeprefix("sha256:")

@@ -9,12 +9,11 @@ from pathlib import Path
 
 from droidgate.migration.plan import FileChange, MigrationPlan, plan_migration
 from droidgate.migration.source_sets import Language, find_source_set
-from droidgate.sources import read
+from droidgate.sources import check_convertible, read
 from droidgate.sources.choosing import check_package
 from droidgate.sources.providers import Providers
 from droidgate_mappings.formats.format import find_format
 from droidgate_mappings.model.capability import Provider
-from droidgate_mappings.model.errors import InputError
 from droidgate_mappings.model.findings import Finding
 from droidgate_mappings.translate import Conversion, convert
 
@@ -95,10 +94,7 @@ def migrate(
     project = Path(into)
     source_set = find_source_set(project, package)
     providers = _providers_of(source)
-    if not providers:
-        place = " ".join(providers.sources) or None
-        message = "nothing in it declares a capability"
-        raise InputError(message, place=place, hint="see what is in it with `droidgate inspect`")
+    check_convertible(providers, " ".join(providers.sources) or None)
     conversion = convert(providers, to)
     plan = plan_migration(
         project, source_set, conversion.translations, target, dialect, language or source_set.language

@@ -19,7 +19,7 @@ from droidgate.sources.providers import Providers
 from droidgate.sources.resources import SourceSet
 from droidgate.sources.source_code import Code
 from droidgate.sources.spelling import DEVICE_SCHEME
-from droidgate_mappings.formats.format import Format, find_format, load_formats
+from droidgate_mappings.formats.format import Format, find_format, finder_of, load_formats
 from droidgate_mappings.model.errors import BudgetError, InputError, UsageError
 from droidgate_mappings.steps import timed_step
 
@@ -33,6 +33,7 @@ __all__ = [
     "Providers",
     "ReadOptions",
     "application_from_tree",
+    "check_convertible",
     "check_declared",
     "read",
     "read_content",
@@ -120,6 +121,32 @@ def check_declared(providers: Providers, sources: Sequence[str]) -> None:
         raise InputError("nothing in it can be read", place=place, hint="each reason is named above")
     message = "no descriptor of a known protocol in it"
     raise InputError(message, place=place, hint="see `droidgate formats` for what is read")
+
+
+def check_convertible(providers: Providers, place: str | None) -> None:
+    """Raise where sources declare nothing that could be written in another protocol.
+
+    Args:
+        providers: What they declare.
+        place: The sources, for the error.
+
+    Raises:
+        InputError: they do; its hint says what would find the capabilities of an app that has to be asked.
+    """
+    if providers.providers:
+        return
+    finders = (
+        finder_of(provider)
+        for application in providers.applications
+        for format_ in load_formats().values()
+        if format_.find_silent is not None
+        for provider in format_.find_silent(application)
+    )
+    finder = next(filter(None, finders), None)
+    message = "nothing in it declares a capability"
+    if finder is not None:
+        message = "no file in it lists the capabilities of its app"
+    raise InputError(message, place=place, hint=finder or "see what is in it with `droidgate inspect`")
 
 
 def check_sources(sources: Sequence[str]) -> None:

@@ -51,15 +51,5 @@ def routes_of(provider: Provider, phone: PhoneReading) -> tuple[CallRoute, ...]:
     )
 
 
-def finder_of(provider: Provider) -> str | None:
-    """Return what would find the capabilities that a provider's app does not list in its files."""
-    format_ = _format_of(provider)
-    return (
-        format_.what_would_find(provider)
-        if format_ is not None and format_.what_would_find is not None
-        else None
-    )
-
-
 def _format_of(provider: Provider) -> Format | None:
     return load_formats().get(provider.protocol)

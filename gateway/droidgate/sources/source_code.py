@@ -311,7 +311,7 @@ def _access_of_service(provider: Provider) -> ComponentAccess:
     binding = find_binding(provider.protocol)
     if binding is None or not is_of_service(provider):
         return provider.access
-    return provider.access.model_copy(update={"permission": binding.component})
+    return provider.access.model_copy(update={"permission": binding.component, "protection_level": None})
 
 
 def _differences(from_code: Provider, built: Provider) -> list[Finding]:

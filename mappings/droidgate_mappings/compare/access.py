@@ -13,7 +13,7 @@ from droidgate_mappings.compare.changes import (
     Change,
     Weight,
 )
-from droidgate_mappings.formats.reachability import enabled_configurations
+from droidgate_mappings.formats.reachability import Protection, enabled_configurations, protection_of_level
 from droidgate_mappings.model.capability import Capability, Provider
 from droidgate_mappings.text.configured_flags import joined_qualifiers, value_for_qualifier
 
@@ -32,11 +32,12 @@ def compare_access(
     """Yield the changes of a provider's or capability's access rules.
 
     A rule that keeps callers out is `breaking`; a rule that lets in other callers is `security`. A replaced
-    permission does both, so it has a change of each weight.
+    permission does both, so it has a change of each weight, and its protection level is that of another one.
     """
+    is_same_permission = getattr(old.access, "permission", None) == getattr(new.access, "permission", None)
     for field in type(old.access).model_fields:
         before, after = getattr(old.access, field), getattr(new.access, field)
-        if before != after:
+        if before != after and (is_same_permission or field != "protection_level"):
             pointers = (f"{old_pointer}/access/{field}", f"{new_pointer}/access/{field}")
             yield from _changes_of(field, before, after, pointers)
 
@@ -120,6 +121,17 @@ def _permission(before: str | None, after: str | None) -> _Shift:
     return _Shift(tightens=after is not None, opens=before is not None)
 
 
+def _protection_level(before: str | None, after: str | None) -> _Shift:
+    olds, news = (_HOLDERS.get(protection_of_level(level)) for level in (before, after))
+    if before is None or after is None or olds is None or news is None:
+        return _Shift(tightens=True, opens=True)
+    if olds != news:
+        return _Shift(tightens=news < olds, opens=news > olds)
+    # Each further word lets in holders of one more kind.
+    words, other_words = set(before.split("|")), set(after.split("|"))
+    return _Shift(tightens=not words <= other_words, opens=not other_words <= words)
+
+
 def _restriction(before: Any, after: Any) -> _Shift:
     return _shift_of_openness(not before, not after)
 
@@ -134,6 +146,9 @@ def _access_level(before: str | None, after: str | None) -> _Shift:
 _OPENNESS: Final[Mapping[str | None, int]] = {"self": 0, "system": 1, "androidTrusted": 2, None: 2}
 """How many callers an access level lets in; another word may let in any."""
 
+_HOLDERS: Final = {Protection.SIGNATURE: 0, Protection.DANGEROUS: 1, Protection.NORMAL: 2}
+"""How many apps can hold a permission of a protection level."""
+
 _CLOSED: Final[Mapping[str, Any]] = {"exported": False, "enabled_by_default": False, "access_level": "self"}
 """The values that refuse every other app."""
 
@@ -141,6 +156,7 @@ _SHIFTS: Final[Mapping[str, Callable[[Any, Any], _Shift]]] = {
     "exported": _exported,
     "enabled": _enabled,
     "permission": _permission,
+    "protection_level": _protection_level,
     "enabled_by_default": _shift_of_openness,
     "restrict_callers": _restriction,
     "scope": _restriction,
@@ -151,6 +167,7 @@ _TITLES: Final = {
     "exported": "exported",
     "enabled": "enabled",
     "permission": "the required permission",
+    "protection_level": "the protection level of the required permission",
     "enabled_by_default": "enabled by default",
     "restrict_callers": "the restriction of callers",
     "scope": "the scope",

@@ -37,6 +37,8 @@ def fit_component_access(fit: Reporting) -> ComponentAccess:
     """Return a provider's access as the dialect writes it; each rule that gets lost is a security finding."""
     access = fit.provider.access
     changes: dict[str, Any] = {"permission": _fit_permission(fit)}
+    if changes["permission"] != access.permission:
+        changes["protection_level"] = None
     if access.exported is None and not fit.own and fit.capacity.component is not None:
         message = "exported is not stated; written as true, which Android assumes with an intent filter"
         fit.report(NOTATION_DROPPED, Level.RENAMED, _EXPORTED, message)

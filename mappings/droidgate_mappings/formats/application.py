@@ -37,6 +37,13 @@ COMPONENT_TAGS: Final[Mapping[str, ComponentKind]] = {
 DEFAULT_PROTECTION: Final = "normal"
 """The protection level of a `<permission>` that does not state one."""
 
+_SAME_LEVELS: Final[Mapping[str, tuple[str, ...]]] = {
+    DEFAULT_PROTECTION: (),
+    "system": ("privileged",),
+    "signatureOrSystem": ("signature", "privileged"),
+}
+_BASE_LEVELS: Final[tuple[str, ...]] = ("dangerous", "signature", "internal")
+
 _MAX_NAMES: Final = 4096
 """A longer meta-data value is a document, no list of file names."""
 
@@ -297,6 +304,22 @@ class Application:
             sdk: SDK level of the phone.
         """
         return replace(self, components=tuple(_for_release(component, sdk) for component in self.components))
+
+
+def usual_level(level: str) -> str:
+    """Return a protection level in one spelling: its older words replaced, the base level first, no repeats.
+
+    Args:
+        level: `android:protectionLevel` as words, such as `system|signature`; something else stays as it is.
+    """
+    if not level[:1].isalpha():
+        return level
+    stated = {word.strip() for word in level.split("|")}
+    if "signatureOrSystem" in stated:
+        stated.discard("dangerous")  # its number holds the bit, and an APK has the number only
+    words = {usual for word in stated for usual in _SAME_LEVELS.get(word, (word,)) if usual}
+    bases = [word for word in _BASE_LEVELS if word in words] or [DEFAULT_PROTECTION]
+    return "|".join([*bases, *sorted(words.difference(bases))])
 
 
 def find_elsewhere(resources: Resources, name: str) -> str | None:

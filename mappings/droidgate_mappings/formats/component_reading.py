@@ -6,7 +6,7 @@ import re
 from collections.abc import Collection, Mapping
 from typing import Final, Literal
 
-from droidgate_mappings.formats.application import Application, Component
+from droidgate_mappings.formats.application import Application, Component, usual_level
 from droidgate_mappings.formats.leniency import ReadingContext
 from droidgate_mappings.model.capability import ComponentAccess
 from droidgate_mappings.model.json_values import Json
@@ -53,11 +53,13 @@ def read_access(
         exported = None if component.filters and component.kind != "provider" else False
     permission = component.attributes.get("readPermission") if component.kind == "provider" else None
     permission = permission or application.permission_of(component)
+    level = None if permission is None else application.permissions.get(permission)
     return ComponentAccess(
         exported=exported,
         enabled=read_enabled(application, component, is_set_by_library=is_set_by_library),
         # No app holds a permission that Android cannot name, so the component stays closed.
         permission=None if permission is None else _CONTROL.sub("\ufffd", permission),
+        protection_level=None if level is None else usual_level(level),
     )
 
 

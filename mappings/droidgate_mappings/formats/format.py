@@ -358,6 +358,18 @@ def load_formats() -> Mapping[str, Format]:
     return loaded
 
 
+def finder_of(provider: Provider) -> str | None:
+    """Return what would find the capabilities that a provider's app does not list in its files.
+
+    Returns:
+        One sentence, without a period; None where they are known.
+    """
+    format_ = load_formats().get(provider.protocol)
+    if format_ is None or format_.what_would_find is None:
+        return None
+    return format_.what_would_find(provider)
+
+
 def find_format(text: str) -> tuple[Format, DialectTable]:
     """Return the format and dialect of `FORMAT` or `FORMAT+DIALECT`.
 

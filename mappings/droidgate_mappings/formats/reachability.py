@@ -153,7 +153,7 @@ def component_facts(
         inherited = component.permission if application is None else application.permission_of(component)
         permission = permission or inherited or None
     configurations = enabled_configurations(enabled, sdk)
-    declared = {} if application is None else application.permissions
+    declared = _declared_in(access) if application is None else application.permissions
     action = None if interface is None else interface.action_text
     return ComponentFacts(
         kind=None if component is None else component.kind,
@@ -242,7 +242,11 @@ def protection_of(permission: str, declared: Mapping[str, str]) -> Protection:
         permission: Its name.
         declared: The permissions that the called app declares, with their `android:protectionLevel`.
     """
-    level = declared.get(permission, load_permission_levels().get(permission))
+    return protection_of_level(declared.get(permission, load_permission_levels().get(permission)))
+
+
+def protection_of_level(level: str | None) -> Protection:
+    """Return who can hold a permission of a protection level, None where that is not known."""
     if level is None:
         return Protection.UNKNOWN
     words = {part.strip() for part in level.split("|")}
@@ -251,6 +255,13 @@ def protection_of(permission: str, declared: Mapping[str, str]) -> Protection:
     if "dangerous" in words:
         return Protection.DANGEROUS
     return Protection.NORMAL if words <= _NORMAL_WORDS else Protection.UNKNOWN
+
+
+def _declared_in(access: ComponentAccess) -> Mapping[str, str]:
+    """Return the permission that callers need with its protection level, nothing where that is not known."""
+    if access.permission is None or access.protection_level is None:
+        return {}
+    return {access.permission: access.protection_level}
 
 
 def enabled_configurations(enabled: Enabled, sdk: int | None = None) -> tuple[str, ...] | None:

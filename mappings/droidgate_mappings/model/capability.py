@@ -22,7 +22,8 @@ from droidgate_mappings.model.types import (
     Type,
 )
 
-_NOT_DECLARED = {"source", "state"}
+NOT_DECLARED: Final = frozenset({"source", "state", "protection_level"})
+"""Fields in no digest: where something was read, its run-time state, and what other elements declare."""
 _QUALIFIER: Final = re.compile(r"[A-Za-z0-9+-]*")
 _CONTROL: Final = re.compile(r"[\x00-\x1f\x7f-\x9f]")
 
@@ -70,11 +71,15 @@ class ComponentAccess(Frozen):
         enabled: `android:enabled`; a reference to a boolean resource is its value in each configuration, by
             resource qualifier (`""` is the default configuration, `v36` is Android 16 and later).
         permission: `android:permission`, which Android requires of callers; None without one.
+        protection_level: `android:protectionLevel` with which the app itself declares that permission, such
+            as `signature|privileged`; None where it does not. The component's own element does not state it,
+            so it is in no digest.
     """
 
     exported: bool | None = True
     enabled: bool | dict[str, bool] = True
     permission: str | None = None
+    protection_level: str | None = None
 
     @field_validator("enabled")
     @classmethod
@@ -228,8 +233,8 @@ class CapabilitySet(Frozen):
 
 
 def declaration_of(part: Frozen, *, in_order: bool = True) -> dict[str, Json]:
-    """Return a model part as JSON values without defaults, `source` and `state`: what the digests are made
-    from.
+    """Return a model part as JSON values without defaults and without `NOT_DECLARED`: what the digests are
+    made from.
 
     Args:
         part: The model part.
@@ -239,12 +244,12 @@ def declaration_of(part: Frozen, *, in_order: bool = True) -> dict[str, Json]:
     declared: dict[str, Json] = {}
     for name, default in _defaults_of(type(part)):
         value = getattr(part, name)
-        if name in _NOT_DECLARED or (name != "kind" and value == default):
+        if name in NOT_DECLARED or (name != "kind" and value == default):
             continue
         if name == "properties" and in_order:
             declared[name] = [[key, declaration_of(property_)] for key, property_ in value.items()]
-        else:
-            declared[name] = _declared_value(value, in_order=in_order)
+        elif (stated := _declared_value(value, in_order=in_order)) or name != "access":
+            declared[name] = stated
     if not in_order and isinstance(part, ObjectType) and "required" in part.keywords:
         declared["keywords"] = _without_order_of_required(part)
     return declared

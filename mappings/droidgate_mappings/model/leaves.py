@@ -1,12 +1,10 @@
 """The leaves of a model and the differences between two models, by JSON Pointer.
 
 A leaf is the smallest fact that a finding can name: a field that is not its default, a whole `enum`, one
-keyword's value,
-one fact of one format in `extensions`. `kind` is always a leaf. Properties, definitions, keywords and
-extensions are
-addressed by name, list members by position, capabilities by their position in the first model. Where a thing
-was read
-(`source`), its run-time state, and the provider's protocol and dialect are not leaves: they change by nature.
+keyword's value, one fact of one format in `extensions`. `kind` is always a leaf. Properties, definitions,
+keywords and extensions are addressed by name, list members by position, capabilities by their position in the
+first model. Where a thing was read (`source`), its run-time state, the provider's protocol and dialect, and
+the protection level of its permission are not leaves: they change by nature, or something else declares them.
 """
 
 from __future__ import annotations
@@ -14,6 +12,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping
 
 from droidgate_mappings.model.capability import (
+    NOT_DECLARED,
     Capability,
     CapabilityAccess,
     ComponentAccess,
@@ -39,7 +38,7 @@ _PROVIDER_FIELDS = ("package", "component", "name", "description", "instructions
 _CAPABILITY_FIELDS = ("title", "description", "version")
 _EFFECT_FIELDS = tuple(Effects.model_fields)
 _ACCESS_DEFAULTS: Mapping[type[ComponentAccess | CapabilityAccess], Mapping[str, Json]] = {
-    item: {name: field.default for name, field in item.model_fields.items()}
+    item: {name: field.default for name, field in item.model_fields.items() if name not in NOT_DECLARED}
     for item in (ComponentAccess, CapabilityAccess)
 }
 

@@ -7,11 +7,13 @@ from typing import Any
 
 import pytest
 
+from device_shim.shim_builder.built_samples import KEY
 from droidgate.cli.descriptors.converting import conversion_page
 from droidgate.cli.descriptors.diffing import diff_page
 from droidgate.cli.output.grouping import findings_table, group_findings, security_blocks
 from droidgate.cli.output.pages import Heading, Line, Table
-from droidgate.sources import Providers, read_source
+from droidgate.sources import Providers, read, read_source
+from droidgate_android.apk.pack import pack_project
 from droidgate_mappings.compare import compare_sets
 from droidgate_mappings.formats.format import find_format
 from droidgate_mappings.model.capability import (
@@ -31,12 +33,15 @@ from droidgate_mappings.translate import (
     translate,
     translate_each,
 )
+from droidgate_phone.phone import VirtualPhone
 from droidgate_phone.sample_apps import sample_apps_directory
+from droidgate_phone.sample_packages import sample_package
 from gateway.cli.program_runs import Runner
-from gateway.cli.samples import TOOLS, write_tools
+from gateway.cli.samples import TIMER_MANIFEST, TOOLS, write_bare_project, write_project, write_tools
 from gateway.cli.test_sarif import check_log
 
 NOTES = sample_apps_directory() / "notes" / "app"
+WEATHER = sample_apps_directory() / "weather"
 HINT = "hint: check the caller in the code that answers the call, or leave the capability out"
 # mMCP keeps a manifest in one attribute, and a text of this length does not fit into a compiled manifest.
 TOO_LONG: dict[str, Any] = {
@@ -185,6 +190,65 @@ def test_the_error_of_a_single_provider_is_that_of_the_command(droidgate: Runner
     assert "cannot be written" not in run.err
 
 
+OBSERVED = TIMER_MANIFEST.replace("mobile.mcp.SERVICE", "org.agentos.intent.action.PLUGIN")
+
+
+@pytest.fixture
+def unasked(
+    own_folder: None, phone: VirtualPhone, monkeypatch: pytest.MonkeyPatch, droidgate: Runner
+) -> None:
+    """Put apps whose tools no file lists into each kind of source."""
+    del own_folder
+    monkeypatch.setenv("ANDROID_ADB_SERVER_PORT", str(phone.server_port))
+    Path("apks").mkdir()
+    Path("apks/weather.apk").write_bytes(sample_package("weather").apk)
+    write_project(Path("observed"), manifest=OBSERVED, descriptor="<other />")
+    assert droidgate("scan", "apks", "-o", "catalog").code == 0
+
+
+UNASKED = [
+    (WEATHER / "app", "asks the app by a broadcast"),
+    ("apks/weather.apk", "asks the app by a broadcast"),
+    ("apks", "asks the app by a broadcast"),
+    ("adb:/dev.droidgate.sample.weather", "asks the app by a broadcast"),
+    ("observed", "which alone may bind the service"),
+    # A catalog of files has no row of the app's files.
+    ("catalog", "`droidgate formats`"),
+]
+
+
+@pytest.mark.usefixtures("unasked")
+@pytest.mark.parametrize(("source", "hint"), UNASKED)
+def test_an_app_that_nobody_asked_for_its_tools_gets_no_empty_descriptor(
+    source: str | Path, hint: str, droidgate: Runner
+) -> None:
+    write_bare_project(Path("project"))
+    for command in (
+        ("convert", source, "--to", "mobile-mcp", "-o", "out"),
+        ("migrate", source, "--to", "mobile-mcp", "--into", "project", "--write"),
+    ):
+        run = droidgate(*command)
+        assert (run.code, Path("out").exists(), Path("project/src/main/res").exists()) == (3, False, False)
+        errors = [line for line in run.err.splitlines() if not line.startswith("note: ")]
+        assert [line.partition(":")[0] for line in errors[:2]] == ["error", "hint"]
+        assert hint in errors[1]
+    providers = read(str(source)) if source != "catalog" else ()
+    if providers:
+        with pytest.raises(WriteError, match="its capabilities are not known"):
+            convert(providers, "mcp")
+
+
+@pytest.mark.usefixtures("unasked")
+def test_an_app_that_nobody_asked_stops_no_other_and_an_empty_list_is_one(droidgate: Runner) -> None:
+    write_tools(Path("empty.json"), {"tools": []})
+    source = "adb:/dev.droidgate.sample.weather"
+    run = droidgate("convert", source, "empty.json", "--to", "mcp", "-o", "out")
+    assert run.code == 3
+    assert "dev.droidgate.sample.weather/.WeatherReceiver cannot be written: its capabilities" in run.err
+    (written,) = Path("out").rglob("tools.json")
+    assert json.loads(written.read_text()) == {"tools": []}
+
+
 def test_translating_each_goes_on_and_translating_all_stops() -> None:
     Path("bad.json").write_text(json.dumps(TOO_LONG))
     Path("good.json").write_text(json.dumps(TOOLS))
@@ -213,6 +277,45 @@ def test_opened_access_rules_are_first_on_the_page_of_diff_and_not_in_its_tables
     (table,) = [item for item in page if isinstance(item, Table)]
     assert [row[0] for row in table.rows] == ["breaking", "text-only"]
     assert page[-1] == Line("1 security, 1 breaking, 1 text-only; 1 capability is as it was")
+
+
+# Two spellings of a level that the app declares, and the weight of the change from the first to the second.
+LEVELS = [
+    ('protectionLevel="signature"', 'protectionLevel="normal"', "security", 1),
+    ('protectionLevel="signature"', "", "security", 1),
+    ('protectionLevel="signature|privileged"', 'protectionLevel="dangerous"', "security", 1),
+    ('protectionLevel="signature"', 'protectionLevel="signatureOrSystem"', "security", 1),
+    ("", 'protectionLevel="signature"', "breaking", 0),
+    ('protectionLevel="system|signature"', 'protectionLevel="signatureOrSystem"', None, 0),
+    ("", 'protectionLevel="normal"', None, 0),
+]
+
+
+@pytest.mark.parametrize("kinds", [("tree", "tree"), ("apk", "apk"), ("tree", "apk")])
+@pytest.mark.parametrize(("before", "after", "weight", "code"), LEVELS)
+def test_the_level_of_the_permission_that_an_app_declares_for_its_service_is_compared(
+    kinds: tuple[str, str], before: str, after: str, weight: str | None, code: int, droidgate: Runner
+) -> None:
+    sides: list[Path] = []
+    for kind, level in zip(kinds, (before, after), strict=True):
+        android = level and f"android:{level}"
+        manifest = TIMER_MANIFEST.replace(
+            "<application ", f'<permission android:name="app.timer.CALL" {android} />\n    <application '
+        ).replace("<service ", '<service android:permission="app.timer.CALL" ')
+        side = Path(f"side-{len(sides)}")
+        write_project(side, manifest=manifest)
+        if kind == "apk":
+            apk = side.with_suffix(".apk")
+            apk.write_bytes(pack_project(side / "app", key=KEY))
+            side = apk
+        sides.append(side)
+    run = droidgate("diff", *sides, "--fail-on", "security")
+    assert run.code == code
+    comparison = droidgate.document("diff", *sides)["comparison"]
+    changes = [change for item in comparison.get("providers", []) for change in item["changes"]]
+    assert [change["weight"] for change in changes] == ([weight] if weight else [])
+    if weight:
+        assert "the protection level of the required permission changed from " in run.out
 
 
 def test_a_capability_access_rule_is_named_with_its_capability() -> None:

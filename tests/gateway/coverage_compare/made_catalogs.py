@@ -19,6 +19,7 @@ from droidgate.sources.catalogs.rows import (
     Row,
     SourceRow,
 )
+from droidgate_mappings.model.capability import Provider
 
 TARGETS = ("appfunctions+v2", "mcp+2025-11-25", "mmcp+1.0", "mmcp+broadcast", "mobile-mcp+1.0")
 ACTIONS = {
@@ -205,7 +206,7 @@ def _provider_row(unit: str, number: int, app: App, item: Declares) -> ProviderR
         description=None,
         instructions=None,
         capabilities=len(item.tools),
-        digest=json.dumps(declaration),
+        digest=Provider.model_validate(declaration).content_digest(),
         declaration=json.dumps(declaration),
         place="AndroidManifest.xml:3",
         **facts,

@@ -89,6 +89,18 @@ def test_opened_access_rules_are_counted_apart_and_their_app_comes_first(tmp_pat
     ]
 
 
+def test_a_permission_that_more_apps_can_hold_is_counted_where_the_declaration_is_the_same(
+    tmp_path: Path,
+) -> None:
+    def catalog(level: str) -> tuple[App, ...]:
+        guarded = mmcp(NOTE, permission="com.example.P", protection=level)
+        guarded.access = {"permission": "com.example.P", "protection_level": level}
+        return (App("guarded", [guarded]),)
+
+    history = _history(tmp_path, catalog("signature"), catalog("normal"))
+    assert (history.counts.security, history.counts.breaking, history.counts.apps_changed) == (1, 0, 1)
+
+
 def test_another_protocol_next_to_the_old_one_comes_with_all_its_capabilities(tmp_path: Path) -> None:
     history = _history(
         tmp_path, (App("a", [mmcp(NOTE)]),), (App("a", [mmcp(NOTE), mobile_mcp(NOTE, Tool("b"))]),)

@@ -163,6 +163,36 @@ def test_an_access_level_that_is_not_known_may_refuse_and_accept_callers() -> No
     assert {change.code for change in changes} == {"access-tightened", "access-opened"}
 
 
+PROTECTION_LEVELS: list[tuple[str | None, str | None, set[str]]] = [
+    ("signature", "normal", {"security"}),
+    ("signature|privileged", "normal|instant", {"security"}),
+    ("signature", "dangerous", {"security"}),
+    ("dangerous", "normal", {"security"}),
+    ("signature", "signature|privileged", {"security"}),
+    ("internal|role", "signature", {"breaking", "security"}),
+    ("signature", "0x80000002", {"breaking", "security"}),
+    # Any app may declare it then, with any level.
+    ("signature", None, {"breaking", "security"}),
+]
+
+
+@pytest.mark.parametrize(("before", "after", "weights"), PROTECTION_LEVELS)
+def test_another_protection_level_of_the_same_permission_is_weighed_by_who_can_hold_it(
+    before: str | None, after: str | None, weights: set[str]
+) -> None:
+    old, new = (_provider({"permission": "a.A", "protection_level": level}, {}) for level in (before, after))
+    assert {change.weight.value for change in _changes(old, new)} == weights
+    opposite = {"security": "breaking", "breaking": "security"}
+    assert {change.weight.value for change in _changes(new, old)} == {opposite[item] for item in weights}
+    assert {change.new_pointer for change in _changes(old, new)} == {"/access/protection_level"}
+
+
+def test_the_protection_level_of_a_replaced_permission_is_no_change_of_its_own() -> None:
+    old = _provider({"permission": "com.example.A", "protection_level": "signature"}, {})
+    changes = _changes(old, _provider({"permission": "com.example.B", "protection_level": "normal"}, {}))
+    assert {change.new_pointer for change in changes} == {"/access/permission"}
+
+
 @pytest.mark.parametrize("threshold", list(Weight))
 def test_a_security_change_reaches_every_threshold_and_only_it_reaches_its_own(threshold: Weight) -> None:
     assert threshold <= Weight.SECURITY

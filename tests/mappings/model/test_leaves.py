@@ -5,7 +5,7 @@ from collections import Counter
 import pytest
 from hypothesis import given
 
-from droidgate_mappings.model.capability import Capability, Effects, Place, Provider, State
+from droidgate_mappings.model.capability import Capability, ComponentAccess, Effects, Place, Provider, State
 from droidgate_mappings.model.leaves import different_leaves, leaves_of_provider
 from droidgate_mappings.model.types import AnyType, ArrayType
 from model_types import any_of, record, ref, required, string
@@ -71,10 +71,15 @@ def test_providers_with_the_same_leaves_declare_the_same(first: Provider, other:
     assert same is (first.content_digest() == other.content_digest())
 
 
-def test_place_and_state_are_no_leaves() -> None:
+def test_place_state_and_protection_level_are_no_leaves() -> None:
     plain = Provider(protocol="test", capabilities=(Capability(id="a"),))
     capability = Capability(id="a", state=State(enabled=False), source=Place(path="x"))
-    placed = Provider(protocol="test", source=Place(path="x", line=3), capabilities=(capability,))
+    placed = Provider(
+        protocol="test",
+        access=ComponentAccess(protection_level="signature"),
+        source=Place(path="x", line=3),
+        capabilities=(capability,),
+    )
     assert dict(leaves_of_provider(plain)) == dict(leaves_of_provider(placed))
     assert plain.content_digest() == placed.content_digest()
 

@@ -35,10 +35,11 @@ from droidgate.cli.output.safe_text import visible
 from droidgate.cli.output.sarif import sarif_log
 from droidgate.cli.output.summaries import dialect_name
 from droidgate.cli.reading import Output, print_problem, read_all
+from droidgate.sources import check_convertible
 from droidgate.sources.providers import Providers
 from droidgate_mappings.formats.format import Artifact, find_format
 from droidgate_mappings.model.capability import Provider
-from droidgate_mappings.model.errors import InputError, UsageError, WriteError
+from droidgate_mappings.model.errors import UsageError, WriteError
 from droidgate_mappings.model.findings import Finding, Level, at_least
 from droidgate_mappings.output_folder import Status, check_output_name, path_below, write_files
 from droidgate_mappings.text_safety.marks import text_marks
@@ -77,9 +78,7 @@ def convert_sources(
     """
     find_format(request.target)
     read = read_all(sources, only=request.only, strict=request.strict, keep_going=True)
-    if not read.providers:
-        message = "nothing in it declares a capability"
-        raise InputError(message, place=" ".join(sources), hint="see what is in it with `droidgate inspect`")
+    check_convertible(read, " ".join(sources))
     read = read.choose(*(request.providers or ())).described(
         name=request.name, package=request.package, description=request.description
     )

@@ -26,7 +26,7 @@ from droidgate.cli.output.pages import (
     show,
 )
 from droidgate.cli.output.safe_text import visible
-from droidgate.cli.reading import read_all
+from droidgate.cli.reading import print_problem, read_all
 from droidgate.migration.migrating import Migration, migrate
 from droidgate.migration.source_sets import Language
 from droidgate.sources.choosing import provider_label
@@ -70,11 +70,13 @@ def migrate_source(request: MigrateRequest, *, fail_on: ConversionThreshold | No
     migration = migrate(
         read, to=request.target, into=request.project, package=request.package, language=request.language
     )
+    for failure in migration.conversion.failures:
+        print_problem(failure.error)
     is_refused = reaches(migration.findings, fail_on)
     if request.write and not is_refused:
         migration.write()
     _report(request, migration, as_json=as_json, is_written=request.write and not is_refused)
-    if read.problems:
+    if read.problems or migration.conversion.failures:
         return ExitCode.INPUT
     return ExitCode.FINDINGS if is_refused else ExitCode.OK
 

@@ -13,8 +13,9 @@ from droidgate.cli.output.pages import Block, Heading, Line, Table, amount, prin
 from droidgate.cli.output.safe_text import one_line
 from droidgate.cli.output.summaries import dialect_name, left_out_line
 from droidgate.cli.reading import print_problem
-from droidgate.sources.callability import Callability, callability_of, finder_of
+from droidgate.sources.callability import Callability, callability_of
 from droidgate.sources.device import InstalledApp, PhoneReading
+from droidgate_mappings.formats.format import finder_of
 from droidgate_mappings.formats.installed import own_app
 from droidgate_mappings.formats.reachability import REPORTED_AS_DISABLED
 from droidgate_mappings.model.capability import Provider

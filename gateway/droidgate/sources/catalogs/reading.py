@@ -17,7 +17,7 @@ from droidgate.sources.catalogs.places import place_in
 from droidgate.sources.format_reading import ReadOptions
 from droidgate.sources.providers import Providers
 from droidgate.sources.spelling import join_shown
-from droidgate_mappings.formats.format import load_formats
+from droidgate_mappings.formats.format import finder_of, load_formats
 from droidgate_mappings.model.capability import Place, Provider, State
 from droidgate_mappings.model.errors import BudgetError, InputError
 from droidgate_mappings.model.findings import Finding, Level, finding_code
@@ -204,9 +204,4 @@ class _CatalogReader:
 def _is_silent(provider: Provider) -> bool:
     """Return whether a provider lists its capabilities only on a phone, and files alone do not show it."""
     format_ = load_formats()[provider.protocol]
-    return (
-        not provider.capabilities
-        and format_.find_silent is not None
-        and format_.what_would_find is not None
-        and format_.what_would_find(provider) is not None
-    )
+    return not provider.capabilities and format_.find_silent is not None and finder_of(provider) is not None
