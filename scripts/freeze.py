@@ -48,10 +48,12 @@ _PROGRAM: Final = [sys.executable, "-P", "-m", "droidgate"]
 _VOLATILE: Final = {
     "port of loopback": (r"(127\.0\.0\.1|localhost):\d+", r"\1:PORT"),
     "milliseconds": (r'("?\w*(?:_ms|milliseconds)"?: ?)\d+(\.\d+)?', r"\1MS"),
+    "milliseconds at the end of a row": (r"(?m)((?:[]}.…]|\.apk +[\d,]+) +)\d+$", r"\1MS"),
+    "files a second": (r"[\d.,]+ a second", "RATE"),
     "seconds": (r"\b\d+(\.\d+)? (m?s|seconds)\b", "SECONDS"),
     "fence around texts of apps": (r"\b[0-9a-f]{16}\b", "FENCE"),
 }
-"""What varies between two runs on a phone: a pattern and what stands in its place."""
+"""What varies between two runs of what measures or listens: a pattern and what stands in its place."""
 
 _REVISIONS: Final = ("2025-11-25", "2026-07-28")
 _TOOLS: Final[list[tuple[str, dict[str, Any]]]] = [
