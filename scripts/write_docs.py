@@ -1,4 +1,4 @@
-"""Writes the generated pages of docs/, the published JSON Schemas, and the generated parts of other pages.
+"""Writes the generated pages of docs/, and the generated parts of other pages.
 
     python scripts/write_docs.py           write what is not current
     python scripts/write_docs.py --check   say what is not current, and end with 1 if something is
@@ -25,12 +25,9 @@ from typing import Any, Final
 
 import typer
 
-from droidgate.cli.config.settings import settings_schema
 from droidgate.cli.descriptors.listing_formats import can_write
 from droidgate.cli.exit_codes import ExitCode
-from droidgate.cli.output.json_output import json_text, schema_of
 from droidgate.cli.program import build_app
-from droidgate.cli.published import PUBLISHED
 from droidgate_mappings.formats.format import load_formats
 from droidgate_mappings.formats.support_matrix import SupportMatrix, cell_text, make_matrix
 from droidgate_mappings.model.findings import FINDING_CODES, FindingCode
@@ -74,7 +71,7 @@ _CLI_INTRODUCTION = """\
 Data goes to standard output; progress, warnings and errors go to standard error. On a terminal, pages are
 drawn; in a pipe, they are plain text. `NO_COLOR` and `FORCE_COLOR` are respected. Exit codes:
 [exit-codes.md](exit-codes.md).
-What `--json` prints has a JSON Schema in [schemas](../schemas), which `--json-schema` prints as well.
+What `--json` prints has a JSON Schema: `droidgate lint --json-schema` prints that of `lint`.
 
 A page has about a screen by default; `--details` shows everything, `--json` prints the same as a document.
 What a command was asked for, such as the findings of `lint` or the apps of `discover`, is shortened on a
@@ -133,9 +130,6 @@ def pages() -> dict[str, str]:
         "reference/support-matrix.md": support_matrix_page,
     }
     written = {name: page() for name, page in made.items()}
-    for name, document in PUBLISHED.items():
-        written[f"schemas/{name}.schema.json"] = json_text(schema_of(document))
-    written["schemas/droidgate.toml.schema.json"] = json_text(settings_schema())
     written |= _run_script("terminal_pictures")["pictures"]()
     written["images/architecture.svg"] = _run_script("architecture")["draw_layers"]()
     return written
