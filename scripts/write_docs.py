@@ -39,8 +39,6 @@ sys.path[:0] = [str(CHECKOUT / "scripts"), str(CHECKOUT / "tests")]
 
 from catalog_page import catalog_page  # noqa: E402 - found by the line above
 
-from device_shim.shim_engine.conformance.page import vectors_page  # noqa: E402
-
 MEASURED = CHECKOUT / "benchmarks" / "results"
 SOURCE_ROOTS = ("gateway", "adapters", "mappings", "device_shim")
 WIDTH = 100
@@ -126,7 +124,6 @@ def pages() -> dict[str, str]:
         "reference/divergences.md": divergences_page,
         "reference/exit-codes.md": exit_codes_page,
         "reference/findings.md": findings_page,
-        "internals/shim-vectors.md": shim_vectors_page,
         "reference/support-matrix.md": support_matrix_page,
     }
     written = {name: page() for name, page in made.items()}
@@ -220,11 +217,6 @@ def formats_part() -> str:
 def _matrix(matrix: SupportMatrix) -> str:
     rows = [(f"{row.group}: {row.feature}", *(cell_text(cell) for cell in row.cells)) for row in matrix.rows]
     return _table(("feature", *(f"`{column}`" for column in matrix.columns)), rows)
-
-
-def shim_vectors_page() -> str:
-    """Return the page about the conformance vectors of the shim's engines."""
-    return f"{NOTE}\n{vectors_page()}"
 
 
 def exit_codes_page() -> str:
