@@ -453,17 +453,6 @@ def _phone_block(name: str) -> str:
     return ask_phone()[name]
 
 
-def phone_part() -> str:
-    """Return how to start a virtual phone, and what `discover` prints of it."""
-    typed = [
-        "```",
-        "$ droidgate phone start --port 5600 --server-port 5601",
-        "...",
-        "$ export ANDROID_ADB_SERVER_PORT=5601    # or, with adb: adb connect 127.0.0.1:5600",
-    ]
-    return "\n".join([*typed, ask_phone()["discover"].removeprefix("```\n")])
-
-
 def packages_part() -> str:
     """Return the table of packages, the top layer first, with what each is for."""
     script = _run_script("architecture")
@@ -502,7 +491,6 @@ def _benchmark_parts() -> dict[str, Callable[[], str]]:
 
 
 PARTS: dict[str, Callable[[], str]] = {
-    "tour: discover": phone_part,
     **{f"phone: {name}": functools.partial(_phone_block, name) for name in _PHONE_COMMANDS},
     "packages": packages_part,
     **{f"tour: {step}": functools.partial(_tour_part, step) for step in TOUR},
