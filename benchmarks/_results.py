@@ -3,11 +3,14 @@
 from __future__ import annotations
 
 import argparse
+import gc
 import json
 import os
 import platform
+import statistics
 import textwrap
-from collections.abc import Mapping
+import time
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
 from datetime import UTC, datetime
 from pathlib import Path
@@ -26,6 +29,20 @@ def parser(description: str | None) -> argparse.ArgumentParser:
         "--quick", action="store_true", help="measure small inputs once, to see that it works"
     )
     return options
+
+
+def median_seconds(
+    work: Callable[[], object], rounds: int, clock: Callable[[], float] = time.perf_counter
+) -> float:
+    """Return the median of several runs after one that is not counted."""
+    work()
+    times = []
+    for _ in range(rounds):
+        gc.collect()
+        start = clock()
+        work()
+        times.append(clock() - start)
+    return statistics.median(times)
 
 
 @dataclass

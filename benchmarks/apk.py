@@ -7,19 +7,16 @@ does less. Every answer is compared with aapt2's before anything is measured.
 
 from __future__ import annotations
 
-import gc
 import importlib.util
 import shutil
-import statistics
 import subprocess
 import sys
 import tempfile
-import time
 from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass
 from pathlib import Path
 
-from _results import Results, parser
+from _results import Results, median_seconds, parser
 
 from droidgate_android.apk.application import read_application
 from droidgate_android.apk.reader import open_apk
@@ -190,18 +187,6 @@ def with_manifest(source: Path, application: str) -> Path:
     text = f'<manifest xmlns:android="{ANDROID}" package="dev.droidgate.benchmark">{application}</manifest>'
     (source / "AndroidManifest.xml").write_text(text, encoding="utf-8")
     return source
-
-
-def median_seconds(work: Callable[[], object], rounds: int) -> float:
-    """Return the median time of several runs after one that is not counted."""
-    work()
-    times = []
-    for _ in range(rounds):
-        gc.collect()
-        start = time.perf_counter()
-        work()
-        times.append(time.perf_counter() - start)
-    return statistics.median(times)
 
 
 def measure(results: Results, files: Mapping[str, Path], readers: Mapping[str, Read], rounds: int) -> bool:

@@ -9,7 +9,6 @@ from __future__ import annotations
 
 import contextlib
 import os
-import statistics
 import subprocess
 import sys
 import tempfile
@@ -17,7 +16,7 @@ import time
 from collections.abc import Callable, Iterator
 
 import adbutils
-from _results import Results, parser
+from _results import Results, median_seconds, parser
 
 from droidgate.devices.device import Device
 from droidgate.devices.packages import list_packages
@@ -94,17 +93,6 @@ def measure_discovery(results: Results, device: Device) -> None:
     results.table("full pull", {"bytes of all APKs": ","}).add(whole_bytes(device))
 
 
-def median_milliseconds(work: Callable[[], object], rounds: int) -> float:
-    """Return the median time of a piece of work, after one that is not counted."""
-    work()
-    times = []
-    for _ in range(rounds):
-        start = time.perf_counter()
-        work()
-        times.append(time.perf_counter() - start)
-    return statistics.median(times) * 1000
-
-
 def measure_round_trips(results: Results, device: Device, rounds: int) -> None:
     """Measure what one short shell command costs: by our client, by adbutils, by a process of adb."""
     port = device.server.address.port
@@ -117,7 +105,7 @@ def measure_round_trips(results: Results, device: Device, rounds: int) -> None:
     }
     table = results.table("commands", {f"one `{' '.join(_COMMAND)}` by": "", "ms": ".2f"})
     for name, work in ways.items():
-        table.add(name, median_milliseconds(work, rounds))
+        table.add(name, median_seconds(work, rounds) * 1000)
 
 
 def main() -> None:

@@ -54,7 +54,6 @@ RATIOS = {
     "95 of 100 above direct, ms": ".2f",
 }
 ECHO, DIRECT = "echo server of the SDK", "direct over adb"
-LISTS = {"tools": ",", "bytes": ",", "median, ms": ".2f", "95 of 100, ms": ".2f", "server, MiB": ".0f"}
 META = {
     "io.modelcontextprotocol/protocolVersion": "2026-07-28",
     "io.modelcontextprotocol/clientCapabilities": {},
@@ -83,7 +82,6 @@ from droidgate.devices.server import AdbServer, ServerAddress
 from droidgate.serving.application import McpServer
 from droidgate.serving.http import HttpAddress, http_application, http_server, listen
 from droidgate.serving.phone_tools import PhoneTools, ServedPhone
-from droidgate.serving.tools import ServedTool, ToolSnapshot
 
 kind, folder, port, serial = sys.argv[1], Path(sys.argv[2]), int(sys.argv[3]), sys.argv[4]
 
@@ -99,20 +97,13 @@ def caller():
     audit = AuditLog(folder / "audit", folder)
     return Caller(device, policy=Policy(), pins=PinStore(folder), audit=audit)
 
-class Repeated(PhoneTools):
-    def snapshot(self):
-        tools = super().snapshot().tools
-        count = int(kind)
-        return ToolSnapshot(tuple(tools[number % len(tools)] for number in range(count)))
-
 with listen(HttpAddress("127.0.0.1", 0)) as (listener, address):
     if kind == "echo":
         app = Server("echo", on_list_tools=listed, on_call_tool=called).streamable_http_app()
         config = uvicorn.Config(app, log_config=None, access_log=False, http="h11")
         server = uvicorn.Server(config)
     else:
-        made = PhoneTools if kind == "phone" else Repeated
-        tools = made([ServedPhone(None, caller)], allow=[NamePattern.parse("*")])
+        tools = PhoneTools([ServedPhone(None, caller)], allow=[NamePattern.parse("*")])
         server = http_server(http_application(McpServer(tools), address, None))
     print(address.port, flush=True)
     async def main():
@@ -197,12 +188,6 @@ def cpu_of(process: int | None) -> float:
     return (int(fields[11]) + int(fields[12])) * 1000 / os.sysconf("SC_CLK_TCK")
 
 
-def memory_of(process: int) -> float:
-    """Return the resident memory of a process, in MiB."""
-    pages = int(Path(f"/proc/{process}/statm").read_text(encoding="ascii").split()[1])
-    return pages * os.sysconf("SC_PAGE_SIZE") / (1 << 20)
-
-
 def main() -> None:
     """Measure, and print the tables."""
     chosen = parser(__doc__).parse_args()
@@ -258,13 +243,6 @@ def main() -> None:
                 table.add(name, clients, rate / echo_rate, rate / direct_rate, *above)
             direct_rate, echo_rate = measures[DIRECT, 16][0], measures[ECHO, 16][0]
             table.add(DIRECT, 16, direct_rate / echo_rate, 1.0, 0.0, 0.0)
-        table = results.table("lists", LISTS)
-        for count in (50, 2_000):
-            with started(SERVER, str(count), *place) as ((port,), process):
-                send = asking(int(port), "tools/list", {})
-                size = len(send())
-                times = measured(lambda send=send: send, 1, calls // 16)  # type: ignore[misc]
-                table.add(count, size, *times[1:], memory_of(process))
     results.write()
 
 

@@ -23,7 +23,7 @@ from collections.abc import Callable, Mapping
 from pathlib import Path
 from typing import Any, cast
 
-from _results import Results, Table, parser
+from _results import Results, Table, median_seconds, parser
 
 from droidgate.shims.source_apps import read_source_apps
 from droidgate_android.apk.pack import pack_project
@@ -103,14 +103,8 @@ def _request(filler: str) -> str:
 
 
 def cpu_milliseconds(work: Callable[[], object], rounds: int, times: int) -> float:
-    """Return the median of several rounds' processor time of one run; a first round is not counted."""
-    taken = []
-    for _ in range(rounds + 1):
-        begin = time.process_time()
-        for _ in range(times):
-            work()
-        taken.append((time.process_time() - begin) / times * 1000)
-    return statistics.median(taken[1:])
+    """Return the median of several rounds' processor time of one run."""
+    return median_seconds(lambda: [work() for _ in range(times)], rounds, time.process_time) / times * 1000
 
 
 COLUMNS = {"": "", "ms": ".3f", "times the floor": ".1f", "aim, ms": "g"}

@@ -2,16 +2,14 @@
 alone.
 
 Run it with `make bench`. For each ordered pair of formats it prints capabilities per second with findings and
-positions, and the ratio to the floor of the same run; then the growth of memory over 100,000 capabilities,
-and the time of whole processes.
+positions, and the ratio to the floor of the same run; then the time of whole processes
+next to that of Python.
 """
 
 from __future__ import annotations
 
-import gc
+import functools
 import json
-import resource
-import statistics
 import subprocess
 import sys
 import tempfile
@@ -19,7 +17,7 @@ import time
 from collections.abc import Callable, Mapping
 from pathlib import Path
 
-from _results import Results, parser
+from _results import Results, median_seconds, parser
 from lxml import etree
 
 from droidgate_mappings.formats.format import Format, SourceFile, load_formats
@@ -30,7 +28,6 @@ from droidgate_mappings.translate import translate
 
 CAPABILITIES_IN_PROVIDER = 40
 """As many as one mMCP manifest holds: Android keeps at most 32,768 characters of it."""
-TOTAL_FOR_MEMORY = 100_000
 
 
 def typical_provider(count: int) -> Provider:
@@ -100,20 +97,6 @@ def floor_serialise(written: SourceFile) -> Callable[[], object]:
     return lambda: etree.tostring(root, encoding="unicode")
 
 
-def median_seconds(
-    work: Callable[[], object], rounds: int, clock: Callable[[], float] = time.process_time
-) -> float:
-    """Return the median of several runs after one that is not counted, of the processor's time by default."""
-    work()
-    times = []
-    for _ in range(rounds):
-        gc.collect()
-        start = clock()
-        work()
-        times.append(clock() - start)
-    return statistics.median(times)
-
-
 def cross(source: Format, file: SourceFile, target: Format) -> None:
     """Read a descriptor and write it in another format."""
     reading = source.read_file(file, ReadingContext())
@@ -128,26 +111,12 @@ def measure_pairs(results: Results, formats: Mapping[str, Format], rounds: int) 
     table = results.table("pairs", columns)
     for source_id, source in formats.items():
         for target_id, target in formats.items():
-            taken = median_seconds(lambda: cross(source, files[source_id], target), rounds)  # noqa: B023
-            floor = median_seconds(floor_parse(files[source_id]), rounds)
-            floor += median_seconds(floor_serialise(files[target_id]), rounds)
+            work = functools.partial(cross, source, files[source_id], target)
+            taken = median_seconds(work, rounds, time.process_time)
+            floor = median_seconds(floor_parse(files[source_id]), rounds, time.process_time)
+            floor += median_seconds(floor_serialise(files[target_id]), rounds, time.process_time)
             rate = CAPABILITIES_IN_PROVIDER / taken
             table.add(source_id, target_id, rate, taken / floor)
-
-
-def measure_memory(results: Results, formats: Mapping[str, Format], total: int) -> None:
-    """Measure how much the process grew while it translated many capabilities, all formats in turn."""
-    provider = typical_provider(CAPABILITIES_IN_PROVIDER)
-    files = {name: descriptor_of(format_, provider) for name, format_ in formats.items()}
-    pairs = [(source, target) for source in formats for target in formats]
-    rounds = total // CAPABILITIES_IN_PROVIDER
-    table = results.table("memory", {"capabilities": ",", "most memory, MiB": ",.0f"})
-    for number in range(rounds):
-        source_id, target_id = pairs[number % len(pairs)]
-        cross(formats[source_id], files[source_id], formats[target_id])
-        if number + 1 in {rounds // 10, rounds}:
-            done = (number + 1) * CAPABILITIES_IN_PROVIDER
-            table.add(done, resource.getrusage(resource.RUSAGE_SELF).ru_maxrss / 1024)
 
 
 def measure_processes(results: Results, formats: Mapping[str, Format], rounds: int) -> None:
@@ -163,12 +132,8 @@ def measure_processes(results: Results, formats: Mapping[str, Format], rounds: i
         }
         table = results.table("processes", {"command": "", "ms": ".0f"})
         for name, command in commands.items():
-            taken = median_seconds(
-                lambda: subprocess.run(command, check=True, capture_output=True),  # noqa: B023
-                rounds,
-                time.perf_counter,
-            )
-            table.add(name, taken * 1000)
+            run = functools.partial(subprocess.run, command, check=True, capture_output=True)
+            table.add(name, median_seconds(run, rounds) * 1000)
 
 
 def main() -> None:
@@ -177,7 +142,6 @@ def main() -> None:
     results, rounds = Results(chosen), 1 if chosen.quick else 7
     formats = {name: format_ for name, format_ in load_formats().items() if format_.write is not None}
     measure_pairs(results, formats, rounds)
-    measure_memory(results, formats, 1_000 if chosen.quick else TOTAL_FOR_MEMORY)
     measure_processes(results, formats, rounds)
     results.write()
 

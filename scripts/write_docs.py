@@ -1,4 +1,4 @@
-"""Writes the generated pages of docs/, the published JSON Schemas, and the generated parts of other pages.
+"""Writes the generated pages of docs/, and the generated parts of other pages.
 
     python scripts/write_docs.py           write what is not current
     python scripts/write_docs.py --check   say what is not current, and end with 1 if something is
@@ -25,12 +25,9 @@ from typing import Any, Final
 
 import typer
 
-from droidgate.cli.config.settings import settings_schema
 from droidgate.cli.descriptors.listing_formats import can_write
 from droidgate.cli.exit_codes import ExitCode
-from droidgate.cli.output.json_output import json_text, schema_of
 from droidgate.cli.program import build_app
-from droidgate.cli.published import PUBLISHED
 from droidgate_mappings.formats.format import load_formats
 from droidgate_mappings.formats.support_matrix import SupportMatrix, cell_text, make_matrix
 from droidgate_mappings.model.findings import FINDING_CODES, FindingCode
@@ -41,8 +38,6 @@ CHECKOUT = Path(__file__).resolve().parent.parent
 sys.path[:0] = [str(CHECKOUT / "scripts"), str(CHECKOUT / "tests")]
 
 from catalog_page import catalog_page  # noqa: E402 - found by the line above
-
-from device_shim.shim_engine.conformance.page import vectors_page  # noqa: E402
 
 MEASURED = CHECKOUT / "benchmarks" / "results"
 SOURCE_ROOTS = ("gateway", "adapters", "mappings", "device_shim")
@@ -74,7 +69,7 @@ _CLI_INTRODUCTION = """\
 Data goes to standard output; progress, warnings and errors go to standard error. On a terminal, pages are
 drawn; in a pipe, they are plain text. `NO_COLOR` and `FORCE_COLOR` are respected. Exit codes:
 [exit-codes.md](exit-codes.md).
-What `--json` prints has a JSON Schema in [schemas](../schemas), which `--json-schema` prints as well.
+What `--json` prints has a JSON Schema: `droidgate lint --json-schema` prints that of `lint`.
 
 A page has about a screen by default; `--details` shows everything, `--json` prints the same as a document.
 What a command was asked for, such as the findings of `lint` or the apps of `discover`, is shortened on a
@@ -129,13 +124,9 @@ def pages() -> dict[str, str]:
         "reference/divergences.md": divergences_page,
         "reference/exit-codes.md": exit_codes_page,
         "reference/findings.md": findings_page,
-        "internals/shim-vectors.md": shim_vectors_page,
         "reference/support-matrix.md": support_matrix_page,
     }
     written = {name: page() for name, page in made.items()}
-    for name, document in PUBLISHED.items():
-        written[f"schemas/{name}.schema.json"] = json_text(schema_of(document))
-    written["schemas/droidgate.toml.schema.json"] = json_text(settings_schema())
     written |= _run_script("terminal_pictures")["pictures"]()
     written["images/architecture.svg"] = _run_script("architecture")["draw_layers"]()
     return written
@@ -226,11 +217,6 @@ def formats_part() -> str:
 def _matrix(matrix: SupportMatrix) -> str:
     rows = [(f"{row.group}: {row.feature}", *(cell_text(cell) for cell in row.cells)) for row in matrix.rows]
     return _table(("feature", *(f"`{column}`" for column in matrix.columns)), rows)
-
-
-def shim_vectors_page() -> str:
-    """Return the page about the conformance vectors of the shim's engines."""
-    return f"{NOTE}\n{vectors_page()}"
 
 
 def exit_codes_page() -> str:
@@ -467,17 +453,6 @@ def _phone_block(name: str) -> str:
     return ask_phone()[name]
 
 
-def phone_part() -> str:
-    """Return how to start a virtual phone, and what `discover` prints of it."""
-    typed = [
-        "```",
-        "$ droidgate phone start --port 5600 --server-port 5601",
-        "...",
-        "$ export ANDROID_ADB_SERVER_PORT=5601    # or, with adb: adb connect 127.0.0.1:5600",
-    ]
-    return "\n".join([*typed, ask_phone()["discover"].removeprefix("```\n")])
-
-
 def packages_part() -> str:
     """Return the table of packages, the top layer first, with what each is for."""
     script = _run_script("architecture")
@@ -516,7 +491,6 @@ def _benchmark_parts() -> dict[str, Callable[[], str]]:
 
 
 PARTS: dict[str, Callable[[], str]] = {
-    "tour: discover": phone_part,
     **{f"phone: {name}": functools.partial(_phone_block, name) for name in _PHONE_COMMANDS},
     "packages": packages_part,
     **{f"tour: {step}": functools.partial(_tour_part, step) for step in TOUR},

@@ -13,10 +13,8 @@ BENCHMARKS = CHECKOUT / "benchmarks"
 NAMES = sorted(path.stem for path in BENCHMARKS.glob("[!_]*.py"))
 PARTS = {
     "apk": ("aapt2", "framework-res"),
-    "coverage_page": ("chromium",),
     "discover": ("adb",),
     "shim": ("javac", "java"),
-    "shim_load": ("maven", "newer-jdk", "robolectric"),
 }
 
 

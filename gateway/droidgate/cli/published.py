@@ -91,4 +91,4 @@ PUBLISHED: Final[dict[str, type[Document]]] = {
     "audit-verify": AuditVerifyDocument,
     "config-show": ConfigShowDocument,
 }
-"""Command, or file, to the document whose schema is published under that name."""
+"""Command, or file, to the document that it prints or has."""

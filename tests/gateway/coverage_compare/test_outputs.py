@@ -10,10 +10,11 @@ import duckdb
 import jsonschema
 import pytest
 
+from droidgate.cli.output.json_output import schema_of
+from droidgate.cli.published import PUBLISHED
 from gateway.cli.program_runs import Runner
 from gateway.cli.test_sarif import check_log
 from gateway.coverage_compare.made_catalogs import App, Tool, functions, make_catalog, mmcp, mobile_mcp
-from requirements_of_tests import CHECKOUT
 
 HOSTILE = "\x1b[31mred\u202e\u200b"
 FORMULAS = ['=HYPERLINK("http://x")', "+1+1", "-2+3", "@SUM(A1)", "\t=1", "\uff1d1"]
@@ -105,8 +106,7 @@ def test_the_document_fits_its_published_schema(run: Runner, hostile: Path, opti
     done = run("coverage", hostile, "--json", "--since", hostile, *options)
     assert done.code == 0
     document = json.loads(done.out)
-    schema = json.loads((CHECKOUT / "docs/schemas/coverage.schema.json").read_text(encoding="utf-8"))
-    jsonschema.Draft202012Validator(schema).validate(document)
+    jsonschema.validate(document, schema_of(PUBLISHED["coverage"]))
     assert (document["report"]["details"] is None) == ("--details" not in options)
     assert not {"\x1b", "\u202e", "\u200b"} & set(done.out)
 
