@@ -116,8 +116,7 @@ text that a spreadsheet would take for a formula begins with an apostrophe, and 
 seen or that turn the writing direction stand as their code; JSON has them escaped.
 
 No row holds a time, and no row but those of `sources` depends on where a file was: equal files have one set
-of rows, their unit's. Security marks and token estimates are hints: the marks are patterns, and a token is
-taken as four bytes of UTF-8.
+of rows, their unit's. Security marks and token estimates are hints: a token is taken as four bytes of UTF-8.
 
 ## A catalog as a source
 

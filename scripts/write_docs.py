@@ -460,11 +460,6 @@ def packages_part() -> str:
     return _table(("package", "what it is for"), rows)
 
 
-def text_marks_part() -> str:
-    """Return the measured precision and recall of the marks on phrases."""
-    return str(_run_script("measure_text_marks")["measured"]())
-
-
 def _run_script(name: str) -> dict[str, Any]:
     return runpy.run_path(str(CHECKOUT / "scripts" / f"{name}.py"))
 
@@ -495,7 +490,6 @@ PARTS: dict[str, Callable[[], str]] = {
     "packages": packages_part,
     **{f"tour: {step}": functools.partial(_tour_part, step) for step in TOUR},
     "tour: migrate": functools.partial(_tour_part, "migrate", shown=21),
-    "text marks": text_marks_part,
     **_benchmark_parts(),
 }
 """The generated parts that a page may have."""
@@ -508,7 +502,6 @@ PAGES_WITH_PARTS = (
     CHECKOUT / "docs" / "guides" / "compare-an-ecosystem.md",
     CHECKOUT / "docs" / "internals" / "architecture.md",
     CHECKOUT / "docs" / "internals" / "benchmarks.md",
-    CHECKOUT / "docs" / "concepts" / "text-marks.md",
 )
 
 

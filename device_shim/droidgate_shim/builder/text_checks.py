@@ -1,11 +1,11 @@
-"""Texts of other apps that agents and users see: texts without hidden characters, and marks of commands.
+"""Texts of other apps that agents and users see: texts without hidden characters, and names that can be read.
 
 The rules: `droidgate_mappings.text_safety`; reference android-runtime 2.3 and 3.1.
 """
 
 from __future__ import annotations
 
-from collections.abc import Collection, Iterable, Iterator
+from collections.abc import Iterable, Iterator
 from functools import partial
 from typing import Final
 
@@ -13,17 +13,13 @@ from droidgate_mappings.model.capability import Capability, Place, Provider, rea
 from droidgate_mappings.model.findings import Finding, Level, finding_code
 from droidgate_mappings.text.aapt_text import MAX_STRING_RESOURCE_BYTES
 from droidgate_mappings.text_safety import MAX_NAME, without_hidden
-from droidgate_mappings.text_safety.marks import HIDDEN_CHARACTERS, INJECTION_LIKE_TEXT, TextMark, text_marks
+from droidgate_mappings.text_safety.marks import HIDDEN_CHARACTERS, TextMark, text_marks
 from droidgate_shim.builder.source_app import SourceApp
 
 _code = partial(finding_code, module=__name__)
 
 HIDDEN_TEXT: Final = _code(
     "shim-hidden-text", "A text of the source app has hidden characters; the shim removes them"
-)
-COMMANDING_TEXT: Final = _code(
-    "shim-commanding-text",
-    "A text of the source app reads like commands to a model; the shim shows it unchanged",
 )
 NAME_SHORTENED: Final = _code(
     "shim-name-shortened",
@@ -87,32 +83,23 @@ def app_marks(app: SourceApp, source: Place | None) -> tuple[TextMark, ...]:
     )
 
 
-def text_findings(marks: Iterable[TextMark], what: str, *, pointer: str = "") -> Iterator[Finding]:
-    """Yield a finding about hidden characters, and one for each reason why a text reads like commands.
+def text_findings(marks: Iterable[TextMark], what: str) -> Iterator[Finding]:
+    """Yield a finding where texts have hidden characters.
 
     Args:
         marks: The marks on the texts of one thing.
-        what: The thing, as messages name it.
-        pointer: Where the thing is in the shim.
+        what: The thing, as the message names it.
     """
-    hidden: dict[str, TextMark] = {}
-    commanding: dict[str, dict[str, TextMark]] = {}
-    for mark in marks:
-        if mark.code == HIDDEN_CHARACTERS:
-            hidden[f"{mark.field} {mark.message.partition(': ')[2]}"] = mark
-        elif mark.code == INJECTION_LIKE_TEXT:
-            commanding.setdefault(mark.message, {})[mark.field] = mark
+    hidden = {
+        f"{mark.field} {mark.message.partition(': ')[2]}": mark
+        for mark in marks
+        if mark.code == HIDDEN_CHARACTERS
+    }
     if hidden:
-        message = f"hidden characters are removed from texts of {what}: {_listed(hidden)}"
-        yield _warning(HIDDEN_TEXT, message, pointer, next(iter(hidden.values())).source)
-    for reason, fields in commanding.items():
-        message = f"{_listed(fields)} of {what}, which agents read: {reason}"
-        yield _warning(COMMANDING_TEXT, message, pointer, next(iter(fields.values())).source)
-
-
-def _listed(names: Collection[str]) -> str:
-    more = f" and {len(names) - _MOST_FIELDS} more" if len(names) > _MOST_FIELDS else ""
-    return ", ".join([*names][:_MOST_FIELDS]) + more
+        more = f" and {len(hidden) - _MOST_FIELDS} more" if len(hidden) > _MOST_FIELDS else ""
+        message = f"hidden characters are removed from texts of {what}: "
+        message += ", ".join([*hidden][:_MOST_FIELDS]) + more
+        yield _warning(HIDDEN_TEXT, message, "", next(iter(hidden.values())).source)
 
 
 def shown_name(label: str, package: str) -> str:

@@ -1,9 +1,8 @@
 """What is unsafe in texts that apps show to people and models: hidden characters, names that look alike,
-over-long texts, and texts that address the model instead of describing a tool.
+and over-long texts.
 
 Names and descriptions come from apps and are data (reference android-runtime 3.1). This package reports what
-is in them; its callers decide what follows: a mark, a refusal, a cleaned text. The modules
-`phrases` and `marks` take longer to import and are imported where they are used.
+is in them; its callers decide what follows: a mark, a refusal, a cleaned text.
 """
 
 from typing import Final

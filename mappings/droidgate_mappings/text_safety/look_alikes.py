@@ -11,7 +11,7 @@ from droidgate_mappings.text_safety.unicode_tables import unicode_table
 
 
 @cache
-def confusables() -> dict[int, str]:
+def _confusables() -> dict[int, str]:
     """Return what each confusable character looks like: a table for `str.translate`."""
     pairs = (part.split("=") for part in unicode_table("confusables").split())
     return {
@@ -22,7 +22,7 @@ def confusables() -> dict[int, str]:
 def skeleton(name: str) -> str:
     """Return the skeleton of a name (UTS 39, section 4): two names with one skeleton look alike."""
     decomposed = unicodedata.normalize("NFD", HIDDEN.sub("", name))
-    return unicodedata.normalize("NFD", decomposed.translate(confusables()))
+    return unicodedata.normalize("NFD", decomposed.translate(_confusables()))
 
 
 def folded_skeleton(name: str) -> str:

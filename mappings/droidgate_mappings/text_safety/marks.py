@@ -1,7 +1,6 @@
 """Marks on the texts of a provider: which app, which field, and what deserves a second look.
 
-A mark is a hint; docs/concepts/text-marks.md has its precision and recall. The boundary is the policy of
-calls.
+A mark is a hint (docs/concepts/text-marks.md). The boundary is the policy of calls.
 """
 
 from __future__ import annotations
@@ -22,9 +21,6 @@ _code = partial(finding_code, module=__name__)
 HIDDEN_CHARACTERS: Final = _code(
     "hidden-characters", "A text has characters that are invisible or change what is visible"
 )
-INJECTION_LIKE_TEXT: Final = _code(
-    "injection-like-text", "A text reads like commands to a model instead of a description"
-)
 LOOK_ALIKE_NAME: Final = _code("look-alike-name", "A name looks like another name of the same provider")
 OVER_LONG_TEXT: Final = _code(
     "over-long-text", "A name or description is longer than a model should be shown"
@@ -37,7 +33,6 @@ _MOST_CHARACTERS: Final = 1_000_000
 
 _HINTS: Final = {
     HIDDEN_CHARACTERS: "remove them",
-    INJECTION_LIKE_TEXT: "read the text before a model does",
     LOOK_ALIKE_NAME: "rename one of them",
 }
 _OF_OTHER_FIELDS: Final = 100
@@ -52,8 +47,7 @@ class TextMark(Frozen):
     """A mark on one text.
 
     Attributes:
-        code: `hidden-characters`, `injection-like-text`, `look-alike-name`, `over-long-text` or
-            `too-many-marks`.
+        code: `hidden-characters`, `look-alike-name`, `over-long-text` or `too-many-marks`.
         level: `warning`, or `note` for texts that are only long.
         package: The app that declares the text, or None where the source does not say.
         component: The component that declares it, or None.
@@ -191,15 +185,10 @@ def _texts_of_value(pointer: str, value: Json) -> Iterator[tuple[str, str]]:
 
 
 def _marks_of_text(text: str, longest: int) -> Iterator[tuple[str, Level, str]]:
-    # Documents of many commands name `TextMark`; the rules are loaded only where a text is looked at.
-    from droidgate_mappings.text_safety.phrases import injection_marks  # noqa: PLC0415
-
     hidden = hidden_characters(text)
     if hidden:
         more = f" and {len(hidden) - _MAX_SHOWN} more" if len(hidden) > _MAX_SHOWN else ""
         message = f"has hidden characters: {', '.join(hidden[:_MAX_SHOWN])}{more}"
         yield HIDDEN_CHARACTERS, Level.WARNING, message
-    for reason in injection_marks(text):
-        yield INJECTION_LIKE_TEXT, Level.WARNING, reason
     if len(text) > longest:
         yield OVER_LONG_TEXT, Level.NOTE, f"has {len(text):,} characters, more than {longest:,}"

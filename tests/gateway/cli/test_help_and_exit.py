@@ -86,14 +86,6 @@ def test_the_modules_that_a_plain_report_must_not_import_are_written_as_they_are
     assert {name for name in UNUSED_BY_A_PLAIN_REPORT if find_spec(name) is None} == set()
 
 
-@pytest.mark.parametrize("command", ["formats", "lint --json-schema"])
-def test_what_looks_at_no_text_does_not_load_the_rules_about_phrases(command: str) -> None:
-    code, modules = _imported_by(*command.split())
-    assert code == 0
-    assert "droidgate_mappings.text_safety.marks" in modules
-    assert "droidgate_mappings.text_safety.phrases" not in modules
-
-
 def test_a_report_does_import_the_model() -> None:
     code, modules = _imported_by("formats", "--json-schema")
     assert code == 0

@@ -3,7 +3,6 @@ import random
 import sys
 from collections import Counter
 from collections.abc import Iterator
-from pathlib import Path
 
 import pytest
 from hypothesis import given
@@ -12,8 +11,7 @@ from hypothesis import strategies as st
 from droidgate.coverage.match.features import CapabilityText
 from droidgate.coverage.match.grouping import COMPARED, Matching, match_capabilities
 from droidgate.coverage.match.scoring import THRESHOLD, WEIGHTS
-from droidgate.coverage.match.vectors import more_words
-from droidgate_mappings.model.errors import InputError, UsageError
+from droidgate_mappings.model.errors import UsageError
 from gateway.coverage_match.fitting import are_siblings, fitted_weights, prepared_half
 from gateway.coverage_match.labelled_pairs import DIFFERENT, HALVES, capability_text, labelled_pairs
 from gateway.synthetic_ecosystem.names import Names
@@ -250,21 +248,3 @@ def test_without_rapidfuzz_the_way_to_it_is_reported(monkeypatch: pytest.MonkeyP
     monkeypatch.setitem(sys.modules, "rapidfuzz.fuzz", None)
     with pytest.raises(UsageError, match=r"\[coverage\]"):
         match_capabilities([_capability("a", "x")])
-
-
-def test_word_vectors_of_a_folder_teach_unknown_words(tmp_path: Path) -> None:
-    vectors = "note 1 0 0\nbillet 0.9 0.1 0\nwombat 0 0 1\ncreate 0 1 0\nforge 0 0.95 0.1\n"
-    (tmp_path / "small.vec").write_text("5 3\n" + vectors, encoding="utf-8")
-    both = [_capability("a", "create_note"), _capability("b", "forge_billet", "Forges a wombat.")]
-    taught = more_words(both, tmp_path)
-    assert taught == {"billet": "note", "forge": "create"}
-    assert match_capabilities(both).groups == ()
-    assert match_capabilities(both, more_words=taught).groups == (("a", "b"),)
-
-
-def test_a_folder_without_vectors_is_reported(tmp_path: Path) -> None:
-    with pytest.raises(InputError, match="no word vectors"):
-        more_words([], tmp_path)
-    (tmp_path / "bad.txt").write_text("note 1 x 0\n", encoding="utf-8")
-    with pytest.raises(InputError, match=r"bad\.txt:1"):
-        more_words([_capability("a", "create_note")], tmp_path)

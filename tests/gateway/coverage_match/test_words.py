@@ -84,9 +84,3 @@ def test_being_alike_goes_both_ways() -> None:
     for name, others in actions_alike().items():
         assert all(name in actions_alike()[other] for other in others)
         assert name not in others
-
-
-def test_further_words_mean_what_they_are_said_to_mean() -> None:
-    (word,) = Vocabulary({"pestilo": "note"}).words_of("Pestilo")
-    assert word.object == "note"
-    assert Vocabulary().unknown_in("Write a pestilo") == ["pestilo"]

@@ -103,7 +103,7 @@ def test_a_split_has_the_rows_of_its_base(catalog: Catalog, truth: list[Expected
     assert sum(item.outcome == PART for item in truth) >= 8
 
 
-def test_words_against_models_are_marked(catalog: Catalog, truth: list[Expected]) -> None:
+def test_apps_that_hide_letters_are_marked(catalog: Catalog, truth: list[Expected]) -> None:
     marked = _ask(
         catalog,
         "SELECT DISTINCT source FROM sources JOIN findings USING (unit) "

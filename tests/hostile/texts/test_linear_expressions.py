@@ -8,11 +8,9 @@ from typing import Final
 
 import pytest
 
-from droidgate.coverage.match.features import _PARAMETER
 from droidgate.migration.access_notes import _may_be
 from droidgate_mappings.tables.app_functions import load_shell_texts
-from droidgate_mappings.text_safety import phrases
-from hostile.texts.regular_expressions import Expression, Matcher, deep_recursion, survey, worst_growth
+from hostile.texts.regular_expressions import Expression, deep_recursion, survey, worst_growth
 
 MOST_GROWTH: Final = 8
 """Four times the text takes about four times the work; sixteen times would be quadratic."""
@@ -30,8 +28,6 @@ COMPUTED: Final = {
     "mappings/droidgate_mappings/model/names.py": "one class of characters each",
     "mappings/droidgate_mappings/text/configured_flags.py": "fixed patterns without repetition over names",
     "mappings/droidgate_mappings/text_safety/hidden.py": "one class of characters",
-    "mappings/droidgate_mappings/text_safety/phrase_words.py": "words; one class of letters for each script",
-    "mappings/droidgate_mappings/text_safety/phrases.py": "the phrases, tested below",
     "adapters/droidgate_appfunctions/shell_output.py": "shell texts, tested below",
     "mappings/droidgate_mappings/tables/app_functions/__init__.py": "shell texts, tested below",
     # The virtual phone runs what its own user types: the search of the sample apps.
@@ -97,47 +93,6 @@ def test_work_of_shell_texts_grows_with_the_text() -> None:
     patterns = [*texts.notices, *(item.pattern for item in texts.failures)]
     methods = frozenset({"search"})
     _with_room(lambda: _check([Expression("mappings", item, re.MULTILINE, methods) for item in patterns]))
-
-
-_BAITS: Final = (
-    "<", "<|a", "\n#", "\nuser: a\n", "<!-- ai", "ignore all ", "do not tell the ", "must use before ",
-    "send your ", "send all passwor", "you are now a ", "ignoreprevious",
-)  # fmt: skip
-_ADDRESSES: Final = ("![a](https://a?b=", "](https://a?", "<img src=http://a")
-
-
-@pytest.mark.slow
-@pytest.mark.parametrize(
-    "pattern",
-    [pattern for _, pattern in (*phrases._MARKS, *phrases._SQUEEZED_MARKS)],
-    ids=lambda item: item.pattern[:40],
-)
-def test_work_of_phrases_grows_with_the_text(pattern: re.Pattern[str]) -> None:
-    """The phrases have bounded repetitions, so they are looked at in texts longer than the bounds."""
-    has_address = "http" in pattern.pattern
-    length = 4_000 if has_address else 800
-
-    def steps(text: str) -> int:
-        return Matcher(pattern.pattern, pattern.flags, 10_000_000).run(text, "search")
-
-    def compare() -> None:
-        for part in _ADDRESSES if has_address else _BAITS:
-            text = part * (length // len(part))
-            assert steps(text * 2) <= 2.5 * steps(text), part
-
-    _with_room(compare)
-
-
-@pytest.mark.slow
-@pytest.mark.parametrize("text", [
-    "<" + " " * 1_000_000, "< " * 500_000, "\n" * 1_000_000, "<|" * 500_000, "ignore all " * 100_000,
-    "A/" * 500_000, "%41" * 300_000, "a " * 500_000, "\u202e" * 500_000, "![a](http://" * 80_000,
-    "ignoriere " * 100_000, "\u5ffd\u7565\u4e4b\u524d" * 200_000,
-])  # fmt: skip
-def test_a_megabyte_of_bait_is_searched_at_once(text: str) -> None:
-    """Quadratic work would take hours, and pytest's limit would end it."""
-    phrases.injection_marks(text)
-    _PARAMETER.findall(text)
 
 
 @pytest.mark.slow

@@ -29,11 +29,9 @@ from droidgate_shim.builder.protocols import LeftOut
 from droidgate_shim.builder.shim_manifest import PermissionUse
 from droidgate_shim.builder.shims import BuiltShim
 from droidgate_shim.builder.source_app import SourceApp
-from droidgate_shim.builder.text_checks import COMMANDING_TEXT, HIDDEN_TEXT
+from droidgate_shim.builder.text_checks import HIDDEN_TEXT
 
 _MOST_NAMED: Final = 4
-_ABOUT_MARKS: Final = frozenset((COMMANDING_TEXT, HIDDEN_TEXT))
-"""What `marks_page` shows field by field."""
 
 
 def key_record(key: Key) -> ShimKey:
@@ -83,7 +81,8 @@ def shim_blocks(shim: BuiltShim) -> list[Block]:
     heading = f"{shim.application_id}  {one_line(shim.label)}"
     offered = f"offers {', '.join(map(one_line, shim.capabilities))}"
     asked = [Line(_permission_line(use, shim.capabilities), 1) for use in shim.permissions]
-    shown = [finding for finding in shim.findings if finding.code not in _ABOUT_MARKS]
+    # `marks_page` shows hidden characters field by field.
+    shown = [finding for finding in shim.findings if finding.code != HIDDEN_TEXT]
     findings = findings_blocks(shown, shim.capabilities)
     marks = marks_page(
         (one_line(package), [mark for mark in shim.marks if mark.package == package])

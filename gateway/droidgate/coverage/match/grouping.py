@@ -9,7 +9,7 @@ what one capability costs does not depend on how many there are, also where a fe
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 from itertools import chain
 from typing import Final, Literal, TypeAlias
@@ -81,7 +81,6 @@ class Matching:
 def match_capabilities(
     capabilities: Iterable[CapabilityText],
     *,
-    more_words: Mapping[str, str] | None = None,
     processes: int | None = None,
 ) -> Matching:
     """Match capabilities across apps and protocols.
@@ -90,13 +89,12 @@ def match_capabilities(
 
     Args:
         capabilities: All of them; a key that comes twice is taken once.
-        more_words: Further words, each with a word of the taxonomy that means the same (see `vectors`).
         processes: How many processes read the texts (see `read_capabilities`).
 
     Raises:
         UsageError: rapidfuzz is not installed.
     """
-    return match_reading(read_capabilities(capabilities, more_words=more_words, processes=processes))
+    return match_reading(read_capabilities(capabilities, processes=processes))
 
 
 def match_reading(reading: CapabilityTexts) -> Matching:

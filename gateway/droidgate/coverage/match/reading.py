@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import gc
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Iterable, Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass
 from typing import Final, Self
@@ -45,18 +45,16 @@ class CapabilityTexts:
 def read_capabilities(
     capabilities: Iterable[CapabilityText],
     *,
-    more_words: Mapping[str, str] | None = None,
     processes: int | None = None,
 ) -> CapabilityTexts:
     """Read the texts of capabilities.
 
     Args:
         capabilities: All of them; a key that comes twice is taken once.
-        more_words: Further words, each with a word of the taxonomy that means the same (see `vectors`).
         processes: How many processes read, 1 or 2; by default 2 where this one may use more than one core.
             Two are used only for many texts, and come to the same.
     """
-    with without_collections(), TextReader(more_words, processes or min(2, usable_cores())) as reader:
+    with without_collections(), TextReader(processes or min(2, usable_cores())) as reader:
         reading = CapabilityTexts([], [], [], [], [], [])
         shared: dict[str, str] = {}
         for capability in capabilities:
@@ -86,10 +84,9 @@ def without_collections() -> Iterator[None]:
 class TextReader:
     """Reads texts in lots, alone or with a second process; use it as a context, so that that one ends."""
 
-    def __init__(self, more_words: Mapping[str, str] | None, processes: int) -> None:
-        self._more_words = dict(more_words or {})
+    def __init__(self, processes: int) -> None:
         self._is_alone = processes < 2  # noqa: PLR2004 - one is this one
-        self._vocabulary = Vocabulary(more_words)
+        self._vocabulary = Vocabulary()
         self._maker = FeatureMaker()
         self._numbers: dict[str, int] = {}
         self._waiting: list[str] = []
@@ -126,7 +123,7 @@ class TextReader:
         self._waiting = []
         if not self._is_alone and self._second is None and first >= MANY_TEXTS:
             try:
-                self._second = ReadingProcess(self._more_words)
+                self._second = ReadingProcess()
             except OSError:
                 self._is_alone = True
         if self._second is not None and self._second.is_alive:

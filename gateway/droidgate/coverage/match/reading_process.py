@@ -13,14 +13,11 @@ import subprocess
 import sys
 import tempfile
 from collections import deque
-from collections.abc import Mapping
 from pathlib import Path
-from typing import IO, Any, Final, cast
+from typing import IO, Any, cast
 
 from droidgate.coverage.match.features import Parts, parts_of
 from droidgate.coverage.match.words import Vocabulary
-
-_WORDS: Final = "words"
 
 
 class ReadingProcess:
@@ -31,21 +28,17 @@ class ReadingProcess:
         is_alive: It can be given more.
     """
 
-    def __init__(self, more_words: Mapping[str, str]) -> None:
+    def __init__(self) -> None:
         """Start it.
 
-        Args:
-            more_words: Further words (see `Vocabulary`).
-
         Raises:
-            OSError: it cannot be started, or not be given the words.
+            OSError: it cannot be started.
         """
         self.batches: deque[tuple[int, list[str]]] = deque()
         self.is_alive = True
         self._temporary = tempfile.TemporaryDirectory(prefix="droidgate-")
         self._folder = Path(self._temporary.name)
         try:
-            _write(self._folder / _WORDS, dict(more_words))
             self._process = subprocess.Popen(  # noqa: S603 - our own module
                 [
                     sys.executable,
@@ -100,7 +93,7 @@ class ReadingProcess:
 def main() -> None:
     """Read batches until there are no more."""
     folder = Path(sys.argv[1])
-    vocabulary = Vocabulary(_read(folder / _WORDS))
+    vocabulary = Vocabulary()
     for order in sys.stdin.buffer:
         name = order.decode().strip()
         batch: list[str] = _read(folder / f"{name}.given")

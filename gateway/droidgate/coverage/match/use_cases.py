@@ -39,13 +39,9 @@ class ServedUseCase:
 class UseCases:
     """Assigns capabilities to use cases; texts are looked up in one vocabulary."""
 
-    def __init__(self, more_words: Mapping[str, str] | None = None) -> None:
-        """Begin.
-
-        Args:
-            more_words: Further words, each with a word of the taxonomy that means the same.
-        """
-        self._vocabulary = Vocabulary(more_words)
+    def __init__(self) -> None:
+        """Begin."""
+        self._vocabulary = Vocabulary()
         # To move is to edit, but to edit is not to move: here it goes one way.
         self._like = {action.id: frozenset(action.like) for action in load_words().actions}
         self._cues: dict[str, list[tuple[str, Cue]]] = {}

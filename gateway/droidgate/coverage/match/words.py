@@ -117,12 +117,8 @@ def plain_text(text: str) -> str:
 class Vocabulary:
     """The words seen so far and what they mean; each is looked up once."""
 
-    def __init__(self, more: Mapping[str, str] | None = None) -> None:
-        """Begin with the words of the taxonomy.
-
-        Args:
-            more: Further words in lower case, each with a word of the taxonomy that means the same.
-        """
+    def __init__(self) -> None:
+        """Begin with the words of the taxonomy."""
         words = load_words()
         self._stop = {stem_of(word) for word in words.stop} | set(words.stop)
         self._opening = {word: action.id for action in words.actions for word in action.opening}
@@ -134,7 +130,6 @@ class Vocabulary:
         self._action_phrases = dict(_phrases(words.actions))
         self._object_phrases = dict(_phrases(words.objects))
         self._heads = {first for first, *_ in (*self._action_phrases, *self._object_phrases)}
-        self._same = dict(more or {})
         self._known: dict[str, Word] = {}
         self._parts = _Parts(self._words_in)
         self.roles: Final[dict[str, tuple[str, ...]]] = {}
@@ -165,11 +160,6 @@ class Vocabulary:
         if len(part) <= _LONGEST_WORD:
             self.roles[part] = roles
 
-    def unknown_in(self, text: str) -> list[str]:
-        """Return the words of a text, lower case, that have no meaning and are not stop words."""
-        written = [item.lower() for item in _WORD.findall(plain_text(text))]
-        return [item for item, word in zip(written, self.words_of(text), strict=True) if word.is_unknown]
-
     def phrases_of(self, words: list[Word]) -> Iterator[tuple[int, int, str | None, str | None]]:
         """Yield the phrases among words: positions of first and last word, the action, the object."""
         for position in [place for place, word in enumerate(words) if word.is_head]:
@@ -180,18 +170,17 @@ class Vocabulary:
                     yield position, other, action, thing
 
     def _look_up(self, lower: str) -> Word:
-        meant = self._same.get(lower, lower)
-        stem = sys.intern(stem_of(meant))
+        stem = sys.intern(stem_of(lower))
         # A letter by itself is an index, or what is left of a name in a shrunken app.
         is_letter = len(lower) == 1 and lower.isascii()
         stop = is_letter or lower in self._stop or stem in self._stop
-        is_short = len(meant) <= _LONGEST_SHORT
-        action = _first_known(self._actions, verb_forms(meant))
-        thing = _first_known(self._objects, noun_forms(meant))
+        is_short = len(lower) <= _LONGEST_SHORT
+        action = _first_known(self._actions, verb_forms(lower))
+        thing = _first_known(self._objects, noun_forms(lower))
         return Word(
             stem=stem,
             stop=stop,
-            opening=self._opening.get(meant),
+            opening=self._opening.get(lower),
             action=action,
             object=thing,
             roles=self._roles.get(stem, ()),
