@@ -15,6 +15,7 @@ from collections.abc import Mapping, Sequence
 from typing import Annotated, Any, Final
 
 import typer
+from typer.core import TyperGroup
 
 from droidgate.cli.audit import audit_command
 from droidgate.cli.calls import call_command
@@ -69,6 +70,17 @@ _COMMANDS: Final = (
     demo_command,
     config_command,
 )
+HEADINGS: Final = {
+    "Look at what apps declare": ("inspect", "lint", "formats", "demo"),
+    "Convert": ("convert", "migrate", "pack"),
+    "Prepare a phone": ("devices", "discover", "phone", "shim"),
+    "Call": ("call", "pins", "audit"),
+    "Serve": ("serve", "serve-mobile-agent", "install-client"),
+    "Compare": ("diff", "scan", "coverage", "catalog"),
+    "Help and settings": ("help", "config"),
+}
+"""What `droidgate --help` shows: its commands, under headings."""
+
 _COMPLETION: Final = "_DROIDGATE_COMPLETE"
 """A shell sets it to ask for completions."""
 _HELP: Final = (
@@ -97,10 +109,28 @@ def _options(
     add_verbosity(quiet, verbose=verbose)
 
 
+class _Program(TyperGroup):
+    """The program, whose help has its commands under headings."""
+
+    def format_commands(self, ctx: Any, formatter: Any) -> None:
+        """Write the commands in columns that are equally wide under each heading."""
+        del ctx
+        width = max(map(len, self.commands))
+        for heading, names in HEADINGS.items():
+            with formatter.section(heading):
+                formatter.write_dl(
+                    [
+                        (name.ljust(width), self.commands[name].get_short_help_str(formatter.width))
+                        for name in names
+                    ]
+                )
+
+
 def build_app() -> typer.Typer:
     """Return the typer application with every command."""
     app = typer.Typer(
         name="droidgate",
+        cls=_Program,
         help=_HELP,
         no_args_is_help=True,
         rich_markup_mode=None,
