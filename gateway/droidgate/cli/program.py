@@ -1,7 +1,6 @@
 """The program: its commands, put together, and how a run ends.
 
-A command lives in a module of its own that has `register(app)`. Such a module imports nothing heavy at its
-top.
+The commands of a noun are in a module that has `register(app)`. It imports nothing heavy at its top.
 """
 
 from __future__ import annotations
@@ -25,16 +24,8 @@ from droidgate.cli.config import config_command
 from droidgate.cli.config.settings import bind_settings
 from droidgate.cli.coverage import catalog_command, coverage_command, scan_command
 from droidgate.cli.demo import demo_command
-from droidgate.cli.descriptors import (
-    convert_command,
-    diff_command,
-    formats_command,
-    inspect_command,
-    lint_command,
-    migrate_command,
-    pack_command,
-)
-from droidgate.cli.devices import devices_command, discover_command
+from droidgate.cli.descriptors import descriptor_commands
+from droidgate.cli.devices import device_commands
 from droidgate.cli.exit_codes import ExitCode
 from droidgate.cli.failures import guard
 from droidgate.cli.options import with_json_schema
@@ -42,22 +33,15 @@ from droidgate.cli.output.page_length import PageLength, choose_page_length
 from droidgate.cli.output.verbosity import Quiet, Verbose, add_verbosity, usual_verbosity, with_verbosity
 from droidgate.cli.phone import phone_command
 from droidgate.cli.pins import pins_command
-from droidgate.cli.serve import serve_command, serve_mobile_agent_command
+from droidgate.cli.serve import serving_commands
 from droidgate.cli.shim import shim_command
 from droidgate_mappings.model.errors import UsageError
 
 _COMMANDS: Final = (
-    inspect_command,
-    devices_command,
-    discover_command,
+    descriptor_commands,
+    device_commands,
     install_client_command,
     call_command,
-    convert_command,
-    migrate_command,
-    pack_command,
-    lint_command,
-    diff_command,
-    formats_command,
     scan_command,
     coverage_command,
     catalog_command,
@@ -65,8 +49,7 @@ _COMMANDS: Final = (
     audit_command,
     shim_command,
     phone_command,
-    serve_command,
-    serve_mobile_agent_command,
+    serving_commands,
     demo_command,
     config_command,
 )
