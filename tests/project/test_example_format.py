@@ -1,6 +1,7 @@
 """The worked example of CONTRIBUTING.md is a whole format: it reads, writes, and accounts for every loss."""
 
 import importlib.util
+import json
 import os
 import shutil
 import subprocess
@@ -93,7 +94,37 @@ def test_a_folder_is_searched_for_files_of_an_installed_format(
     (tmp_path / "a" / "b").mkdir(parents=True)
     (tmp_path / "a/b/list.tools").write_text('search "Find notes"\n')
     assert "search" in droidgate("inspect", "a")
-    assert droidgate("lint", "a").strip() == "no problems found"
+
+
+LINTED = {
+    "list.tools": 'search "Find notes"\n',
+    "bad.tools": 'search "Find\\u200bnotes"\n',
+    "tools.json": '{"tools": [{"name": "search", "description": "Find", "inputSchema": {"type": "object"}}]}',
+}
+
+
+@pytest.mark.parametrize(
+    ("files", "summary", "without_rules"),
+    [
+        (("list.tools",), "no rules for tool-list", ["tool-list"]),
+        (("list.tools", "tools.json"), "no problems found; no rules for tool-list", ["tool-list"]),
+        (("tools.json",), "no problems found", []),
+        (("bad.tools",), "1 warning; no rules for tool-list", ["tool-list"]),
+    ],
+    ids=lambda value: " ".join(value) if isinstance(value, tuple) else "",
+)
+@pytest.mark.slow
+def test_lint_names_a_format_without_rules(
+    droidgate: Callable[..., str],
+    tmp_path: Path,
+    files: tuple[str, ...],
+    summary: str,
+    without_rules: list[str],
+) -> None:
+    for name in files:
+        (tmp_path / name).write_text(LINTED[name])
+    assert droidgate("lint", *files).splitlines()[-1] == summary
+    assert json.loads(droidgate("lint", *files, "--json"))["without_rules"] == without_rules
 
 
 def test_the_matrix_has_a_column_for_an_installed_format(droidgate: Callable[..., str]) -> None:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import hashlib
-from collections.abc import Collection, Iterable, Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Final
 
@@ -86,7 +86,7 @@ class ShimOptions:
         deadline_ms: How long a call may take; 30 s, a broadcast 10 s, where it is None.
     """
 
-    only: Collection[str] = ()
+    only: tuple[str, ...] = ()
     aggregate: bool = False
     advertise: frozenset[str] = frozenset()
     deadline_ms: int | None = None

@@ -1,7 +1,6 @@
 """The program: its commands, put together, and how a run ends.
 
-A command lives in a module of its own that has `register(app)`. Such a module imports nothing heavy at its
-top.
+The commands of a noun are in a module that has `register(app)`. It imports nothing heavy at its top.
 """
 
 from __future__ import annotations
@@ -15,6 +14,7 @@ from collections.abc import Mapping, Sequence
 from typing import Annotated, Any, Final
 
 import typer
+from typer.core import TyperGroup
 
 from droidgate.cli.audit import audit_command
 from droidgate.cli.calls import call_command
@@ -24,16 +24,8 @@ from droidgate.cli.config import config_command
 from droidgate.cli.config.settings import bind_settings
 from droidgate.cli.coverage import catalog_command, coverage_command, scan_command
 from droidgate.cli.demo import demo_command
-from droidgate.cli.descriptors import (
-    convert_command,
-    diff_command,
-    formats_command,
-    inspect_command,
-    lint_command,
-    migrate_command,
-    pack_command,
-)
-from droidgate.cli.devices import devices_command, discover_command
+from droidgate.cli.descriptors import descriptor_commands
+from droidgate.cli.devices import device_commands
 from droidgate.cli.exit_codes import ExitCode
 from droidgate.cli.failures import guard
 from droidgate.cli.options import with_json_schema
@@ -41,22 +33,15 @@ from droidgate.cli.output.page_length import PageLength, choose_page_length
 from droidgate.cli.output.verbosity import Quiet, Verbose, add_verbosity, usual_verbosity, with_verbosity
 from droidgate.cli.phone import phone_command
 from droidgate.cli.pins import pins_command
-from droidgate.cli.serve import serve_command, serve_mobile_agent_command
+from droidgate.cli.serve import serving_commands
 from droidgate.cli.shim import shim_command
 from droidgate_mappings.model.errors import UsageError
 
 _COMMANDS: Final = (
-    inspect_command,
-    devices_command,
-    discover_command,
+    descriptor_commands,
+    device_commands,
     install_client_command,
     call_command,
-    convert_command,
-    migrate_command,
-    pack_command,
-    lint_command,
-    diff_command,
-    formats_command,
     scan_command,
     coverage_command,
     catalog_command,
@@ -64,11 +49,21 @@ _COMMANDS: Final = (
     audit_command,
     shim_command,
     phone_command,
-    serve_command,
-    serve_mobile_agent_command,
+    serving_commands,
     demo_command,
     config_command,
 )
+HEADINGS: Final = {
+    "Look at what apps declare": ("inspect", "lint", "formats", "demo"),
+    "Convert": ("convert", "migrate", "pack"),
+    "Prepare a phone": ("devices", "discover", "phone", "shim"),
+    "Call": ("call", "pins", "audit"),
+    "Serve": ("serve", "serve-mobile-agent", "install-client"),
+    "Compare": ("diff", "scan", "coverage", "catalog"),
+    "Help and settings": ("help", "config"),
+}
+"""What `droidgate --help` shows: its commands, under headings."""
+
 _COMPLETION: Final = "_DROIDGATE_COMPLETE"
 """A shell sets it to ask for completions."""
 _HELP: Final = (
@@ -97,10 +92,28 @@ def _options(
     add_verbosity(quiet, verbose=verbose)
 
 
+class _Program(TyperGroup):
+    """The program, whose help has its commands under headings."""
+
+    def format_commands(self, ctx: Any, formatter: Any) -> None:
+        """Write the commands in columns that are equally wide under each heading."""
+        del ctx
+        width = max(map(len, self.commands))
+        for heading, names in HEADINGS.items():
+            with formatter.section(heading):
+                formatter.write_dl(
+                    [
+                        (name.ljust(width), self.commands[name].get_short_help_str(formatter.width))
+                        for name in names
+                    ]
+                )
+
+
 def build_app() -> typer.Typer:
     """Return the typer application with every command."""
     app = typer.Typer(
         name="droidgate",
+        cls=_Program,
         help=_HELP,
         no_args_is_help=True,
         rich_markup_mode=None,

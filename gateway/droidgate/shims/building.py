@@ -2,10 +2,11 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Collection, Sequence
+from collections.abc import Callable, Collection, Iterable, Sequence
 from dataclasses import dataclass, field
 from os import PathLike, fspath
 from pathlib import Path
+from typing import TypedDict, Unpack
 
 from droidgate.shims.source_apps import read_source_apps
 from droidgate_android.apk.signing_keys import SigningKey, key_path, load_key, load_or_make_key
@@ -83,20 +84,10 @@ class ShimBuild:
     left_out: LeftOut = field(default_factory=LeftOut)
 
 
-def build_shim(
-    *sources: str | PathLike[str],
-    only: Collection[str] = (),
-    aggregate: bool = False,
-    advertise: Collection[str] = (),
-    deadline_ms: int | None = None,
-    signer: str | None = None,
-    key: str | PathLike[str] | None = None,
-    protocols: Collection[str] = (),
-) -> ShimBuild:
-    """Build a signed shim for each app that has a capability to offer; nothing is written but a new key.
+class BuildOptions(TypedDict, total=False):
+    """How shims are made, as users say it.
 
-    Args:
-        sources: Apps: APKs, containers or folders of APKs, projects, phones.
+    Attributes:
         only: Ids of the capabilities to offer; every one where it is empty.
         aggregate: One shim for all apps, in place of one for each.
         advertise: Protocols other than Mobile-MCP by which agents reach the shim: `mmcp`, `mmcp-broadcast`,
@@ -106,6 +97,38 @@ def build_shim(
         key: PEM file of the key that signs; by default the user's own, which is made at the first use.
         protocols: Protocols whose apps get a shim: `appfunctions`, `mmcp`, `mobile-mcp`, or `all`. By default
             all but `mobile-mcp`, whose apps agents reach by themselves; with `only` or `advertise` all.
+    """
+
+    only: Collection[str]
+    aggregate: bool
+    advertise: Collection[str]
+    deadline_ms: int | None
+    signer: str | None
+    key: str | PathLike[str] | None
+    protocols: Collection[str]
+
+
+def build_request(sources: Iterable[str | PathLike[str]], options: BuildOptions) -> BuildRequest:
+    """Return what is asked for, from what users say."""
+    key = options.get("key")
+    return BuildRequest(
+        sources=tuple(fspath(source) for source in sources),
+        only=tuple(options.get("only", ())),
+        aggregate=options.get("aggregate", False),
+        advertise=frozenset(options.get("advertise", ())),
+        deadline_ms=options.get("deadline_ms"),
+        signer=options.get("signer"),
+        key=None if key is None else Path(key),
+        protocols=tuple(options.get("protocols", ())),
+    )
+
+
+def build_shim(*sources: str | PathLike[str], **options: Unpack[BuildOptions]) -> ShimBuild:
+    """Build a signed shim for each app that has a capability to offer; nothing is written but a new key.
+
+    Args:
+        sources: Apps: APKs, containers or folders of APKs, projects, phones.
+        options: See `BuildOptions`.
 
     Raises:
         InputError: a source or the key cannot be read, or no app has a capability that a shim can call.
@@ -113,16 +136,7 @@ def build_shim(
         DeviceError: a phone cannot be reached or used.
         WriteError: a new key cannot be kept.
     """
-    request = BuildRequest(
-        sources=tuple(fspath(source) for source in sources),
-        only=tuple(only),
-        aggregate=aggregate,
-        advertise=frozenset(advertise),
-        deadline_ms=deadline_ms,
-        signer=signer,
-        key=None if key is None else Path(key),
-        protocols=tuple(protocols),
-    )
+    request = build_request(sources, options)
     return build_from(request, chosen_key(request.key))
 
 

@@ -310,7 +310,9 @@ def _keep_scope(
     asked = scope_of(None if whole else packages, request, key, request.chosen_protocols)
     earlier = load_scopes(place.device) or _scope_of_others(place, prepared, built, key)
     scopes = join_scopes(earlier, asked, built)
-    if asked.aggregate and any(scope.aggregate and not scope.is_within(scopes[-1]) for scope in earlier):
+    if asked.options.aggregate and any(
+        scope.options.aggregate and not scope.is_within(scopes[-1]) for scope in earlier
+    ):
         report("the shim for several apps was made anew with other options, for these apps only")
     keep_scopes(place.device, scopes)
 

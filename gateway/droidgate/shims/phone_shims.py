@@ -3,10 +3,11 @@
 from __future__ import annotations
 
 from collections.abc import Collection, Mapping
-from os import PathLike, fspath
+from os import PathLike
 from pathlib import Path
+from typing import Unpack
 
-from droidgate.shims.building import BuildRequest, ignore
+from droidgate.shims.building import BuildOptions, build_request, ignore
 from droidgate.shims.calling import ShimAnswer, call_shim
 from droidgate.shims.doctor import Check, examine
 from droidgate.shims.granting import GrantChange, grant_capabilities, revoke_capabilities
@@ -50,12 +51,7 @@ class PhoneShims:
         *sources: str | PathLike[str],
         apks: Collection[str | PathLike[str]] = (),
         any_app: bool | None = None,
-        only: Collection[str] = (),
-        aggregate: bool = False,
-        advertise: Collection[str] = (),
-        deadline_ms: int | None = None,
-        key: str | PathLike[str] | None = None,
-        protocols: Collection[str] = (),
+        **options: Unpack[BuildOptions],
     ) -> InstalledShims:
         """Install shims and set them up; without sources and APKs set up those that are installed.
 
@@ -63,26 +59,13 @@ class PhoneShims:
             sources: Apps to build shims for, as `build_shim` takes them; `adb:` is this phone.
             apks: Shims that were built before, or their folders, instead.
             any_app: Let every app on the phone use the shims, or take that back; None leaves it as it is.
-            only: As in `build_shim`.
-            aggregate: As in `build_shim`.
-            advertise: As in `build_shim`.
-            deadline_ms: As in `build_shim`.
-            key: As in `build_shim`.
-            protocols: As in `build_shim`.
+            options: As in `build_shim`.
 
         Raises:
             InputError: a source or an APK cannot be read, or nothing in it can be offered.
             UsageError: sources and APKs are named at once.
         """
-        build = BuildRequest(
-            sources=tuple(fspath(source) for source in sources),
-            only=tuple(only),
-            aggregate=aggregate,
-            advertise=frozenset(advertise),
-            deadline_ms=deadline_ms,
-            key=None if key is None else Path(key),
-            protocols=tuple(protocols),
-        )
+        build = build_request(sources, options)
         request = InstallRequest(build, tuple(Path(apk) for apk in apks))
         prepared = prepare_shims(self._place, request, ignore)
         return install_prepared(self._place, request, prepared, any_app=any_app, report=ignore)

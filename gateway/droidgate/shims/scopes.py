@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import hashlib
 from collections.abc import Collection, Sequence
+from dataclasses import fields
 from pathlib import Path
 from typing import Final, Literal
 
@@ -29,28 +30,15 @@ class Scope(Frozen):
 
     Attributes:
         packages: The apps; None is every app that declares something and that no other scope names.
-        only, aggregate, advertise, deadline_ms: As in `ShimOptions`.
+        options: The builder's.
         key: File of the key that signs them; None is the user's own.
         protocols: Protocols whose apps have shims, by id; None is every protocol that a shim can call.
     """
 
     packages: tuple[str, ...] | None = ALL_APPS
-    only: tuple[str, ...] = ()
-    aggregate: bool = False
-    advertise: tuple[str, ...] = ()
-    deadline_ms: int | None = None
+    options: ShimOptions = ShimOptions()
     key: str | None = None
     protocols: tuple[str, ...] | None = None
-
-    @property
-    def options(self) -> ShimOptions:
-        """The builder's options."""
-        return ShimOptions(
-            only=self.only,
-            aggregate=self.aggregate,
-            advertise=frozenset(self.advertise),
-            deadline_ms=self.deadline_ms,
-        )
 
     def is_alike(self, other: Scope) -> bool:
         """Return whether another scope has the same options and key, for whichever apps."""
@@ -66,7 +54,7 @@ class Scope(Frozen):
 
 
 class _ScopeFile(Frozen):
-    version: Literal[2] = 2
+    version: Literal[3] = 3
     scopes: tuple[Scope, ...] = ()
 
 
@@ -83,11 +71,11 @@ def join_scopes(scopes: Sequence[Scope], asked: Scope, built: Collection[str]) -
     """
     kept: list[Scope] = []
     for scope in scopes:
-        is_one_shim = scope.aggregate and asked.aggregate
+        is_one_shim = scope.options.aggregate and asked.options.aggregate
         is_whole = scope.packages is None and asked.packages is None
         same_protocols = {"protocols": asked.protocols} if is_whole or is_one_shim else {}
         if scope.model_copy(update=same_protocols).is_alike(asked) or (
-            is_one_shim and not scope.only and not asked.only
+            is_one_shim and not scope.options.only and not asked.options.only
         ):
             asked = asked.model_copy(
                 update={
@@ -111,7 +99,8 @@ def scope_of_installed(installed: Sequence[InstalledShim]) -> Scope | None:
     """Return the scope of shims of which nothing was kept: their apps; None where there is none."""
     packages = sorted({package for item in installed for package in item.source_packages})
     is_aggregate = any(item.application_id == SHIM_PACKAGE and not item.is_bare for item in installed)
-    return Scope(packages=tuple(packages), aggregate=is_aggregate) if packages else None
+    options = ShimOptions(aggregate=is_aggregate)
+    return Scope(packages=tuple(packages), options=options) if packages else None
 
 
 def scope_of(
@@ -120,10 +109,7 @@ def scope_of(
     """Return a scope of these apps and options."""
     return Scope(
         packages=None if packages is None else tuple(sorted(packages)),
-        only=tuple(options.only),
-        aggregate=options.aggregate,
-        advertise=tuple(sorted(options.advertise)),
-        deadline_ms=options.deadline_ms,
+        options=ShimOptions(**{item.name: getattr(options, item.name) for item in fields(ShimOptions)}),
         key=key,
         protocols=tuple(sorted(protocols)),
     )

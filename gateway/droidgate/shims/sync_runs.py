@@ -123,7 +123,7 @@ def _build_scope(place: ShimPlace, scope: Scope, apps: Sequence[SourceApp], repo
     chosen, left_out = choose_protocols(apps, protocols)
     asked = ask_broadcast_apps(place, chosen, key.signing)
     built = _build(asked.apps, scope, key, report)
-    return _ScopeBuild(key, built, asked, unused_apps(asked.apps, built, scope.only), left_out)
+    return _ScopeBuild(key, built, asked, unused_apps(asked.apps, built, scope.options.only), left_out)
 
 
 def _left_out_of(builds: Sequence[_ScopeBuild]) -> LeftOut:
@@ -214,10 +214,10 @@ def _build(apps: Sequence[SourceApp], scope: Scope, key: Key, report: Report) ->
         for capability in provider.capabilities
         for name in (capability.id, f"{app.package}/{capability.id}")
     }
-    only = tuple(item for item in scope.only if item in offered)
-    for gone in sorted({*scope.only}.difference(only)):
+    only = tuple(item for item in scope.options.only if item in offered)
+    for gone in sorted({*scope.options.only}.difference(only)):
         report(f"no app offers {gone} any more")
-    if scope.only and not only:
+    if scope.options.only and not only:
         return ()
     try:
         return build_shims(apps, replace(scope.options, only=only), key.signing)

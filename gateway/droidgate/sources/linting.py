@@ -32,10 +32,14 @@ class LintReport:
     Attributes:
         findings: Each once, in the order of the sources.
         problems: What of them cannot be read; each is a finding as well.
+        checked: Ids of the formats with rules of which something was read.
+        without_rules: Ids of the formats without rules of which something was read.
     """
 
     findings: tuple[Finding, ...]
     problems: tuple[InputError, ...] = ()
+    checked: tuple[str, ...] = ()
+    without_rules: tuple[str, ...] = ()
 
 
 def lint(
@@ -58,15 +62,20 @@ def lint(
     chosen = chosen_formats(formats) or list(load_formats().values())
     found: dict[Finding, None] = {}
     problems: list[InputError] = []
+    read: set[str] = set()
     for name in names:
-        found.update(dict.fromkeys(_lint_source(name, chosen, problems, strict=strict)))
-    return LintReport(tuple(found), tuple(problems))
+        found.update(dict.fromkeys(_lint_source(name, chosen, problems, read, strict=strict)))
+    with_rules = read & {item.id for item in chosen if item.has_rules}
+    return LintReport(
+        tuple(found), tuple(problems), tuple(sorted(with_rules)), tuple(sorted(read - with_rules))
+    )
 
 
 def _lint_source(
-    source: str, formats: Sequence[Format], problems: list[InputError], *, strict: bool
+    source: str, formats: Sequence[Format], problems: list[InputError], read: set[str], *, strict: bool
 ) -> Iterator[Finding]:
-    """Yield the findings of one source, and add what of it cannot be read to `problems`.
+    """Yield the findings of one source; add what of it cannot be read to `problems`, and the ids of the
+    formats that were read to `read`.
 
     Raises:
         InputError: it cannot be read, and no format's linter has a word for that.
@@ -81,6 +90,7 @@ def _lint_source(
             raise
         yield from reported
         return
+    read.update(provider.protocol for provider in reading.providers)
     findings = tuple(check_reading(reading, formats, lambda path: _content_of(path, data)))
     yield from findings
     # What a reader leaves out is lost in every command that reads the source.

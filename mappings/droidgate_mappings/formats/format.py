@@ -295,6 +295,11 @@ class Format:
         """The dialects, the default for writing first."""
         return self.tables.dialects
 
+    @property
+    def has_rules(self) -> bool:
+        """Whether descriptors can be checked against rules of the format."""
+        return self.lint_file is not None or self.lint_application is not None
+
     def dialect(self, dialect_id: str | None = None) -> DialectTable:
         """Return a dialect, the default one without an id.
 

@@ -8,10 +8,12 @@ from importlib.util import find_spec
 from pathlib import Path
 
 import pytest
+from typer.main import get_command
 
 from droidgate.cli.descriptors import inspecting
 from droidgate.cli.exit_codes import ExitCode
 from droidgate.cli.options import ConversionThreshold, DiffThreshold, LintThreshold
+from droidgate.cli.program import HEADINGS, build_app
 from droidgate_mappings.compare import WEIGHTS
 from droidgate_mappings.model.errors import DroidgateError
 from droidgate_mappings.model.findings import CONVERSION_LEVELS, LINT_LEVELS, Level
@@ -103,6 +105,11 @@ def test_every_command_has_help(droidgate: Runner, command: str) -> None:
     assert run.code == 0
     assert run.out.startswith(f"Usage: droidgate {command}")
     assert command in droidgate("--help").out
+
+
+def test_the_help_has_each_command_once_below_a_heading() -> None:
+    shown = [name for names in HEADINGS.values() for name in names]
+    assert sorted(shown) == sorted(get_command(build_app()).commands)  # type: ignore[attr-defined]
 
 
 def test_no_arguments_show_the_help_as_a_usage_error(droidgate: Runner) -> None:

@@ -71,7 +71,7 @@ def test_reading_checking_and_comparing_return_what_their_types_say() -> None:
     assert [finding.code for finding in conversion.findings] != []
     assert [name.pointer for name in conversion.names] == ["/component"]
     report: LintReport = lint(APP)
-    assert report == LintReport(())
+    assert report == LintReport((), checked=("mmcp",))
     comparison: Comparison = diff(providers, providers)
     assert comparison.weight() is None
 

@@ -140,12 +140,13 @@ def test_a_scope_is_kept_for_each_device_and_forgotten(device: Device) -> None:
 
 _ALL = Scope(protocols=("mmcp",))
 _SOME = Scope(packages=("a", "b"), protocols=("mmcp",))
-_SLOW = Scope(packages=("c",), deadline_ms=9, protocols=("mmcp",))
-_ONE_SHIM = Scope(packages=("a", "b"), aggregate=True, protocols=("mmcp",))
+_SLOW = Scope(packages=("c",), options=ShimOptions(deadline_ms=9), protocols=("mmcp",))
+_ONE_SHIM = Scope(packages=("a", "b"), options=ShimOptions(aggregate=True), protocols=("mmcp",))
 
 
-def _like(scope: Scope, *packages: str, **options: Any) -> Scope:
-    return scope.model_copy(update={"packages": packages or None, **options})
+def _like(scope: Scope, *packages: str, protocols: tuple[str, ...] = ("mmcp",), **options: Any) -> Scope:
+    changed = replace(scope.options, **options)
+    return Scope(packages=packages or None, options=changed, protocols=protocols)
 
 
 @pytest.mark.parametrize(
@@ -176,7 +177,7 @@ def test_installing_further_apps_takes_no_other_out(
 
 
 @pytest.mark.parametrize(
-    "text", ["", "{", "[]", '{"version": 3}', '{"scopes": [{"packages": "a"}]}', '{"more": 1}']
+    "text", ["", "{", "[]", '{"version": 2}', '{"scopes": [{"packages": "a"}]}', '{"more": 1}']
 )
 def test_a_scope_that_cannot_be_read_is_none(device: Device, text: str) -> None:
     keep_scopes(device, [Scope()])

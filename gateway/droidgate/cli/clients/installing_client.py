@@ -1,4 +1,4 @@
-"""What `droidgate install-client` does."""
+"""What `droidgate install-client` does, and its document."""
 
 from __future__ import annotations
 
@@ -9,14 +9,36 @@ from typing import Any, Literal
 
 import yaml
 
-from droidgate.cli.clients.documents import InstallClientDocument
 from droidgate.cli.exit_codes import ExitCode
-from droidgate.cli.output.json_output import print_json
+from droidgate.cli.output.json_output import PublishedDocument, print_json
 from droidgate.cli.output.pages import Block, Line, file_lines, print_file_notes, show
 from droidgate.cli.output.safe_text import one_line, visible
 from droidgate.serving.client_settings.installing import ClientChange, install_client, settings_with_entry
 from droidgate_mappings.model.errors import UsageError
 from droidgate_mappings.tables.clients import load_clients
+
+
+class InstallClientDocument(PublishedDocument, schema="droidgate.install-client/1"):
+    """A change of a client's settings.
+
+    Attributes:
+        client: Id of the client.
+        path: Its settings.
+        status: What became of them; `would change` where they were not written.
+        entry: The entry of the server; None where it is removed.
+        diff: The change as a unified diff.
+        backup: Where the settings before are.
+        next_step: What the user does next.
+    """
+
+    client: str
+    path: str
+    status: Literal["created", "updated", "unchanged", "would change"]
+    entry: dict[str, Any] | None
+    diff: str
+    backup: str | None
+    next_step: str
+
 
 Status = Literal["created", "updated", "unchanged", "would change"]
 

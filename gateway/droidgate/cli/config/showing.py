@@ -1,4 +1,4 @@
-"""What `config show` does."""
+"""What `config show` does, and its document."""
 
 from __future__ import annotations
 
@@ -6,13 +6,47 @@ import os
 from enum import Enum
 from typing import Any, Literal
 
+from pydantic import Field
+
 from droidgate.cli.config.config_file import ConfigurationFile, find_configuration
-from droidgate.cli.config.documents import ConfigShowDocument, EffectiveSetting
 from droidgate.cli.config.settings import SETTINGS, Setting, commands_of, settings_of
 from droidgate.cli.exit_codes import ExitCode
-from droidgate.cli.output.json_output import print_json
+from droidgate.cli.output.json_output import Document, print_json
 from droidgate.cli.output.pages import Line, Table, amount, show
 from droidgate.cli.output.safe_text import one_line
+
+
+class EffectiveSetting(Document):
+    """A setting and its value.
+
+    Attributes:
+        name: The setting with its tables, such as `lint.fail-on`.
+        value: What holds; null where the option's own default is none.
+        origin: Where the value comes from.
+        line: The line in the file, for a value from there.
+        variable: The environment variable that sets it.
+        about: What it does.
+    """
+
+    name: str
+    value: bool | str | tuple[str, ...] | None
+    origin: Literal["default", "file", "environment"]
+    line: int | None
+    variable: str
+    about: str
+
+
+class ConfigShowDocument(Document):
+    """What `config show` prints.
+
+    Attributes:
+        file: The file that is read, null where there is none.
+        settings: Each setting.
+    """
+
+    schema_id: Literal["droidgate.config-show/1"] = Field(default="droidgate.config-show/1", alias="schema")
+    file: str | None
+    settings: tuple[EffectiveSetting, ...]
 
 
 def show_configuration(program: Any, *, as_json: bool) -> int:

@@ -216,7 +216,7 @@ def _bar(total: int, done: int) -> Progress:
 
 
 def _print_document(result: ScanResult) -> None:
-    from droidgate.cli.coverage.catalog_documents import ScanDocument
+    from droidgate.cli.coverage.documents import ScanDocument
     from droidgate.cli.output.json_output import print_json
 
     print_json(

@@ -12,7 +12,7 @@ from droidgate.cli.output.json_output import print_json
 from droidgate.cli.output.pages import Line, show
 from droidgate.cli.output.sarif import sarif_log
 from droidgate.cli.reading import Output, print_problem
-from droidgate.sources.linting import lint
+from droidgate.sources.linting import LintReport, lint
 from droidgate_mappings.model.findings import Level, at_least
 
 
@@ -30,11 +30,21 @@ def lint_sources(
         print_problem(problem)
     findings = report.findings
     if output is Output.JSON:
-        print_json(LintDocument(counts=count_levels(findings), findings=findings))
+        print_json(LintDocument.of(report, counts=count_levels(findings)))
     elif output is Output.SARIF:
         print_json(sarif_log(findings))
     else:
-        total = counted(count_levels(findings)) or "no problems found"
-        show([*findings_table(findings, places=True), Line(total)])
+        show([*findings_table(findings, places=True), Line(_summary(report))])
     reached = any(at_least(finding.level, Level(fail_on.value)) for finding in findings)
     return ExitCode.FINDINGS if reached else ExitCode.OK
+
+
+def _summary(report: LintReport) -> str:
+    """Return the counts of the findings, and the formats that have no rules by which one could be found."""
+    found = counted(count_levels(report.findings))
+    if not report.without_rules:
+        return found or "no problems found"
+    unchecked = f"no rules for {', '.join(report.without_rules)}"
+    if not found and report.checked:
+        found = "no problems found"
+    return f"{found}; {unchecked}" if found else unchecked

@@ -225,10 +225,17 @@ class MigrationDocument(PublishedDocument, schema="droidgate.migration/2"):
 
 
 class LintDocument(PublishedDocument, schema="droidgate.lint/1"):
-    """What `lint --json` prints."""
+    """What `lint --json` prints.
+
+    Attributes:
+        counts: How many findings there are of each level.
+        findings: What is wrong.
+        without_rules: Formats of what was read that have no rules.
+    """
 
     counts: dict[str, int]
     findings: tuple[Finding, ...]
+    without_rules: tuple[str, ...]
 
 
 class DiffDocument(PublishedDocument, schema="droidgate.diff/1"):

@@ -1,4 +1,7 @@
-"""What `serve` does. Standard output is the protocol's: nothing here prints to it but `--plan`."""
+"""What `serve` does, and its document.
+
+Standard output is the protocol's: nothing here prints to it but `--plan`.
+"""
 
 from __future__ import annotations
 
@@ -8,14 +11,58 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Final, Literal
 
 from droidgate.cli.exit_codes import ExitCode
-from droidgate.cli.output.json_output import print_json
+from droidgate.cli.output.json_output import Document, PublishedDocument, print_json
 from droidgate.cli.output.pages import Line, Table, amount, print_note, show
-from droidgate.cli.serve.documents import PlannedAppPart, ServedPart, ServePlanDocument
 from droidgate.computer.optional_packages import need
 
 if TYPE_CHECKING:
     from droidgate.serving.running import Listening
     from droidgate.serving.search import SearchTools
+
+
+class PlannedAppPart(Document):
+    """The tools of one app.
+
+    Attributes:
+        app: Its package, after its phone's serial number and a slash where several phones are served.
+        tools: How many.
+        tokens: Estimate of what a model is given for them: the bytes of their JSON divided by four.
+    """
+
+    app: str
+    tools: int
+    tokens: int
+
+
+class ServedPart(Document):
+    """What a client is given.
+
+    Attributes:
+        mode: `all` for every tool by itself, `search` for three that find, describe and call the others.
+        tools: How many.
+        tokens: Estimate of what a model is given for them.
+    """
+
+    mode: Literal["all", "search"]
+    tools: int
+    tokens: int
+
+
+class ServePlanDocument(PublishedDocument, schema="droidgate.serve-plan/1"):
+    """What serving the apps of phones costs a model.
+
+    Attributes:
+        apps: The apps, the most expensive first.
+        tools: How many tools all of them have.
+        tokens: Estimate for all of them.
+        served: What a client is given.
+    """
+
+    apps: tuple[PlannedAppPart, ...]
+    tools: int
+    tokens: int
+    served: ServedPart
+
 
 _COLUMNS: Final = ("APP", "TOOLS", "TOKENS")
 

@@ -4,10 +4,11 @@ from __future__ import annotations
 
 from enum import StrEnum
 from pathlib import Path
-from typing import Annotated
+from typing import Annotated, Any
 
 import typer
 
+from droidgate.cli.added_options import Body, add_options
 from droidgate.cli.budgets import Deadline, Memory, RunBudget, run_within
 from droidgate.cli.completing import complete_capabilities, complete_shims
 from droidgate.cli.options import AsJson, ConversionThreshold, Serial
@@ -132,17 +133,30 @@ def register(app: typer.Typer) -> None:
     app.add_typer(group, name="shim", help="Apps that make other apps callable by Mobile-MCP agents")
 
 
+def _with_build_options(body: Body) -> Body:
+    """Return the body of a command whose `options` are those of `BuildOptions` that a user gave."""
+    options: dict[str, tuple[object, Any]] = {
+        "protocols": (Protocols, None),
+        "only": (Only, None),
+        "aggregate": (Aggregate, False),
+        "advertise": (Advertise, None),
+        "deadline_ms": (DeadlineMs, None),
+        "signer": (Signer, None),
+        "key": (KeyFile, None),
+    }
+
+    def take(**given: Any) -> dict[str, Any]:
+        return {name: value for name, value in given.items() if value is not None}
+
+    return add_options(body, options, take, into="options")
+
+
 @with_details_of_report
-def _build(  # noqa: PLR0913
+@_with_build_options
+def _build(
     *,
     sources: From,
-    protocol: Protocols = None,
-    only: Only = None,
-    aggregate: Aggregate = False,
-    advertise: Advertise = None,
-    deadline_ms: DeadlineMs = None,
-    signer: Signer = None,
-    key: KeyFile = None,
+    options: Any,
     out: OutFolder = Path("shims"),
     force: Force = False,
     fail_on: FailOn = None,
@@ -158,18 +172,9 @@ def _build(  # noqa: PLR0913
     permission that a shim asks for is listed with the capabilities that need it.
     """
     from droidgate.cli.shim.building import build_and_report
-    from droidgate.shims.building import BuildRequest
+    from droidgate.shims.building import build_request
 
-    request = BuildRequest(
-        sources=tuple(sources),
-        only=tuple(only or ()),
-        aggregate=aggregate,
-        advertise=frozenset(item.value for item in advertise or ()),
-        deadline_ms=deadline_ms,
-        signer=signer,
-        key=key,
-        protocols=tuple(protocol or ()),
-    )
+    request = build_request(sources, options)
     return run_within(
         RunBudget(memory, deadline),
         lambda: build_and_report(request, out, force=force, fail_on=fail_on, as_json=as_json),
@@ -177,7 +182,8 @@ def _build(  # noqa: PLR0913
 
 
 @with_details_of_report
-def _install(  # noqa: PLR0913
+@_with_build_options
+def _install(
     apks: Annotated[
         list[Path] | None, typer.Argument(metavar="APK", help="Shims that `shim build` made, or their folder")
     ] = None,
@@ -185,13 +191,7 @@ def _install(  # noqa: PLR0913
     sources: FromOrNothing = None,
     serial: Serial = None,
     allow_any_app: AnyApp = None,
-    protocol: Protocols = None,
-    only: Only = None,
-    aggregate: Aggregate = False,
-    advertise: Advertise = None,
-    deadline_ms: DeadlineMs = None,
-    signer: Signer = None,
-    key: KeyFile = None,
+    options: Any,
     fail_on: FailOn = None,
     as_json: AsJson = False,
 ) -> int:
@@ -203,20 +203,10 @@ def _install(  # noqa: PLR0913
     unless you say so.
     """
     from droidgate.cli.shim.installing import install_and_report
-    from droidgate.shims.building import BuildRequest
+    from droidgate.shims.building import build_request
     from droidgate.shims.installations import InstallRequest
 
-    build = BuildRequest(
-        sources=tuple(sources or ()),
-        only=tuple(only or ()),
-        aggregate=aggregate,
-        advertise=frozenset(item.value for item in advertise or ()),
-        deadline_ms=deadline_ms,
-        signer=signer,
-        key=key,
-        protocols=tuple(protocol or ()),
-    )
-    request = InstallRequest(build, tuple(apks or ()))
+    request = InstallRequest(build_request(sources or (), options), tuple(apks or ()))
     return install_and_report(request, serial, any_app=allow_any_app, fail_on=fail_on, as_json=as_json)
 
 

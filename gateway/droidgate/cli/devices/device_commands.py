@@ -1,4 +1,4 @@
-"""`droidgate discover`."""
+"""`droidgate devices` and `droidgate discover`."""
 
 from __future__ import annotations
 
@@ -11,9 +11,14 @@ from droidgate.cli.options import AsJson, IncludeShims, Serial
 from droidgate.cli.output.page_length import with_details
 
 
-def register(app: typer.Typer) -> None:
-    """Add the command to the program."""
-    app.command("discover", short_help="Find what the apps of a phone declare for agents")(_discover)
+def _devices(*, as_json: AsJson = False) -> int:
+    """List the phones that adb sees: state, model, Android version, and the fix where one is not ready.
+
+    Starts an adb server where none runs; never ends one.
+    """
+    from droidgate.cli.devices.listing_devices import report_devices
+
+    return report_devices(as_json=as_json)
 
 
 @with_details
@@ -57,3 +62,9 @@ def _discover(
         include_shims=include_shims,
         as_json=as_json,
     )
+
+
+def register(app: typer.Typer) -> None:
+    """Add the commands to the program."""
+    app.command("devices", short_help="List what is attached, and what to do where it is not ready")(_devices)
+    app.command("discover", short_help="Find what the apps of a phone declare for agents")(_discover)

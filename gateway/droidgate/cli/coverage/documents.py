@@ -1,8 +1,9 @@
-"""The documents that `scan --json` and `catalog sql --json` print."""
+"""What `scan`, `catalog sql` and `coverage` print with `--json`."""
 
 from __future__ import annotations
 
 from droidgate.cli.output.json_output import Document, PublishedDocument
+from droidgate.coverage.document import Report
 from droidgate_mappings.model.json_values import Json
 
 
@@ -38,3 +39,13 @@ class AnswerDocument(PublishedDocument, schema="droidgate.catalog-sql/1"):
 
     columns: tuple[AnswerColumn, ...]
     rows: tuple[tuple[Json, ...], ...]
+
+
+class CoverageDocument(PublishedDocument, schema="droidgate.coverage/2"):
+    """What `coverage --json` prints: who exposes what, who can reach it, and what changed.
+
+    Attributes:
+        report: The report; its details are there with `--details`.
+    """
+
+    report: Report
